@@ -163,6 +163,7 @@ export class InvalidResponseError extends EvaluatorError {
 export interface RefusalRest {
   readonly transport: string;
   readonly modelId: string | null;
+  readonly confidence: Readonly<Record<string, number | null>>;
   readonly rounding: { probabilityDecimals: number; scoreDecimals: number; sumError?: number };
 }
 

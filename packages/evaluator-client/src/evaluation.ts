@@ -113,7 +113,9 @@ export function checkReply(
   } catch (error) {
     // What was paid for the rest of the answers goes with them.
     if (error instanceof RefusalError) {
-      const rest = transport === null ? null : { modelId: reply.modelId, rounding, transport };
+      const confidence = confidenceOf(reply, response, questions);
+      const { modelId } = reply;
+      const rest = transport === null ? null : { modelId, rounding, transport, confidence };
       Object.assign(error, { usage, costUsd: costOf(reply, response), rest });
     }
     throw error;
@@ -249,14 +251,13 @@ export function toEvaluation(
   const { reply, transport, questions, timing } = details;
   const { answers, rounding, usage, warnings, providerMetadata } = response;
   const gateway = providerMetadata["gateway"];
-  const hasConfidence = reply.definesConfidence !== false;
   return {
     answers,
     rounding,
     usage,
     warnings,
     providerMetadata,
-    confidence: readConfidence(questions, hasConfidence ? providerMetadata : {}),
+    confidence: confidenceOf(reply, response, questions),
     costUsd: costOf(reply, response),
     transport,
     modelId: reply.modelId,
@@ -268,12 +269,13 @@ export function toEvaluation(
 }
 
 /** Reads the confidence of each question that has one; the response puts it under its vendor's name. */
-function readConfidence(
+function confidenceOf(
+  { definesConfidence = true }: TransportReply,
+  { providerMetadata }: EvaluationResponse,
   questions: Questions,
-  providerMetadata: Record<string, unknown>,
 ): ConfidenceFor<Questions> {
   const asked = askedIn(questions);
-  const given = findConfidence(providerMetadata, asked);
+  const given = definesConfidence ? findConfidence(providerMetadata, asked) : {};
   const entries: [string, number | null][] = [];
   for (const { id, hasConfidence } of asked) {
     if (!hasConfidence) continue;

@@ -78,6 +78,8 @@ export type { LevelIndex, ScoreAnswer, ScoreQuestion } from "./questions/kinds/s
 export type { KeyLimit, KindOf, NonEmpty, QuestionLimits } from "./questions/kinds/kind.ts";
 export type { BrokenRule, Rounding, Truth, ValueFieldOf } from "./questions/kinds/kind.ts";
 export { checkAnswers, evaluationResponseSchema } from "./evaluation.ts";
+export { restOfRefusal } from "./rest-of-refusal.ts";
+export { type CutStateWarning, isStateCut } from "./transports/direct/cut-state.ts";
 export type { AnswerRoute } from "./answer-route.ts";
 export type { AnswerRule, AnswersToCheck, ConfidenceFor } from "./evaluation.ts";
 export type { Evaluation, EvaluationResponse, Timing, Usage } from "./evaluation.ts";

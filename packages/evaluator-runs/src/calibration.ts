@@ -9,7 +9,7 @@ import {
   parseCalibrationArtifact,
   questionHash,
 } from "evaluator-calibration";
-import type { Answer, Questions } from "evaluator-client";
+import { type Answer, isStateCut, type Questions } from "evaluator-client";
 import type { KeptEvaluation } from "./journal/kept-answer.ts";
 
 /** The answers of an evaluation after a calibration; the journal keeps the answers before it. */
@@ -49,12 +49,24 @@ export function calibratedAnswers(
   );
 }
 
+/** Returns whether a calibration promises acts. */
+export function isPromised(artifact: CalibrationArtifact | null | undefined): boolean {
+  return artifact != null && artifact.thresholds.length > 0;
+}
+
+interface DecidedEvaluation extends Pick<KeptEvaluation, "answers" | "modelId"> {
+  readonly questionHash?: string | null;
+  readonly warnings?: readonly unknown[];
+}
+
 /** Returns for each answered question the act that a calibration promises, or why there is none. */
 export function decisionsOf(
-  kept: (Pick<KeptEvaluation, "answers" | "modelId"> & { questionHash?: string | null }) | null,
+  kept: DecidedEvaluation | null,
   artifact: CalibrationArtifact | null,
 ): Readonly<Record<string, Decision>> {
-  if (kept === null || artifact === null) return {};
+  // A promise is about states that were read as a whole.
+  if (kept === null || artifact === null || isStateCut({ warnings: kept.warnings ?? [] }))
+    return {};
   // `readCalibration` compared the questions of a journal.
   const { answers, modelId, questionHash: hash = artifact.questionHash } = kept;
   return refuseMismatch(() => decide({ answers, modelId, questionHash: hash }, artifact));

@@ -131,7 +131,7 @@ function isRecord(value: unknown): boolean {
 }
 
 function describe(evaluation: Evaluation, questions: Questions, engine: Engine): string {
-  const { answers, modelId, usage: used, costUsd, timing } = evaluation;
+  const { answers, modelId, usage: used, costUsd, timing, warnings } = evaluation;
   const asked = Object.entries(questions);
   const width = Math.max(...asked.map(([id]) => toPrintablePath(id).length));
   const lines = asked.map(([id, question]) => {
@@ -143,8 +143,14 @@ function describe(evaluation: Evaluation, questions: Questions, engine: Engine):
   return [
     ...lines,
     printable`by ${modelId ?? engine.transport.target?.modelId ?? "a model"} (${engine.name}) in ${String(Math.round(timing.totalMs))} ms, ${tokens} tokens, ${cost}`,
+    ...warnings.flatMap(describeWarning),
     ...(basis === null ? [] : [describeBasis(basis) ?? ""]),
   ].join("\n");
+}
+
+function describeWarning(warning: unknown): string | readonly [] {
+  const { message } = Object(warning) as { message?: unknown };
+  return typeof message === "string" ? printable`warning: ${message}` : [];
 }
 
 function describeAnswer(question: Question, answer: Answer): string {

@@ -7,6 +7,7 @@ import { checkOptions, objectWith, optionsNamed, optionsObject } from "../option
 import type { Question, Questions } from "../questions/kinds.ts";
 import type { Rounding } from "../questions/kinds/kind.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
+import { restOfRefusal } from "../rest-of-refusal.ts";
 import { askOther, type Helper } from "./ask-other.ts";
 import { billedAttempts } from "./budget.ts";
 import { type Bounds, checkBounds, parseBounds, unsureIn } from "./bounds.ts";
@@ -62,7 +63,7 @@ export function escalate(next: Helper, bounds: Bounds, options: EscalateOptions 
       (error: unknown) => answersDespite(error, call, lostEarlier),
     );
     const marked = failure === undefined ? first : withFailure(first, unsure, failure);
-    if (answered === undefined) return marked;
+    if (answered === null) return marked;
     const stepsBefore = first.steps?.length ?? 1;
     const second = withRoute(answered, { questions: again, bounds: nextBounds, stepsBefore });
     const totalMs = elapsedMs(call.clock, startedAtMs);
@@ -76,7 +77,7 @@ function answersDespite(
   error: unknown,
   { signal, elsewhere }: MiddlewareCall,
   lostEarlier: number,
-): { readonly answered: Evaluation | undefined; readonly failure: string } {
+): { readonly answered: Evaluation | null; readonly failure: string } {
   const isLate = error instanceof TimeoutError && error.limit === "deadline";
   const wasAborted = signal?.aborted === true && !isLate;
   if (wasAborted || error instanceof ConfigurationError) {
@@ -84,31 +85,13 @@ function answersDespite(
     elsewhere.lost += elsewhere.answered;
     throw error;
   }
-  const answered = error instanceof RefusalError ? restOf(error) : undefined;
+  const answered = error instanceof RefusalError ? restOfRefusal(error) : null;
   const lostAttempts = elsewhere.lost - lostEarlier;
-  if (answered === undefined)
+  if (answered === null)
     elsewhere.lost = lostEarlier + billedAttempts(error, { lostAttempts, signal });
   const { name = "Error", message } = Object(error) as Partial<Error>;
   // The text of an error that is not ours may contain the state.
   return { answered, failure: error instanceof EvaluatorError ? `${name}: ${message}` : name };
-}
-
-/** Returns what a model that refused some questions answered to the others, with its price. */
-function restOf({ rest, answers, usage, costUsd, attempts }: RefusalError): Evaluation | undefined {
-  if (rest === null) return undefined;
-  return {
-    ...rest,
-    answers: answers as Evaluation["answers"],
-    usage,
-    warnings: [],
-    providerMetadata: {},
-    confidence: {},
-    costUsd,
-    requestId: null,
-    headers: {},
-    timing: { totalMs: 0, providerMs: null, attempts },
-    raw: null,
-  };
 }
 
 interface Routing {

@@ -44,7 +44,10 @@ function sha256(text: string): string {
 }
 
 /** An evaluation as the journal keeps it: without the raw body. */
-export type KeptEvaluation = Omit<Evaluation, "raw">;
+export type KeptEvaluation = Omit<Evaluation, "raw"> & {
+  /** The ids of the questions that the model declined to answer, which have no answer. @default none */
+  readonly refused?: readonly string[];
+};
 
 /** Writes an evaluation as text. PostgreSQL packs it with older texts as samples, so keep the order of the fields. */
 export function toKeptText(evaluation: Evaluation): string {
@@ -53,11 +56,16 @@ export function toKeptText(evaluation: Evaluation): string {
   return JSON.stringify({ ...first, ...evaluation, raw: undefined });
 }
 
+function withoutRefused(questions: Questions, { refused = [] }: KeptEvaluation): Questions {
+  if (refused.length === 0) return questions;
+  return Object.fromEntries(Object.entries(questions).filter(([id]) => !refused.includes(id)));
+}
+
 /** Reads kept text; null if it does not answer the questions. */
 export function fromKeptText(text: string, questions: Questions): KeptEvaluation | null {
   const kept = JSON.parse(text) as KeptEvaluation;
   try {
-    checkAnswers({ questions, answers: kept.answers, rounding: kept.rounding });
+    checkAnswers({ ...kept, questions: withoutRefused(questions, kept) });
     return kept;
   } catch (error) {
     if (error instanceof EvaluatorError) return null;

@@ -1,5 +1,6 @@
 import { createEvaluator, type Evaluator, type EvaluatorError } from "evaluator-client";
 import type { RunFacts } from "../journal/journal-reader.ts";
+import { isPromised } from "../calibration.ts";
 import { evaluatorRuntime } from "../machine.ts";
 import type { Journal } from "../journal/journal.ts";
 import { Budget, type CallCost, type Price, RunTotals, tokensUsd } from "./cost.ts";
@@ -11,10 +12,13 @@ import { showProgress } from "./progress.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** The part of a run that asking uses. */
-interface AskContext extends Pick<
-  RunContext,
-  "questions" | "transport" | "signal" | "clock" | "random" | "newId" | "stderr"
-> {
+interface AskContext
+  extends
+    Pick<
+      RunContext,
+      "questions" | "transport" | "signal" | "clock" | "random" | "newId" | "stderr"
+    >,
+    Partial<Pick<RunContext, "calibration">> {
   readonly run: Pick<RunContext["run"], "concurrency" | "maxCost" | "rate">;
   readonly source: Pick<RunContext["source"], "word">;
 }
@@ -169,11 +173,13 @@ export function toRunFacts(
 
 async function askOne(
   { record: { id, state }, key, cost }: BudgetedCall,
-  { evaluator, context: { questions }, budget, totals, streak, signal }: Work,
+  { evaluator, context: { questions, calibration }, budget, totals, streak, signal }: Work,
 ) {
   const around = evaluator.with(cost.middleware);
-  const end = await evaluateOne(around, { state, questions }, signal);
-  const answerUsd = "error" in end ? 0 : totals.usdOf(end.evaluation);
+  const options = { signal, hasPromise: isPromised(calibration) };
+  const end = await evaluateOne(around, { state, questions }, options);
+  const paid = "error" in end ? end.paid : end.evaluation;
+  const answerUsd = paid === undefined ? 0 : totals.usdOf(paid);
   const spentUsd = budget.ended(cost, answerUsd);
   streak.ended("error" in end ? end.cause : null);
   return { id, key, state, lostUsd: cost.lostUsd, spentUsd, ...end };

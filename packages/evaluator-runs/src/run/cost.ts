@@ -4,6 +4,7 @@ import {
   type Evaluation,
   type EvaluationRequest,
   EvaluatorError,
+  RefusalError,
   type Middleware,
   type Transport,
 } from "evaluator-client";
@@ -179,7 +180,9 @@ export class CallCost {
       this.#lost = call.lostAttempts;
       return evaluation;
     } catch (error) {
-      this.#lost = billedAttempts(error, call);
+      // The rest of a refusal has its own price.
+      const isPriced = error instanceof RefusalError && error.rest !== null;
+      this.#lost = isPriced ? call.lostAttempts : billedAttempts(error, call);
       throw error;
     }
   };
@@ -196,7 +199,10 @@ export class CallCost {
   }
 }
 
-type EndedCall = ({ readonly error: string } | { readonly evaluation: Evaluation }) & {
+type EndedCall = (
+  | { readonly error: string; readonly paid?: Evaluation }
+  | { readonly evaluation: Evaluation }
+) & {
   /** The estimated cost of lost attempts. */
   readonly lostUsd?: number;
 };
@@ -233,11 +239,14 @@ export class RunTotals {
     if ("error" in end) {
       this.failed += 1;
       this.failure = end.error;
-      return;
-    }
-    this.succeeded += 1;
-    this.inputTokens += end.evaluation.usage?.inputTokens ?? 0;
-    const usd = this.usdOf(end.evaluation);
+    } else this.succeeded += 1;
+    const paid = "error" in end ? end.paid : end.evaluation;
+    if (paid !== undefined) this.#addPrice(paid);
+  }
+
+  #addPrice(paid: Evaluation): void {
+    this.inputTokens += paid.usage?.inputTokens ?? 0;
+    const usd = this.usdOf(paid);
     if (usd === null) this.#unpriced += 1;
     else this.costUsd += usd;
   }

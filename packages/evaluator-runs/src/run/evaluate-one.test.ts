@@ -17,7 +17,8 @@ async function failure(status: number, message: string, type: string | null = nu
   const cause = new StatusError(message, { ...details, status, type, isRetryable });
   const evaluator = { evaluate: () => Promise.reject(cause) } as unknown as Evaluator;
   const request = { state: {}, questions: {} };
-  return { cause, end: await evaluateOne(evaluator, request, new AbortController().signal) };
+  const { signal } = new AbortController();
+  return { cause, end: await evaluateOne(evaluator, request, { signal }) };
 }
 
 test.each([
@@ -46,6 +47,19 @@ test.each([
   [413, "Our box takes 4 kB.", "Our box takes 4 kB."],
 ])("of a %i with the message %j is kept %j, and what to do", async (status, message, kept) => {
   expect((await failure(status, message)).end).toMatchObject({ error: `${kept} ${shorten}` });
+});
+
+test("a cut state fails a call with a promise, and its price is known", async () => {
+  const cut = { warnings: [{ type: "state-cut", message: "…" }], costUsd: 0.01 };
+  const evaluator = { evaluate: () => Promise.resolve(cut) } as unknown as Evaluator;
+  const { signal } = new AbortController();
+  const request = { state: {}, questions: {} };
+  expect(await evaluateOne(evaluator, request, { signal })).toEqual({ evaluation: cut });
+  expect(await evaluateOne(evaluator, request, { signal, hasPromise: true })).toMatchObject({
+    isRefusal: true,
+    error: expect.stringMatching(/^The service did not read the whole state/),
+    paid: cut,
+  });
 });
 
 test("other errors keep their advice", async () => {

@@ -5,6 +5,10 @@ import {
   type EvaluationRequest,
   type Evaluator,
   EvaluatorError,
+  InvalidResponseError,
+  isStateCut,
+  RefusalError,
+  restOfRefusal,
   StatusError,
 } from "evaluator-client";
 import { toPrintable } from "evaluator-kit";
@@ -15,23 +19,54 @@ import { toPrintable } from "evaluator-kit";
  */
 export const callLimits = { maxRetries: 6, deadlineMs: 86_400_000 } as const;
 
-/** The failure of a call; `isRefusal`: the service refuses the record each time, so that it is not asked again. */
-type Failure = { error: string; isRefusal: boolean; cause: EvaluatorError };
+/**
+ * The failure of a call; `isRefusal`: the service refuses the record each time, so that it is not asked again.
+ * `paid` is an evaluation that was paid for and is not used.
+ */
+type Failure = { error: string; isRefusal: boolean; cause: EvaluatorError; paid?: Evaluation };
+
+/** An evaluation, with the ids of the questions that the model declined to answer, if any. */
+type AskedEvaluation = Evaluation & { readonly refused?: readonly string[] };
+
+/** How a call is made. */
+interface AskOptions {
+  readonly signal: AbortSignal;
+  /** Whether acts are promised, for which the whole state must have been read. @default false */
+  readonly hasPromise?: boolean;
+}
 
 /** Asks once, and returns the answer or the failure; other errors than an `EvaluatorError` are thrown. */
 export async function evaluateOne(
   evaluator: Evaluator,
   request: EvaluationRequest,
-  signal: AbortSignal,
-): Promise<{ evaluation: Evaluation } | Failure> {
+  { signal, hasPromise = false }: AskOptions,
+): Promise<{ evaluation: AskedEvaluation } | Failure> {
   try {
-    return { evaluation: await evaluator.evaluate(request, { signal }) };
+    const evaluation = await evaluator.evaluate(request, { signal });
+    return hasPromise && isStateCut(evaluation) ? toCutFailure(evaluation) : { evaluation };
   } catch (cause) {
+    if (cause instanceof RefusalError) return withRest(cause);
     if (!(cause instanceof EvaluatorError)) throw cause;
     const isRefusal = isTooLong(cause);
     const text = isRefusal ? `${withoutAdvice(cause.message)} ${shorten}` : cause.message;
     return { error: toPrintable(text), isRefusal, cause };
   }
+}
+
+/** Returns the answers beside refused ones, which were paid for; without any, the failure. */
+function withRest(cause: RefusalError): { evaluation: AskedEvaluation } | Failure {
+  const rest = restOfRefusal(cause);
+  const hasAnswers = Object.keys(cause.answers).length > 0;
+  if (rest !== null && hasAnswers) return { evaluation: { ...rest, refused: cause.questionIds } };
+  const error = toPrintable(cause.message);
+  return { error, isRefusal: true, cause, ...(rest && { paid: rest }) };
+}
+
+function toCutFailure(paid: Evaluation): Failure {
+  const message =
+    "The service did not read the whole state, so that the promise of the calibration does not hold for it: shorten the record; it is not asked again until the record, the questions or the engine change.";
+  const cause = new InvalidResponseError(message, { questionId: null, rule: "state-cut" });
+  return { error: message, isRefusal: true, cause, paid };
 }
 
 /** Returns whether every further call would fail for the same reason here, such as a wrong key. */

@@ -37,7 +37,8 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   const layout = results.hasTable ? source.table : null;
   const shown: TableRow[] = [];
   const failures: string[] = [];
-  let [failed, refused] = [0, 0];
+  const lines: string[] = [];
+  let [failed, refused, partial] = [0, 0, 0];
   const records = async function* records(): AsyncGenerator<ResultRecord> {
     for await (const row of rows()) {
       const { index, input, record, kept, isRefused } = row;
@@ -46,6 +47,10 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
         refused += Number(isRefused === true);
         const error = `Failed: ${recordLabel(index, record.id)}: ${record["error"]}\n`;
         if (isRefused !== true && failures.length < FAILURES_SHOWN) failures.push(error);
+      } else if (kept.refused !== undefined) {
+        partial += 1;
+        if (partial <= FAILURES_SHOWN)
+          lines.push(describeRefused(recordLabel(index, record.id), kept.refused));
       }
       const isAsked = layout !== null && (run.added?.has(input.id) ?? true);
       if (isAsked && (isShown === null || isShown(toAnswered(row, context, news)))) {
@@ -68,10 +73,11 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   await results.onWritten();
   const more = failed - refused - failures.length;
   stderr.write(failures.join("") + (more > 0 ? `Failed: ${printCount(more)} more\n` : ""));
+  stderr.write(lines.join("") + moreRefused(partial - lines.length));
   stderr.write(describeWritten({ records: count, failed, of: file.length }, outputPath));
   if (run.raw) await printTexts(toSafeTexts(rawLines(rows()), { format: "json" }), context);
   if (layout !== null) await printTable({ layout, shown, of: count, news }, context);
-  return failed > 0 || file.leftOutCount > 0 ? 2 : 0;
+  return failed + partial > 0 || file.leftOutCount > 0 ? 2 : 0;
 }
 
 /** Returns each call's answers and provider metadata under the record's id: a line of JSON. */
@@ -81,6 +87,15 @@ async function* rawLines(rows: AsyncIterable<RunRow>): AsyncGenerator<string> {
     const { answers, providerMetadata } = kept;
     yield `${JSON.stringify({ id: record.id, answers, providerMetadata })}\n`;
   }
+}
+
+function describeRefused(label: string, questionIds: readonly string[]): string {
+  const names = questionIds.slice(0, 5).join(", ");
+  return printable`Refused: ${label}: the model declined to answer ${names}; the other answers are kept\n`;
+}
+
+function moreRefused(count: number): string {
+  return count > 0 ? `Refused: ${printCount(count)} more\n` : "";
 }
 
 /** Returns in one line how many of the input's records were written, and how many of them failed. */

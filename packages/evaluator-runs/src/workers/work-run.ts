@@ -11,6 +11,7 @@ import type { ChunkRecord, LeasedChunk, RunInfo, RunStore, RunWriter } from "../
 import type { AskingOptions } from "../options.ts";
 import { toKeptText } from "../journal/kept-answer.ts";
 import type { RunTotals } from "../run/cost.ts";
+import { isPromised } from "../calibration.ts";
 import { evaluatorRuntime } from "../machine.ts";
 import { callLimits, endsRun, evaluateOne } from "../run/evaluate-one.ts";
 import { repeat } from "../run/interruption.ts";
@@ -33,7 +34,8 @@ interface WorkOptions {
   readonly context: Pick<
     RunContext,
     "clock" | "random" | "newId" | "stderr" | "signal" | "transport"
-  >;
+  > &
+    Partial<Pick<RunContext, "calibration">>;
   /** Ends the calls in flight; the context's signal only prevents further calls. */
   readonly signal: AbortSignal;
 }
@@ -229,12 +231,15 @@ export class RunWorker {
     this.inFlight += 1;
     chunk.inFlight += 1;
     try {
-      const outcome = await evaluateOne(this.#evaluator, this.#requestOf(record), signal);
+      const { calibration } = this.#options.context;
+      const options = { signal, hasPromise: isPromised(calibration) };
+      const outcome = await evaluateOne(this.#evaluator, this.#requestOf(record), options);
       const isHeld = await this.#writer.keep(toEnd(record, outcome, totals), chunk.leased.lease);
       if (!isHeld) chunk.heldUntilMs = 0;
       totals.add(outcome);
       if ("error" in outcome) this.#isStopped ||= endsRun(outcome.cause);
-      else chunk.spentUsd += totals.usdOf(outcome.evaluation) ?? 0;
+      const paid = "error" in outcome ? outcome.paid : outcome.evaluation;
+      if (paid !== undefined) chunk.spentUsd += totals.usdOf(paid) ?? 0;
     } catch (error) {
       // After a cut-off, answers that were not committed are asked for again.
       this.#fail(signal.aborted && error === signal.reason ? null : error);

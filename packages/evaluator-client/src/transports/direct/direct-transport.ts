@@ -6,6 +6,7 @@ import type { EvaluationRequest } from "../../questions/request.ts";
 import { checkTransportOptions, postTransport, type TransportOptions } from "../post-transport.ts";
 import type { StatusFailure } from "../status-failure.ts";
 import type { Transport } from "../transport.ts";
+import { type CutStateWarning, cutStateWarnings } from "./cut-state.ts";
 import { decisionsForm } from "./decisions-wire.ts";
 import { readDirectOptions, rowOf } from "./direct-options.ts";
 import { type DirectForm, type DirectReply, systemoneForm } from "./direct-wire.ts";
@@ -82,10 +83,14 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
     apiKey,
     modelId: model,
     toBody: (request: EvaluationRequest) => form.toBody(request, model, row),
-    toReply: (response: JsonResponse, { questions }: EvaluationRequest) => {
+    toReply: (response: JsonResponse, request: EvaluationRequest) => {
       const json = asked ? unwrap(response.json) : response.json;
-      const read = form.read(json, questions, server);
-      return { ...toReply(read, asked, json), requestId: requestIdOf(response, row) };
+      const read = form.read(json, request.questions, server);
+      const warnings = cutStateWarnings(json, read, request);
+      return {
+        ...toReply({ ...read, warnings }, asked, json),
+        requestId: requestIdOf(response, row),
+      };
     },
     toError: (failure: StatusFailure) => toDirectError(failure, row),
     usdPerMillionTokens: asked && priceOf(asked),
@@ -103,18 +108,21 @@ function unwrap(json: unknown): unknown {
   return isRecord(result) ? result : json;
 }
 
+type Warned = DirectReply & { readonly warnings: readonly CutStateWarning[] };
+
 /** Puts a response into the gateway's form. */
-function toReply(read: DirectReply, asked: AskedModel | undefined, json: unknown) {
+function toReply(read: Warned, asked: AskedModel | undefined, json: unknown) {
   const {
     model = null,
     usage,
+    warnings,
     answers,
     providerMetadata,
     definesConfidence: defines = true,
   } = read;
   const rounding = asked ? roundingOf(asked) : { probabilityDecimals: 2, scoreDecimals: 2 };
   return {
-    response: { answers, rounding, usage, warnings: [], providerMetadata },
+    response: { answers, rounding, usage, warnings, providerMetadata },
     modelId: model,
     definesConfidence: asked ? definesConfidence(asked) : defines,
     ...(asked && { costUsd: costOf(json, usage, asked) }),
