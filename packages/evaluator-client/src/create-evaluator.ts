@@ -15,8 +15,8 @@ import {
 } from "./evaluator-options.ts";
 import { type Hooks, joinHooks } from "./logger.ts";
 import { checkOptions, type Defined, rejectOption } from "./options.ts";
-import { estimateTokens, type EvaluationRequest } from "./questions/request.ts";
-import { isSurelyTooLong } from "./questions/tokens.ts";
+import type { EvaluationRequest } from "./questions/request.ts";
+import { estimateTokens, isSurelyTooLong } from "./questions/tokens.ts";
 import { askThrough, checkMiddleware } from "./middleware-chain.ts";
 import { RetriedCall } from "./retry/retried-call.ts";
 import type { RetryPolicy } from "./retry/retry-policy.ts";

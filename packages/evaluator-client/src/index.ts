@@ -83,8 +83,8 @@ export { type CutStateWarning, isStateCut } from "./transports/direct/cut-state.
 export type { AnswerRoute } from "./answer-route.ts";
 export type { AnswerRule, AnswersToCheck, ConfidenceFor } from "./evaluation.ts";
 export type { Evaluation, EvaluationResponse, Timing, Usage } from "./evaluation.ts";
-export { estimateTokens, evaluationRequestSchema } from "./questions/request.ts";
-export { estimateTextTokens } from "./questions/tokens.ts";
+export { evaluationRequestSchema } from "./questions/request.ts";
+export { estimateTokens, estimateTextTokens } from "./questions/tokens.ts";
 export type { EvaluationRequest, QuestionProblem } from "./questions/request.ts";
 export type { JsonObject, JsonValue } from "./questions/json.ts";
 export type { Json, NotJson, PartOf, StateOf } from "./questions/state.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { emailRequest } from "../testing/email-evaluation.ts";
-import { estimateTokens } from "../questions/request.ts";
+import { estimateTokens } from "../questions/tokens.ts";
 import { choice } from "../questions/kinds.ts";
 import { manyOptions, ownServer } from "../testing/played-chat.ts";
 import { logprobsTransport } from "../transports/logprobs/logprobs-transport.ts";

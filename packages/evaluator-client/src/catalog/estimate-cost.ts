@@ -1,5 +1,6 @@
 import { rejectOption } from "../options.ts";
-import { type EvaluationRequest, estimateTokens } from "../questions/request.ts";
+import type { EvaluationRequest } from "../questions/request.ts";
+import { estimateTokens } from "../questions/tokens.ts";
 import type { Transport } from "../transports/transport.ts";
 
 /** The estimated cost of requests. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { ConnectionError } from "../errors.ts";
-import { estimateTokens } from "../questions/request.ts";
+import { estimateTokens } from "../questions/tokens.ts";
 import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { budget } from "./budget.ts";

@@ -2,7 +2,7 @@ import { setImmediate as untilNext } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { ConfigurationError, ConnectionError } from "../errors.ts";
-import { estimateTokens } from "../questions/request.ts";
+import { estimateTokens } from "../questions/tokens.ts";
 import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { budget, BudgetError } from "./budget.ts";

@@ -2,8 +2,8 @@ import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { EvaluatorError, InvalidRequestError } from "../errors.ts";
 import { boolean, choice, score } from "./kinds.ts";
-import { type EvaluationRequest, requestParser, estimateTokens } from "./request.ts";
-import { isSurelyTooLong } from "./tokens.ts";
+import { type EvaluationRequest, requestParser } from "./request.ts";
+import { estimateTokens, isSurelyTooLong } from "./tokens.ts";
 import { image } from "./state.ts";
 
 const questions = { scam: boolean("scam?") };

@@ -3,15 +3,7 @@ import { InvalidRequestError } from "../errors.ts";
 import { copyJson, Flaw, frozenCopy, isRecord, quoteName, recordOf, sortedKeyOf } from "./json.ts";
 import { kindList, type Question, questionKinds, type Questions, questionSchema } from "./kinds.ts";
 import type { QuestionLimits } from "./kinds/kind.ts";
-import {
-  checkForImage,
-  copyParts,
-  imagesIn,
-  type ImageSupport,
-  type State,
-  withoutImageBytes,
-} from "./state.ts";
-import { estimateTextTokens } from "./tokens.ts";
+import { checkForImage, copyParts, type ImageSupport, type State } from "./state.ts";
 
 /** The body of an evaluation request (contract section 2.1). */
 export const evaluationRequestSchema = z.strictObject({
@@ -189,29 +181,4 @@ function isCopy(copy: unknown, value: unknown): boolean {
     if (key !== copied[index] || !isCopy(copy[key], value[key])) return false;
   }
   return true;
-}
-
-const FRAME_TOKENS = 6; // of {"state": , "questions": }
-
-// The vendor's count for its largest image of 1568 × 1568 pixels, from third parties' bills (unverified).
-const MOST_TOKENS_OF_AN_IMAGE = 6272;
-
-/**
- * Estimates a request's input tokens, by the words, digits and marks of its JSON and by the alphabet of
- * other characters, and 6,272 for an image, which is the highest known count.
- */
-export function estimateTokens({ state, questions }: EvaluationRequest): number {
-  const tokens = FRAME_TOKENS + tokensIn(withoutImageBytes(state)) + tokensInQuestions(questions);
-  return tokens + imagesIn(state).length * MOST_TOKENS_OF_AN_IMAGE;
-}
-
-const tokensInQuestions = perQuestions(tokensIn);
-
-function tokensIn(value: unknown): number {
-  if (typeof value === "string") return 1 + estimateTextTokens(value); // its quotes join other marks
-  if (typeof value !== "object" || value === null) return estimateTextTokens(String(value));
-  let tokens = 1;
-  for (const key in value)
-    tokens += 1 + estimateTextTokens(key) + tokensIn((value as Record<string, unknown>)[key]);
-  return tokens;
 }

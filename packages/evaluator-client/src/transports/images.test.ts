@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { InvalidRequestError, type StatusError } from "../errors.ts";
 import { boolean } from "../questions/kinds.ts";
-import { estimateTokens } from "../questions/request.ts";
+import { estimateTokens } from "../questions/tokens.ts";
 import { image, type State } from "../questions/state.ts";
 import { countingTransport } from "../testing/counting-transport.ts";
 import { onePixel } from "../testing/one-pixel.ts";

@@ -37,7 +37,6 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   const layout = results.hasTable ? source.table : null;
   const shown: TableRow[] = [];
   const failures: string[] = [];
-  const lines: string[] = [];
   let [failed, refused, partial] = [0, 0, 0];
   const records = async function* records(): AsyncGenerator<ResultRecord> {
     for await (const row of rows()) {
@@ -49,8 +48,9 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
         if (isRefused !== true && failures.length < FAILURES_SHOWN) failures.push(error);
       } else if (kept.refused !== undefined) {
         partial += 1;
-        if (partial <= FAILURES_SHOWN)
-          lines.push(describeRefused(recordLabel(index, record.id), kept.refused));
+        const names = kept.refused.slice(0, 5).join(", ");
+        const note = printable`${recordLabel(index, record.id)}: the model declined to answer ${names}; the other answers are kept`;
+        if (failures.length < FAILURES_SHOWN) failures.push(`Refused: ${note}\n`);
       }
       const isAsked = layout !== null && (run.added?.has(input.id) ?? true);
       if (isAsked && (isShown === null || isShown(toAnswered(row, context, news)))) {
@@ -71,9 +71,8 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   if (run.part) for await (const _ of texts);
   else await writeWholeFile(outputPath, texts, { mode: 0o600, advice, files, newId });
   await results.onWritten();
-  const more = failed - refused - failures.length;
+  const more = failed + partial - refused - failures.length;
   stderr.write(failures.join("") + (more > 0 ? `Failed: ${printCount(more)} more\n` : ""));
-  stderr.write(lines.join("") + moreRefused(partial - lines.length));
   stderr.write(describeWritten({ records: count, failed, of: file.length }, outputPath));
   if (run.raw) await printTexts(toSafeTexts(rawLines(rows()), { format: "json" }), context);
   if (layout !== null) await printTable({ layout, shown, of: count, news }, context);
@@ -87,15 +86,6 @@ async function* rawLines(rows: AsyncIterable<RunRow>): AsyncGenerator<string> {
     const { answers, providerMetadata } = kept;
     yield `${JSON.stringify({ id: record.id, answers, providerMetadata })}\n`;
   }
-}
-
-function describeRefused(label: string, questionIds: readonly string[]): string {
-  const names = questionIds.slice(0, 5).join(", ");
-  return printable`Refused: ${label}: the model declined to answer ${names}; the other answers are kept\n`;
-}
-
-function moreRefused(count: number): string {
-  return count > 0 ? `Refused: ${printCount(count)} more\n` : "";
 }
 
 /** Returns in one line how many of the input's records were written, and how many of them failed. */

@@ -1,5 +1,6 @@
 import { isRecord, valueAt } from "../../questions/json.ts";
-import { estimateTokens, type EvaluationRequest } from "../../questions/request.ts";
+import type { EvaluationRequest } from "../../questions/request.ts";
+import { estimateTokens } from "../../questions/tokens.ts";
 import { imagesIn } from "../../questions/state.ts";
 import type { DirectReply } from "./direct-wire.ts";
 

@@ -1,0 +1,71 @@
+import {
+  type Evaluation,
+  type EvaluatorError,
+  InvalidResponseError,
+  type RefusalError,
+  restOfRefusal,
+  StatusError,
+} from "evaluator-client";
+import { toPrintable } from "evaluator-kit";
+
+/**
+ * The failure of a call; `isRefusal`: the service refuses the record each time, so that it is not asked again.
+ * `paid` is an evaluation that was paid for and is not used.
+ */
+export type CallFailure = {
+  error: string;
+  isRefusal: boolean;
+  cause: EvaluatorError;
+  paid?: Evaluation;
+};
+
+/** An evaluation, with the ids of the questions that the model declined to answer, if any. */
+export type AskedEvaluation = Evaluation & { readonly refused?: readonly string[] };
+
+/** Returns the failure of a call with its error. */
+export function toFailure(cause: EvaluatorError): CallFailure {
+  const isRefusal = isTooLong(cause);
+  const text = isRefusal ? `${withoutAdvice(cause.message)} ${shorten}` : cause.message;
+  return { error: toPrintable(text), isRefusal, cause };
+}
+
+/** Returns the answers beside refused ones, which were paid for; without any, the failure. */
+export function withRest(cause: RefusalError): { evaluation: AskedEvaluation } | CallFailure {
+  const rest = restOfRefusal(cause);
+  const hasAnswers = Object.keys(cause.answers).length > 0;
+  if (rest !== null && hasAnswers) return { evaluation: { ...rest, refused: cause.questionIds } };
+  const error = toPrintable(cause.message);
+  return { error, isRefusal: true, cause, ...(rest && { paid: rest }) };
+}
+
+/** Returns the failure of a call whose service did not read the whole state. */
+export function toCutFailure(paid: Evaluation): CallFailure {
+  const message =
+    "The service did not read the whole state, so that the promise of the calibration does not hold for it: shorten the record; it is not asked again until the record, the questions or the engine change.";
+  const cause = new InvalidResponseError(message, { questionId: null, rule: "state-cut" });
+  return { error: message, isRefusal: true, cause, paid };
+}
+
+// The advice about a refused record.
+const shorten =
+  "The record is too long for the service: shorten it or its state; it is not asked again until the record, the questions or the engine change.";
+
+// The client's message about a status: who answered, the service's words in quotes, advice.
+const statusMessage = /^([\w' ]{1,40} answered \d+(?: \(\w+\))?)(?:(: ".*") [A-Z]|\. )/s;
+
+function withoutAdvice(message: string): string {
+  const [, answered, words = "."] = statusMessage.exec(message) ?? [];
+  return answered === undefined ? message : `${answered}${words}`;
+}
+
+const tooLong =
+  /too (?:long|large|many tokens)|context[ _](?:length|size|window)|exceed.{0,80}(?:length|size|tokens)|tokens.{0,80}exceed/i;
+
+// The service refuses such a record each time.
+function isTooLong(error: EvaluatorError): boolean {
+  if (!(error instanceof StatusError)) return false;
+  const { status, type, message } = error;
+  return (
+    status === 413 || ((status === 400 || status === 422) && tooLong.test(`${type} ${message}`))
+  );
+}
