@@ -10,6 +10,7 @@ import { MinuteLimits } from "./keys/minute-limits.ts";
 import { createMetrics } from "./metrics.ts";
 import { addApiRoutes } from "./apis/api-route.ts";
 import { addFailureRoutes, apis, toApiPath } from "./apis/errors.ts";
+import type { Calibrations } from "./evaluations/calibrations.ts";
 import { evaluationForms } from "./evaluations/evaluation-forms.ts";
 import type { EvaluationRecord } from "./evaluations/evaluation-record.ts";
 import { EvaluationRouter } from "./evaluation-router.ts";
@@ -32,6 +33,7 @@ type AppParts = Parameters<typeof addGuards>[1] & {
   readonly services: Services;
   readonly prices: Routing["prices"];
   readonly calibration?: Routing["calibration"];
+  readonly calibrations?: Calibrations;
   readonly fit?: Routing["fit"];
   readonly page: { readonly html: string };
   readonly observe?: (record: MessageRecord) => void;
@@ -76,6 +78,7 @@ export function createApp(parts: AppParts) {
       (each) => each !== undefined,
     ),
     hasText: options.hasLogText,
+    calibrations: parts.calibrations ?? new Map(),
   });
   app.use(requestId(), metrics.accessLog(parts.accessLog));
   const guards = addGuards(app, { ...parts, minuteLimits });

@@ -1,4 +1,5 @@
 import {
+  type Evaluation,
   type Evaluator,
   EvaluatorError,
   estimateTokens,
@@ -10,10 +11,11 @@ import {
 } from "evaluator-client";
 import { fallback } from "evaluator-client/fallback";
 import { tokensOf } from "./conversation/input-tokens.ts";
-import { maybeBilled } from "./decision/decide.ts";
+import { maybeBilled, wireOf } from "./decision/decide.ts";
 import { HttpError } from "./http-error.ts";
 import type { Call } from "./message-router.ts";
 import type { Services } from "./services/connect-services.ts";
+import { type Calibrations, correct } from "./evaluations/calibrations.ts";
 import {
   type Answered,
   answeredOf,
@@ -35,12 +37,21 @@ interface RouterParts {
   readonly instance: string;
   /** Whether records have states and answers. */
   readonly hasText: boolean;
+  readonly calibrations: Calibrations;
 }
 
 /** A client's call with its questions. */
 export type EvaluationCall = Omit<Call, "endpoint"> &
   Pick<EvaluationForm, "endpoint"> &
   AskedEvaluation;
+
+/** Answers, and how they came about. */
+interface BoughtAnswer extends Answered {
+  /** Whether another call bought them. */
+  readonly isCached: boolean;
+  /** What a calibration promises, or why it does not; null without calibrations. */
+  readonly promise: string | null;
+}
 
 /** Asks the services for the answers to clients' questions; reserves, settles and records each call once. */
 export class EvaluationRouter {
@@ -50,48 +61,45 @@ export class EvaluationRouter {
     this.#parts = parts;
   }
 
-  /** Returns checked answers. @throws HttpError (400, 404, 429, 502, 503, 504), EvaluatorError, or the signal's reason */
-  async ask(call: EvaluationCall): Promise<Answered & { readonly isCached: boolean }> {
+  /** Returns checked answers. @throws HttpError (400, 404, 413, 422, 429, 503), EvaluatorError, or the signal's reason */
+  async ask(call: EvaluationCall): Promise<BoughtAnswer> {
     const { list, models } = this.#parts.services.decisions.current;
-    const services = list.slice(models.get(call.model ?? "") ?? 0);
-    const purchase = new Purchase(call, services);
+    const purchase = new Purchase(call, list.slice(models.get(call.model ?? "") ?? 0));
     await purchase.reserve();
-    const startedAt = performance.now();
-    const ended = (
-      end: Omit<EvaluationEnd, "service" | "ms" | "costUsd">,
-      costUsd: number | null,
-    ) => {
-      const ms = Math.round(performance.now() - startedAt);
-      const { name: service } = purchase.asked;
-      return this.#record(call, { ...end, service, ms, costUsd });
-    };
-    try {
-      const evaluation = await this.#evaluate(call, purchase);
-      const { asked } = purchase;
-      const costUsd = asked.costOf(evaluation);
-      const isCached = evaluation.timing.attempts === 0;
-      const answered = {
-        ...evaluation,
-        costUsd,
-        model: evaluation.modelId ?? asked.model,
-        printed: null,
-      };
-      const { attempts } = evaluation.timing;
-      ended({ outcome: "answered", answered, attempts, isCached }, await purchase.settle(costUsd));
-      return { ...answered, isCached };
-    } catch (failure) {
-      const isRefusal = failure instanceof RefusalError;
-      const outcome = isRefusal ? "refused" : call.signal.aborted ? "stopped" : "failed";
-      const attempts = failure instanceof EvaluatorError ? failure.attempts : 0;
-      const refused = isRefusal ? answeredOf(failure, purchase.asked.model) : null;
-      const costUsd = await purchase.settleFailed(failure);
-      ended(
-        { outcome, failure, attempts, isCached: false, ...(refused && { answered: refused }) },
-        costUsd,
-      );
-      if (refused !== null && call.takesRefusals) return { ...refused, isCached: false };
-      throw this.#toClientError(failure);
-    }
+    return this.#evaluate(call, purchase).then(
+      (evaluation) => this.#answered(call, purchase, evaluation),
+      (failure: unknown) => this.#failed(call, purchase, failure),
+    );
+  }
+
+  async #answered(call: EvaluationCall, purchase: Purchase, evaluation: Evaluation) {
+    const { asked } = purchase;
+    const costUsd = asked.costOf(evaluation);
+    const totalUsd = await purchase.settle(costUsd);
+    const { calibrations } = this.#parts;
+    const { promise, ...corrected } = correct(evaluation, call.request.questions, calibrations);
+    const model = evaluation.modelId ?? asked.model;
+    const answered = { ...evaluation, ...corrected, costUsd, model };
+    const { attempts } = evaluation.timing;
+    const isCached = attempts === 0;
+    const wire = wireOf(evaluation, asked.address);
+    const end = { outcome: "answered", answered, attempts, isCached, wire } as const;
+    this.#record(call, { ...end, ...purchase.facts(), costUsd: totalUsd });
+    return { ...answered, isCached, promise };
+  }
+
+  /** Returns the answers beside refused ones if the form has refusals, else throws. */
+  async #failed(call: EvaluationCall, purchase: Purchase, failure: unknown): Promise<BoughtAnswer> {
+    const costUsd = await purchase.settleFailed(failure);
+    const { asked } = purchase;
+    const refused = failure instanceof RefusalError ? answeredOf(failure, asked.model) : null;
+    const outcome = refused ? "refused" : call.signal.aborted ? "stopped" : "failed";
+    const attempts = failure instanceof EvaluatorError ? failure.attempts : 0;
+    const wire = refused && asked.address;
+    const end = { outcome, failure, attempts, isCached: false, wire } as const;
+    this.#record(call, { ...end, ...purchase.facts(), answered: refused, costUsd });
+    if (refused === null || !call.takesRefusals) throw this.#toClientError(failure);
+    return { ...refused, isCached: false, promise: null };
   }
 
   #evaluate({ request: given, signal, requestId, trace }: EvaluationCall, purchase: Purchase) {
@@ -148,6 +156,7 @@ class Purchase {
   /** The failure whose answer is among the lost ones. */
   #counted: unknown = null;
   #isSent = false;
+  #startedAt = 0;
   /** The service that was asked last. */
   asked: DecisionService;
   readonly evaluator: Evaluator;
@@ -162,6 +171,12 @@ class Purchase {
 
   async reserve(): Promise<void> {
     await this.#call.budget?.reserveUsd(this.#estimateUsd);
+    this.#startedAt = performance.now();
+  }
+
+  /** The service that was asked last, and the time so far. */
+  facts() {
+    return { service: this.asked.name, ms: Math.round(performance.now() - this.#startedAt) };
   }
 
   /** Charges the call, an unknown price as estimated; returns the price with that of lost answers, null if unknown. */

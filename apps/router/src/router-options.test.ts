@@ -55,6 +55,8 @@ test("nothing set means the loopback address, port 3000, the default models and 
     stallMs: 20_000,
     calibrationFile: null,
     fitFile: null,
+    decisionCalibrationFiles: [],
+    decisionCacheSeconds: null,
     decisionLog: null,
     hasLogText: false,
     blind: { share: 0, usdPerDay: 1 },
@@ -94,6 +96,8 @@ test("everything can be set", () => {
     ROUTER_STALL_TIMEOUT_MS: "500",
     ROUTER_CALIBRATION: "calibration.json",
     ROUTER_FIT: "fit.json",
+    ROUTER_DECISION_CALIBRATION: "a.json, b.json",
+    ROUTER_DECISION_CACHE: "60",
     ROUTER_DECISION_LOG: "decisions.jsonl",
     ROUTER_LOG_TEXT: "on",
     ROUTER_ACCESS_LOG: "off",
@@ -125,6 +129,8 @@ test("everything can be set", () => {
     stallMs: 500,
     calibrationFile: "calibration.json",
     fitFile: "fit.json",
+    decisionCalibrationFiles: ["a.json", "b.json"],
+    decisionCacheSeconds: 60,
     decisionLog: "decisions.jsonl",
     hasLogText: true,
     blind: { share: 0, usdPerDay: 1 },
@@ -217,9 +223,9 @@ test("a reply server's key and address are not shown when they are wrong", () =>
 });
 
 test("a reply server's bare address is one of OpenAI's API, and its models need no provider", () => {
-  const addresses = { "http://127.0.0.1:1": "/v1", "http://127.0.0.1:1/": "/v1" };
-  const others = { "http://127.0.0.1:1/v1/": "/v1", "http://127.0.0.1:1/openai/v1": "/openai/v1" };
-  for (const [url, path] of Object.entries({ ...addresses, ...others })) {
+  const paths = { "": "/v1", "/": "/v1", "/v1/": "/v1", "/openai/v1": "/openai/v1" };
+  for (const [written, path] of Object.entries(paths)) {
+    const url = `http://127.0.0.1:1${written}`;
     const names = ["NANO", "FAST", "BALANCED", "FRONTIER"].map((tier) => `ROUTER_MODEL_${tier}`);
     const models = Object.fromEntries(names.map((name) => [name, name.toLowerCase()]));
     const env = { ...models, ROUTER_REPLY_BASE_URL: url, ROUTER_FALLBACK_MODELS: "spare" };
@@ -240,15 +246,12 @@ test.each(defaultModels)("the pinned gateway package knows %s", (model) => {
 });
 
 test("the dearest input costs 200 times the cheapest", async () => {
-  const pricedSchema = z.object({
-    id: z.string(),
-    pricing: z.object({ input: z.coerce.number() }),
-  });
+  const pricing = z.object({ input: z.coerce.number() });
+  const pricedSchema = z.object({ id: z.string(), pricing });
   const response = await createEmulator().fetch("/v1/models");
   const list = z.object({ data: z.array(pricedSchema) }).parse(await response.json()).data;
-  const prices = defaultModels.map(
-    (model) => list.find(({ id }) => id === model)?.pricing.input ?? 0,
-  );
+  const inputOf = (model: string) => list.find(({ id }) => id === model)?.pricing.input ?? 0;
+  const prices = defaultModels.map(inputOf);
   expect(Math.max(...prices) / Math.min(...prices)).toBeCloseTo(200);
 });
 

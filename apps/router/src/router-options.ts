@@ -50,6 +50,10 @@ function variables(model: ReturnType<typeof modelId>) {
     ROUTER_STALL_TIMEOUT_MS: milliseconds().default(20_000),
     ROUTER_CALIBRATION: orNull(z.string()),
     ROUTER_FIT: orNull(z.string()),
+    ROUTER_DECISION_CALIBRATION: list().default([]),
+    ROUTER_DECISION_CACHE: orNull(
+      wholeNumber("number of seconds", { min: 1, max: 86_400, example: "60" }),
+    ),
     ROUTER_DECISION_LOG: orNull(z.string()),
     ROUTER_LOG_TEXT: z.enum(["on", "off"], "is neither on nor off").default("off"),
     ROUTER_BLIND_SHARE: numberTo(0.05, "0.02").default(0),
@@ -147,6 +151,10 @@ export function parseRouterOptions(given: Environment, config: RouterConfig | nu
     stallMs: values.ROUTER_STALL_TIMEOUT_MS,
     calibrationFile: values.ROUTER_CALIBRATION,
     fitFile: values.ROUTER_FIT,
+    /** The calibrations of clients' own questions. */
+    decisionCalibrationFiles: values.ROUTER_DECISION_CALIBRATION,
+    /** How long an answer to a client's own questions is kept; null for not at all. */
+    decisionCacheSeconds: values.ROUTER_DECISION_CACHE,
     decisionLog: values.ROUTER_DECISION_LOG,
     /** Whether the log has the states and answers of clients' own questions. */
     hasLogText: values.ROUTER_LOG_TEXT === "on",

@@ -14,6 +14,7 @@ import {
   toPrintable,
 } from "evaluator-kit";
 import type { TierFit } from "./decision/decision.ts";
+import { readCalibrations } from "./evaluations/calibrations.ts";
 import { tierQuestionHash } from "./decision/tier-question.ts";
 import { openDecisionLog } from "./records/decision-log.ts";
 import type { ModelPrice } from "./reply/usage.ts";
@@ -77,6 +78,7 @@ async function serve(
   const reportDefect = (error: Error) => warn(describeDefect(error, "The router"));
   const { decisionLog: path, calibrationFile, host, keyStore, leaseMs } = options;
   const calibration = calibrationFile === null ? null : await readCalibration(calibrationFile);
+  const calibrations = await readCalibrations(options.decisionCalibrationFiles);
   const fit = await readFitOf(options);
   const log = path === null ? null : await openDecisionLog(path, warn);
   const { keys, ledger } = keyStore === null ? noKeys : await openKeys(keyStore, leaseMs, warn);
@@ -109,6 +111,7 @@ async function serve(
       keys,
       blindShadow,
       calibration,
+      calibrations,
       fit,
       warn,
       pricesTried: pricesTried.promise,

@@ -80,8 +80,10 @@ export function readText(value: unknown, path: Path): string {
 /** Returns the service's own confidence in an answer; undefined if it reports none. */
 export function confidenceIn(
   id: string,
-  { confidence, providerMetadata }: Answered,
+  { answers, confidence, printed, providerMetadata }: Answered,
 ): number | undefined {
+  // The service computed it from its own answer.
+  if (printed !== null && printed[id] !== answers[id]) return undefined;
   const own = Object.hasOwn(confidence, id) ? confidence[id] : null;
   if (typeof own === "number") return own;
   for (const [vendor, said] of Object.entries(providerMetadata)) {

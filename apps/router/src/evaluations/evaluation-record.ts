@@ -10,7 +10,8 @@ export interface EvaluationEnd {
   readonly failure?: unknown;
   /** The service that was asked last. */
   readonly service: string;
-  readonly answered?: Answered;
+  readonly answered: Answered | null;
+  readonly wire: string | null;
   readonly attempts: number;
   readonly ms: number;
   /** Whether another call had bought the answer. */
@@ -36,7 +37,7 @@ export function toEvaluationRecord(
   end: EvaluationEnd,
 ) {
   const { request, requestId, endpoint, key, model } = call;
-  const { outcome, failure, answered, service, attempts, ms, isCached, costUsd } = end;
+  const { outcome, failure, answered, service, wire, attempts, ms, isCached, costUsd } = end;
   return {
     time: new Date().toISOString(),
     instance,
@@ -53,6 +54,8 @@ export function toEvaluationRecord(
     /** The model that the client named, and the one that answered. */
     askedModel: model && model.slice(0, 256),
     model: answered?.model ?? null,
+    /** The service's address, marked if the emulator answered; null without an answer. */
+    wire,
     /** The kinds of the questions by their ids, the beginning of both. */
     questions: kindsOf(request.questions),
     questionCount: Object.keys(request.questions).length,

@@ -4,6 +4,7 @@ import {
   type Evaluation,
   type Evaluator,
   gatewayTransport,
+  type Middleware,
   serviceRows,
   type Transport,
 } from "evaluator-client";
@@ -16,6 +17,8 @@ export interface DecisionService {
   /** The model that it is asked for. */
   readonly model: string;
   readonly evaluator: Evaluator;
+  /** Its name and address, as records have them. */
+  readonly address: string;
   /** Whether a state may be a list of parts. */
   readonly takesParts: boolean;
   /** US dollars for a million input tokens; null if unknown. */
@@ -36,6 +39,8 @@ interface ConnectParts {
   readonly tracing: Tracing | null;
   /** Creates the pacer that several routers share, for a transport and its key. */
   readonly pacerFor: ((transport: Transport, key: string) => Pacer) | null;
+  /** Buys equal answers once. */
+  readonly cache: Middleware | null;
 }
 
 /** Connects the services of the file; the router's own evaluator is the service without one. @throws ConfigurationError */
@@ -46,7 +51,9 @@ export function connectDecisions(
 ): DecisionServices {
   const { decisions = [], models = new Map<string, number>() } = config ?? {};
   const [first = own, ...rest] = decisions.map((options) => connect(options, parts));
-  return { list: [first, ...rest], models };
+  const cached = (service: DecisionService): DecisionService =>
+    parts.cache === null ? service : { ...service, evaluator: service.evaluator.with(parts.cache) };
+  return { list: [cached(first), ...rest.map(cached)], models };
 }
 
 function connect(options: DecisionOptions, { tracing, pacerFor }: ConnectParts): DecisionService {
@@ -90,6 +97,7 @@ export function serviceOf({ name, evaluator, transport, ...parts }: ServiceParts
     name,
     evaluator,
     model: transport.target?.modelId ?? "unknown",
+    address: `${name} ${addressOf(transport)}`,
     takesParts: transport.images !== undefined,
     usdPerMillionTokens,
     costOf({ costUsd, usage }) {
@@ -110,4 +118,11 @@ export function stateFor(services: readonly DecisionService[], state: State): St
   });
   // With an image, the client's error says that a service takes none.
   return values.length < parts.length ? state : JSON.stringify(values);
+}
+
+/** Returns a transport's address, without user name or password. */
+export function addressOf({ target }: Transport): string {
+  if (target === undefined) return "its own address";
+  const { protocol, host, pathname } = new URL(target.url);
+  return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
 }

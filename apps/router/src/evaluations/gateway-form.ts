@@ -78,7 +78,7 @@ function readParts(given: unknown) {
 }
 
 function toBody(answered: Answered, questions: object) {
-  const { answers, model, rounding, usage, costUsd, warnings, printed } = answered;
+  const { answers, model, rounding, usage, costUsd, warnings } = answered;
   const ids = Object.keys(questions);
   const whole = ids.map((id) => {
     return [id, Object.hasOwn(answers, id) ? answers[id] : { type: "refusal" }] as const;
@@ -93,13 +93,15 @@ function toBody(answered: Answered, questions: object) {
     ...(usage !== null && { usage: { ...usage, ...(costUsd !== null && { cost: costUsd }) } }),
     warnings,
     providerMetadata: metadataOf(answered),
-    ...(printed !== null && { x_printed: printed }),
   };
 }
 
 /** Clients of the gateway read the price from `marketCost` (contract section 2.5). */
-function metadataOf({ providerMetadata, costUsd }: Answered): object {
-  if (costUsd === null) return providerMetadata;
-  const { gateway } = providerMetadata;
-  return { ...providerMetadata, gateway: { ...Object(gateway), marketCost: String(costUsd) } };
+function metadataOf({ providerMetadata, costUsd, printed }: Answered): object {
+  const gateway: unknown = { ...Object(providerMetadata["gateway"]), marketCost: String(costUsd) };
+  return {
+    ...providerMetadata,
+    ...(costUsd !== null && { gateway }),
+    ...(printed !== null && { router: { printed } }),
+  };
 }

@@ -4,7 +4,7 @@ import { parseJson, systemErrorCode } from "evaluator-kit";
 import { describeIssue } from "../config/router-config.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import { HttpError } from "../http-error.ts";
-import { type LoggedRecord, type Note, noteOf, recordOf } from "./read-records.ts";
+import { type LoggedRecord, type Note, noteOf, callRecordOf } from "./read-records.ts";
 
 const text = z.string().max(256, "is too long").optional();
 const time = z
@@ -20,6 +20,7 @@ const fields = {
   tier: z.enum(tierNames, `is none of ${tierNames.join(", ")}`).optional(),
   key: text,
   cause: text,
+  endpoint: text,
   from: time,
   /** Inclusive: a day holds all of its messages. */
   to: time,
@@ -75,10 +76,10 @@ export async function visitLatest(
 
 /** Prepares a filter; returns a line's message if it is wanted, else null. */
 export function messageFilter(
-  { tier, key, cause, from = "", to }: MessageFilter,
-  toRecord = recordOf,
+  { tier, key, cause, endpoint, from = "", to }: MessageFilter,
+  toRecord = callRecordOf,
 ) {
-  const words = [tier, key, cause]
+  const words = [tier, key, cause, endpoint]
     .flatMap((word) => word ?? [])
     .map((word) => JSON.stringify(word));
   return (line: string): LoggedRecord | null => {
@@ -89,7 +90,8 @@ export function messageFilter(
     const isWanted =
       (tier === undefined || record.tierUsed === tier) &&
       (key === undefined || record.key === key) &&
-      (cause === undefined || record.cause === cause);
+      (cause === undefined || record.cause === cause) &&
+      (endpoint === undefined || record.endpoint === endpoint);
     return isWanted ? record : null;
   };
 }
@@ -117,7 +119,7 @@ export async function findMessage(path: string, id: string) {
   const found = { record: null as LoggedRecord | null, note: null as Note | null };
   await visitLatest(path, { mostBytes: MOST_SEARCHED_BYTES }, (line) => {
     if (!line.includes(quoted)) return true;
-    const [record, note] = [recordOf(line), noteOf(line)];
+    const [record, note] = [callRecordOf(line), noteOf(line)];
     // With all fields of the line; a schema that keeps them takes six times as long for each line.
     if (record?.requestId === id) found.record = { ...(parseJson(line) as object), ...record };
     if (note?.requestId === id && !note.blind) found.note ??= note;

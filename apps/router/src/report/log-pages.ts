@@ -10,16 +10,18 @@ import {
   visitLatest,
 } from "./latest-messages.ts";
 import { type LoggedRecord, messageOf, type Note } from "./read-records.ts";
-import { dollars, promiseOf, Totals, totalsHead } from "./totals.ts";
+import { dollars, promiseOf, Totals } from "./totals.ts";
 
-/** Returns a message as `/decisions.json` lists it; costs and times are null if unknown. */
+/** Returns a call as `/decisions.json` lists it; costs and times are null if unknown, and kinds for a message. */
 export function toListed(record: LoggedRecord) {
-  const { time, requestId, tierUsed: tier, model, key, cause, outcome } = record;
-  const { decisionCostUsd, replyCostUsd, decisionMs, replyMs } = record;
+  const { time, requestId, tierUsed: tier, model, key, cause, outcome, endpoint } = record;
+  const { decisionCostUsd, replyCostUsd, decisionMs, replyMs, evaluation } = record;
   const isUnknown = outcome === "replied" && replyCostUsd === null; // its decision may have a price
-  const costUsd = isUnknown ? null : sumOf(decisionCostUsd, replyCostUsd);
+  const messageUsd = isUnknown ? null : sumOf(decisionCostUsd, replyCostUsd);
+  const costUsd = evaluation === null ? messageUsd : evaluation.usd;
   const ms = sumOf(decisionMs, replyMs);
-  return { requestId, time, tier, model, key, cause, outcome, costUsd, ms };
+  const kinds = evaluation?.kinds ?? null;
+  return { requestId, time, endpoint, tier, model, key, cause, kinds, outcome, costUsd, ms };
 }
 
 function sumOf(one: number | null, other: number | null): number | null {
@@ -34,7 +36,7 @@ export function decisionsPage(
 ) {
   const { messages, next } = listed;
   const rows = messages.map((record) => toRow(toListed(record)));
-  const head = ["time (UTC)", "tier", "model", "key", "cause", "cost", "ms"];
+  const head = ["time (UTC)", "tier or endpoint", "model", "key", "cause or kinds", "cost", "ms"];
   const body = html`${blind === null ? null : html`<p>${blind}</p>`} ${filterForm(filter)}
     ${messages.length === 0 ? html`<p>No message here matches.</p>` : table("Messages", head, rows)}
     <p class="links" id="end">
@@ -58,16 +60,17 @@ export function decisionsPage(
 }
 
 function toRow(listed: ReturnType<typeof toListed>) {
-  const { requestId, time, tier, model, key, cause, outcome, costUsd, ms } = listed;
+  const { requestId, time, endpoint, tier, model, key, cause, kinds, outcome, costUsd, ms } =
+    listed;
   const name = html`<time datetime="${time}">${time.slice(0, 19).replace("T", " ")}</time>`;
   const isAnswered = outcome === "replied" || outcome === "decided";
   const address = `/decisions/${encodeURIComponent(requestId ?? "")}`;
   return [
     requestId === null ? name : html`<a href="${address}">${name}</a>`,
-    tierBadge(tier),
+    kinds === null ? tierBadge(tier) : html`<code>${endpoint}</code>`,
     html`<code>${model ?? "–"}</code>`,
     key ?? "–",
-    isAnswered ? (cause ?? "–") : outcome,
+    kinds === null ? (isAnswered ? (cause ?? "–") : outcome) : `${kinds}: ${outcome}`,
     costUsd === null ? "unknown" : dollars.format(costUsd),
     ms === null ? "–" : ms.toLocaleString("en"),
   ];
@@ -78,7 +81,7 @@ function filterForm({ tier, ...filter }: MessageFilter): Html {
   const options = tierNames.map(
     (name) => html`<option ${name === tier ? html`selected` : null}>${name}</option>`,
   );
-  const fields = (["key", "cause", "from", "to"] as const).map(
+  const fields = (["key", "cause", "endpoint", "from", "to"] as const).map(
     (name) =>
       html`<label
         >${name} <input class="field" name="${name}" value="${filter[name] ?? ""}"
@@ -98,15 +101,18 @@ function filterForm({ tier, ...filter }: MessageFilter): Html {
 
 /** Draws one message of the decision log, with its probabilities, its costs and the thumbs. */
 export function messagePage(record: LoggedRecord, note: Note | null): string {
-  const { tierUsed, model, requestId } = record;
+  const { tierUsed, model, requestId, evaluation, endpoint } = record;
+  const chosen = evaluation === null ? tierBadge(tierUsed) : html`<code>${endpoint}</code>`;
   const body = html`<article class="message-card">
     <div class="decision" data-tier="${tierUsed ?? "none"}">
-      <h2 class="choice">${tierBadge(tierUsed)}<span class="model">${model}</span></h2>
+      <h2 class="choice">${chosen}<span class="model">${model}</span></h2>
       ${sharesOf(record)} ${factsOf(record)}
     </div>
-    ${thumbsOf(requestId ?? "", note)}
+    ${evaluation === null ? thumbsOf(requestId ?? "", note) : null}
   </article>`;
-  const about = html`Request <span class="id">${requestId}.</span> The log holds no text.`;
+  const about = html`Request
+    <span class="id">${requestId}.</span>
+    ${"state" in record ? "The log holds its text." : "The log holds no text."}`;
   const isEmulated = isOfEmulator(record);
   return reportPage({ heading: "One message", path: "/decisions", about, isEmulated, body });
 }
@@ -128,8 +134,12 @@ function sharesOf({ probabilities, tierChosen }: LoggedRecord): Html | null {
 
 /** The other fields of the log, by the words of their names. */
 function factsOf(record: LoggedRecord): Html {
-  const promise = promiseOf(record) ?? "none: no calibration";
-  const facts = Object.entries<unknown>({ ...record, promise }).flatMap(([name, value]) => {
+  const { evaluation } = record;
+  const told =
+    evaluation === null
+      ? { promise: promiseOf(record) ?? "none: no calibration" }
+      : { kinds: evaluation.kinds };
+  const facts = Object.entries<unknown>({ ...record, ...told }).flatMap(([name, value]) => {
     if (value === null || typeof value === "object" || shown.has(name)) return [];
     const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
     const rounded = Number(value).toLocaleString("en", { maximumFractionDigits: 2 });
@@ -143,7 +153,7 @@ function factsOf(record: LoggedRecord): Html {
   return html`<dl class="facts">${facts}</dl>`;
 }
 
-const shown: ReadonlySet<string> = new Set(["requestId", "tierUsed", "model"]);
+const shown: ReadonlySet<string> = new Set(["requestId", "tierUsed", "model", "state"]);
 
 function thumbsOf(requestId: string, note: Note | null): Html {
   const noted = note?.thumb ?? `${note?.feedback} was right`;
@@ -182,7 +192,7 @@ export async function spendPage(path: string, filter: MessageFilter): Promise<st
     const cells = rows.map(([group, ...sums]) => [nameOf(group), ...sums]);
     return html`<section class="part" id="${name}">
       <h2>By ${name}</h2>
-      ${table(`Spend by ${name}`, [name, ...totalsHead], cells)}
+      ${table(`Spend by ${name}`, [name, ...totals.head()], cells)}
     </section>`;
   });
   return reportPage({

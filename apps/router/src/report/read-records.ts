@@ -5,6 +5,9 @@ import { z } from "zod";
 import { tierNames } from "../decision/tier-question.ts";
 import { blindName } from "../keys/budget-state.ts";
 
+/** How a call with own questions ended, if its client did not stop it. */
+const evaluationOutcomes = ["answered", "refused", "failed", "stopped"] as const;
+
 const amount = z.number().nullable();
 const tier = z.enum(tierNames).nullable();
 
@@ -18,7 +21,7 @@ const evidenceSchema = z.object({
 
 const loggedRecordSchema = z.object({
   time: z.iso.datetime(),
-  outcome: z.enum(["replied", "decided", "reply-failed", "no-decision", "stopped"]),
+  outcome: z.enum(["replied", "decided", "reply-failed", "no-decision", ...evaluationOutcomes]),
   failure: z.string().nullable(),
   tierChosen: tier,
   tierUsed: tier,
@@ -39,6 +42,12 @@ const loggedRecordSchema = z.object({
   replyMs: amount.default(null),
   upstream: z.string().nullable().default(null),
   outputTokens: amount.default(null),
+  endpoint: z.string().nullable().default(null),
+  /** The call's own questions; null for a message. */
+  evaluation: z
+    .object({ service: z.string(), kinds: z.string(), usd: amount })
+    .nullable()
+    .default(null),
 });
 
 /** A message in the decision log. */
@@ -72,17 +81,63 @@ export function recordOf(line: string): LoggedRecord | null {
   return line.includes('"outcome"') ? parsedLine(line, loggedRecordSchema) : null;
 }
 
-/** Parses a message of the log, or the cost of a blind comparison as a message of the key `blind`. */
-export function messageOf(line: string): LoggedRecord | null {
-  return recordOf(line) ?? blindRecordOf(line);
+/** Parses a message or a call with own questions. */
+export function callRecordOf(line: string): LoggedRecord | null {
+  return recordOf(line) ?? evaluationRecordOf(line);
 }
+
+/** Parses a call, or the cost of a blind comparison as a message of the key `blind`. */
+export function messageOf(line: string): LoggedRecord | null {
+  return callRecordOf(line) ?? blindRecordOf(line);
+}
+
+const evaluationSchema = z.object({
+  time: z.iso.datetime(),
+  requestId: z.string(),
+  endpoint: z.string(),
+  key: z.string().nullable(),
+  outcome: z.enum(evaluationOutcomes),
+  failure: z.string().nullable(),
+  service: z.string(),
+  model: z.string().nullable(),
+  wire: z.string().nullable(),
+  questions: z.record(z.string(), z.string()),
+  outputTokens: amount,
+  evaluationUsd: amount,
+  evaluationMs: z.number(),
+});
+
+function evaluationRecordOf(line: string): LoggedRecord | null {
+  if (!line.includes('"evaluationUsd"')) return null;
+  const data = parsedLine(line, evaluationSchema);
+  if (data === null) return null;
+  const { questions, service, evaluationUsd: usd, evaluationMs, ...call } = data;
+  const counts = Map.groupBy(Object.values(questions), (kind) => kind);
+  const kinds = Array.from(counts, ([kind, { length }]) => `${length} ${kind}`).join(", ");
+  const record = { ...call, ...unrouted, decisionMs: evaluationMs };
+  return loggedRecordSchema.parse({ ...record, evaluation: { service, kinds, usd } });
+}
+
+const unrouted = {
+  tierChosen: null,
+  tierUsed: null,
+  cause: null,
+  decisionCostUsd: null,
+  replyCostUsd: null,
+  frontierCostUsd: null,
+};
 
 function blindRecordOf(line: string): LoggedRecord | null {
   const { time, blind } = noteOf(line) ?? {};
   if (blind === undefined) return null;
-  const nothing = { failure: null, tierChosen: null, tierUsed: null, cause: null };
-  const costs = { decisionCostUsd: null, replyCostUsd: blind.spentUsd, frontierCostUsd: null };
-  const record = { time, outcome: "replied", key: blindName, ...nothing, ...costs };
+  const record = {
+    time,
+    outcome: "replied",
+    failure: null,
+    key: blindName,
+    ...unrouted,
+    replyCostUsd: blind.spentUsd,
+  };
   return loggedRecordSchema.safeParse(record).data ?? null;
 }
 

@@ -6,17 +6,22 @@ import { type LoggedRecord, messageOf, noteOf, readLines } from "./read-records.
 /** How messages are grouped; null for no group. */
 const groupings = {
   day: ({ time }) => time.slice(0, 10),
-  tier: ({ tierUsed }) => tierUsed ?? "none",
+  tier: ({ tierUsed, evaluation }) => (evaluation === null ? (tierUsed ?? "none") : null),
   key: ({ key }) => key ?? "none",
   cause: ({ cause }) => cause,
   upstream: ({ upstream }) => upstream,
   promise: promiseOf,
   failure: failureOf,
+  endpoint: ({ endpoint }) => endpoint,
+  service: ({ evaluation }) => evaluation?.service ?? null,
 } satisfies Record<string, (record: LoggedRecord) => string | null>;
 
 /** The sums of no message; costs are in US dollars. */
 const nothing = {
   messages: 0,
+  /** Calls with own questions, and their cost. */
+  evaluations: 0,
+  evaluationUsd: 0,
   decisionUsd: 0,
   replyUsd: 0,
   /** Decisions and replies without a known price. */
@@ -56,6 +61,7 @@ export class Totals {
   /** Describes all messages in sentences. */
   describe(): string {
     const { messages, decisionUsd, replyUsd, frontierUsd, compared } = this.#all;
+    const { evaluations, evaluationUsd } = this.#all;
     const days = [...(this.#groups[0]?.sums.keys() ?? [])].toSorted();
     if (days.length === 0) return "No message here matches.";
     const paid = dollars.format(decisionUsd + replyUsd);
@@ -63,28 +69,41 @@ export class Totals {
     const usd = savedUsd(this.#all);
     const share = frontierUsd > 0 ? `, ${Math.round((100 * usd) / frontierUsd)} %` : "";
     const saved = `${usd < 0 ? "Lost" : "Saved"} against frontier only, net of the decisions: ${dollars.format(Math.abs(usd))}${share}.`;
-    return `${total} ${compared > 0 ? saved : "The savings are unknown: no reply has a known price."}`;
+    const own = `${evaluations.toLocaleString("en")} call${evaluations === 1 ? "" : "s"} with own questions: ${dollars.format(evaluationUsd)}.`;
+    if (messages === 0 && evaluations > 0) return own;
+    const all = evaluations === 0 ? total : `${total} ${own}`;
+    return `${all} ${compared > 0 ? saved : "The savings are unknown: no reply has a known price."}`;
+  }
+
+  /** The headings of a group's table after its name. */
+  head(): string[] {
+    const own = this.#all.evaluations > 0 ? ["own questions", "their cost"] : [];
+    return ["messages", "decisions", "replies", ...own, "without a price", "saved"];
   }
 
   /** Returns a table for each way of grouping that has groups; a row begins with its group's name. */
   tables() {
     const places = tierNames.map(String);
+    const hasOwn = this.#all.evaluations > 0;
     const tables = this.#groups.map(({ name, sums }) => {
-      const rows = Array.from(sums, ([group, sum]) => [group, ...cellsOf(sum)] as const);
+      const rows = Array.from(sums, ([group, sum]) => [group, ...cellsOf(sum, hasOwn)] as const);
       return { name, rows: rows.toSorted(([a], [b]) => places.indexOf(a) - places.indexOf(b)) };
     });
     return tables.filter(({ rows }) => rows.length > 0);
   }
 }
 
-/** The headings of a group's table after its name. */
-export const totalsHead = ["messages", "decisions", "replies", "without a price", "saved"];
+/** The figures of calls with own questions, in columns that a log without them lacks. */
+function ownCells({ evaluations, evaluationUsd }: Sums): string[] {
+  return [evaluations.toLocaleString("en"), dollars.format(evaluationUsd)];
+}
 
-function cellsOf(sum: Sums): string[] {
+function cellsOf(sum: Sums, hasOwn: boolean): string[] {
   return [
     sum.messages.toLocaleString("en"),
     dollars.format(sum.decisionUsd),
     dollars.format(sum.replyUsd),
+    ...(hasOwn ? ownCells(sum) : []),
     String(sum.unpriced),
     sum.compared === 0 ? "–" : dollars.format(savedUsd(sum)),
   ];
@@ -97,6 +116,13 @@ function savedUsd({ frontierUsd, comparedUsd, decisionUsd }: Sums): number {
 
 function addTo(sums: Sums, record: LoggedRecord): void {
   const { decisionCostUsd, replyCostUsd, frontierCostUsd, tierChosen, outputTokens } = record;
+  const { evaluation } = record;
+  if (evaluation !== null) {
+    sums.evaluations += 1;
+    sums.evaluationUsd += evaluation.usd ?? 0;
+    sums.unpriced += Number(evaluation.usd === null);
+    return;
+  }
   if (record.key !== blindName) sums.messages += 1; // a comparison only costs
   sums.unpriced += Number(tierChosen !== null && decisionCostUsd === null);
   sums.unpriced += Number(outputTokens !== null && replyCostUsd === null);
@@ -118,7 +144,7 @@ export function promiseOf({ promise }: LoggedRecord): string | null {
 }
 
 function failureOf({ outcome, failure }: LoggedRecord): string | null {
-  if (outcome === "replied" || outcome === "decided") return null;
+  if (["replied", "decided", "answered"].includes(outcome)) return null;
   return [outcome, failure].filter((word) => word !== null).join(": ");
 }
 
@@ -133,7 +159,7 @@ export async function printTotals(path: string): Promise<string> {
   }
   const tables = totals
     .tables()
-    .map(({ name, rows }) => textTable([[name, ...totalsHead], ...rows]));
+    .map(({ name, rows }) => textTable([[name, ...totals.head()], ...rows]));
   const invalid = `Lines passed over because they are no records: ${unreadable}`;
   const parts = [totals.describe(), ...tables, ...(unreadable === 0 ? [] : [invalid])];
   return `${parts.join("\n\n")}\n`;

@@ -29,6 +29,8 @@ function evaluationRoute(form: EvaluationForm, router: EvaluationRouter): Handle
     const asked = form.read(body, (name) => c.req.header(name));
     const { endpoint } = form;
     const answered = await router.ask({ ...callOf(c, endpoint), ...asked, endpoint });
+    if (answered.isCached) c.header("x-router-cache", "hit");
+    if (answered.promise !== null) c.header("x-router-promise", answered.promise);
     return c.json(asked.write(answered));
   };
 }

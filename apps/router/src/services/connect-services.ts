@@ -6,11 +6,13 @@ import {
   type Transport,
   transportFromEnvironment,
 } from "evaluator-client";
+import { cache } from "evaluator-client/cache";
 import type { Emulator } from "evaluator-emulator";
 import type { Environment } from "evaluator-kit";
 import type { Replies } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
-import { connectDecisions, serviceOf } from "../evaluations/evaluation-services.ts";
+import { addressOf, connectDecisions, serviceOf } from "../evaluations/evaluation-services.ts";
+import { timedStore } from "../evaluations/timed-store.ts";
 import { EVALUATION_USD_PER_MILLION_TOKENS } from "../keys/call-budget.ts";
 import { redactor } from "../reply/redactor.ts";
 import {
@@ -29,7 +31,7 @@ export type Services = ReturnType<typeof connectServices>;
 
 type ReplySettings = Pick<
   RouterOptions,
-  "aliases" | "config" | "policy" | "tierModels" | "waiting"
+  "aliases" | "config" | "decisionCacheSeconds" | "policy" | "tierModels" | "waiting"
 >;
 
 interface ConnectOptions {
@@ -61,7 +63,10 @@ export function connectServices(
     tracing: options.tracing?.evaluation ?? null,
     pacerFor: options.sharedLimit?.pacerFor ?? null,
   };
-  const toDecisions = ({ config }: ReplySettings) => connectDecisions(config, own, parts);
+  const { decisionCacheSeconds: seconds } = settings;
+  const kept = seconds === null ? null : cache({ store: timedStore(seconds) });
+  const toDecisions = ({ config }: ReplySettings) =>
+    connectDecisions(config, own, { ...parts, cache: kept });
   const decisions = { current: toDecisions(settings) };
   const opened = [decisions.current];
   const asked = Object.values(replies.current.tiers).map(({ targets }) => targets[0].upstream);
@@ -201,12 +206,6 @@ function connectEvaluation(
   };
 }
 
-function addressOf({ target }: Transport): string {
-  if (target === undefined) return "its own address";
-  const { protocol, host, pathname } = new URL(target.url);
-  return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;
-}
-
 const EMULATOR = "emulator";
 
 function emulatedEngines({ tracing = null }: ConnectOptions) {
@@ -220,7 +219,7 @@ function emulatedEngines({ tracing = null }: ConnectOptions) {
   const connected = connectEvaluation(transport, {}, { tracing });
   const evaluation = {
     ...connected,
-    service: { ...connected.service, name: EMULATOR },
+    service: { ...connected.service, name: EMULATOR, address: "emulator local:emulator" },
     engineAddress: "emulator local:emulator",
     decider: "the local emulator",
   };

@@ -46,7 +46,7 @@ export const gatewayAnswer = (differences: object = {}) => ({
   warnings: [],
   providerMetadata: {
     typesafe: { confidence: { kind: 0.2, level: 0.5 } },
-    gateway: { marketCost: "0.0000021" },
+    gateway: { marketCost: "0.0000021", routing: { canonicalSlug: "typesafe-ai/jev" } },
   },
   ...differences,
 });

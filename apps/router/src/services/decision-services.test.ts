@@ -1,0 +1,86 @@
+import { createServer } from "node:http";
+import { text } from "node:stream/consumers";
+import { closeServer, listen } from "evaluator-kit";
+import { onTestFinished, expect, test } from "vitest";
+import { parseRouterOptions } from "../router-options.ts";
+import { budgetRouter } from "../testing/budget-router.ts";
+import { post, state } from "../testing/evaluation-calls.ts";
+import { readConfig } from "../testing/read-config.ts";
+import { testRouter } from "../testing/test-router.ts";
+import { connectServices } from "./connect-services.ts";
+
+const questions = { scam: { type: "noul", instructions: "Is it a scam?" } };
+const body = { state, questions };
+
+/** A service of the vendor's form; it answers when the test lets it. */
+async function startService(model: string, gate: Promise<void> = Promise.resolve()) {
+  const seen: { key: string | undefined; body: object }[] = [];
+  const server = createServer((request, response) => {
+    void text(request).then(async (sent) => {
+      seen.push({ key: request.headers.authorization, body: JSON.parse(sent) as object });
+      await gate;
+      const answers = { scam: { type: "noul", noul: 0.5 } };
+      response.end(
+        JSON.stringify({ model, answers, usage: { input_tokens: 10, output_tokens: 1 } }),
+      );
+    });
+  });
+  const { origin: baseUrl } = await listen(server, { port: 0 });
+  onTestFinished(() => closeServer(server));
+  return { baseUrl, seen };
+}
+
+async function optionsOf(decisions: object[], env: Record<string, string> = {}, more: object = {}) {
+  const keys = { FIRST_KEY: "first-key", SECOND_KEY: "second-key" };
+  const config = await readConfig({ decisions, ...more }, { ...keys, ...env });
+  return parseRouterOptions(env, config);
+}
+
+test("the services of the file are asked with their models and keys, and SIGHUP replaces them", async () => {
+  const [first, second] = [await startService("m-1"), await startService("m-2")];
+  const row = { service: "typesafe", apiKeyEnv: "FIRST_KEY", baseUrl: first.baseUrl };
+  const services = connectServices(await optionsOf([row]));
+  onTestFinished(() => services.close());
+  const router = await testRouter({}, { services });
+  expect((await post(router, "/v1/systemone", body)).body).toMatchObject({ model: "m-1" });
+  expect(first.seen).toMatchObject([{ key: "Bearer first-key", body: { model: "jev-latest" } }]);
+  const other = { ...row, apiKeyEnv: "SECOND_KEY", baseUrl: second.baseUrl, model: "jev-2" };
+  services.reconfigure(await optionsOf([row, other], {}, { models: { mine: 1 } }));
+  const { body: answer } = await post(router, "/v1/systemone", { ...body, model: "mine" });
+  expect(answer).toMatchObject({ model: "m-2" });
+  expect(second.seen).toMatchObject([{ key: "Bearer second-key", body: { model: "jev-2" } }]);
+  const list = (await (await router.request("/v1/models")).json()) as { models: object[] };
+  expect(list.models).toMatchObject([{ name: "mine" }, { name: "jev-latest" }, { name: "jev-2" }]);
+});
+
+test("with a cache, equal calls at once and later buy one answer, and only one is charged", async () => {
+  const gate = Promise.withResolvers<void>();
+  const { baseUrl, seen } = await startService("m-1", gate.promise);
+  const row = { service: "typesafe", baseUrl, price: { input: 100 } };
+  const services = connectServices(await optionsOf([row], { ROUTER_DECISION_CACHE: "60" }));
+  onTestFinished(() => services.close());
+  const router = await budgetRouter(1, {}, { services });
+  const atOnce = Array.from({ length: 5 }, () => router.post("/v1/systemone", body));
+  await expect.poll(() => seen.length).toBe(1);
+  gate.resolve();
+  const responses = [...(await Promise.all(atOnce)), await router.post("/v1/systemone", body)];
+  expect(responses.map(({ status }) => status)).toEqual(Array(6).fill(200));
+  const hits = responses.map(({ headers }) => headers.get("x-router-cache"));
+  expect(hits.filter((hit) => hit === "hit")).toHaveLength(5);
+  expect(seen).toHaveLength(1);
+  expect(await router.spent()).toMatchObject({ dayNano: 1_000_000, reservedNano: 0 });
+  await router.post("/v1/systemone", { ...body, state: "another" });
+  expect(seen).toHaveLength(2);
+});
+
+test("without a cache, equal calls are asked each", async () => {
+  const { baseUrl, seen } = await startService("m-1");
+  const services = connectServices(await optionsOf([{ service: "typesafe", baseUrl }]));
+  onTestFinished(() => services.close());
+  const router = await testRouter({}, { services });
+  for (const each of [1, 2]) {
+    const { headers } = await post(router, "/v1/systemone", body);
+    expect([each, headers.get("x-router-cache")]).toEqual([each, null]);
+  }
+  expect(seen).toHaveLength(2);
+});
