@@ -68,7 +68,7 @@ function addImport(program: Program, context: ProgramContext): void {
     .command("import")
     .summary("make a file of mails from a mailbox or an export of one")
     .description(
-      "Makes a file of mails for run, from an export of a mailbox or a folder on an IMAP server. The\nfolder is only read. A second import reads new mails, and removes those that are gone.",
+      "Makes a file of mails for run, from an export of a mailbox or a folder on an IMAP server. The\nfolder is only read, without its sub folders. A second import reads new mails, and removes those that are gone.",
     )
     .argument(
       "<source>",

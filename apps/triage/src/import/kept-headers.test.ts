@@ -44,6 +44,23 @@ test("results that another host than the receiving one wrote are not kept", asyn
   expect(await headersOf(received, nameless)).toBeUndefined();
 });
 
+test("several results of the receiving host are read together, the last one first", async () => {
+  const results = (server: string, found: string) => `Authentication-Results: ${server}; ${found}`;
+  const [spf, dkim] = [
+    results("in.home.example", "spf=fail; dkim=pass"),
+    results("in.home.example", "dkim=none; dmarc=pass"),
+  ];
+  const checks = { spf: "fail", dkim: "pass", dmarc: "pass" };
+  expect(await headersOf(spf, dkim, received)).toEqual({ checks });
+  expect(await headersOf(spf, "X-Spam: no", "Received-SPF: fail", dkim, received)).toEqual({
+    checks,
+  });
+  // Below the host, or of another one: the sender may have written them.
+  expect(await headersOf(spf, received, dkim)).toEqual({ checks: { spf: "fail", dkim: "pass" } });
+  const other = results("evil.example", "dmarc=pass");
+  expect(await headersOf(spf, other, received)).toEqual({ checks: { spf: "fail", dkim: "pass" } });
+});
+
 test("links of other schemes are not offered", async () => {
   const link = async (header: string) => headersOf(`List-Unsubscribe: ${header}`);
   expect(await link("<javascript:alert(1)>, <http://x.example/out>")).toBeUndefined();

@@ -8,8 +8,8 @@ import { mailsOf } from "../testing/samples.ts";
 import { startTriage } from "../testing/start-triage.ts";
 
 const mail = (subject: string) => `${dateHeader}\nSubject: ${subject}\nFrom: a@b.example\n\nHi\n`;
-const emlx = (subject: string) =>
-  `${Buffer.byteLength(mail(subject))}      \n${mail(subject)}<?xml version="1.0"?><plist><dict/></plist>\n`;
+const emlx = (subject: string, flags = 0) =>
+  `${Buffer.byteLength(mail(subject))}      \n${mail(subject)}<?xml version="1.0"?><plist><dict><key>flags</key>\n<integer>${flags}</integer></dict></plist>\n`;
 
 test.each([
   [
@@ -164,4 +164,63 @@ test("a mail without a usable Date takes the last Received, the separator or the
     "2026-11-05",
     "2026-11-09",
   ]);
+});
+
+/** Mailboxes as their programs write them, and the program that converts each. */
+const otherMailboxes: readonly (readonly [string, string, string, string])[] = [
+  [
+    "mmdf",
+    `\u0001\u0001\u0001\u0001\n${mail("one")}\u0001\u0001\u0001\u0001\n`,
+    "an MMDF mailbox",
+    "mutt",
+  ],
+  ["mbx", `*mbx*\r\n6b0af2b500000000\r\n${"\0".repeat(2022)}${mail("one")}`, "(mbx)", "mailutil"],
+  [
+    "RMAIL",
+    `BABYL OPTIONS:\nVersion: 5\n\u001f\f\n1,,\n${mail("one")}`,
+    "a Babyl mailbox",
+    "unrmail",
+  ],
+  [
+    "u.1",
+    `2 M1e C6b0af14e\n\u0001\u0002N          0000000000000077\n${mail("one")}`,
+    "(dbox)",
+    "doveadm",
+  ],
+  [
+    "m.1",
+    `2 M1e C6ae84300\n\u0001\u0002N          0000000000000077\n${mail("one")}`,
+    "(dbox)",
+    "doveadm",
+  ],
+];
+
+test.each(otherMailboxes)(
+  "a mailbox %s is named with the program that converts it, alone and beside other mails",
+  async (name, content, kind, program) => {
+    const alone = await importOf({ [name]: content });
+    expect(alone.exitCode).toBe(1);
+    const beside = await importOf(
+      { [`all/${name}`]: content, "all/good.eml": mail("good") },
+      "all",
+    );
+    expect(beside.exitCode).toBe(2);
+    expect(beside.mails?.map(({ subject }) => subject)).toEqual(["good"]);
+    for (const { stderr } of [alone, beside]) {
+      expect(stderr).toContain(`${name}: it is `);
+      expect(stderr).toContain(kind);
+      expect(stderr).toContain(program);
+    }
+  },
+);
+
+test("a mail that Apple Mail marks as deleted is left out and counted", async () => {
+  const [read, deleted] = [1, 2];
+  const { mails, stderr, exitCode } = await importOf(
+    { "all/1.emlx": emlx("read", read), "all/2.emlx": emlx("deleted", read + deleted) },
+    "all",
+  );
+  expect(exitCode).toBe(0);
+  expect(mails?.map(({ subject }) => subject)).toEqual(["read"]);
+  expect(stderr).toContain("1 deleted");
 });

@@ -24,6 +24,39 @@ test.each([
   },
 );
 
+test("the moment of a conversion, and the constants of programs, are no time of delivery", async () => {
+  const separated = (...times: string[]) =>
+    times
+      .map(
+        (time, at) =>
+          `From a@b.example ${time}\nDate: Fri, ${at + 1} Mar 2024 10:00:00 +0000\nSubject: s\n\nHi\n\n`,
+      )
+      .join("");
+  const receivedOf = async (...times: string[]) =>
+    (await importOf({ "a.mbox": separated(...times) })).mails?.map(({ received }) =>
+      received?.slice(11, 19),
+    );
+  const [one, next, hour] = [
+    "Sat Nov 28 15:19:48 2026",
+    "Sat Nov 28 15:19:49 2026",
+    "Sat Nov 28 16:19:49 2026",
+  ];
+  expect(await receivedOf(one, one, one)).toEqual([undefined, undefined, undefined]);
+  expect(await receivedOf(one, next, hour)).toEqual([undefined, undefined, "16:19:49"]);
+  expect(await receivedOf(one, hour)).toEqual(["15:19:48", "16:19:49"]);
+  const constants = [
+    "Mon Sep 17 00:00:00 2001",
+    "Thu Jan  1 00:00:00 1970",
+    "Mon Jan  1 12:34:56 1970",
+  ];
+  expect(await receivedOf(...constants, one)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    "15:19:48",
+  ]);
+});
+
 test("a mail that does not say when it was received has a date alone", async () => {
   const { mails } = await importOf({
     "a.eml": "Date: Mon, 02 Nov 2026 09:00:00 +0000\nSubject: s\n\nHi",
