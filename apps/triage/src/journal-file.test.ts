@@ -31,7 +31,11 @@ async function interruptedRun(
     return respond();
   });
   const { signal } = interruption;
-  const { exitCode } = await startTriage(["inbox.json", ...words], { cwd, transport, signal });
+  const { exitCode } = await startTriage(["inbox.json", "--concurrency", "1", ...words], {
+    cwd,
+    transport,
+    signal,
+  });
   expect(exitCode).toBe(130);
   return cwd;
 }

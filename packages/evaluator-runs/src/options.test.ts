@@ -27,7 +27,6 @@ test("a file alone means all of it, through the service, without raw output", as
     name: "run",
     file: "inbox.json",
     limit: Number.POSITIVE_INFINITY,
-    concurrency: 1,
     maxCost: Number.POSITIVE_INFINITY,
     format: "json",
     top: Number.POSITIVE_INFINITY,
@@ -50,7 +49,7 @@ test("query ends after a minute or a million rows unless it is told otherwise", 
 });
 
 test.each([
-  [["work"], { name: "work", concurrency: 1 }],
+  [["work"], { name: "work" }],
   [["work", "--run", "3", "--journal", "postgres://h/d"], { run: 3, journal: "postgres://h/d" }],
   [["work", "--wait", "--rate", "60", "--price=0.05"], { wait: true, rate: 60, price: 0.05 }],
   [["status", "--journal=a.triage.sqlite"], { name: "status", journal: "a.triage.sqlite" }],

@@ -46,7 +46,10 @@ export const sharedOptions = {
     "--offline",
     "let the emulator on this machine answer; needs no key",
   ).conflicts("engine"),
-  concurrency: new Option("--concurrency <n>", "requests at once").argParser(count).default(1),
+  concurrency: new Option(
+    "--concurrency <n>",
+    "requests at once (default: as many as the key's limit allows; 8 if none is known)",
+  ).argParser(count),
   price: new Option(
     "--price <usd>",
     "the price of a million input tokens, for an engine that no list has",

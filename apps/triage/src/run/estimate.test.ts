@@ -18,10 +18,10 @@ test("the estimate comes before the first call, the real totals after the last",
   const said: string[] = [];
   const transport = recordingTransport();
   const stderr = { write: (text: string) => said.push(`${transport.requests.length}: ${text}`) };
-  await startTriage(["inbox.json"], { cwd, transport, stderr });
+  await startTriage(["inbox.json", "--concurrency", "1"], { cwd, transport, stderr });
   expect(said[0]).toBe("0: Engine: unknown through gateway.\n");
   expect(said[1]).toMatch(
-    /^0: To ask: 3 mails, about \d\d\d tokens, \$0\.000\d\d\d \(\$0\.042 a million tokens: the documented price\), 1 s\.\n$/,
+    /^0: To ask: 3 mails, about \d\d\d tokens, \$0\.000\d\d\d \(\$0\.042 a million tokens: the documented price\), 1 s at 0\.3 s a call\.\n$/,
   );
   expect(said[2]).toBe(
     "3: Answered: 3. Journal: inbox.triage.sqlite. Took 900 tokens, $0.000038, 0 s.\n",
@@ -58,7 +58,7 @@ test("an estimate above --max-cost keeps everything from being sent", async () =
 test("a run that turns out dearer than estimated ends before it passes --max-cost", async () => {
   const cwd = await folderWith(inbox(10));
   const transport = recordingTransport(dearResponse);
-  const words = ["inbox.json", "--max-cost", "0.01"];
+  const words = ["inbox.json", "--concurrency", "1", "--max-cost", "0.01"];
   const { exitCode, stderr } = await startTriage(words, { cwd, transport });
   expect(exitCode).toBe(1);
   expect(transport.requests).toHaveLength(3);

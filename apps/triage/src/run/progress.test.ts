@@ -43,8 +43,8 @@ test("a log gets a plain line every ten seconds", () => {
   pass(10_001);
   hide();
   expect(written).toEqual([
-    "42 of 1,000 mails · 4.2 a second · 4 min left · $0.0012 · 2 failed\n",
-    "42 of 1,000 mails · 2.1 a second · 8 min left · $0.0012 · 2 failed\n",
+    "42 of 1,000 mails (4 %) · 4.2 a second · 4 min left · $0.0012 · 2 failed\n",
+    "42 of 1,000 mails (4 %) · 2.1 a second · 8 min left · $0.0012 · 2 failed\n",
   ]);
 });
 
@@ -56,7 +56,7 @@ test("a terminal's line is drawn over, and gone at the end", () => {
   hide();
   pass(10_000);
   expect(written).toEqual([
-    "\r\u001b[K0 of 1,000 mails · 0.0 a second · no answer yet · $0.00 · 0 failed",
+    "\r\u001b[K0 of 1,000 mails (0 %) · 0.0 a second · no answer yet · $0.00 · 0 failed",
     "\r\u001b[K",
   ]);
 });
@@ -64,7 +64,7 @@ test("a terminal's line is drawn over, and gone at the end", () => {
 test("on a narrow terminal the line does not wrap", () => {
   const { written, pass } = watched(true, 30);
   pass(1000);
-  expect(written).toEqual(["\r\u001b[K0 of 1,000 mails · 0.0 a sec…"]);
+  expect(written).toEqual(["\r\u001b[K0 of 1,000 mails (0 %) · 0.0…"]);
 });
 
 test("the newest failure is named, so that a service that is away is seen at once", () => {
@@ -73,6 +73,6 @@ test("the newest failure is named, so that a service that is away is seen at onc
   pass(10_000);
   hide();
   expect(written).toEqual([
-    "1 of 1,000 mails · 0.1 a second · 2.8 h left · $0.00 · 1 failed: Could not connect: refused.\n",
+    "1 of 1,000 mails (0 %) · 0.1 a second · 2.8 h left · $0.00 · 1 failed: Could not connect: refused.\n",
   ]);
 });

@@ -43,7 +43,7 @@ test("an interruption keeps the answer in flight, asks nothing more and writes n
     return sampleResponse();
   });
   const { signal } = interruption;
-  const { exitCode, stdout, stderr } = await startTriage(["inbox.json"], {
+  const { exitCode, stdout, stderr } = await startTriage(["inbox.json", "--concurrency", "1"], {
     cwd,
     transport,
     signal,
@@ -52,7 +52,9 @@ test("an interruption keeps the answer in flight, asks nothing more and writes n
   expect(stderr).toMatch(/Interrupted; no results were written\. 2 of 3 answers are kept; .*\n$/);
   expect(await readdir(cwd)).not.toContain("inbox.triage.json");
 
-  expect(await startTriage(["inbox.json"], { cwd, transport })).toMatchObject({ exitCode: 0 });
+  expect(await startTriage(["inbox.json", "--concurrency", "1"], { cwd, transport })).toMatchObject(
+    { exitCode: 0 },
+  );
   expect(subjectsOf(transport)).toEqual(["About m-1", "About m-2", "About m-3"]);
 });
 

@@ -176,7 +176,10 @@ test("a wrong key ends the run at once, and leaves older results as they were", 
     if (index === 0) return sampleResponse();
     throw new AuthenticationError("The key is wrong\u001b[2J.", rejected);
   });
-  const { exitCode, stdout, stderr } = await startTriage(["inbox.json"], { cwd, transport });
+  const { exitCode, stdout, stderr } = await startTriage(["inbox.json", "--concurrency", "1"], {
+    cwd,
+    transport,
+  });
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
   expect(stderr).toContain("Stopped: The key is wrong.");
   expect(stderr).toContain("1 of 3 answers are kept");

@@ -59,14 +59,21 @@ test("the same command reads no answers before it goes on but those of open chun
     if (index === 208) controller.abort(new Error("enough"));
     return sampleResponse();
   });
-  await start(["inbox.json"], { cwd, transport: ending, signal: controller.signal });
+  await start(["inbox.json", "--concurrency", "1"], {
+    cwd,
+    transport: ending,
+    signal: controller.signal,
+  });
   const [before, reads] = [await answersRead(), [] as number[]];
   const transport = recordingTransport();
   const send: typeof transport.send = async (...call) => {
     if (reads.length === 0) reads.push((await answersRead()) - before);
     return await transport.send(...call);
   };
-  const { stderr } = await start(["inbox.json"], { cwd, transport: { ...transport, send } });
+  const { stderr } = await start(["inbox.json", "--concurrency", "1"], {
+    cwd,
+    transport: { ...transport, send },
+  });
   expect(transport.requests).toHaveLength(21);
   // Of the nine that its open chunk has: to list the runs, to join this one, to take the chunk.
   expect(reads[0]).toBeLessThanOrEqual(3 * 9);

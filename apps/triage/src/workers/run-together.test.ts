@@ -117,13 +117,16 @@ test("a wrong key stops the run for all, and the right one goes on where it was"
   const details = { ...ids, status: 401, retryAfterMs: null, needsPaidCredits: false };
   const wrong = new AuthenticationError("The key is wrong.", details);
   const refusing = { ...recordingTransport(), send: () => Promise.reject(wrong) };
-  const { exitCode, stderr } = await start(["inbox.json"], { cwd, transport: refusing });
+  const { exitCode, stderr } = await start(["inbox.json", "--concurrency", "1"], {
+    cwd,
+    transport: refusing,
+  });
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining("Stopped: The key is wrong.")]);
   const work = await start(["work", "--run", "1"], { cwd });
   expect(work.stderr).toContain("Run 1 was stopped: The key is wrong.");
   const status = await start(["status"], { cwd });
   expect(status.stdout).toMatch(/^1 {4}stopped {2}0 {9}5 /m);
-  expect(await start(["inbox.json"], { cwd })).toMatchObject({ exitCode: 0 });
+  expect(await start(["inbox.json", "--concurrency", "1"], { cwd })).toMatchObject({ exitCode: 0 });
 });
 
 test("ends before a call that the run may not cost, and goes on when it may", async () => {
@@ -134,14 +137,17 @@ test("ends before a call that the run may not cost, and goes on when it may", as
   };
   const cwd = await folderWith(inbox(10));
   const transport = recordingTransport(dear);
-  const { exitCode, stderr } = await start(["inbox.json", "--max-cost", "0.01"], {
-    cwd,
-    transport,
-  });
+  const { exitCode, stderr } = await start(
+    ["inbox.json", "--concurrency", "1", "--max-cost", "0.01"],
+    {
+      cwd,
+      transport,
+    },
+  );
   expect([exitCode, transport.requests.length]).toEqual([1, 3]);
   expect(stderr).toContain("costs more than --max-cost 0.01, which is to be raised");
   expect(stderr).toContain("3 of 10 answers are kept");
-  await start(["inbox.json", "--max-cost", "1"], { cwd, transport });
+  await start(["inbox.json", "--concurrency", "1", "--max-cost", "1"], { cwd, transport });
   expect(transport.requests).toHaveLength(10);
 });
 

@@ -52,6 +52,9 @@ export async function serveDemo(options: DemoPage): Promise<void> {
   await servePage(app, { port, signal, stderr: context.stderr }, (origin) => {
     context.stdout.write(`${origin}\n`);
     begin();
+    context.stderr.write(
+      `Open ${origin} in a browser. There you label some tickets, "Label the rest" makes the promise, and "Ship a release" breaks it. Ctrl-C ends the demo.\n`,
+    );
   });
   if (!ended.signal.aborted) throw context.signal.reason;
 }

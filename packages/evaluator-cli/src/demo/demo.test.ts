@@ -94,6 +94,13 @@ test("the other commands take its files, and refuse the other release by both na
   }
 }, 60_000);
 
+test("on a terminal it ends with what comes next, also without the page", async () => {
+  const cwd = await temporaryFolder();
+  const stdout = { write: () => true, isTTY: true };
+  const { stderr } = await run(cwd, ["demo", "--auto"], { stdout });
+  expect(stderr).toMatch(/^The files of the demo are in evaluator-demo\. For your tickets, type /m);
+}, 60_000);
+
 test("a model that knows nothing gets no promise, and a second demo replaces the first", async () => {
   const cwd = await temporaryFolder();
   const words = ["demo", "--auto", "--out", "d"];
@@ -148,7 +155,7 @@ async function startPage(...words: string[]) {
 }
 
 test("on the page a person labels ten, the simulation the rest, and a release is refused", async () => {
-  const { origin, post, output, folder } = await startPage();
+  const { origin, post, output, errors, folder } = await startPage();
   expect(origin).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
   let screen = await (await fetch(origin)).text();
   for (let labelled = 0; labelled < 10; labelled += 1) {
@@ -174,6 +181,7 @@ test("on the page a person labels ten, the simulation the rest, and a release is
     exitCode: 0,
     stdout: expect.stringContaining("2 label    200 labels: 10 by hand, 190 by the simulation\n"),
   });
+  expect(await errors()).toContain(`Open ${origin} in a browser. There you label some tickets`);
   expect((await readdir(folder)).toSorted()).toEqual(allFiles);
   const page = await openSharedPage();
   onTestFinished(() => page.close());

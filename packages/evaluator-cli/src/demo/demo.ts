@@ -102,9 +102,15 @@ async function playDemo(given: Demo): Promise<void> {
     step("release", `simulated/agent-2 answers the same records; ${verdict}`, drift);
   };
   const steps = { about, labeler: PERSON, log, begin, promise, release };
-  if (page) return await serveDemo({ sheet, labels, journalPath, port, context, ...steps });
-  begin();
-  if ((await promise()) !== null) await release();
+  if (page) await serveDemo({ sheet, labels, journalPath, port, context, ...steps });
+  else {
+    begin();
+    if ((await promise()) !== null) await release();
+  }
+  if (context.stdout.isTTY !== true) return;
+  const files = printable`The files of the demo are in ${options.out}.`;
+  const next = `For your tickets, type the commands after "your files"; docs/tickets.md explains each.`;
+  context.stderr.write(`${files} ${next}\n`);
 }
 
 /** Writes the records, and removes the results of an earlier demo. */

@@ -10,7 +10,9 @@ test("a dry run of a paid engine needs no key, sends nothing, and prints price a
   const words = ["run", "tickets.csv", "--questions", "q.json", "--dry-run"];
   const { exitCode, stdout } = await runWords(cwd, [...words, "--engine", "direct"]);
   expect(exitCode).toBe(0);
-  expect(stdout).toMatch(/^To ask: 3 records, about \d+ tokens, \$0\.0000\d+ \(.*\), 1 s\.\n/);
+  expect(stdout).toMatch(
+    /^To ask: 3 records, about \d+ tokens, \$0\.0000\d+ \(.*\), 1 s at 0\.3 s a call\.\n/,
+  );
 });
 
 test.each([

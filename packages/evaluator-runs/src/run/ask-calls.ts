@@ -4,7 +4,7 @@ import { isPromised } from "../calibration.ts";
 import { evaluatorRuntime } from "../machine.ts";
 import type { Journal } from "../journal/journal.ts";
 import { Budget, type CallCost, type Price, RunTotals, tokensUsd } from "./cost.ts";
-import { limitsOf } from "./estimate.ts";
+import { limitsOf } from "../limits.ts";
 import { callLimits, endsRun, evaluateOne } from "./evaluate-one.ts";
 import { startDrain } from "./interruption.ts";
 import type { CallPlan, PlannedCall } from "./plan-calls.ts";

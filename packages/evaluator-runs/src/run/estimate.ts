@@ -1,6 +1,8 @@
 import { CliError } from "evaluator-kit";
-import type { RateLimits, Transport } from "evaluator-client";
+import type { RateLimits } from "evaluator-client";
 import { printCount, printCounted, printDuration, printUsd } from "../amounts.ts";
+import { limitsOf } from "../limits.ts";
+import { isEmulator } from "../service.ts";
 import { findPrice, type Price, tokensUsd } from "./cost.ts";
 import { interrupted } from "./interruption.ts";
 import type { CallPlan } from "./plan-calls.ts";
@@ -8,14 +10,8 @@ import type { RunContext } from "./run-context.ts";
 
 // One call and the network; the model itself answers faster (contract section 2.5).
 const MS_PER_CALL = 300;
-
-/** Returns the limits of a key: as typed, else as the transport knows them. */
-export function limitsOf(
-  { rate }: { readonly rate?: number | undefined },
-  { limits = {} }: Pick<Transport, "limits">,
-): RateLimits {
-  return rate === undefined ? limits : { ...limits, requestsPerMinute: rate };
-}
+// Of the emulator in this process, with the journal; 3.8 measured. It answers one call after the other.
+const MS_PER_EMULATED_CALL = 4;
 
 /** How many records of a run are to be asked about, and how many ended in earlier runs. */
 interface RunCounts {
@@ -69,8 +65,11 @@ async function estimateRun(plan: CallPlan, records: number, context: RunContext)
   const calls = Math.ceil(plan.missing.calls * share);
   const inputTokens = Math.ceil(plan.missing.inputTokens * share);
   const { requestsPerMinute = Number.POSITIVE_INFINITY } = limitsOf(run, transport);
-  const durationMs = calls * Math.max(MS_PER_CALL / run.concurrency, 60_000 / requestsPerMinute);
-  return { records, calls, inputTokens, costUsd: tokensUsd(inputTokens, price), durationMs, price };
+  const isEmulated = isEmulator(context.service.address);
+  const callMs = isEmulated ? MS_PER_EMULATED_CALL : MS_PER_CALL / run.concurrency;
+  const durationMs = calls * Math.max(callMs, 60_000 / requestsPerMinute);
+  const costUsd = tokensUsd(inputTokens, price);
+  return { records, calls, inputTokens, costUsd, durationMs, isEmulated, price };
 }
 
 /** Returns in one line the limit of the key, and whether more machines would shorten a run. */
@@ -90,7 +89,7 @@ function describeMachines(
 }
 
 function describeEstimate(estimate: RunEstimate, { kept, refused }: RunCounts, word: string) {
-  const { records, calls, inputTokens, costUsd, durationMs, price } = estimate;
+  const { records, calls, inputTokens, costUsd, durationMs, isEmulated, price } = estimate;
   const ended = [
     kept === 0 ? [] : `${printCount(kept)} answered already`,
     refused === 0 ? [] : `${printCount(refused)} refused as too long`,
@@ -100,9 +99,11 @@ function describeEstimate(estimate: RunEstimate, { kept, refused }: RunCounts, w
   const isUnpriced = records > 0 && price.inputUsdPerMillionTokens === null;
   const cost = printUsd(isUnpriced ? null : costUsd);
   const basis = records === 0 ? "" : ` (${describePrice(price)})`;
+  // A guess until the first answers; the progress shows the time that is measured.
+  const guess = isEmulated || records === 0 ? "" : ` at ${MS_PER_CALL / 1000} s a call`;
   return (
     `To ask: ${printCounted(records, word)}, about ${printCount(inputTokens)} tokens${inCalls}, ` +
-    `${cost}${basis}, ${printDuration(durationMs)}${journal}.\n`
+    `${cost}${basis}, ${printDuration(durationMs)}${guess}${journal}.\n`
   );
 }
 

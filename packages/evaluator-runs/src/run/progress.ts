@@ -18,7 +18,7 @@ export function showProgress(
     const elapsedMs = clock.now() - startedAt;
     const perMs = elapsedMs > 0 ? done / elapsedMs : 0;
     return [
-      `${printCount(done)} of ${printCounted(total, source.word)}`,
+      `${printCount(done)} of ${printCounted(total, source.word)} (${Math.floor((100 * done) / Math.max(1, total))} %)`,
       `${(perMs * 1000).toFixed(1)} a second`,
       perMs > 0 ? `${printDuration((total - done) / perMs)} left` : "no answer yet",
       totals.describeCost(),

@@ -1,4 +1,5 @@
 import { printable, UsageError } from "evaluator-kit";
+import { concurrencyOf } from "../limits.ts";
 import type { RunCommand } from "../options.ts";
 import { toInputPath, toJournalPath, toOutputPath } from "../output/paths.ts";
 import { type Column, readSetup, recordNames } from "../columns/columns.ts";
@@ -33,7 +34,7 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
   return {
     ...context,
     ...setup,
-    run,
+    run: { ...run, concurrency: concurrencyOf(run, transport) },
     inputPath,
     outputPath,
     journalPath,

@@ -40,7 +40,7 @@ export async function runTogether(
     if (run.dryRun) return 0;
     const info = await join(runs, context, { ...planned, known });
     const refusals = await runs.refused(info.run);
-    const outcome = await workWithOthers(info, { url, runs, context, price, asking: run });
+    const outcome = await workWithOthers(info, { url, runs, context, price, asking: context.run });
     const last = await runs.get(info.run);
     stderr.write(describeRun(last, outcome));
     if (last.state !== "done") {

@@ -8,7 +8,6 @@ import {
 } from "evaluator-client";
 import { pause } from "evaluator-kit";
 import type { ChunkRecord, LeasedChunk, RunInfo, RunStore, RunWriter } from "../postgres/index.ts";
-import type { AskingOptions } from "../options.ts";
 import { toKeptText } from "../journal/kept-answer.ts";
 import type { RunTotals } from "../run/cost.ts";
 import { isPromised } from "../calibration.ts";
@@ -27,7 +26,7 @@ interface WorkOptions {
   readonly runs: RunStore;
   readonly info: RunInfo;
   readonly questions: Questions;
-  readonly asking: Pick<AskingOptions, "concurrency">;
+  readonly asking: { readonly concurrency: number };
   /** The key's limit, shared with other machines; null for a limit of this worker alone. */
   readonly pacer: Pacer | null;
   readonly totals: RunTotals;

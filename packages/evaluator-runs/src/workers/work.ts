@@ -9,7 +9,7 @@ import { printCount, printDuration, printUsd } from "../amounts.ts";
 import { evaluatorRuntime } from "../machine.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import { findPrice, type Price, RunTotals } from "../run/cost.ts";
-import { limitsOf } from "../run/estimate.ts";
+import { concurrencyOf, limitsOf } from "../limits.ts";
 import { interrupted, repeat, startDrain } from "../run/interruption.ts";
 import { showProgress } from "../run/progress.ts";
 import type { RunContext } from "../run/run-context.ts";
@@ -31,7 +31,7 @@ interface WorkSetting {
   readonly context: Omit<ProgramContext, "openTransport" | "openCatalog" | "mayCost"> &
     Pick<RunContext, "transport" | "service">;
   readonly price: Price;
-  readonly asking: AskingOptions;
+  readonly asking: AskingOptions & { readonly concurrency: number };
 }
 
 /**
@@ -166,7 +166,8 @@ export async function workOnRuns(
   stderr.write(describeEngine(service));
   const catalog = await program.openCatalog({ ...command, env });
   const price = await findPrice({ given: command.price, catalog, transport, signal });
-  const setting = { url, context: { ...program, transport, service }, price, asking: command };
+  const asking = { ...command, concurrency: concurrencyOf(command, transport) };
+  const setting = { url, context: { ...program, transport, service }, price, asking };
   let isReported = false;
   const use = async (runs: RunStore) => {
     isReported = false;
