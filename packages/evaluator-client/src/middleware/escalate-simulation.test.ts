@@ -56,8 +56,8 @@ function calibrated(cells: readonly Cell[], engine: 0 | 1, random: () => number)
   const whole = cells.reduce((sum, { mass }) => sum + mass, 0);
   const labels = Array.from({ length: whole > 0 ? 300 : 0 }, () => {
     let left = random() * whole;
-    const cell = cells.find(({ mass }) => (left -= mass) < 0) ?? (cells.at(-1) as Cell);
-    return { printed: cell.printed[engine], isYes: random() < cell.yes };
+    const { printed, yes } = cells.find(({ mass }) => (left -= mass) < 0) ?? (cells[0] as Cell);
+    return { printed: printed[engine], isYes: random() < yes };
   });
   const actions = (["yes", "no"] as const).map((action) => ({
     question: "scam",
