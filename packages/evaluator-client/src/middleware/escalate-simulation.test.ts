@@ -25,6 +25,7 @@ interface Cell {
   readonly printed: readonly [first: number, second: number];
 }
 
+const noCell: Cell = { mass: 0, yes: 0, printed: [0, 0] };
 const even = [0.02, 0.05, 0.1, 0.3, 0.5, 0.7, 0.9, 0.95, 0.98];
 const worlds: Readonly<Record<string, World>> = {
   "both calibrated": { shares: even, stretch: [1, 1], skill: 0.9 },
@@ -56,7 +57,7 @@ function calibrated(cells: readonly Cell[], engine: 0 | 1, random: () => number)
   const whole = cells.reduce((sum, { mass }) => sum + mass, 0);
   const labels = Array.from({ length: whole > 0 ? 300 : 0 }, () => {
     let left = random() * whole;
-    const { printed, yes } = cells.find(({ mass }) => (left -= mass) < 0) ?? (cells[0] as Cell);
+    const { printed, yes } = cells.find(({ mass }) => (left -= mass) < 0) ?? noCell;
     return { printed: printed[engine], isYes: random() < yes };
   });
   const actions = (["yes", "no"] as const).map((action) => ({
