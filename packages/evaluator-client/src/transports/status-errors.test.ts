@@ -32,6 +32,19 @@ const freeTierLimit = "Free tier requests on this model are rate-limited. Upgrad
 const freeTierModel = "Free tier users do not have access to this model. Upgrade to paid credits.";
 
 describe("gateway", () => {
+  test("an account that is not verified, and a state that is too long, have their own sentences", async () => {
+    const messageOf = async (status: number, type: string, text: string) =>
+      (await failureOf(gatewayTransport, { status, body: gatewayError(type, text) })).message;
+    expect(await messageOf(403, "customer_verification_required", "No.")).toContain(
+      "add a payment card there; the key itself is right",
+    );
+    const words = "Input is too long: at most 32000 tokens.";
+    const long = await messageOf(400, "invalid_request_error", words);
+    expect(long).toContain("32000 tokens");
+    expect(long).toContain("cut the state, or ask fewer questions");
+    expect(long).not.toContain("wire");
+  });
+
   test.each<[number, unknown, string, Partial<StatusError>]>([
     [
       401,
