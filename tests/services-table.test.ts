@@ -12,12 +12,12 @@ test("the page of engines has each decision service as its row has it", () => {
   for (const [index, name] of services.entries()) {
     const { keyVariables, model, most, fewest = 1 } = serviceRows[name];
     const [, , key, usual, questions, options, levels] = cells(rows[index] ?? "");
-    expect(key, name).toContain(`\`${keyVariables[0]}\``);
-    expect(usual, name).toContain(model ?? "none");
+    expect(key).toContain(`\`${keyVariables[0]}\``);
+    expect(usual).toContain(model ?? "none");
     const range = (count: number) => `${fewest > 1 ? `${fewest} ` : ""}to ${count}`;
-    expect([options, levels], name).toEqual([range(most.options), range(most.levels)]);
+    expect([options, levels]).toEqual([range(most.options), range(most.levels)]);
     const asked = most.questions?.toLocaleString("en");
-    expect(questions, name).toBe(asked === undefined ? "" : `to ${asked}`);
+    expect(questions).toBe(asked === undefined ? "" : `to ${asked}`);
   }
 });
 

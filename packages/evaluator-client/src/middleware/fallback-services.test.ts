@@ -23,7 +23,7 @@ async function ask(...faults: readonly [cloudflare: Faulty, openrouter: Faulty])
   const served = (options: Faulty = {}) => {
     const { fetch } = createEmulator({ exchanges: [], ...options });
     return async (url: string, init: RequestInit) => {
-      bodies.push(JSON.parse(String(init.body)) as Record<string, unknown>);
+      bodies.push(JSON.parse(init.body as string) as Record<string, unknown>);
       return await fetch(url, init);
     };
   };
@@ -53,7 +53,7 @@ test.each([
 ] as const)(
   "%s answers the same question in its own form",
   async (name, cloudflare, openrouter, asked) => {
-    const { bodies, evaluation } = await ask(cloudflare as Faulty, openrouter as Faulty);
+    const { bodies, evaluation } = await ask(cloudflare, openrouter);
     expect(evaluation).toMatchObject({
       transport: name,
       answers: {
