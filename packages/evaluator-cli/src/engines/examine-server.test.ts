@@ -30,6 +30,7 @@ test("a server that speaks the vendor's wire is reached by it", async () => {
   const { exitCode, stdout } = await examine(directBaseUrl, "--model", "jev-latest");
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(/POST \/v1\/systemone +yes/);
+  expect(stdout).toMatch(/calibration +not shown by a route: vLLM serves both with any model/);
   expect(stdout).toContain(
     `EVALUATOR_TRANSPORT=direct\nEVALUATOR_DIRECT_BASE_URL=${directBaseUrl}`,
   );

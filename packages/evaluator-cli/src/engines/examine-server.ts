@@ -110,6 +110,7 @@ function describe(findings: Findings, paste: string | null): string {
     "POST /v1/decisions": decisions.found,
     ...describeLogprobs(logprobs),
     "known questions": describeRight(native?.right ?? logprobs.right),
+    ...(native && { calibration: "not shown by a route: vLLM serves both with any model" }),
   });
   return [
     server.baseUrl,
