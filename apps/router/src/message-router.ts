@@ -19,7 +19,7 @@ import type { ReplyListener } from "./reply/reply-piece.ts";
 import { type MessageRecord, toMessageRecord } from "./records/message-record.ts";
 import type { ReplyPlan } from "./reply/upstream.ts";
 import { billedTokens } from "./reply/billed-tokens.ts";
-import { billedCostOf, type TokenMeter } from "./reply/usage.ts";
+import { billedCostOf, newMeter } from "./reply/usage.ts";
 import type { Services } from "./services/connect-services.ts";
 import type { TraceHeaders } from "./services/tracing.ts";
 
@@ -121,13 +121,13 @@ export class MessageRouter {
     const { services, blindShadow } = this.#routing;
     const { redact, tracing } = services;
     const { budget } = call;
-    const conversation = budget?.limited(unlimited) ?? unlimited;
     const plan = planOf(first, services.replies.current, call.key);
-    const meter: TokenMeter = { characters: 0, reported: null };
+    const meter = newMeter();
     let decision = { ...first, ...askedOf(plan.targets[0], this.#routing) };
-    const billed = () => billedTokens(meter, conversation);
+    const billed = () => billedTokens(meter, unlimited);
     let lostUsd: number | null = 0;
-    await budget?.begin(plan, () => billedCostOf(billed().usage, decision.prices.model));
+    const spentUsd = () => billedCostOf(billed().usage, decision.prices.model);
+    const conversation = (await budget?.begin(plan, unlimited, spentUsd)) ?? unlimited;
     const message = { ...call, conversation, passed };
     const watched = blindShadow?.watch(message, first, call.listener);
     const listener = watched?.listener ?? call.listener;
@@ -144,9 +144,9 @@ export class MessageRouter {
         onNext: async (target, { cause, maybeBilled }) => {
           const usage = maybeBilled ? billed().usage : meter.reported;
           const usd = usage === null ? 0 : billedCostOf(usage, decision.prices.model);
-          if ((await budget?.addAttempt(usd ?? 0)) === false) return false;
+          if ((await budget?.addAttempt(usd)) === false) return false;
           lostUsd = lostUsd === null || usd === null ? null : lostUsd + usd;
-          Object.assign(meter, { characters: 0, reported: null });
+          Object.assign(meter, newMeter());
           if (cause === null) return true;
           decision = { ...decision, ...askedOf(target, this.#routing), cause };
           onFallback?.(decision);

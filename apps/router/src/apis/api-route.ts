@@ -22,9 +22,7 @@ import { addModelRoutes, createModelChooser } from "./choose-model.ts";
 import { apis } from "./errors.ts";
 import { invalidField } from "./parse-body.ts";
 import { readMessagesRequest } from "./messages/messages-request.ts";
-import { type Conversation, filesOf, textOf } from "../conversation/conversation.ts";
-import { TOKENS_PER_IMAGE } from "../conversation/input-tokens.ts";
-import { estimateTokens } from "../reply/usage.ts";
+import { estimateInput } from "../reply/billed-tokens.ts";
 
 type ApiParts = Parameters<typeof createModelChooser>[0] & {
   readonly guards: Guards;
@@ -39,7 +37,7 @@ export function addApiRoutes(app: Hono<ClientEnv>, parts: ApiParts): void {
   app.post("/v1/messages/count_tokens", ...guards.largeBody, async (c) => {
     const body = Object(await readJson(c.req)) as object;
     const { conversation } = readMessagesRequest({ max_tokens: 1, ...body });
-    return c.json({ input_tokens: countTokens(conversation) });
+    return c.json({ input_tokens: estimateInput(conversation) });
   });
   for (const api of apis)
     app.post(api.path, ...guards.conversation, replyRoute(api, choose, parts));
@@ -216,11 +214,4 @@ function statusFor({ httpError, failure }: GeneratedReply, { tierUsed }: Decisio
   if (status === 503 || status === 529) return 529;
   if (status === 404 && tierUsed === null) return 404;
   return status !== null && [400, 413, 422].includes(status) ? 400 : 502;
-}
-
-/** Estimates the tokens of texts, calls, results and tools by their lengths; each image or file is 1,600. */
-export function countTokens({ messages, tools }: Conversation): number {
-  const parts = messages.flatMap((message) => message.parts);
-  const characters = textOf(parts).length + JSON.stringify(tools).length;
-  return estimateTokens(characters) + parts.flatMap(filesOf).length * TOKENS_PER_IMAGE;
 }

@@ -6,8 +6,8 @@ import type { Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import { planOf, priceOf } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
-import { blindKey, toNano } from "../keys/budget-state.ts";
-import { dearestUsd, evaluationUsd, expectedTokens } from "../keys/call-budget.ts";
+import { blindKey } from "../keys/budget-state.ts";
+import { CallBudget, dearestUsd, evaluationUsd, expectedTokens } from "../keys/call-budget.ts";
 import { openLedger } from "../keys/key-database.ts";
 import { Ledger } from "../keys/ledger.ts";
 import type { RouterKey } from "../keys/router-key.ts";
@@ -18,7 +18,7 @@ import { type GeneratedReply, generateReply } from "../reply/generate-reply.ts";
 import { type ReplyListener, textOfReply } from "../reply/reply-piece.ts";
 import type { Target } from "../reply/upstream.ts";
 import { billedTokens } from "../reply/billed-tokens.ts";
-import { billedCostOf, type ModelPrice } from "../reply/usage.ts";
+import { billedCostOf, type BilledTokens, type ModelPrice, newMeter } from "../reply/usage.ts";
 import type { BlindNote } from "../report/read-records.ts";
 import type { RouterOptions } from "../router-options.ts";
 
@@ -105,7 +105,7 @@ function isComparable({ key, conversation, passed }: Message, decision: Decision
 
 interface ComparisonOptions extends Pick<Routing, "services" | "prices"> {
   readonly usdPerDay: number;
-  readonly ledger: Pick<Ledger, "reserve" | "settle">;
+  readonly ledger: Ledger;
   /** Keeps a comparison, which has no text. */
   readonly note: (requestId: string, blind: BlindNote) => void;
   readonly signal: AbortSignal;
@@ -125,27 +125,39 @@ interface PricedTier {
   readonly price: ModelPrice;
 }
 
+/** The limit of a reply without one. Chosen: current models write as many tokens at once. */
+const MOST_OUTPUT = 16_384;
+
 /** The reservation for three judgements of long answers: sixty thousand tokens at $0.042 a million. */
 const JUDGE_USD = 0.0025;
 
 /** Asks the cheapest and the dearest tier too, and lets the decision model judge, within the budget `blind`. */
-async function compareReplies(reply: RoutedReply, options: ComparisonOptions) {
-  const { ledger, note, usdPerDay } = options;
+async function compareReplies(given: RoutedReply, options: ComparisonOptions) {
+  const { settings } = given.conversation;
+  const limited = { ...settings, maxOutputTokens: settings.maxOutputTokens ?? MOST_OUTPUT };
+  const reply = { ...given, conversation: { ...given.conversation, settings: limited } };
+  const { note, usdPerDay } = options;
   const ends = endsByPrice(options);
   if (ends === null) return;
   const tokens = expectedTokens(reply.conversation);
   if ((tokens.files ?? 0) > 0) return; // their cost is not known
   const costs = ends.map(({ target }) => dearestUsd({ targets: [target] }, tokens, options.prices));
   const mostUsd = costs.reduce((sum, cost) => sum + cost, JUDGE_USD);
-  const key = blindKey(usdPerDay);
-  const { held } = await ledger.reserve(key, [toNano(mostUsd)]);
-  if (held === null) return;
+  const budget = new CallBudget(blindKey(usdPerDay), options);
+  const isReserved = await budget.reserveUsd(mostUsd).then(
+    () => true,
+    (error: unknown) => {
+      if (Object(error).status === 429) return false;
+      throw error;
+    },
+  );
+  if (!isReserved) return;
   const spent = { usd: 0 };
   let pair: BlindNote["pair"] = null;
   try {
     pair = await judged(reply, ends, { ...options, spent });
   } finally {
-    await ledger.settle(key, held, toNano(spent.usd));
+    await budget.settle(spent.usd, 0);
     note(reply.requestId, { spentUsd: spent.usd, pair });
   }
 }
@@ -218,17 +230,18 @@ async function answerOf(
 ) {
   const { services, signal, spent, headers } = options;
   const { listener, collected } = collectText(() => undefined);
-  const { output: maxOutputTokens } = expectedTokens(conversation);
   const limits = services.replies.current.tiers[tier];
   const plan = { ...limits, targets: [target], maxRetries: 0 } as const; // each may be billed
-  const [redact, meter] = [services.redact, { characters: 0, reported: null }];
+  const [redact, meter] = [services.redact, newMeter()];
   const given = { plan, listener, signal, redact, meter, passed: null, headers };
-  const asked = { ...conversation, settings: { ...conversation.settings, maxOutputTokens } };
-  const { end, billed } = await generateReply(asked, given).catch((stopped: unknown) => {
-    spent.usd += billedCostOf(billedTokens(meter, asked).usage, price) ?? 0;
+  // An unknown cost is the reserved one.
+  const mostUsd = dearestUsd(plan, expectedTokens(conversation), options.prices);
+  const costOf = ({ usage }: BilledTokens) => billedCostOf(usage, price) ?? mostUsd;
+  const { end, billed } = await generateReply(conversation, given).catch((stopped: unknown) => {
+    spent.usd += costOf(billedTokens(meter, conversation));
     throw stopped;
   });
-  const costUsd = billedCostOf(billed?.usage ?? null, price) ?? 0;
+  const costUsd = billed === null ? 0 : costOf(billed);
   spent.usd += costUsd;
   return { tier, text: end === null ? "" : collected.text, costUsd };
 }

@@ -1,35 +1,86 @@
-import { type Conversation, filesOf, textOf } from "./conversation.ts";
+import { type Conversation, filesOf, type Part, textOf } from "./conversation.ts";
 
-type File = ReturnType<typeof filesOf>[number];
+/** The parts of a conversation that its model reads. */
+type Input = Pick<Conversation, "messages" | "tools" | "format">;
 
-/** Anthropic's count of the largest image that it does not shrink. */
+/** The tokens of an image without another bound: Anthropic's count of the largest one that it does not shrink. */
 export const TOKENS_PER_IMAGE = 1600;
 
-/** Returns the most tokens that a text is expected to have: few tokenizers make more of it. */
-export function tokensOf(text: string): number {
-  return Math.ceil(Buffer.byteLength(text) / 3);
+/** The role and the marks around a message in a chat template. */
+const TOKENS_PER_MESSAGE = 4;
+
+/** The tokens of a text's input, its images, and its files of unknown length. */
+export interface InputTokens {
+  readonly input: number;
+  readonly images: number;
+  readonly files: number;
 }
 
-/**
- * Returns the input of a conversation with its tools and files, and the number of files whose length is not
- * known. `count` counts the tokens of a text: the most for a reservation, or an estimate for a charge.
- */
+/** Counts the input of a conversation with its tools; `countText` counts the tokens of a text. */
 export function inputTokensOf(
-  { messages, tools, format }: Pick<Conversation, "messages" | "tools" | "format">,
-  count = tokensOf,
-): { input: number; files: number } {
+  { messages, tools, format }: Input,
+  countText: (text: string) => number,
+): InputTokens {
   const parts = messages.flatMap((message) => message.parts);
-  const files = parts.flatMap(filesOf);
-  const known = files.filter((file) => !isOfUnknownLength(file));
-  const rules = tools.length === 0 && format === null ? "" : JSON.stringify([tools, format]);
-  const texts = count(textOf(parts) + rules);
-  const input = known.reduce((sum, { type, url }) => {
-    return sum + (type === "image" ? TOKENS_PER_IMAGE : count(url));
-  }, texts);
-  return { input, files: files.length - known.length };
+  const { image: images = [], file: files = [] } = Object.groupBy(
+    parts.flatMap(filesOf),
+    ({ type }) => type,
+  );
+  const known = files.flatMap(({ url }) => knownTokens(url, countText) ?? []);
+  const rules = tools.map(({ name, description, parameters }) => ({
+    name,
+    description,
+    parameters,
+  }));
+  const ruled = tools.length === 0 && format === null ? "" : JSON.stringify([rules, format]);
+  const texts = countText([...parts.map(textForModel), ruled].join("\n"));
+  const input = known.reduce((sum, tokens) => sum + tokens, texts);
+  return {
+    input: input + TOKENS_PER_MESSAGE * messages.length,
+    images: images.length,
+    files: files.length - known.length,
+  };
 }
 
-/** A document is compressed, or at another address: its bytes do not limit its tokens. */
-function isOfUnknownLength({ type, url }: File): boolean {
-  return type === "file" && !/^data:(?:text|audio)\//i.test(url);
+/** The most tokens that a part's marks take, and Anthropic's own text about tools. */
+const MOST_PER_PART = 16;
+const MOST_FOR_TOOLS = 700;
+
+/** Returns the most input of a conversation: no tokenizer of bytes makes more of a text than its bytes. */
+export function mostInputOf(conversation: Input): InputTokens {
+  const counted = inputTokensOf(conversation, mostTokensOf);
+  const { messages, tools } = conversation;
+  const parts = messages.reduce((sum, message) => sum + message.parts.length, messages.length);
+  const marks = MOST_PER_PART * (parts + tools.length) + (tools.length > 0 ? MOST_FOR_TOOLS : 0);
+  const signatures = messages.flatMap((message) => message.parts.map(signatureOf)).join("");
+  return { ...counted, input: counted.input + marks + mostTokensOf(signatures) };
+}
+
+/** Returns the most tokens of a text. A third of its bytes, which is usual, is passed by logs and many alphabets. */
+export function mostTokensOf(text: string): number {
+  return Buffer.byteLength(text);
+}
+
+/** Everything of a part that a model reads as text, with the names and ids that {@link textOf} leaves out. */
+function textForModel(part: Part): string {
+  if (part.type === "toolCall") return [part.id, part.name, part.arguments].join("\n");
+  if (part.type === "toolResult") return [part.id, ...part.parts.map(textForModel)].join("\n");
+  return textOf([part]);
+}
+
+/** A service may read an opaque value as the thoughts in it. */
+function signatureOf(part: Part): string {
+  return part.type === "toolCall" || part.type === "reasoning" ? (part.signature ?? "") : "";
+}
+
+/** Recordings of the lowest quality have about 750 bytes a second, and services count up to 100 tokens. */
+const BYTES_PER_AUDIO_TOKEN = 6;
+
+/** Null for a document, which is compressed or at another address: its bytes do not limit its tokens. */
+function knownTokens(url: string, countText: (text: string) => number): number | null {
+  const [head = "", kind] = /^data:(text|audio)\/[^,]*,/i.exec(url) ?? [];
+  if (kind === undefined) return null;
+  const data = Buffer.from(url.slice(head.length), /;base64,$/i.test(head) ? "base64" : "utf8");
+  const isAudio = kind.toLowerCase() === "audio";
+  return isAudio ? Math.ceil(data.length / BYTES_PER_AUDIO_TOKEN) : countText(data.toString());
 }

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { costOf, estimateTokens, type TokenUsage } from "../reply/usage.ts";
+import { estimateTextTokens } from "evaluator-client";
+import { costOf, type TokenUsage } from "../reply/usage.ts";
 import type { Decision } from "./decision.ts";
 import { tierNames } from "./tier-question.ts";
 
@@ -84,7 +85,7 @@ export function staysWarm({ decision, usage }: EarlierTurn, next: Decision, newT
   const isCached = read > 0 || isAutomatic; // a cache that was read has it all by now
   const warm = isCached ? fresh + read + written : written;
   if (warm === 0) return false;
-  const cold = fresh + read + written - warm + estimateTokens(newText.length);
+  const cold = fresh + read + written - warm + estimateTextTokens(newText);
   const counts = { output, reasoning: null };
   const stay = { ...counts, input: cold, cacheRead: warm, cacheWrite: 0 };
   const leave = { ...counts, input: cold, cacheRead: 0, cacheWrite: warm };

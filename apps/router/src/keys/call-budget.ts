@@ -1,5 +1,6 @@
 import type { Conversation } from "../conversation/conversation.ts";
-import { inputTokensOf, tokensOf } from "../conversation/input-tokens.ts";
+import { estimateTextTokens } from "evaluator-client";
+import { mostInputOf, mostTokensOf, TOKENS_PER_IMAGE } from "../conversation/input-tokens.ts";
 import type { Routing } from "../decision/decide.ts";
 import { HttpError } from "../http-error.ts";
 import { ReplyLimitError, type ReplyListener } from "../reply/reply-piece.ts";
@@ -33,6 +34,9 @@ export class CallBudget {
   #earlierUsd = 0;
   #spentUsd: () => number | null = () => 0;
   #timer: NodeJS.Timeout | undefined;
+  #plan: ReplyPlan | null = null;
+  /** Whether its lease ended, and others have its room. */
+  #isOver = false;
   /** Whether the reply has no limit of tokens. */
   isOpenEnded = false;
 
@@ -47,31 +51,23 @@ export class CallBudget {
       this.#tokens = expectedTokens(conversation);
       this.isOpenEnded = conversation.settings.maxOutputTokens === undefined;
     }
-    const nanoOf = (plan: ReplyPlan, output: number) => {
-      const tokens = { ...this.#tokens, output };
-      return toNano(conversation === null ? this.#evaluationUsd : this.#usdOf(plan, tokens));
-    };
-    const { output } = this.#tokens;
-    const outputs = this.isOpenEnded ? OPEN_OUTPUTS : [output];
-    const costs = plans.map((plan) => [plan, nanoOf(plan, output)] as const).toReversed();
+    const nanoOf = (plan: ReplyPlan) =>
+      toNano(conversation === null ? this.#evaluationUsd : this.#usdOf(plan));
+    const costs = plans.map((plan) => [plan, nanoOf(plan)] as const).toReversed();
     const dearestFirst = costs.toSorted(([, one], [, other]) => other - one);
-    const amounts = dearestFirst.flatMap(([plan]) => outputs.map((each) => nanoOf(plan, each)));
-    const cheapest = amounts.length - outputs.length;
-    const reserved = await this.#hold(amounts, cheapest);
-    const at = Math.floor(reserved / outputs.length);
-    this.#tokens = { ...this.#tokens, output: outputs[reserved % outputs.length] ?? output };
+    const at = await this.#hold(dearestFirst.map(([, nano]) => nano));
     return dearestFirst.slice(at).map(([plan]) => plan);
   }
 
-  /** Reserves the expected cost of one evaluation of a client's questions. @throws HttpError (429, 503) */
+  /** Reserves the most that work without a reply can cost. @throws HttpError (429, 503) */
   async reserveUsd(usd: number): Promise<void> {
     this.#evaluationUsd = usd;
-    await this.#hold([toNano(usd)], 0);
+    await this.#hold([toNano(usd)]);
   }
 
   /** Reserves the first amount that fits, renews it until the end, and returns its index. @throws HttpError (429, 503) */
-  async #hold(amounts: readonly number[], cheapest: number): Promise<number> {
-    const reserving = this.#ledger.reserve(this.#key, amounts, cheapest);
+  async #hold(amounts: readonly number[]): Promise<number> {
+    const reserving = this.#ledger.reserve(this.#key, amounts);
     const { held, at, room } = await reserving.catch(() => {
       throw new HttpError(503, unwritable);
     });
@@ -82,22 +78,43 @@ export class CallBudget {
     return at;
   }
 
-  /** Reduces the reservation to the plan that replies; the cost so far is charged if the router dies. */
-  async begin(plan: ReplyPlan, spentUsd: () => number | null): Promise<void> {
-    this.#spentUsd = spentUsd;
+  /** Reduces the reservation to the plan that replies, and returns what may be sent; the cost so far is charged if the router dies. */
+  async begin(
+    plan: ReplyPlan,
+    conversation: Conversation,
+    spentUsd: () => number | null,
+  ): Promise<Conversation> {
+    [this.#plan, this.#spentUsd] = [plan, spentUsd];
     await this.#renew(() => toNano(this.#usdOf(plan)));
-  }
-
-  /** Returns a conversation whose reply, with thinking that is not shown, is within the reservation. */
-  limited(conversation: Conversation): Conversation {
     if (!this.isOpenEnded) return conversation;
-    const { output: maxOutputTokens } = this.#tokens;
+    const maxOutputTokens = await this.#reserveOutput(plan);
     return { ...conversation, settings: { ...conversation.settings, maxOutputTokens } };
   }
 
-  /** Returns a listener that ends a reply without a limit when the budget has no room for more. */
+  /**
+   * Reserves more steps of output before the call, if they are a small part of the room, and returns all tokens.
+   * They are the limit of the call, as a service bills thinking that it does not show.
+   */
+  async #reserveOutput(plan: ReplyPlan): Promise<number> {
+    for (const output of OPEN_OUTPUTS) {
+      const next = { ...this.#tokens, output };
+      const nano = toNano(this.#usdOf(plan, next));
+      const more = nano - toNano(this.#usdOf(plan));
+      if (more > (this.#room?.nano ?? 0) * SMALL_PART || !(await this.#renew(() => nano))) continue;
+      this.#tokens = next;
+      break;
+    }
+    return this.#tokens.output;
+  }
+
+  /** Returns a listener that ends a reply when the budget has no room for it, if the client's API can say so. */
   limit(listener: ReplyListener, plan: ReplyPlan): ReplyListener {
-    if (!this.isOpenEnded) return listener;
+    if (!this.isOpenEnded) {
+      return (part) => {
+        if (this.#isOver && typeof part !== "string") throw new ReplyLimitError();
+        return listener(part);
+      };
+    }
     // At the prices of a call with its input, which can be dearer from a length on.
     const usdOf = (output: number) => dearestUsd(plan, { ...this.#tokens, output }, this.#prices);
     const stepUsd = usdOf(this.#tokens.output + OUTPUT_STEP) - usdOf(this.#tokens.output);
@@ -106,15 +123,17 @@ export class CallBudget {
     return async (part) => {
       await listener(part);
       const texts = typeof part === "string" ? [part] : part.map(({ text }) => text);
-      left -= tokensOf(texts.join(""));
+      left -= estimateTextTokens(texts.join(""));
+      if (this.#isOver) throw new ReplyLimitError();
       for (; left <= 0; left += OUTPUT_STEP) {
         if (!(await this.#renew(more))) throw new ReplyLimitError();
       }
     };
   }
 
-  /** Adds the cost of an attempt; false if there is no room for another one. */
-  async addAttempt(usd: number): Promise<boolean> {
+  /** Adds the cost of an attempt; null is unknown: its reservation. False if there is no room for another one. */
+  async addAttempt(knownUsd: number | null): Promise<boolean> {
+    const usd = knownUsd ?? (this.#plan === null ? 0 : this.#usdOf(this.#plan));
     this.#earlierUsd += usd;
     return usd === 0 || (await this.#renew(({ nano }) => nano + toNano(usd)));
   }
@@ -161,6 +180,7 @@ export class CallBudget {
       const known = this.#nanoOf(this.#spentUsd(), null) ?? nano;
       const renewed = await this.#ledger.renew(this.#key, held, { nano, known });
       this.#held = renewed ?? held;
+      this.#isOver = renewed === null && nano <= held.nano;
       return renewed !== null;
     });
   }
@@ -188,18 +208,21 @@ export class CallBudget {
 const unwritable =
   "The ledger of the budgets cannot be written; until it can, only keys without a budget may call.";
 
-/** The output that is reserved for more than a reply without a limit was asked for. */
+/** The output that is reserved for a reply without a limit, and again and again for more. */
 const OUTPUT_STEP = 4096;
 
-/** The limits of a reply without one; the first that fits. Chosen: current models write 16,384 tokens at once. */
-const OPEN_OUTPUTS = [4 * OUTPUT_STEP, 2 * OUTPUT_STEP, OUTPUT_STEP];
+/** Its limits; a first step always fits. Chosen: current models write 16,384 tokens at once. */
+const OPEN_OUTPUTS = [4 * OUTPUT_STEP, 3 * OUTPUT_STEP, 2 * OUTPUT_STEP];
+
+/** The most of a budget's room that further steps take before a call: others may begin meanwhile. Chosen. */
+const SMALL_PART = 1 / 8;
 
 /** The price of an evaluation's input; its output is free (contract section 1, rule 11). */
 export const EVALUATION_USD_PER_MILLION_TOKENS = 0.042;
 
-/** Returns the expected cost of the evaluation of a text in US dollars. */
+/** Returns the most that the evaluation of a text costs in US dollars. */
 export function evaluationUsd(text: string): number {
-  const tokens = tokensOf(text + JSON.stringify(tierQuestions));
+  const tokens = mostTokensOf(text + JSON.stringify(tierQuestions));
   return (tokens * EVALUATION_USD_PER_MILLION_TOKENS) / 1_000_000;
 }
 
@@ -207,6 +230,7 @@ export function evaluationUsd(text: string): number {
 interface CallTokens {
   readonly input: number;
   readonly output: number;
+  readonly images?: number;
   /** Files whose length is not known. */
   readonly files?: number;
   /** Thinking that the gateway adds to the output of Anthropic's models. */
@@ -222,8 +246,8 @@ export function expectedTokens(conversation: Conversation): CallTokens {
   const inner = parts.flatMap((part) => (part.type === "toolResult" ? part.parts : []));
   const marks = [...parts, ...inner, ...tools].map((each) => each.providerOptions);
   return {
-    ...inputTokensOf(conversation),
-    output: settings.maxOutputTokens ?? OPEN_OUTPUTS[0] ?? OUTPUT_STEP,
+    ...mostInputOf(conversation),
+    output: settings.maxOutputTokens ?? OUTPUT_STEP,
     thinking: thinkingOf(conversation),
     isLong: JSON.stringify([providerOptions, marks]).includes('"ttl":"1h"'),
   };
@@ -262,13 +286,14 @@ export function dearestUsd(
 }
 
 function mostUsd({ model, upstream }: Target, price: ModelPrice, tokens: CallTokens): number {
-  const { files = 0, thinking = 0, isLong = false } = tokens;
+  const { images = 0, files = 0, thinking = 0, isLong = false } = tokens;
   if (files > 0 && price.tokensPerFile === undefined) {
     const problem = `The key has a budget, and messages have a document whose tokens are not known before ${model} reads it`;
     const next = "send its text, or set tokensPerFile in the price of router.config.json.";
     throw new HttpError(400, `${problem}: ${next}`, { param: "messages" });
   }
-  const input = tokens.input + files * (price.tokensPerFile ?? 0);
+  const { tokensPerFile = TOKENS_PER_IMAGE } = price;
+  const input = tokens.input + (images + files) * tokensPerFile;
   const isAdded = upstream.type === "gateway" && model.startsWith("anthropic/");
   const output = tokens.output + (isAdded ? thinking : 0);
   // No cache may have the input, and writing it to a cache can cost more.

@@ -95,7 +95,29 @@ test("a reply without a known cost counts as what was reserved", async () => {
 test("a settled call reserves and pays nothing more", async () => {
   const { budget, amounts } = await reservedCall();
   await budget.settle(0.3, 0);
-  await budget.begin(dear, () => 5);
+  await budget.begin(dear, conversation, () => 5);
   await budget.settle(0.3, 0);
   expect(await amounts()).toEqual({ reserved: 0, spent: toNano(0.3) });
+});
+
+test("an attempt of unknown cost counts as what was reserved", async () => {
+  const { budget, amounts } = await reservedCall();
+  await budget.begin(dear, conversation, () => null);
+  expect(await budget.addAttempt(null)).toBe(true);
+  await budget.settle(0.3, 0);
+  expect((await amounts()).spent).toBeGreaterThanOrEqual(toNano(usdOf(dear)) + toNano(0.3));
+});
+
+test("a reply without a limit gets further steps before its call, if they are a small part of the room", async () => {
+  const limitOf = async (spentUsd: number) => {
+    const { budget, amounts } = await reservedCall({ plans: [dear], spentUsd });
+    const { settings } = await budget.begin(dear, conversation, () => 0);
+    const { reserved } = await amounts();
+    const most = { ...expectedTokens(conversation), output: settings.maxOutputTokens ?? 0 };
+    expect(reserved).toBe(toNano(evaluationUsd(evaluated) + dearestUsd(dear, most, prices)));
+    return settings.maxOutputTokens;
+  };
+  expect(await limitOf(0)).toBe(3 * 4096); // $0.82 of $9.59 more; for four steps $1.23
+  expect(await limitOf(4)).toBe(2 * 4096);
+  expect(await limitOf(7)).toBe(4096);
 });

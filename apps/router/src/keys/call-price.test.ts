@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { conversationOf } from "../conversation/conversation.ts";
 import type { ReplyPlan, Target } from "../reply/upstream.ts";
-import { tokensOf } from "../conversation/input-tokens.ts";
+import { mostTokensOf } from "../conversation/input-tokens.ts";
 import { dearestUsd, expectedTokens } from "./call-budget.ts";
 
 const tokens = { input: 1_000_000, output: 100_000 };
@@ -12,8 +12,8 @@ function planOf(...prices: readonly Target["price"][]): ReplyPlan {
   return { targets } as unknown as ReplyPlan;
 }
 
-test("a text has a token for three of its bytes", () => {
-  expect([tokensOf("abcd"), tokensOf("東京"), tokensOf("")]).toEqual([2, 2, 0]);
+test("a text has no more tokens than bytes", () => {
+  expect([mostTokensOf("abcd"), mostTokensOf("東京"), mostTokensOf("")]).toEqual([4, 6, 0]);
 });
 
 test("tools and images are input, and the output is what the call allows", () => {
@@ -23,9 +23,22 @@ test("tools and images are input, and the output is what the call allows", () =>
   expect(input({ tools })).toBeGreaterThan(input({}) + 100);
   const image = { type: "image", url: "data:image/png;base64,AAAA", mediaType: "image/png" };
   const messages = [{ role: "user", parts: [image] }];
-  expect(input({ messages })).toBeGreaterThan(1600);
-  expect(expectedTokens(plain).output).toBe(16_384);
+  expect(expectedTokens({ ...plain, messages } as never).images).toBe(1);
+  expect(expectedTokens(plain).output).toBe(4096);
   expect(expectedTokens({ ...plain, settings: { maxOutputTokens: 50 } }).output).toBe(50);
+});
+
+test("names, ids and signatures are input, as far as a model may read them", () => {
+  const long = "x".repeat(1000);
+  const call = { type: "toolCall" as const, id: "a", name: "b", arguments: "{}", signature: null };
+  const input = (change: object) => {
+    const parts = [{ ...call, ...change }];
+    return expectedTokens({ ...conversationOf("Hello"), messages: [{ role: "assistant", parts }] })
+      .input;
+  };
+  for (const field of ["id", "name", "arguments", "signature"]) {
+    expect(input({ [field]: long })).toBeGreaterThan(input({}) + 990);
+  }
 });
 
 test.each([

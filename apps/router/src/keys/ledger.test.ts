@@ -99,6 +99,18 @@ test("a renewal after the end of the lease, and a settlement, charge nothing twi
   expect(await amountsIn(ledger)).toMatchObject({ dayNano: 9000, reserved: 0 });
 });
 
+test("a renewal after the end of the lease needs room for all of it", async () => {
+  const { connect, pass } = ledgerFile();
+  const ledger = connect();
+  const held = await reserve(ledger, 0.5e9);
+  pass(2 * leaseMs);
+  await reserve(ledger, 0.6e9);
+  expect(await ledger.renew(key, held, { nano: 0.5e9, known: 0 })).toBeNull();
+  expect(await ledger.renew(key, held, { nano: 0.55e9, known: 0 })).toBeNull();
+  expect((await ledger.renew(key, held, { nano: 0.4e9, known: 0 }))?.nano).toBe(0.4e9);
+  expect(await amountsIn(ledger)).toMatchObject({ reserved: 1e9 });
+});
+
 test("a lease does not depend on the clock, and ends if the machine was started again", async () => {
   const { connect, time } = ledgerFile();
   const ledger = connect();

@@ -39,12 +39,13 @@ export class Ledger {
     });
   }
 
-  /** Renews a reservation with new amounts; null if it does not fit any more. */
+  /** Renews a reservation with new amounts; null if it does not fit any more: after its lease, others may have its room. */
   renew(key: BudgetKey, held: Held, next: Pick<Held, "nano" | "known">): Promise<Held | null> {
     return this.#change(key, (state, renewedMs) => {
-      const more = next.nano - held.nano;
-      if (more > 0 && more > roomOf(key, state).nano) return [state, null];
       const { paid, others } = without(state, held);
+      const isLapsed = others.length === state.held.length;
+      const more = next.nano - (isLapsed ? paid : held.nano);
+      if (more > 0 && more > roomOf(key, state).nano) return [state, null];
       const renewed = { ...held, ...next, paid, renewedMs };
       return [{ ...state, held: [...others, renewed] }, renewed];
     });

@@ -1,9 +1,10 @@
+import { estimateTextTokens } from "evaluator-client";
 import { priceOf } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import type { RouterOptions } from "../router-options.ts";
 import { type Label, toText } from "./read-labels.ts";
 import { readPriceList } from "../refresh-prices.ts";
-import { costOf, estimateTokens, noUsage } from "../reply/usage.ts";
+import { costOf, noUsage } from "../reply/usage.ts";
 import type { Services } from "../services/connect-services.ts";
 
 /** Quality, 0..1, and cost. */
@@ -122,7 +123,7 @@ export async function tierCosts(
   }
   return {
     of: (messages: Label["messages"]): number[] => {
-      const input = estimateTokens(messages.reduce((sum, { content }) => sum + content.length, 0));
+      const input = estimateTextTokens(messages.map(({ content }) => content).join("\n"));
       const usage = { ...noUsage, input, output: REPLY_TOKENS };
       return prices.map((price) => costOf(usage, price) ?? 0);
     },

@@ -1,7 +1,7 @@
 import { UnfitCalibrationError } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
-import { billedCostOf, type BilledTokens, costOf, inputOf } from "../reply/usage.ts";
+import { billedCostOf, type BilledTokens, costElsewhere, inputOf } from "../reply/usage.ts";
 
 /** One message in the decision log: ids, shares, times and costs, never its text. */
 export type MessageRecord = ReturnType<typeof toMessageRecord>;
@@ -41,7 +41,7 @@ export function toMessageRecord(
     tierUsed: auto.tierUsed,
     model: auto.model,
     cause: auto.cause,
-    replyCostUsd: costOf(usage, auto.prices.model),
+    replyCostUsd: costElsewhere(usage, auto.prices.model),
   };
   return {
     time: new Date().toISOString(),
@@ -79,9 +79,9 @@ export function toMessageRecord(
     reasoningTokens: usage?.reasoning ?? null,
     /** Whether the tokens and costs are an estimate, as the service reported none or they contradict each other. */
     isEstimate: (billed?.isEstimate ?? false) || lostUsd !== 0,
-    // Prices in US dollars, null if unknown, with those of lost attempts; the frontier tier's is for the same tokens.
+    // Prices in US dollars, null if unknown, with those of lost attempts; the frontier tier's is for the same usage.
     replyCostUsd: replyUsd === null || lostUsd === null ? null : replyUsd + lostUsd,
-    frontierCostUsd: costOf(usage, decision?.prices.frontier ?? null),
+    frontierCostUsd: costElsewhere(usage, decision?.prices.frontier ?? null),
     /** The decision of `auto` if ROUTER_SHADOW's model replied, with its price of the same tokens. */
     shadow: shadow ?? null,
   };

@@ -1,5 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import { estimateTextTokens } from "evaluator-client";
 import { parseJson } from "evaluator-kit";
 import { type Attempt, turn } from "./attempt.ts";
 import {
@@ -209,7 +210,7 @@ export async function passRequest(
   if (isStreamText(whole) === true) return new Response(whole, { headers: asStream });
   checkWholeReply(upstreamType, whole);
   if (isStreamed) return new Response(whole, { headers: asJson });
-  meter.characters += whole.length; // an estimate if there is no usage
+  meter.written += estimateTextTokens(whole); // an estimate if there is no usage
   addUsage(meter, parseJson(whole));
   await attempt.send(redact(whole));
   return null;

@@ -79,7 +79,7 @@ test("a rejected call costs nothing, a broken one is estimated", async () => {
   expect((await callFor([gatewayTarget(overloaded)]).reply).billed).toBeNull();
   const cut = callFor([gatewayTarget(async () => replyStream(["four"], { isCut: true }))]);
   expect((await cut.reply).billed).toEqual({
-    usage: { ...noUsage, input: 1, output: 1 },
+    usage: { ...noUsage, input: 5, output: 1 },
     isEstimate: true,
   });
   expect(blocksOf(cut.pieces)).toEqual(["four"]);

@@ -141,6 +141,7 @@ function toDelayMs(retryAfter: string, clock: Clock): number {
 
 async function ask(target: Target, call: Call): Promise<Outcome> {
   const { signal, redact, plan, meter, conversation } = call;
+  meter.tokensPerFile = target.price?.tokensPerFile;
   const attempt = new Attempt({ ...call, idleTimeoutMs: plan.idleTimeoutMs });
   try {
     return { end: await receive(target, call, attempt), failed: null };

@@ -176,16 +176,16 @@ test("without usage, each event counts as a token", async () => {
     passed,
   });
   expect((await reply).billed).toEqual({
-    usage: { ...noUsage, input: 1, output: 3 },
+    usage: { ...noUsage, input: 5, output: 3 },
     isEstimate: true,
   });
 });
 
-test("without usage, a body of JSON is estimated by its length", async () => {
+test("without usage, a body of JSON is estimated by its text", async () => {
   const fetch = async () => Response.json({ choices: [], text: "a".repeat(387) });
   const { reply } = callFor([chatWith(fetch)], { passed: { ...passed, ...bodyOf("{}") } });
   const { billed } = await reply;
-  expect(billed).toMatchObject({ isEstimate: true, usage: { output: 103 } });
+  expect(billed).toMatchObject({ isEstimate: true, usage: { output: 64 } });
 });
 
 test("a secret that is cut across chunks is replaced", async () => {

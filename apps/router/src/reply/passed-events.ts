@@ -9,7 +9,7 @@ import {
   serviceFailure,
   tooLarge,
 } from "./broken-reply.ts";
-import type { TokenMeter } from "./usage.ts";
+import { estimateDelta, type TokenMeter } from "./usage.ts";
 import { addUsage } from "./usage-forms.ts";
 
 interface Form {
@@ -111,7 +111,7 @@ export class PassedEvents {
       this.#failure = serviceFailure(parseJson(data));
     }
     if (this.#failure !== null) return;
-    meter.characters += charactersOf(data);
+    meter.written += estimateDelta(textsIn(data));
     const hasUsage = /"usage":\s*\{/.test(data);
     if (hasUsage) addUsage(meter, parseJson(data));
     this.isEnded ||= this.#form.end.test(data);
@@ -190,7 +190,6 @@ const blankLines = ["\n\n", "\n\r\n", "\r\r"];
 const eventTexts =
   /"(?:content|reasoning(?:_content)?|refusal|arguments|text|thinking|partial_json|delta)":\s*"([^"\\]*(?:\\.[^"\\]*){0,9999})/g;
 
-function charactersOf(event: string): number {
-  const texts = Array.from(event.matchAll(eventTexts), ([, text = ""]) => text);
-  return Math.max(4, texts.join("").length); // an event has about a token at least, of four characters
+function textsIn(event: string): string {
+  return Array.from(event.matchAll(eventTexts), ([, text = ""]) => text).join("");
 }

@@ -13,7 +13,7 @@ const finish = { type: "finish", finishReason: { unified: "tool-calls" }, usage 
 /** Returns the pieces of each chunk of parts. */
 function piecesOf(...chunks: object[][]) {
   const signed: unknown[] = [];
-  const meter = { characters: 0, reported: null };
+  const meter = { written: 0, reported: null };
   const redact = redactor([plantedKey]);
   const pieces = new ReplyPieces({ redact, meter, onSigned: (part) => signed.push(part) });
   const taken = chunks.map((parts) => {
@@ -176,7 +176,7 @@ test("the end has the reason and the tokens", () => {
   const { end, meter } = piecesOf([reasoning("hm"), text("yes"), finish]);
   const counts = { input: 1, cacheRead: 2, cacheWrite: 0, output: 4, reasoning: 1 };
   expect(end()).toEqual({ finishReason: "tool-calls", usage: counts });
-  expect(meter).toEqual({ characters: 5, reported: counts });
+  expect(meter).toEqual({ written: 2, reported: counts });
 });
 
 test("the end has the stop sequence of Anthropic's models", () => {

@@ -16,7 +16,7 @@ import {
 } from "./broken-reply.ts";
 import type { Redact } from "./redactor.ts";
 import type { ReplyEnd, ReplyPiece } from "./reply-piece.ts";
-import { mergeKnown, type TokenMeter } from "./usage.ts";
+import { estimateDelta, mergeKnown, type TokenMeter } from "./usage.ts";
 import { addUsage, toTokenUsage } from "./usage-forms.ts";
 
 interface PiecesOptions {
@@ -128,7 +128,7 @@ export class ReplyPieces {
     if (typeof delta !== "string" || delta === "") return;
     this.#bytes += Buffer.byteLength(delta);
     if (this.#bytes > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
-    this.#options.meter.characters += delta.length;
+    this.#options.meter.written += estimateDelta(delta);
     block.hasText = true;
     const last = this.#deltas.at(-1);
     if (last?.block === block) last.text += delta;

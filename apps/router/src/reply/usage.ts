@@ -1,3 +1,5 @@
+import { estimateTextTokens } from "evaluator-client";
+
 /** Tokens of one reply; null if unknown. Reasoning tokens are part of the output. */
 export interface TokenUsage {
   /** Input that no cache had. */
@@ -53,15 +55,28 @@ type TokenPrices = Pick<
 /** The tokens to pay for, of a whole reply or not. */
 export interface BilledTokens {
   readonly usage: TokenUsage;
-  /** Whether the service reported none, so that they are estimated from the texts' lengths. */
+  /** Whether the service reported none, so that they are estimated from the texts. */
   readonly isEstimate: boolean;
 }
 
 /** Counts the tokens of a reply while it comes, in case it never ends. */
 export interface TokenMeter {
-  characters: number;
+  /** An estimate, as the text comes. */
+  written: number;
   /** The tokens that the service reported last. */
   reported: TokenUsage | null;
+  /** The configuration's tokens of a file at the model that is asked. */
+  tokensPerFile?: number | undefined;
+}
+
+/** Estimates the tokens of a piece of a reply, which has one at least. */
+export function estimateDelta(text: string): number {
+  return Math.max(1, estimateTextTokens(text));
+}
+
+/** Returns a meter at the start of an attempt. */
+export function newMeter(): TokenMeter {
+  return { written: 0, reported: null, tokensPerFile: undefined };
 }
 
 /** Returns all input tokens, cached or not. */
@@ -130,6 +145,13 @@ export function billedCostOf(usage: TokenUsage | null, price: ModelPrice | null)
   return tokens * factor + searches * (price.usdPerSearch ?? USD_PER_SEARCH);
 }
 
+/** Returns the cost of the same tokens, searches and modes at another model, or null if it is unknown. */
+export function costElsewhere(usage: TokenUsage | null, price: ModelPrice | null): number | null {
+  if (usage === null) return null;
+  const { billedUsd: _, ...counts } = usage;
+  return billedCostOf(counts, price);
+}
+
 /** Returns the cost of tokens in US dollars at the usual price, or null if the tokens or the price are unknown. */
 export function costOf(usage: TokenUsage | null, price: ModelPrice | null): number | null {
   if (usage === null || price === null) return null;
@@ -151,12 +173,4 @@ export function costOf(usage: TokenUsage | null, price: ModelPrice | null): numb
 export function priceFrom(price: ModelPrice, inputTokens: number): ModelPrice {
   const steps = price.fromInputTokens?.filter((each) => each.inputTokens <= inputTokens) ?? [];
   return Object.assign({}, price, ...steps) as ModelPrice;
-}
-
-/** A rule of thumb for English, for replies without a reported count. */
-const CHARACTERS_PER_TOKEN = 4;
-
-/** Estimates the tokens of a text from its length. */
-export function estimateTokens(characters: number): number {
-  return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }

@@ -39,7 +39,7 @@ export function callFor(targets: ReplyPlan["targets"], options: CallOptions = {}
   const { plan, conversation = hello, ...rest } = options;
   const pieces: ReplyPiece[] = [];
   const bytes: string[] = [];
-  const meter = { characters: 0, reported: null };
+  const meter = { written: 0, reported: null };
   const reply = generateReply(conversation, {
     plan: { targets, maxRetries: 0, idleTimeoutMs: 0, timeoutMs: 0, ...plan },
     listener(part) {
