@@ -10,7 +10,7 @@ import {
   StatusError,
 } from "evaluator-client";
 import { fallback } from "evaluator-client/fallback";
-import { tokensOf } from "./conversation/input-tokens.ts";
+import { mostTokensOf } from "./conversation/input-tokens.ts";
 import { maybeBilled, wireOf } from "./decision/decide.ts";
 import { HttpError } from "./http-error.ts";
 import type { Call } from "./message-router.ts";
@@ -197,7 +197,7 @@ class Purchase {
   #estimate(): number {
     const { request } = this.#call;
     const images = Array.isArray(request.state) ? { ...request, state: "" } : request;
-    const byLength = tokensOf(JSON.stringify(images));
+    const byLength = mostTokensOf(JSON.stringify(images));
     const tokens = Math.max(byLength, estimateTokens(request));
     const prices = this.services.map(({ name, usdPerMillionTokens }) => {
       if (usdPerMillionTokens !== null) return usdPerMillionTokens;
