@@ -78,11 +78,24 @@ function parseStyle(style: string): Style {
   );
 }
 
+/** Values that leave nothing to see; the clips are those of texts for screen readers. */
+const hiddenValues: readonly (readonly [name: string, value: RegExp])[] = [
+  ["display", /^none$/],
+  ["visibility", /^(?:hidden|collapse)$/],
+  [
+    "clip",
+    /^rect\(\s{0,5}[01](?:px)?\s{0,5}[, ]\s{0,5}[01](?:px)?\s{0,5}[, ]\s{0,5}[01](?:px)?\s{0,5}[, ]/,
+  ],
+  ["clip-path", /^inset\(\s{0,5}(?:50|100)%/],
+  ["transform", /^scale\(\s{0,5}0\s{0,5}[,)]/],
+  ["mso-hide", /^all$/],
+];
+
 /** Returns whether a style hides an element and all in it: also off the screen, or of one pixel. */
 export function hides(style: Style): boolean {
   if (style.size === 0) return false;
-  if (style.get("display") === "none" || style.get("visibility") === "hidden") return true;
-  if (style.get("mso-hide") === "all" || isZero(style.get("opacity"))) return true;
+  if (hiddenValues.some(([name, value]) => value.test(style.get(name) ?? ""))) return true;
+  if (isZero(style.get("opacity"))) return true;
   if (isDot(style.get("max-height")) || isDot(style.get("max-width"))) return true;
   if (
     ["left", "top", "text-indent", "margin-left", "margin-top"].some((name) =>
