@@ -24,6 +24,10 @@ export interface PrintedEvaluation {
   readonly confidence?: Readonly<Record<string, number | null>>;
   /** The hash of the questions, if the answers are stored with it. */
   readonly questionHash?: string | null;
+  /** Who answered each question, if several models did. */
+  readonly route?: Readonly<
+    Record<string, { readonly step: number; readonly modelId: string | null }>
+  >;
 }
 
 /** An evaluation whose answers were recalibrated. */
@@ -161,14 +165,17 @@ export function decide(
   { questions }: { readonly questions?: AskedQuestions } = {},
 ): Record<string, Decision> {
   const answers = evaluation.printed ?? evaluation.answers;
-  checkMatch({ ...evaluation, answers }, artifact, questions);
+  const isOwn = (id: string) => isOfModel(id, evaluation, artifact);
+  const owner = Object.keys(answers).find(isOwn);
+  const modelId = owner === undefined ? evaluation.modelId : artifact.model.id;
+  checkMatch({ ...evaluation, answers, modelId }, artifact, questions);
   if (questions === undefined && typeof evaluation.questionHash !== "string") {
     const problem = "The evaluation does not name its questions.";
     throw new CalibrationMismatchError("questionHash", `${problem} Give them as questions.`);
   }
   const decisions = Object.entries(answers).map(([id, answer]): [string, Decision] => {
     const locked = artifact.thresholds.filter(({ question }) => question === id);
-    if (locked.length === 0) return [id, { act: null, why: "no-promise" }];
+    if (locked.length === 0 || !isOwn(id)) return [id, { act: null, why: "no-promise" }];
     for (const threshold of locked) {
       const { act, sureness } = actOf(answer, threshold);
       if (toHundredths(sureness) < toHundredths(threshold.threshold)) continue;
@@ -177,6 +184,17 @@ export function decide(
     return [id, { act: null, why: "below-threshold" }];
   });
   return Object.fromEntries(decisions);
+}
+
+/** Whether the artifact's model gave an answer; of models without a name, only the first is known to be. */
+function isOfModel(
+  id: string,
+  { modelId, route }: PrintedEvaluation,
+  { model }: CalibrationArtifact,
+): boolean {
+  const own = route !== undefined && Object.hasOwn(route, id) ? route[id] : undefined;
+  if (own === undefined) return modelId === model.id;
+  return own.modelId === model.id && (model.id !== null || own.step === 1);
 }
 
 function actOf(answer: PrintedAnswer, { question, action }: LockedThreshold) {

@@ -165,3 +165,25 @@ test("a record of answers holds the printed ones, is read again, and decides ali
   const emulated = { ...answered(0.5), headers: { "x-evaluator-emulator": "1" } };
   expect(toAnswerRecord("t-1", emulated, questions).wire).toBe("emulator gateway");
 });
+
+test("of several models, only the answers of the artifact's own are acted on", () => {
+  const route = {
+    refund: { step: 1, modelId: "maker/judge-7" },
+    kind: { step: 2, modelId: "maker/judge-9" },
+  };
+  const mixed = { ...answered(0.01), modelId: null, route };
+  const decisions = decide(mixed, artifact, { questions });
+  expect(decisions["refund"]?.act).toBe("no");
+  expect(decisions["kind"]).toEqual({ act: null, why: "no-promise" });
+  // Two models without names are two all the same.
+  const unnamed = { ...artifact, model: { id: null, wire: null } };
+  const hidden = {
+    refund: { step: 1, modelId: null },
+    kind: { step: 2, modelId: null },
+  };
+  const both = decide({ ...mixed, route: hidden }, unnamed, { questions });
+  expect(both["refund"]?.act).toBe("no");
+  expect(both["kind"]).toEqual({ act: null, why: "no-promise" });
+  const others = { ...mixed, route: { refund: route.kind, kind: route.kind, level: route.kind } };
+  expect(() => decide(others, artifact, { questions })).toThrow("a model that the service");
+});
