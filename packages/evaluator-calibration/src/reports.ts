@@ -11,6 +11,7 @@ export {
   idOf,
   type InputRecord,
   type SourceLocation,
+  yesOrNo,
 } from "./input/input-record.ts";
 export { type JoinedColumn, type JoinOptions, LabelJoin } from "./input/join-labels.ts";
 export { calibrationArtifactSchema } from "./artifact.ts";

@@ -1,6 +1,14 @@
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { answerSchema } from "evaluator-client";
-import { CliError, createProgress, exitCodes, printable, printTexts } from "evaluator-kit";
+import { yesOrNo } from "evaluator-calibration/reports";
+import {
+  CliError,
+  createProgress,
+  exitCodes,
+  isRecord,
+  printable,
+  printTexts,
+} from "evaluator-kit";
 import { printCount } from "./amounts.ts";
 import { z } from "zod";
 import { decisionsOf, readCalibration } from "./calibration.ts";
@@ -37,13 +45,14 @@ export async function printActs(command: ActCommand, context: ProgramContext): P
     progress.end();
     return 0;
   });
+  const isAgainst = await readKnownTruths(command, context);
   let isPrinting = false;
   return await open(true, async (results) => {
     // Printed lines cannot be taken back.
     if (isPrinting) throw new CliError("A run began while its acts were printed; act again.");
     isPrinting = true;
     const counts = { acts: new Map<string, number>(), all: 0, unanswered: 0 };
-    const lines = actLines(results, command, counts);
+    const lines = actLines(results, { ...command, isAgainst }, counts);
     const format = "ndjson";
     const texts = toSafeTexts(formatRecords(lines, { format, names: [] }), { format });
     // The reader of the output closed it early, as `head` does.
@@ -92,11 +101,47 @@ async function* answerRows(path: string, signal: AbortSignal) {
   }
 }
 
+type IsAgainst = (id: string, question: string, act: string) => boolean;
+
+/** Returns whether a label contradicts an act: a person already gave the record another truth. */
+async function readKnownTruths({ labels }: ActCommand, { cwd, signal }: ProgramContext) {
+  if (labels === undefined) return () => false;
+  const truths = new Map<string, unknown[]>();
+  const path = toInputPath(labels, cwd);
+  for await (const records of readTable(createReadStream(path, { signal }))) {
+    for (const record of records) {
+      const value = "value" in record && isRecord(record.value) ? record.value : {};
+      const { id, question, truth } = value;
+      const where = printable`line ${String(record.line)} of ${path}`;
+      if (typeof id !== "string" && typeof id !== "number") {
+        throw new CliError(`There is no label in ${where}; it needs an id.`);
+      }
+      if (truth === undefined || truth === null || truth === "") continue;
+      const key = labelKey(`${id}`, typeof question === "string" ? question : "");
+      truths.set(key, [...(truths.get(key) ?? []), truth]);
+    }
+  }
+  return (id: string, question: string, act: string) => {
+    const keys = [labelKey(id, question), labelKey(id, "")];
+    const known = keys.flatMap((key) => truths.get(key) ?? []);
+    return known.some((truth) => !isSameTruth(truth, act));
+  };
+}
+
+function labelKey(id: string, question: string): string {
+  return JSON.stringify([id, question]);
+}
+
+function isSameTruth(truth: unknown, act: string): boolean {
+  const side = act === "yes" ? 1 : act === "no" ? 0 : -1;
+  return String(truth) === act || (side >= 0 && yesOrNo(truth) === side);
+}
+
 type Counts = Record<"all" | "unanswered", number> & { readonly acts: Map<string, number> };
 
 async function* actLines(
   { rows, calibration }: ActInput,
-  { actsOnly }: ActCommand,
+  { actsOnly, isAgainst }: ActCommand & { readonly isAgainst: IsAgainst },
   counts: Counts,
 ) {
   const questions = [...new Set(calibration?.thresholds.map(({ question }) => question))];
@@ -107,7 +152,9 @@ async function* actLines(
   for await (const { input, kept } of rows) {
     const decisions = decisionsOf(kept, calibration);
     for (const question of questions) {
-      const decision = decisions[question] ?? { act: null, why: "no-answer" as const };
+      const found = decisions[question] ?? { act: null, why: "no-answer" as const };
+      const isWrong = found.act !== null && isAgainst(input.id, question, found.act);
+      const decision = isWrong ? { act: null, why: "label" as const } : found;
       counts.all += 1;
       if (decision.act !== null) {
         const name = `${question} ${decision.act}`;

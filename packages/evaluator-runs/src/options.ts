@@ -215,6 +215,7 @@ const declareAct = (program: Command, source: RecordSource) =>
     .argument("[file]", optionalFile)
     .requiredOption("--artifact <calibration.json>", "the promises, as calibrate wrote them")
     .option("--acts-only", "print no line without an act")
+    .option("--labels <file>", "labels that are known: no act contradicts one of them")
     .addOption(sharedOptions.journal(source))
     .addOption(sharedOptions.run);
 

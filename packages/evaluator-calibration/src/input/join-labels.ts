@@ -21,6 +21,8 @@ function emptyJoin(join: LabelJoin, column: AnswerColumn) {
     /** 0 and 1, or the index of the option or level; −1 if the record was skipped, or labelers tie. */
     truth: [] as number[],
     weights: [] as number[],
+    /** Whether a label names the weight of each row. */
+    isWeighted: [] as boolean[],
     /** An index into `join.groups` of each row; −1 for none. */
     groupOf: [] as number[],
     clusterOf: [] as number[],
@@ -198,11 +200,24 @@ export class LabelJoin {
     joined.joinedRows[row] = at;
     joined.rows[at] = row;
     joined.truth[at] = truth;
-    joined.weights[at] = label.weight ?? 1;
-    joined.groupOf[at] = this.groups.indexOf(label.group);
-    joined.clusterOf[at] = this.clusters.indexOf(label.cluster);
+    this.#addWeight(joined, at, label);
+    // A second labeler's row may leave out the columns of the first one's.
+    this.groups.keepIn(joined.groupOf, at, label.group);
+    this.clusters.keepIn(joined.clusterOf, at, label.cluster);
     joined.labelerOf[at] = labeler;
     return before === undefined;
+  }
+
+  /** @throws CalibrationInputError if another label names a different weight of the record. */
+  #addWeight({ weights, isWeighted }: JoinedColumn, at: number, { id, weight, location }: Label) {
+    const isRepeated = this.#options.last === true;
+    if (weight !== null && isWeighted[at] === true && weights[at] !== weight && !isRepeated) {
+      const problem = `record ${quote(id)} has the weight ${weight} here and ${weights[at] ?? 1} in a row before`;
+      const advice = "a record has one weight; mend weight or drawn, or use --last";
+      throw new CalibrationInputError(location, `${problem}; ${advice}`);
+    }
+    isWeighted[at] = weight !== null || isWeighted[at] === true;
+    weights[at] = weight ?? weights[at] ?? 1;
   }
 
   #addUnanswered(question: string, label: Label): void {
@@ -251,6 +266,13 @@ function majorityOf(votes: readonly { truth: number }[]): number {
 class Names {
   readonly list: string[] = [];
   readonly #indexes = new Map<string, number>();
+
+  /** Notes the name of a row, unless it has one; of two the first in the alphabet, whichever came first. */
+  keepIn(indexes: number[], at: number, name: string | null): void {
+    const known = this.list[indexes[at] ?? -1] ?? null;
+    const isKept = known !== null && (name === null || known < name);
+    indexes[at] = this.indexOf(isKept ? known : name);
+  }
 
   /** Returns the number of a name, which may be new; −1 for none. */
   indexOf(name: string | null): number {

@@ -248,3 +248,15 @@ test("--json prints report.json in one line, without the points of plots and the
   expect(stdout).not.toMatch(/"points"|"riskCoverage"|"worst"|\n./);
   expect(report.reports[0]).toMatchObject({ curve: { points: expect.any(Array) as unknown[] } });
 });
+
+test("a report on the same labels after they grew names the cost of looking again", async () => {
+  const folder = await folderWith(120);
+  expect((await run(folder, calibrate)).stderr).not.toContain("as they grow");
+  expect((await run(folder, calibrate)).stderr).not.toContain("as they grow");
+  await folderWith(240, {}, folder);
+  const second = await run(folder, calibrate);
+  expect(second.stderr).toContain("This is report 2 on these labels as they grow.");
+  expect((await run(folder, [...calibrate, "--out", "other"])).stderr).not.toContain(
+    "as they grow",
+  );
+});

@@ -120,6 +120,28 @@ test("the journal gives the same bytes as its file, and --acts-only leaves out t
   expect(linesOf(only.stdout).map(({ id }) => id)).toEqual(acted.map(({ id }) => id));
 });
 
+test("no act contradicts a label that is known", async () => {
+  const { folder, acted } = await answeredFolder();
+  const [wrong, right] = acted.map(({ id }) => id);
+  const labels = [
+    `{"id":"${wrong}","question":"refund","truth":false}`,
+    `{"id":"${wrong}","truth":"yes","labeler":"bob"}`,
+    `{"id":"${right}","question":"refund","truth":0}`,
+    `{"id":"t-4","question":"kind","truth":"bill"}`,
+  ];
+  await writeFile(join(folder, "labels.ndjson"), labels.join("\n"));
+  const { stdout, stderr } = await run(folder, [...act, "--labels", "labels.ndjson"]);
+  const lines = new Map(linesOf(stdout).map((line) => [line.id, line]));
+  expect(lines.get(wrong ?? "")).toEqual({
+    id: wrong,
+    question: "refund",
+    act: null,
+    why: "label",
+  });
+  expect(lines.get(right ?? "")?.act).toBe("no");
+  expect(stderr).toMatch(new RegExp(`^acts on ${acted.length - 1} of 5`));
+});
+
 test("a recalibration does not change the acts: thresholds are of printed values", async () => {
   const { folder, artifact } = await answeredFolder();
   const actsOf = async () => {

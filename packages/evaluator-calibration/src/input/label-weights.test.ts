@@ -1,0 +1,27 @@
+import { expect, test } from "vitest";
+import { AnswerTable } from "./answer-table.ts";
+import { LabelJoin } from "./join-labels.ts";
+
+function joinOf(labels: readonly object[]): LabelJoin {
+  const table = new AnswerTable();
+  const answer = { id: "b", question: "scam", probability: 0.2, modelId: "m/one" };
+  table.addRecord({ line: 1, value: answer }, "answers");
+  const join = new LabelJoin(table);
+  for (const [index, value] of labels.entries()) join.add({ line: index + 1, value }, "labels");
+  return join;
+}
+
+test("a second labeler's row without columns keeps the weight, group and cluster, in any order", () => {
+  const rows = [
+    { id: "b", truth: 1, drawn: 0.1, group: "work", labeler: "ada" },
+    { id: "b", truth: 1, labeler: "bob" },
+  ];
+  for (const order of [rows, rows.toReversed()]) {
+    const join = joinOf(order);
+    expect(join.columns[0]).toMatchObject({ weights: [10], groupOf: [0], clusterOf: [0] });
+    expect(join.groups.list).toEqual(["work"]);
+  }
+  expect(() => joinOf([...rows, { id: "b", truth: 1, drawn: 0.2, labeler: "eve" }])).toThrow(
+    'labels line 3: record "b" has the weight 5 here and 10 in a row before; a record has one weight',
+  );
+});
