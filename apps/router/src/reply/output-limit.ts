@@ -14,19 +14,27 @@ export function limitOutput(
   { type, model, most }: LimitedCall,
 ): RequestInit | undefined {
   if (type === "anthropic" && most !== undefined) return limitThinking(init, most);
-  const isNamed = type === "openai-chat" && thinkingModels.test(model);
-  return isNamed ? renameLimit(init) : init;
+  if (type !== "openai-chat") return init;
+  if (thinkingModels.test(model)) return renameLimit(init, "max_tokens", "max_completion_tokens");
+  return strictModels.test(model) ? renameLimit(init, "max_completion_tokens", "max_tokens") : init;
 }
 
 /** Models of OpenAI's chat API that refuse `max_tokens`. */
 const thinkingModels = /(?:^|\/)(?:o\d|gpt-[5-9])/;
 
-function renameLimit(init: RequestInit | undefined): RequestInit | undefined {
+/** Models of Mistral, whose API knows `max_tokens` alone and refuses other fields. */
+const strictModels = /(?:^|\/)(?:mi[sx]tral|ministral|magistral|codestral|devstral|pixtral)/;
+
+function renameLimit(
+  init: RequestInit | undefined,
+  from: string,
+  to: string,
+): RequestInit | undefined {
   const text = init?.body;
-  if (typeof text !== "string" || !text.includes('"max_tokens"')) return init;
-  const { max_tokens, ...body } = parseJson(text) as Record<string, unknown>;
-  if (max_tokens === undefined || max_tokens === null) return init;
-  return { ...init, body: JSON.stringify({ max_completion_tokens: max_tokens, ...body }) };
+  if (typeof text !== "string" || !text.includes(`"${from}"`)) return init;
+  const { [from]: limit, ...body } = parseJson(text) as Record<string, unknown>;
+  if (limit === undefined || limit === null) return init;
+  return { ...init, body: JSON.stringify({ [to]: limit, ...body }) };
 }
 
 /** Keeps thinking within a limit of tokens: Anthropic's provider adds its budget, 1024 or more, to the limit. */

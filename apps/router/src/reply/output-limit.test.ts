@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { limitOutput } from "./output-limit.ts";
+
+const sent = (model: string, body: object, type = "openai-chat" as const) =>
+  JSON.parse(String(limitOutput({ body: JSON.stringify(body) }, { type, model })?.body));
+
+test.each([
+  ["o3", { max_tokens: 5, n: 1 }, { max_completion_tokens: 5, n: 1 }],
+  ["openai/gpt-5-mini", { max_tokens: 5 }, { max_completion_tokens: 5 }],
+  ["gpt-5", { max_tokens: 5, max_completion_tokens: 7 }, { max_completion_tokens: 7 }],
+  ["gpt-5", { max_tokens: null }, { max_tokens: null }],
+  ["gpt-4o", { max_tokens: 5 }, { max_tokens: 5 }],
+  ["gpt-4o", { max_completion_tokens: 5 }, { max_completion_tokens: 5 }],
+  ["mistral-large-latest", { max_completion_tokens: 5 }, { max_tokens: 5 }],
+  ["mistralai/codestral", { max_completion_tokens: 5 }, { max_tokens: 5 }],
+  ["mistralai/mixtral-8x7b", { max_completion_tokens: 5, seed: 1 }, { max_tokens: 5, seed: 1 }],
+  ["foo-4", { max_completion_tokens: 5 }, { max_completion_tokens: 5 }],
+])("%s gets the limit of %j as %j", (model, body, expected) => {
+  expect(sent(model, body)).toEqual(expected);
+});
+
+test("Anthropic's thinking is within the limit, and a thinker without room does not think", () => {
+  const limitOf = (most: number) => {
+    const body = { max_tokens: 9000, thinking: { type: "enabled", budget_tokens: 8000 } };
+    const call = { type: "anthropic" as const, model: "m", most };
+    return JSON.parse(String(limitOutput({ body: JSON.stringify(body) }, call)?.body));
+  };
+  expect(limitOf(4000)).toEqual({
+    max_tokens: 4000,
+    thinking: { type: "enabled", budget_tokens: 2000 },
+  });
+  expect(limitOf(1000)).toEqual({ max_tokens: 1000 });
+});
