@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { limitOutput } from "./output-limit.ts";
 
-const sent = (model: string, body: object, type = "openai-chat" as const) =>
-  JSON.parse(String(limitOutput({ body: JSON.stringify(body) }, { type, model })?.body));
+const sent = (model: string, body: object, type = "openai-chat" as const): unknown =>
+  JSON.parse(limitOutput({ body: JSON.stringify(body) }, { type, model })?.body as string);
 
 test.each([
   ["o3", { max_tokens: 5, n: 1 }, { max_completion_tokens: 5, n: 1 }],
@@ -20,10 +20,10 @@ test.each([
 });
 
 test("Anthropic's thinking is within the limit, and a thinker without room does not think", () => {
-  const limitOf = (most: number) => {
+  const limitOf = (most: number): unknown => {
     const body = { max_tokens: 9000, thinking: { type: "enabled", budget_tokens: 8000 } };
     const call = { type: "anthropic" as const, model: "m", most };
-    return JSON.parse(String(limitOutput({ body: JSON.stringify(body) }, call)?.body));
+    return JSON.parse(limitOutput({ body: JSON.stringify(body) }, call)?.body as string);
   };
   expect(limitOf(4000)).toEqual({
     max_tokens: 4000,
