@@ -16,12 +16,13 @@ import {
 import { type Hooks, joinHooks } from "./logger.ts";
 import { checkOptions, type Defined, rejectOption } from "./options.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
-import { estimateTokens, isSurelyTooLong } from "./questions/tokens.ts";
+import { isSurelyTooLong } from "./questions/tokens.ts";
 import { askThrough, checkMiddleware } from "./middleware-chain.ts";
 import { RetriedCall } from "./retry/retried-call.ts";
 import type { RetryPolicy } from "./retry/retry-policy.ts";
 import type { ProviderOptions } from "./transports/provider-options.ts";
-import type { AttemptContext, CallEstimate, Transport } from "./transports/transport.ts";
+import { estimateCall } from "./transports/call-estimate.ts";
+import type { AttemptContext, Transport } from "./transports/transport.ts";
 
 /**
  * Makes an evaluator. Without `transport`, the environment is read at the first call, so that a module can
@@ -164,7 +165,7 @@ class Calls {
       request,
       policy,
       transport,
-      estimate: (estimated) => this.#estimate(estimated),
+      estimate: (estimated) => estimateCall(estimated, transport),
       send: (changed, limited) =>
         this.#trace(changed === request ? request : parseRequest(changed), limited),
     });
@@ -198,13 +199,8 @@ class Calls {
   }
 
   #tokensOfEach(request: EvaluationRequest): number {
-    const { calls, inputTokens } = this.#estimate(request);
+    const { calls, inputTokens } = estimateCall(request, this.#connection.transport);
     return inputTokens / Math.max(1, calls);
-  }
-
-  #estimate(request: EvaluationRequest): CallEstimate {
-    const estimate = this.#connection.transport.estimate?.(request);
-    return estimate ?? { calls: 1, inputTokens: estimateTokens(request) };
   }
 }
 

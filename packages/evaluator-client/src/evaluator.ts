@@ -10,7 +10,8 @@ import type { NonEmpty } from "./questions/kinds/kind.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
 import type { StateOf } from "./questions/state.ts";
 import type { ProviderOptions } from "./transports/provider-options.ts";
-import type { CallEstimate, TransportTarget } from "./transports/transport.ts";
+import type { BoundedEstimate } from "./transports/call-estimate.ts";
+import type { TransportTarget } from "./transports/transport.ts";
 
 /** Attempts of other evaluators for a call; the middleware that asks them counts them here. */
 export interface AttemptsElsewhere {
@@ -45,8 +46,8 @@ export interface MiddlewareCall {
   limitWait(this: void, limit: WaitLimit): void;
   /** Adds a check before each attempt of `next`; an error of it ends the call, and nothing more is sent. */
   beforeAttempt(this: void, check: () => Promise<void> | void): void;
-  /** Estimates the calls and tokens of one evaluation, by the length of the request. */
-  estimate(request: EvaluationRequest): CallEstimate;
+  /** Estimates the calls and tokens of one evaluation, by the length of the request, and its most tokens. */
+  estimate(request: EvaluationRequest): BoundedEstimate;
 }
 
 /**

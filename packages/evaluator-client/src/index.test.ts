@@ -48,6 +48,7 @@ test("exports these names and no others", () => {
       "keyVariables",
       "logprobsTransport",
       "memoryLimits",
+      "mostCostUsd",
       "questionKinds",
       "questionSchema",
       "restOfRefusal",

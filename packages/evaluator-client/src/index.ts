@@ -55,7 +55,7 @@ export type { Clock, EvaluatorRuntime } from "./clock.ts";
 export { createCatalog } from "./catalog/catalog.ts";
 export type { Catalog, CatalogOptions, LookUpOptions } from "./catalog/catalog.ts";
 export type { CatalogModel, Credits, ModelEndpoint } from "./catalog/catalog.ts";
-export { type CostEstimate, estimateCost } from "./catalog/estimate-cost.ts";
+export { type CostEstimate, estimateCost, mostCostUsd } from "./catalog/estimate-cost.ts";
 
 // Following
 export type { AttemptEvent, Hooks, Logger, WaitEvent } from "./logger.ts";

@@ -1,5 +1,11 @@
 import { join } from "node:path";
-import { AuthenticationError, boolean, type Clock, gatewayTransport } from "evaluator-client";
+import {
+  AuthenticationError,
+  boolean,
+  type Clock,
+  gatewayTransport,
+  mostCostUsd,
+} from "evaluator-client";
 import { createEmulator, type EmulatorOptions } from "evaluator-emulator";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
@@ -55,8 +61,9 @@ test("a run stops at its budget and goes on with a larger one", async () => {
 test("the same run again, within the same maximum, spends it no second time", async () => {
   const path = join(await temporaryFolder(), "tickets.sqlite");
   // The emulator's answers have a cost; a cap that lets one of the three be asked.
-  const whole = await run(join(await temporaryFolder(), "whole.sqlite"));
-  const cap = { maxCostUsd: (whole.costUsd ?? 0) * 0.9 };
+  const state = { text: "You have won the lottery" };
+  const mostUsd = mostCostUsd({ state, questions }, { inputUsdPerMillionTokens: 0.042 });
+  const cap = { maxCostUsd: 1.01 * mostUsd };
   const first = await run(path, cap);
   expect(first.isBudgetSpent).toBe(true);
   const again = await run(path, cap);
@@ -81,7 +88,7 @@ test("attempts whose answers are lost stay within the maximum cost", async () =>
   });
   using journal = openJournal(join(await temporaryFolder(), "t.sqlite"), { questions, transport });
   const whole = await run(join(await temporaryFolder(), "whole.sqlite"));
-  const maxCostUsd = 4 * (whole.costUsd ?? 0);
+  const maxCostUsd = 40 * (whole.costUsd ?? 0);
   const limits = { maxCostUsd, concurrency: 3, maxRetries: 50 };
   const outcome = await runRecords(records, { journal, transport, ...limits }, quickRuntime());
   expect(outcome).toMatchObject({ answered: 0, failed: 3, isBudgetSpent: true });

@@ -1,6 +1,6 @@
 import { rejectOption } from "../options.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
-import { estimateTokens } from "../questions/tokens.ts";
+import { estimateCall } from "../transports/call-estimate.ts";
 import type { Transport } from "../transports/transport.ts";
 
 /** The estimated cost of requests. */
@@ -30,33 +30,53 @@ export interface CostEstimate {
  */
 export function estimateCost(
   requests: Iterable<EvaluationRequest>,
-  {
-    inputUsdPerMillionTokens,
-    outputUsdPerMillionTokens = inputUsdPerMillionTokens,
-    transport,
-  }: {
-    readonly inputUsdPerMillionTokens: number;
-    /** @default the price of input */
-    readonly outputUsdPerMillionTokens?: number;
-    readonly transport?: Transport;
-  },
+  options: CostOptions,
 ): CostEstimate {
-  checkPrice("inputUsdPerMillionTokens", inputUsdPerMillionTokens);
-  checkPrice("outputUsdPerMillionTokens", outputUsdPerMillionTokens);
+  const { costOf, transport } = readPrices(options);
   let count = 0;
   let calls = 0;
   let inputTokens = 0;
   let outputTokens = 0;
   for (const request of requests) {
-    const sent = transport?.estimate?.(request);
+    const sent = estimateCall(request, transport);
     count += 1;
-    calls += sent?.calls ?? 1;
-    inputTokens += sent?.inputTokens ?? estimateTokens(request);
-    outputTokens += sent?.outputTokens ?? 0;
+    calls += sent.calls;
+    inputTokens += sent.inputTokens;
+    outputTokens += sent.outputTokens ?? 0;
   }
-  const costUsd =
-    (inputTokens * inputUsdPerMillionTokens + outputTokens * outputUsdPerMillionTokens) / 1_000_000;
+  const costUsd = costOf(inputTokens, outputTokens);
   return { requests: count, calls, inputTokens, costUsd, isEstimate: true };
+}
+
+/**
+ * Returns the most US dollars that one attempt of a request may cost, whatever the tokenizer of the service:
+ * each UTF-8 byte is a token, and the service may add a prompt of 256.
+ *
+ * @throws {ConfigurationError} when the price is not a number from 0 up.
+ */
+export function mostCostUsd(request: EvaluationRequest, options: CostOptions): number {
+  const { costOf, transport } = readPrices(options);
+  const { mostInputTokens, outputTokens = 0 } = estimateCall(request, transport);
+  return costOf(mostInputTokens, outputTokens);
+}
+
+interface CostOptions {
+  readonly inputUsdPerMillionTokens: number;
+  /** @default the price of input */
+  readonly outputUsdPerMillionTokens?: number;
+  readonly transport?: Transport;
+}
+
+function readPrices({
+  inputUsdPerMillionTokens: input,
+  outputUsdPerMillionTokens: output = input,
+  transport,
+}: CostOptions) {
+  checkPrice("inputUsdPerMillionTokens", input);
+  checkPrice("outputUsdPerMillionTokens", output);
+  const costOf = (inputTokens: number, outputTokens: number) =>
+    (inputTokens * input + outputTokens * output) / 1_000_000;
+  return { costOf, transport };
 }
 
 function checkPrice(option: string, price: number): void {

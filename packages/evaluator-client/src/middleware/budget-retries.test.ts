@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { ConnectionError } from "../errors.ts";
-import { estimateTokens } from "../questions/tokens.ts";
+import { mostTokens } from "../transports/call-estimate.ts";
 import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { budget } from "./budget.ts";
@@ -9,8 +9,8 @@ import { budget } from "./budget.ts";
 test("holds back a retry that might pass the budget after lost attempts", async () => {
   const lost = new ConnectionError("Lost.", { maybeBilled: true, isRetryable: true });
   const { transport, states } = countingTransport({ answer: () => Promise.reject(lost) });
-  const each = estimateTokens(scamRequest("a"));
-  const spent = budget({ maxTokens: 2.5 * each - (each % 2) / 2 });
+  const each = mostTokens(scamRequest("a"));
+  const spent = budget({ maxTokens: Math.floor(2.5 * each) });
   const clock = new ManualClock();
   const evaluator = createEvaluator({ transport, maxRetries: 5 }, { clock, random: () => 0 });
   const call = evaluator.with(spent).evaluate(scamRequest("a"));

@@ -2,7 +2,7 @@ import { setImmediate as untilNext } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { ConfigurationError, ConnectionError } from "../errors.ts";
-import { estimateTokens } from "../questions/tokens.ts";
+import { mostTokens } from "../transports/call-estimate.ts";
 import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { budget, BudgetError } from "./budget.ts";
@@ -30,7 +30,7 @@ async function askAtOnce({ evaluator }: ReturnType<typeof limited>, count: numbe
 test("never spends more than it holds, however many ask at once", async () => {
   const run = limited({ maxCostUsd: 0.0105 }, { answer: () => untilNext() });
   const succeeded = await askAtOnce(run, 64);
-  expect(succeeded).toBeGreaterThan(7);
+  expect(succeeded).toBeGreaterThan(3);
   expect(run.states).toHaveLength(succeeded);
   expect(run.spent.spending.costUsd).toBeCloseTo(succeeded * 0.001, 9);
   expect(run.spent.spending.costUsd).toBeLessThanOrEqual(0.0105);
@@ -38,7 +38,7 @@ test("never spends more than it holds, however many ask at once", async () => {
 });
 
 test("never uses more tokens than it holds, and all of them, however many ask at once", async () => {
-  const estimate = estimateTokens(scamRequest("mail 0"));
+  const estimate = mostTokens(scamRequest("mail 0"));
   const answers = Promise.withResolvers<void>();
   const run = limited({ maxTokens: 3 * estimate }, { answer: () => answers.promise });
   const succeeded = askAtOnce(run, 9);
@@ -70,7 +70,7 @@ test("a wait for the first price ends when the call is aborted", async () => {
 });
 
 test("counts tokens", async () => {
-  const run = limited({ maxTokens: 250 });
+  const run = limited({ maxTokens: 600 });
   await run.evaluator.evaluate(scamRequest("a"));
   await run.evaluator.evaluate(scamRequest("b"));
   expect(run.spent.spending.tokens).toBe(206);
@@ -82,19 +82,19 @@ test("counts tokens", async () => {
     isRetryable: false,
     spending: { tokens: 206 },
   });
-  await expect(rejected).rejects.toThrow("250 tokens, of which 206 are spent. Raise maxTokens");
+  await expect(rejected).rejects.toThrow("600 tokens, of which 206 are spent. Raise maxTokens");
   expect(run.states).toHaveLength(2);
 });
 
 test("names the calls in flight where there are some", async () => {
-  const run = limited({ maxTokens: 60 }, { answer: () => new Promise(() => undefined) });
+  const run = limited({ maxTokens: 350 }, { answer: () => new Promise(() => undefined) });
   void run.evaluator.evaluate(scamRequest("a"));
   const rejected = run.evaluator.evaluate(scamRequest("b ".repeat(200)));
   await expect(rejected).rejects.toThrow("0 are spent and the calls in flight may take the rest.");
 });
 
 test("over a span, what was spent before it is free again", async () => {
-  const run = limited({ maxTokens: 120, spanMs: 60_000 });
+  const run = limited({ maxTokens: 400, spanMs: 60_000 });
   await run.evaluator.evaluate(scamRequest("a"));
   await expect(run.evaluator.evaluate(scamRequest("b"))).rejects.toThrow("in 60 s");
   await run.clock.advance(60_000);
@@ -121,7 +121,7 @@ test("over a span, dollars are free again as tokens are", async () => {
 });
 
 test("is shared by the evaluators and batches around which it is", async () => {
-  const shared = budget({ maxTokens: 150 });
+  const shared = budget({ maxTokens: 500 });
   const [one, other] = [countingTransport(), countingTransport({ name: "other" })];
   const first = createEvaluator({ transport: one.transport }).with(shared);
   const second = createEvaluator({ transport: other.transport }).with(shared);
@@ -154,7 +154,7 @@ test("counts a call that was aborted on its way, as it may be charged for", asyn
   await untilNext();
   controller.abort(new Error("enough"));
   await expect(call).rejects.toThrow("enough");
-  const tokens = estimateTokens(scamRequest("a"));
+  const tokens = mostTokens(scamRequest("a"));
   expect(run.spent.spending).toMatchObject({ tokens, reservedTokens: 0 });
 });
 
@@ -168,7 +168,7 @@ test("counts a lost attempt and the one after it, on which the call was aborted"
   const evaluator = createEvaluator({ transport }, { clock, random: () => 0 }).with(spent);
   const call = evaluator.evaluate(scamRequest("a"), { signal: controller.signal });
   await Promise.all([expect(call).rejects.toThrow("enough"), abortSecond()]);
-  expect(spent.spending.tokens).toBe(2 * estimateTokens(scamRequest("a")));
+  expect(spent.spending.tokens).toBe(2 * mostTokens(scamRequest("a")));
   async function abortSecond() {
     await clock.advance(10_000);
     expect(states).toHaveLength(2);
@@ -185,7 +185,7 @@ test("counts a lost call once for each of its attempts", async () => {
   const evaluator = createEvaluator(options, { clock, random: () => 0 }).with(spent);
   const call = evaluator.evaluate(scamRequest("a"));
   await Promise.all([expect(call).rejects.toThrow("after 3 attempts"), clock.advance(60_000)]);
-  expect(spent.spending.tokens).toBe(3 * estimateTokens(scamRequest("a")));
+  expect(spent.spending.tokens).toBe(3 * mostTokens(scamRequest("a")));
 });
 
 test("counts the lost attempts of a call that is answered or refused in the end", async () => {
@@ -204,7 +204,7 @@ test("counts the lost attempts of a call that is answered or refused in the end"
     const evaluator = createEvaluator(options, { clock, random: () => 0 }).with(spent);
     const call = evaluator.evaluate(scamRequest("a")).catch((error: unknown) => error);
     await Promise.all([call, clock.advance(60_000)]);
-    const each = estimateTokens(scamRequest("a"));
+    const each = mostTokens(scamRequest("a"));
     const answered = last === null ? 103 : 0;
     expect(spent.spending.tokens).toBe(2 * each + answered);
     expect(spent.spending.costUsd).toBeCloseTo(
@@ -222,7 +222,7 @@ test("counts the attempts of another evaluator's error, such as a fallback's", a
     .with(spent);
   await expect(other.evaluate(scamRequest("a"))).rejects.toThrow("Lost.");
   await evaluator.evaluate(scamRequest("b"));
-  expect(spent.spending.tokens).toBe(3 * estimateTokens(scamRequest("a")) + 103);
+  expect(spent.spending.tokens).toBe(3 * mostTokens(scamRequest("a")) + 103);
 });
 
 test.each<[string, Error]>([

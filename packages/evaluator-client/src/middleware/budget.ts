@@ -27,7 +27,7 @@ export interface BudgetOptions {
   usdPerMillionTokens?: number | undefined;
 }
 
-/** The amounts that were spent over the span, and the estimates of calls in flight. */
+/** The amounts that were spent over the span, and the most that calls in flight may take. */
 export interface Spending {
   readonly costUsd: number;
   readonly tokens: number;
@@ -61,8 +61,9 @@ const optionsSchema = optionsObject({
 
 /**
  * Makes a middleware that rejects a call before it is sent if it might exceed the budget. Calls in
- * flight count as their estimates, and so do failed calls that may have been billed. Several
- * evaluators and batches may share one budget.
+ * flight count as the most that they may take, and so do lost attempts that may have been billed: a token
+ * for each UTF-8 byte, and 256 for the service's own prompt. Several evaluators and batches may share one
+ * budget.
  *
  * @throws {ConfigurationError} when an option is wrong, or neither limit is given.
  * @example
@@ -102,7 +103,9 @@ type Amount = Pick<Spending, "costUsd" | "tokens">;
 
 /** The reservation of a call: of one attempt, and of each that was lost before it. */
 interface Reservation {
+  /** The most that an attempt may take. */
   readonly each: Amount;
+  readonly estimatedTokens: number;
   attempts: number;
   isOver: boolean;
 }
@@ -112,6 +115,7 @@ class Ledger {
   /** What was spent over the span, the oldest first; empty without a span. */
   readonly #spent: (Amount & { readonly atMs: number })[] = [];
   readonly #spending = { costUsd: 0, tokens: 0, reservedUsd: 0, reservedTokens: 0 };
+  #inFlight = 0;
   /** The given price, else the highest so far. */
   #usdPerToken: number | null;
   /** Whether an answer came without a price before any came with one. */
@@ -141,14 +145,17 @@ class Ledger {
       const evaluation = await next(request);
       const parts = (evaluation.steps ?? [evaluation]).map(({ usage, costUsd }) => {
         // An answer without usage counts as reserved: nothing else is known of it.
-        const tokens = usage === null ? reserved.tokens : usage.inputTokens + usage.outputTokens;
-        return { costUsd: costUsd ?? this.#priceOf(tokens), tokens };
+        const told = usage === null ? 0 : usage.inputTokens + usage.outputTokens;
+        const tokens = usage === null ? reserved.tokens : told;
+        const part = { costUsd: costUsd ?? this.#priceOf(tokens), tokens };
+        const learned = told === 0 ? reservation.estimatedTokens : Math.min(told, reserved.tokens);
+        this.#learnPrice(part.costUsd, learned);
+        return part;
       });
       const answer = parts.reduce((one, other) => ({
         costUsd: one.costUsd + other.costUsd,
         tokens: one.tokens + other.tokens,
       }));
-      this.#learnPrice(answer, reserved);
       this.#settle(reservation, answer, { call, lost: call.lostAttempts });
       return evaluation;
     } catch (error) {
@@ -166,13 +173,15 @@ class Ledger {
 
   /** @throws BudgetError if the call might exceed the budget, or if no price is known. */
   async #reserve(request: EvaluationRequest, call: MiddlewareCall): Promise<Reservation> {
-    const { inputTokens, outputTokens = 0 } = call.estimate(request);
-    const tokens = inputTokens + outputTokens;
+    const { inputTokens, mostInputTokens, outputTokens = 0 } = call.estimate(request);
+    const tokens = mostInputTokens + outputTokens;
     if (this.#options.maxCostUsd !== undefined) await this.#untilPriced(call.signal);
     const amount = { costUsd: tokens * (this.#usdPerToken ?? 0), tokens };
     this.#forgetOld(call);
     this.#take(amount);
-    return { each: amount, attempts: 1, isOver: false };
+    this.#inFlight += 1;
+    const estimatedTokens = inputTokens + outputTokens;
+    return { each: amount, estimatedTokens, attempts: 1, isOver: false };
   }
 
   /** Reserves one more attempt after one that may have been charged for. @throws BudgetError if it does not fit */
@@ -188,10 +197,9 @@ class Ledger {
     this.#spending.reservedTokens += amount.tokens;
   }
 
-  #learnPrice(answer: Amount, { tokens }: Amount): void {
-    if (this.#options.usdPerMillionTokens !== undefined || answer.tokens === 0) return;
-    if (this.#isUnpriced) return;
-    this.#usdPerToken = Math.max(this.#usdPerToken ?? 0, answer.costUsd / tokens);
+  #learnPrice(costUsd: number, tokens: number): void {
+    if (this.#options.usdPerMillionTokens !== undefined || this.#isUnpriced) return;
+    this.#usdPerToken = Math.max(this.#usdPerToken ?? 0, costUsd / Math.max(1, tokens));
   }
 
   /** Ends a reservation; each lost attempt may cost as much as was reserved. */
@@ -202,8 +210,11 @@ class Ledger {
   ): void {
     const { each: reserved, attempts } = reservation;
     reservation.isOver = true;
-    this.#spending.reservedUsd -= attempts * reserved.costUsd;
+    this.#inFlight -= 1;
     this.#spending.reservedTokens -= attempts * reserved.tokens;
+    // Differences of floating-point numbers would leave a rest.
+    if (this.#inFlight === 0) this.#spending.reservedUsd = 0;
+    else this.#spending.reservedUsd -= attempts * reserved.costUsd;
     this.#pricing?.resolve();
     this.#pricing = null;
     const lostTokens = lost * reserved.tokens;

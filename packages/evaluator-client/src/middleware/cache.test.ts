@@ -76,7 +76,7 @@ test.each([
 
 test("in front of a budget it answers what it knows, also once that is spent", async () => {
   const { transport, states } = countingTransport();
-  const spent = budget({ maxTokens: 120 });
+  const spent = budget({ maxTokens: 400 });
   const evaluator = createEvaluator({ transport }).with(spent).with(cache());
   const request = scamRequest("a");
   for (const _ of [1, 2, 3]) await evaluator.evaluate(request);

@@ -11,7 +11,7 @@ const lost = () =>
   Promise.reject(new ConnectionError("Cut.", { isRetryable: false, maybeBilled: true }));
 
 test("a budget around both reserves the second call, and counts both", async () => {
-  const spent = budget({ maxTokens: 1000 });
+  const spent = budget({ maxTokens: 10_000 });
   const reserved: number[] = [];
   const before = async () => void reserved.push(spent.spending.reservedTokens);
   const run = escalating({ first: { before }, second: { before } });
@@ -22,7 +22,7 @@ test("a budget around both reserves the second call, and counts both", async () 
 });
 
 test("a budget without room for the second call leaves the first answer, and nothing more is sent", async () => {
-  const spent = budget({ maxTokens: 60 });
+  const spent = budget({ maxTokens: 450 });
   const run = escalating();
   const evaluation = await run.evaluator.with(spent).evaluate(request);
   expect(run.askedAgain).toEqual([]);
@@ -44,7 +44,7 @@ test.each([
   ["an error of configuration", { isClosed: true, each: 1 }],
   ["an abort on the way", { isClosed: false, each: 2 }],
 ])("a budget counts the first call, whose answer is lost to %s", async (_, { isClosed, each }) => {
-  const spent = budget({ maxTokens: 1000 });
+  const spent = budget({ maxTokens: 10_000 });
   let reserved = 0;
   const controller = new AbortController();
   const first = { before: async () => void (reserved = spent.spending.reservedTokens) };
@@ -71,7 +71,7 @@ test("an unknown price of one evaluator does not hide the other's from a budget"
 test("a cache around both keeps whole answers, at no price, and none that waits for a better one", async () => {
   let fails = true;
   const run = escalating({ second: { before: () => (fails ? lost() : Promise.resolve()) } });
-  const spent = budget({ maxTokens: 1000 });
+  const spent = budget({ maxTokens: 10_000 });
   const cached = run.evaluator.with(cache()).with(spent);
   expect((await cached.evaluate(request)).route?.scam.step).toBe(1);
   fails = false;
@@ -84,7 +84,7 @@ test("a cache around both keeps whole answers, at no price, and none that waits 
 });
 
 test("a budget around a fallback counts the lost attempts of both, and reserves each", async () => {
-  const spent = budget({ maxTokens: 1000 });
+  const spent = budget({ maxTokens: 10_000 });
   const reserved: number[] = [];
   const answer = async () => {
     reserved.push(spent.spending.reservedTokens);

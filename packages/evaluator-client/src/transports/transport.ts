@@ -43,6 +43,8 @@ export interface CallEstimate {
   readonly inputTokens: number;
   /** Output tokens of all calls together, if they cost money. @default 0 */
   readonly outputTokens?: number;
+  /** The most input tokens of all calls together, for a limit that must hold. @default twice the estimate */
+  readonly mostInputTokens?: number;
 }
 
 /** The parts of an attempt that a transport uses. */

@@ -134,6 +134,11 @@ export class Journal extends JournalReader {
     }
   }
 
+  /** Keeps what an attempt may have cost whose call goes on. */
+  addSpending(usd: number): void {
+    this.#change(() => this.#addSpending(usd));
+  }
+
   // In the step of the answers, and in one row: a killed run has spent as much as one that ended.
   #addSpending(usd: number): void {
     if (usd === 0) return;
@@ -195,11 +200,13 @@ export class Journal extends JournalReader {
   }
 
   #change(change: () => void): void {
+    const spending = this.#spending;
     try {
       this.prepare("BEGIN IMMEDIATE").run();
       change();
       this.prepare("COMMIT").run();
     } catch (error) {
+      this.#spending = spending;
       if (this.database.isTransaction) this.database.exec("ROLLBACK");
       throw toJournalError(error, this.path);
     }

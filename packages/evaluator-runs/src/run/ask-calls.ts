@@ -65,7 +65,12 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
   const work: Work = {
     ...options,
     totals,
-    budget: new Budget(run.maxCost, { price, transport, spentUsd }),
+    budget: new Budget(run.maxCost, {
+      price,
+      transport,
+      spentUsd,
+      onLost: (usd) => journal.addSpending(usd),
+    }),
     streak: new FailureStreak(plan.count("answered") === 0 ? failuresAtStart : Infinity),
     signal: AbortSignal.any([drain.signal, broken.signal]),
     evaluator: createEvaluator(
@@ -99,9 +104,8 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
 
 /** Returns what tries of this run have spent that did not end it: the same command again has the same cap. */
 function spentBefore(plan: CallPlan, { journal, price }: AskOptions): number {
-  // A call that was in flight when such a try ended may have been charged for.
-  const begunTokens = (plan.missing.inputTokens * plan.count("begun")) / Math.max(1, plan.open);
-  return journal.spentUsd + tokensUsd(begunTokens, price);
+  // A call that was in flight when such a try ended may have been charged for; its lost attempts are kept.
+  return journal.spentUsd + tokensUsd(plan.mostTokensBegun, price);
 }
 
 interface Work extends AskOptions {

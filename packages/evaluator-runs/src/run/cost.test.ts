@@ -1,4 +1,10 @@
-import { boolean, type Evaluation, gatewayTransport, type Transport } from "evaluator-client";
+import {
+  boolean,
+  type Evaluation,
+  gatewayTransport,
+  mostCostUsd,
+  type Transport,
+} from "evaluator-client";
 import { expect, test } from "vitest";
 import { openTransport } from "../service.ts";
 import { Budget, findPrice, RunTotals, tokensUsd } from "./cost.ts";
@@ -13,8 +19,8 @@ function answer(costUsd: number | null) {
   return { evaluation: { costUsd, usage } as Evaluation };
 }
 
-/** The most that an attempt about the request may cost: twice its estimate. */
-const mostUsd = 2 * new RunTotals(price).callUsd([request], transport);
+/** The most that an attempt about the request may cost. */
+const mostUsd = mostCostUsd(request, { inputUsdPerMillionTokens: 1, transport });
 
 function budgetOf(maxUsd: number) {
   const budget = new Budget(maxUsd, { price, transport });

@@ -6,6 +6,7 @@ import {
   EvaluatorError,
   RefusalError,
   type Middleware,
+  mostCostUsd,
   type Transport,
 } from "evaluator-client";
 import { billedAttempts } from "evaluator-client/budget";
@@ -82,32 +83,38 @@ function contractPrice(source: string): Price {
   return { inputUsdPerMillionTokens: contractPriceUsd, source };
 }
 
-// Measured with three public tokenizers: 1.75 times the estimate for Arabic, 2.04 times for Hindi (both cl100k), so
-// a call in Hindi can cost slightly more than it reserves before the first answer raises the factor.
-const MOST_PER_ESTIMATE = 2;
-
 /** Keeps a run within its maximum cost: each attempt reserves the most that it may cost before it is sent. */
 export class Budget {
   readonly #maxUsd: number;
   readonly #price: Price;
   readonly #transport: Transport;
+  readonly #onLost: (usd: number) => void;
   #spentUsd: number;
   #reservedUsd = 0;
   #inFlight = 0;
-  /** The highest cost of an answer by its estimate. */
-  #mostPerEstimate = MOST_PER_ESTIMATE;
+  /** The highest cost of an answer by the most that it was to cost, if a service counts other tokens; 1 at least. */
+  #factor = 1;
   /** Whether a request was held back. */
   isSpent = false;
 
-  /** @param maxUsd - US dollars; Infinity for no limit. `spentUsd`: by earlier tries of the run. */
+  /**
+   * @param maxUsd - US dollars; Infinity for no limit. `spentUsd`: by earlier tries of the run; `onLost` keeps
+   * what a lost attempt may have cost, before the call is tried again.
+   */
   constructor(
     maxUsd: number,
-    from: { readonly price: Price; readonly transport: Transport; readonly spentUsd?: number },
+    from: {
+      readonly price: Price;
+      readonly transport: Transport;
+      readonly spentUsd?: number;
+      readonly onLost?: (usd: number) => void;
+    },
   ) {
     this.#maxUsd = maxUsd;
     this.#price = from.price;
     this.#transport = from.transport;
     this.#spentUsd = from.spentUsd ?? 0;
+    this.#onLost = from.onLost ?? (() => {});
   }
 
   /** Whether calls are in flight, whose reservations may become free. */
@@ -119,7 +126,8 @@ export class Budget {
   reserve(request: EvaluationRequest): CallCost | null {
     const inputUsdPerMillionTokens = this.#price.inputUsdPerMillionTokens ?? 0;
     const sent = { inputUsdPerMillionTokens, transport: this.#transport };
-    const cost = new CallCost(this, estimateCost([request], sent).costUsd);
+    const { costUsd: estimateUsd } = estimateCost([request], sent);
+    const cost = new CallCost(this, { estimateUsd, mostUsd: mostCostUsd(request, sent) });
     if (!this.take(cost)) return null;
     this.#inFlight += 1;
     return cost;
@@ -127,49 +135,61 @@ export class Budget {
 
   /** Reserves one more attempt of a call; returns whether it fits. */
   take(cost: CallCost): boolean {
-    const usd = cost.estimateUsd * this.#mostPerEstimate;
+    const usd = cost.mostUsd * this.#factor;
     if (this.#spentUsd + this.#reservedUsd + usd > this.#maxUsd) return false;
     this.#reservedUsd += usd;
     cost.reservedUsd += usd;
     return true;
   }
 
+  /** Keeps the cost of an attempt whose answer was lost, so that a process that is killed later has it. */
+  noteLost(cost: CallCost): void {
+    const usd = cost.mostUsd * this.#factor;
+    cost.notedUsd += usd;
+    this.#onLost(usd);
+  }
+
   /**
-   * Ends the reservation of a call, and returns what it may have cost.
+   * Ends the reservation of a call, and returns what it may have cost beside the lost attempts that are noted.
    *
    * @param answerUsd - The cost of its answer: 0 if it has none, null if it is not known.
    */
   ended(cost: CallCost, answerUsd: number | null): number {
     this.#inFlight -= 1;
     this.#reservedUsd = this.#inFlight === 0 ? 0 : this.#reservedUsd - cost.reservedUsd;
-    const mostUsd = cost.estimateUsd * this.#mostPerEstimate;
-    const usd = (answerUsd ?? mostUsd) + cost.lostUsd * this.#mostPerEstimate;
+    const attemptUsd = cost.mostUsd * this.#factor;
+    const usd = (answerUsd ?? attemptUsd) + cost.lost * attemptUsd;
     this.#spentUsd += usd;
-    if (cost.estimateUsd > 0) {
-      const perEstimate = (answerUsd ?? 0) / cost.estimateUsd;
-      this.#mostPerEstimate = Math.max(this.#mostPerEstimate, perEstimate);
-    }
-    return usd;
+    if (cost.mostUsd > 0) this.#factor = Math.max(this.#factor, (answerUsd ?? 0) / cost.mostUsd);
+    return usd - cost.notedUsd;
   }
 }
 
 /** The cost of one call, while it is in flight. */
 export class CallCost {
   readonly #budget: Budget;
-  /** The estimated cost of one attempt. */
-  readonly estimateUsd: number;
+  /** The estimated cost of one attempt, and the most that it may cost. */
+  readonly #estimateUsd: number;
+  readonly mostUsd: number;
   reservedUsd = 0;
+  notedUsd = 0;
   #attempts = 1;
   #lost = 0;
 
-  constructor(budget: Budget, estimateUsd: number) {
+  constructor(budget: Budget, { estimateUsd, mostUsd }: Record<"estimateUsd" | "mostUsd", number>) {
     this.#budget = budget;
-    this.estimateUsd = estimateUsd;
+    this.#estimateUsd = estimateUsd;
+    this.mostUsd = mostUsd;
   }
 
-  /** The estimated cost of the attempts that were lost and may have been charged for. */
+  /** The attempts that were lost and may have been charged for. */
+  get lost(): number {
+    return this.#lost;
+  }
+
+  /** The estimated cost of the lost attempts. */
   get lostUsd(): number {
-    return this.#lost * this.estimateUsd;
+    return this.#lost * this.#estimateUsd;
   }
 
   /** Counts the lost attempts of the call, and holds back a retry that does not fit into the budget. */
@@ -189,8 +209,10 @@ export class CallCost {
 
   #reserveRetry(lostAttempts: number): void {
     if (lostAttempts < this.#attempts) return;
-    if (this.#budget.take(this)) this.#attempts += 1;
-    else {
+    if (this.#budget.take(this)) {
+      this.#attempts += 1;
+      this.#budget.noteLost(this);
+    } else {
       this.#budget.isSpent = true;
       const message =
         "The call was not tried again: its lost attempts may have been charged for, and one more might pass the run's maximum cost, which is to be raised.";

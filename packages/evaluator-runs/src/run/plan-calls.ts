@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { type CostEstimate, estimateCost, type JsonObject } from "evaluator-client";
+import { type CostEstimate, estimateCost, type JsonObject, mostCostUsd } from "evaluator-client";
 import { RepeatFinder } from "../input/digests.ts";
 import {
   changedInput,
@@ -18,6 +18,8 @@ const allStatuses: readonly CallStatus[] = ["unknown", "answered", "refused", "b
 /** Beyond these a separate pass looks for repeated states, in less memory. Chosen. */
 const COUNTED_AT_MOST = 1_000_000;
 const noPrice = { inputUsdPerMillionTokens: 0 };
+/** A dollar a token, so that a cost is a number of tokens. */
+const oneUsd = { inputUsdPerMillionTokens: 1_000_000 };
 
 /** The state of a record: text or an object. */
 export type AskedState = string | JsonObject;
@@ -98,6 +100,8 @@ export class CallPlan<TState extends AskedState = AskedState> {
   readonly #digests: Buffer[] = [];
   readonly #counts = { unknown: 0, answered: 0, refused: 0, begun: 0, changed: 0 };
   readonly #missing = { calls: 0, inputTokens: 0 };
+  /** The most tokens of the calls that an earlier try began and did not end. */
+  mostTokensBegun = 0;
 
   /** @param repeats - See `findRepeats`. */
   constructor(context: PlanContext<TState>, repeats: Map<number, number> | null) {
@@ -154,6 +158,7 @@ export class CallPlan<TState extends AskedState = AskedState> {
     const { calls, inputTokens } = estimateCost([request], { ...noPrice, transport });
     this.#missing.calls += calls;
     this.#missing.inputTokens += inputTokens;
+    if (status === "begun") this.mostTokensBegun += mostCostUsd(request, { ...oneUsd, transport });
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { Caller, RequestFollower } from "../service/model-service.ts";
-import { estimateUsd } from "../service/answer.ts";
+import { estimateUsd, mostUsd } from "../service/answer.ts";
 import type { World } from "../world.ts";
 import { mailIn } from "./mail-source.ts";
 
@@ -9,6 +9,8 @@ interface JournalOptions {
   readonly maxUsd: number;
   /** Returns what the service has charged for since a run was complete, lost answers included, in US dollars. */
   readonly billedUsd: () => number;
+  /** What earlier tries spent, as the journal has it, and how many of their calls have no end. */
+  readonly earlier: { readonly usd: number; readonly begun: number };
   /** Whether a try ended without its calls in flight, which are then known by their estimate only. */
   readonly wasCutOff: () => boolean;
   /** Whether the journal has the call about a mail as begun. */
@@ -20,8 +22,12 @@ export class JournalCalls implements RequestFollower {
   readonly #options: JournalOptions;
   /** The mails that it has asked about. */
   readonly asked = new Set<number>();
-  /** The estimated cost of all its attempts, in US dollars. */
-  sentUsd = 0;
+  /** The estimated cost of its attempts without an answer, and the most that they may cost, in US dollars. */
+  lostUsd = 0;
+  #mostLostUsd = 0;
+  #spentUsd = 0;
+  /** The most that a call may cost. */
+  #mostUsd = 0;
 
   constructor(options: JournalOptions) {
     this.#options = options;
@@ -33,11 +39,30 @@ export class JournalCalls implements RequestFollower {
     const seen = () => `the call about mail ${mail} is sent and not noted in the journal`;
     world.checks.expect("money", isBegun(mail), seen);
     this.asked.add(mail);
-    this.sentUsd += estimateUsd(body);
+    this.#count(body, 1);
+    this.#mostUsd = Math.max(this.#mostUsd, mostUsd(body));
   }
 
-  ended(): void {
+  #count(body: string, attempts: number): void {
+    this.lostUsd += attempts * estimateUsd(body);
+    this.#mostLostUsd += attempts * mostUsd(body);
+  }
+
+  /** A run that its budget stopped could not pay for one more call, if each lost attempt costs its most. */
+  stopped(): void {
+    const { world, maxUsd, earlier } = this.#options;
+    const leftUsd = maxUsd - earlier.usd - this.#spentUsd - this.#mostLostUsd;
+    // The call that is held back may be longer than each one before it, and so may those of earlier tries.
+    const isSpent = this.asked.size === 0 || leftUsd <= 2 * (1 + earlier.begun) * this.#mostUsd;
+    world.checks.expect("budget", isSpent, () => `a run stops with ${leftUsd} of ${maxUsd} left`);
+  }
+
+  ended(_caller: Caller, body: string, usd: number | null): void {
     const { world, maxUsd, billedUsd, wasCutOff } = this.#options;
+    if (usd !== null) {
+      this.#count(body, -1);
+      this.#spentUsd += usd;
+    }
     const isWithin = billedUsd() <= maxUsd + 1e-12 || wasCutOff();
     const seen = () => `the service charged for ${billedUsd()}, lost answers included > ${maxUsd}`;
     world.checks.expect("budget", isWithin, seen);

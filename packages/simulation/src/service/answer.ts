@@ -37,16 +37,22 @@ export function answersTo({ state, model, url }: Asked) {
 /** The price of a token in US dollars. */
 export const USD_PER_TOKEN = 0.042 / 1e6;
 const CHARACTERS_PER_TOKEN = 4;
+const PROMPT_TOKENS = 256;
 
 /** Returns the price of a request in US dollars, as the client estimates it. */
 export function estimateUsd(body: string): number {
   return (body.length / CHARACTERS_PER_TOKEN) * USD_PER_TOKEN;
 }
 
-/** Returns the input tokens of a request with that state: 0.6 to 1.5 times a quarter of its characters. */
+/** Returns the most that a request may cost in US dollars, as the client reserves it. */
+export function mostUsd(body: string): number {
+  return (Buffer.byteLength(body) + PROMPT_TOKENS) * USD_PER_TOKEN;
+}
+
+/** Returns the input tokens of a request with that state: 0.6 to 1.9 times a quarter of its characters. */
 export function tokensOf(body: string, { state }: Pick<Asked, "state">): number {
   const [draw = 0] = draws(state);
-  return Math.ceil((body.length / 4) * (0.6 + (draw % 900) / 1000));
+  return Math.ceil((body.length / 4) * (0.6 + (draw % 1300) / 1000));
 }
 
 /** Returns four numbers that depend on each character (FNV-1a, then mulberry32). */

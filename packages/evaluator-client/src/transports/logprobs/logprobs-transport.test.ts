@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { estimateCost } from "../../catalog/estimate-cost.ts";
+import { estimateCost, mostCostUsd } from "../../catalog/estimate-cost.ts";
+import { estimateTextTokens } from "../../questions/tokens.ts";
 import { createEvaluator } from "../../create-evaluator.ts";
 import { type Questions, boolean, choice, score } from "../../questions/kinds.ts";
 import {
@@ -96,8 +97,11 @@ test("the estimate knows the calls that are then made, and about their tokens", 
   expect(estimateCost([{ state, questions }], price)).toMatchObject({ requests: 1, calls: 1 });
   await createEvaluator({ transport }).evaluate({ state, questions });
   expect(calls).toHaveLength(estimated.calls);
-  const characters = calls.reduce((sum, { prompt }) => sum + prompt.length, 0);
-  expect(estimated.inputTokens).toBe(Math.ceil(characters / 4));
+  const sumOf = (count: (text: string) => number) =>
+    calls.reduce((sum, { prompt }) => sum + count(prompt), 0);
+  expect(estimated.inputTokens / sumOf(estimateTextTokens)).toBeCloseTo(1, 1);
+  const bytes = sumOf((prompt) => Buffer.byteLength(prompt));
+  expect(mostCostUsd({ state, questions }, { ...price, transport }) * 1e6).toBeGreaterThan(bytes);
 });
 
 test.each<[LogprobsTransportOptions, string, RegExp]>([

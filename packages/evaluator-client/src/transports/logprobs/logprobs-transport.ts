@@ -1,6 +1,8 @@
 import { InvalidRequestError } from "../../errors.ts";
 import type { OwnTransportName } from "../../environment.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
+import { MOST_TOKENS_OF_A_PROMPT } from "../call-estimate.ts";
+import { estimateTextTokens, mostTextTokens } from "../../questions/tokens.ts";
 import { rejectOption } from "../../options.ts";
 import { type Question, questionKinds } from "../../questions/kinds.ts";
 import { quoteName, textAt } from "../../questions/json.ts";
@@ -142,11 +144,18 @@ function estimate({ state }: EvaluationRequest, plans: readonly { readonly plan:
   const sets = plans.flatMap(({ plan: { whole, blocks } }) =>
     blocks === undefined ? whole : [blocks.groups, ...blocks.members.map(({ set }) => set)],
   );
-  const prompts = sets.flatMap(({ readings }) => readings);
-  const own = prompts.reduce((sum, { prompt }) => sum + prompt.length, 0);
-  const characters = own + prompts.length * statePrompt(state).length;
+  const prompts = sets.flatMap(({ readings }) => readings.map(({ prompt }) => prompt));
   const calls = prompts.length;
-  return { calls, inputTokens: Math.ceil(characters / 4), outputTokens: calls };
+  const tokensBy = (count: (text: string) => number) =>
+    prompts.reduce((sum, prompt) => sum + count(prompt), calls * count(statePrompt(state)));
+  return {
+    calls,
+    inputTokens: tokensBy(estimateTextTokens),
+    outputTokens: calls,
+    get mostInputTokens() {
+      return tokensBy(mostTextTokens) + calls * MOST_TOKENS_OF_A_PROMPT;
+    },
+  };
 }
 
 const ofServer = ["baseUrl", "model", "apiKey", "server", "price"];

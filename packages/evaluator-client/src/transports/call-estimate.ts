@@ -1,0 +1,45 @@
+import { type EvaluationRequest, perQuestions } from "../questions/request.ts";
+import { imagesIn, withoutImageBytes } from "../questions/state.ts";
+import { estimateTokens, MOST_TOKENS_OF_AN_IMAGE, mostTextTokens } from "../questions/tokens.ts";
+import type { CallEstimate, Transport } from "./transport.ts";
+
+/** A request's estimate with the most input tokens that it may take. */
+export type BoundedEstimate = CallEstimate & Required<Pick<CallEstimate, "mostInputTokens">>;
+
+/** Estimates one evaluation over a transport; the most tokens are counted when they are read. */
+export function estimateCall(
+  request: EvaluationRequest,
+  transport: Pick<Transport, "estimate"> | undefined,
+): BoundedEstimate {
+  const own = transport?.estimate?.(request);
+  if (own === undefined) {
+    return {
+      calls: 1,
+      inputTokens: estimateTokens(request),
+      get mostInputTokens() {
+        return mostTokens(request);
+      },
+    };
+  }
+  const { calls, inputTokens, outputTokens = 0 } = own;
+  return {
+    calls,
+    inputTokens,
+    outputTokens,
+    get mostInputTokens() {
+      return own.mostInputTokens ?? 2 * inputTokens + calls * MOST_TOKENS_OF_A_PROMPT;
+    },
+  };
+}
+
+/** The most tokens of the prompt around a request: the contract's routing decision of 336 has about 200 (rule 8). */
+export const MOST_TOKENS_OF_A_PROMPT = 256;
+
+/** Returns the most input tokens of a request in one call, whatever the tokenizer, with the service's own prompt. */
+export function mostTokens({ state, questions }: EvaluationRequest): number {
+  const tokens = mostTextTokens(JSON.stringify(withoutImageBytes(state)));
+  const images = imagesIn(state).length * MOST_TOKENS_OF_AN_IMAGE;
+  return MOST_TOKENS_OF_A_PROMPT + tokens + mostInQuestions(questions) + images;
+}
+
+const mostInQuestions = perQuestions((questions) => mostTextTokens(JSON.stringify(questions)));
