@@ -1,7 +1,11 @@
 import { globSync, readFileSync } from "node:fs";
+import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import process from "node:process";
+import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
+import { outputOf } from "./run-command.ts";
 
 interface Step {
   readonly uses?: string;
@@ -86,9 +90,10 @@ test("a run is not doubled, and only a pull request's newer one ends the older",
 test("nothing is released but by hand where it is switched on, after all checks", () => {
   const { on, jobs } = workflowOf("release.yml");
   expect(on).toBe("workflow_dispatch");
-  expect(Object.keys(jobs)).toEqual(["check", "publish"]);
+  expect(Object.keys(jobs)).toEqual(["check", "publish", "images"]);
   expect(jobs["check"]?.if).toBe("vars.RELEASE == 'on'");
   expect(jobs["publish"]?.needs).toBe("check");
+  expect(jobs["images"]?.needs).toBe("publish");
   const [check] = Object.values(jobs);
   expect(check?.steps.flatMap(({ run }) => run ?? [])).toEqual([
     "bash .ci/run",
@@ -97,12 +102,16 @@ test("nothing is released but by hand where it is switched on, after all checks"
   expect(check?.steps.at(-1)?.env).toEqual({ RELEASING: "1" });
 });
 
+const ownPermissions: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  publish: { contents: "write", "id-token": "write" },
+  images: { contents: "read", packages: "write" },
+};
+
 test("the job that publishes alone may tell who it is, and has no token", () => {
   for (const name of names) {
     expect(textOf(name)).not.toMatch(/\bsecrets\.|registry-url|AUTH_TOKEN|NPM_TOKEN/);
     for (const [id, { permissions }] of Object.entries(workflowOf(name).jobs)) {
-      const own = id === "publish" ? { contents: "write", "id-token": "write" } : undefined;
-      expect(permissions).toEqual(own);
+      expect(permissions).toEqual(ownPermissions[id]);
     }
   }
   // With 24.5 came npm 11.5.1, the first that exchanges a job's identity for a token.
@@ -121,4 +130,26 @@ test("each action is pinned to a commit, with its tag", () => {
       expect(line).toMatch(/uses: [\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
     }
   }
+});
+
+test("an image is pushed with provenance and an SBOM, and named by its digest", async () => {
+  const cwd = await mkdtemp(join(tmpdir(), "image-"));
+  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+  const digest = `sha256:${"a".repeat(64)}`;
+  // In the place of Docker, which writes the digest of what it pushed.
+  const docker = `#!/bin/sh\necho "$@" > words\necho '{"containerimage.digest":"${digest}"}' > image.json\n`;
+  await writeFile(join(cwd, "docker"), docker, { mode: 0o755 });
+  await mkdir(join(cwd, "apps/router"), { recursive: true });
+  await cp(join(root, "apps/router/package.json"), join(cwd, "apps/router/package.json"));
+  const env = {
+    PATH: `${cwd}:${process.env["PATH"]}`,
+    GITHUB_REPOSITORY: "Maker/Tools",
+    GITHUB_STEP_SUMMARY: join(cwd, "summary"),
+  };
+  const command = `bash "${root}/.ci/push-image" evaluator-router apps/router`;
+  const printed = await outputOf(command, { cwd, env });
+  expect(printed).toContain(`ghcr.io/maker/tools/evaluator-router@${digest} is evaluator-router`);
+  expect(readFileSync(join(cwd, "summary"), "utf8")).toBe(printed);
+  const words = readFileSync(join(cwd, "words"), "utf8");
+  expect(words).toMatch(/--push .*--provenance mode=max --sbom true/);
 });

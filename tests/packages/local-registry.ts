@@ -1,28 +1,62 @@
 import { execSync } from "node:child_process";
 import { hash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { basename } from "node:path";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { json } from "node:stream/consumers";
+import { publishedPackages } from "../pack-client.ts";
 
-/** Starts a registry that has these tarballs, and everything else from the machine's own registry. */
+/** What npm sends to publish a version. */
+interface Publication {
+  readonly name: string;
+  readonly _attachments: Readonly<Record<string, { readonly data: string }>>;
+}
+
+/**
+ * Starts a registry that has these tarballs and those that are published to it, and everything else from the
+ * machine's own registry.
+ */
 export async function startRegistry(tarballs: readonly string[]) {
   const upstream = execSync("npm config get registry", { encoding: "utf8" }).trim();
+  const folder = mkdtempSync(join(tmpdir(), "registry-"));
+  const paths = [...tarballs];
   const packed = new Map(tarballs.map((path) => [`/${basename(path)}`, readFileSync(path)]));
+  const publish = ({ _attachments }: Publication) => {
+    for (const [name, { data }] of Object.entries(_attachments)) {
+      const bytes = Buffer.from(data, "base64");
+      writeFileSync(join(folder, basename(name)), bytes);
+      paths.push(join(folder, basename(name)));
+      packed.set(`/${basename(name)}`, bytes);
+    }
+    return "{}";
+  };
+  const own = new Set(publishedPackages());
   const server = createServer((request, response) => {
     const { port } = server.address() as AddressInfo;
     const origin = `http://127.0.0.1:${port}/`;
     const path = new URL(request.url ?? "", origin).pathname;
-    const own = packed.get(path) ?? describe(path.slice(1), tarballs, origin);
-    const answer = own === null ? fromUpstream(upstream, request.url ?? "", origin) : own;
-    Promise.resolve(answer).then(
+    const answer = async () => {
+      if (request.method === "PUT") return publish((await json(request)) as Publication);
+      const known = packed.get(path) ?? describe(path.slice(1), paths, origin);
+      if (known === null && own.has(path.slice(1))) throw new Error("Not published yet.");
+      return known ?? (await fromUpstream(upstream, request.url ?? "", origin));
+    };
+    void answer().then(
       (body) => response.end(body),
       () => response.writeHead(404).end(),
     );
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  return { origin: `http://127.0.0.1:${port}/`, close: () => server.close() };
+  return {
+    origin: `http://127.0.0.1:${port}/`,
+    close: () => {
+      server.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }
 
 /** Returns what a registry says of one of the packages, or null. */
