@@ -65,7 +65,7 @@ function collect(): void {
 }
 
 try {
-  writeFileSync(join(project, "package.json"), '{ "name": "release", "private": true }');
+  writeFileSync(join(project, "package.json"), '{ "name": "release", "version": "0.0.0" }');
   await install();
   // Compares the signatures, and the provenance, with the registry's keys.
   if (env["NPM_CONFIG_PROVENANCE"] === "true") run("npm audit signatures");
