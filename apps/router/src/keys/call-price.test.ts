@@ -19,8 +19,8 @@ test("a text has no more tokens than bytes", () => {
 test("tools and images are input, and the output is what the call allows", () => {
   const plain = conversationOf("Hello");
   const input = (change: object) => expectedTokens({ ...plain, ...change }).input;
-  const tools = [{ name: "look_up", description: "x".repeat(300), inputSchema: {} }];
-  expect(input({ tools })).toBeGreaterThan(input({}) + 100);
+  const tools = [{ name: "look_up", description: "x".repeat(3000), inputSchema: {} }];
+  expect(input({ tools })).toBeGreaterThan(input({}) + 3000);
   const image = { type: "image", url: "data:image/png;base64,AAAA", mediaType: "image/png" };
   const messages = [{ role: "user", parts: [image] }];
   expect(expectedTokens({ ...plain, messages } as never).images).toBe(1);
