@@ -77,7 +77,7 @@ test("a mail that fails leaves what it cannot have cost to the next one", async 
   // Dearer than estimated: there is enough for this one and one more.
   const dear = { ...sample, providerMetadata: { gateway: { marketCost: "0.001" } } };
   const transport = recordingTransport((index) => (index === 0 ? { answers: "none" } : dear));
-  const words = ["inbox.json", "--price", "1", "--max-cost", "0.0028"];
+  const words = ["inbox.json", "--price", "1", "--max-cost", "0.012"];
   const { exitCode } = await startTriage(words, { cwd, transport });
   expect(transport.requests).toHaveLength(3);
   expect(exitCode).toBe(2);

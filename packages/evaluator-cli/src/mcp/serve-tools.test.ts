@@ -127,9 +127,12 @@ test("estimate sends no question, and tells what is left; list_models lists pric
 });
 
 test("what was asked before is answered from memory, also over the budget", async () => {
-  const { call, paths } = await connect(["--max-tokens", "60"]);
+  const { call, paths } = await connect(["--max-tokens", "450"]);
   const { structuredContent: first } = await call("evaluate", question);
-  expect(await call("evaluate", { ...question, state: "another" })).toHaveProperty("isError", true);
+  expect(await call("evaluate", { ...question, state: "another ".repeat(60) })).toHaveProperty(
+    "isError",
+    true,
+  );
   const { structuredContent: again } = await call("evaluate", question);
   expect(again).toMatchObject({ answers: (first as { answers: object }).answers, costUsd: 0 });
   expect(await paths()).toHaveLength(1);
