@@ -176,17 +176,19 @@ export class AnswerTable {
   /** Adds a record with one answer. */
   #addLine(fields: Fields, location: SourceLocation): void {
     const id = idOf(fields, location);
-    const { question, probability, probabilities, error } = fields;
+    const { question, probabilities, error } = fields;
+    const probability = numberOf(fields["probability"]);
     if (typeof question !== "string") {
       const problem = `question is ${quote(question)}; it must be a text`;
       throw new CalibrationInputError(location, problem);
     }
-    if (probability == null && probabilities == null) {
+    if ((probability == null || probability === "") && probabilities == null) {
       if (error != null) return this.addFailed(id);
       const problem = "has no probability (yes or no) and no probabilities (options or levels)";
       throw new CalibrationInputError(location, `${problem}; one of the two is needed`);
     }
-    this.#addAnswer(question, fields, { ids: [id], source: sourceOf(fields, location), location });
+    const answer = probability == null ? fields : { ...fields, probability };
+    this.#addAnswer(question, answer, { ids: [id], source: sourceOf(fields, location), location });
   }
 
   #addAnswers(answers: Fields, origin: Origin): void {
@@ -216,6 +218,12 @@ export class AnswerTable {
       throw new CalibrationInputError(location, problem);
     }
   }
+}
+
+/** Returns the number of a text, as a CSV file holds it; any other value is kept. */
+function numberOf(value: unknown): unknown {
+  if (typeof value !== "string" || value.trim() === "") return value;
+  return Number.isFinite(Number(value)) ? Number(value) : value;
 }
 
 function sourceOf(fields: Fields, location: SourceLocation, modelField = "modelId") {

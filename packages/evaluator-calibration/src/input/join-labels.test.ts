@@ -126,7 +126,7 @@ test.each([
     { id: "a", question: "scam", probability: 1.2 },
     'probability of "scam" is 1.2; it must be a number from 0 to 1',
   ],
-  [{ id: "a", question: "scam", probability: "0.5" }, 'probability of "scam" is "0.5"'],
+  [{ id: "a", question: "scam", probability: "half" }, 'probability of "scam" is "half"'],
   [{ id: "a", question: "tier", probabilities: { a: 0.5, b: 0.2 } }, "sum up to 0.700"],
   [
     { id: "a", question: "tier", probabilities: { a: 0.2, b: -0.1 } },

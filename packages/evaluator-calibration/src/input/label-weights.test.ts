@@ -25,3 +25,14 @@ test("a second labeler's row without columns keeps the weight, group and cluster
     'labels line 3: record "b" has the weight 5 here and 10 in a row before; a record has one weight',
   );
 });
+
+test("a probability may be a text, as a CSV file holds it", () => {
+  const table = new AnswerTable();
+  const answer = { id: "b", question: "scam", probability: " 0.25" };
+  table.addRecord({ line: 1, value: answer }, "answers");
+  expect(table.columns[0]?.values).toEqual(new Float64Array([0.25]));
+  const wrong = { id: "c", question: "scam", probability: "high" };
+  expect(() => table.addRecord({ line: 2, value: wrong }, "answers")).toThrow(
+    'probability of "scam" is "high"; it must be a number from 0 to 1',
+  );
+});
