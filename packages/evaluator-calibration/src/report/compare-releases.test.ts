@@ -22,7 +22,8 @@ test("two releases: the same answers are no change, others are", () => {
 });
 
 test("two samples of one distribution are seldom called changed, and raised values often", () => {
-  expect(playDrift({ n: 60, raised: 0 }, 30)).toBeLessThanOrEqual(0.1);
+  // 4.7 % of 300 rounds; of the first 30 it is 5.
+  expect(playDrift({ n: 60, raised: 0 }, 120)).toBeLessThanOrEqual(0.1);
   expect(playDrift({ n: 60, raised: 0.25 }, 30)).toBeGreaterThanOrEqual(0.2);
   expect(playDrift({ n: 300, raised: 0.25 }, 8)).toBeGreaterThanOrEqual(0.9);
 });
