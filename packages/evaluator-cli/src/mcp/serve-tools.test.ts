@@ -127,7 +127,7 @@ test("estimate sends no question, and tells what is left; list_models lists pric
 });
 
 test("what was asked before is answered from memory, also over the budget", async () => {
-  const { call, paths } = await connect(["--max-tokens", "450"]);
+  const { call, paths } = await connect(["--max-tokens", "600"]);
   const { structuredContent: first } = await call("evaluate", question);
   expect(await call("evaluate", { ...question, state: "another ".repeat(60) })).toHaveProperty(
     "isError",
