@@ -115,7 +115,7 @@ test("the access token is the package's key", async () => {
     {},
     { ROUTER_ACCESS_TOKEN: "a-token-of-many-characters" },
   );
-  expect((await client.models.list()).data).toHaveLength(5);
+  expect((await client.models.list()).data).toHaveLength(6); // with the decision model
   const stranger = new OpenAI({ apiKey: "another", baseURL: `${origin}/v1` });
   await expect(stranger.models.list()).rejects.toMatchObject({ status: 401 });
 });

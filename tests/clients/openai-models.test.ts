@@ -41,6 +41,7 @@ test("an alias is what it stands for, and is listed", async () => {
     "gpt-4o",
     "gpt-4o-mini",
     "big",
+    "typesafe-ai/jev",
   ]);
 });
 
