@@ -254,7 +254,7 @@ test("a key is taken as x-api-key and as a bearer token; another one is the erro
 test("models are listed and looked up in the API's form", async () => {
   const { client } = await clientWith();
   const ids = (await client.models.list()).data.map(({ id }) => id);
-  expect(ids).toEqual(["auto", "nano", "fast", "balanced", "frontier"]);
+  expect(ids).toEqual(["auto", "nano", "fast", "balanced", "frontier", "typesafe-ai/jev"]);
   expect(await client.models.retrieve("auto")).toMatchObject({ id: "auto", type: "model" });
   const missing = await failureOf(client.models.retrieve("gpt-99"));
   expect(missing).toMatchObject({ status: 404, type: "not_found_error" });

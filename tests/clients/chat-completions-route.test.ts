@@ -104,10 +104,10 @@ test("a tier's name takes that tier, without an evaluation", async () => {
   expect(seen.map(({ path }) => path)).toEqual(["/v4/ai/language-model"]);
 });
 
-test("auto and the four tiers are the models", async () => {
+test("auto, the four tiers and the decision model are the models", async () => {
   const { client } = await openAiClient();
   const ids = (await client.models.list()).data.map(({ id }) => id);
-  expect(ids).toEqual(["auto", "nano", "fast", "balanced", "frontier"]);
+  expect(ids).toEqual(["auto", "nano", "fast", "balanced", "frontier", "typesafe-ai/jev"]);
 });
 
 test("the access token is the package's key", async () => {

@@ -42,7 +42,7 @@ test.each([true, false])(
     );
     expect(error.status).toBe(400);
     expect(error.message.split(message)).toHaveLength(2);
-    expect(seen).toHaveLength(2);
+    expect(seen).toHaveLength(3); // the decision, its model, and the fallback, which may have more room
   },
 );
 
