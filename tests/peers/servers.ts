@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { freePort } from "evaluator-kit/postgres-server";
 
 /** A server of a Python environment on loopback, which ends with its test. */
 export class PeerServer {
@@ -38,15 +38,6 @@ export class PeerServer {
     this.#program.kill("SIGKILL");
     if (this.#program.exitCode === null) await once(this.#program, "exit");
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
 }
 
 /** Returns once a server answers with any status. */

@@ -49,7 +49,7 @@ export type EvaluationCall = Omit<Call, "endpoint"> &
 interface BoughtAnswer extends Answered {
   /** Whether another call bought them. */
   readonly isCached: boolean;
-  /** What a calibration promises, or why it does not; null without calibrations. */
+  /** The promise of the calibration, or the reason for none; null without calibrations. */
   readonly promise: string | null;
 }
 
@@ -138,7 +138,7 @@ export class EvaluationRouter {
   }
 }
 
-/** The statuses of a service that say that the client's request is wrong. */
+/** Statuses with which a service rejects the client's request, and the router's own. */
 const clientStatuses: Readonly<Record<number, 400 | 404 | 413>> = {
   400: 400,
   404: 404,

@@ -14,7 +14,7 @@ import type { Answered } from "./evaluation-form.ts";
 /** Calibrations by the hash of their questions; several of one hash are for different models. */
 export type Calibrations = ReadonlyMap<string, readonly CalibrationArtifact[]>;
 
-/** Answers with corrected probabilities, and what is promised for them. */
+/** Answers with corrected probabilities, and their promise. */
 interface Corrected extends Pick<Answered, "answers" | "confidence" | "printed"> {
   /** The text of the header; null without calibrations. */
   readonly promise: string | null;

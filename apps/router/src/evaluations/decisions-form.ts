@@ -198,7 +198,7 @@ function toBody(answered: Answered, { listed, ids }: Listed) {
   };
 }
 
-/** An answer with the fields of all kinds; each writer reads those of its own. */
+/** An answer with the fields of all kinds; each writer reads the fields of its kind. */
 type AnyAnswer = Answer & {
   readonly choice: string;
   readonly score: number;

@@ -2,7 +2,7 @@ import { isRecord } from "evaluator-kit";
 import type { Answer, Evaluation, EvaluationRequest, RefusalError } from "evaluator-client";
 import { HttpError } from "../http-error.ts";
 
-/** The answers to a client's questions, and what a form can say about them. */
+/** The answers to a client's questions, with the metadata that a form may print. */
 export interface Answered extends Pick<
   Evaluation,
   "costUsd" | "providerMetadata" | "rounding" | "usage" | "warnings"

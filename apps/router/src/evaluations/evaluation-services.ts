@@ -116,7 +116,7 @@ export function stateFor(services: readonly DecisionService[], state: State): St
   const values = parts.flatMap((part) => {
     return typeof part === "string" ? [part] : "json" in part ? [part.json] : [];
   });
-  // With an image, the client's error says that a service takes none.
+  // A state with an image stays in parts, so that the client reports a service without images.
   return values.length < parts.length ? state : JSON.stringify(values);
 }
 

@@ -67,7 +67,7 @@ function described(criteria: Readonly<Record<string, unknown>>, path: Path) {
   );
 }
 
-/** The question of each kind if its criteria say enough, since the client requires one. */
+/** The default question of each kind: the client requires one, and the vendor does not. Throws if the criteria are not enough. */
 const withoutInstructions: Readonly<Record<KindName, (path: Path, criteria: unknown) => string>> = {
   choice: () => "Which option fits?",
   score: () => "Which level fits?",

@@ -282,7 +282,7 @@ function contentEnd({ start, pieces }: MboxMessage, last: Buffer): number {
   return length === undefined ? 0 : start + head.length + blank.length + Number(length);
 }
 
-/** Returns a mail with its `>From ` lines as they were before they were quoted. */
+/** Returns a mail with its `>From ` lines unquoted. */
 function unquoted(pieces: readonly Buffer[]): Buffer {
   const [bytes = Buffer.of()] = pieces.length > 1 ? [Buffer.concat(pieces)] : pieces;
   if (!bytes.includes(">From ")) return bytes;

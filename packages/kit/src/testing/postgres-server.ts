@@ -88,7 +88,8 @@ export async function startOwnServer({ tls }: { readonly tls?: Certificate } = {
   };
 }
 
-async function freePort(): Promise<number> {
+/** Returns a port that is free now, for a program that must be given one. */
+export async function freePort(): Promise<number> {
   const server = createServer();
   const { port } = await listen(server, { port: 0 });
   await closeServer(server);
