@@ -32,6 +32,7 @@ test("nothing set means the loopback address, port 3000, the default models and 
     keyStore: null,
     leaseMs: 60_000,
     allowedNames: [],
+    allowedOrigins: [],
     tierModels: {
       nano: "openai/gpt-5-nano",
       fast: "google/gemini-3.1-flash-lite",
@@ -78,6 +79,7 @@ test("everything can be set", () => {
     PORT: "0",
     ROUTER_ACCESS_TOKEN: "a-token-of-many-characters",
     ROUTER_ALLOWED_HOSTS: "Router.example.com, 192.168.0.4:80",
+    ROUTER_ALLOWED_ORIGINS: "app://obsidian.md, vscode-webview://*",
     ROUTER_MODEL_NANO: "a/nano",
     ROUTER_MODEL_FAST: "a/fast",
     ROUTER_MODEL_BALANCED: "a/balanced",
@@ -111,6 +113,7 @@ test("everything can be set", () => {
     keyStore: null,
     leaseMs: 60_000,
     allowedNames: ["router.example.com", "192.168.0.4:80"],
+    allowedOrigins: ["app://obsidian.md", "vscode-webview://*"],
     tierModels: { nano: "a/nano", fast: "a/fast", balanced: "a/balanced", frontier: "a/frontier" },
     policy: {
       minConfidence: 0.6,
@@ -170,6 +173,9 @@ const wrong: [env: Record<string, string>, message: string][] = [
   [{ PORT: "3000.5" }, 'PORT="3000.5" is not a port'],
   [{ HOST: "0.0.0.0" }, 'HOST="0.0.0.0" is not a loopback address: other machines could spend'],
   [{ ROUTER_ALLOWED_HOSTS: "http://a" }, 'ROUTER_ALLOWED_HOSTS="http://a" is not a list of host'],
+  [{ ROUTER_ALLOWED_ORIGINS: "*" }, 'ROUTER_ALLOWED_ORIGINS="*" is not a list of origins'],
+  [{ ROUTER_ALLOWED_ORIGINS: "https://*" }, 'ROUTER_ALLOWED_ORIGINS="https://*" is not a list of'],
+  [{ ROUTER_ALLOWED_ORIGINS: "app://obsidian.md" }, "Set ROUTER_ACCESS_TOKEN to a secret"],
   [{ ROUTER_MIN_CONFIDENCE: "60%" }, 'ROUTER_MIN_CONFIDENCE="60%" is not a number from 0 to 1'],
   [{ ROUTER_MIN_CONFIDENCE: "1.1" }, 'ROUTER_MIN_CONFIDENCE="1.1" is not a number from 0 to 1'],
   [{ ROUTER_FAILURE_TIER: "big" }, 'ROUTER_FAILURE_TIER="big" is not a tier; set it to nano,'],

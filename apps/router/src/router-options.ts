@@ -27,6 +27,10 @@ const upToADay = { min: 0, max: 86_400_000 };
 const numberOfCalls = { min: 1, max: 10_000, example: "256" };
 const tooShort = "is short; set it to a secret of at least 16 characters";
 
+/** A page's origin, or all of an app whose pages have random hosts. */
+const originForm =
+  /^(?:null|https?:\/\/[^\s/*]+|(?!https?:)[a-z][a-z0-9+.-]*:\/\/(?:\*|[^\s/*]+))$/;
+
 /** The variables that {@link parseRouterOptions} reads; a message follows the name and the value. */
 function variables(model: ReturnType<typeof modelId>) {
   return z.object({
@@ -39,6 +43,12 @@ function variables(model: ReturnType<typeof modelId>) {
       .refine(
         (names) => names.every((name) => /^[a-z0-9.:[\]-]+$/.test(name)),
         "is not a list of host names, such as router.example.com,192.168.0.4:3000",
+      )
+      .default([]),
+    ROUTER_ALLOWED_ORIGINS: list(z.string().toLowerCase())
+      .refine(
+        (origins) => origins.every((origin) => originForm.test(origin)),
+        "is not a list of origins, such as app://obsidian.md,vscode-webview://*; only the hosts of an app's own scheme may be *",
       )
       .default([]),
     ROUTER_MAX_CALLS: wholeNumber("number of calls", numberOfCalls).default(256),
@@ -133,6 +143,8 @@ export function parseRouterOptions(given: Environment, config: RouterConfig | nu
     leaseMs: values.ROUTER_LEASE_MS,
     /** Further host names of the router, with or without a port. */
     allowedNames: values.ROUTER_ALLOWED_HOSTS,
+    /** Origins of other pages that may call with a key; `scheme://*` is every host of a scheme. */
+    allowedOrigins: values.ROUTER_ALLOWED_ORIGINS,
     /** Further model names, each with its meaning: `auto`, a tier or a model. */
     aliases: config?.aliases ?? new Map<string, string>(),
     maxCallsInFlight: values.ROUTER_MAX_CALLS,
@@ -209,8 +221,13 @@ function readVariables(env: Environment): Values {
     const shown = secretNames.has(name) ? name : `${name}=${JSON.stringify(env[name])}`;
     throw new CliError(`${shown} ${issue?.message}.`);
   }
-  if (isLoopbackHost(data.HOST) || (data.ROUTER_ACCESS_TOKEN ?? data.ROUTER_KEYS) !== null)
-    return data;
+  if ((data.ROUTER_ACCESS_TOKEN ?? data.ROUTER_KEYS) !== null) return data;
+  if (data.ROUTER_ALLOWED_ORIGINS.length > 0) {
+    throw new CliError(
+      "ROUTER_ALLOWED_ORIGINS lets other pages call, and without a key any of their scripts could spend your credits. Set ROUTER_ACCESS_TOKEN to a secret of at least 16 characters, or ROUTER_KEYS.",
+    );
+  }
+  if (isLoopbackHost(data.HOST)) return data;
   throw new CliError(
     `HOST=${JSON.stringify(data.HOST)} is not a loopback address: other machines could spend your credits here. Set ROUTER_ACCESS_TOKEN to a secret of at least 16 characters, or ROUTER_KEYS, or HOST to 127.0.0.1.`,
   );

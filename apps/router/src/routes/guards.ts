@@ -2,6 +2,7 @@ import { networkInterfaces } from "node:os";
 import { isLoopbackHost, toHostname, unpackBody, UnpackError } from "evaluator-kit";
 import type { Hono, HonoRequest, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import { cors } from "hono/cors";
 import { secureHeaders } from "hono/secure-headers";
 import { turn } from "../reply/attempt.ts";
 import { findKey, hashOf, type StoredKey, storedKeySchema } from "../keys/router-key.ts";
@@ -16,7 +17,10 @@ interface GuardParts {
   readonly page: { readonly styleHash: string; readonly scriptHash: string };
   /** The addresses of the router. */
   readonly hosts: ReadonlySet<string>;
-  readonly options: Pick<RouterOptions, "accessToken" | "allowedNames" | "maxCallsInFlight">;
+  readonly options: Pick<
+    RouterOptions,
+    "accessToken" | "allowedNames" | "allowedOrigins" | "maxCallsInFlight"
+  >;
   /** The named keys. @default null */
   readonly keys?: Pick<Awaited<ReturnType<typeof openLiveKeys>>, "current"> | null;
   readonly minuteLimits?: MinuteLimits;
@@ -38,6 +42,8 @@ export function addGuards(app: Hono<ClientEnv>, parts: GuardParts) {
   for (const path of ["/decisions/*", "/spend"]) app.use(path, reportHeaders);
   app.use(pageHeaders);
   app.use(sameOriginOnly(parts));
+  if (options.allowedOrigins.length > 0)
+    app.use("/v1/*", cors({ origin: (page) => page, exposeHeaders: ["*"] }));
   if (options.accessToken !== null || parts.keys) app.use(requireKey(parts));
   return createRouteGuards(parts);
 }
@@ -71,10 +77,11 @@ export function allowedHosts(host: string, port: number, names: readonly string[
   return new Set<string>(port === 80 ? [...own, ...withPort, ...names] : [...withPort, ...names]); // browsers omit :80
 }
 
-/** Rejects foreign hosts and other pages' requests; other pages may only link to the page at `/`. */
+/** Rejects foreign hosts and requests of pages that are not allowed; these may only link to the page at `/`. */
 function sameOriginOnly({ hosts, options }: GuardParts): MiddlewareHandler {
   const origins = new Set([...hosts].map((host) => `http://${host}`));
   for (const host of options.allowedNames) origins.add(`https://${host}`);
+  const isAllowed = allowedBy(options.allowedOrigins);
   return async ({ req }, next) => {
     const origin = req.header("origin");
     const site = req.header("sec-fetch-site") ?? "none";
@@ -84,13 +91,26 @@ function sameOriginOnly({ hosts, options }: GuardParts): MiddlewareHandler {
         "This router answers to its own address only; ROUTER_ALLOWED_HOSTS adds a proxy's host.";
       throw new HttpError(403, error);
     }
+    if (origin !== undefined && req.path.startsWith("/v1/") && isAllowed(origin)) return next();
     if (origin !== undefined && !origins.has(origin)) {
-      throw new HttpError(403, "This router answers to its own page only.");
+      throw new HttpError(403, foreignPage);
     }
     if (site !== "same-origin" && site !== "none" && !isLinkToPage(req)) {
       throw new HttpError(403, "Open this router's address directly; other sites may not.");
     }
     return next();
+  };
+}
+
+const foreignPage =
+  "This router answers to its own page only; ROUTER_ALLOWED_ORIGINS adds an app's pages.";
+
+/** Returns whether a page's origin is one of the given ones; `scheme://*` is every host of a scheme. */
+function allowedBy(origins: readonly string[]): (origin: string) => boolean {
+  const known = new Set(origins);
+  return (origin) => {
+    const lower = origin.toLowerCase();
+    return known.has(lower) || known.has(lower.replace(/:\/\/.*$/, "://*"));
   };
 }
 
