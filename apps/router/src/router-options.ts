@@ -8,6 +8,14 @@ import {
   readRouterConfig,
   type RouterConfig,
 } from "./config/router-config.ts";
+import {
+  list,
+  matching,
+  milliseconds,
+  numberTo,
+  printable,
+  wholeNumber,
+} from "./config/variable-schemas.ts";
 import type { RoutingPolicy } from "./decision/decision.ts";
 import { type Tier, tierNames } from "./decision/tier-question.ts";
 import type { UpstreamOptions } from "./reply/upstream.ts";
@@ -274,45 +282,9 @@ function hasTraces(env: Environment): boolean {
   return address !== undefined && !isOff && env["OTEL_TRACES_EXPORTER"] !== "none";
 }
 
-function matching(pattern: RegExp, error: string) {
-  return orNull(z.string().regex(pattern, error));
-}
-
-function printable(what: string, text = z.string()) {
-  const error = `has a space, a line break or another character that no ${what} has`;
-  return text.regex(/^[\x21-\x7e]+$/, error);
-}
-
 function modelId(isGateway: boolean) {
   const error = `is not a model id; write it as provider/model, such as ${defaultTierModels.fast}`;
   return isGateway
     ? z.string().regex(/^[\x21-\x2e\x30-\x7e]*\/[\x21-\x7e]*$/, error)
     : z.string().regex(/^[\x21-\x7e]+$/, "is not a model id, such as qwen3:4b");
-}
-
-function numberTo(most: number, like: string) {
-  const error = `is not a number from 0 to ${most}, such as ${like}`;
-  return z.coerce.number(error).min(0, error).max(most, error);
-}
-
-function list(text = z.string()) {
-  return text.transform((words) => words.split(",").map((word) => word.trim()));
-}
-
-function milliseconds({ min = 1, max = 600_000 } = {}) {
-  return wholeNumber("time", { min, max, example: "2000" }, "milliseconds");
-}
-
-function wholeNumber(
-  name: string,
-  { min = 0, max, example }: { min?: number; max: number; example: string },
-  of = "a whole number",
-) {
-  return z
-    .string()
-    .refine(
-      (text) => /^\d{1,8}$/.test(text) && Number(text) >= min && Number(text) <= max,
-      `is not a ${name}; set it to ${of} from ${min} to ${max}, such as ${example}`,
-    )
-    .transform(Number);
 }

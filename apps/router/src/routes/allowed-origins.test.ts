@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { parseRouterOptions } from "../router-options.ts";
 import { testRouter } from "../testing/test-router.ts";
 
 const accessToken = "a-token-of-many-characters";
@@ -57,4 +58,12 @@ test("an allowed page may not read the log, nor call by another name of this mac
   expect((await request("/decisions", { headers })).status).toBe(403);
   const rebound = { ...headers, host: "evil.example" };
   expect((await request(path, { method: "POST", body, headers: rebound })).status).toBe(403);
+});
+
+test.each([
+  ["*", 'ROUTER_ALLOWED_ORIGINS="*" is not a list of origins'],
+  ["https://*", 'ROUTER_ALLOWED_ORIGINS="https://*" is not a list of origins'],
+  ["app://obsidian.md", "Set ROUTER_ACCESS_TOKEN to a secret"],
+])("%s alone is refused at the start", (ROUTER_ALLOWED_ORIGINS, message) => {
+  expect(() => parseRouterOptions({ ROUTER_ALLOWED_ORIGINS })).toThrow(message);
 });

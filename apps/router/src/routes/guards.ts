@@ -2,13 +2,13 @@ import { networkInterfaces } from "node:os";
 import { isLoopbackHost, toHostname, unpackBody, UnpackError } from "evaluator-kit";
 import type { Hono, HonoRequest, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { cors } from "hono/cors";
 import { secureHeaders } from "hono/secure-headers";
 import { turn } from "../reply/attempt.ts";
 import { findKey, hashOf, type StoredKey, storedKeySchema } from "../keys/router-key.ts";
 import type { openLiveKeys } from "../keys/key-store.ts";
 import type { MinuteLimits } from "../keys/minute-limits.ts";
 import type { RouterOptions } from "../router-options.ts";
+import { allowedBy, foreignPage, withCors } from "./allowed-origins.ts";
 import type { ClientEnv } from "./client-request.ts";
 import { HttpError } from "../http-error.ts";
 
@@ -42,8 +42,7 @@ export function addGuards(app: Hono<ClientEnv>, parts: GuardParts) {
   for (const path of ["/decisions/*", "/spend"]) app.use(path, reportHeaders);
   app.use(pageHeaders);
   app.use(sameOriginOnly(parts));
-  if (options.allowedOrigins.length > 0)
-    app.use("/v1/*", cors({ origin: (page) => page, exposeHeaders: ["*"] }));
+  if (options.allowedOrigins.length > 0) app.use("/v1/*", withCors);
   if (options.accessToken !== null || parts.keys) app.use(requireKey(parts));
   return createRouteGuards(parts);
 }
@@ -99,18 +98,6 @@ function sameOriginOnly({ hosts, options }: GuardParts): MiddlewareHandler {
       throw new HttpError(403, "Open this router's address directly; other sites may not.");
     }
     return next();
-  };
-}
-
-const foreignPage =
-  "This router answers to its own page only; ROUTER_ALLOWED_ORIGINS adds an app's pages.";
-
-/** Returns whether a page's origin is one of the given ones; `scheme://*` is every host of a scheme. */
-function allowedBy(origins: readonly string[]): (origin: string) => boolean {
-  const known = new Set(origins);
-  return (origin) => {
-    const lower = origin.toLowerCase();
-    return known.has(lower) || known.has(lower.replace(/:\/\/.*$/, "://*"));
   };
 }
 
