@@ -3,7 +3,10 @@ import { parseRouterOptions } from "../router-options.ts";
 import { testRouter } from "../testing/test-router.ts";
 
 const accessToken = "a-token-of-many-characters";
-const allowedOrigins = ["app://obsidian.md", "vscode-webview://*", "http://localhost:3001"];
+const { allowedOrigins } = parseRouterOptions({
+  ROUTER_ACCESS_TOKEN: accessToken,
+  ROUTER_ALLOWED_ORIGINS: "app://Obsidian.md, vscode-webview://*,http://localhost:3001",
+});
 const routerFor = () => testRouter({}, { accessToken, allowedOrigins });
 const path = "/v1/chat/completions";
 const body = JSON.stringify({ model: "nano", messages: [{ role: "user", content: "hi" }] });
@@ -66,4 +69,9 @@ test.each([
   ["app://obsidian.md", "Set ROUTER_ACCESS_TOKEN to a secret"],
 ])("%s alone is refused at the start", (ROUTER_ALLOWED_ORIGINS, message) => {
   expect(() => parseRouterOptions({ ROUTER_ALLOWED_ORIGINS })).toThrow(message);
+});
+
+test("a host that other machines reach needs the access token or keys", () => {
+  const { host } = parseRouterOptions({ HOST: "0.0.0.0", ROUTER_KEYS: "router-keys.json" });
+  expect(host).toBe("0.0.0.0");
 });
