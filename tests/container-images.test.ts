@@ -3,21 +3,12 @@ import { type Dirent, globSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import dockerignore from "@balena/dockerignore";
-import { DockerfileParser } from "dockerfile-ast";
 import { expect, onTestFinished, test } from "vitest";
+import { argumentsOf, commandOf, emulatorCommand } from "./dockerfile.ts";
 import { outputOf, runCommand, startUntil } from "./run-command.ts";
 
 const root = dirname(import.meta.dirname);
 const patiently = { timeout: 240_000 };
-
-/** Returns the arguments of an image's instructions with one keyword, without flags such as `--mount`. */
-function argumentsOf(folder: string, keyword: string): string[] {
-  const file = DockerfileParser.parse(readFileSync(join(root, folder, "Dockerfile"), "utf8"));
-  return file
-    .getInstructions()
-    .filter((instruction) => instruction.getKeyword() === keyword)
-    .map((instruction) => (instruction.getArgumentsContent() ?? "").replace(/^(?:--\S+ )+/, ""));
-}
 
 /** Copies the files that `COPY . .` copies into an image to a new folder, and runs its `RUN` there. */
 async function buildImage(folder: string): Promise<string> {
@@ -37,13 +28,6 @@ async function buildImage(folder: string): Promise<string> {
   return image;
 }
 
-/** Returns the shell command of an instruction in its JSON form. */
-function commandOf(folder: string, keyword: string): string {
-  const [words = ""] = argumentsOf(folder, keyword);
-  const parts = JSON.parse(words.slice(words.indexOf("["))) as string[];
-  return parts.map((part) => JSON.stringify(part)).join(" ");
-}
-
 test("the router's image installs itself, starts, and is healthy", patiently, async () => {
   const image = await buildImage("apps/router");
   const command = commandOf("apps/router", "CMD");
@@ -59,11 +43,8 @@ test("the router's image installs itself, starts, and is healthy", patiently, as
 });
 
 test("the emulator's image installs itself and starts", patiently, async () => {
-  const folder = "packages/evaluator-emulator";
-  const image = await buildImage(folder);
-  const command = commandOf(folder, "ENTRYPOINT")
-    .replace('"0.0.0.0"', "127.0.0.1")
-    .replace('"8787"', "0");
-  const [, origin = ""] = await startUntil(command, /(http:\/\/127\.0\.0\.1:\d+)/, { cwd: image });
+  const image = await buildImage("packages/evaluator-emulator");
+  const printed = /(http:\/\/127\.0\.0\.1:\d+)/;
+  const [, origin = ""] = await startUntil(emulatorCommand(), printed, { cwd: image });
   expect((await fetch(`${origin}/v1/models`)).status).toBe(200);
 });
