@@ -8,7 +8,7 @@ import { argumentsOf } from "../dockerfile.ts";
 const certificates = "/etc/ssl/certs/ca-certificates.crt";
 
 /** Pulls the base image of the Dockerfiles; without a registry of images, makes one from Debian and npm packages. */
-export default function prepareBaseImage(): void {
+export function setup(): void {
   const tools = ["buildah", "crun", "debootstrap", "fuse-overlayfs"];
   if (spawnSync("buildah", ["--version"]).status !== 0) {
     run("apt-get", ["install", "--yes", "--no-install-recommends", ...tools]);
@@ -26,13 +26,10 @@ export default function prepareBaseImage(): void {
 /** Makes an image with Node's and npm's packages, the user `node`, and this machine's certificates. */
 function makeBaseImage(folder: string, image: string): void {
   const files = join(folder, "root");
-  const release = execFileSync("sh", ["-c", ". /etc/os-release && echo $VERSION_CODENAME"]);
-  run("debootstrap", [
-    "--variant=minbase",
-    "--include=ca-certificates",
-    `${release}`.trim(),
-    files,
-  ]);
+  const release = execFileSync("sh", ["-c", ". /etc/os-release && echo $VERSION_CODENAME"], {
+    encoding: "utf8",
+  });
+  run("debootstrap", ["--variant=minbase", "--include=ca-certificates", release.trim(), files]);
   const [, version = ""] = /:([\d.]+)/.exec(image) ?? [];
   run("npm", [
     "install",
