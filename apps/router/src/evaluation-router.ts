@@ -2,7 +2,7 @@ import {
   type Evaluation,
   type Evaluator,
   EvaluatorError,
-  estimateTokens,
+  type EvaluationRequest,
   InvalidRequestError,
   InvalidResponseError,
   type Middleware,
@@ -10,7 +10,6 @@ import {
   StatusError,
 } from "evaluator-client";
 import { fallback } from "evaluator-client/fallback";
-import { mostTokensOf } from "./conversation/input-tokens.ts";
 import { maybeBilled, wireOf } from "./decision/decide.ts";
 import { HttpError } from "./http-error.ts";
 import type { Call } from "./message-router.ts";
@@ -102,14 +101,13 @@ export class EvaluationRouter {
     return { ...refused, isCached: false, promise: null };
   }
 
-  #evaluate({ request: given, signal, requestId, trace }: EvaluationCall, purchase: Purchase) {
+  #evaluate({ signal, requestId, trace }: EvaluationCall, { evaluator, request }: Purchase) {
     const { tracing } = this.#parts.services;
     const headers = {
       "x-request-id": requestId,
       ...(tracing === null ? trace : tracing.headers()),
     };
-    const request = { ...given, state: stateFor(purchase.services, given.state) };
-    return purchase.evaluator.evaluate(request, { signal, headers });
+    return evaluator.evaluate(request, { signal, headers });
   }
 
   #record(call: EvaluationCall, end: EvaluationEnd): void {
@@ -146,11 +144,12 @@ const clientStatuses: Readonly<Record<number, 400 | 404 | 413>> = {
   422: 400,
 };
 
-/** The money of one call: the expected price is reserved for each attempt that may have to be paid. */
+/** The money of one call: the highest price is reserved for each attempt that may have to be paid. */
 class Purchase {
   readonly #call: EvaluationCall;
-  readonly services: readonly DecisionService[];
-  readonly #estimateUsd: number;
+  readonly #services: readonly DecisionService[];
+  /** The request as the services get it. */
+  readonly request: EvaluationRequest;
   /** Answers that were paid for and not used. */
   #lost = 0;
   /** The failure whose answer is among the lost ones. */
@@ -163,14 +162,15 @@ class Purchase {
 
   constructor(call: EvaluationCall, services: readonly DecisionService[]) {
     this.#call = call;
-    this.services = services;
+    this.#services = services;
+    this.request = { ...call.request, state: stateFor(services, call.request.state) };
     this.asked = services[0] as DecisionService;
-    this.#estimateUsd = call.budget === null ? 0 : this.#estimate();
     this.evaluator = this.#chain();
   }
 
+  /** @throws HttpError (400) without a price, (429) without room */
   async reserve(): Promise<void> {
-    await this.#call.budget?.reserveUsd(this.#estimateUsd);
+    await this.#call.budget?.reserveUsd(this.#mostUsd());
     this.#startedAt = performance.now();
   }
 
@@ -185,32 +185,28 @@ class Purchase {
     return costUsd === null || this.#lost > 0 ? null : costUsd;
   }
 
-  /** Charges a failed call: a lost answer may have been paid, and a refusal was. */
+  /** Charges a failed call: a lost answer may have been paid, and a refusal was. Nothing was sent if another call asked. */
   async settleFailed(failure: unknown): Promise<number | null> {
+    if (!this.#isSent) return this.settle(0);
     if (failure instanceof RefusalError) return this.settle(this.asked.costOf(failure));
-    const isStopped = this.#call.signal.aborted && this.#isSent;
+    const isStopped = this.#call.signal.aborted;
     const isPaid = isStopped || (isLost(failure) && failure !== this.#counted);
     return this.settle(isPaid ? null : 0);
   }
 
-  /** The dearest service may be the one that answers. @throws HttpError (400) without a price */
-  #estimate(): number {
-    const { request } = this.#call;
-    const images = Array.isArray(request.state) ? { ...request, state: "" } : request;
-    const byLength = mostTokensOf(JSON.stringify(images));
-    const tokens = Math.max(byLength, estimateTokens(request));
-    const prices = this.services.map(({ name, usdPerMillionTokens }) => {
-      if (usdPerMillionTokens !== null) return usdPerMillionTokens;
+  /** Returns the most that one attempt can cost at the dearest service, which may be the one that answers. */
+  #mostUsd(): number {
+    const costs = this.#services.map(({ name, mostCostOf }) => {
+      const usd = mostCostOf(this.request);
+      if (usd !== null) return usd;
       const problem = `The key has a budget, and there is no price for ${name}`;
       throw new HttpError(400, `${problem}: set price in the decisions of router.config.json.`);
     });
-    return (tokens * Math.max(...prices)) / 1_000_000;
+    return Math.max(...costs);
   }
 
   #chain(): Evaluator {
-    const isPlain = this.services.length === 1 && this.#call.budget === null;
-    if (isPlain) return this.asked.evaluator; // a middleware costs time
-    return this.services.reduceRight<Evaluator | null>((next, service) => {
+    return this.#services.reduceRight<Evaluator | null>((next, service) => {
       const watched = service.evaluator.with(this.#watch(service));
       return next === null ? watched : watched.with(fallback(next));
     }, null) as Evaluator;
@@ -221,21 +217,23 @@ class Purchase {
     return async (request, next, call) => {
       this.asked = service;
       let counted = 0;
-      const count = async (lost: number) => {
+      const count = async (last = 0) => {
+        // Those of the next service are counted there.
+        const lost = call.lostAttempts - call.elsewhere.lost - last;
         const more = lost - counted;
         counted = lost;
         if (more > 0) await this.#lose(more);
       };
       call.beforeAttempt(() => {
         this.#isSent = true;
-        return count(call.lostAttempts);
+        return count();
       });
       try {
         return await next(request);
       } catch (error) {
         // The last answer is settled at the end, or counted before the next service is asked.
-        await count(call.lostAttempts - Number(maybeBilled(error)));
-        if (isLost(error) && service !== this.services.at(-1)) {
+        await count(Number(maybeBilled(error)));
+        if (isLost(error) && service !== this.#services.at(-1)) {
           this.#counted = error;
           await this.#lose(1);
         }

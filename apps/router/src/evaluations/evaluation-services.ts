@@ -2,8 +2,10 @@ import {
   createEvaluator,
   directTransport,
   type Evaluation,
+  type EvaluationRequest,
   type Evaluator,
   gatewayTransport,
+  mostCostUsd,
   type Middleware,
   serviceRows,
   type Transport,
@@ -21,8 +23,8 @@ export interface DecisionService {
   readonly address: string;
   /** Whether a state may be a list of parts. */
   readonly takesParts: boolean;
-  /** US dollars for a million input tokens; null if unknown. */
-  readonly usdPerMillionTokens: number | null;
+  /** Returns the most US dollars that one attempt of a request can cost; null without a price. */
+  readonly mostCostOf: (request: EvaluationRequest) => number | null;
   /** Returns the price of an evaluation in US dollars; null if unknown. */
   readonly costOf: (evaluation: Pick<Evaluation, "costUsd" | "usage">) => number | null;
 }
@@ -99,7 +101,10 @@ export function serviceOf({ name, evaluator, transport, ...parts }: ServiceParts
     model: transport.target?.modelId ?? "unknown",
     address: `${name} ${addressOf(transport)}`,
     takesParts: transport.images !== undefined,
-    usdPerMillionTokens,
+    mostCostOf(request) {
+      if (usdPerMillionTokens === null) return null;
+      return mostCostUsd(request, { inputUsdPerMillionTokens: usdPerMillionTokens, transport });
+    },
     costOf({ costUsd, usage }) {
       const isOwn = reportsCost || price === null;
       const reported = isOwn ? costUsd : null;

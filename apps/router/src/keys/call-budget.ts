@@ -67,7 +67,8 @@ export class CallBudget {
 
   /** Reserves the first amount that fits, renews it until the end, and returns its index. @throws HttpError (429, 503) */
   async #hold(amounts: readonly number[]): Promise<number> {
-    const reserving = this.#ledger.reserve(this.#key, amounts);
+    // The evaluation is asked first, so a router that dies may leave it to be paid.
+    const reserving = this.#ledger.reserve(this.#key, amounts, toNano(this.#evaluationUsd));
     const { held, at, room } = await reserving.catch(() => {
       throw new HttpError(503, unwritable);
     });

@@ -44,8 +44,8 @@ async function routerOver(answers: readonly Answer[], { usdPerDay = 1, maxRetrie
   return { ...router, services, ask, records };
 }
 
-/** The reservation of one call: its bytes by three, at a dollar for a million tokens. */
-const reserved = async () => {
+/** The reservation of one call: its bytes and the service's prompt, at a dollar for a million tokens. */
+const reserved = async (more: object = {}) => {
   let nano = 0;
   const router = await routerOver([
     async () => {
@@ -53,14 +53,14 @@ const reserved = async () => {
       return Response.json(answer("0"));
     },
   ]);
-  await router.ask();
+  await router.ask(more);
   return nano;
 };
 
 test("a call reserves its estimate, settles the service's figure and shows what is left", async () => {
   const nano = await reserved();
   expect(nano).toBeGreaterThan(20_000);
-  expect(nano).toBeLessThan(200_000);
+  expect(nano).toBeLessThan(400_000);
   const router = await routerOver([() => Response.json(answer("0.25"))]);
   const response = await router.ask();
   expect(response.headers.get("x-router-budget-remaining-usd")).toBe("0.750000");
@@ -116,10 +116,44 @@ test("a refused call is a 429 in the form of the route, and is not asked", async
   expect(await response.json()).toMatchObject({ detail: { error_type: "insufficient_quota" } });
 });
 
+test("each byte of a state is reserved, of a list of parts too", async () => {
+  const state = "ⴰⵣⵓⵍ".repeat(1000);
+  for (const given of [state, [state, { json: 1 }]]) {
+    expect(await reserved({ state: given })).toBeGreaterThan(1000 * Buffer.byteLength(state));
+  }
+});
+
+test("a router that dies while it asks leaves the call charged", async () => {
+  let held: readonly object[] = [];
+  const router = await routerOver([
+    async () => {
+      ({ held } = await router.spent());
+      return Response.json(answer("0"));
+    },
+  ]);
+  await router.ask();
+  const nano = await reserved();
+  expect(held).toMatchObject([{ nano, known: nano }]);
+});
+
+test("a lost answer of the second service is charged once", async () => {
+  let attempts = 0;
+  const router = await routerOver(
+    [
+      () => Response.json({}, { status: 503 }),
+      (request) => ((attempts += 1) === 1 ? lost(request) : Response.json(answer("0.25"))),
+    ],
+    { maxRetries: 1 },
+  );
+  expect((await router.ask()).status).toBe(200);
+  const { dayNano } = await router.spent();
+  expect(dayNano).toBe(250_000_000 + (await reserved()));
+});
+
 test("a service without a price is a 400 for a key with a budget", async () => {
   const router = await routerOver([() => expect.unreachable()]);
   const { list } = router.services.decisions.current;
-  Object.assign(list[0], { usdPerMillionTokens: null });
+  Object.assign(list[0], { mostCostOf: () => null });
   const response = await router.ask();
   expect(response.status).toBe(400);
   expect(await response.json()).toMatchObject({

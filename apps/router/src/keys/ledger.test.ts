@@ -55,6 +55,14 @@ test("an amount is reserved until it is settled, and only its cost is spent", as
   expect(await ledger.state(key)).toMatchObject({ dayNano: 0.1e9, held: [], requests: 1 });
 });
 
+test("the known part of a reservation is charged at the end of its lease", async () => {
+  const { connect, pass } = ledgerFile();
+  const ledger = connect();
+  await ledger.reserve(key, [0.7e9], 0.2e9);
+  pass(leaseMs);
+  expect(await ledger.state(key)).toMatchObject({ dayNano: 0.2e9, held: [] });
+});
+
 test("the dearest amount that fits is reserved, and near the limit only the cheapest", async () => {
   const ledger = ledgerFile().connect();
   const first = await ledger.reserve(key, [2e9, 0.9e9, 0.1e9]);

@@ -24,16 +24,19 @@ export class Ledger {
     this.leaseMs = leaseMs;
   }
 
-  /** Reserves the first amount that fits, and returns its index; near the limit only the cheapest ones may. */
-  reserve(key: BudgetKey, amounts: readonly number[], cheapest = amounts.length - 1) {
+  /**
+   * Reserves the first amount that fits, and returns its index; near the limit only the cheapest one may.
+   * The known part is charged if the router dies before it renews or settles.
+   */
+  reserve(key: BudgetKey, amounts: readonly number[], known = 0) {
     return this.#change(key, (state, renewedMs) => {
       const room = roomOf(key, state);
-      const first = room.isNear ? cheapest : 0;
+      const first = room.isNear ? amounts.length - 1 : 0;
       const at = amounts.findIndex((amount, each) => each >= first && amount <= room.nano);
       const nano = amounts[at];
       const none = { held: null as Held | null, at, room };
       if (nano === undefined) return [state, none];
-      const held = { id: randomUUID(), nano, known: 0, paid: 0, renewedMs, leaseMs: this.leaseMs };
+      const held = { id: randomUUID(), nano, known, paid: 0, renewedMs, leaseMs: this.leaseMs };
       const next = { ...state, requests: state.requests + 1, held: [...state.held, held] };
       return [next, { ...none, held, room: roomOf(key, next) }];
     });
