@@ -63,6 +63,7 @@ test("a message's decision and reply are spans of its caller's trace, with no te
   expect(exported).not.toMatch(new RegExp(`nobody should see|${plantedKey}`));
   expect(exported).toContain("my-request");
   expect(exported).toContain("evaluator-router");
+  expect(exported).toContain("openinference.span.kind");
   const spans = bodies
     .flatMap((body) => exportSchema.parse(JSON.parse(body)).resourceSpans)
     .flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));

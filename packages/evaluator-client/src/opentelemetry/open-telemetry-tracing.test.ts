@@ -50,6 +50,14 @@ test("traces the call and each attempt after the conventions", async () => {
       "gen_ai.response.id": "gen_1",
       "gen_ai.usage.input_tokens": 336,
       "gen_ai.usage.output_tokens": 3,
+      "openinference.span.kind": "DECISION",
+      "decision.system": "typesafe",
+      "decision.provider": "gateway",
+      "decision.model_name": "typesafe-ai/jev",
+      "decision.request.model_name": "typesafe-ai/jev",
+      "decision.response.model_name": "typesafe-ai/jev",
+      "decision.token_count.input": 336,
+      "decision.token_count.output": 3,
       "evaluator.cost_usd": 0.000014112,
       "server.address": "ai-gateway.vercel.sh",
       "server.port": 443,
@@ -90,6 +98,8 @@ test("records content only when asked, and never the key", async () => {
   expect(asked.at(-1)?.attributes).toMatchObject({
     "gen_ai.input.messages": JSON.stringify(emailRequest),
     "gen_ai.output.messages": JSON.stringify(gatewayBody.answers),
+    "input.value": JSON.stringify(emailRequest),
+    "output.value": JSON.stringify(gatewayBody.answers),
   });
   expect(JSON.stringify(asked.map(contentOf))).not.toContain("planted");
 });

@@ -5,6 +5,7 @@ import type { Evaluation } from "../evaluation.ts";
 import type { TracedCall, Tracing } from "../evaluator-options.ts";
 import type { Hooks } from "../logger.ts";
 import { withoutImageBytes } from "../questions/state.ts";
+import { serviceRows } from "../transports/direct/services.ts";
 
 /** Options of {@link openTelemetryTracing}. */
 export interface OpenTelemetryTracingOptions {
@@ -16,7 +17,7 @@ export interface OpenTelemetryTracingOptions {
 
 /**
  * Traces every call as a GenAI client span, with one HTTP client span for each attempt, after the
- * OpenTelemetry semantic conventions. Nothing of the state is recorded unless asked for.
+ * OpenTelemetry semantic conventions and OpenInference's for decisions. Nothing of the state is recorded unless asked for.
  *
  * @throws {ConfigurationError} when there is no such option.
  * @example
@@ -51,16 +52,35 @@ export function openTelemetryTracing(
 function describe({ request, transport }: TracedCall, recordContent: boolean) {
   const { name, target } = transport;
   const { state, questions } = request;
+  // Megabytes of an image belong in no span.
+  const input = recordContent
+    ? JSON.stringify({ state: withoutImageBytes(state), questions })
+    : undefined;
   const attributes = {
     "gen_ai.operation.name": "evaluate",
     "gen_ai.provider.name": name,
-    ...(target && { "gen_ai.request.model": target.modelId, ...serverOf(target.url) }),
-    ...(recordContent && {
-      // Megabytes of an image belong in no span.
-      "gen_ai.input.messages": JSON.stringify({ state: withoutImageBytes(state), questions }),
+    "openinference.span.kind": "DECISION",
+    "decision.system": systemOf(name),
+    "decision.provider": name,
+    ...(target && {
+      "gen_ai.request.model": target.modelId,
+      "decision.model_name": target.modelId,
+      "decision.request.model_name": target.modelId,
+      ...serverOf(target.url),
     }),
+    ...(input !== undefined && { "gen_ai.input.messages": input, ...textOf("input", input) }),
   };
   return { name: target ? `evaluate ${target.modelId}` : "evaluate", attributes };
+}
+
+/** Returns OpenInference's name of the form that a transport speaks. */
+function systemOf(transport: string): string {
+  const { wire } = new Map(Object.entries(serviceRows)).get(transport) ?? {};
+  return wire === "decisions" ? "openai" : "typesafe";
+}
+
+function textOf(side: "input" | "output", json: string) {
+  return { [`${side}.value`]: json, [`${side}.mime_type`]: "application/json" };
 }
 
 function describeAnswer(span: Span, evaluation: Evaluation, recordContent: boolean): void {
@@ -69,11 +89,20 @@ function describeAnswer(span: Span, evaluation: Evaluation, recordContent: boole
     ...(usage !== null && {
       "gen_ai.usage.input_tokens": usage.inputTokens,
       "gen_ai.usage.output_tokens": usage.outputTokens,
+      "decision.token_count.input": usage.inputTokens,
+      "decision.token_count.output": usage.outputTokens,
     }),
-    ...(modelId !== null && { "gen_ai.response.model": modelId }),
+    ...(modelId !== null && {
+      "gen_ai.response.model": modelId,
+      "decision.model_name": modelId,
+      "decision.response.model_name": modelId,
+    }),
     ...(requestId !== null && { "gen_ai.response.id": requestId }),
     ...(costUsd !== null && { "evaluator.cost_usd": costUsd }),
-    ...(recordContent && { "gen_ai.output.messages": JSON.stringify(answers) }),
+    ...(recordContent && {
+      "gen_ai.output.messages": JSON.stringify(answers),
+      ...textOf("output", JSON.stringify(answers)),
+    }),
   });
 }
 
