@@ -22,13 +22,20 @@ import {
   readText,
   wrongField,
 } from "./evaluation-form.ts";
+import { isGemini, readGemini } from "./gemini-form.ts";
 import { isSystemone, readSystemone } from "./systemone-form.ts";
 
-/** OpenAI's form; a body with a state and a map of questions has the vendor's form (Perplexity's clients). */
+/**
+ * OpenAI's form. A body with a map of questions has Google's form, or the vendor's if it has a state (Perplexity's
+ * clients).
+ */
 export const decisionsForm: EvaluationForm = {
   endpoint: "decisions",
   path: "/v1/decisions",
-  read: (body) => (isSystemone(body) ? readSystemone(body) : readDecisions(body)),
+  read(body) {
+    if (isSystemone(body)) return readSystemone(body);
+    return isGemini(body) ? readGemini(body) : readDecisions(body);
+  },
 };
 
 /** A value of an option, which is typed in this form. */

@@ -22,7 +22,7 @@ export interface AskedEvaluation {
   readonly model: string | null;
   readonly request: EvaluationRequest;
   /** The form that the client speaks, by OpenInference's names. */
-  readonly system: "typesafe" | "openai";
+  readonly system: "typesafe" | "openai" | "google";
   /** Whether the form can refuse single questions. */
   readonly takesRefusals: boolean;
   /** Returns the body of the answer. */

@@ -77,7 +77,11 @@ function withAssets(state: State, given: unknown): State {
   throw wrongField(["assets", unused], "is named by no part of the state");
 }
 
-function toBody(answered: Answered, questions: Readonly<Record<string, { criteria?: unknown }>>) {
+/** Returns the answer in the vendor's form, with the levels as these questions wrote them. */
+export function toBody(
+  answered: Answered,
+  questions: Readonly<Record<string, { criteria?: unknown }>>,
+) {
   const { model, usage, costUsd, printed } = answered;
   const toAnswers = (answers: Answered["answers"]) =>
     mapEntries(answers, (answer, id) => {
@@ -124,10 +128,10 @@ const legends: Readonly<Record<KindName, (criteria: unknown) => object | undefin
 };
 
 /** Maps a record; an id such as __proto__ is data. */
-function mapEntries<TValue>(
+export function mapEntries<TValue, TMapped>(
   record: Readonly<Record<string, TValue>>,
-  map: (value: TValue, id: string) => object,
-): object {
+  map: (value: TValue, id: string) => TMapped,
+): Record<string, TMapped> {
   return Object.fromEntries(Object.entries(record).map(([id, value]) => [id, map(value, id)]));
 }
 

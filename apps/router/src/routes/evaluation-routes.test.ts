@@ -191,3 +191,45 @@ test("a list of models marks decision models, and the vendor's clients find thei
     ]),
   });
 });
+
+test("Google's form gets a confidence by Google's definition, and its counts", async () => {
+  const router = await answering();
+  const { status, body } = await post(router, "/v1/decisions", {
+    model: "gemini-decision-1",
+    input: [{ type: "text", text: state }],
+    questions: {
+      ...map,
+      scam: {
+        type: "noul",
+        instructions: [
+          { type: "text", text: "What" },
+          { type: "text", text: "is it?" },
+        ],
+        criteria: { true_description: "a scam" },
+      },
+    },
+  });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    answers: {
+      scam: { type: "noul", noul: 0.25, confidence: 0.75 },
+      kind: { choice: "prize", probabilities: { prize: 0.7, other: 0.3 }, confidence: 0.7 },
+      level: { score: 0.9, legend: { "0": "fine", "1": "fraud" }, confidence: 0.9 },
+    },
+    usage: { total_input_tokens: 50, total_output_tokens: 5, total_tokens: 55 },
+  });
+  expect(router.seen[0]?.body).toMatchObject({
+    questions: { ...asked, scam: { instructions: "What\nis it?", criteria: { true: "a scam" } } },
+  });
+});
+
+test.each([
+  { input: [], param: "input" },
+  { input: [{ type: "text" }], param: "input.0.text" },
+  { input: [{ type: "video", uri: "a" }], param: "input.0.type" },
+  { input: { type: "image" }, param: "input.0" },
+])("Google's form names a wrong $param", async ({ input, param }) => {
+  const router = await answering();
+  const { status, body } = await post(router, "/v1/decisions", { input, questions: map });
+  expect({ status, body }).toMatchObject({ status: 400, body: { error: { param } } });
+});
