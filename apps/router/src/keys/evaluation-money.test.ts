@@ -1,10 +1,12 @@
 import { createEvaluator, gatewayTransport } from "evaluator-client";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { budgetRouter } from "../testing/budget-router.ts";
 import { servicesOver } from "../testing/test-router.ts";
 import type { Answer } from "../testing/upstreams.ts";
 import type { EvaluationRecord } from "../evaluations/evaluation-record.ts";
 import { serviceOf } from "../evaluations/evaluation-services.ts";
+import { sqliteLedger } from "./key-database.ts";
+import { Ledger } from "./ledger.ts";
 
 const questions = { scam: { type: "noul", instructions: "Is it a scam?" } };
 const body = { model: "jev-latest", state: "You have won the lottery", questions };
@@ -18,8 +20,17 @@ const answer = (marketCost: string | null, differences: object = {}) => ({
   ...differences,
 });
 
+interface RouterDifferences {
+  readonly usdPerDay?: number;
+  readonly maxRetries?: number;
+  readonly ledger?: Ledger;
+}
+
 /** A router whose services are the given answers, in this order, at the price of a dollar for a million tokens. */
-async function routerOver(answers: readonly Answer[], { usdPerDay = 1, maxRetries = 0 } = {}) {
+async function routerOver(
+  answers: readonly Answer[],
+  { usdPerDay = 1, maxRetries = 0, ...parts }: RouterDifferences = {},
+) {
   const records: EvaluationRecord[] = [];
   const list = answers.map((one, at) => {
     const transport = gatewayTransport({
@@ -39,7 +50,7 @@ async function routerOver(answers: readonly Answer[], { usdPerDay = 1, maxRetrie
     decisions: { current: { list: list as never, models: new Map([["second", 1]]) } },
   };
   const observeEvaluation = (record: EvaluationRecord) => void records.push(record);
-  const router = await budgetRouter(usdPerDay, {}, { services, observeEvaluation });
+  const router = await budgetRouter(usdPerDay, {}, { services, observeEvaluation, ...parts });
   const ask = (more: object = {}) => router.post("/v1/systemone", { ...body, ...more });
   return { ...router, services, ask, records };
 }
@@ -105,6 +116,26 @@ test("a hundred calls at once spend at most a thousandth of a dollar", async () 
   expect(paid).toBeGreaterThan(10);
   expect(statuses.filter((status) => status === 200)).toHaveLength(paid);
   expect(statuses.filter((status) => status === 429)).toHaveLength(100 - paid);
+});
+
+test("two routers with one ledger spend no more at a service that counts each byte", async () => {
+  let paidNano = 0;
+  const bill: Answer = async (request) => {
+    const tokens = (await request.arrayBuffer()).byteLength + 200;
+    paidNano += tokens * 1000;
+    return Response.json(answer(null, { usage: { inputTokens: tokens, outputTokens: 1 } }));
+  };
+  const first = await routerOver([bill], { usdPerDay: 0.005 });
+  const ledger = new Ledger(() => sqliteLedger(first.path), { leaseMs: 60_000 });
+  onTestFinished(() => ledger.close());
+  const second = await routerOver([bill], { usdPerDay: 0.005, ledger });
+  const asked = [first, second].flatMap(({ ask }) => Array.from({ length: 50 }, () => ask()));
+  const statuses = (await Promise.all(asked)).map(({ status }) => status);
+  expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  const { dayNano, reservedNano } = await first.spent();
+  expect({ dayNano, reservedNano }).toEqual({ dayNano: paidNano, reservedNano: 0 });
+  expect(dayNano).toBeLessThanOrEqual(5_000_000);
+  expect(dayNano).toBeGreaterThan(3_000_000);
 });
 
 test("a refused call is a 429 in the form of the route, and is not asked", async () => {
