@@ -50,6 +50,7 @@ const imageUrl = z
     (url) => field.httpsUrl.safeParse(url).success || /^data:image\/[^,]*,/.test(url),
     "is neither an https: nor a data: address",
   );
+const plainImage = imageUrl.transform((url) => ({ url, detail: null }));
 const fileData = z
   .string()
   .regex(/^data:[\w.+-]+\/[\w.+-]+;base64,/, "is not a data: address with base64");
@@ -78,7 +79,8 @@ const part = z.discriminatedUnion(
     z.object({ type: z.literal("refusal"), refusal: z.string(), ...marked }),
     z.object({
       type: z.literal("image_url"),
-      image_url: z.object({ url: imageUrl, detail }),
+      // Mistral's form is the address alone.
+      image_url: z.union([z.object({ url: imageUrl, detail }), plainImage]),
       ...marked,
     }),
     z.object({ type: z.literal("input_image"), image_url: imageUrl, detail, ...marked }),

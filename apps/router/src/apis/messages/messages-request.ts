@@ -131,8 +131,9 @@ function toProviderOptions(data: MessagesBody): Conversation["providerOptions"] 
 
 const marked = {
   cache_control: z
-    .object({ type: z.literal("ephemeral"), ttl: z.enum(["5m", "1h"]).nullish() })
-    .transform(({ type, ttl }) => (ttl ? { type, ttl } : { type }))
+    .object({ type: z.literal("ephemeral"), ttl: z.string().nullish() })
+    // Other services have other lifetimes; Anthropic's longest is the nearest.
+    .transform(({ type, ttl }) => (ttl ? { type, ttl: ttl === "5m" ? "5m" : "1h" } : { type }))
     .nullish(),
 };
 

@@ -3,7 +3,7 @@ import { HttpError } from "../../http-error.ts";
 import { readMessagesRequest } from "./messages-request.ts";
 
 const user = { role: "user", content: "hi" };
-const cache_control = { type: "ephemeral", ttl: "1h" };
+const cache_control = { type: "ephemeral", ttl: 5 };
 
 function read(fields: object) {
   return readMessagesRequest({ model: "auto", max_tokens: 10, messages: [user], ...fields });
@@ -54,7 +54,7 @@ const impossible: [path: string, problem: string, fields: object][] = [
   [
     `${block}.cache_control.ttl`,
     "",
-    inUser({ ...text(), cache_control: { ...cache_control, ttl: "2h" } }),
+    inUser({ ...text(), cache_control: { ...cache_control, ttl: 5 } }),
   ],
   [
     `${block}.source.data`,
