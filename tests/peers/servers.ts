@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { execPath } from "node:process";
 import { freePort } from "evaluator-kit/postgres-server";
 
 /** A server of a Python environment on loopback, which ends with its test. */
@@ -38,6 +39,20 @@ export class PeerServer {
     this.#program.kill("SIGKILL");
     if (this.#program.exitCode === null) await once(this.#program, "exit");
   }
+}
+
+/** Starts the router in front of an emulator that knows "right-key". */
+export function startRouter(emulator: string, token: string, env: Record<string, string> = {}) {
+  const main = join(import.meta.dirname, "../../apps/router/src/main.ts");
+  return PeerServer.start(dirname(execPath), ["node", main, "--port", "PORT"], {
+    env: {
+      AI_GATEWAY_API_KEY: "right-key",
+      EVALUATOR_BASE_URL: `${emulator}/v4/ai`,
+      ROUTER_ACCESS_TOKEN: token,
+      ...env,
+    },
+    ready: "/healthz",
+  });
 }
 
 /** Returns once a server answers with any status. */
