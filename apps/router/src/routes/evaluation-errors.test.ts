@@ -140,3 +140,15 @@ test("the key is needed, and an unknown one gets the form of the route", async (
   expect(response.status).toBe(401);
   expect(await response.json()).toMatchObject({ detail: { error_type: "authentication_error" } });
 });
+
+test("a body that is no JSON, and a box at a service without images, ask nothing", async () => {
+  const router = await testRouter({});
+  const form = { "content-type": "multipart/form-data; boundary=x" };
+  const init = { method: "POST", headers: form, body: "--x--" };
+  expect((await router.request("/v1/systemone", init)).status).toBe(415);
+  const cup = { type: "box", instructions: "the cup" };
+  const { status, body } = await post(router, "/v1/systemone", { state, questions: { cup } });
+  expect(status).toBe(422);
+  expect(body).toMatchObject({ detail: [{ loc: ["body", "questions", "cup"] }] });
+  expect(router.seen).toEqual([]);
+});
