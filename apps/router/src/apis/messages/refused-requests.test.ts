@@ -3,7 +3,7 @@ import { HttpError } from "../../http-error.ts";
 import { readMessagesRequest } from "./messages-request.ts";
 
 const user = { role: "user", content: "hi" };
-const cache_control = { type: "ephemeral", ttl: 5 };
+const cache_control = { type: "ephemeral", ttl: "1h" };
 
 function read(fields: object) {
   return readMessagesRequest({ model: "auto", max_tokens: 10, messages: [user], ...fields });
