@@ -42,14 +42,13 @@ export class PeerServer {
 }
 
 /** Starts the router in front of an emulator that knows "right-key". */
-export function startRouter(emulator: string, token: string, env: Record<string, string> = {}) {
+export function startRouter(emulator: string, token: string) {
   const main = join(import.meta.dirname, "../../apps/router/src/main.ts");
   return PeerServer.start(dirname(execPath), ["node", main, "--port", "PORT"], {
     env: {
       AI_GATEWAY_API_KEY: "right-key",
       EVALUATOR_BASE_URL: `${emulator}/v4/ai`,
       ROUTER_ACCESS_TOKEN: token,
-      ...env,
     },
     ready: "/healthz",
   });

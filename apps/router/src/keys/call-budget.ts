@@ -108,7 +108,7 @@ export class CallBudget {
     return this.#tokens.output;
   }
 
-  /** Returns a listener that ends a reply when the budget has no room for it, if the client's API can say so. */
+  /** Returns a listener that ends a reply when the budget is spent, if the client's API has a reason for that end. */
   limit(listener: ReplyListener, plan: ReplyPlan): ReplyListener {
     if (!this.isOpenEnded) {
       return (part) => {

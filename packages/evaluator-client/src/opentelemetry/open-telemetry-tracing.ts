@@ -73,9 +73,11 @@ function describe({ request, transport }: TracedCall, recordContent: boolean) {
   return { name: target ? `evaluate ${target.modelId}` : "evaluate", attributes };
 }
 
+const rows = new Map(Object.entries(serviceRows));
+
 /** Returns OpenInference's name of the form that a transport speaks. */
 function systemOf(transport: string): string {
-  const { wire } = new Map(Object.entries(serviceRows)).get(transport) ?? {};
+  const { wire } = rows.get(transport) ?? {};
   return wire === "decisions" ? "openai" : "typesafe";
 }
 
