@@ -5,8 +5,8 @@ import type { Decision } from "../decision/decision.ts";
 import type { Conversation } from "../conversation/conversation.ts";
 import { mayName, type Named, planOf } from "../decision/replies.ts";
 import { cheapestTier, type Tier, tierNames } from "../decision/tier-question.ts";
-import { createTurns, staysWarm } from "../decision/turns.ts";
-import { isClientTask, readUserTurns, toTierState } from "../conversation/user-turns.ts";
+import { createTurns, readTalk, staysWarm } from "../decision/turns.ts";
+import { isClientTask, toTierState } from "../conversation/user-turns.ts";
 import type { Call, MessageRouter } from "../message-router.ts";
 import type { TokenUsage } from "../reply/usage.ts";
 import { HttpError } from "../http-error.ts";
@@ -59,18 +59,19 @@ export function createModelChooser(parts: NamedModels & { readonly router: Messa
       const problem = "The key may use neither this model nor this tier; use auto.";
       throw new HttpError(403, problem, { param: "model" });
     }
-    const texts = readUserTurns(conversation);
-    const text = texts.at(-1);
+    const talk = readTalk(conversation);
+    const text = talk.texts.at(-1);
     if (text === undefined) {
       const problem = "auto decides by the last user message; send one.";
       const param = api.name === "responses" ? "input" : "messages";
       throw new HttpError(400, problem, { param });
     }
     if (isClientTask(conversation, text)) return takeNamed({ tier: cheapestTier }, "task", asked);
-    return decideTurn(texts, asked);
+    return decideTurn(talk, asked);
   }
 
-  async function decideTurn(texts: readonly string[], asked: Asked): Promise<Chosen> {
+  async function decideTurn(talk: ReturnType<typeof readTalk>, asked: Asked): Promise<Chosen> {
+    const { texts } = talk;
     const state = toTierState(texts);
     const evaluated = state.user_message;
     const { shadowModel } = routing.policy;
@@ -80,7 +81,7 @@ export function createModelChooser(parts: NamedModels & { readonly router: Messa
     const call = isShadow
       ? asked.call
       : await router.reserveAuto(asked.call, evaluated, asked.conversation);
-    const turn = turnOf(call.caller, texts);
+    const turn = turnOf(call.caller, talk);
     const decide = async () => {
       const { decision, isKept } = await turn.decide(async (before) => {
         const next = await router.decide(state, call, { isShadow });

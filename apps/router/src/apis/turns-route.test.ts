@@ -97,6 +97,23 @@ describe.each(apiForms)("$path", ({ path, ask }) => {
     expect(evaluations()).toBe(1);
   });
 
+  test("a fallback's model does not stay for the same words in another conversation", async () => {
+    let isDown = true;
+    const reply = () =>
+      isDown
+        ? Response.json({ error: { message: "down" } }, { status: 500 })
+        : replyStream(["fine"]);
+    const answer = (request: Request) =>
+      request.headers.get("ai-language-model-id") === fast ? reply() : replyStream(["fine"]);
+    const policy = { ...defaultPolicy, fallbackModels: ["a/fallback"] };
+    const { send } = await routerOf(["fast", "nano"], { reply: answer }, { policy });
+    const go = (calls: number) => send(path, ask(["continue"], { calls }));
+    expect(await go(0)).toEqual(["model-failed", "a/fallback"]);
+    isDown = false;
+    expect(await go(1)).toEqual(["turn", "a/fallback"]);
+    expect(await go(0)).toEqual(["turn", fast]);
+  });
+
   const price = (dollars: number, cacheRead: number) => ({
     inputUsdPerMillionTokens: dollars,
     outputUsdPerMillionTokens: dollars,

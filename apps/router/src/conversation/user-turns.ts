@@ -1,34 +1,12 @@
 import { cutText } from "evaluator-client";
+import clientTexts from "./client-texts.json" with { type: "json" };
 import { type Conversation, type Message, type Part, textOf } from "./conversation.ts";
 
 /** Elements that coding agents put around a message: these go with their text. */
-const reminders = [
-  ["environment_details", "user_info", "mode_notice"], // Cline and its forks
-  ["environment_context", "skill", "turn_aborted"], // Codex
-  ["user_shell_command", "subagent_notification"],
-  ["system-reminder", "task-notification", "local-command-caveat"], // Claude Code
-  ["local-command-stdout", "bash-input", "bash-stdout", "bash-stderr"],
-  ["command-message", "command-name", "command-args"],
-  ["current_datetime", "system_notification", "mode_changed_notice"], // GitHub Copilot
-  ["user_shell_command_output"],
-].flat();
+const reminders = Object.values(clientTexts.reminders).flat();
 
 /** How texts begin that programs write themselves: rules, orders to sum up or to go on, a sum, events. */
-const notices = [
-  "# AGENTS.md instructions", // Codex
-  "You are performing a CONTEXT CHECKPOINT COMPACTION",
-  "Another language model started to solve this problem",
-  "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools", // Claude Code
-  "This session is being continued from a previous conversation",
-  "Tool loaded.",
-  "[structured-output-enforce]",
-  "[Request interrupted by user",
-  "The connection dropped mid-response. Resume directly", // Qwen Code
-  "You are the component that summarizes a conversation",
-  "First, reason in your <analysis> block",
-  "Please create a detailed summary of the conversation so far. The history is", // GitHub Copilot
-  "The conversation history has been summarized to free up context.",
-];
+const notices = Object.values(clientTexts.notices).flat();
 
 /** Elements around the user's own words: only their tags go. */
 const frames = ["task", "user_query", "feedback"];
@@ -37,11 +15,12 @@ const frames = ["task", "user_query", "feedback"];
 export function readUserTurns({ messages }: Conversation): string[] {
   return messages
     .filter(({ role }) => role === "user")
-    .map(ownText)
+    .map(ownTextOf)
     .filter((text) => text !== "");
 }
 
-function ownText({ parts }: Message): string {
+/** Returns the user's own words of a message, or an empty text. */
+export function ownTextOf({ parts }: Message): string {
   const text = textOf(parts.filter(isOwn));
   const said = reminders.reduce((rest, name) => replaceElements(rest, name, () => ""), text);
   const own = frames.reduce((rest, name) => replaceElements(rest, name, (inner) => inner), said);
@@ -71,15 +50,7 @@ function replaceElements(text: string, name: string, toText: (inner: string) => 
 }
 
 /** How tasks begin that programs give: a title, tags, a follow-up. */
-const tasks = [
-  "### Task:", // Open WebUI
-  "[SUGGESTION MODE:", // Qwen Code
-  "Given the following... please reply with a title", // Continue
-  "Provide a concise, 5-word-or-less title", // LibreChat
-  "Analyze this conversation and provide:\n1. The detected language",
-  "Generate a concise, single-line task title", // Claude Code
-  "Write an insightful and concise Git commit message", // czg
-];
+const tasks = Object.values(clientTexts.tasks).flat();
 
 const naming = /\b(?:title generator|naming a coding session|sentence-case title)\b/i;
 

@@ -1,12 +1,17 @@
 import { hash } from "node:crypto";
 import { estimateTextTokens } from "evaluator-client";
+import { type Conversation, type Part, textOf } from "../conversation/conversation.ts";
+import { ownTextOf } from "../conversation/user-turns.ts";
 import { costOf, type TokenUsage } from "../reply/usage.ts";
-import type { Decision } from "./decision.ts";
+import type { Cause, Decision } from "./decision.ts";
 import { tierNames } from "./tier-question.ts";
 
 interface Turn {
-  decision: Promise<Decision>;
-  usage: TokenUsage | null;
+  /** The decision of the model that replied last. */
+  readonly decision: Promise<Decision>;
+  /** What the evaluation chose; null if a failure or a budget decided; undefined before it is known. */
+  choice: Decision | null | undefined;
+  readonly usage: TokenUsage | null;
   usedAt: number;
 }
 
@@ -22,41 +27,99 @@ const MOST_TURNS = 10_000;
 /** As long as providers keep a cache, and longer than a tool loop pauses. Chosen. */
 const KEPT_MS = 3_600_000;
 
+/** The words of a conversation, turn by turn. */
+interface Talk {
+  /** The user's own texts, one for each turn. */
+  readonly texts: readonly string[];
+  /** The texts of the user in each turn, and of the assistant before it. */
+  readonly turns: readonly string[];
+  /** Whether the last turn has called tools. */
+  readonly isLater: boolean;
+}
+
+/** Reads the turns of a conversation. Tool results and a program's own texts begin none. */
+export function readTalk({ messages }: Pick<Conversation, "messages">): Talk {
+  const texts: string[] = [];
+  const turns: string[] = [];
+  let [said, isLater] = ["", false];
+  for (const message of messages) {
+    const own = message.role === "user" ? ownTextOf(message) : "";
+    if (own !== "") {
+      texts.push(own);
+      // Claude Code ends a text with a line break only if it adds an order to sum up.
+      turns.push(JSON.stringify([said, own.trim()]));
+      [said, isLater] = ["", false];
+    } else if (message.role !== "system") {
+      isLater ||= message.parts.some(({ type }) => type === "toolCall" || type === "toolResult");
+      said += message.role === "assistant" ? textOf(message.parts.filter(isText)).trim() : "";
+    }
+  }
+  return { texts, turns, isLater };
+}
+
+const isText = ({ type }: Part): boolean => type === "text";
+
 /** Remembers the decision of each user's turn, so that all steps of a tool loop use one model. */
 export function createTurns(now: () => number = Date.now) {
-  const turns = new Map<string, Turn>();
+  const remembered = new Map<string, Turn>();
   const find = (key: string) => {
-    const turn = turns.get(key);
+    const turn = remembered.get(key);
     return turn !== undefined && now() - turn.usedAt < KEPT_MS ? turn : null;
   };
-  const set = (key: string, turn: Omit<Turn, "usedAt">) => {
-    turns.delete(key);
-    turns.set(key, { ...turn, usedAt: now() });
-    const [oldest] = turns.keys();
-    if (turns.size > MOST_TURNS && oldest !== undefined) turns.delete(oldest);
+  const set = (key: string, given: Omit<Turn, "usedAt">): Turn => {
+    const turn = { ...given, usedAt: now() };
+    remembered.delete(key);
+    remembered.set(key, turn);
+    const [oldest] = remembered.keys();
+    if (remembered.size > MOST_TURNS && oldest !== undefined) remembered.delete(oldest);
+    return turn;
   };
-  /** Returns the turn of the user's texts so far. */
-  return (caller: string, texts: readonly string[]) => {
-    const key = keyOf(caller, texts);
+  /** Returns the last turn of a conversation. */
+  return (caller: string, { turns, isLater }: Pick<Talk, "turns" | "isLater">) => {
+    const key = keyOf(caller, turns);
+    /** The same words may begin another conversation: they take the choice, and no model that replaced it. */
+    const known = async (turn: Turn) => {
+      if (isLater || turn.choice === undefined) return turn.decision.catch(() => null);
+      return turn.choice;
+    };
     return {
       /** Decides once; simultaneous first steps share the decision, unless it fails. */
       async decide(decideNew: (before: EarlierTurn | null) => Promise<Decision>) {
         for (let turn = find(key); turn !== null; turn = find(key)) {
-          const known = await turn.decision.catch(() => null);
-          if (known === null) continue; // a failed decision is forgotten
-          set(key, turn);
-          return { decision: known, isKept: true };
+          if (!isLater && turn.choice === null) break;
+          const decision = await known(turn);
+          if (decision === null) continue; // a failed decision is forgotten
+          set(key, { ...turn, decision: Promise.resolve(decision) });
+          return { decision, isKept: true };
         }
-        const decision = earlierOf(find(keyOf(caller, texts.slice(0, -1)))).then(decideNew);
-        set(key, { decision, usage: null });
-        decision.catch(() => turns.delete(key));
+        const decision = earlierOf(find(keyOf(caller, turns.slice(0, -1)))).then(decideNew);
+        const turn = set(key, { decision, choice: undefined, usage: null });
+        const keepChoice = (made: Decision) => void (turn.choice = isChoice(made) ? made : null);
+        const forget = () => void (remembered.get(key) === turn && remembered.delete(key));
+        void decision.then(keepChoice, forget); // before any other step that waits for it
         return { decision: await decision, isKept: false };
       },
       /** Keeps the model that replied, and its tokens. */
-      keep: (decision: Decision, usage: TokenUsage | null): void =>
-        set(key, { decision: Promise.resolve(decision), usage: usage ?? find(key)?.usage ?? null }),
+      keep: (decision: Decision, usage: TokenUsage | null): void => {
+        const before = find(key);
+        const kept = { decision: Promise.resolve(decision), choice: before?.choice ?? null };
+        set(key, { ...kept, usage: usage ?? before?.usage ?? null });
+      },
     };
   };
+}
+
+const choices: ReadonlySet<Cause> = new Set([
+  "choice",
+  "low-confidence",
+  "fit",
+  "warm-cache",
+  "key",
+]);
+
+/** Whether a decision holds for the same words later: no failure and no budget made it. */
+function isChoice({ cause }: Decision): boolean {
+  return choices.has(cause);
 }
 
 async function earlierOf(turn: Turn | null): Promise<EarlierTurn | null> {
@@ -64,9 +127,8 @@ async function earlierOf(turn: Turn | null): Promise<EarlierTurn | null> {
   return decision && turn?.usage ? { decision, usage: turn.usage } : null;
 }
 
-// Claude Code ends a text with a line break only if it adds an order to sum up.
-function keyOf(caller: string, texts: readonly string[]): string {
-  return hash("sha256", JSON.stringify([caller, ...texts.map((text) => text.trim())]), "base64");
+function keyOf(caller: string, turns: readonly string[]): string {
+  return hash("sha256", JSON.stringify([caller, ...turns]), "base64");
 }
 
 /** The shortest prompt that OpenAI and others cache. */
