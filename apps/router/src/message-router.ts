@@ -7,6 +7,7 @@ import {
   type Routing,
 } from "./decision/decide.ts";
 import type { BlindShadow } from "./blind/blind-shadow.ts";
+import { createCooldowns } from "./decision/cooldowns.ts";
 import type { Decision, TierState } from "./decision/decision.ts";
 import type { Conversation } from "./conversation/conversation.ts";
 import { createSignatureMemory } from "./conversation/signatures.ts";
@@ -63,6 +64,7 @@ interface ObservedRouting extends Routing {
 export class MessageRouter {
   readonly #routing: ObservedRouting;
   readonly #signatures = createSignatureMemory();
+  readonly #cooldowns = createCooldowns();
 
   constructor(routing: ObservedRouting) {
     this.#routing = routing;
@@ -121,9 +123,12 @@ export class MessageRouter {
     const { services, blindShadow } = this.#routing;
     const { redact, tracing } = services;
     const { budget } = call;
-    const plan = planOf(first, services.replies.current, call.key);
+    const named = planOf(first, services.replies.current, call.key);
+    const { plan, cause: cooling } = this.#cooldowns.order(named);
     const meter = newMeter();
     let decision = { ...first, ...askedOf(plan.targets[0], this.#routing) };
+    if (cooling !== null) decision = { ...decision, cause: cooling };
+    if (cooling !== null) onFallback?.(decision);
     const billed = () => billedTokens(meter, unlimited);
     let lostUsd: number | null = 0;
     const spentUsd = () => billedCostOf(billed().usage, decision.prices.model);
@@ -141,6 +146,7 @@ export class MessageRouter {
         redact,
         meter,
         signatures: this.#signatures,
+        onEnd: this.#cooldowns.note,
         onNext: async (target, { cause, maybeBilled }) => {
           const usage = maybeBilled ? billed().usage : meter.reported;
           const usd = usage === null ? 0 : billedCostOf(usage, decision.prices.model);

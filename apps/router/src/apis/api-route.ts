@@ -88,7 +88,8 @@ function replyRoute(
           autoDecision: chosen.autoDecision,
           passed: { ...api, ...request, ...limited, json, headers: c.req.header() },
         });
-        chosen.keep(answer.decision, answer.reply.end?.usage ?? null);
+        const { end } = answer.reply;
+        if (end !== null) chosen.keep(answer.decision, end.usage);
         return answer;
       },
       decision: () => decision,

@@ -147,6 +147,13 @@ describe.each(pairs)("a client of %s, a service of %s", (_name, type, form) => {
     expect(records).toMatchObject([{ outcome: "replied", upstream: "gateway" }]);
   });
 
+  const empty = word.filter((event) => !JSON.stringify(event).includes("half")).slice(0, 1);
+  test("an error after an empty block: the fallback replies", async () => {
+    const { text, records } = await askFor(form, type, labelled(sse([...begin, ...empty, error])));
+    expect(text).toContain("fine");
+    expect(records).toMatchObject([{ outcome: "replied", upstream: "gateway" }]);
+  });
+
   test.each([
     ["without its end", sse([...begin, ...word])],
     ["without its end, but with a mark", `${sse([...begin, ...word])}data: [DONE]\n\n`],

@@ -98,20 +98,34 @@ describe.each(apiForms)("$path", ({ path, ask }) => {
   });
 
   test("a fallback's model does not stay for the same words in another conversation", async () => {
-    let isDown = true;
-    const reply = () =>
-      isDown
-        ? Response.json({ error: { message: "down" } }, { status: 500 })
-        : replyStream(["fine"]);
-    const answer = (request: Request) =>
-      request.headers.get("ai-language-model-id") === fast ? reply() : replyStream(["fine"]);
+    let isFull = true;
+    const reply = ({ headers }: Request) => {
+      const fails = isFull && headers.get("ai-language-model-id") === fast;
+      return fails ? Response.json({ error: {} }, { status: 413 }) : replyStream(["fine"]);
+    };
     const policy = { ...defaultPolicy, fallbackModels: ["a/fallback"] };
-    const { send } = await routerOf(["fast", "nano"], { reply: answer }, { policy });
+    const { send } = await routerOf(["fast", "nano"], { reply }, { policy });
     const go = (calls: number) => send(path, ask(["continue"], { calls }));
-    expect(await go(0)).toEqual(["model-failed", "a/fallback"]);
-    isDown = false;
+    expect(await go(0)).toEqual(["model-refused", "a/fallback"]);
+    isFull = false;
     expect(await go(1)).toEqual(["turn", "a/fallback"]);
     expect(await go(0)).toEqual(["turn", fast]);
+  });
+
+  test("a model that failed is not asked first in the next conversation", async () => {
+    const asked: (string | null)[] = [];
+    const reply = ({ headers }: Request) => {
+      const model = headers.get("ai-language-model-id");
+      asked.push(model);
+      if (model === fast) return Response.json({ error: { message: "down" } }, { status: 500 });
+      return replyStream(["fine"]);
+    };
+    const policy = { ...defaultPolicy, fallbackModels: ["a/fallback"] };
+    const { send } = await routerOf(["fast"], { reply }, { policy });
+    const failed = ["model-failed", "a/fallback"];
+    expect(await send(path, ask(["Fix the bug."]))).toEqual(failed);
+    expect(await send(path, ask(["Write a poem."], { stream: true }))).toEqual(failed);
+    expect(asked).toEqual([fast, "a/fallback", "a/fallback"]);
   });
 
   const price = (dollars: number, cacheRead: number) => ({

@@ -33,8 +33,8 @@ export type Cause =
   | "key" // the client's key may not use the choice
   | "shadow"
   | "budget" // the key's budget has no room for a dearer tier
-  | "model-refused" // the model before answered 402, 403, 404 or 429
-  | "model-failed"; // it answered 5xx
+  | "model-refused" // the model before refused the request
+  | "model-failed"; // it failed before its first word
 
 /** A fit of `router:fit`, which decides instead of the evaluation model. */
 export interface TierFit {

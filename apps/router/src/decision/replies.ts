@@ -43,7 +43,7 @@ export function mayName(named: Named, allowance: Allowance | null, replies: Repl
   return allowance.tiers === null || tiers.some((tier) => modelOf(tier, replies) === model);
 }
 
-/** Returns the allowed plan of a decision. Its model goes first: an earlier one of the tier failed in this turn. */
+/** Returns the allowed plan of a decision. Its model goes first, as an earlier one of the tier failed in this turn; those go last. */
 export function planOf(
   { tierUsed, model, upstream }: Decision,
   replies: Replies,
@@ -52,7 +52,8 @@ export function planOf(
   const named = tierUsed === null ? replies.planOfModel(model) : null;
   const plan = named ?? replies.tiers[tierUsed ?? cheapestTier]; // a named model may be gone by now
   const isAsked = (target: Target) => target.model === model && target.upstream.name === upstream;
-  const [first, ...rest] = plan.targets.slice(Math.max(0, plan.targets.findIndex(isAsked)));
+  const at = Math.max(0, plan.targets.findIndex(isAsked));
+  const [first, ...rest] = [...plan.targets.slice(at), ...plan.targets.slice(0, at)];
   if (first === undefined) return plan;
   // A fallback of an allowed tier may be any model but that of another tier.
   const isOfTier = (each: Target) =>

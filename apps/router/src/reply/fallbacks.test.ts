@@ -16,20 +16,23 @@ const works: Fetch = async () => replyStream(["fine"]);
 const breaks: Fetch = async () => replyStream(["half"], { isCut: true });
 
 /** Asks two targets, of which the second works. */
-function callAfter(first: Fetch) {
+function callAfter(first: Fetch, onEnd: ReplyOptions["onEnd"] = () => undefined) {
   const causes: [model: string, cause: string | null][] = [];
   const onNext: NonNullable<ReplyOptions["onNext"]> = async ({ model }, { cause }) =>
     causes.push([model, cause]) > 0;
   const targets = [gatewayTarget(first, "a/first"), gatewayTarget(works, "a/second")] as const;
-  return { ...callFor([...targets], { onNext }), causes };
+  return { ...callFor([...targets], { onNext, onEnd }), causes };
 }
 
 test.each([
   [402, "model-refused"],
   [403, "model-refused"],
   [404, "model-refused"],
+  [405, "model-refused"],
   [408, "model-failed"],
+  [409, "model-failed"],
   [413, "model-refused"],
+  [424, "model-failed"],
   [429, "model-refused"],
   [500, "model-failed"],
   [529, "model-failed"],
@@ -53,11 +56,6 @@ test.each([
     "model-failed",
   ],
   ["an empty body", async () => new Response(null), "model-failed"],
-  [
-    "a context that is too long",
-    async () => Response.json({ error: { message: "The prompt is too long" } }, { status: 400 }),
-    "model-refused",
-  ],
 ] as [string, Fetch, string][])(
   "after %s the next target is asked",
   async (_what, first, cause) => {
@@ -67,10 +65,53 @@ test.each([
   },
 );
 
+test.each([
+  "The prompt is too long: 210000 tokens > 200000 maximum",
+  "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
+  "This model's maximum context length is 8192 tokens.",
+  "The input token count (40000) exceeds the maximum number of tokens allowed (32768).",
+  "Input is too long for requested model.",
+  "the request exceeds the available context size. try increasing the context size",
+  "This model's maximum prompt length is 131072 but the request contains 200000 tokens.",
+  "Please reduce the length of the messages or completion.",
+  "too many tokens: the prompt cannot exceed 8192 tokens",
+])("after status 400 with %j a model with more room is asked", async (message) => {
+  const first: Fetch = async () => Response.json({ error: { message } }, { status: 400 });
+  const ends: unknown[] = [];
+  const { reply, causes } = callAfter(first, (_, failed) => ends.push(failed));
+  expect((await reply).replyError).toBeNull();
+  expect(causes).toEqual([["a/second", "model-refused"]]);
+  expect(ends).toMatchObject([
+    { isOfRequest: true, httpError: { code: "context_length_exceeded" } },
+    null,
+  ]);
+});
+
+test.each([
+  "Your credit balance is too low to access the Anthropic API.",
+  "API key not valid. Please pass a valid API key.",
+  "The model `llama-2` has been decommissioned and is no longer supported.",
+  "registry.ollama.ai/library/gemma:2b does not support tools",
+  "Unsupported parameter: 'max_tokens' is not supported with this model.",
+])("after status 400 with %j another model is asked", async (message) => {
+  const first: Fetch = async () => Response.json({ error: { message } }, { status: 400 });
+  const { reply, causes } = callAfter(first);
+  expect((await reply).replyError).toBeNull();
+  expect(causes).toEqual([["a/second", "model-refused"]]);
+});
+
+test("a limit of tokens in a minute is no context that is too long", async () => {
+  const message = "Request too large: too many tokens, limit 30000 in a minute.";
+  const fails: Fetch = async () => Response.json({ error: { message } }, { status: 429 });
+  const { httpError } = await callFor([gatewayTarget(fails)], { plan: { maxRetries: 0 } }).reply;
+  expect(httpError).toMatchObject({ status: 429, code: null });
+});
+
 test("after status 401 another service is asked, which has another key", async () => {
   const { upstream, ...target } = gatewayTarget(works, "a/second");
   const next = { ...target, upstream: { ...upstream, name: "other" } };
-  const { reply, pieces } = callFor([gatewayTarget(failing(401), "a/first"), next]);
+  const same = gatewayTarget(failing(500), "a/same");
+  const { reply, pieces } = callFor([gatewayTarget(failing(401), "a/first"), same, next]);
   expect((await reply).replyError).toBeNull();
   expect(blocksOf(pieces)).toEqual(["fine"]);
 });

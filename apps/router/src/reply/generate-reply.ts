@@ -35,13 +35,16 @@ export interface ReplyOptions {
     target: Target,
     failure: Pick<ReplyFailure, "cause" | "maybeBilled">,
   ) => Promise<boolean>;
+  /** Called at the end of each call of a model; null is a reply. */
+  readonly onEnd?: (target: Target, failed: ReplyFailure | null) => void;
   /** @default the machine's own clock */
   readonly clock?: Clock;
   /** Returns a number from 0 to 1. @default Math.random */
   readonly random?: () => number;
 }
 
-type ReplyFailure = ReturnType<typeof toReplyFailure>;
+/** The failure of a reply call. */
+export type ReplyFailure = ReturnType<typeof toReplyFailure>;
 
 /** The end of a reply, or its failure. */
 export interface GeneratedReply extends Pick<ReplyFailure, "failure" | "httpError"> {
@@ -95,12 +98,15 @@ async function askInTurn(call: Call): Promise<Outcome> {
   for (let retries = 0; ;) {
     const outcome = await ask(target, call);
     const { failed } = outcome;
-    const [next, ...rest] = later;
+    call.onEnd?.(target, failed);
     if (failed === null) return outcome;
-    if (next !== undefined) {
-      if (!isForNext(failed, target, next)) return outcome;
+    if (later.length > 0) {
+      const from = target;
+      const at = later.findIndex((each) => isForNext(failed, from, each));
+      const next = later[at];
+      if (next === undefined) return outcome;
       if ((await call.onNext?.(next, failed)) === false) return outcome;
-      [target, later] = [next, rest];
+      [target, later] = [next, later.slice(at + 1)];
       continue;
     }
     const delayMs = retryDelayMs(failed, retries, call);

@@ -29,7 +29,7 @@ const forms: Readonly<Record<Exclude<UpstreamType, "gateway">, Form>> = {
     list: "choices",
   },
   "openai-responses": {
-    word: /"type":\s*"response\.(?!created"|queued"|in_progress")/,
+    word: /"type":\s*"response\.(?!(?:created|queued|in_progress|(?:output_item|content_part|reasoning_summary_part)\.added)")/,
     end: /"type":\s*"response\.(?:completed|incomplete)"/,
     list: "output",
   },

@@ -26,6 +26,7 @@ export function toReplyFailure(
   const answered = call === null ? statusCode : (call.statusCode ?? 0);
   const clear = (words: string | null) => (words && strictly(words) === words ? words : null);
   const [code, retryAfter] = [clear(codeOf(call ?? failed)), clear(retryAfterOf(call))];
+  const isOfRequest = requestStatuses.has(statusCode) || code === TOO_LONG;
   const httpError = statusCode < 400 ? null : { status: statusCode, code, retryAfter };
   return {
     replyError: limit === null ? strictly(describe(failed, service)) : tooSlow[limit],
@@ -34,7 +35,9 @@ export function toReplyFailure(
     /** The error of the model's service; the code is one like `context_length_exceeded`. */
     httpError: limit === null ? httpError : { status: 504, code: null, retryAfter: null },
     /** How the model failed; null if another model would fail too. */
-    cause: limit === null ? causeOf(statusCode, code) : limitCauses[limit],
+    cause: limit === null ? causeOf(statusCode, code, call ?? failed) : limitCauses[limit],
+    /** Whether the model may take another request: this one is too long, or has a part that it cannot read. */
+    isOfRequest,
     /** Whether the same model may be asked again. */
     isTemporary: isRetryable,
     /** Whether the service may charge for the call: it was sent, and no status rejected it. */
@@ -50,15 +53,30 @@ const tooSlow = {
 /** Time for the whole reply is over for every model. */
 const limitCauses = { "idle-timeout": "model-failed", timeout: null } as const;
 
-// After a 401, a service with another key may be asked.
-const rejectedStatuses: ReadonlySet<number> = new Set([401, 402, 403, 404, 413, 429]);
+/** The code of a conversation that a model cannot hold. */
+const TOO_LONG = "context_length_exceeded";
 
-function causeOf(status: number, code: string | null) {
-  // Another model may have more room.
-  const isLong = code === "context_length_exceeded";
-  if (rejectedStatuses.has(status) || isLong) return "model-refused";
+/** The request has a fault, unless the words are about the model; a 413 may be too large for it alone. */
+const requestStatuses: ReadonlySet<number> = new Set([400, 413, 415, 422]);
+
+/** Statuses below 500 of a service that may answer later. */
+const temporaryStatuses: ReadonlySet<number> = new Set([408, 409, 424, 425, 499]);
+
+function causeOf(status: number, code: string | null, error: unknown) {
   // A status below 400 is that of a broken reply; without one, the service was not reached.
-  return status < 400 || status === 408 || status >= 500 ? "model-failed" : null;
+  if (status < 400 || status >= 500 || temporaryStatuses.has(status)) return "model-failed";
+  const isOfModel = !requestStatuses.has(status) || status === 413 || code === TOO_LONG;
+  return isOfModel || ofModel.test(messageOf(error)) ? "model-refused" : null;
+}
+
+/** Words of a refusal that another model, or a service with another account, may not give. */
+const ofModel =
+  /\bcredit balance\b|\bapi key (?:not valid|expired)|\bmodel_(?:not_found|decommissioned)\b|\bmodel\b.{0,80}\b(?:not found|decommissioned|does not exist|not (?:available|supported))|\bdo(?:es)?(?: not|n't) support\b|\bnot supported (?:with|by|for) this model\b/i;
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  const body = APICallError.isInstance(error) ? (error.responseBody ?? "") : "";
+  return `${error.message}\n${body.slice(0, 4000)}`;
 }
 
 /** Whether no connection was made: its host, its address or its certificate failed. */
@@ -104,13 +122,15 @@ function retryAfterOf(call: APICallError | null): string | null {
 function codeOf(error: unknown): string | null {
   const isOfService = APICallError.isInstance(error) || error instanceof BrokenReplyError;
   if (!isOfService) return null;
-  if (tooLong.test(error.message)) return "context_length_exceeded";
+  const { statusCode = 400 } = error; // a limit of tokens in a minute is a 429
+  if (statusCode < 429 && tooLong.test(error.message)) return TOO_LONG;
   const body = "data" in error ? (error.data as { error?: { code?: unknown } | null }) : null;
   const code = body?.error?.code;
   return typeof code === "string" && /^[a-z_]{1,60}$/.test(code) ? code : null;
 }
 
-const tooLong = /\b(?:prompt is too long|context (?:length|window|size))\b/i;
+const tooLong =
+  /\b(?:prompt|input|request) (?:is )?too (?:long|large)\b|\bcontext (?:length|window|size|limit)\b|\bmaximum (?:prompt|context|number of tokens|input)\b|\bmax_prompt_tokens\b|\btoo many (?:input )?tokens\b|\breduce the length\b/i;
 
 /** An answer that is not in the gateway's form has its call as its cause. */
 function wordsOf({ name, message, cause }: Error): string {

@@ -1,0 +1,53 @@
+import type { ReplyFailure } from "../reply/generate-reply.ts";
+import type { ReplyPlan, Target } from "../reply/upstream.ts";
+import type { Cause } from "./decision.ts";
+
+/** Time that a model without a `Retry-After` is left alone. Chosen: a turn of a person, not an outage. */
+const COOLDOWN_MS = 60_000;
+const LONGEST_COOLDOWN_MS = 600_000;
+
+interface Cooldown {
+  readonly untilMs: number;
+  readonly cause: Cause;
+}
+
+type NotedFailure = Pick<ReplyFailure, "cause" | "httpError" | "isOfRequest">;
+
+/** Remembers models that failed before their first word; they are asked last for a while. */
+export function createCooldowns(now: () => number = Date.now) {
+  const cooldowns = new Map<string, Cooldown>();
+  const find = (target: Target): Cooldown | null => {
+    const cooldown = cooldowns.get(nameOf(target));
+    return cooldown !== undefined && now() < cooldown.untilMs ? cooldown : null;
+  };
+  /** Notes how a call of a model ended; null is a reply. */
+  const note = (target: Target, failed: NotedFailure | null): void => {
+    if (failed === null) cooldowns.delete(nameOf(target));
+    if (failed === null || failed.cause === null || failed.isOfRequest) return;
+    const waitMs = toWaitMs(failed.httpError?.retryAfter ?? null, now());
+    cooldowns.set(nameOf(target), { untilMs: now() + waitMs, cause: failed.cause });
+  };
+  /** Returns the plan with the models last that are left alone, and why its first one is replaced, if it is. */
+  const order = (plan: ReplyPlan): { readonly plan: ReplyPlan; readonly cause: Cause | null } => {
+    const [first] = plan.targets;
+    const cooldown = find(first);
+    if (cooldown === null) return { plan, cause: null };
+    const isReady = (target: Target) => find(target) === null;
+    const ready = plan.targets.filter(isReady);
+    const [next = first, ...later] = [...ready, ...plan.targets.filter((each) => !isReady(each))];
+    const cause = next === first ? null : cooldown.cause;
+    return { plan: { ...plan, targets: [next, ...later] }, cause };
+  };
+  return { note, order };
+}
+
+function nameOf({ upstream, model }: Target): string {
+  return `${upstream.name} ${model}`;
+}
+
+/** A `Retry-After` is in seconds, or a date. */
+function toWaitMs(retryAfter: string | null, nowMs: number): number {
+  const seconds = Number(retryAfter ?? Number.NaN);
+  const ms = Number.isNaN(seconds) ? Date.parse(retryAfter ?? "") - nowMs : seconds * 1000;
+  return Number.isNaN(ms) ? COOLDOWN_MS : Math.min(Math.max(0, ms), LONGEST_COOLDOWN_MS);
+}
