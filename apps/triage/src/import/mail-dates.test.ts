@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { parseDay, parseTime } from "./mail-dates.ts";
 
 test.each([
@@ -26,4 +26,10 @@ test.each([
 test("a time with a short year is one of this century", () => {
   expect(parseTime("Mon, 02 Mar 126 10:00:00 +0100")).toBe("2026-03-02T09:00:00.000Z");
   expect(parseTime("02.03.2026 10:00")).toBe("2026-03-02T10:00:00.000Z");
+});
+
+test("months of other languages, which take 20 MB, are not looked up for a mail without a date", () => {
+  using formatter = vi.spyOn(Intl, "DateTimeFormat");
+  expect([parseTime(""), parseTime("soon"), parseDay("")]).toEqual([null, null, null]);
+  expect(formatter).not.toHaveBeenCalled();
 });

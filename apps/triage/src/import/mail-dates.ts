@@ -47,6 +47,7 @@ function otherDay(text: string): string | null {
     /(?<![\d\p{L}])(\d{1,2})\.?[\s./-]{1,2}(?:de )?(\p{L}{3,12}|\d{1,2})\.?[\s./-]{1,2}(?:de )?(\d{4})(?!\d)/u.exec(
       text,
     ) ?? [];
+  if (month === "") return null;
   const number = /\d/.test(month) ? Number(month) : monthNumber(month);
   const day = `${year}-${String(number).padStart(2, "0")}-${first.padStart(2, "0")}`;
   return toDay(new Date(day)) === day ? day : null;
@@ -59,16 +60,14 @@ function monthNumber(name: string): number | undefined {
   return months.get(toMonthName(name));
 }
 
-// Both forms that calendars write, short and long.
+// Both forms that calendars write, short and long. A formatter takes 50 kB.
 function monthsIn(language: string): [string, number][] {
-  return Array.from({ length: 24 }, (_, at) => {
-    const form = new Intl.DateTimeFormat(language, {
-      day: "numeric",
-      month: at < 12 ? "short" : "long",
-      timeZone: "UTC",
+  return (["short", "long"] as const).flatMap((month) => {
+    const form = new Intl.DateTimeFormat(language, { day: "numeric", month, timeZone: "UTC" });
+    return Array.from({ length: 12 }, (_, at): [string, number] => {
+      const parts = form.formatToParts(Date.UTC(2026, at, 1));
+      return [toMonthName(parts.find(({ type }) => type === "month")?.value ?? ""), at + 1];
     });
-    const parts = form.formatToParts(Date.UTC(2026, at % 12, 1));
-    return [toMonthName(parts.find(({ type }) => type === "month")?.value ?? ""), (at % 12) + 1];
   });
 }
 

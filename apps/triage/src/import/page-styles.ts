@@ -95,7 +95,7 @@ const hiddenValues: readonly (readonly [name: string, value: RegExp])[] = [
 export function hides(style: Style): boolean {
   if (style.size === 0) return false;
   if (hiddenValues.some(([name, value]) => value.test(style.get(name) ?? ""))) return true;
-  if (isZero(style.get("opacity"))) return true;
+  if (isFaint(style.get("opacity"))) return true;
   if (isDot(style.get("max-height")) || isDot(style.get("max-width"))) return true;
   if (
     ["left", "top", "text-indent", "margin-left", "margin-top"].some((name) =>
@@ -105,6 +105,11 @@ export function hides(style: Style): boolean {
     return true;
   const isClipped = style.get("overflow") === "hidden";
   return isClipped && (isDot(style.get("height")) || isDot(style.get("width")));
+}
+
+/** Returns whether an opacity leaves too little to read. */
+function isFaint(opacity: string | undefined): boolean {
+  return opacity !== undefined && /^(?:0|0?\.0[0-5]?\d{0,10}|[0-5](?:\.\d{1,10})?%)$/.test(opacity);
 }
 
 function isFarOff(length: string | undefined): boolean {
@@ -129,8 +134,8 @@ const namedColours: Readonly<Record<string, string>> = { white: "255,255,255", b
 /** Returns a colour as `red,green,blue`; undefined if it is not known, `transparent` if it has none. */
 export function parseColour(text = ""): string | undefined {
   const colour = text.trim();
-  if (colour === "transparent" || /^rgba\([^)]{1,40},\s{0,5}0?\.?0\s{0,5}\)$/.test(colour))
-    return "transparent";
+  const [, alpha] = /^rgba\([^)]{1,40}[,/]\s{0,5}([\d.%]{1,12})\s{0,5}\)$/.exec(colour) ?? [];
+  if (colour === "transparent" || isFaint(alpha)) return "transparent";
   const [, short, long, numbers] =
     /^(?:#([\da-f]{3})|#([\da-f]{6})|rgb\(\s{0,5}(\d{1,3}\s{0,5},\s{0,5}\d{1,3}\s{0,5},\s{0,5}\d{1,3})\s{0,5}\))$/.exec(
       colour,
@@ -142,4 +147,24 @@ export function parseColour(text = ""): string | undefined {
     numbers?.replace(/\s/g, "") ??
     (Object.hasOwn(namedColours, colour) ? namedColours[colour] : undefined)
   );
+}
+
+/** The difference of red, green or blue that a reader may see, of 255; chosen, not measured. */
+const SEEN_DIFFERENCE = 16;
+
+/** Returns whether a text of a colour is lost on its background; not if one of them is not known. */
+export function isSameColour(colour: string, background = ""): boolean {
+  const [one, other] = [colour, background].map((parts) => parts.split(",").map(Number));
+  return (
+    one?.length === other?.length &&
+    one?.every((part, at) => Math.abs(part - (other?.[at] ?? NaN)) <= SEEN_DIFFERENCE) === true
+  );
+}
+
+/** Returns the size of a style's text: `font-size`, or the one in `font`. */
+export function fontSize(style: Style): string | undefined {
+  const font = /(?:^|\s)(0|\d{0,5}\.?\d{1,5}(?:px|pt|em|rem|%))(?=[/\s])/.exec(
+    style.get("font") ?? "",
+  );
+  return style.get("font-size") ?? font?.[1];
 }

@@ -154,6 +154,16 @@ test.each([
   ["font-size:1px", "a d"],
   ["color:#fff", "a d"],
   ["color:white", "a d"],
+  ["color:#fefefe", "a d"],
+  ["color:#f0f0f0", "a d"],
+  ["color:#e8e8e8", "a b d"],
+  ["color:rgba(0, 0, 0, 0.01)", "a d"],
+  ["color:rgba(0, 0, 0, 0.6)", "a b d"],
+  ["opacity:0.02", "a d"],
+  ["opacity:0.1", "a b d"],
+  ["font:0/0 a", "a d"],
+  ["font:bold 1px/2 arial", "a d"],
+  ["font:italic 700 12px/0 arial", "a b d"],
   ["color:rgb(255, 255, 255)", "a d"],
   ["color:transparent", "a d"],
   ["color:rgba(1,2,3,0)", "a d"],
@@ -172,7 +182,7 @@ test("the colour behind a text is that of the elements around it", () => {
   expect(toVisibleText(`a<table bgcolor=#112233><td>${button}</table>`)).toBe("a b");
   expect(toVisibleText(`a<table background=x.png><td>${button}</table>`)).toBe("a b");
   expect(toVisibleText(`<style>td a{background:#000}</style>a<td>${button}`)).toBe("a b");
-  expect(toVisibleText("<body bgcolor=black text=white>a<font color=black>b</font>")).toBe("");
+  expect(toVisibleText("<body bgcolor=black text=white>a<font color=black>b</font>")).toBe("a");
 });
 
 test.each([

@@ -1,5 +1,14 @@
 import { Parser } from "htmlparser2";
-import { hides, isDot, isZero, PageStyles, parseColour, type Style } from "./page-styles.ts";
+import {
+  fontSize,
+  hides,
+  isDot,
+  isSameColour,
+  isZero,
+  PageStyles,
+  parseColour,
+  type Style,
+} from "./page-styles.ts";
 
 /** How much text is wanted; a snippet takes less. */
 const TEXT_LENGTH = 3000;
@@ -128,10 +137,11 @@ function openIn(
 ): OpenElement {
   const isHidden =
     parent.isHidden || unseenTags.has(name) || attributes["hidden"] !== undefined || hides(style);
-  const size = style.get("font-size");
+  const size = fontSize(style);
   const hasNoSize = size === undefined ? parent.hasNoSize : isDot(size);
   const background = backgroundOf(style, attributes);
-  const colour = style.get("color") ?? attributes["color"]?.toLowerCase();
+  const named = name === "body" ? attributes["text"] : attributes["color"];
+  const colour = style.get("color") ?? named?.toLowerCase();
   return {
     name,
     isHidden,
@@ -161,7 +171,7 @@ function isSeen(
   styles: PageStyles,
 ): boolean {
   if (isHidden || hasNoSize || colour === "transparent") return false;
-  return colour === undefined || colour !== background || styles.hasOtherBackgrounds;
+  return colour === undefined || styles.hasOtherBackgrounds || !isSameColour(colour, background);
 }
 
 // An image of one pixel tracks the reader and shows nothing.
