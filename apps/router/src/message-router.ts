@@ -97,7 +97,8 @@ export class MessageRouter {
 
   /** Lets the evaluation model choose a tier. A shadow's failure is not recorded. */
   async decide(state: TierState, call: Call, { isShadow = false }: { isShadow?: boolean } = {}) {
-    const onLost = (attempts: number) => void call.budget?.addEvaluations(attempts);
+    const { budget } = call;
+    const onLost = budget && ((attempts: number) => void budget.addEvaluations(attempts));
     const options = { signal: call.signal, headers: this.#headersOf(call), onLost };
     try {
       const decision = await decide(state, this.#routing, options);

@@ -70,8 +70,8 @@ export class UnfitCalibrationError extends Error {
 interface DecisionCall {
   readonly signal: AbortSignal;
   readonly headers: Record<string, string>;
-  /** Gets the number of attempts before the last one that may have to be paid. */
-  readonly onLost: (attempts: number) => void;
+  /** Gets the number of attempts before the last one that may have to be paid; null if no one asks. */
+  readonly onLost: ((attempts: number) => void) | null;
 }
 
 /** Chooses a tier. @throws EvaluatorError, UnfitCalibrationError, or the signal's reason. */
@@ -89,7 +89,8 @@ export async function decide(
   const limited = { ...call, ...(deadlineMs !== null && { deadlineMs }) };
   const startedAt = performance.now();
   try {
-    const evaluator = services.evaluator.with(reportLost(onLost));
+    const own = services.evaluator;
+    const evaluator = onLost === null ? own : own.with(reportLost(onLost));
     return toDecision(await evaluator.evaluate(request, limited), state, routing);
   } catch (error) {
     call.signal.throwIfAborted();
@@ -107,7 +108,7 @@ export async function decide(
 }
 
 /** A failure of the last attempt is reported by its error. */
-function reportLost(onLost: DecisionCall["onLost"]): Middleware {
+function reportLost(onLost: (attempts: number) => void): Middleware {
   return async (request, next, call) => {
     try {
       const evaluation = await next(request);

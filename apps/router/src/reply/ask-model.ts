@@ -1,5 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
-import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import type { LanguageModelV4CallOptions, LanguageModelV4GenerateResult } from "@ai-sdk/provider";
 import { estimateTextTokens } from "evaluator-client";
 import { parseJson } from "evaluator-kit";
 import { type Attempt, turn } from "./attempt.ts";
@@ -40,7 +40,7 @@ export async function askModel(
   options: LanguageModelV4CallOptions,
   { attempt, pieces }: Reading,
 ): Promise<void> {
-  const { upstream, model } = target;
+  const { upstream } = target;
   // The gateway's events are the parts of a language model's stream.
   const isTaken = (response: Response) => upstream.type === "gateway" || isJson(response);
   const { taken, stream } = await callModel(target, options, isTaken);
@@ -52,20 +52,28 @@ export async function askModel(
       }
     } else if (isJson(taken)) {
       const text = await readText(taken.body);
-      const whole = new Response(text, {
-        headers: isStreamText(text) === true ? asStream : asJson,
-      });
-      if (!isJson(whole)) {
-        const own = { ...target, upstream: { ...upstream, fetch: async () => whole } };
+      if (isStreamText(text) === true) {
+        const fetch = async () => new Response(text, { headers: asStream });
+        const own = { ...target, upstream: { ...upstream, fetch } };
         await askModel(own, options, { attempt, pieces });
         return;
       }
-      const answering = await upstream.languageModel(model, async () => whole);
-      pieces.addWhole(await answering.doGenerate(options));
+      const body: unknown = upstream.type === "gateway" ? parseJson(text) : null;
+      // The gateway's form is the providers' common one; they read all others, and explain what is none.
+      if (hasContent(body)) pieces.addWhole({ ...body, response: { body } });
+      else {
+        const whole = async () => new Response(text, { headers: asJson });
+        const reader = await upstream.languageModel(target.model, whole);
+        pieces.addWhole(await reader.doGenerate(options));
+      }
     } else await readEvents(taken.body, { attempt, pieces });
   } finally {
     await attempt.send(pieces.take()); // also those in front of a failure in one chunk
   }
+}
+
+function hasContent(body: unknown): body is LanguageModelV4GenerateResult {
+  return Array.isArray((Object(body) as Partial<LanguageModelV4GenerateResult>).content);
 }
 
 /** Whether a response is a whole reply, as of a server that does not stream. */

@@ -19,7 +19,8 @@ export class Attempt {
   readonly #controller = new AbortController();
   #cancel: () => void = () => undefined;
   #heardAtMs: number;
-  readonly signal: AbortSignal;
+  readonly signal = this.#controller.signal;
+  readonly #onAbort = () => this.#controller.abort(this.#options.signal.reason);
   /** The limit that ended the request. */
   limit: "idle-timeout" | "timeout" | null = null;
   /** Whether the client has received a part of the reply. */
@@ -27,7 +28,8 @@ export class Attempt {
 
   constructor(options: AttemptOptions) {
     this.#options = options;
-    this.signal = AbortSignal.any([options.signal, this.#controller.signal]);
+    if (options.signal.aborted) this.#onAbort();
+    options.signal.addEventListener("abort", this.#onAbort); // cheaper than AbortSignal.any
     this.#heardAtMs = options.clock.now();
     this.#watch();
   }
@@ -43,9 +45,10 @@ export class Attempt {
     this.#heardAtMs = this.#options.clock.now();
   }
 
-  /** Removes the timer. */
+  /** Removes the timer and the listener. */
   end(): void {
     this.#cancel();
+    this.#options.signal.removeEventListener("abort", this.#onAbort);
   }
 
   /** A client that reads slowly is no silence of the service. */

@@ -1,4 +1,5 @@
 import { isRecord } from "evaluator-kit";
+import failureStatuses from "./failure-statuses.json" with { type: "json" };
 
 /** A reply that broke off, grew too large or is an error; the message is the router's own or the service's. */
 export class BrokenReplyError extends Error {
@@ -34,22 +35,7 @@ export const noReply =
   "The model's service answered without a reply, such as with a page or an empty body; check its address.";
 
 /** The status that an error of a service means, by its type or code. */
-const statuses: Readonly<Record<string, number>> = {
-  invalid_request_error: 400,
-  invalid_prompt: 400,
-  context_length_exceeded: 400,
-  authentication_error: 401,
-  permission_error: 403,
-  not_found_error: 404,
-  request_too_large: 413,
-  rate_limit_error: 429,
-  rate_limit_exceeded: 429,
-  insufficient_quota: 429,
-  api_error: 500,
-  server_error: 500,
-  timeout_error: 504,
-  overloaded_error: 529,
-};
+const statuses: Readonly<Record<string, number>> = failureStatuses;
 
 /** Returns the failure that a service sent as an event or a body, with whichever status; null if it is none. */
 export function serviceFailure(value: unknown): BrokenReplyError | null {

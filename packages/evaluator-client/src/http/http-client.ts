@@ -24,11 +24,15 @@ export interface HttpEndpoint {
 export interface HttpClient {
   /**
    * Prepares requests to one endpoint: their common part is computed once. Each is sent once, follows no
-   * redirect, and rejects with the reason of an abort.
+   * redirect, and rejects with the reason of an abort. Headers of a call replace the endpoint's.
    */
   prepare(
     endpoint: HttpEndpoint,
-  ): (body: string | null, abortable: Abortable) => Promise<HttpResponse>;
+  ): (
+    body: string | null,
+    abortable: Abortable,
+    headers?: HttpEndpoint["headers"],
+  ) => Promise<HttpResponse>;
   /** Closes the connections that it owns, once their requests are over. */
   close(): Promise<void>;
 }
@@ -61,8 +65,8 @@ export function fetchHttpClient(fetch: Fetch): HttpClient {
   let isClosed = false;
   return {
     prepare(endpoint) {
-      const { method, url, headers } = endpoint;
-      return async (body, { signal }) => {
+      const { method, url } = endpoint;
+      return async (body, { signal }, headers = endpoint.headers) => {
         if (isClosed) throw closedError();
         try {
           const init = { method, headers, body, signal, redirect: "manual" } as const;

@@ -32,17 +32,21 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     prepare(endpoint) {
       passOverContinueFrom(endpoint.url);
       const way = wayTo(endpoint.url, proxies, hasHttp2);
-      const request = {
-        endpoint,
-        hint: given === null ? proxyHint(endpoint.url, env) : "",
-        http1: toHttp1(endpoint),
-        http2Headers: way.hasHttp2 ? toHttp2Headers(endpoint) : {},
-      };
+      const hint = given === null ? proxyHint(endpoint.url, env) : "";
+      const url = new URL(endpoint.url);
+      const toRequest = (of: HttpEndpoint) => ({
+        endpoint: of,
+        hint,
+        http1: toHttp1(of, url),
+        http2Headers: way.hasHttp2 ? toHttp2Headers(of, url) : {},
+      });
+      const prepared = toRequest(endpoint);
       const sendOverFetch = overFetch.prepare(endpoint);
-      return (body, abortable) => {
+      return (body, abortable, headers) => {
         if (isClosed) return Promise.reject(closedError());
         const other = given ?? replacementInUse(proxies !== null);
-        if (other === "fetch") return sendOverFetch(body, abortable);
+        if (other === "fetch") return sendOverFetch(body, abortable, headers);
+        const request = headers === undefined ? prepared : toRequest({ ...endpoint, headers });
         const exchange = new UndiciExchange(request, body, abortable);
         if (exchange.isOver) return exchange.response;
         if (other === null) sendOver(way, user, exchange);
@@ -86,8 +90,7 @@ function dispatchOver(dispatcher: AnyDispatcher, exchange: UndiciExchange): void
 }
 
 /** Returns the options of requests to an endpoint over HTTP/1.1. */
-function toHttp1({ url, method, headers }: HttpEndpoint) {
-  const { origin, pathname, search } = new URL(url);
+function toHttp1({ method, headers }: HttpEndpoint, { origin, pathname, search }: URL) {
   const path = pathname + search;
   // The attempt's own limit covers headers and body, so undici's are off.
   const noTimeouts = { headersTimeout: 0, bodyTimeout: 0 };
@@ -98,8 +101,7 @@ function toHttp1({ url, method, headers }: HttpEndpoint) {
 const connectionHeaders = new Set(["connection", "host", "keep-alive", "transfer-encoding"]);
 
 /** Returns the headers of requests to an endpoint over HTTP/2. */
-function toHttp2Headers({ url, method, headers }: HttpEndpoint) {
-  const { host, pathname, search } = new URL(url);
+function toHttp2Headers({ method, headers }: HttpEndpoint, { host, pathname, search }: URL) {
   const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   return {
     ":method": method,

@@ -174,11 +174,8 @@ export function prepareJson(endpoint: HttpEndpoint, service: JsonService) {
   const send = http.prepare(endpoint);
   return (body: string | null, context: AttemptContext, state: unknown): Promise<JsonResponse> => {
     const { clock, headers: ofCall } = context;
-    const sendThis =
-      ofCall === undefined
-        ? send
-        : http.prepare({ ...endpoint, headers: mergeHeaders(endpoint.headers, ofCall) });
-    return sendThis(body, context).then((received) => {
+    const all = ofCall && mergeHeaders(endpoint.headers, ofCall);
+    return send(body, context, all).then((received) => {
       const response = toJsonResponse(received, endpoint);
       const status = isSuccess(response.status)
         ? (service.failedStatus?.(response.json) ?? null)
