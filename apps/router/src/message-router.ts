@@ -7,10 +7,10 @@ import {
   type Routing,
 } from "./decision/decide.ts";
 import type { BlindShadow } from "./blind/blind-shadow.ts";
-import { createCooldowns } from "./decision/cooldowns.ts";
 import type { Decision, TierState } from "./decision/decision.ts";
 import type { Conversation } from "./conversation/conversation.ts";
 import { createSignatureMemory } from "./conversation/signatures.ts";
+import { Plans } from "./decision/plans.ts";
 import { type Allowance, allowedTiers, planOf } from "./decision/replies.ts";
 import { cheapestTier, type Tier } from "./decision/tier-question.ts";
 import type { CallBudget } from "./keys/call-budget.ts";
@@ -64,10 +64,12 @@ interface ObservedRouting extends Routing {
 export class MessageRouter {
   readonly #routing: ObservedRouting;
   readonly #signatures = createSignatureMemory();
-  readonly #cooldowns = createCooldowns();
+  /** Who is asked for a reply, and in which order. */
+  readonly plans: Plans;
 
   constructor(routing: ObservedRouting) {
     this.#routing = routing;
+    this.plans = new Plans(routing);
   }
 
   /**
@@ -124,12 +126,11 @@ export class MessageRouter {
     const { services, blindShadow } = this.#routing;
     const { redact, tracing } = services;
     const { budget } = call;
-    const named = planOf(first, services.replies.current, call.key);
-    const { plan, cause: cooling } = this.#cooldowns.order(named);
+    const asked = { conversation: unlimited, passed };
+    const { plan, planned } = this.plans.planFor(first, asked, call.key);
     const meter = newMeter();
-    let decision = { ...first, ...askedOf(plan.targets[0], this.#routing) };
-    if (cooling !== null) decision = { ...decision, cause: cooling };
-    if (cooling !== null) onFallback?.(decision);
+    let decision = planned;
+    if (planned.cause !== first.cause) onFallback?.(planned);
     const billed = () => billedTokens(meter, unlimited);
     let lostUsd: number | null = 0;
     const spentUsd = () => billedCostOf(billed().usage, decision.prices.model);
@@ -147,7 +148,7 @@ export class MessageRouter {
         redact,
         meter,
         signatures: this.#signatures,
-        onEnd: this.#cooldowns.note,
+        onEnd: (target, failed) => this.plans.note(target, failed, unlimited),
         onNext: async (target, { cause, maybeBilled }) => {
           const usage = maybeBilled ? billed().usage : meter.reported;
           const usd = usage === null ? 0 : billedCostOf(usage, decision.prices.model);

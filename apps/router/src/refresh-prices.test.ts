@@ -42,6 +42,7 @@ async function refresh({ failures = 0, signal, list, ...named }: RefreshOptions 
     redact: redactor([]),
     replies: {
       catalogs,
+      capabilities: new Map(),
       current: configureReplies(gatewayUpstream({ apiKey: "k" }), {
         ...options,
         config,

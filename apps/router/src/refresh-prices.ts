@@ -1,6 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { type Catalog, type CatalogModel, EvaluatorError } from "evaluator-client";
 import { givenOf } from "./conversation/conversation.ts";
+import { toCapabilities } from "./decision/capabilities.ts";
 import { priceOf } from "./decision/replies.ts";
 import { tierNames } from "./decision/tier-question.ts";
 import type { ModelPrice, PriceStep } from "./reply/usage.ts";
@@ -21,16 +22,17 @@ const START_MS = 100;
 /** Reads the price lists, again each minute while one is unreadable, and prints missing models. */
 export async function refreshPrices(refresh: PriceRefresh) {
   const { redact, prices, onTried, signal, write, warn, sleep = setTimeout } = refresh;
-  const { catalogs } = refresh.replies;
+  const { catalogs, capabilities } = refresh.replies;
   if (catalogs.length === 0) return onTried();
   await sleep(START_MS, undefined, { signal }).catch(() => undefined); // aborted
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     try {
       const listed = new Set<string>();
       for (const catalog of catalogs.toReversed()) {
-        const list = await readPriceList(catalog, signal);
-        for (const [id, price] of list) if (price !== null) prices.set(id, price);
-        for (const id of list.keys()) listed.add(id);
+        const models = await catalog.listModels({ signal });
+        for (const [id, price] of toPriceList(models)) if (price !== null) prices.set(id, price);
+        for (const model of models) capabilities.set(model.id, toCapabilities(model));
+        for (const { id } of models) listed.add(id);
       }
       for (const line of missingModels(refresh, listed)) warn(`${line}\n`);
       return write(`${describeRatio(refresh)}\n`);
@@ -63,7 +65,10 @@ const unreadable =
 
 /** Reads the price of each listed model, null if a part is missing. @throws EvaluatorError */
 export async function readPriceList(catalog: Catalog, signal: AbortSignal) {
-  const models = await catalog.listModels({ signal });
+  return toPriceList(await catalog.listModels({ signal }));
+}
+
+function toPriceList(models: readonly CatalogModel[]) {
   return new Map(models.map((model) => [model.id, toPrice(model)]));
 }
 

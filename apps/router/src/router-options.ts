@@ -2,12 +2,8 @@ import type { GatewayModelId } from "ai";
 import { apiKeyVariables, keyVariables } from "evaluator-client";
 import { CliError, type Environment, isLoopbackHost, trimEnvironment } from "evaluator-kit";
 import { z } from "zod";
-import {
-  openAiUrlSchema,
-  orNull,
-  readRouterConfig,
-  type RouterConfig,
-} from "./config/router-config.ts";
+import { openAiUrlSchema, readRouterConfig, type RouterConfig } from "./config/router-config.ts";
+import { orNull } from "./config/fields.ts";
 import {
   list,
   matching,

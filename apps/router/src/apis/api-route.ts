@@ -1,7 +1,6 @@
 import type { Context, Handler, Hono } from "hono";
 import type { Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
-import { planOf } from "../decision/replies.ts";
 import { defectMessage, HttpError } from "../http-error.ts";
 import type { Answer, Call } from "../message-router.ts";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
@@ -18,8 +17,9 @@ import {
 import { type EventSender, sendEvents } from "../routes/event-stream.ts";
 import type { Guards } from "../routes/guards.ts";
 import type { Api, ApiRequest, ReplyWriter } from "./api.ts";
-import { addModelRoutes, createModelChooser } from "./choose-model.ts";
+import { createModelChooser } from "./choose-model.ts";
 import { apis } from "./errors.ts";
+import { addModelRoutes } from "./model-routes.ts";
 import { invalidField } from "./parse-body.ts";
 import { readMessagesRequest } from "./messages/messages-request.ts";
 import { estimateInput } from "../reply/billed-tokens.ts";
@@ -65,8 +65,9 @@ function replyRoute(
     if (request.unsupported && !isPassed) throw request.unsupported;
     if (call.budget !== null) checkPrice(request.body);
     const chosen = await choose(api, request, call);
-    const { current } = routing.services.replies;
-    const [target] = planOf(chosen.decision, current, call.key).targets;
+    const asked = { ...request, passed: { ...api, ...request } };
+    const { plan, planned } = router.plans.planFor(chosen.decision, asked, call.key);
+    const [target] = plan.targets;
     const isOpenEnded = call.budget?.isOpenEnded === true; // then no body is passed
     const limited = isLimited(call) ? request.allowed : null;
     const dropped = limited?.dropped ?? [];
@@ -77,7 +78,7 @@ function replyRoute(
     );
     const json = dropped.length === 0 ? await c.req.text() : JSON.stringify(limited?.body);
     const createdAt = Math.floor(Date.now() / 1000);
-    let { decision } = chosen;
+    let decision = planned;
     let writer: ReplyWriter | null = null;
     const reply: ReplyCall = {
       async ask(listener) {

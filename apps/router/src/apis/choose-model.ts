@@ -1,8 +1,6 @@
-import type { Context, Hono } from "hono";
-import { tryDecodeURIComponent } from "hono/utils/url";
 import { decideUnasked, keepAllowed, type Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
-import type { Conversation } from "../conversation/conversation.ts";
+import type { Asked as RoutedRequest } from "../decision/capabilities.ts";
 import { mayName, type Named, planOf } from "../decision/replies.ts";
 import { cheapestTier, type Tier, tierNames } from "../decision/tier-question.ts";
 import { createTurns, readTalk, staysWarm } from "../decision/turns.ts";
@@ -11,10 +9,8 @@ import type { Call, MessageRouter } from "../message-router.ts";
 import type { TokenUsage } from "../reply/usage.ts";
 import { HttpError } from "../http-error.ts";
 import type { Api, ApiRequest } from "./api.ts";
-import { apis } from "./errors.ts";
 import type { Target } from "../reply/upstream.ts";
 import type { RouterOptions } from "../router-options.ts";
-import type { ClientEnv } from "../routes/client-request.ts";
 
 interface Chosen {
   readonly decision: Decision;
@@ -24,9 +20,8 @@ interface Chosen {
   readonly keep: (decision: Decision, usage: TokenUsage | null) => void;
 }
 
-interface Asked {
+interface Asked extends Pick<RoutedRequest, "conversation" | "passed"> {
   readonly call: Call;
-  readonly conversation: Conversation;
   /** The text if it is evaluated beside the reply. */
   readonly evaluated?: string | null;
 }
@@ -52,7 +47,7 @@ export function createModelChooser(parts: NamedModels & { readonly router: Messa
   async function choose(api: Api, request: ApiRequest, call: Call): Promise<Chosen> {
     const model = meaningOf(request.model, api, parts);
     const { conversation } = request;
-    const asked = { call, conversation };
+    const asked = { call, conversation, passed: { ...api, ...request } };
     if (model === "cheapest") return takeNamed({ tier: cheapestTier }, "requested", asked);
     if (model !== "auto") {
       if (mayName(model, call.key, current())) return takeNamed(model, "requested", asked);
@@ -88,7 +83,8 @@ export function createModelChooser(parts: NamedModels & { readonly router: Messa
         if (before === null || !staysWarm(before, next, texts.at(-1) ?? "")) return next;
         return { ...next, ...modelOf(before.decision), cause: "warm-cache" };
       });
-      return keepAllowed(isKept ? keptOf(decision) : decision, call.key, routing);
+      const allowed = keepAllowed(isKept ? keptOf(decision) : decision, call.key, routing);
+      return router.plans.keepCapable(allowed, asked, call.key);
     };
     const decided = decide();
     if (shadowed === null) return { decision: await decided, autoDecision: null, keep: turn.keep };
@@ -109,7 +105,8 @@ const modelOf = ({ tierUsed, model, upstream, prices }: Decision) => {
   return { tierUsed, model, upstream, prices };
 };
 
-interface NamedModels {
+/** The parts that give the models' names their meanings. */
+export interface NamedModels {
   readonly routing: Routing;
   readonly options: Pick<RouterOptions, "clientModels">;
 }
@@ -123,12 +120,14 @@ const smallModel = /(?:^|[-_.])(?:haiku|mini|nano|lite|flash|small)(?:$|[-_.])/;
 /** Names are sent in headers. */
 const headerText = /^[ -~]{1,256}$/;
 
-function ownNames({ routing }: NamedModels): string[] {
+/** Returns the router's own names of models. */
+export function ownNames({ routing }: NamedModels): string[] {
   const { aliases } = routing.services.replies.current;
   return [...new Set([autoModel, ...tierNames, ...aliases.keys()])];
 }
 
-function missingModel(parts: NamedModels): HttpError {
+/** Returns the error of an unknown name. */
+export function missingModel(parts: NamedModels): HttpError {
   const message = `There is no such model here; use ${ownNames(parts).join(", ")}, a model of the configuration, or of the gateway as provider/model, or give the name a meaning in the aliases of router.config.json.`;
   return new HttpError(404, message, { param: "model", code: "model_not_found" });
 }
@@ -150,7 +149,8 @@ function meaningOf(asked: string, api: Api, models: NamedModels): Meaning {
   return targetOf(name, models);
 }
 
-function isModel(name: string, { routing }: NamedModels): boolean {
+/** Whether a name is a model's of the configuration or the price list. */
+export function isModel(name: string, { routing }: NamedModels): boolean {
   return routing.services.replies.current.isConfigured(name) || routing.prices.has(name);
 }
 
@@ -160,58 +160,4 @@ function targetOf(name: string, models: NamedModels): { readonly target: Target 
   const plan = headerText.test(name) ? current.planOfModel(name) : null;
   if (plan === null) throw missingModel(models);
   return { target: plan.targets[0] };
-}
-
-/** Adds `/v1/models`, in Anthropic's form for a request with `anthropic-version`. */
-export function addModelRoutes(app: Hono<ClientEnv>, models: NamedModels): void {
-  app.get("/v1/models", (c) => {
-    const decisions = decisionNames(models);
-    const data = [
-      ...ownNames(models).map((id) => toModel(c, id)),
-      ...decisions.map((id) => toDecisionModel(c, id)),
-    ];
-    // The vendor's clients read the second list.
-    const cards = decisions.map((name) => ({
-      name,
-      description: DECISION_MODEL,
-      release_date: "",
-    }));
-    if (!isAnthropic(c)) return c.json({ object: "list", data, models: cards });
-    return c.json({ data, has_more: false, first_id: data[0]?.id, last_id: data.at(-1)?.id });
-  });
-  app.get("/v1/models/*", (c) => {
-    const id = tryDecodeURIComponent(c.req.path.slice("/v1/models/".length));
-    const mayAsk = apis.filter(({ name }) => name === "messages" || !isAnthropic(c));
-    const isClients =
-      models.options.clientModels === "auto" && mayAsk.some((api) => api.clientModels.test(id));
-    if (isClients || ownNames(models).includes(id) || isModel(id, models)) {
-      return c.json(toModel(c, id));
-    }
-    if (decisionNames(models).includes(id)) return c.json(toDecisionModel(c, id));
-    throw missingModel(models);
-  });
-}
-
-/** The names of decision models: those of the configuration, and those of the services. */
-function decisionNames({ routing }: NamedModels): string[] {
-  const { list, models } = routing.services.decisions.current;
-  return [...new Set([...models.keys(), ...list.map(({ model }) => model)])];
-}
-
-function isAnthropic(c: Context): boolean {
-  return c.req.header("anthropic-version") !== undefined;
-}
-
-function toModel(c: Context, id: string) {
-  return isAnthropic(c)
-    ? { type: "model", id, display_name: id, created_at: "1970-01-01T00:00:00Z" }
-    : { id, object: "model", created: 0, owned_by: "router" };
-}
-
-const DECISION_MODEL = "Decision model; it answers typed questions.";
-
-/** The gateway's list has the type too. */
-function toDecisionModel(c: Context, id: string) {
-  if (!isAnthropic(c)) return { ...toModel(c, id), type: "decision" };
-  return { ...toModel(c, id), display_name: `${id} (decision model)` };
 }

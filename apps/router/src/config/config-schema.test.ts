@@ -94,7 +94,7 @@ const wrong: [situation: string, file: unknown, problem: string][] = [
   [
     "a fallback with retries",
     changed({ tier: { fallbacks: [{ ...nano, maxRetries: 1 }] } }),
-    "tiers.nano.fallbacks[0].maxRetries is not a known field; the fields are upstream, model, price.",
+    "tiers.nano.fallbacks[0].maxRetries is not a known field; the fields are upstream, model, price, contextWindow, maxOutputTokens, images, files, tools, efforts.",
   ],
   [
     "fallbacks that are no list",

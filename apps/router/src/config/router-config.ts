@@ -10,7 +10,9 @@ import {
 } from "evaluator-kit";
 import { z } from "zod";
 import { apiKeyVariables, serviceRows, services } from "evaluator-client";
-import type { ModelPrice } from "../reply/usage.ts";
+import { givenOf } from "../conversation/conversation.ts";
+import { fields, orNull, record } from "./fields.ts";
+import { capabilities, price, toTarget, usd } from "./target-schema.ts";
 import type { UpstreamType } from "../conversation/to-call-options.ts";
 
 /** The services that reply, and the plans of the tiers, as a file configures them. */
@@ -61,11 +63,6 @@ function parseJson(text: string, file: string): unknown {
   }
 }
 
-/** Accepts an absent value, which is null then. */
-export function orNull<TSchema extends z.ZodType>(schema: TSchema) {
-  return schema.nullable().default(null);
-}
-
 /** Returns the first problem after the path of its field. */
 export function describeIssue({ issues: [issue] }: z.ZodError, whole = "the file"): string {
   const key = issue?.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
@@ -85,11 +82,12 @@ type WrittenConfig = { readonly upstreams?: object; readonly decisions?: unknown
 function configSchema(json: WrittenConfig, env: Environment) {
   const names = Object.keys(Object(json?.upstreams));
   const asked = Array.isArray(json?.decisions) ? json.decisions.length : 1;
-  const target = fields({ upstream: upstreamName(names), model, price });
-  const fallbacks = z.array(target, "is not a list").default([]);
-  const tier = fields({ ...target.shape, fallbacks, ...limits })
-    .transform(({ upstream, model, price, fallbacks, ...limits }) => {
-      return { targets: [{ upstream, model, price }, ...fallbacks] as const, ...limits };
+  const target = { upstream: upstreamName(names), model, price, ...capabilities };
+  const fallbacks = z.array(fields(target).transform(toTarget), "is not a list").default([]);
+  const tier = fields({ ...target, fallbacks, ...limits })
+    .transform(({ fallbacks, maxRetries, idleTimeoutMs, timeoutMs, ...first }) => {
+      const waiting = givenOf({ idleTimeoutMs, timeoutMs });
+      return { targets: [toTarget(first), ...fallbacks] as const, maxRetries, ...waiting };
     })
     .exactOptional();
   return fields({
@@ -170,42 +168,6 @@ function upstreamName(names: readonly string[]) {
 const notModel = "is not the name of a model, such as qwen3:4b";
 const model = z.string(notModel).regex(/^[\x21-\x7e]{1,256}$/, notModel);
 
-const notUsd = "is not a number of US dollars per million tokens, such as 0.25";
-const usd = z.number(notUsd).min(0, notUsd);
-const cached = usd.exactOptional();
-const perMillion = {
-  cacheRead: cached,
-  cacheWrite: cached,
-  /** Kept for an hour. */
-  longCacheWrite: cached,
-};
-const notCount = "is not a number of tokens, such as 200000";
-const tokens = z.int(notCount).min(1, notCount);
-const step = fields({ inputTokens: tokens, input: cached, output: cached, ...perMillion });
-const factor = z.number("is not a factor, such as 2").min(0, "is not a factor, such as 2");
-const prices = fields({
-  input: usd,
-  output: usd,
-  ...perMillion,
-  fromInputTokens: z.array(step.transform(toPrices), "is not a list").exactOptional(),
-  modes: z.record(z.string(), factor, "is not an object").exactOptional(),
-  usdPerSearch: cached,
-  tokensPerFile: tokens.exactOptional(),
-});
-const price = orNull(prices.transform((given) => toPrices(given) as ModelPrice));
-
-function isPrice(name: string): boolean {
-  return name === "input" || name === "output" || name in perMillion;
-}
-
-function toPrices(given: object): object {
-  const named = Object.entries(given).map(([name, of]) => [
-    isPrice(name) ? `${name}UsdPerMillionTokens` : name,
-    of,
-  ]);
-  return Object.fromEntries(named) as object;
-}
-
 const notServer =
   "is not an http or https URL without user name, password, query and fragment, such as http://127.0.0.1:11434/v1";
 
@@ -267,30 +229,4 @@ function keyVariable(env: Environment) {
       if (key === undefined) context.addIssue(`names ${variable}, which is not set`);
       else if (!/^[\x21-\x7e]+$/.test(key)) context.addIssue(`names ${variable}, which ${notKey}`);
     });
-}
-
-/** An object with these fields only. */
-function fields<TShape extends z.ZodRawShape>(shape: TShape) {
-  const names = Object.keys(shape).join(", ");
-  const error: z.core.$ZodErrorMap = (issue) => {
-    if (issue.code !== "unrecognized_keys") return "is not an object";
-    return /(?:key|token|secret|password|authorization)$/i.test(issue.keys[0] ?? "")
-      ? "is a secret; name its environment variable in apiKeyEnv"
-      : `is not a known field; the fields are ${names}`;
-  };
-  return z.strictObject(shape, { error });
-}
-
-/** An object with any names. Zod would skip the name `__proto__` silently. */
-function record<TValue extends z.ZodType>(names: z.ZodString, values: TValue) {
-  return z
-    .unknown()
-    .refine((given) => !Object.hasOwn(Object(given), "__proto__"), "has the name __proto__")
-    .pipe(
-      z.record(names, values, {
-        error: (issue) =>
-          issue.code === "invalid_key" ? issue.issues[0]?.message : "is not an object",
-      }),
-    )
-    .default({});
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { orNull } from "./router-config.ts";
+import { orNull } from "./fields.ts";
 
 /** A text of a pattern, or none. */
 export function matching(pattern: RegExp, error: string) {

@@ -19,6 +19,7 @@ import type { DecisionServices } from "../evaluations/evaluation-services.ts";
 import type { Redact } from "../reply/redactor.ts";
 import { type Allowance, allowedTiers, type Named, priceOf, type Replies } from "./replies.ts";
 import { HttpError } from "../http-error.ts";
+import type { ListedCapabilities } from "./capabilities.ts";
 import type { Cause, Decider, Decision, RoutingPolicy, TierFit, TierState } from "./decision.ts";
 import {
   type Shares,
@@ -41,7 +42,7 @@ export interface Routing {
     readonly engineAddress: string;
     readonly redact: Redact;
     /** Replaced when the configuration is read again. */
-    readonly replies: { readonly current: Replies };
+    readonly replies: { readonly current: Replies; readonly capabilities: ListedCapabilities };
     /** Who answers clients' own questions; replaced too. */
     readonly decisions: { readonly current: DecisionServices };
   };

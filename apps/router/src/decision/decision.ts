@@ -32,6 +32,7 @@ export type Cause =
   | "task" // a program asks for a title, tags or the like
   | "key" // the client's key may not use the choice
   | "shadow"
+  | "capability" // the choice's model cannot take the conversation
   | "budget" // the key's budget has no room for a dearer tier
   | "model-refused" // the model before refused the request
   | "model-failed"; // it failed before its first word

@@ -19,7 +19,7 @@ export interface Allowance {
   readonly tiers: readonly Tier[] | null;
   readonly models: readonly string[] | null;
   /** Why it allows less than the client's key. */
-  readonly cause?: "budget";
+  readonly cause?: "budget" | "capability";
 }
 
 const modelOf = (tier: Tier, replies: Replies): string => replies.tiers[tier].targets[0].model;
@@ -45,7 +45,7 @@ export function mayName(named: Named, allowance: Allowance | null, replies: Repl
 
 /** Returns the allowed plan of a decision. Its model goes first, as an earlier one of the tier failed in this turn; those go last. */
 export function planOf(
-  { tierUsed, model, upstream }: Decision,
+  { tierUsed, model, upstream }: Pick<Decision, "tierUsed" | "model" | "upstream">,
   replies: Replies,
   allowance: Allowance | null = null,
 ): ReplyPlan {

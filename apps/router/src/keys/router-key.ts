@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
-import { orNull } from "../config/router-config.ts";
+import { orNull } from "../config/fields.ts";
 import { tierNames } from "../decision/tier-question.ts";
 
 /** Names that the router itself uses in the log and the metrics. */

@@ -1,6 +1,7 @@
 import { CliError, parseJson, toPrintable } from "evaluator-kit";
 import { z } from "zod";
-import { describeIssue, orNull } from "../config/router-config.ts";
+import { orNull } from "../config/fields.ts";
+import { describeIssue } from "../config/router-config.ts";
 import { toTierState } from "../conversation/user-turns.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { readLines } from "../report/read-records.ts";

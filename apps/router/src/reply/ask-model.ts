@@ -12,7 +12,7 @@ import {
   serviceFailure,
   tooLarge,
 } from "./broken-reply.ts";
-import { limitOutput } from "./output-limit.ts";
+import { cutLimits, limitOutput } from "./output-limit.ts";
 import {
   checkWholeReply,
   eventParser,
@@ -175,7 +175,8 @@ export async function passRequest(
     const isOpen = !isHidden || "stream_options" in body;
     const open = isOpen ? json : json.replace("{", '{"stream_options":{},');
     // Not kept while the reply flows.
-    const text = replaceValues(open, { model: target.model, ...counted });
+    const cut = cutLimits(body, target.capabilities?.maxOutputTokens);
+    const text = replaceValues(open, { model: target.model, ...counted, ...cut });
     const sent = limitOutput(
       { ...init, body: text },
       { type: target.upstream.type, model: target.model },

@@ -182,6 +182,8 @@ async function receive(target: Target, call: Call, attempt: Attempt): Promise<Re
   const options = toCallOptions(conversation, upstream.type);
   // A provider reads usage in one form only; the gateway would send the option to its service.
   const raw = upstream.type !== "gateway" && { includeRawChunks: true };
+  const most = target.capabilities?.maxOutputTokens ?? Infinity;
+  if ((options.maxOutputTokens ?? 0) > most) options.maxOutputTokens = most;
   const given = { ...options, ...raw, headers, abortSignal: attempt.signal };
   await askModel(asked, given, { attempt, pieces });
   return pieces.end();

@@ -46,3 +46,11 @@ function limitThinking(init: RequestInit | undefined, most: number): RequestInit
   const text = JSON.stringify({ ...body, max_tokens: most, ...limited });
   return given > 0 ? { ...init, body: text } : init;
 }
+
+const limitNames = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
+
+/** Returns the limits of a body that pass the most output of a model, which services refuse, cut to it. */
+export function cutLimits(body: Readonly<Record<string, unknown>>, most = Infinity) {
+  const over = limitNames.filter((name) => Number(body[name]) > most);
+  return Object.fromEntries(over.map((name) => [name, most]));
+}

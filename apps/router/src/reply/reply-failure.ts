@@ -54,7 +54,7 @@ const tooSlow = {
 const limitCauses = { "idle-timeout": "model-failed", timeout: null } as const;
 
 /** The code of a conversation that a model cannot hold. */
-const TOO_LONG = "context_length_exceeded";
+export const TOO_LONG = "context_length_exceeded";
 
 /** The request has a fault, unless the words are about the model; a 413 may be too large for it alone. */
 const requestStatuses: ReadonlySet<number> = new Set([400, 413, 415, 422]);

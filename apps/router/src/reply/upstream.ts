@@ -17,12 +17,28 @@ export interface Upstream {
   readonly languageModel: (model: string, fetch: Fetch) => Promise<LanguageModelV4>;
 }
 
+/** What a model can take; an absent value is unknown. */
+export interface Capabilities {
+  /** Input and output tokens together. */
+  readonly contextWindow?: number;
+  /** The most tokens of a reply. */
+  readonly maxOutputTokens?: number;
+  readonly images?: boolean;
+  /** Documents, such as PDF. */
+  readonly files?: boolean;
+  readonly tools?: boolean;
+  /** Its efforts of reasoning, such as `low`. */
+  readonly efforts?: readonly string[];
+}
+
 /** A model of an upstream. */
 export interface Target {
   readonly upstream: Upstream;
   readonly model: string;
   /** A price of the configuration; null takes the price list's. */
   readonly price: ModelPrice | null;
+  /** Those of the configuration; the gateway's list has more. */
+  readonly capabilities?: Capabilities;
 }
 
 /** How a tier replies. */

@@ -1,46 +1,27 @@
 import type { LanguageModelV4Usage } from "@ai-sdk/provider";
 import { isRecord } from "evaluator-kit";
+import table from "./usage-places.json" with { type: "json" };
 import { mergeUsage, toCount, type TokenMeter, type TokenUsage } from "./usage.ts";
 
-/** The places of each amount in a service's usage; of several values the greatest is meant. */
-const places = {
-  input: ["prompt_tokens", "input_tokens"],
-  output: ["completion_tokens", "output_tokens"],
-  total: ["total_tokens"],
-  cacheRead: [
-    "prompt_tokens_details.cached_tokens",
-    "input_tokens_details.cached_tokens",
-    "cache_read_input_tokens", // Anthropic
-    "prompt_cache_hit_tokens", // DeepSeek
-    "cached_tokens", // Moonshot
-  ],
-  cacheWrite: [
-    "prompt_tokens_details.cache_write_tokens", // OpenRouter
-    "input_tokens_details.cache_write_tokens",
-    "cache_creation_input_tokens",
-  ],
-  longCacheWrite: ["cache_creation.ephemeral_1h_input_tokens"],
-  reasoning: [
-    "completion_tokens_details.reasoning_tokens",
-    "output_tokens_details.reasoning_tokens",
-    "output_tokens_details.thinking_tokens",
-    "reasoning_tokens",
-  ],
-  searches: ["server_tool_use.web_search_requests"],
-  cost: ["cost"], // OpenRouter
-  ownCost: ["cost_details.upstream_inference_cost"], // with the caller's key at the service
-} as const;
+/** An amount in a service's usage; `ownCost` is the cost with the caller's key at the service. */
+type Amount =
+  | Exclude<keyof TokenUsage, "modes" | "billedUsd" | "isDoubtful">
+  | "total"
+  | "cost"
+  | "ownCost";
 
-type Amounts = Readonly<Record<keyof typeof places, number | null>>;
+type Amounts = Readonly<Record<Amount, number | null>>;
+
+/** The places of each amount; of several values the greatest is meant. */
+const places = new Map<string, string[]>();
+for (const counts of Object.values(table.counts)) {
+  for (const [name, own] of Object.entries(counts)) {
+    places.set(name, [...(places.get(name) ?? []), ...own]);
+  }
+}
 
 /** The places of a usage in a body, a chunk or an event. */
-const usagePlaces = [
-  "usage",
-  "message.usage", // Anthropic's message_start
-  "response.usage", // Responses
-  "choices.0.usage", // Moonshot
-  "x_groq.usage",
-];
+const usagePlaces = Object.values(table.usages);
 
 /** Reads the usage in a service's body, chunk or event, of whichever API; null if it has none. */
 function readUsage(event: unknown): TokenUsage | null {
@@ -86,7 +67,9 @@ function countsOfParts(usage: unknown): TokenUsage {
 }
 
 function hasCount(usage: object): boolean {
-  const counts = [...places.input, ...places.output, ...places.cacheRead, ...places.cacheWrite];
+  const counts = ["input", "output", "cacheRead", "cacheWrite"].flatMap(
+    (name) => places.get(name) ?? [],
+  );
   return counts.some((place) => toCount(valueAt(usage, place)) !== null);
 }
 
@@ -96,7 +79,7 @@ interface Besides {
 }
 
 function countsOf(usage: Record<string, unknown>, { modes, searches }: Besides): TokenUsage {
-  const entries = Object.entries(places).map(([name, at]) => [name, greatest(usage, at)]);
+  const entries = Array.from(places, ([name, at]) => [name, greatest(usage, at)]);
   const amounts = Object.fromEntries(entries) as Amounts;
   const { input, cacheRead, cacheWrite, longCacheWrite, reasoning } = amounts;
   // Anthropic's count of input excludes the cache; a gateway in OpenAI's form may have both names.

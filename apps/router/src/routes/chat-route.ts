@@ -37,7 +37,8 @@ function chatRoute(router: MessageRouter, pingMs: number): Handler<ClientEnv> {
     const message = await readMessage(c.req);
     const conversation = conversationOf(message);
     const call = await router.reserveAuto(callOf(c, "chat"), message, conversation);
-    const decision = await router.decide(toTierState([message]), call);
+    const decided = await router.decide(toTierState([message]), call);
+    const decision = router.plans.keepCapable(decided, { conversation }, call.key);
     if (!wantsEvents(c)) {
       let text = "";
       const listener = listenForText((delta) => void (text += delta));

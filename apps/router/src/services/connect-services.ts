@@ -16,6 +16,7 @@ import { timedStore } from "../evaluations/timed-store.ts";
 import { EVALUATION_USD_PER_MILLION_TOKENS } from "../keys/call-budget.ts";
 import { redactor } from "../reply/redactor.ts";
 import {
+  type Capabilities,
   connectUpstream,
   type ReplyPlan,
   type Target,
@@ -57,7 +58,7 @@ export function connectServices(
     const catalogs = [...new Map(gateways).values(), ...own];
     return { current: configureReplies(upstream, given), catalogs };
   };
-  const replies = toReplies(settings);
+  const replies = { ...toReplies(settings), capabilities: new Map<string, Capabilities>() };
   const own = evaluation.service;
   const parts = {
     tracing: options.tracing?.evaluation ?? null,
@@ -77,7 +78,7 @@ export function connectServices(
   return {
     ...evaluation,
     replier,
-    /** Who replies, and the price lists of their gateways. */
+    /** Who replies, the price lists of their gateways, and what listed models can take. */
     replies,
     /** Who answers the clients' own questions. */
     decisions,
@@ -120,10 +121,10 @@ export function configureReplies(
     const model = tierModels[tier];
     const fallbacks = policy.fallbackModels.filter((each) => each !== model);
     if (given === undefined) return [tier, toPlan(upstream, model, ...fallbacks)];
-    const targets = given.targets.map((target) => {
+    const [first, ...later] = given.targets.map((target): Target => {
       return { ...target, upstream: upstreams.get(target.upstream) ?? upstream }; // the schema knows each
     });
-    return [tier, { ...waiting, ...given, targets: targets as [Target, ...Target[]] }];
+    return [tier, { ...waiting, ...given, targets: [first as Target, ...later] }];
   });
   const configured = new Map(
     plans.flatMap(([, plan]) => plan.targets.map((target) => [target.model, { plan, target }])),

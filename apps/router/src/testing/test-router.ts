@@ -41,6 +41,7 @@ export function servicesOver(
     replies: {
       current: configureReplies(gatewayUpstream({ apiKey, baseUrl, fetch }), options),
       catalogs: [createCatalog({ baseUrl, fetch, env: {} })],
+      capabilities: new Map(),
     },
     decisions: { current: { list: [service], models: new Map() } },
     service,

@@ -30,6 +30,7 @@ const reasons: Record<Cause, ((decision: Decision) => string) | null> = {
   shadow: null,
   key: ({ model }) => `This key may not use the choice; ${model} replies.`,
   budget: ({ tierUsed }) => `The budget of this key has room for ${tierUsed} at most.`,
+  capability: ({ model }) => `The model of the choice cannot take this message; ${model} replies.`,
   "low-confidence": ({ tierChosen, tierUsed }) =>
     `The choice was ${tierChosen}, with too little confidence; the next tier up, ${tierUsed}, replies.`,
   "evaluation-failed": failureTierReplies("The evaluation failed"),

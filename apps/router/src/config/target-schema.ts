@@ -1,0 +1,69 @@
+import { z } from "zod";
+import type { ModelPrice } from "../reply/usage.ts";
+import { fields, orNull } from "./fields.ts";
+
+const notCount = "is not a number of tokens, such as 200000";
+const tokens = z.int(notCount).min(1, notCount);
+const can = z.boolean("is neither true nor false").exactOptional();
+const notEffort = "is not an effort, such as high";
+const effort = z.string(notEffort).regex(/^[a-z]{1,20}$/, notEffort);
+
+/** What a model can take; an absent value is that of the gateway's list, or unknown. */
+export const capabilities = {
+  contextWindow: tokens.exactOptional(),
+  maxOutputTokens: tokens.exactOptional(),
+  images: can,
+  files: can,
+  tools: can,
+  efforts: z.array(effort, "is not a list").exactOptional(),
+};
+
+type GivenTarget = z.infer<z.ZodObject<typeof capabilities>> & {
+  readonly upstream: string;
+  readonly model: string;
+  readonly price: ModelPrice | null;
+};
+
+/** Returns a model of an upstream, as the file names it. */
+export function toTarget({ upstream, model, price, ...given }: GivenTarget) {
+  const isKnown = Object.keys(given).length > 0;
+  return { upstream, model, price, ...(isKnown && { capabilities: given }) };
+}
+
+const notUsd = "is not a number of US dollars per million tokens, such as 0.25";
+
+/** The schema of a price in US dollars per million tokens. */
+export const usd = z.number(notUsd).min(0, notUsd);
+const cached = usd.exactOptional();
+const perMillion = {
+  cacheRead: cached,
+  cacheWrite: cached,
+  /** Kept for an hour. */
+  longCacheWrite: cached,
+};
+const step = fields({ inputTokens: tokens, input: cached, output: cached, ...perMillion });
+const factor = z.number("is not a factor, such as 2").min(0, "is not a factor, such as 2");
+const prices = fields({
+  input: usd,
+  output: usd,
+  ...perMillion,
+  fromInputTokens: z.array(step.transform(toPrices), "is not a list").exactOptional(),
+  modes: z.record(z.string(), factor, "is not an object").exactOptional(),
+  usdPerSearch: cached,
+  tokensPerFile: tokens.exactOptional(),
+});
+
+/** The schema of a model's price; null if absent. */
+export const price = orNull(prices.transform((given) => toPrices(given) as ModelPrice));
+
+function isPrice(name: string): boolean {
+  return name === "input" || name === "output" || name in perMillion;
+}
+
+function toPrices(given: object): object {
+  const named = Object.entries(given).map(([name, of]) => [
+    isPrice(name) ? `${name}UsdPerMillionTokens` : name,
+    of,
+  ]);
+  return Object.fromEntries(named) as object;
+}

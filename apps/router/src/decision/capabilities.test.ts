@@ -1,0 +1,84 @@
+import type { CatalogModel } from "evaluator-client";
+import { expect, test } from "vitest";
+import { conversationOf } from "../conversation/conversation.ts";
+import { targetAt } from "../testing/reply-calls.ts";
+import { gatewayUpstream } from "../testing/upstreams.ts";
+import { connectUpstream } from "../reply/upstream.ts";
+import { capabilitiesOf, createCapabilityCheck, toCapabilities } from "./capabilities.ts";
+
+const gateway = gatewayUpstream({ apiKey: "k", baseUrl: "http://gateway.invalid" });
+const target = targetAt(gateway, "a/b");
+const listed = (raw: object, contextWindow: number | null = null) =>
+  toCapabilities({ id: "a/b", contextWindow, raw } as CatalogModel);
+
+test.each([
+  ["an empty record", {}, {}],
+  ["its sizes", { max_tokens: 64_000 }, { contextWindow: 200_000, maxOutputTokens: 64_000 }],
+  ["no sizes", { max_tokens: 0 }, {}],
+  [
+    "tags",
+    { tags: ["reasoning", "vision", "file-input"] },
+    { images: true, files: true, tools: false },
+  ],
+  ["modalities", { modalities: { input: ["text"] } }, { images: false }],
+  ["modalities with images", { modalities: { input: ["text", "image"] } }, { images: true }],
+  [
+    "efforts",
+    {
+      tags: ["tool-use"],
+      reasoning_options: [{ type: "toggle" }, { type: "effort", values: ["low", "high"] }],
+    },
+    { images: false, files: false, tools: true, efforts: ["low", "high"] },
+  ],
+])("reads %s of the price list", (_, raw, capabilities) => {
+  const window = "contextWindow" in capabilities ? 200_000 : null;
+  expect(listed(raw, window)).toEqual(capabilities);
+});
+
+test("the configuration wins over the list, which is the gateways' alone", () => {
+  const list = new Map([["a/b", { contextWindow: 1000, images: true }]]);
+  const own = { ...target, capabilities: { images: false } };
+  expect(capabilitiesOf(own, list)).toEqual({ contextWindow: 1000, images: false });
+  const upstream = connectUpstream({ type: "openai-chat", name: "u", apiKey: null });
+  expect(capabilitiesOf({ ...own, upstream }, list)).toEqual({ images: false });
+});
+
+test("a field that only services of one API take needs such a service", () => {
+  const { isCapable } = createCapabilityCheck(() => new Map());
+  const asked = (upstreamType: "anthropic" | "gateway") => ({
+    conversation: conversationOf("hi"),
+    passed: { unsupported: new Error("x") as never, upstreamType },
+  });
+  expect(isCapable(target, asked("anthropic"))).toBe(false);
+  expect(isCapable(target, asked("gateway"))).toBe(true);
+});
+
+test.each([
+  ["what a reply without a limit needs", undefined, 1024],
+  ["the client's limit", 5000, 5000],
+  ["at most the model's most", 64_000, 8000],
+])("the window has room for %s", (_, maxOutputTokens, room) => {
+  const text = "word ".repeat(1000);
+  const settings = maxOutputTokens === undefined ? {} : { maxOutputTokens };
+  const conversation = { ...conversationOf(text), settings };
+  const fits = (contextWindow: number) => {
+    const list = new Map([["a/b", { contextWindow, maxOutputTokens: 8000 }]]);
+    return createCapabilityCheck(() => list).isCapable(target, { conversation });
+  };
+  expect(fits(1500 + room)).toBe(true);
+  expect(fits(900 + room)).toBe(false);
+});
+
+test("a window that a refusal showed is forgotten after an hour", () => {
+  let now = 0;
+  const { isCapable, learn } = createCapabilityCheck(
+    () => new Map(),
+    () => now,
+  );
+  const asked = (words: number) => ({ conversation: conversationOf("word ".repeat(words)) });
+  learn(target, asked(5000).conversation);
+  expect(isCapable(target, asked(5000))).toBe(false);
+  expect(isCapable(target, asked(3000))).toBe(true);
+  now = 3_600_000;
+  expect(isCapable(target, asked(5000))).toBe(true);
+});

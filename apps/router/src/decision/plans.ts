@@ -1,0 +1,59 @@
+import type { Conversation } from "../conversation/conversation.ts";
+import type { ReplyFailure } from "../reply/generate-reply.ts";
+import { TOO_LONG } from "../reply/reply-failure.ts";
+import type { ReplyPlan, Target } from "../reply/upstream.ts";
+import { type Asked, createCapabilityCheck } from "./capabilities.ts";
+import { createCooldowns } from "./cooldowns.ts";
+import { askedOf, keepAllowed, type Routing } from "./decide.ts";
+import type { Decision } from "./decision.ts";
+import { type Allowance, allowedTiers, planOf } from "./replies.ts";
+
+/** Plans replies by what the models can take, and by their latest failures. */
+export class Plans {
+  readonly #routing: Routing;
+  readonly #cooldowns = createCooldowns();
+  readonly #check;
+
+  constructor(routing: Routing) {
+    this.#routing = routing;
+    this.#check = createCapabilityCheck(() => routing.services.replies.capabilities);
+  }
+
+  /** Returns the models to ask in turn, and the decision for the first one. */
+  planFor(
+    decision: Decision,
+    asked: Asked,
+    allowance: Allowance | null,
+  ): { readonly plan: ReplyPlan; readonly planned: Decision } {
+    const named = planOf(decision, this.#routing.services.replies.current, allowance);
+    const capable = this.#check.order(named, asked);
+    const { plan, cause: cooling } = this.#cooldowns.order(capable);
+    const isKept = isSame(named.targets[0], capable.targets[0]);
+    const cause = isKept ? (cooling ?? decision.cause) : "capability";
+    return { plan, planned: { ...decision, ...askedOf(plan.targets[0], this.#routing), cause } };
+  }
+
+  /** Moves a decision to the next allowed tier with a model that can take the request, if there is one. */
+  keepCapable(decision: Decision, asked: Asked, allowance: Allowance | null): Decision {
+    const { current } = this.#routing.services.replies;
+    const tiers = allowedTiers(allowance ?? { tiers: null, models: null }, current);
+    const capable = tiers.filter((tierUsed) => {
+      const [{ model, upstream }] = current.tiers[tierUsed].targets;
+      const plan = planOf({ tierUsed, model, upstream: upstream.name }, current, allowance);
+      return plan.targets.some((target) => this.#check.isCapable(target, asked));
+    });
+    if (capable.length === 0) return decision;
+    const narrowed = { tiers: capable, models: null, cause: "capability" } as const;
+    return keepAllowed(decision, narrowed, this.#routing);
+  }
+
+  /** Notes how a call of a model ended; null is a reply. */
+  note(target: Target, failed: ReplyFailure | null, conversation: Conversation): void {
+    this.#cooldowns.note(target, failed);
+    if (failed?.httpError?.code === TOO_LONG) this.#check.learn(target, conversation);
+  }
+}
+
+function isSame(one: Target, other: Target): boolean {
+  return one.model === other.model && one.upstream === other.upstream;
+}
