@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ownerOf } from "../routes/guards.ts";
+import { ownerOf } from "../routes/require-key.ts";
 import { parseKeys, printKeys } from "./key-store.ts";
 import { findKey, hashOf, storedKeySchema } from "./router-key.ts";
 

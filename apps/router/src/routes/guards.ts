@@ -4,12 +4,12 @@ import type { Hono, HonoRequest, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { secureHeaders } from "hono/secure-headers";
 import { turn } from "../reply/attempt.ts";
-import { findKey, hashOf, type StoredKey, storedKeySchema } from "../keys/router-key.ts";
 import type { openLiveKeys } from "../keys/key-store.ts";
 import type { MinuteLimits } from "../keys/minute-limits.ts";
 import type { RouterOptions } from "../router-options.ts";
 import { allowedBy, foreignPage, withCors } from "./allowed-origins.ts";
 import type { ClientEnv } from "./client-request.ts";
+import { requireKey } from "./require-key.ts";
 import { HttpError } from "../http-error.ts";
 
 interface GuardParts {
@@ -106,45 +106,6 @@ function isLinkToPage(request: HonoRequest): boolean {
     request.header("sec-fetch-mode") === "navigate" &&
     request.header("sec-fetch-dest") === "document";
   return opensTab && request.method === "GET" && request.path === "/";
-}
-
-/** Requires the access token or a key as a bearer token, an API key or a password. */
-function requireKey({ options, keys }: GuardParts): MiddlewareHandler<ClientEnv> {
-  const owner = options.accessToken === null ? [] : [ownerOf(options.accessToken)];
-  const open = new Set(keys ? ["/", "/healthz", "/readyz"] : ["/healthz", "/readyz"]);
-  return async (c, next) => {
-    const { req } = c;
-    if (open.has(req.path)) return next();
-    const named = keyHeaders.map((name) => req.header(name) ?? "");
-    const given = [...named, tokenOf(req.header("authorization") ?? "")];
-    const key = findKey([...owner, ...(keys?.current() ?? [])], given, Date.now());
-    c.set("key", key);
-    if (key !== null) return next();
-    // Claude Code hides a message that names x-api-key, and repeats a 401 for minutes.
-    const error = "This router asks for its token or a named key: Authorization: Bearer <token>.";
-    const headers = { "WWW-Authenticate": 'Basic realm="router", charset="UTF-8"' };
-    throw new HttpError(401, error, { headers, retryAfter: null });
-  };
-}
-
-/** Returns the key of `ROUTER_ACCESS_TOKEN`, without limits. */
-export function ownerOf(token: string): StoredKey {
-  const key = { name: "_", budget: "owner", sha256: hashOf(token) };
-  return { ...storedKeySchema.parse(key), name: "owner" };
-}
-
-/** The headers of keys of Anthropic's, Azure's and Google's clients. */
-const keyHeaders = ["x-api-key", "api-key", "x-goog-api-key"];
-
-/** An authorization may be the token alone, as may a basic one without a user name. */
-function tokenOf(authorization: string): string {
-  const [scheme = "", value] = authorization.trim().split(/\s+/, 2);
-  if (value === undefined) return scheme;
-  if (scheme.toLowerCase() === "bearer") return value;
-  if (scheme.toLowerCase() !== "basic") return "";
-  return Buffer.from(value, "base64")
-    .toString("utf8")
-    .replace(/^[^:]*:/, "");
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
