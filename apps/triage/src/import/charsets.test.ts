@@ -20,7 +20,9 @@ test.each([
 
 test.each([
   ["Gr\xfc\xdfe", "us-ascii", "", "Grüße"],
-  ["Gr\xfc\xdfe", "utf-8", "", "Gr\ufffd\ufffde"],
+  ["Gr\xfc\xdfe", "utf-8", "", "Grüße"],
+  ["Gr\xc3\xbc\xdfe", "utf-8", "", "Grü\ufffde"],
+  ['\x1b$B$"\x1b(B', "us-ascii", "", "あ"],
   ["\xf0\xf2\xe9\xf7\xe5\xf4", "unknown-8bit", "koi8-r", "ПРИВЕТ"],
   ["\xcf\xf0\xe8", "Windows1251", "", "При"],
   ["\xcf\xf0\xe8", "cp-1251", "", "При"],
@@ -52,6 +54,7 @@ test.each([
   ["=?iso-2022-jp?B?GyRCJCIbKEI=?= =?iso-2022-jp?B?GyRCJCIbKEI=?=", "ああ"],
   ["a =?utf-8?Q?b?= c =?utf-8?Q?d_e?=", "a b c d e"],
   ["no =?word?= here", "no =?word?= here"],
+  ["=?utf-8?Q?Gr=C3=BC=C3=9F", "Grüß"],
 ])("the header %j is %j", (header, decoded) => {
   expect(decodeHeader(header)).toBe(decoded);
 });

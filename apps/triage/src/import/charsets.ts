@@ -40,6 +40,7 @@ function newDecoder(label: string): Decoder | null {
   }
 }
 
+const japanese = new TextDecoder("iso-2022-jp");
 const windows1252 = new TextDecoder("windows-1252");
 
 /** Returns a label if it names a charset that is known, else an empty text. */
@@ -56,9 +57,9 @@ export function decodeText(bytes: Uint8Array, label = "", mailCharset = ""): str
   const decoder =
     named?.encoding.startsWith("utf-16") === true && !bytes.includes(0) ? null : named;
   const isPlain = decoder === null || !manyBytes.test(decoder.encoding);
-  if (isPlain && isAscii(bytes)) return Buffer.from(bytes).toString("latin1");
-  if (isPlain && (isUtf8(bytes) || isNearlyUtf8(bytes))) return utf8.decode(bytes);
-  if (decoder !== null) return decoder.decode(bytes);
+  if (isPlain && isAscii(bytes)) return asciiText(bytes);
+  if (isPlain && (isUtf8(bytes) || isNearlyUtf8(bytes, decoder))) return utf8.decode(bytes);
+  if (decoder !== null && decoder.encoding !== "utf-8") return decoder.decode(bytes);
   const text = decoderOf(mailCharset)?.decode(bytes);
   // A letter of another script in a Latin word: it was not written in the charset of the mail.
   const isOther =
@@ -66,15 +67,22 @@ export function decodeText(bytes: Uint8Array, label = "", mailCharset = ""): str
   return isOther ? windows1252.decode(bytes) : text;
 }
 
-// A cut or damaged letter among more that are whole.
-function isNearlyUtf8(bytes: Uint8Array): boolean {
+// Japanese programs of old write their letters in seven bits, without a label.
+function asciiText(bytes: Uint8Array): string {
+  const text = Buffer.from(bytes).toString("latin1");
+  return text.includes("\u001b$") ? japanese.decode(bytes) : text;
+}
+
+// A cut or damaged letter among more that are whole; with the label of UTF-8, beside one.
+function isNearlyUtf8(bytes: Uint8Array, labelled: Decoder | null): boolean {
   const start = utf8.decode(bytes.subarray(0, 4000));
-  const damaged = start.split("\ufffd").length - 1;
+  const damaged = labelled?.encoding === "utf-8" ? 0 : start.split("\ufffd").length - 1;
   return (start.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0) > damaged;
 }
 
-/** An encoded word of a header (RFC 2047); text of other programs may have blanks in it. */
-export const encodedWord = /=\?([^?\s]{1,60})\?([QB])\?([^?]{0,4000})\?=/gi;
+/** An encoded word of a header (RFC 2047); text of other programs may have blanks in it, and the last one be cut. */
+export const encodedWord =
+  /=\?([^?\s]{1,60})\?([QB])\?([^?]{0,4000}(?=\?=)|[^?\s<>]{1,4000}$)(?:\?=)?/gi;
 
 /** Decodes a header whose characters are its bytes: encoded words, and raw text between them. */
 export function decodeHeader(header: string, mailCharset = ""): string {

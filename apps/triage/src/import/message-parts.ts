@@ -169,7 +169,8 @@ export function charsetOf({ contentType }: MessagePart): string {
   return knownCharset(named ?? "");
 }
 
-const meta = /<meta[^<>]{1,300}charset\s{0,9}=\s{0,9}["']?([\w.:-]{1,60})/i;
+const meta =
+  /(?:<meta[^<>]{1,300}charset|<\?xml[^<>]{1,100}encoding)\s{0,9}=\s{0,9}["']?([\w.:-]{1,60})/i;
 
 /** Returns the text of a part, in the charset that its bytes, its header, its page or its mail name. */
 export function textOf(part: MessagePart, mailCharset: string): string {

@@ -36,10 +36,21 @@ test.each([
   ["ada at x.example (Ada Example)", "Ada Example <ada@x.example>"],
   ["ada at x.example", "ada@x.example"],
   ["MAILER-DAEMON (Mail Delivery System)", "MAILER-DAEMON (Mail Delivery System)"],
+  ["'Jane' <'jane@x.example'>", "'Jane' <jane@x.example>"],
+  ["Jane <mailto:jane@x.example?subject=Hello>", "Jane <jane@x.example>"],
+  ["Jane [mailto:jane@x.example]", "Jane <jane@x.example>"],
+  ['"Jane Doe" [SMTP:jane@x.example]', "Jane Doe <jane@x.example>"],
+  ["Jane &lt;jane@x.example&gt;", "Jane <jane@x.example>"],
+  ["bounces-jane=x.example@list.example", "bounces-jane=x.example@list.example"],
   ["Bank <>", "Bank"],
   ["", ""],
 ])("%j is from %j", (header, sender) => {
   expect(senderIn(header)).toBe(sender);
+});
+
+test("an address may have letters of every script (RFC 6532)", () => {
+  const header = Buffer.from("Jäne <jäne@bücher.example>").toString("latin1");
+  expect(senderIn(header)).toBe("Jäne <jäne@bücher.example>");
 });
 
 test("raw bytes of a name are in the charset of the mail", () => {

@@ -1,10 +1,10 @@
-import { decodeHeader, encodedWord } from "./charsets.ts";
+import { decodeHeader, decodeText, encodedWord } from "./charsets.ts";
 
 /** More than a header line may have (RFC 5322, section 2.1.1). */
 const HEADER_LENGTH = 4000;
 /** A quoted text, an encoded word, a comment, an address in brackets, or a sign between addresses. */
 const token = new RegExp(
-  String.raw`"(?:[^"\\]|\\.)*"|${encodedWord.source}|\((?:[^()\\]|\\.)*\)|<[^<>]*>?|[:;,]|[^"=(<:;,]+|.`,
+  String.raw`"(?:[^"\\]|\\.)*"|${encodedWord.source}|\((?:[^()\\]|\\.)*\)|<[^<>]*>?|[:;,]|(?:(?!=\?)[^"(<:;,])+|.`,
   "gis",
 );
 
@@ -16,8 +16,10 @@ const token = new RegExp(
  * @param header - Its characters are its bytes.
  */
 export function senderIn(header: string, mailCharset = ""): string {
-  const tokens = Array.from(header.slice(0, HEADER_LENGTH).matchAll(token), ([text]) => text);
-  const { address, name, group } = firstAddress(tokens);
+  const written = header.slice(0, HEADER_LENGTH).replace(/&lt;(?=[^&]{1,300}&gt;)/g, "<");
+  const tokens = Array.from(written.replaceAll("&gt;", ">").matchAll(token), ([text]) => text);
+  const { address: bytes, name, group } = firstAddress(tokens);
+  const address = decodeText(Buffer.from(bytes, "latin1"), "", mailCharset);
   const shown = nameOf(name, mailCharset) || nameOf(group, mailCharset);
   if (address === "") return pipermailSender(shown);
   return shown === "" || shown === address ? address : `${shown} <${address}>`;
@@ -59,7 +61,8 @@ function addressIn(brackets: string): string {
     .slice(1)
     .replace(/>$/, "")
     .trim()
-    .replace(/^mailto:/i, "");
+    .replace(/^mailto:([^?]*).*$/is, "$1")
+    .replace(/^'(.*)'$/s, "$1");
   const compact = inside
     .replace(/^@[^:]*:/, "")
     .split("@")
@@ -70,7 +73,7 @@ function addressIn(brackets: string): string {
 
 /** Returns the first address in a text without quotes; empty if it has none. */
 function addressWord(text: string): string {
-  const words = text.split(/[\s<>,;:"()]/);
+  const words = text.split(/[\s<>,;:"()[\]]/);
   return words.find((word) => word.indexOf("@", 1) > 0 && !word.endsWith("@")) ?? "";
 }
 
@@ -78,10 +81,9 @@ function nameOf(tokens: readonly string[], mailCharset: string): string {
   const words = tokens.map((text) =>
     /^".*"$/s.test(text) ? text.slice(1, -1).replace(/\\(.)/gs, "$1") : text,
   );
-  const name = decodeHeader(words.join(""), mailCharset).replace(
-    /^[\s,;]+|(?<![\s,;:<])[\s,;:<]+$/g,
-    "",
-  );
+  const name = decodeHeader(words.join(""), mailCharset)
+    .replace(/^[\s,;]+|(?<![\s,;:<])[\s,;:<]+$/g, "")
+    .replace(/(?<!\s)\s{0,20}\[(?:mailto|smtp)?$/i, "");
   return /^mailto$/i.test(name) ? "" : name;
 }
 

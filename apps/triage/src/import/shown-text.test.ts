@@ -112,8 +112,12 @@ test.each([
   expect(await textOf(...multipart("mixed", parts))).toBe(text);
 });
 
-test("a page is read in the charset that it names itself", async () => {
-  const mail = `Content-Type: text/html\n\n<meta charset=windows-1251><p>\xcf\xf0\xe8</p>`;
+test.each([
+  "<meta charset=windows-1251>",
+  '<meta http-equiv="Content-Type" content="text/html; charset=windows-1251">',
+  '<?xml version="1.0" encoding="windows-1251"?>',
+])("a page is read in the charset that it names itself: %s", async (name) => {
+  const mail = `Content-Type: text/html\n\n${name}<p>\xcf\xf0\xe8</p>`;
   expect((await parseMessage(Buffer.from(mail, "latin1"))).text).toBe("При");
 });
 

@@ -43,6 +43,11 @@ test.each([
   ["Order confirmation for you", "Order confirmation for you"],
   ["Card 378282246310005 and 3782 822463 10005", "Card and"],
   ["Card xx1234 and ••4242", "Card and"],
+  ["Ihre Bestellnummer lautet 123-4567890", "Ihre Bestellnummer lautet"],
+  ["ordrenummer 445566, Ordine n. 4455", "ordrenummer , Ordine n."],
+  ["Номер заказа 445566, Заказ № 445566", "Номер заказа , Заказ №"],
+  ["注文番号：445566", "注文番号："],
+  ["zamówienie nr 445566", "zamówienie nr"],
 ])("cuts fragments of numbers: %j", (text, snippet) => {
   expect(toSnippet(text)).toBe(snippet);
 });
@@ -63,6 +68,8 @@ test.each([
   "1234 5678 9012 3456 is no card, nor is 4111111111111112",
   "## 2026 in words, ** 2026 ** and XX 2026",
   "Booking 02-11-2026, order 2-Nov-2026, to order 1-800-555-0100 is free",
+  "Phone 490154203237518, years 2019 2021 2023 2024, row 1111 2222 3333 4444",
+  "Wij bestelden 20000 stuks, zamówienie 2026",
   "Totals 1200 1300 1400 1500 and 10.01.2026 11.02.2026",
 ])("what is no number of a card or an order stays: %j", (text) => {
   expect(toSnippet(text)).toBe(text);
@@ -94,6 +101,8 @@ test.each([
   [`${tracker} Hello`, "Hello"],
   [`View it: ${tracker.slice(0, 50)}`, `View it: ${tracker.slice(0, 50)}`],
   [`(${tracker})\n-----\n${tracker} Hello`, "Hello"],
+  [`[${tracker}]Hello`, "Hello"],
+  ["* * * * *\n- - - -\n▬▬▬▬ Hello", "Hello"],
   ["-1 is a number", "-1 is a number"],
   ["https://x.example/short", "https://x.example/short"],
   ["-----", "-----"],

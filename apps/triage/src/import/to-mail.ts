@@ -32,9 +32,11 @@ const fragments = [
   /\b((?:\w{0,12}card|\w{0,12}kart(?:en?)?|visa|carte|tarjeta)(?:[ -]?(?:(?:number|nummer|nr|num[eé]ro|n[uú]mero)\b\.?|no[.:]|n[°º])|(?= ?#))(?: is)? ?[:#]{0,2} ?#?)\d{2,12}\b/giu,
   /\b((?:ending|ends|endend|terminant)(?: in| with| on| auf| par)?:? )\d{2,6}\b/giu,
   // "Order number: AB12345", "order number is 77", "Auftrag Nr. 99887", "Commande n° 12345", "Order #77".
-  /\b((?:order|invoice|booking|confirmation|tracking|bestell\w{0,20}|rechnungs?\w{0,20}|auftrags?\w{0,20}|commande|facture|pedido|factura|ordine|fattura)(?:[ -]?(?:(?:num|number|id|nr|nummer|num[eé]ro|n[uú]mero)\b\.?|no[.:]|n[°º])|(?=\s?#))(?: is| ist| est| es)?\s?[:#№]?\s?#?)(?=[\w-]{0,40}\d)[A-Z0-9][A-Z0-9-]{1,60}\b/giu,
+  /\b((?:order|invoice|booking|confirmation|tracking|bestell\w{0,20}|rechnungs?\w{0,20}|auftrags?\w{0,20}|commande|facture|pedido|factura|ordine|fattura)(?:[ -]?(?:(?:num|number|id|nr|nummer|num[eé]ro|n[uú]mero)\b\.?|no[.:]|n[.°º])|(?=\s?#))(?: is| ist| est| es| lautet)?\s?[:#№]?\s?#?)(?=[\w-]{0,40}\d)[A-Z0-9][A-Z0-9-]{1,60}\b/giu,
   // Without a word for number, "Order 123-4567890", "ORDER-12345": no year, day or price.
   /\b((?:order|invoice|booking|confirmation|tracking|bestell\w{0,20}|rechnungs?\w{0,20}|auftrags?\w{0,20}|commande|facture|pedido|factura|ordine|fattura)(?: no\b\.?)?(?: is)?(?:-(?=[A-Z]{0,3}\d)|\s?[:№]?\s?))(?!(?:19[5-9]|20[0-4])\d(?:-\d\d){0,2}(?![\w-])|\d{1,2}-(?:\d{1,2}|[A-Z]{3})-\d{2,4}(?![\w-])|(?:1-)?\d{3}-\d{3}-\d{4}(?![\w-]))(?=[\w-]{0,40}\d)[A-Z0-9][A-Z0-9-]{3,60}\b(?![.,:]\d)(?! ?(?:[€$£%]|(?:EUR|USD|GBP|CHF|euros?|dollars?)\b))/giu,
+  // The same in further languages: "ordrenummer 445566", "номер заказа 445566", "注文番号：445566".
+  /((?<!\p{L})(?:ordre|beställning|bestilling|bestel(?:ling|nummer|nr)|tilaus|zam[oó]wieni|objedn[aá]vk|encomenda|заказ|注文|订单|訂單|주문)\p{L}{0,15}\.?(?: (?:nr|no|n[°º]|numer|numero|číslo)\b\.?| ?№)?\s?[:：#]?\s?)(?!(?:19[5-9]|20[0-4])\d(?![\w-]))(?=[\w-]{0,40}\d{4})[A-Z0-9][A-Z0-9-]{3,60}(?![\w.,:-]\d)/giu,
 ];
 
 /** Returns the input record of a mail (contract section 4.7), its day as the sender saw it. */
@@ -66,7 +68,7 @@ function toSnippet(text: string): string {
 
 /** Rules of dashes, and addresses as long as those that count readers, before the first word. */
 const lead =
-  /^(?:[\s<([]{0,10}https?:\/\/[^\s]{60,2000}|[^\p{L}\p{N}\p{Sc}\p{P}\p{S}]{1,9}|([-=_*~#.•·+─━═—–])\1{2,2000})/iu;
+  /^(?:[\s<([]{0,10}https?:\/\/[^\s\])>]{60,2000}[\])>]{0,3}|[^\p{L}\p{N}\p{Sc}\p{P}\p{S}]{1,9}|([-=_*~#.•·+─━═—–▬/\\])(?:\s?\1){2,2000})/iu;
 
 function withoutLead(text: string): string {
   let rest = text;
@@ -75,9 +77,11 @@ function withoutLead(text: string): string {
   return rest === "" ? text : rest;
 }
 
-/** Groups of digits as cards have them: 16 or 19, those of American Express and Diners, or none. */
+/** Groups of digits as cards have them (16 to 19; American Express and Diners), or digits alone. */
 const cards =
   /(?<![\d.-])(?:\d{13,19}|\d{4}(?:([ .-])\d{4}\1\d{4}\1\d{1,7}|([ -])\d{6}\2\d{4,5}))(?![\d-]|\.\d)/gu;
+/** The first digits of cards, by their length (ISO/IEC 7812): a device, a parcel and a row of years have others. */
+const issued = /^(?:(?:[456]|2[2-7])\d{15,18}|3[47]\d{13}|35\d{14}|3[0689]\d{12}|4\d{12})$/;
 
 /** Returns text without fragments of card and order numbers (contract section 4.7). */
 function cutNumbers(text: string): string {
@@ -88,7 +92,9 @@ function cutNumbers(text: string): string {
 }
 
 function withoutCard(number: string): string {
-  const digits = Array.from(number.replace(/\D/g, ""), Number).toReversed();
+  const bare = number.replace(/\D/g, "");
+  if (!issued.test(bare)) return number;
+  const digits = Array.from(bare, Number).toReversed();
   const doubled = digits.map((digit, at) =>
     at % 2 === 0 ? digit : digit * 2 - (digit > 4 ? 9 : 0),
   );

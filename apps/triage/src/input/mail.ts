@@ -15,7 +15,7 @@ export function mailOfRecord({ id, state, source }: RunRecord): Mail {
 
 /** Returns whether a mail has nothing to ask about: no sender, no subject and no text. */
 export function isEmptyMail({ from, subject, snippet }: Mail): boolean {
-  return [from, subject, snippet].every((text) => text === "");
+  return !/[^\s\p{Default_Ignorable_Code_Point}\u2800]/u.test(from + subject + snippet);
 }
 
 type MailDays = Pick<Mail, "date" | "received">;
