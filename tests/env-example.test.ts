@@ -7,7 +7,7 @@ const root = dirname(import.meta.dirname);
 const warningCodes = new Set([
   "EVALUATOR_CALLBACK_FAILED",
   "EVALUATOR_NAMES_SORTED",
-  "EVALUATOR_STATE_TOO_LONG",
+  "EVALUATOR_LONG_CONTEXT",
 ]);
 const formerNames = new Set(["ROUTER_CONTEXT", "ROUTER_TIES"]);
 

@@ -16,12 +16,11 @@ import {
 import { type Hooks, joinHooks } from "./logger.ts";
 import { checkOptions, type Defined, rejectOption } from "./options.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
-import { isSurelyTooLong } from "./questions/tokens.ts";
 import { askThrough, checkMiddleware } from "./middleware-chain.ts";
 import { RetriedCall } from "./retry/retried-call.ts";
 import type { RetryPolicy } from "./retry/retry-policy.ts";
 import type { ProviderOptions } from "./transports/provider-options.ts";
-import { estimateCall } from "./transports/call-estimate.ts";
+import { checkLength, estimateCall } from "./transports/call-estimate.ts";
 import type { AttemptContext, Transport } from "./transports/transport.ts";
 
 /**
@@ -172,7 +171,7 @@ class Calls {
   }
 
   #trace(request: EvaluationRequest, policy: RetryPolicy): Promise<Evaluation> {
-    if (isSurelyTooLong(request.state)) this.#connection.log.warnOfLong();
+    checkLength(request, this.#connection.transport);
     if (!this.#connection.log.isSilent) this.#connection.log.warnOfBlank(request.state);
     if (this.#tracing === undefined) return this.#send(request, policy);
     const run = (own: Hooks) =>

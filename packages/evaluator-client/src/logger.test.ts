@@ -81,14 +81,3 @@ test("tells the logger once that a state is blank, and sends it all the same", a
   expect(warnings).toEqual([expect.stringContaining("a state is empty or only white space")]);
   expect(lines.filter((line) => line.includes("answered 200"))).toHaveLength(5);
 });
-
-test("tells the logger of every state that is surely too long", async () => {
-  const { lines, evaluator } = await linesOf([broken(), broken(), broken(), broken()]);
-  const state = { text: "word ".repeat(33_000) };
-  const ask = () => evaluator.evaluate({ ...emailRequest, state }, { maxRetries: 0 });
-  await expect(ask()).rejects.toHaveProperty("name", "StatusError");
-  const warnings = lines.filter((line) => line.includes("32k tokens"));
-  expect(warnings).toEqual([
-    "warn: evaluator: a state is surely over the 32k tokens that the service reads; shorten it, for example with cutText().",
-  ]);
-});

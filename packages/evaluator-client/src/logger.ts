@@ -111,10 +111,6 @@ function printLine(line: string): void {
   globalThis.console.error(line);
 }
 
-const longStateMessage =
-  "a state is surely over the 32k tokens that the service reads; shorten it, for example with cutText().";
-let hasWarnedOfLongState = false;
-
 /** Writes one line for each event of an evaluator's calls, without keys or states. */
 export class CallLog {
   // A field, so that a call without a logger enters no function for it.
@@ -123,7 +119,6 @@ export class CallLog {
   #calls = 0;
   #hasWarnedOfBlank = false;
 
-  /** @param logger - Without one, only states that are too long are reported. */
   constructor(logger: Logger | undefined) {
     this.#logger = logger;
     this.isSilent = logger === undefined;
@@ -148,15 +143,6 @@ export class CallLog {
   #write(level: Level, text: string): void {
     const line = `evaluator: ${text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim()}`;
     quietly(this.#logger, level, line);
-  }
-
-  /** Reports a state that is too long: to the logger each time, else once as a warning of the process. */
-  warnOfLong(): void {
-    if (!this.isSilent) return this.#write("warn", longStateMessage);
-    if (hasWarnedOfLongState) return;
-    hasWarnedOfLongState = true;
-    const warning = { type: "EvaluatorWarning", code: "EVALUATOR_STATE_TOO_LONG" };
-    globalThis.process?.emitWarning?.(longStateMessage, warning);
   }
 
   /** Reports an empty state, once. */

@@ -1,6 +1,7 @@
 import {
   type Evaluation,
   type EvaluatorError,
+  InvalidRequestError,
   InvalidResponseError,
   type RefusalError,
   restOfRefusal,
@@ -53,9 +54,12 @@ const shorten =
 // The client's message about a status: who answered, the service's words in quotes, advice.
 const statusMessage = /^([\w' ]{1,40} answered \d+(?: \(\w+\))?)(?:(: ".*") [A-Z]|\. )/s;
 
+// The client's advice for programs.
+const ofPrograms = / Shorten it, for example with cutText\(\)\.$/;
+
 function withoutAdvice(message: string): string {
   const [, answered, words = "."] = statusMessage.exec(message) ?? [];
-  return answered === undefined ? message : `${answered}${words}`;
+  return answered === undefined ? message.replace(ofPrograms, "") : `${answered}${words}`;
 }
 
 const tooLong =
@@ -63,6 +67,7 @@ const tooLong =
 
 // The service refuses such a record each time.
 function isTooLong(error: EvaluatorError): boolean {
+  if (error instanceof InvalidRequestError) return tooLong.test(error.message);
   if (!(error instanceof StatusError)) return false;
   const { status, type, message } = error;
   return (

@@ -94,6 +94,21 @@ test.each([
   expect(router.seen).toEqual([]);
 });
 
+test("a state above the service's limit is refused with the limit in every form, and asks nothing", async () => {
+  for (const { path, fieldStatus = 400 } of evaluationForms) {
+    const router = await budgetRouter(100);
+    const type = path.startsWith("/v4") ? "boolean" : "noul";
+    const questions = { scam: { type, instructions } };
+    const response = await router.post(path, { state: `${state} `.repeat(8000), questions });
+    expect(response.status).toBe(path === "/v1/decisions" ? 400 : fieldStatus);
+    const said = await response.text();
+    expect(said).toContain("more than the 32,000 tokens that the service gateway reads");
+    expect(said).not.toContain("lottery");
+    expect(router.seen).toEqual([]);
+    expect(await router.spent()).toMatchObject({ dayNano: 0, reservedNano: 0 });
+  }
+});
+
 test("an answer that breaks a rule is a 502 with the rule, in every form", async () => {
   const answers = { scam: { type: "boolean", probability: 1.5 } };
   for (const { path } of evaluationForms) {

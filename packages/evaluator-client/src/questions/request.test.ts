@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { EvaluatorError, InvalidRequestError } from "../errors.ts";
 import { boolean, choice, score } from "./kinds.ts";
 import { type EvaluationRequest, requestParser } from "./request.ts";
-import { estimateTokens, isSurelyTooLong } from "./tokens.ts";
+import { estimateTokens, isSurelyOver } from "./tokens.ts";
 import { image } from "./state.ts";
 
 const questions = { scam: boolean("scam?") };
@@ -153,10 +153,12 @@ test.each<[string, unknown, boolean]>([
   ["as many words as tokens", "word ".repeat(32_000), false],
   ["words in an object", { mail: { parts: ["one two ".repeat(17_000)] } }, true],
   ["empty lines", "\n ".repeat(40_000), false],
-  ["one endless word", "x".repeat(257_000), true],
+  ["one endless word", "xy".repeat(130_000), true],
+  ["a drawn line", "=".repeat(300_000), false],
+  ["indented lines", `${" ".repeat(60)}x\n`.repeat(5000), false],
   ["a long word that may be few tokens", "x".repeat(250_000), false],
   ["a short text", "Your invoice", false],
   ["the bytes of an image", [image(`data:image/png;base64,${"x".repeat(257_000)}`)], false],
 ])("knows whether a state is surely too long: %s", (_, state, isTooLong) => {
-  expect(isSurelyTooLong(state)).toBe(isTooLong);
+  expect(isSurelyOver(state, 32_000)).toBe(isTooLong);
 });

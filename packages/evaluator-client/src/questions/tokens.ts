@@ -100,20 +100,19 @@ function charactersIn(value: unknown): number {
   return characters;
 }
 
-// Chosen so that no request that fits is reported as too long: text of any language has fewer
-// characters per token, and each word is at least one token.
+// Chosen so that no request that fits is refused: text of any language has fewer characters per token,
+// each word is at least one token, and one token may be many equal characters.
 const MOST_CHARACTERS_PER_TOKEN = 8;
 const FEWEST_CHARACTERS_PER_WORD = 2;
-const MOST_TOKENS = 32_000;
 
-/** Returns whether a state has more than the service's 32k tokens by any count (contract section 8). */
-export function isSurelyTooLong(state: unknown): boolean {
+/** Returns whether a state has more tokens than a limit by any count. */
+export function isSurelyOver(state: unknown, mostTokens: number): boolean {
   const read = withoutImageBytes(state);
-  const characters = charactersIn(read);
-  if (characters < MOST_TOKENS * FEWEST_CHARACTERS_PER_WORD) return false;
-  if (characters > MOST_TOKENS * MOST_CHARACTERS_PER_TOKEN) return true;
-  const words = JSON.stringify(read)
+  if (charactersIn(read) < mostTokens * FEWEST_CHARACTERS_PER_WORD) return false;
+  const text = JSON.stringify(read)
     .replace(/\\./g, " ")
-    .match(/\p{L}+/gu);
-  return words !== null && words.length > MOST_TOKENS;
+    .replace(/(.)\1{3,}/gsu, "$1");
+  if (text.length > mostTokens * MOST_CHARACTERS_PER_TOKEN) return true;
+  const words = text.match(/\p{L}+/gu);
+  return words !== null && words.length > mostTokens;
 }

@@ -1,6 +1,12 @@
+import { InvalidRequestError } from "../errors.ts";
 import { type EvaluationRequest, perQuestions } from "../questions/request.ts";
 import { imagesIn, withoutImageBytes } from "../questions/state.ts";
-import { estimateTokens, MOST_TOKENS_OF_AN_IMAGE, mostTextTokens } from "../questions/tokens.ts";
+import {
+  estimateTokens,
+  isSurelyOver,
+  MOST_TOKENS_OF_AN_IMAGE,
+  mostTextTokens,
+} from "../questions/tokens.ts";
 import type { CallEstimate, Transport } from "./transport.ts";
 
 /** A request's estimate with the most input tokens that it may take. */
@@ -43,3 +49,14 @@ export function mostTokens({ state, questions }: EvaluationRequest): number {
 }
 
 const mostInQuestions = perQuestions((questions) => mostTextTokens(JSON.stringify(questions)));
+
+/** @throws InvalidRequestError for a state that is surely longer than the service reads */
+export function checkLength(
+  { state }: EvaluationRequest,
+  { name, mostStateTokens: most }: Pick<Transport, "mostStateTokens" | "name">,
+): void {
+  if (most === undefined || !isSurelyOver(state, most)) return;
+  const limit = `more than the ${most.toLocaleString("en")} tokens that the service ${name} reads`;
+  const message = `The state is too long: ${limit}. Shorten it, for example with cutText().`;
+  throw new InvalidRequestError(message);
+}

@@ -11,10 +11,8 @@ import { ConfigurationError, type StatusError } from "../errors.ts";
 import type { AnyDispatcher, Fetch, HttpClient, HttpEndpoint } from "../http/http-client.ts";
 import { isSuccess, type JsonResponse, toJsonResponse } from "../http/http-response.ts";
 import { checkOptions, optionsNamed, rejectOption } from "../options.ts";
-import type { RateLimits } from "../pacing/rate-limits.ts";
-import type { Questions } from "../questions/kinds.ts";
-import type { EvaluationRequest, QuestionProblem } from "../questions/request.ts";
-import { imagesIn, type ImageSupport } from "../questions/state.ts";
+import type { EvaluationRequest } from "../questions/request.ts";
+import { imagesIn } from "../questions/state.ts";
 import type { ProviderOptions } from "./provider-options.ts";
 import type { StatusFailure } from "./status-failure.ts";
 import type { AttemptContext, Transport, TransportReply } from "./transport.ts";
@@ -143,13 +141,11 @@ export interface PostedService {
   readonly modelId: string;
   /** The key, which no error may repeat, or null. */
   readonly apiKey: string | null;
-  readonly limits?: RateLimits;
-  readonly images?: ImageSupport;
+  /** What is known of it beforehand. */
+  readonly facts: ServiceFacts;
   /** Additional headers of a request with images. */
   readonly imageHeaders?: Readonly<Record<string, string>>;
   toBody(request: EvaluationRequest, providerOptions?: ProviderOptions): string;
-  /** Throws a `ConfigurationError`; without it, the service has no options of a call. */
-  checkProviderOptions?: Transport["checkProviderOptions"];
   /** Maps a success to the gateway's form, or throws an `InvalidResponseError`. */
   toReply(
     response: JsonResponse,
@@ -158,10 +154,10 @@ export interface PostedService {
   toError(failure: StatusFailure): StatusError;
   /** Returns the error status of a success that contains a failure, or null. */
   failedStatus?(json: unknown): number | null;
-  readonly usdPerMillionTokens?: number | undefined;
-  /** Returns the first question that the service does not take, or null. */
-  readonly problemWith?: (questions: Questions) => QuestionProblem | null;
 }
+
+/** The parts of a transport that depend on the service alone. */
+export type ServiceFacts = Omit<Transport, "name" | "target" | "estimate" | "send" | "close">;
 
 interface JsonService extends Pick<PostedService, "apiKey" | "toError" | "failedStatus"> {
   readonly http: HttpClient;
@@ -189,8 +185,7 @@ export function prepareJson(endpoint: HttpEndpoint, service: JsonService) {
 
 /** Makes the transport of a service that answers a JSON body with another. */
 export function postTransport(service: PostedService, options: TransportOptions): Transport {
-  const { name, url, headers, modelId, limits, images, imageHeaders } = service;
-  const { checkProviderOptions, problemWith, usdPerMillionTokens } = service;
+  const { name, url, headers, modelId, facts, imageHeaders } = service;
   const http = httpClientFor(options);
   const json = { ...service, http, addedHeaders: { ...options.headers } };
   const post = prepareJson({ method: "POST", url, headers }, json);
@@ -200,11 +195,7 @@ export function postTransport(service: PostedService, options: TransportOptions)
   return {
     name,
     target: { url, modelId },
-    ...(limits && { limits }),
-    ...(images && { images }),
-    ...(checkProviderOptions && { checkProviderOptions }),
-    ...(problemWith && { problemWith }),
-    ...(usdPerMillionTokens !== undefined && { usdPerMillionTokens }),
+    ...facts,
     async send(request, context) {
       const { state } = request;
       const send = postImages && imagesIn(state).length > 0 ? postImages : post;

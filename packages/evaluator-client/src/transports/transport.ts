@@ -79,6 +79,8 @@ export interface Transport {
   checkProviderOptions?(options: ProviderOptions): void;
   /** Returns the first question that the service does not take, or null; its limits replace the usual ones. */
   readonly problemWith?: (questions: Questions) => QuestionProblem | null;
+  /** The most tokens of a state that the service reads; a longer one is refused. @default unknown */
+  readonly mostStateTokens?: number;
   /** The price of a million input tokens in US dollars, if it is known beforehand. */
   readonly usdPerMillionTokens?: number;
   /** Estimates one evaluation, if it is not one call of the request's size. */

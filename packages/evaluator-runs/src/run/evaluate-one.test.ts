@@ -1,4 +1,11 @@
-import { AuthenticationError, type Evaluator, StatusError } from "evaluator-client";
+import {
+  AuthenticationError,
+  boolean,
+  createEvaluator,
+  type Evaluator,
+  gatewayTransport,
+  StatusError,
+} from "evaluator-client";
 import { expect, test } from "vitest";
 import { endsRun, evaluateOne } from "./evaluate-one.ts";
 
@@ -60,6 +67,21 @@ test("a cut state fails a call with a promise, and its price is known", async ()
     error: expect.stringMatching(/^The service did not read the whole state/),
     paid: cut,
   });
+});
+
+test("a state that the client refuses as too long is not asked again, a wrong question is", async () => {
+  const fetch = () => Promise.reject(new Error("sent"));
+  const evaluator = createEvaluator({ transport: gatewayTransport({ apiKey: "a-key", fetch }) });
+  const { signal } = new AbortController();
+  const asked = async (state: string, instructions: string) => {
+    const request = { state, questions: { scam: boolean(instructions) } };
+    return evaluateOne(evaluator, request, { signal });
+  };
+  expect(await asked("word ".repeat(33_000), "Is it a scam?")).toMatchObject({
+    isRefusal: true,
+    error: `The state is too long: more than the 32,000 tokens that the service gateway reads. ${shorten}`,
+  });
+  expect(await asked("word", "")).toMatchObject({ isRefusal: false });
 });
 
 test("other errors keep their advice", async () => {

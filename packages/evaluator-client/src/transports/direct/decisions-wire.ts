@@ -14,7 +14,7 @@ import type { ServiceRow } from "./services.ts";
 export const decisionsForm: DirectForm = {
   path: "/v1/decisions",
   // In data: URLs or at an address (OpenAI's reference).
-  images: { ...imagesAsBytes, takesAddresses: true },
+  facts: { images: { ...imagesAsBytes, takesAddresses: true } },
   toBody: toDecisionsBody,
   read: readDecisions,
 };

@@ -19,6 +19,7 @@ interface ServerOptions extends TransportOptions {
   readonly baseUrl?: string | undefined;
   readonly path?: string | undefined;
   readonly model?: string | undefined;
+  readonly longContext?: boolean | undefined;
 }
 
 /** The form's own path, and what a server without a row falls back to. */
@@ -52,11 +53,34 @@ export function readDirectOptions(
       "path",
       `begins with "/" and has neither query nor fragment, such as /v1/systemone`,
     );
-  if (row !== undefined) return readService(options, path, row);
+  if (row !== undefined) return withContext(readService(options, path, row), options, row);
   const server = readServer("direct", options, defaults);
   const isVendor = server.baseUrl === defaults.baseUrl;
   if (isVendor) checkModelIsOfVendor(server.model);
-  return { ...server, url: withoutRepeat(server.baseUrl, path) + path };
+  const whole = { ...server, url: withoutRepeat(server.baseUrl, path) + path };
+  return withContext(whole, options, isVendor ? serviceRows.typesafe : undefined);
+}
+
+// Its limit for a request and for a question (third parties' clients; unverified).
+const LONG_CONTEXT = { tokens: 262_144, header: "TypeSafe-Danger-Zone-Long-Context" };
+
+/** Returns a server with the most tokens of a state that it reads, undefined if that is unknown. */
+function withContext<TServer extends { readonly model: string; readonly headers: object }>(
+  server: TServer,
+  { longContext = false }: ServerOptions,
+  { title, contexts = {} }: Partial<ServiceRow> = {},
+) {
+  if (longContext && title !== serviceRows.typesafe.title)
+    rejectOption(
+      "longContext",
+      `is of ${serviceRows.typesafe.title}'s own API alone; leave it out`,
+    );
+  if (!longContext) return { ...server, mostStateTokens: byModel(contexts, server.model) };
+  const message = `longContext is an experiment of ${title}: its answers are slower and less accurate, and a calibration without it does not hold.`;
+  const warning = { type: "EvaluatorWarning", code: "EVALUATOR_LONG_CONTEXT" };
+  globalThis.process?.emitWarning?.(message, warning);
+  const headers = { ...server.headers, [LONG_CONTEXT.header]: "true" };
+  return { ...server, headers, mostStateTokens: LONG_CONTEXT.tokens };
 }
 
 function readService(options: ServerOptions, path: string, row: ServiceRow) {

@@ -1,7 +1,6 @@
 import type { JsonResponse } from "../../http/http-response.ts";
 import { rejectOption } from "../../options.ts";
 import { isRecord, valueAt } from "../../questions/json.ts";
-import type { Questions } from "../../questions/kinds.ts";
 import type { EvaluationRequest } from "../../questions/request.ts";
 import { checkTransportOptions, postTransport, type TransportOptions } from "../post-transport.ts";
 import type { StatusFailure } from "../status-failure.ts";
@@ -16,9 +15,7 @@ import {
   type AskedModel,
   costOf,
   definesConfidence,
-  limitsOf,
-  priceOf,
-  problemWith,
+  factsOf,
   roundingOf,
 } from "./service-rules.ts";
 import type { ServiceName } from "./services.ts";
@@ -42,6 +39,8 @@ export interface DirectTransportOptions extends TransportOptions {
   path?: string | undefined;
   /** The model's name. @default EVALUATOR_MODEL_ID, else the service's usual one, else for "systemone" jev-latest */
   model?: string | undefined;
+  /** Lets TypeSafe's own model read 262,144 tokens instead of 32,000: slower and less accurate. @default false */
+  longContext?: boolean | undefined;
   /** The vendor's own form, OpenAI's, which SGLang and vLLM have too, or Google's. @default the service's, else "systemone" */
   wire?: DirectWire | undefined;
   /** The key in `providerMetadata` that holds confidence and legend. @default the service's name, else "typesafe" */
@@ -61,7 +60,7 @@ export interface DirectTransportOptions extends TransportOptions {
  */
 export function directTransport(options: DirectTransportOptions = {}): Transport {
   const own = ["service", "accountId", "apiKey", "baseUrl", "path", "model", "vendor", "wire"];
-  checkTransportOptions(options, ...own);
+  checkTransportOptions(options, ...own, "longContext");
   const row = rowOf(options.service);
   const { wire = row?.wire ?? "systemone", vendor = options.service ?? "typesafe" } = options;
   if (!Object.hasOwn(forms, wire))
@@ -72,11 +71,12 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
     rejectOption("vendor", what);
   }
   const path = row?.wire === wire ? row.path : form.path;
-  const { apiKey, url, model, headers } = readDirectOptions(options, { ...form, path }, row);
+  const read = readDirectOptions(options, { ...form, path }, row);
+  const { apiKey, url, model, headers, mostStateTokens } = read;
   const asked = row && { row, model };
   const server = { vendor, row, definesConfidence: !asked || definesConfidence(asked) };
   const service = {
-    ...limitsOf(form, row),
+    ...factsOf(form, { asked, mostStateTokens }),
     name: options.service ?? "direct",
     url,
     headers,
@@ -93,11 +93,7 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
       };
     },
     toError: (failure: StatusFailure) => toDirectError(failure, row),
-    usdPerMillionTokens: asked && priceOf(asked),
-    ...(row && {
-      failedStatus,
-      problemWith: (questions: Questions) => problemWith(questions, row),
-    }),
+    ...(row && { failedStatus }),
   } as const;
   return postTransport(service, options);
 }

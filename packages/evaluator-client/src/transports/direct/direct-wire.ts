@@ -14,7 +14,7 @@ import type { PostedService } from "../post-transport.ts";
 import type { ServiceRow } from "./services.ts";
 
 /** One form of the direct wire. */
-export interface DirectForm extends Pick<PostedService, "limits" | "images" | "imageHeaders"> {
+export interface DirectForm extends Pick<PostedService, "facts" | "imageHeaders"> {
   /** The path under the base URL. */
   readonly path: string;
   /** The base URL and model if none is given. */
@@ -49,10 +49,12 @@ export const systemoneForm: DirectForm = {
   path: "/v1/systemone",
   baseUrl: "https://api.typesafe.ai",
   model: "jev-latest",
-  // The limits of one key (contract section 8).
-  limits: { requestsPerMinute: 1200, tokensPerSecond: 250_000 },
-  // From its model 1.14 on, as an experiment that a header turns on (third parties' clients; unverified).
-  images: { ...imagesAsBytes, formats: ["png", "jpeg"], findsBoxes: true },
+  facts: {
+    // The limits of one key (contract section 8).
+    limits: { requestsPerMinute: 1200, tokensPerSecond: 250_000 },
+    // From its model 1.14 on, as an experiment that a header turns on (third parties' clients; unverified).
+    images: { ...imagesAsBytes, formats: ["png", "jpeg"], findsBoxes: true },
+  },
   imageHeaders: { "TypeSafe-Danger-Zone-Images": "true" },
   toBody: toDirectBody,
   read: readDirectResponse,

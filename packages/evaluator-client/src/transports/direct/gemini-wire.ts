@@ -22,7 +22,7 @@ import {
 /** Google's form. */
 export const geminiForm: DirectForm = {
   path: "/v1beta/decisions",
-  images: imagesAsBytes,
+  facts: { images: imagesAsBytes },
   toBody({ state, questions }: EvaluationRequest, model: string) {
     const input = Array.isArray(state) ? state.map(toContent) : toText(state);
     return `{"model":${JSON.stringify(model)},"input":${JSON.stringify(input)},"questions":${toQuestionsJson(questions)}}`;

@@ -3,7 +3,7 @@ import { type Question, questionKinds, type Questions } from "../../questions/ki
 import type { Rounding } from "../../questions/kinds/kind.ts";
 import type { QuestionProblem } from "../../questions/request.ts";
 import { imagesAsBytes, type ImageSupport } from "../../questions/state.ts";
-import type { PostedService } from "../post-transport.ts";
+import type { PostedService, ServiceFacts } from "../post-transport.ts";
 import type { DirectReply } from "./direct-wire.ts";
 import type { ServiceRow, ServiceRule } from "./services.ts";
 
@@ -127,17 +127,30 @@ const imageSupport: Readonly<Partial<Record<NonNullable<ServiceRow["images"]>, I
   image_url: { ...asBytes, maxImages: 8 },
 };
 
-/** Returns a service's limits and images, which replace those of its form. */
-export function limitsOf(form: FormLimits, row: ServiceRow | undefined): FormLimits {
-  if (row === undefined) return form;
-  const { limits, images } = row;
-  const support = images && (imageSupport[images] ?? form.images);
-  const { imageHeaders } = images === "assets" ? form : {};
-  return {
-    ...(limits && { limits }),
-    ...(support && { images: support }),
-    ...(imageHeaders && { imageHeaders }),
-  };
+interface ReadLength {
+  /** The most tokens of a state that the server reads; undefined if unknown. */
+  readonly mostStateTokens: number | undefined;
 }
 
-type FormLimits = Pick<PostedService, "limits" | "images" | "imageHeaders">;
+/** Returns what is known of a server: the facts of its row replace those of its form. */
+export function factsOf(
+  form: Pick<PostedService, "facts" | "imageHeaders">,
+  { asked, mostStateTokens }: { readonly asked: AskedModel | undefined } & ReadLength,
+) {
+  const length = mostStateTokens !== undefined && { mostStateTokens };
+  const { facts: usual, imageHeaders: headers } = form;
+  if (asked === undefined)
+    return { facts: { ...usual, ...length }, ...(headers && { imageHeaders: headers }) };
+  const { limits, images } = asked.row;
+  const support = images && (imageSupport[images] ?? usual.images);
+  const imageHeaders = images === "assets" ? headers : undefined;
+  const usdPerMillionTokens = priceOf(asked);
+  const facts: ServiceFacts = {
+    ...length,
+    ...(limits && { limits }),
+    ...(support && { images: support }),
+    ...(usdPerMillionTokens !== undefined && { usdPerMillionTokens }),
+    problemWith: (questions) => problemWith(questions, asked.row),
+  };
+  return { facts, ...(imageHeaders && { imageHeaders }) };
+}

@@ -21,6 +21,8 @@ export interface ServiceRow {
   readonly most: { readonly questions?: number; readonly options: number; readonly levels: number };
   /** The fewest options and levels. @default 1 */
   readonly fewest?: number;
+  /** The most tokens of a state, by the model's name or its beginning. @default unknown */
+  readonly contexts?: Readonly<Record<string, number>>;
   /** What else it requires of a question. */
   readonly rules?: readonly ServiceRule[];
   /** Whether ids other than letters, digits, `_`, `.` and `-` are replaced by numbers. @default false */
@@ -55,6 +57,7 @@ const rows = {
     wire: "systemone",
     model: "jev-latest",
     most: { options: 255, levels: 10 },
+    contexts: { "": 32_000 },
     decimals: { "": 2 },
     confidenceOf: [""],
     prices: { "": 0.042 },
@@ -86,6 +89,7 @@ const rows = {
     model: "gemini-decision-1",
     most: { questions: 1000, options: 255, levels: 255 },
     fewest: 2,
+    contexts: { "gemini-decision-": 262_144 },
     rules: ["descriptions", "plain keys"],
     prices: { "gemini-decision-1": 0.1 },
     images: "parts",
@@ -113,6 +117,7 @@ const rows = {
     wire: "systemone",
     model: "pplx-decider-v1.3",
     most: { questions: 128, options: 255, levels: 10 },
+    contexts: { "pplx-decider-": 262_144 },
     prices: { "pplx-decider-v1.": 0.02, "pplx-decider-flash-": 0.01, "pplx-decider-v1-27b": 0.04 },
     images: "image_url",
     limits: { requestsPerMinute: 600 },
@@ -126,6 +131,7 @@ const rows = {
     wire: "systemone",
     model: "clef-flash",
     most: { questions: 64, options: 255, levels: 10 },
+    contexts: { "": 65_536 },
     fewest: 2,
     renamesIds: true,
     decimals: { "": 4 },

@@ -77,11 +77,15 @@ export function gatewayTransport(options: GatewayTransportOptions = {}): Transpo
     headers: mergeHeaders(gatewayHeaders(wire, apiKey, modelId), options.headers),
     modelId,
     apiKey,
-    // The gateway's own client sends bytes and rejects addresses.
-    ...(wire === "decision-model" && { images: imagesAsBytes }),
+    facts: {
+      // The gateway's own client sends bytes and rejects addresses.
+      ...(wire === "decision-model" && { images: imagesAsBytes }),
+      checkProviderOptions,
+      // Contract section 8; models of other makers read more.
+      ...(modelId.startsWith("typesafe-ai/") && { mostStateTokens: 32_000 }),
+    },
     toBody: (request, ofCall) =>
       withProviderOptions(bodies[wire](request), mergeProviderOptions(ofTransport, ofCall)),
-    checkProviderOptions,
     toReply: fromGatewayResponse,
     toError: (failure) => toGatewayError(failure, hint),
   };
