@@ -11,7 +11,7 @@
 set -euo pipefail
 cd "$(mktemp -d)"
 python3 -m venv env
-env/bin/pip install --quiet --disable-pip-version-check litellm==1.108.0
+env/bin/pip install --quiet --no-compile --disable-pip-version-check litellm==1.108.0
 cat > run.py <<'PY'
 import json, sys, threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
