@@ -17,6 +17,10 @@ test.each([
   ["", "User is authenticated but not connected.", true],
   ["ALERT", "Too many simultaneous connections. (Failure)", true],
   ["", "Too many connections from your address", true],
+  ["ALERT", "Account exceeded bandwidth limits. (Failure)", true],
+  ["", "Lookup failed", true],
+  ["", "System Error (Failure)", true],
+  ["NOPERM", "System Error", false],
   ["NOPERM", "The folder UNAVAILABLE, try again later", false],
   ["AUTHENTICATIONFAILED", "Try again later", false],
   ["", "Mailbox LIMIT does not exist", false],
@@ -28,7 +32,10 @@ test.each([
   ["", "Some messages could not be FETCHed (Failure)", true],
   ["SERVERBUG", "Internal error occurred", true],
   ["EXPUNGEISSUED", "Some messages are gone", true],
+  ["", "System Error (Failure)", true],
+  ["", "Internal server error", true],
   ["THROTTLED", "Slow down", false],
+  ["", "Lookup failed", false],
 ])("whether one mail may be the cause: [%s] %s", (code, text, expected) => {
   expect(mayBeOneMail(refused(code, text))).toBe(expected);
 });

@@ -65,20 +65,24 @@ const busyCodes = new Set(
 );
 // Exchange and Gmail send these sentences without a code.
 const busyWords =
-  /\b(?:server unavailable|authenticated but not connected|request is throttled|too many (?:\w{1,20} )?connections|try again (?:later|in)|temporar(?:y|ily))\b/i;
+  /\b(?:server unavailable|authenticated but not connected|request is throttled|too many (?:\w{1,20} )?connections|exceeded (?:command|bandwidth|rate)|lookup failed|try again (?:later|in)|temporar(?:y|ily))\b/i;
+/** What a server without codes has for SERVERBUG. */
+const faultWords = /\b(?:system|internal|server) (?:server )?error\b/i;
 
 /** Returns whether a server asks to come back later. */
 export function isBusy(error: unknown): error is Error {
   const refusal = refusalOf(error);
   if (refusal === null) return false;
   const { code, words } = refusal;
-  return busyCodes.has(code) || (/^(?:ALERT)?$/.test(code) && busyWords.test(words));
+  const isToldInWords = busyWords.test(words) || faultWords.test(words);
+  return busyCodes.has(code) || (/^(?:ALERT)?$/.test(code) && isToldInWords);
 }
 
 /** Returns whether a refused FETCH may be due to one mail, not to the state of the server. */
 export function mayBeOneMail(error: unknown): boolean {
   const refusal = refusalOf(error);
-  return refusal !== null && (!isBusy(error) || /^(?:SERVERBUG|CONTACTADMIN)$/.test(refusal.code));
+  if (refusal === null || !isBusy(error)) return refusal !== null;
+  return /^(?:SERVERBUG|CONTACTADMIN)$/.test(refusal.code) || faultWords.test(refusal.words);
 }
 
 /** Returns a sentence with the server's words behind a message; empty without words. */
