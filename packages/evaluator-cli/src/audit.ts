@@ -2,6 +2,7 @@ import { artifactHash } from "evaluator-calibration";
 import { checkThresholds, type ThresholdTest } from "evaluator-calibration/statistics";
 import { type JoinedColumn, toLabelledRows } from "evaluator-calibration/reports";
 import { CliError, type CliContext, paintVerdicts, printable } from "evaluator-kit";
+import { printCounted } from "evaluator-runs/source";
 import { exitCodeOf } from "./check.ts";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
@@ -31,7 +32,8 @@ export async function audit(name: string, options: AuditOptions, context: CliCon
   const audits = checks.map((check, at) => toAudit(tests[at] as (typeof tests)[number], check));
   const counts = table.questions.map((question) => join.countsOf(question));
   const left = counts.reduce((sum, { labelledWithoutAnswer: n }) => sum + n, 0);
-  const rest = left === 0 ? [] : [`${count(left)} labels are of records without an act.`];
+  const rest =
+    left === 0 ? [] : [`Left out: ${printCounted(left, "label")} of records without an act.`];
   const unfair = checks.some(({ verdict }) => verdict === "no fair draw") ? [NO_FAIR_DRAW] : [];
   for (const note of [...notes, ...rest, ...unfair]) context.stderr.write(`${note}\n`);
   const isJson = options.json === true;

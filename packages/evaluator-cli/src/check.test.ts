@@ -119,7 +119,7 @@ test("labels that made the promise are left out and counted; alone they are refu
   }
   const { exitCode, stdout } = await run(folder, answered);
   expect(exitCode).toBe(1);
-  expect(stdout).toContain("300 labels are left out: they made the promise.");
+  expect(stdout).toContain("Left out: 300 labels that made the promise.");
   expect(stdout).toMatch(/broken .*: 80 of 200 wrong/);
 });
 
@@ -133,7 +133,7 @@ test("a skipped record counts as wrong", async () => {
   const { exitCode, stdout } = await run(folder, answered);
   expect(exitCode).toBe(1);
   expect(stdout).toMatch(/^broken .*act on "yes" .*: 5[0-9] of 200 wrong/m);
-  expect(stdout).toContain("50 labels are skipped, or labelers tie on them: they count as wrong.");
+  expect(stdout).toContain("Skipped, or labelers tie: 50 labels, which count as wrong.");
 });
 
 test("weights are honoured: wrong records that were drawn more often break nothing", async () => {
@@ -200,6 +200,6 @@ test("a calibration of version 1 is read, and its thresholds beyond 0.5 are not 
   );
   const { exitCode, stdout } = await run(folder, answered);
   expect(exitCode).toBe(0);
-  expect(stdout).toContain("The calibration does not name 1200 labels it was made from");
+  expect(stdout).toContain("The calibration does not name 1,200 labels it was made from");
   expect(stdout).not.toContain('act on "no"');
 });

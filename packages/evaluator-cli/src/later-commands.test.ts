@@ -28,7 +28,7 @@ test("a picked sheet hides the answers, and calibrate weighs what was filled in"
   );
   const { stdout, exitCode } = await run(folder, calibrate);
   expect(exitCode).toBe(0);
-  expect(stdout).toContain("10 labels are not filled in yet.");
+  expect(stdout).toContain("Not filled in yet: 10 labels.");
   expect((await readReport(folder)).reports[0]).toMatchObject({ n: 80, isWeighted: true });
 });
 

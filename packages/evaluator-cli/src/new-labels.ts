@@ -1,3 +1,5 @@
+import { describeBlank } from "./report/sentences.ts";
+import { printCounted } from "evaluator-runs/source";
 import type { CalibrationArtifact } from "evaluator-calibration";
 import { type InputRecord, type JoinOptions, LabelJoin } from "evaluator-calibration/reports";
 import { CliError, type CliContext } from "evaluator-kit";
@@ -51,12 +53,12 @@ export function joinNewLabels(
 function* describe(join: LabelJoin, used: number, artifacts: readonly CalibrationArtifact[]) {
   const skipped = join.columns.flatMap(({ truth }) => truth).filter((truth) => truth < 0).length;
   if (skipped > 0)
-    yield `${skipped} labels are skipped, or labelers tie on them: they count as wrong.`;
-  if (join.blank > 0) yield `${join.blank} labels are not filled in yet.`;
-  if (used > 0) yield `${used} labels are left out: they made the promise.`;
+    yield `Skipped, or labelers tie: ${printCounted(skipped, "label")}, which count as wrong.`;
+  if (join.blank > 0) yield describeBlank(join.blank);
+  if (used > 0) yield `Left out: ${printCounted(used, "label")} that made the promise.`;
   for (const { fittedOn } of artifacts) {
     const missing = fittedOn.n - (fittedOn.ids?.length ?? 0);
     if (missing > 0)
-      yield `The calibration does not name ${missing} labels it was made from; give new ones only.`;
+      yield `The calibration does not name ${printCounted(missing, "label")} it was made from; give new ones only.`;
   }
 }

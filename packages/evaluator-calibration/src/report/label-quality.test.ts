@@ -3,6 +3,7 @@ import { answersOf, columnIn } from "../testing/worlds.ts";
 import { AnswerTable } from "../input/answer-table.ts";
 import { LabelJoin } from "../input/join-labels.ts";
 import { cohenKappa } from "../index.ts";
+import { seededRandom } from "../math/random.ts";
 import { judgeLabels } from "./label-quality.ts";
 import { toLabelledRows } from "./labelled-rows.ts";
 
@@ -75,17 +76,15 @@ test("the truth is the majority of the labelers; a tie has none", () => {
   const joined = columnIn(join);
   expect(joined.truth).toEqual([0, -1, -1, 1]);
   expect(join.countsOf("scam")).toMatchObject({ labelled: 4, joined: 4, skipped: 2, repeated: 0 });
-  const { labelers, agreements } = judgeLabels(toLabelledRows(joined).tested);
+  const { labelers, agreement } = judgeLabels(toLabelledRows(joined).tested);
   expect(labelers).toEqual([
     { name: "ada", n: 4 },
     { name: "bob", n: 3 },
     { name: "cy", n: 1 },
   ]);
-  expect(agreements[0]).toMatchObject({
-    labelers: ["ada", "bob"],
-    n: 2,
-    disagree: 1,
-  });
+  expect(agreement).toMatchObject({ n: 2, labelers: 3, alpha: null, farthest: null });
+  // The single labels of ada, bob and cy differ from 1, 3/4 and 1/2 of the others' in the mean.
+  expect(agreement?.disagree).toBeCloseTo((1 + 0.5 + 0.5 + 1 + 1) / 5, 12);
 });
 
 test("one labeler's second label is an error, or with last replaces the first; that of a record without answer too", () => {
@@ -121,28 +120,51 @@ test("kappa is agreement beyond chance; levels that are far apart disagree more"
   expect(() => cohenKappa([1], [1, 1])).toThrow("index 1 is in one of them only");
 });
 
-test("two labelers of levels disagree more if the levels are far apart", () => {
-  const kappaOf = (options: readonly string[], far: string) => {
+const LEVELS = ["0", "1", "2", "3"];
+
+test("labelers of levels disagree more if the levels are far apart", () => {
+  const ids = Array.from({ length: 40 }, (_, at) => `r${at}`);
+  const alphaOf = (options: readonly string[], far: string) => {
     const levels = new AnswerTable();
-    for (const id of ["a", "b", "c", "d"]) {
-      const probabilities = Object.fromEntries(options.map((name) => [name, 1 / options.length]));
+    const probabilities = Object.fromEntries(options.map((name) => [name, 1 / options.length]));
+    for (const id of ids) {
       levels.addRecord({ line: 1, value: { id, question: "level", probabilities } }, "answers");
     }
-    const join = new LabelJoin(levels);
-    for (const [at, id] of ["a", "b", "c", "d"].entries()) {
-      join.add({ line: 1, value: { id, truth: options[at], labeler: "ada" } }, "labels");
-      const other = at === 0 ? far : options[at];
-      join.add({ line: 1, value: { id, truth: other, labeler: "bob" } }, "labels");
+    const labels = new LabelJoin(levels);
+    for (const [at, id] of ids.entries()) {
+      const truth = options[at % options.length];
+      labels.add({ line: 1, value: { id, truth, labeler: "ada" } }, "labels");
+      const other = at === 0 ? far : truth;
+      labels.add({ line: 1, value: { id, truth: other, labeler: "bob" } }, "labels");
     }
-    const { tested } = toLabelledRows(columnIn(join));
-    return judgeLabels(tested).agreements[0]?.kappa ?? Number.NaN;
+    const { tested } = toLabelledRows(columnIn(labels));
+    return judgeLabels(tested).agreement?.alpha?.value ?? Number.NaN;
   };
-  const levels = ["0", "1", "2", "3"];
-  expect(kappaOf(levels, "1")).toBeCloseTo(
-    cohenKappa([0, 1, 2, 3], [1, 1, 2, 3], { weights: "quadratic" }),
-    12,
-  );
-  expect(kappaOf(levels, "3")).toBeLessThan(kappaOf(levels, "1"));
+  expect(alphaOf(LEVELS, "3")).toBeLessThan(alphaOf(LEVELS, "1"));
   const names = ["w", "x", "y", "z"];
-  expect(kappaOf(names, "x")).toBeCloseTo(kappaOf(names, "z"), 12);
+  expect(alphaOf(names, "x")).toBeCloseTo(alphaOf(names, "z"), 12);
+});
+
+/** The labels of three of ten labelers on each record; some turn a share of them. */
+function labelsOfMany(turnedBy: Readonly<Record<string, number>>) {
+  const random = seededRandom(7);
+  const ids = Array.from({ length: 300 }, (_, at) => `m${at}`);
+  const labels = new LabelJoin(answersOf(ids.map((id) => ({ id, p: 0.5, truth: true }))));
+  for (const [at, id] of ids.entries()) {
+    const isYes = random() < 0.5;
+    for (const step of [0, 1, 3]) {
+      const labeler = `person ${(at + step) % 10}`;
+      const isTurned = random() < (turnedBy[labeler] ?? 0.05);
+      labels.add({ line: 1, value: { id, labeler, truth: isYes !== isTurned } }, "labels");
+    }
+  }
+  return judgeLabels(toLabelledRows(columnIn(labels)).tested).agreement;
+}
+
+test("many labelers have one alpha, and the one who is farthest from the rest is named", () => {
+  const agreement = labelsOfMany({ "person 4": 0.4 });
+  expect(agreement).toMatchObject({ n: 300, labelers: 10 });
+  expect(agreement?.farthest).toMatchObject({ name: "person 4", n: 90, isByChance: false });
+  expect(agreement?.farthest?.differs.value).toBeGreaterThan(0.3);
+  expect(labelsOfMany({})?.farthest?.isByChance).toBe(true);
 });

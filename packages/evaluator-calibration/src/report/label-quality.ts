@@ -1,10 +1,12 @@
 import type { JoinedColumn } from "../input/join-labels.ts";
-import { cohenKappa } from "../scores/probability-scores.ts";
+import { krippendorffAlpha } from "../scores/krippendorff.ts";
+import { binomialAtMost } from "../math/special-functions.ts";
+import { wilson } from "../thresholds/intervals.ts";
 import { isFairDraw } from "./fair-draw.ts";
 import { printedOf, type Rows } from "./labelled-rows.ts";
 
 /**
- * Returns the labelers of a column (without a name, an empty one), how far each two of them agree, and the
+ * Returns the labelers of a column (without a name, an empty one), how far they agree, and the
  * reason for no promise, or null: for one from labels of a random draw, and for one from any labels.
  *
  * @param drawn - The labels that were drawn for a promise.
@@ -13,18 +15,7 @@ export function judgeLabels(tested: Rows, drawn: JoinedColumn = tested.joined) {
   const labelers = labelersOf([...new Set([tested.joined, drawn])]);
   const ofKin = reasonOfKin(tested, labelers);
   const noPromise = reasonOfDraw(tested) ?? ofKin;
-  const agreements = agreementsOf(tested.joined);
-  return { labelers, agreements, ceiling: ceilingOf(agreements), noPromise, ofKin };
-}
-
-/**
- * Returns the largest share of single labels that any answers can fit, or null without two labelers. It
- * rests on their disagreement alone: if two labels of a record differ, an answer fits at most one of them.
- */
-function ceilingOf(agreements: ReturnType<typeof agreementsOf>): number | null {
-  const pairs = agreements.reduce((sum, { n }) => sum + n, 0);
-  const differing = agreements.reduce((sum, { n, disagree }) => sum + n * disagree, 0);
-  return pairs === 0 ? null : 1 - differing / pairs / 2;
+  return { labelers, agreement: agreementOf(tested.joined), noPromise, ofKin };
 }
 
 function reasonOfDraw(tested: Rows): string | null {
@@ -57,29 +48,57 @@ function labelersOf(columns: readonly JoinedColumn[]) {
   );
 }
 
-/** Returns how far each two labelers agree on the records that both labelled; levels weigh quadratically. */
-function agreementsOf(joined: JoinedColumn) {
-  const names = joined.join.labelers.list;
-  const pairs = [...joined.votes.values()].flatMap((votes) => {
-    const given = votes
-      .filter(({ truth }) => truth >= 0)
-      .map(({ labeler, truth }) => ({ name: names[labeler] ?? "", truth }))
-      .toSorted((one, other) => (one.name < other.name ? -1 : 1));
-    return given.flatMap((one, at) => given.slice(at + 1).map((other) => ({ one, other })));
-  });
-  const weights = joined.column.isOrdered ? "quadratic" : "none";
-  const byLabelers = Map.groupBy(pairs, ({ one, other }) => JSON.stringify([one.name, other.name]));
-  return Array.from(byLabelers, ([labelers, same]) => {
-    const [a, b] = [same.map(({ one }) => one.truth), same.map(({ other }) => other.truth)];
-    const differing = same.filter(({ one, other }) => one.truth !== other.truth).length;
-    return {
-      labelers: JSON.parse(labelers) as [string, string],
-      n: same.length,
-      disagree: differing / same.length,
-      /** NaN if both give all records one label. */
-      kappa: cohenKappa(a, b, { weights }),
-    };
-  });
+/** How far two labels of a record differ; levels differ by the square of their distance. */
+const distances = {
+  levels: (one: number, other: number) => (one - other) ** 2,
+  options: (one: number, other: number) => Number(one !== other),
+};
+
+/** Returns how far the labelers of a column agree on the records that several labelled; null without one. */
+function agreementOf({ join, column, votes }: JoinedColumn) {
+  const records = [...votes.values()]
+    .map((given) => given.filter(({ truth }) => truth >= 0))
+    .filter(({ length }) => length > 1);
+  if (records.length === 0) return null;
+  const compared = records.flatMap((given) =>
+    given.map(({ labeler, truth }) => {
+      const differing = given.filter((other) => other.truth !== truth).length;
+      return { labeler, differs: differing / (given.length - 1) };
+    }),
+  );
+  const labels = records.map((given) => given.map(({ truth }) => truth));
+  const disagree = compared.reduce((sum, { differs }) => sum + differs, 0) / compared.length;
+  const own = Map.groupBy(compared, ({ labeler }) => labeler);
+  return {
+    /** How many records have labels of several labelers. */
+    n: records.length,
+    labelers: own.size,
+    /** How often another label of the same record differs. */
+    disagree,
+    alpha: krippendorffAlpha(labels, distances[column.isOrdered ? "levels" : "options"]),
+    farthest: own.size < 3 ? null : farthestOf(own, { names: join.labelers.list, disagree }),
+    /** The largest share of single labels that any answers can fit: of two labels that differ it is at most one. */
+    ceiling: 1 - disagree / 2,
+  };
+}
+
+/** A labeler with fewer compared labels is not named. */
+const LEAST_COMPARED = 10;
+
+/** Returns the labeler whose labels surely differ most from those of the others on the same records. */
+function farthestOf(
+  own: ReadonlyMap<number, readonly { readonly differs: number }[]>,
+  { names, disagree }: { readonly names: readonly string[]; readonly disagree: number },
+) {
+  const all = Array.from(own, ([labeler, labels]) => {
+    const n = labels.length;
+    const differing = labels.reduce((sum, { differs }) => sum + differs, 0);
+    const differs = { value: differing / n, ...wilson(differing, n) };
+    // The labelers share the doubt.
+    const byChance = binomialAtMost(n - differing, n, 1 - disagree) * own.size;
+    return { name: names[labeler] ?? "", n, differs, isByChance: byChance > 0.05 };
+  }).filter(({ n }) => n >= LEAST_COMPARED);
+  return all.toSorted((one, other) => other.differs.low - one.differs.low)[0] ?? null;
 }
 
 /** Returns whether a labeler is a model of the same maker or name as the one that answered. */

@@ -160,7 +160,7 @@ export function actionRows(
 export function probabilityOf({ form, table }: Rows, row: number, option: number): number {
   // The only probability of a row is that of yes.
   const printed = table.values[row * table.width + Math.min(option, table.width - 1)] as number;
-  return form === "probability" && option === 0 ? 1 - printed : printed;
+  return form === "probability" && option === 0 ? complement(printed) : printed;
 }
 
 /** Returns a row's Brier score: of a probability that of yes, of a distribution summed over its options. */

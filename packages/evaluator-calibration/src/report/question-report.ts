@@ -139,8 +139,8 @@ function toReport(
     n,
     isWeighted: weights !== undefined,
     labelers: labels.labelers,
-    agreements: labels.agreements,
-    ceiling: labels.ceiling,
+    /** How far several labelers agree; null without a record that two labelled. */
+    agreement: labels.agreement,
     /** How many clusters the labels are from; null if each is one. */
     clusters: clustersOf(tested),
     /** Whether a promise takes one label of each cluster. */
@@ -196,8 +196,8 @@ type Verdict = "useful" | "useful after recalibration" | "worthless" | "one trut
 // An interval that includes the constant's skill, or the order of chance, can be luck.
 function verdictOf({ skill, auc }: ReturnType<typeof scoreRows>): Verdict {
   if (Number.isNaN(skill.value)) return "one truth only";
-  if (skill.low > 0) return "useful";
-  return auc.low > 0.5 ? "useful after recalibration" : "worthless";
+  if (skill.isShown) return "useful";
+  return auc.isShown ? "useful after recalibration" : "worthless";
 }
 
 function isOrdered(verdict: Verdict): boolean {

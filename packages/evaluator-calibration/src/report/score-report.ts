@@ -1,7 +1,8 @@
 import type { Form } from "../kinds.ts";
 import { effectiveRows, sumOf, weightedMean } from "../math/rows.ts";
 import { clippedLogLoss, rocAuc, spiegelhalter } from "../scores/probability-scores.ts";
-import { aucInterval } from "../thresholds/intervals.ts";
+import { Z_OF_95 } from "../math/special-functions.ts";
+import { aucInterval, wilson } from "../thresholds/intervals.ts";
 import { brierOf, type Estimate, probabilityOf, type Rows, shareOfRows } from "./labelled-rows.ts";
 
 /** A Brier score sums over both options; that of a probability counts one of them. */
@@ -12,23 +13,18 @@ export function scoreRows(rows: Rows) {
   const { truth, top, weights, p, cameTrue, form, isOrdered } = rows;
   const n = truth.length;
   const shares = truthShares(rows);
-  const { own, constants } = distancesOf(rows, shares);
-  const meanDistance = weightedMean(n, weights, (i) => own[i] as number);
-  const meanConstant = weightedMean(shares.length, shares, (option) => constants[option] as number);
+  const distances = distancesOf(rows, shares);
+  const { mean: meanDistance, constant: meanConstant } = distances;
   const commonest = shares.indexOf(Math.max(...shares));
   return {
     /** 0 is the constant prediction, 1 is perfect; by ranked probability for levels, else by Brier score. */
-    skill: skillOf(
-      rows,
-      (i) => (constants[truth[i] as number] as number) - (own[i] as number),
-      meanConstant,
-    ),
+    skill: skillOf(rows, distances),
     accuracy: shareOfRows(rows, (row) => top[row] === truth[row]),
     /** Of a probability 0 to 1, of a distribution summed over its options: 0 to 2. */
     brier: isOrdered ? weightedMean(n, weights, (i) => brierOf(rows, i)) : meanDistance,
     logLoss: clippedLogLoss(n, (i) => probabilityOf(rows, i, truth[i] as number), { weights }),
     /** How well the probability orders the truths; of a distribution, that of the picked option. */
-    auc: n === 0 ? noOrder : orderOf(p, cameTrue, weights),
+    auc: orderOf(p, cameTrue, weights),
     spiegelhalter:
       n > 0 && form === "probability" && weights === undefined ? spiegelhalter(p, cameTrue) : null,
     levels: isOrdered ? levelScores(rows, meanDistance) : null,
@@ -44,15 +40,28 @@ export function scoreRows(rows: Rows) {
   };
 }
 
-const noOrder = { auc: Number.NaN, low: Number.NaN, high: Number.NaN, rarer: 0 };
-
-/** Returns the AUC with Newcombe's interval, and the number of rows of the rarer truth. */
+/** Returns the AUC with Newcombe's interval. */
 function orderOf(p: Rows["p"], cameTrue: Rows["cameTrue"], weights: Rows["weights"]) {
-  const { auc } = rocAuc(p, cameTrue, { weights });
   const effective = effectiveRows(p.length, weights);
-  const share = weightedMean(p.length, weights, (i) => cameTrue[i] as number);
+  const share = p.length === 0 ? 0 : weightedMean(p.length, weights, (i) => cameTrue[i] as number);
   const [ones, zeros] = [effective * share, effective * (1 - share)];
-  return { auc, ...aucInterval(auc, ones, zeros), rarer: Math.min(ones, zeros) };
+  const rarer = Math.min(ones, zeros);
+  const auc = rarer === 0 ? Number.NaN : rocAuc(p, cameTrue, { weights }).auc;
+  return withLimits({ value: auc, ...aucInterval(auc, ones, zeros) }, { rarer, chance: 0.5 });
+}
+
+/** With fewer rows of the rarer truth an interval would hold too seldom, so it is left out. */
+const LEAST_OF_RARER = 10;
+
+/** Returns an estimate; its limits are NaN if few rows have the rarer truth. */
+function withLimits(
+  { value, low, high }: Estimate,
+  { rarer, chance }: { readonly rarer: number; readonly chance: number },
+) {
+  const limits = rarer < LEAST_OF_RARER ? { low: Number.NaN, high: Number.NaN } : { low, high };
+  /** Whether these labels show it to be above chance. */
+  const isShown = low > chance;
+  return { value, ...limits, isShown };
 }
 
 function sumOfSquares(shares: readonly number[]): number {
@@ -86,8 +95,17 @@ function distancesOf(rows: Rows, shares: readonly number[]) {
       ? rankedScore(option, shares.length, (level) => probabilityOf(rows, row, level))
       : brierOf(rows, row);
   }
-  return { own, constants };
+  return {
+    own,
+    constants,
+    mean: weightedMean(own.length, rows.weights, (i) => own[i] as number),
+    constant: weightedMean(shares.length, shares, (option) => constants[option] as number),
+    /** The share of the most frequent truth. */
+    most: Math.max(...shares),
+  };
 }
+
+type Distances = ReturnType<typeof distancesOf>;
 
 function rankedScore(truth: number, levels: number, probabilityAt: (level: number) => number) {
   let [sum, below] = [0, 0];
@@ -98,20 +116,34 @@ function rankedScore(truth: number, levels: number, probabilityAt: (level: numbe
   return sum;
 }
 
-/** The interval is that of the mean gain, the difference of the constant's score and a row's own. */
+/**
+ * Returns 1 − the rows' mean score over that of the constant. Both move with the drawn rows: the limits are those of
+ * the logarithm of their ratio (delta method).
+ */
 function skillOf(
-  { truth: { length: n }, weights }: Rows,
-  gainOf: (row: number) => number,
-  constant: number,
-): Estimate {
-  if (constant < 1e-15) return { value: Number.NaN, low: Number.NaN, high: Number.NaN };
-  const gain = weightedMean(n, weights, gainOf);
+  { truth, top, weights }: Rows,
+  { own, constants, mean, constant, most }: Distances,
+) {
+  const n = truth.length;
+  const effective = effectiveRows(n, weights);
+  const rarer = effective * Math.min(most, 1 - most);
+  const none = { value: Number.NaN, low: Number.NaN, high: Number.NaN };
+  if (!(constant >= 1e-15)) return withLimits(none, { rarer: 0, chance: 0 });
   const total = weights === undefined ? n : sumOf(weights);
   let squares = 0;
-  for (let i = 0; i < n; i += 1) squares += ((weights?.[i] ?? 1) * (gainOf(i) - gain)) ** 2;
-  const half = (1.96 * Math.sqrt((squares * n) / Math.max(1, n - 1))) / total / constant;
-  const value = gain / constant;
-  return { value, low: value - half, high: Math.min(1, value + half) };
+  for (let i = 0; i < n; i += 1) {
+    const ofConstant = (constants[truth[i] as number] as number) / constant;
+    const ofOwn = mean === 0 ? 1 : (own[i] as number) / mean;
+    squares += ((weights?.[i] ?? 1) * (ofOwn - ofConstant)) ** 2;
+  }
+  const deviation = Math.sqrt((squares * n) / Math.max(1, n - 1)) / total;
+  const factor = Math.exp(Z_OF_95 * deviation);
+  // Without a wrong row the deviation shows nothing of how much one costs.
+  const hasWrong = truth.some((option, i) => option !== top[i]);
+  const worst = hasWrong ? 0 : mean + wilson(0, effective).high;
+  const low = 1 - Math.max(mean * factor, worst) / constant;
+  const value = 1 - mean / constant;
+  return withLimits({ value, low, high: 1 - mean / factor / constant }, { rarer, chance: 0 });
 }
 
 function levelScores({ table, truth, weights }: Rows, rankedProbability: number) {

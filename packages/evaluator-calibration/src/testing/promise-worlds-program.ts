@@ -2,6 +2,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { checkWorlds, playChecks } from "./check-worlds.ts";
 import { playDrift } from "./drift-worlds.ts";
+import { intervalWorlds, playIntervals } from "./interval-worlds.ts";
 import { playRounds, promiseWorlds } from "./promise-worlds.ts";
 
 // Plays the worlds of promise-draw.test.ts, check-threshold.test.ts and compare-releases.test.ts with many more rounds, and prints what it saw:
@@ -32,7 +33,13 @@ const checks = checkWorlds.map((world) => ({
   limit: world.limit,
   play: (rounds: number) => playChecks(world, rounds),
 }));
-for (const { name, limit, play } of [...checks, ...drifts]) {
+const intervals = intervalWorlds.map((world) => ({
+  name: `a 95 % interval of ${world.n} labels misses: ${world.name}`,
+  // An approximate interval may miss a little more often.
+  limit: 0.08,
+  play: (rounds: number) => playIntervals(world, rounds).missed,
+}));
+for (const { name, limit, play } of [...checks, ...drifts, ...intervals]) {
   const found = play(Number(values.rounds));
   write(name, share(found), share(limit), "");
   if (found <= limit) continue;

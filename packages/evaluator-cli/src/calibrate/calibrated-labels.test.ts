@@ -55,9 +55,11 @@ test("two labelers that disagree set a ceiling for every engine", async () => {
   });
   await writeFile(join(folder, "labels.ndjson"), first + second.join("\n"));
   const { stdout } = await run(folder, calibrate);
-  expect(stdout).toContain("two labelers disagree on 8 % of 100 records (kappa 0.84)");
+  expect(stdout).toContain(
+    "two labelers disagree on 8 % of 100 records (Krippendorff's alpha 0.84, ",
+  );
   expect(stdout).toContain("no engine can be right in more than about 96 % of single labels");
-  expect((await readReport(folder)).reports[0]?.ceiling).toBeCloseTo(0.96, 12);
+  expect((await readReport(folder)).reports[0]?.agreement?.ceiling).toBeCloseTo(0.96, 12);
 });
 
 test("groups share the level, and each has its own promise", async () => {

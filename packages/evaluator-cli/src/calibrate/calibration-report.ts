@@ -7,13 +7,16 @@ import {
   reportQuestions,
   toLabelledRows,
 } from "evaluator-calibration/reports";
+import { printCounted } from "evaluator-runs/source";
 import { toPrintablePath, percent, percentRange } from "evaluator-kit";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
 import type { readAnswers, readRecords } from "../read-files.ts";
 import {
   count,
   describeBasis,
+  describeBlank,
   describeJoin,
+  describeRange,
   describeWorth,
   nameSource,
   nameThreshold,
@@ -95,7 +98,7 @@ function mixtureNotes(reports: readonly QuestionReport[]): string[] {
 function overrideNotes(overrides: number): string[] {
   if (overrides === 0) return [];
   return [
-    `${count(overrides)} labels correct answers of the list and are left out: right answers have none.`,
+    `Left out: ${printCounted(overrides, "label")} that correct answers of the list. Right answers have none.`,
   ];
 }
 
@@ -133,7 +136,7 @@ function nameScope(about: readonly QuestionReport[], all: readonly QuestionRepor
 /** Returns the report in lines for a terminal: the join first, then each question. */
 export function printReport(report: CalibrationReport): string {
   const { join, blankLabels, notes, reports } = report;
-  const blank = blankLabels === 0 ? [] : [`${count(blankLabels)} labels are not filled in yet.`];
+  const blank = blankLabels === 0 ? [] : [describeBlank(blankLabels)];
   const joined = join
     .filter(({ labelled, drawn }) => labelled + drawn > 0)
     .map((counts) => describeJoin(counts.question, counts));
@@ -167,7 +170,7 @@ function scoreLines(question: QuestionReport, rates: string | null): (string | n
   const scale = form === "probability" ? "" : " (0 to 2)";
   const clipped = `${count(logLoss.clipped)} clipped, ${count(logLoss.clippedAndWrong)} of them wrong`;
   return [
-    row("skill", `${percent(skill.value)} (${percentRange(skill)}); ${always} 0 %`),
+    row("skill", `${percent(skill.value)} (${describeRange(skill)}); ${always} 0 %`),
     row(
       "accuracy",
       `${percent(accuracy.value)} (${percentRange(accuracy)}); ${always} ${percent(constant.accuracy)}`,
@@ -197,7 +200,7 @@ function describeGroup({ group, n, promised }: QuestionReport["groups"][number])
 /** Returns how many groups the labels are from, if several are of one. */
 function describeClusters({ clusters, isOnePer }: QuestionReport): string | null {
   if (clusters === null) return null;
-  const from = `your ${count(clusters.labels)} labels come from ${count(clusters.n)} groups`;
+  const from = `your ${printCounted(clusters.labels, "label")} come from ${printCounted(clusters.n, "group")}`;
   return isOnePer
     ? `${from}; a promise takes one label of each`
     : `${from}; labels of one group are not independent (--one-per group)`;

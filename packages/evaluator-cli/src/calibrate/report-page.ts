@@ -8,14 +8,22 @@ import {
 } from "evaluator-kit";
 import { html, type Html, type HtmlValue, page, type PageLink, table } from "evaluator-kit/page";
 import { curvePlot, histogramPlot, METHOD, nameOf, riskPlot } from "../report/page-parts.ts";
-import { count, describeJoin, nameSource, wordsOf } from "../report/sentences.ts";
+import {
+  count,
+  describeBlank,
+  describeJoin,
+  describeRange,
+  nameSource,
+  signed,
+  wordsOf,
+} from "../report/sentences.ts";
 import type { CalibrationReport } from "./calibration-report.ts";
 
 /** Returns the report as one page without scripts: each question on one screen, the rest folded. */
 export function reportPage(report: CalibrationReport, pages: readonly PageLink[]): string {
   const { reports, notes, blankLabels, files, seed, confidence } = report;
   const sources = [...new Set(reports.map(({ source }) => nameSource(source)))];
-  const blank = blankLabels === 0 ? "" : ` ${count(blankLabels)} labels are not filled in yet.`;
+  const blank = blankLabels === 0 ? "" : ` ${describeBlank(blankLabels)}`;
   return page({
     tool: "evaluator-cli",
     pages,
@@ -150,7 +158,7 @@ function tiles(question: Reported, { rates, labelers }: ReturnType<typeof wordsO
   const losses = `Log loss ${logLoss.value.toFixed(3)}, base rate ${constant.logLoss.toFixed(3)}`;
   const atHalf = rates === null ? "" : `. At 0.5 ${rates}`;
   const weighted = question.isWeighted ? "; weighted by how they were drawn" : "";
-  const skillNote = `${percentRange(skill)}; always the base rate: 0 %. ${lossesOf(question)}`;
+  const skillNote = `${describeRange(skill)}; always the base rate: 0 %. ${lossesOf(question)}`;
   return html`<dl class="tiles">
     ${tile("Skill", percent(skill.value), skillNote)}
     ${tile("Accuracy", percent(accuracy.value), `${percentRange(accuracy)}; ${always}. ${losses}${atHalf}`)}
@@ -193,6 +201,7 @@ function card(title: string, content: HtmlValue): Html {
 function groupCard({ groups, question }: Reported): Html | null {
   if (groups.length === 0) return null;
   const rows = groups.map(({ group, n, brier, skill, difference, promised }) => {
+    const { value, low, high } = difference;
     const promises = promised.map(
       ({ action, threshold }) => `${action} ≥ ${printThreshold(threshold)}`,
     );
@@ -201,7 +210,7 @@ function groupCard({ groups, question }: Reported): Html | null {
       count(n),
       brier.toFixed(3),
       skill === null ? "–" : percent(skill),
-      `${signed(difference.value)} (${signed(difference.low)} to ${signed(difference.high)})`,
+      `${ofHundred(value)} (${ofHundred(low)} to ${ofHundred(high)})`,
       promises.join(", ") || "–",
     ];
   });
@@ -209,8 +218,8 @@ function groupCard({ groups, question }: Reported): Html | null {
   return card("Groups", table(`${question}: groups`, head, rows));
 }
 
-function signed(share: number): string {
-  return `${share < 0 ? "−" : "+"}${Math.round(100 * Math.abs(share))} %`;
+function ofHundred(share: number): string {
+  return `${signed(100 * share, 0)} %`;
 }
 
 function recalibrationCard({ recalibration }: Reported): Html | null {

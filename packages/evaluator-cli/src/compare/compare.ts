@@ -97,7 +97,7 @@ function outOfBudget(
   { name }: Engine,
 ): CliError {
   const left = records - answered - skipped - failed;
-  const problem = printable`Stopped at --max-cost: $${spentUsd.toFixed(4)} spent, and ${name} has ${String(left)} records left.`;
+  const problem = printable`Stopped at --max-cost: $${spentUsd.toFixed(4)} spent, and ${name} has ${printCounted(left, "record")} left.`;
   return new CliError(
     `${problem} The answers are kept; with a larger --max-cost the same command goes on from there.`,
   );

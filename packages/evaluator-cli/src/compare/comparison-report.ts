@@ -4,17 +4,16 @@ import {
   toPrintablePath,
   truncateCharacters,
   percent,
-  percentRange,
   printAtLeast,
   printAtMost,
   printPValue,
   printThreshold,
 } from "evaluator-kit";
 import { html, type Html, page, type PageLink, reportsBeside, table } from "evaluator-kit/page";
-import { alignColumns } from "evaluator-runs/source";
+import { alignColumns, printCounted } from "evaluator-runs/source";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { curvePlot, histogramPlot, METHOD } from "../report/page-parts.ts";
-import { count, signed } from "../report/sentences.ts";
+import { count, describeRange, signed } from "../report/sentences.ts";
 import { writeReport } from "../write-report.ts";
 import type { Comparison } from "./comparison.ts";
 
@@ -81,7 +80,7 @@ function describeFigures({ report, flips }: EngineOnQuestion): string[] {
     percent(scores.skill.value),
     percent(scores.accuracy.value),
     curve === null ? "–" : `${curve.isCalibrated ? "✓" : "✗"} ${curve.miscalibration.toFixed(4)}`,
-    Number.isNaN(scores.auc.auc) ? "–" : scores.auc.auc.toFixed(2),
+    Number.isNaN(scores.auc.value) ? "–" : scores.auc.value.toFixed(2),
     flipped,
     first === undefined || first.promised === null
       ? "none"
@@ -104,7 +103,7 @@ function describeDifference(
     worse: `worse than the first by more than ${margin}; `,
     "not shown": `not shown to be as good as the first within ${margin}; `,
   };
-  return `${name}: ${words[judgement]}Brier score ${signed(mean)} (${signed(low)} to ${signed(high)}; above 0 is worse) on ${count(n)} labels; right alone ${count(onlyAfterRight)}, the first alone ${count(onlyBeforeRight)} (${printPValue(pValue)})`;
+  return `${name}: ${words[judgement]}Brier score ${signed(mean)} (${signed(low)} to ${signed(high)}; above 0 is worse) on ${printCounted(n, "label")}; right alone ${count(onlyAfterRight)}, the first alone ${count(onlyBeforeRight)} (${printPValue(pValue)})`;
 }
 
 /** Returns the differences to the first engine, and the common mistakes and coverage of each two engines. */
@@ -120,17 +119,14 @@ function describeCompared({ engines, pairs }: ComparedQuestion, { margin }: Comp
 function describePair({ mistakes, covered }: ComparedQuestion["pairs"][number]): string {
   const { n, both, correlation } = mistakes;
   const mine = `${count(mistakes.first)} and ${count(mistakes.second)} wrong, ${count(both)} by both`;
-  const found =
-    correlation === null
-      ? "cannot be compared"
-      : `correlate ${correlation.toFixed(2).replace("-", "−")}`;
+  const found = correlation === null ? "cannot be compared" : `correlate ${signed(correlation, 2)}`;
   const share = (records: number) => percent(records / covered.records);
   const alone = `${share(covered.first)} and ${share(covered.second)} alone`;
   const coverage =
     covered.first + covered.second === 0
       ? "no act of either is promised"
-      : `their promised acts cover ${share(covered.together)} of ${count(covered.records)} records together (${alone}, ${count(covered.conflicts)} in conflict left out)`;
-  return `Their mistakes ${found} on ${count(n)} labels (${mine}); ${coverage}`;
+      : `their promised acts cover ${share(covered.together)} of ${printCounted(covered.records, "record")} together (${alone}, ${count(covered.conflicts)} in conflict left out)`;
+  return `Their mistakes ${found} on ${printCounted(n, "label")} (${mine}); ${coverage}`;
 }
 
 /** Returns the bound on the joint mistakes of two engines' acts; nothing if no pair of engines acts. */
@@ -174,7 +170,9 @@ function comparisonPage(comparison: Comparison, pages: readonly PageLink[]): str
     tool: "evaluator-cli",
     pages,
     heading: "Which engine for which question?",
-    about: html`<p class="about">${engines.length} engines on the same ${count(records)} records</p>
+    about: html`<p class="about">
+        ${engines.length} engines on the same ${printCounted(records, "record")}
+      </p>
       ${notices.length === 0 ? null : html`<div class="notice">${notices.map((line) => html`<p>${breakable(line)}</p>`)}</div>`}`,
     contents: [
       { href: "#work", name: "What they took" },
@@ -232,14 +230,14 @@ function engineCard({ name, report }: EngineOnQuestion, question: string): Html 
   const { skill } = scores;
   const worth = {
     useful: `Worth ${percent(skill.value)} of the way from guessing to knowing.`,
-    "useful after recalibration": `Sorts better than chance (AUC ${scores.auc.auc.toFixed(2)}); its probabilities need recalibration.`,
+    "useful after recalibration": `Sorts better than chance (AUC ${scores.auc.value.toFixed(2)}); its probabilities need recalibration.`,
     worthless: "Worthless as far as these labels show.",
     "one truth only": "The labels have one truth only.",
   }[verdict];
   return html`<div class="card stack">
     <h3>${breakable(nameOf(name))}</h3>
-    <p class="quiet">${worth} Skill ${percent(skill.value)} (${percentRange(skill)}).</p>
-    ${curve === null ? html`<p>${count(n)} labels show no curve; from 30 on there is one.</p>` : curvePlots(curve.points, `${question} of ${name}`)}
+    <p class="quiet">${worth} Skill ${percent(skill.value)} (${describeRange(skill)}).</p>
+    ${curve === null ? html`<p>${printCounted(n, "label")} cannot show a curve; from 30 on there is one.</p>` : curvePlots(curve.points, `${question} of ${name}`)}
   </div>`;
 }
 

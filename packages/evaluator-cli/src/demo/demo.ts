@@ -1,3 +1,4 @@
+import { printCounted } from "evaluator-runs/source";
 import { existsSync } from "node:fs";
 import { copyFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -177,7 +178,7 @@ async function labelRest(
     await labels.save({ id, question: sheet.id, truth, labeler: "the simulation" });
   }
   const byHand = saved.length - left.length;
-  return `${saved.length} labels: ${byHand} by hand, ${left.length} by the simulation`;
+  return `${printCounted(saved.length, "label")}: ${byHand} by hand, ${left.length} by the simulation`;
 }
 
 /** Returns the sentence of the promise that the labels make; null for none. */

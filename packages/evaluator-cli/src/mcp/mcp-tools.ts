@@ -1,3 +1,4 @@
+import { printCounted } from "evaluator-runs/source";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { RequestHandlerExtra } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import type {
@@ -120,7 +121,7 @@ function effectsOf({ engine: { name, isLocal, isFree }, price }: ToolContext) {
 }
 
 function nameLabels({ fittedOn }: CalibrationArtifact): string {
-  return `calibrated on ${fittedOn.n.toLocaleString("en")} labels`;
+  return `calibrated on ${printCounted(fittedOn.n, "label")}`;
 }
 
 async function evaluate(request: EvaluationRequest, context: ToolContext, signal: AbortSignal) {

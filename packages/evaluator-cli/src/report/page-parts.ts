@@ -1,6 +1,7 @@
 import type { ActionReport, CurveReport } from "evaluator-calibration/reports";
 import { percent, percentRange, printAtMost, printThreshold } from "evaluator-kit";
 import { band, curve, dot, histogram, type Html, plot } from "evaluator-kit/page";
+import { printCounted } from "evaluator-runs/source";
 import { count } from "./sentences.ts";
 
 /** The link to the footer of a report. */
@@ -48,7 +49,7 @@ export function curvePlot(
     curve(line, scales, { title: "Observed rate" }),
     points.map(({ p, n, observed, low, high }) => {
       const isOutside = observed < low || observed > high;
-      const words = `printed ${p.toFixed(2)}: ${percent(observed)} came true (${count(n)} rows)`;
+      const words = `printed ${p.toFixed(2)}: ${percent(observed)} came true (${printCounted(n, "row")})`;
       return dot({ x: p, y: observed, title: words }, scales, { isOutside });
     }),
   ]);

@@ -2,10 +2,13 @@ import type { ThresholdCheck } from "evaluator-calibration/statistics";
 import {
   type ActionReport,
   type Basis,
+  type Estimate,
   LEAST_JUDGED,
   type QuestionReport,
 } from "evaluator-calibration/reports";
+import { printCounted } from "evaluator-runs/source";
 import { percent, percentRange, printAtLeast, printAtMost, printThreshold } from "evaluator-kit";
+import { describeAgreement, nameLabeler, withRange } from "./labeler-sentences.ts";
 
 const bases: Record<Basis, { readonly name: string | null; readonly warning: string | null }> = {
   model: { name: null, warning: null },
@@ -48,7 +51,7 @@ export function describeWorth(report: QuestionReport): string {
 
 function worthOf({ question, n, verdict, scores }: QuestionReport): string {
   const { skill, constant } = scores;
-  const labelled = `your ${count(n)} labelled records`;
+  const labelled = `your ${printCounted(n, "labelled record")}`;
   const name = `\`${question}\``;
   if (n === 0)
     return `No label of ${name} is of a random draw, so nothing shows the worth of all its answers`;
@@ -56,24 +59,28 @@ function worthOf({ question, n, verdict, scores }: QuestionReport): string {
     return `All of ${labelled} have one truth (${constant.always}) for ${name}: they cannot show what its answers are worth`;
   }
   if (verdict === "useful after recalibration") {
-    const { auc, low, high, rarer } = scores.auc;
-    const range = rarer < LEAST_OF_RARER ? "" : `, ${low.toFixed(2)} to ${high.toFixed(2)}`;
-    const order = `sorts them better than chance (AUC ${auc.toFixed(2)}${range})`;
+    const order = `sorts them better than chance (AUC ${withRange(scores.auc)})`;
     return `On ${labelled} ${name} ${order}, but its probabilities are no better than always giving the base rate: it is useful after recalibration`;
   }
   const far = `${name} is worthless as far as ${labelled} show`;
   if (skill.high <= 0)
     return `On ${labelled} ${name} is worthless: always giving the base rate does better`;
   if (skill.value <= 0) return `${far}: always giving the base rate does as well or better`;
-  const between = `between ${percentRange(skill).replace(" to ", " and ")}`;
+  const between = Number.isNaN(skill.low)
+    ? ""
+    : `between ${percentRange(skill).replace(" to ", " and ")}`;
   const worth = `${percent(skill.value)} of the way from guessing to knowing`;
-  const spread = n < LEAST_JUDGED ? ` (${between})` : "";
+  const spread = n < LEAST_JUDGED && between !== "" ? ` (${between})` : "";
   if (verdict === "useful") return `On ${labelled} ${name} is worth ${worth}${spread}`;
-  return `${far}: ${worth}, ${between}, is what guessing the base rate can have by luck`;
+  return `${far}: ${worth}, ${between}${between && ", "}is what guessing the base rate can have by luck`;
 }
 
-/** With fewer rows of the rarer truth no interval is shown: it would hold too seldom. */
-const LEAST_OF_RARER = 10;
+/** Returns an interval, or the reason for none. */
+export function describeRange(range: Estimate): string {
+  return Number.isNaN(range.low)
+    ? "too few of the rarer truth for an interval"
+    : percentRange(range);
+}
 
 function calibrationOf({ n, curve, verdict }: QuestionReport): string {
   if (n === 0) return "";
@@ -119,6 +126,9 @@ function tenth(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
 }
 
+/** So many labelers are listed by name. */
+const MOST_NAMES = 10;
+
 /** Returns the words of a question's report that the page and the terminal share. */
 export function wordsOf(
   report: QuestionReport,
@@ -133,9 +143,12 @@ export function wordsOf(
   return {
     source: nameSource(source),
     /** The labelers, each with a count. */
-    labelers: labelers.map(({ name, n }) => `${nameLabeler(name)} (${count(n)})`).join(", "),
+    labelers: [
+      ...labelers.slice(0, MOST_NAMES).map(({ name, n }) => `${nameLabeler(name)} (${count(n)})`),
+      ...(labelers.length > MOST_NAMES ? [`${count(labelers.length - MOST_NAMES)} more`] : []),
+    ].join(", "),
     /** How far labelers disagree. */
-    labels: describeAgreements(report),
+    labels: describeAgreement(report),
     /** The rates of right yes and no at 0.5; null without yes and no. */
     rates:
       tpr && tnr
@@ -174,7 +187,7 @@ function describeAction(report: ActionReport, question: string, bound: Bound) {
     found && `finds ${percent(found.value)} of all yes (${percentRange(found)})`,
     passed && `lets ${percent(passed.value)} of all yes through (${percentRange(passed)})`,
     actedOnNo && `acts on ${percent(actedOnNo.value)} of all no (${percentRange(actedOnNo)})`,
-    `acts on ${percent(report.coverage ?? 0)} of all; ${count(promised.wrong)} of ${count(promised.n)} tested labels wrong (${percent(promised.wrong / promised.n)})`,
+    `acts on ${percent(report.coverage ?? 0)} of all; ${count(promised.wrong)} of ${printCounted(promised.n, "tested label")} wrong (${percent(promised.wrong / promised.n)})`,
   ];
   const withdrawn = report.drawn?.withdrawn ?? null;
   const parts = [
@@ -192,7 +205,7 @@ function describeAction(report: ActionReport, question: string, bound: Bound) {
 function reasonOf({ action, drawn }: ActionReport, question: string, { isLevelSpent }: Bound) {
   if (drawn?.withdrawn) return `the promise at ${describeWithdrawal(drawn.withdrawn)}`;
   if (drawn !== null) {
-    return `no threshold can be promised yet; ${count(drawn.wrong)} of ${count(drawn.labelled)} labels of its plan wrong; go on with label --for-promise ${question}=${action}`;
+    return `no threshold can be promised yet; ${count(drawn.wrong)} of ${printCounted(drawn.labelled, "label")} of its plan wrong; go on with label --for-promise ${question}=${action}`;
   }
   return isLevelSpent
     ? `a plan of other acts has the whole confidence; test it alone with --action ${question}=${action}`
@@ -206,7 +219,7 @@ function describeWithdrawal({
   wrong,
   n,
 }: NonNullable<NonNullable<ActionReport["drawn"]>["withdrawn"]>): string {
-  return `${printThreshold(threshold)} is withdrawn since label ${count(since)}; ${count(wrong)} of ${count(n)} labels wrong (${percent(wrong / n)})`;
+  return `${printThreshold(threshold)} is withdrawn since label ${count(since)}; ${count(wrong)} of ${printCounted(n, "label")} wrong (${percent(wrong / n)})`;
 }
 
 function describeCost({ threshold, cost, theory }: NonNullable<ActionReport["cost"]>): string {
@@ -241,19 +254,9 @@ export function describeJoin(question: string, join: QuestionReport["counts"]): 
   return `${question}: ${[joined, ...parts].join(", ")}.`;
 }
 
-function describeAgreements({ agreements, ceiling }: QuestionReport): string[] {
-  const lines = agreements.map(({ labelers, n, disagree, kappa }) => {
-    const who = agreements.length === 1 ? "two labelers" : labelers.map(nameLabeler).join(" and ");
-    const beyond = Number.isNaN(kappa) ? "" : ` (kappa ${kappa.toFixed(2)})`;
-    return `${who} disagree on ${percent(disagree)} of ${count(n)} records${beyond}`;
-  });
-  if (ceiling === null) return lines;
-  const most = `no engine can be right in more than about ${percent(ceiling)} of single labels like theirs`;
-  return [...lines, `${most}: if two labels differ, an answer fits at most one`];
-}
-
-function nameLabeler(name: string): string {
-  return name === "" ? "an unnamed labeler" : name;
+/** Returns the number of rows of a sheet without a truth, in one sentence. */
+export function describeBlank(rows: number): string {
+  return `Not filled in yet: ${printCounted(rows, "label")}.`;
 }
 
 /** Returns a count with separated thousands. */
@@ -261,7 +264,9 @@ export function count(n: number): string {
   return n.toLocaleString("en");
 }
 
-/** Returns a difference with its sign and four decimals. */
-export function signed(value: number): string {
-  return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(4)}`;
+/** Returns a number with its sign and four decimals, or others. */
+export function signed(value: number, decimals = 4): string {
+  const size = Math.abs(value).toFixed(decimals);
+  if (Number(size) === 0) return size;
+  return `${value < 0 ? "−" : "+"}${size}`;
 }

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { intervalWorlds, playIntervals } from "../testing/interval-worlds.ts";
+import { labelled } from "../testing/worlds.ts";
+import { scoreRows } from "./score-report.ts";
+
+test.each(intervalWorlds.filter(({ n, name }) => n < 1000 && !name.includes("2 %")))(
+  "the interval of $n labels holds in 95 of 100 draws: $name",
+  (made) => {
+    expect(playIntervals(made, 200, 30_000).missed).toBeLessThanOrEqual(0.09);
+  },
+);
+
+test("fewer than ten rows of the rarer truth have no interval, and what they show is still said", () => {
+  const made = (of9: number) =>
+    Array.from({ length: 60 }, (_, at) => ({
+      id: `r${at}`,
+      p: at < 9 ? of9 : 0.02,
+      truth: at < 9,
+    }));
+  const { skill, auc } = scoreRows(labelled(made(0.02)));
+  expect(skill).toMatchObject({ low: Number.NaN, high: Number.NaN, isShown: false });
+  expect(auc).toMatchObject({ value: 0.5, low: Number.NaN, isShown: false });
+  const scores = scoreRows(labelled(made(0.9)));
+  expect(scores.skill).toMatchObject({ low: Number.NaN, isShown: true });
+  expect(scores.auc).toMatchObject({ value: 1, low: Number.NaN, isShown: true });
+});
+
+test("a judge without a wrong row is not sure to have none", () => {
+  const rows = Array.from({ length: 50 }, (_, at) => ({
+    id: `r${at}`,
+    p: at % 2,
+    truth: at % 2 === 1,
+  }));
+  const { skill } = scoreRows(labelled(rows));
+  expect(skill.value).toBe(1);
+  expect(skill.low).toBeCloseTo(1 - 0.0714 / 0.25, 1);
+});

@@ -1,0 +1,39 @@
+import type { Estimate, QuestionReport } from "evaluator-calibration/reports";
+import { percent, percentRange } from "evaluator-kit";
+import { printCounted } from "evaluator-runs/source";
+
+/** Returns how far labelers agree, in one line, and which share of their labels an engine can fit. */
+export function describeAgreement({ agreement }: QuestionReport): string[] {
+  if (agreement === null) return [];
+  const { n, labelers, disagree, alpha, farthest, ceiling } = agreement;
+  const who = labelers === 2 ? "two labelers" : `any two of ${labelers} labelers`;
+  const beyond = alpha === null ? "" : ` (Krippendorff's alpha ${withRange(alpha)})`;
+  const found = `${who} disagree on ${percent(disagree)} of ${printCounted(n, "record")}${beyond}`;
+  const most = `no engine can be right in more than about ${percent(ceiling)} of single labels like theirs`;
+  return [
+    farthest === null ? found : `${found}; ${describeFarthest(farthest)}`,
+    `${most}: if two labels differ, an answer fits at most one`,
+  ];
+}
+
+function describeFarthest({
+  name,
+  n,
+  differs,
+  isByChance,
+}: NonNullable<NonNullable<QuestionReport["agreement"]>["farthest"]>): string {
+  const seen = `${percent(differs.value)}, ${percentRange(differs)}, on ${printCounted(n, "record")}`;
+  const luck = isByChance ? "; that can be chance" : "";
+  return `${nameLabeler(name)} is farthest from the rest (${seen}${luck})`;
+}
+
+/** Returns a labeler's name. */
+export function nameLabeler(name: string): string {
+  return name === "" ? "an unnamed labeler" : name;
+}
+
+/** Returns an estimate with two decimals, and its interval if it has one. */
+export function withRange({ value, low, high }: Estimate): string {
+  const range = Number.isNaN(low) ? "" : `, ${low.toFixed(2)} to ${high.toFixed(2)}`;
+  return value.toFixed(2) + range;
+}
