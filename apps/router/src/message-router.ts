@@ -28,6 +28,8 @@ import type { TraceHeaders } from "./services/tracing.ts";
 export interface Call {
   readonly requestId: string;
   readonly endpoint: MessageRecord["endpoint"];
+  /** The names of the repairs of its history. */
+  readonly repairs?: readonly string[];
   /** The client's key; callers with different keys share no turn. */
   readonly caller: string;
   /** Null if the router asks for no key. */
@@ -38,7 +40,9 @@ export interface Call {
   readonly trace?: TraceHeaders;
 }
 
-interface RouterReplyOptions extends Partial<Pick<Parameters<typeof generateReply>[1], "passed">> {
+interface RouterReplyOptions extends Partial<
+  Pick<Parameters<typeof generateReply>[1], "passed" | "toService">
+> {
   readonly listener: ReplyListener;
   /** The evaluation model's decision if another model replies. */
   readonly autoDecision?: Promise<Decision> | null;
@@ -122,7 +126,7 @@ export class MessageRouter {
 
   /** Asks the decision's model; a failure is data. */
   async reply(first: Decision, unlimited: Conversation, given: RouterReplyOptions & Call) {
-    const { autoDecision = null, onFallback, passed = null, ...call } = given;
+    const { autoDecision = null, onFallback, passed = null, toService, ...call } = given;
     const { services, blindShadow } = this.#routing;
     const { redact, tracing } = services;
     const { budget } = call;
@@ -148,6 +152,7 @@ export class MessageRouter {
         redact,
         meter,
         signatures: this.#signatures,
+        toService,
         onEnd: (target, failed) => this.plans.note(target, failed, unlimited),
         onNext: async (target, { cause, maybeBilled }) => {
           const usage = maybeBilled ? billed().usage : meter.reported;

@@ -17,11 +17,13 @@ import {
 import { type EventSender, sendEvents } from "../routes/event-stream.ts";
 import type { Guards } from "../routes/guards.ts";
 import type { Api, ApiRequest, ReplyWriter } from "./api.ts";
+import { withCallIds } from "./call-ids.ts";
 import { createModelChooser } from "./choose-model.ts";
 import { apis } from "./errors.ts";
 import { addModelRoutes } from "./model-routes.ts";
 import { invalidField } from "./parse-body.ts";
 import { readMessagesRequest } from "./messages/messages-request.ts";
+import { withServiceIds } from "./repair-history.ts";
 import { estimateInput } from "../reply/billed-tokens.ts";
 
 type ApiParts = Parameters<typeof createModelChooser>[0] & {
@@ -60,7 +62,7 @@ function replyRoute(
   return async (c) => {
     const request = api.read(await readJson(c.req));
     // Otherwise a request that no service takes would cost a decision.
-    const call = callOf(c, api.name);
+    const call = { ...callOf(c, api.name), repairs: request.repairs };
     const isPassed = call.budget === null && isPassedBy(api, routing);
     if (request.unsupported && !isPassed) throw request.unsupported;
     if (call.budget !== null) checkPrice(request.body);
@@ -76,7 +78,10 @@ function replyRoute(
       c,
       isUnchanged ? dropped : [...new Set([...ignoredBy(target, request), ...dropped])],
     );
-    const json = dropped.length === 0 ? await c.req.text() : JSON.stringify(limited?.body);
+    const body = withServiceIds(api.upstreamType, { ...request, ...limited }.body);
+    const isVerbatim =
+      request.repairs.length === 0 && dropped.length === 0 && body === request.body;
+    const json = isVerbatim ? await c.req.text() : JSON.stringify(body);
     const createdAt = Math.floor(Date.now() / 1000);
     let decision = planned;
     let writer: ReplyWriter | null = null;
@@ -87,6 +92,7 @@ function replyRoute(
           listener,
           onFallback: (changed) => void (decision = changed),
           autoDecision: chosen.autoDecision,
+          toService: withCallIds,
           passed: { ...api, ...request, ...limited, json, headers: c.req.header() },
         });
         const { end } = answer.reply;

@@ -5,7 +5,9 @@ import type { ReplyEnd, ReplyPiece } from "../reply/reply-piece.ts";
 import type { ServerEvent } from "../routes/event-stream.ts";
 
 /** One of the APIs that clients speak: a pair of pure functions, from a request and to a reply. */
-export interface Api extends Pick<PassedRequest, "upstreamType"> {
+export interface Api {
+  /** The type of an upstream that takes a body unchanged. */
+  readonly upstreamType: Exclude<PassedRequest["upstreamType"], "gateway">;
   /** The endpoint in the decision log. */
   readonly name: "openai" | "responses" | "messages";
   readonly path: string;
@@ -29,6 +31,8 @@ export interface ApiRequest extends Pick<PassedRequest, "body" | "unsupported"> 
   readonly isStreamed: boolean;
   /** The part of the body that a key with tiers or a budget may pass, and the names of the other fields. */
   readonly allowed: Pick<PassedRequest, "body"> & { readonly dropped: readonly string[] };
+  /** The names of the repairs of its history. */
+  readonly repairs: readonly string[];
   /** The fields that neither the conversation nor the reply needs, by path. */
   readonly unread: readonly string[];
 }

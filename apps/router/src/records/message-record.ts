@@ -23,12 +23,13 @@ interface RecordedCall {
   readonly requestId: string;
   readonly endpoint: "chat" | "decide" | "openai" | "responses" | "messages";
   readonly key: { readonly name: string } | null;
+  readonly repairs?: readonly string[];
 }
 
 /** Returns the record of a call's message, from the router of this name. */
 export function toMessageRecord(
   instance: string,
-  { requestId, endpoint, key }: RecordedCall,
+  { requestId, endpoint, key, repairs = [] }: RecordedCall,
   end: MessageEnd,
 ) {
   const { outcome, failure, decision, reply, billed, auto, lostUsd = 0 } = end;
@@ -52,6 +53,8 @@ export function toMessageRecord(
     /** The name of the client's key; null if the router asks for none. */
     key: key && key.name,
     outcome,
+    /** The names of the repairs of the history, such as `call-ids`. */
+    repairs,
     /** The error's name if there is no decision, such as `TimeoutError`; or the limit that a reply met. */
     failure: failure?.name ?? reply?.failure ?? null,
     evaluationId: asked?.evaluationId ?? null,

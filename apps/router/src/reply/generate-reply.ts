@@ -2,7 +2,7 @@ import type { Clock } from "evaluator-client";
 import { pause, systemClock } from "evaluator-kit";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { createSignatureMemory } from "../conversation/signatures.ts";
-import { toCallOptions } from "../conversation/to-call-options.ts";
+import { toCallOptions, type UpstreamType } from "../conversation/to-call-options.ts";
 import { askModel, passRequest } from "./ask-model.ts";
 import { Attempt } from "./attempt.ts";
 import type { Redact } from "./redactor.ts";
@@ -25,6 +25,8 @@ export interface ReplyOptions {
   /** The client's request, for upstreams of the same API. */
   readonly passed: Parameters<typeof passRequest>[1] | null;
   readonly signatures?: ReturnType<typeof createSignatureMemory>;
+  /** Adapts a conversation to the type of its service, after the signatures. */
+  readonly toService?: ((given: Conversation, type: UpstreamType) => Conversation) | undefined;
   /** Ids for the upstream. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
@@ -178,7 +180,8 @@ async function receive(target: Target, call: Call, attempt: Attempt): Promise<Re
   } else if (passed?.unsupported) throw passed.unsupported;
   const { model, upstream } = asked;
   const pieces = new ReplyPieces({ ...call, onSigned: (part) => signatures?.keep(part, model) });
-  const conversation = signatures?.restore(call.conversation, model) ?? call.conversation;
+  const signed = signatures?.restore(call.conversation, model) ?? call.conversation;
+  const conversation = call.toService?.(signed, upstream.type) ?? signed;
   const options = toCallOptions(conversation, upstream.type);
   // A provider reads usage in one form only; the gateway would send the option to its service.
   const raw = upstream.type !== "gateway" && { includeRawChunks: true };

@@ -1,7 +1,6 @@
 import { networkInterfaces } from "node:os";
-import { isLoopbackHost, toHostname, unpackBody, UnpackError } from "evaluator-kit";
+import { isLoopbackHost, toHostname } from "evaluator-kit";
 import type { Hono, HonoRequest, MiddlewareHandler } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import { secureHeaders } from "hono/secure-headers";
 import { turn } from "../reply/attempt.ts";
 import type { openLiveKeys } from "../keys/key-store.ts";
@@ -9,6 +8,7 @@ import type { MinuteLimits } from "../keys/minute-limits.ts";
 import type { RouterOptions } from "../router-options.ts";
 import { allowedBy, foreignPage, withCors } from "./allowed-origins.ts";
 import type { ClientEnv } from "./client-request.ts";
+import { jsonBody } from "./json-body.ts";
 import { requireKey } from "./require-key.ts";
 import { HttpError } from "../http-error.ts";
 
@@ -146,40 +146,6 @@ function createRouteGuards({ options, pricesTried, minuteLimits }: GuardParts) {
     conversation: [limitedCalls, largeBody],
     callsInFlight: () => slots.size,
   } as const;
-}
-
-/** Requires JSON, which a form of a foreign page cannot send, up to a size. */
-function jsonBody(maxSize: number): MiddlewareHandler {
-  const unknownSize = bodyLimit({ maxSize, onError: () => refuseSize(maxSize) });
-  return async (c, next) => {
-    const [mediaType = ""] = (c.req.header("content-type") ?? "").split(";", 1);
-    if (mediaType.trim().toLowerCase() !== "application/json") {
-      throw new HttpError(415, "Send JSON with the header Content-Type: application/json.");
-    }
-    const encoding = c.req.header("content-encoding")?.trim().toLowerCase() ?? "identity";
-    const unpacked = async () => {
-      if (encoding !== "identity") c.req.raw = await unpack(c.req.raw, encoding, maxSize);
-      await next();
-    };
-    const length = c.req.header("content-length");
-    if (length === undefined) return unknownSize(c, unpacked);
-    return Number(length) > maxSize ? refuseSize(maxSize) : unpacked();
-  };
-}
-
-/** Returns a request with its body unpacked, up to a size. */
-async function unpack(request: Request, encoding: string, maxSize: number): Promise<Request> {
-  try {
-    const body = await unpackBody(await request.arrayBuffer(), encoding, maxSize);
-    return new Request(request, { method: "POST", body }); // all routes with a body
-  } catch (error) {
-    if (error instanceof UnpackError) throw new HttpError(error.status, error.message);
-    throw error;
-  }
-}
-
-function refuseSize(maxSize: number): never {
-  throw new HttpError(413, `The body is over ${maxSize} bytes; send less.`);
 }
 
 /** The pages of the log have bars with styles, and forms instead of a script. */

@@ -18,15 +18,17 @@ import {
   verbosity,
 } from "../openai-form.ts";
 import { asksForNothing, invalidField, parseBody } from "../parse-body.ts";
+import { repairHistory } from "../repair-history.ts";
 import * as field from "../request-fields.ts";
 import { joinSteps, optionsOf, partsOf, toFormat, toTool } from "../request-parts.ts";
 
 /** Reads a request of the chat completions API. @throws HttpError (400) with the path of a wrong field. */
 export function readChatRequest(input: unknown): ApiRequest {
-  const { data, ...read } = parseBody(chatSchema, input, neededFields);
+  const { body, repairs } = repairHistory("openai-chat", input);
+  const { data, ...read } = parseBody(chatSchema, body, neededFields);
   checkResults(data.messages);
   const isStreamed = data.stream === true;
-  return { ...read, model: data.model, conversation: toConversation(data), isStreamed };
+  return { ...read, repairs, model: data.model, conversation: toConversation(data), isStreamed };
 }
 
 type ChatBody = z.infer<typeof chatSchema>;

@@ -17,14 +17,18 @@ test.each<[param: string, instead: string, fields: object]>([
   ["stream", "", { stream: "yes" }],
   ["functions", "use tools", { functions: [{ name: "f" }] }],
   ["function_call", "use tool_choice", { function_call: { name: "f" } }],
-  ["messages.0.role", "none of system", { messages: [{ role: "function", content: "x" }] }],
+  ["messages.0.role", "none of system", { messages: [{ role: "bot", content: "x" }] }],
+  [
+    "messages.0.tool_call_id",
+    "answers no tool call",
+    { messages: [{ role: "function", name: "f", content: "x" }] },
+  ],
   [
     "messages.0.function_call",
     "use tool_calls",
-    { messages: [{ role: "assistant", function_call: { name: "f", arguments: "" } }] },
+    { messages: [{ role: "assistant", function_call: "f" }] },
   ],
   ["messages.1.tool_call_id", "answers no tool call", { messages: [user, result] }],
-  ["messages.2.tool_call_id", "answers no tool call", { messages: [asking, user, result] }],
   ["messages.2.tool_call_id", "answers no tool call", { messages: [asking, result, result] }],
   [
     "messages.0.content.0.input_audio.format",

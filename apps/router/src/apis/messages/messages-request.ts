@@ -8,14 +8,22 @@ import {
 } from "../../conversation/conversation.ts";
 import type { ApiRequest } from "../api.ts";
 import { parseBody } from "../parse-body.ts";
+import { repairHistory } from "../repair-history.ts";
 import * as field from "../request-fields.ts";
 import { optionsOf, partsOf, toFile, toFormat, toTool } from "../request-parts.ts";
 
 /** Reads a request of the Messages API. @throws HttpError (400) with the path of a wrong field. */
 export function readMessagesRequest(input: unknown): ApiRequest {
-  const { data, ...read } = parseBody(messagesSchema, input);
+  const { body, repairs } = repairHistory("anthropic", input);
+  const { data, ...read } = parseBody(messagesSchema, body);
   const { model, stream } = data;
-  return { ...read, model, conversation: toConversation(data), isStreamed: stream === true };
+  return {
+    ...read,
+    repairs,
+    model,
+    conversation: toConversation(data),
+    isStreamed: stream === true,
+  };
 }
 
 type MessagesBody = z.infer<typeof messagesSchema>;

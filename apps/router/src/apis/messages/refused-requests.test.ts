@@ -84,7 +84,7 @@ const impossible: [path: string, problem: string, fields: object][] = [
     "not an object",
     {
       messages: [
-        { role: "assistant", content: [{ type: "tool_use", id: "1", name: "f", input: "x" }] },
+        { role: "assistant", content: [{ type: "tool_use", id: "1", name: "f", input: [1] }] },
       ],
     },
   ],

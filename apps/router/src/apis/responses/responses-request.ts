@@ -19,12 +19,14 @@ import {
   verbosity,
 } from "../openai-form.ts";
 import { invalidField, parseBody } from "../parse-body.ts";
+import { repairHistory } from "../repair-history.ts";
 import * as field from "../request-fields.ts";
 import { joinSteps, partsOf, toFormat, toTool } from "../request-parts.ts";
 
 /** Reads a request of the Responses API. @throws HttpError (400) with the path of a wrong field. */
 export function readResponsesRequest(input: unknown): ApiRequest {
-  const { data, ...read } = parseBody(responsesSchema, input, neededFields);
+  const { body, repairs } = repairHistory("openai-responses", input);
+  const { data, ...read } = parseBody(responsesSchema, body, neededFields);
   const { model, stream, tools } = data;
   const conversation = toConversation(data);
   const hosted = hostedTools.filter((name) => tools?.some(({ type }) => type === name));
@@ -32,6 +34,7 @@ export function readResponsesRequest(input: unknown): ApiRequest {
   const message = "needs a tool that the client runs; define a function";
   return {
     ...read,
+    repairs,
     model,
     conversation,
     isStreamed: stream === true,

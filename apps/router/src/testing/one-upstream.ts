@@ -1,0 +1,89 @@
+import type { MessageRecord } from "../records/message-record.ts";
+import { connectUpstream, type UpstreamOptions } from "../reply/upstream.ts";
+import { parseRouterOptions } from "../router-options.ts";
+import { configureReplies } from "../services/connect-services.ts";
+import { apiForms, post } from "./api-forms.ts";
+import { servicesOver, testRouter } from "./test-router.ts";
+import { testGateway } from "./upstreams.ts";
+
+/** The types of upstreams, with the API that each of them speaks. */
+export const upstreamTypes = [
+  ["openai-chat", "chat"],
+  ["openai-responses", "responses"],
+  ["anthropic", "messages"],
+  ["gateway", null],
+] as const;
+
+const text = "ok";
+const usage = { input_tokens: 5, output_tokens: 7 };
+const wholes = {
+  "openai-chat": {
+    choices: [{ index: 0, message: { role: "assistant", content: text }, finish_reason: "stop" }],
+    usage: { prompt_tokens: 5, completion_tokens: 7 },
+  },
+  "openai-responses": {
+    id: "resp_1",
+    created_at: 1,
+    model: "m",
+    output: [
+      {
+        id: "msg_1",
+        type: "message",
+        role: "assistant",
+        content: [{ type: "output_text", text, annotations: [] }],
+      },
+    ],
+    usage,
+  },
+  anthropic: {
+    id: "msg_1",
+    type: "message",
+    role: "assistant",
+    model: "m",
+    content: [{ type: "text", text }],
+    stop_reason: "end_turn",
+    usage,
+  },
+  gateway: {
+    content: [{ type: "text", text }],
+    finishReason: { unified: "stop" },
+    usage: { inputTokens: { total: 5 }, outputTokens: { total: 7 } },
+    warnings: [],
+  },
+};
+
+interface OneUpstream extends Partial<Pick<UpstreamOptions, "baseUrl">> {
+  /** @default a whole reply */
+  readonly answer?: () => Response;
+}
+
+/** Returns a router in front of one upstream of a type, with the texts that reach it and the records. */
+export async function oneUpstream(type: UpstreamOptions["type"], given: OneUpstream = {}) {
+  const { baseUrl = "http://upstream.invalid/v1", answer = () => Response.json(wholes[type]) } =
+    given;
+  const sent: string[] = [];
+  const records: MessageRecord[] = [];
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    sent.push(await new Request(input, init).text());
+    return answer();
+  };
+  const upstream = connectUpstream({ type, name: "u", baseUrl, apiKey: null, fetch });
+  const services = servicesOver(testGateway().fetch);
+  const current = configureReplies(upstream, parseRouterOptions({}));
+  const { request } = await testRouter(
+    {},
+    {
+      services: { ...services, replies: { ...services.replies, current } },
+      observe: (record) => records.push(record),
+    },
+  );
+  return {
+    sent,
+    records,
+    ask: async (name: (typeof apiForms)[number]["name"], fields: object) => {
+      const form = apiForms.find((each) => each.name === name) ?? apiForms[0];
+      return request(form.path, post({ ...form.ask(["hi"], { model: "nano" }), ...fields }));
+    },
+    body: () => JSON.parse(sent.at(-1) ?? "null") as Record<string, unknown>,
+  };
+}
