@@ -31,7 +31,8 @@ export function parseBody<TSchema extends z.ZodType>(
   const issues = error.issues.flatMap(leavesOf);
   const places = issues.map((issue) => placeToLeaveOut(issue, body, needed));
   const [unsupported = null] = issues.slice(0, 1).map(invalidField);
-  return { ...parseBody(schema, leaveOut(body, places)), body, unsupported };
+  const read = parseBody(schema, leaveOut(body, places));
+  return { ...read, body, allowed: allowedOf(body, read.data), unsupported };
 }
 
 /** Returns the part of a body that changes neither the model nor the price of a token: read fields, and tools of the client. */

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { oneUpstream } from "../testing/one-upstream.ts";
 import { testRouter } from "../testing/test-router.ts";
 
 test.each([
@@ -25,5 +26,33 @@ test.each([
     expect(answer.status).toBe(400);
     expect(await answer.text()).toContain(`cannot do this: ${field}`);
     expect(seen).toEqual([]);
+  },
+);
+
+test.each([
+  ["openai-chat", "chat", { n: 2 }, "n"],
+  ["openai-chat", "chat", { temperature: "hot", made_up: 1 }, "temperature, made_up"],
+  [
+    "openai-responses",
+    "responses",
+    { prompt: { id: "pmpt_1" }, top_logprobs: 3 },
+    "prompt, top_logprobs",
+  ],
+] as const)(
+  "%s: a key with tiers passes no unread field: %j",
+  async (type, api, fields, ignored) => {
+    const { ask, body } = await oneUpstream(type, { key: { tiers: ["nano"] } });
+    const part = { type: "made_up", text: "all of it" };
+    const said = [{ role: "user", content: [{ type: "input_text", text: "hi" }, part] }];
+    const history = api === "chat" ? { messages: said } : { input: said };
+    const response = await ask(api, { ...fields, ...history });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("x-router-ignored")).toBe(ignored);
+    expect(Object.keys(body()).filter((name) => name in fields)).toEqual([]);
+    expect(body()).toMatchObject(history);
+    const free = await oneUpstream(type);
+    const passed = await free.ask(api, { ...fields, ...history });
+    expect(passed.headers.get("x-router-ignored")).toBeNull();
+    expect(free.body()).toMatchObject({ ...fields, ...history });
   },
 );

@@ -1,3 +1,4 @@
+import { hashOf, type RouterKey, storedKeySchema } from "../keys/router-key.ts";
 import type { MessageRecord } from "../records/message-record.ts";
 import { connectUpstream, type UpstreamOptions } from "../reply/upstream.ts";
 import { parseRouterOptions } from "../router-options.ts";
@@ -55,12 +56,16 @@ const wholes = {
 interface OneUpstream extends Partial<Pick<UpstreamOptions, "baseUrl">> {
   /** @default a whole reply */
   readonly answer?: () => Response;
+  /** The limits of the client's key. @default no key */
+  readonly key?: Partial<Pick<RouterKey, "tiers" | "models">>;
 }
 
 /** Returns a router in front of one upstream of a type, with the texts that reach it and the records. */
 export async function oneUpstream(type: UpstreamOptions["type"], given: OneUpstream = {}) {
-  const { baseUrl = "http://upstream.invalid/v1", answer = () => Response.json(wholes[type]) } =
+  const { baseUrl = "https://upstream.invalid/v1", answer = () => Response.json(wholes[type]) } =
     given;
+  const stored = { name: "alice", budget: "alice", sha256: hashOf("rk_alice"), ...given.key };
+  const keys = given.key && { current: () => [storedKeySchema.parse(stored)] };
   const sent: string[] = [];
   const records: MessageRecord[] = [];
   const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -75,6 +80,7 @@ export async function oneUpstream(type: UpstreamOptions["type"], given: OneUpstr
     {
       services: { ...services, replies: { ...services.replies, current } },
       observe: (record) => records.push(record),
+      ...(keys && { keys }),
     },
   );
   return {
@@ -82,7 +88,8 @@ export async function oneUpstream(type: UpstreamOptions["type"], given: OneUpstr
     records,
     ask: async (name: (typeof apiForms)[number]["name"], fields: object) => {
       const form = apiForms.find((each) => each.name === name) ?? apiForms[0];
-      return request(form.path, post({ ...form.ask(["hi"], { model: "nano" }), ...fields }));
+      const body = { ...form.ask(["hi"], { model: "nano" }), ...fields };
+      return request(form.path, post(body, { "x-api-key": "rk_alice" }));
     },
     body: () => JSON.parse(sent.at(-1) ?? "null") as Record<string, unknown>,
   };
