@@ -1,11 +1,16 @@
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { closeServer, listen } from "evaluator-kit";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { onTestFinished, expect, test } from "vitest";
 import { parseRouterOptions } from "../router-options.ts";
 import { budgetRouter } from "../testing/budget-router.ts";
 import { post, state } from "../testing/evaluation-calls.ts";
 import { readConfig } from "../testing/read-config.ts";
+import { startProgram } from "../testing/start-program.ts";
 import { testRouter } from "../testing/test-router.ts";
 import { connectServices } from "./connect-services.ts";
 
@@ -52,6 +57,41 @@ test("the services of the file are asked with their models and keys, and SIGHUP 
   const list = (await (await router.request("/v1/models")).json()) as { models: object[] };
   expect(list.models).toMatchObject([{ name: "mine" }, { name: "jev-latest" }, { name: "jev-2" }]);
 });
+
+test("a SIGHUP reads decisions and models of the file again, and a wrong file is not used", async () => {
+  const [first, second] = [await startService("m-1"), await startService("m-2")];
+  const file = join(await temporaryFolder(), "router.json");
+  const row = ({ baseUrl }: typeof first) => ({ service: "typesafe", apiKeyEnv: "KEY", baseUrl });
+  const write = (config: object) => writeFile(file, JSON.stringify(config));
+  await write({ decisions: [row(first)] });
+  const { child, firstOutput, ended } = startProgram("main.ts", {
+    PORT: "0",
+    ROUTER_CONFIG: file,
+    KEY: "the-key",
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const origin = /http:\S+/.exec(String(await firstOutput))?.[0] ?? "";
+  const ask = async (model: string) => {
+    const headers = { "content-type": "application/json" };
+    const init = { method: "POST", headers, body: JSON.stringify({ ...body, model }) };
+    return (await (await fetch(`${origin}/v1/systemone`, init)).json()) as object;
+  };
+  const reload = async () => {
+    child.kill("SIGHUP");
+    return String(await once(child.stderr, "data"));
+  };
+  expect(await ask("mine")).toMatchObject({ model: "m-1" });
+  const both = { decisions: [row(first), row(second)], models: { mine: 1 } };
+  await write(both);
+  expect(await reload()).toContain("The configuration was read again.");
+  expect(await ask("mine")).toMatchObject({ model: "m-2" });
+  expect(await ask("another")).toMatchObject({ model: "m-1" });
+  await write({ ...both, models: { mine: 2 } });
+  expect(await reload()).toContain("models.mine is no place in decisions, from 0 to 1");
+  expect(await ask("mine")).toMatchObject({ model: "m-2" });
+  child.kill("SIGTERM");
+  expect(await ended).toMatchObject({ code: 0 });
+}, 30_000);
 
 test("with a cache, equal calls at once and later buy one answer, and only one is charged", async () => {
   const gate = Promise.withResolvers<void>();

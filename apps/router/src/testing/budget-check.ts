@@ -16,12 +16,14 @@ import { hashOf } from "../keys/router-key.ts";
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-// Starts routers as processes: two share one dollar for a hundred calls at once, and others are killed.
+// Starts routers as processes: two share one dollar for a hundred calls at once, and others are killed. First with
+// messages, then with clients' own questions.
 const [kills = "200", lease = "400"] = process.argv.slice(2);
 const leaseMs = Number(lease);
 const folder = await mkdtemp(join(tmpdir(), "budget-"));
 const main = fileURLToPath(new URL("../main.ts", import.meta.url));
 const price = { input: 1, output: 10 };
+const decisionPrice = { input: 50 };
 const key = { budget: "team", usdPerDay: 1, usdPerMonth: null };
 
 const seen = { paidUsd: 0, hanging: 0 };
@@ -43,8 +45,26 @@ async function reply(body: { model: string; max_tokens: number }, response: Serv
   response.end(`${event({ id: "1", choices: [], usage })}data: [DONE]\n\n`);
 }
 
+/** Answers a question, and bills as many tokens as its request has bytes. A state that is `hang` gets no answer. */
+async function answer(sent: string, response: ServerResponse) {
+  const { state } = JSON.parse(sent) as { state: unknown };
+  if (state === "hang") {
+    seen.hanging += 1;
+    return;
+  }
+  await setTimeout(20 + 200 * Math.random());
+  const tokens = Buffer.byteLength(sent);
+  seen.paidUsd += (tokens * decisionPrice.input) / 1e6;
+  const usage = { input_tokens: tokens, output_tokens: 1 };
+  response.setHeader("content-type", "application/json");
+  response.end(JSON.stringify({ answers: { scam: { type: "noul", noul: 0.5 } }, usage }));
+}
+
 const upstream = createServer((request, response) => {
-  void text(request).then((body) => reply(JSON.parse(body) as never, response));
+  const isQuestion = request.url === "/v1/systemone";
+  void text(request).then((sent) =>
+    isQuestion ? answer(sent, response) : reply(JSON.parse(sent) as never, response),
+  );
 });
 const { origin: baseUrl } = await listen(upstream, { port: 0 });
 
@@ -55,32 +75,62 @@ const tiers = {
   balanced: target("quick"),
   frontier: target("quick"),
 };
+const decisions = [{ service: "typesafe", baseUrl, price: decisionPrice }];
 const upstreams = { models: { type: "openai-chat", baseUrl: `${baseUrl}/v1` } };
-await writeFile(join(folder, "router.config.json"), JSON.stringify({ upstreams, tiers }));
+await writeFile(
+  join(folder, "router.config.json"),
+  JSON.stringify({ upstreams, tiers, decisions }),
+);
 
-for (const keys of ["bound.json", "kills.json"]) {
+async function writeKeys(name: string): Promise<string> {
   const stored = { name: "alice", ...key, sha256: hashOf("rk_alice") };
-  await writeFile(join(folder, keys), JSON.stringify([stored]));
+  await writeFile(join(folder, name), JSON.stringify([stored]));
+  return name;
 }
 
-async function startRouter(keys: string) {
+/** A kind of call: one that is answered, and one that is never answered to its end. */
+interface CallKind {
+  readonly name: string;
+  readonly path: string;
+  readonly quick: object;
+  readonly hanging: object;
+}
+
+const message = (model: string, maxTokens: number) => {
+  const messages = [{ role: "user", content: "Say hello." }];
+  return { model, messages, max_tokens: maxTokens };
+};
+const question = (state: string) => {
+  return { state, questions: { scam: { type: "noul", instructions: "Is it a scam?" } } };
+};
+const kinds: readonly CallKind[] = [
+  {
+    name: "messages",
+    path: "/v1/chat/completions",
+    quick: message("auto", 900),
+    hanging: message("fast", 100),
+  },
+  {
+    name: "questions",
+    path: "/v1/systemone",
+    quick: question("Win now! ".repeat(25)),
+    hanging: question("hang"),
+  },
+];
+
+async function startRouter(keys: string, path: string, routerLeaseMs = leaseMs) {
   const env = { NODE_COMPILE_CACHE: folder, PORT: "0", ROUTER_ACCESS_LOG: "off" };
   const child = spawn(process.execPath, [main], {
     cwd: folder,
-    env: { ...env, ROUTER_LEASE_MS: lease, ROUTER_KEYS: keys },
+    env: { ...env, ROUTER_LEASE_MS: String(routerLeaseMs), ROUTER_KEYS: keys },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const [start] = (await once(child.stdout, "data")) as [Buffer];
   const origin = /http:\S+/.exec(start.toString())?.[0] ?? "";
-  const ask = async (model: string, maxTokens: number) => {
-    const messages = [{ role: "user", content: "Say hello." }];
-    const body = JSON.stringify({ model, messages, max_tokens: maxTokens });
+  const ask = async (given: object) => {
     const headers = { "content-type": "application/json", authorization: "Bearer rk_alice" };
-    const response = await fetch(`${origin}/v1/chat/completions`, {
-      method: "POST",
-      headers,
-      body,
-    });
+    const body = JSON.stringify(given);
+    const response = await fetch(`${origin}${path}`, { method: "POST", headers, body });
     await response.text();
     return response.status;
   };
@@ -88,12 +138,15 @@ async function startRouter(keys: string) {
 }
 
 /** Asks two routers a hundred times at once, twice. */
-async function checkBound(): Promise<void> {
-  const keys = "bound.json";
-  const routers = [await startRouter(keys), await startRouter(keys)];
+async function checkBound({ name, path, quick }: CallKind): Promise<void> {
+  const keys = await writeKeys(`${name}-bound.json`);
+  seen.paidUsd = 0;
+  // A busy machine may stop a router for longer than a short lease, which charges the calls in flight in full.
+  const start = () => startRouter(keys, path, 60_000);
+  const routers = [await start(), await start()];
   const statuses: number[] = [];
   for (let wave = 0; wave < 2; wave += 1) {
-    const asked = routers.flatMap(({ ask }) => Array.from({ length: 50 }, () => ask("auto", 900)));
+    const asked = routers.flatMap(({ ask }) => Array.from({ length: 50 }, () => ask(quick)));
     statuses.push(...(await Promise.all(asked)));
   }
   for (const { child } of routers) child.kill("SIGTERM");
@@ -103,15 +156,16 @@ async function checkBound(): Promise<void> {
   await ledger.close();
   const count = (status: number) => statuses.filter((each) => each === status).length;
   print(
-    `bound: ${count(200)} replies and ${count(429)} refusals; the models were paid $${seen.paidUsd.toFixed(4)} and the ledger has $${(dayNano / 1e9).toFixed(4)} of $1`,
+    `${name}, bound: ${count(200)} answers and ${count(429)} refusals; the models were paid $${seen.paidUsd.toFixed(4)} and the ledger has $${(dayNano / 1e9).toFixed(4)} of $1`,
   );
   assert(seen.paidUsd <= 1.02 && seen.paidUsd >= 0.8, "the bound");
+  assert(Math.abs(dayNano / 1e9 - seen.paidUsd) < 1e-4, "the ledger has what was paid");
 }
 
-async function checkKill(ledger: Ledger, keys: string): Promise<void> {
-  const { child, ask } = await startRouter(keys);
+async function checkKill(ledger: Ledger, keys: string, { path, hanging }: CallKind): Promise<void> {
+  const { child, ask } = await startRouter(keys, path);
   seen.hanging = 0;
-  const calls = Array.from({ length: 5 }, () => ask("fast", 100).catch(() => 0));
+  const calls = Array.from({ length: 5 }, () => ask(hanging).catch(() => 0));
   while (seen.hanging < 5) await setTimeout(5);
   await setTimeout(Math.random() * leaseMs);
   assert(reservedNano(await ledger.state(key)) > 0, "calls in flight are reserved");
@@ -121,15 +175,23 @@ async function checkKill(ledger: Ledger, keys: string): Promise<void> {
   assert.equal(reservedNano(await ledger.state(key)), 0, "the budget is free");
 }
 
-try {
-  await checkBound();
-  const ledger = new Ledger(() => openLedger(join(folder, "kills.json")), { leaseMs });
-  for (let each = 0; each < Number(kills); each += 1) await checkKill(ledger, "kills.json");
+async function checkKills(kind: CallKind): Promise<void> {
+  const keys = await writeKeys(`${kind.name}-kills.json`);
+  const ledger = new Ledger(() => openLedger(join(folder, keys)), { leaseMs });
+  for (let each = 0; each < Number(kills); each += 1) await checkKill(ledger, keys, kind);
   const { dayNano } = await ledger.state(key);
   await ledger.close();
   print(
-    `kills: after each of ${kills} the budget was free within ${2 * leaseMs} ms; $${(dayNano / 1e9).toFixed(6)} were charged`,
+    `${kind.name}, kills: after each of ${kills} the budget was free within ${2 * leaseMs} ms; $${(dayNano / 1e9).toFixed(6)} were charged`,
   );
+  assert(dayNano > 0, "a call that was killed on its way is charged");
+}
+
+try {
+  for (const kind of kinds) {
+    await checkBound(kind);
+    await checkKills(kind);
+  }
 } finally {
   await closeServer(upstream);
   await rm(folder, { recursive: true });
