@@ -59,6 +59,15 @@ test("a budget has the limits of the last add that names any", async () => {
   expect(await limitsOf()).toEqual([[3, null], [3, null], none, [3, null]]);
 });
 
+test("a budget without a limit, such as one named like an amount, is told", async () => {
+  const { run } = await openProgram();
+  const told = "The budget 0.05 has no limit. Add a key with --usd-per-day or --usd-per-month.\n";
+  expect(await run("add alice --budget 0.05")).toMatchObject({ code: 0, stderr: told });
+  expect(await run("add bo --budget 0.05 --usd-per-day 1")).toMatchObject({ stderr: "" });
+  expect(await run("add cy --budget 0.05")).toMatchObject({ stderr: "" });
+  expect(await run("add di")).toMatchObject({ stderr: "" });
+});
+
 test("a revoked key is gone, and its name is free", async () => {
   const { run, list } = await openProgram();
   const first = await run("add alice");

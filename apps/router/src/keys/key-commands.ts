@@ -1,5 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { type CliContext, CliError, type Command, decimal, wholeNumber } from "evaluator-kit";
+import {
+  type CliContext,
+  CliError,
+  type Command,
+  decimal,
+  printable,
+  wholeNumber,
+} from "evaluator-kit";
 import { describeIssue } from "../config/router-config.ts";
 import { openLedger } from "./key-database.ts";
 import { openKeyStore } from "./key-store.ts";
@@ -12,7 +19,7 @@ type Keys = readonly StoredKey[];
 
 /** Adds `add`, `list`, `revoke` and `spend` to the command `keys`. */
 export function addKeyCommands(program: Command, context: CliContext): void {
-  const { env, stdout } = context;
+  const { env, stdout, stderr } = context;
   const address = env["ROUTER_KEYS"] ?? "router-keys.json";
   type Store = Awaited<ReturnType<typeof openKeyStore>>;
   const withStore = async <TResult>(use: (store: Store) => Promise<TResult>) => {
@@ -42,6 +49,10 @@ export function addKeyCommands(program: Command, context: CliContext): void {
       const decisions = options.decisions ? null : false;
       const key = toKey({ budget: name, ...options, decisions, name, sha256: hashOf(token) });
       await withStore((store) => store.change((keys) => added(keys, key)));
+      if (options.budget !== undefined && !(await read()).some(isLimited(options.budget)))
+        stderr.write(
+          printable`The budget ${options.budget} has no limit. Add a key with --usd-per-day or --usd-per-month.\n`,
+        );
       print({ name, token, budget: key.budget, expires: key.expires }, token, json);
     });
   program
@@ -77,6 +88,10 @@ export function addKeyCommands(program: Command, context: CliContext): void {
       );
       print(rows, lines.join("\n") || "No key has a budget.", json);
     });
+}
+
+function isLimited(name: string) {
+  return (key: StoredKey) => key.budget === name && hasBudget(key);
 }
 
 /** Returns a key's line of the list: its name, its budget, and the limits that it has. */
