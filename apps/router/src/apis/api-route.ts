@@ -78,9 +78,9 @@ function replyRoute(
       c,
       isUnchanged ? dropped : [...new Set([...ignoredBy(target, request), ...dropped])],
     );
-    const body = withServiceIds(api.upstreamType, { ...request, ...limited }.body);
-    const isVerbatim =
-      request.repairs.length === 0 && dropped.length === 0 && body === request.body;
+    const { repairs, body: given } = { ...request, ...limited };
+    const body = withServiceIds(api.upstreamType, given);
+    const isVerbatim = repairs.length === 0 && dropped.length === 0 && body === given;
     const json = isVerbatim ? await c.req.text() : JSON.stringify(body);
     const createdAt = Math.floor(Date.now() / 1000);
     let decision = planned;
