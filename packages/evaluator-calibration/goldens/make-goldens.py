@@ -11,6 +11,7 @@ import mpmath
 import numpy as np
 from scipy import optimize, stats
 from scipy.special import softmax
+from sklearn.calibration import calibration_curve
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 from statsmodels.discrete.discrete_model import Logit
@@ -78,6 +79,14 @@ def ece_mass(p, y, bins):
     return sum(abs((y - p)[part].sum()) for part in np.array_split(order, bins)) / len(p)
 
 
+def ece_curve(p, y, bins, strategy):
+    """From the points of scikit-learn's curve, which knows no weights: each weighted row is repeated."""
+    observed, mean = calibration_curve(y, p, n_bins=bins, strategy=strategy)
+    edges = np.linspace(0, 1, bins + 1) if strategy == "uniform" else np.percentile(p, np.linspace(0, 1, bins + 1) * 100)
+    rows = np.bincount(np.searchsorted(edges[1:-1], p), minlength=bins)
+    return float((abs(observed - mean) * rows[rows > 0]).sum() / len(p))
+
+
 def boolean(p, y, weighted):
     w = rng.integers(1, 5, len(p)).astype(float) if weighted else np.ones(len(p))
     brier = brier_score_loss(y, p, sample_weight=w)
@@ -96,6 +105,7 @@ def boolean(p, y, weighted):
         "p": p.tolist(), "truth": y.tolist(), "weights": w.tolist() if weighted else None,
         "brier": brier, "skill": 1 - brier / (rate * (1 - rate)),
         "logLoss": log_loss(y, clipped, sample_weight=w),
+        "logLossClippedLess": log_loss(y, np.clip(p, 1e-9, 1 - 1e-9), sample_weight=w),
         "clipped": int(((p < 0.005) | (p > 0.995)).sum()),
         "clippedAndWrong": int((np.where(y == 1, p, 1 - p) < 0.005).sum()),
         "auc": roc_auc_score(y, p, sample_weight=w), "aucError": delong(p, y),
@@ -103,6 +113,9 @@ def boolean(p, y, weighted):
         "uncertainty": rate * (1 - rate),
         "curve": [[float(v), float(isotonic.predict([v])[0])] for v in np.unique(p)],
         "ece10": ece_width(p, y, 10, w),
+        "eceCurve": [[bins, ece_curve(p[copies], y[copies], bins, "uniform")] for bins in (1, 7, 15)],
+        "eceMassCurve": [[bins, ece_curve(p, y, bins, "quantile")] for bins in (1, 5, 23)]
+        if len(np.unique(p)) == len(p) else [],
         "eceMass10": ece_mass(p, y, 10) if len(np.unique(p)) == len(p) else None,
         "spiegelhalter": [z, 2 * stats.norm.sf(abs(z))],
         "logistic": logit.params.tolist(),

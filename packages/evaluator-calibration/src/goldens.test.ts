@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { corpCurve, wilson } from "./statistics.ts";
+import { brierScore, corpCurve, expectedCalibrationError, logLoss, wilson } from "./statistics.ts";
 import { DEFAULT_SEED } from "./math/random.ts";
 import {
   betaQuantile,
@@ -12,7 +12,7 @@ import {
 import { applyRecalibration, fitOf } from "./recalibration.ts";
 import { compareLabelled, compareReleases } from "./report/compare-releases.ts";
 import { scoreRows } from "./report/score-report.ts";
-import { clippedLogLoss, rocAuc, spiegelhalter } from "./scores/probability-scores.ts";
+import { rocAuc, spiegelhalter } from "./scores/probability-scores.ts";
 import { curveOfRows } from "./scores/reliability.ts";
 import { columnOf, distributionRows, labelled } from "./testing/worlds.ts";
 import { clopperPearson } from "./thresholds/intervals.ts";
@@ -25,6 +25,9 @@ interface BooleanGolden {
   readonly weights: number[] | null;
   readonly curve: Rows;
   readonly isotonic: Rows;
+  /** Bins, and the error. */
+  readonly eceCurve: Rows;
+  readonly eceMassCurve: Rows;
   readonly logistic: [number, number];
   readonly spiegelhalter: [number, number];
   readonly [figure: string]: unknown;
@@ -129,13 +132,14 @@ test.each(Object.entries(goldens.boolean))("yes/no figures agree: %s", (_, golde
   const { p, truth } = golden;
   const weights = golden.weights ?? undefined;
   const rows = [p, truth, { weights }] as const;
-  const trueSide = (i: number) => (truth[i] === 1 ? (p[i] ?? 0) : 1 - (p[i] ?? 0));
-  const loss = clippedLogLoss(p.length, trueSide, { weights });
+  const loss = logLoss(...rows);
   const curve = corpCurve(...rows);
   const roc = rocAuc(...rows);
   misses.golden(curve.brier, golden["brier"]);
   misses.golden(curve.skill, golden["skill"]);
+  misses.golden(brierScore(...rows), golden["brier"]);
   misses.golden(loss.value, golden["logLoss"]);
+  misses.golden(logLoss(p, truth, { weights, clip: 1e-9 }).value, golden["logLossClippedLess"]);
   expect([loss.clipped, loss.clippedAndWrong]).toEqual([
     golden["clipped"],
     golden["clippedAndWrong"],
@@ -151,6 +155,14 @@ test.each(Object.entries(goldens.boolean))("yes/no figures agree: %s", (_, golde
   }
   const banded = curveOfRows({ p: Float64Array.from(p), cameTrue: truth, weights }, DEFAULT_SEED);
   misses.near(banded.calibrationError.equalWidth, golden["ece10"], "ECE");
+  misses.near(expectedCalibrationError(...rows), golden["ece10"], "ECE of rows");
+  const byBinning = { width: golden.eceCurve, mass: golden.eceMassCurve };
+  for (const binning of ["width", "mass"] as const) {
+    for (const [bins, error] of byBinning[binning]) {
+      const options = { weights, bins, binning };
+      misses.near(expectedCalibrationError(p, truth, options), error, `ECE of ${bins} ${binning}`);
+    }
+  }
   const table = { width: 1, values: p };
   const line = fitOf("logistic", { table, truth, weights });
   misses.near(line.parameters.intercept, golden.logistic[0], "intercept");

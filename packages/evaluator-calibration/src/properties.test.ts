@@ -5,7 +5,7 @@ import { DEFAULT_SEED } from "./math/random.ts";
 import { applyRecalibration, fitOf } from "./recalibration.ts";
 import { compareReleases } from "./report/compare-releases.ts";
 import { scoreRows } from "./report/score-report.ts";
-import { clippedLogLoss, rocAuc, spiegelhalter } from "./scores/probability-scores.ts";
+import { brierScore, logLoss, rocAuc, spiegelhalter } from "./scores/probability-scores.ts";
 import { curveOfRows } from "./scores/reliability.ts";
 import { columnOf, distributionRows } from "./testing/worlds.ts";
 import { clopperPearson } from "./thresholds/intervals.ts";
@@ -33,18 +33,6 @@ interface Columns {
   readonly weights?: readonly number[];
 }
 
-function brierScore({ p, truth, weights }: Columns): number {
-  const weightOf = (row: number) => weights?.[row] ?? 1;
-  const total = p.reduce((sum, _, row) => sum + weightOf(row), 0);
-  const squares = p.map((value, row) => weightOf(row) * (value - (truth[row] ?? 0)) ** 2);
-  return squares.reduce((sum, square) => sum + square, 0) / total;
-}
-
-function logLoss({ p, truth, weights }: Columns) {
-  const trueSide = (row: number) => Math.abs(1 - (truth[row] ?? 0) - (p[row] ?? 0));
-  return clippedLogLoss(p.length, trueSide, { weights });
-}
-
 function calibrationErrorOf({ p, truth, weights }: Columns) {
   const rows = { p: Float64Array.from(p), cameTrue: truth, weights };
   return curveOfRows(rows, DEFAULT_SEED).calibrationError;
@@ -66,7 +54,7 @@ test("the parts of the Brier score add up to it", () => {
       const curve = corpCurve(p, truth, { weights });
       const sum = curve.miscalibration - curve.discrimination + curve.uncertainty;
       expect(Math.abs(curve.brier - sum)).toBeLessThan(1e-12);
-      expect(Math.abs(curve.brier - brierScore({ p, truth, weights }))).toBeLessThan(1e-12);
+      expect(Math.abs(curve.brier - brierScore(p, truth, { weights }))).toBeLessThan(1e-12);
       expect(curve.miscalibration).toBeGreaterThan(-1e-12);
       expect(curve.discrimination).toBeGreaterThan(-1e-12);
     }),
@@ -113,9 +101,9 @@ test("every figure is the same after a shuffle", () => {
 function figuresOf(rows: readonly (readonly [number, number, number])[]) {
   const { p, truth, weights } = columns(rows);
   const all = {
-    brier: brierScore({ p, truth }),
+    brier: brierScore(p, truth),
     skill: corpCurve(p, truth).skill,
-    loss: logLoss({ p, truth }),
+    loss: logLoss(p, truth),
     curve: corpCurve(p, truth),
     weightedCurve: corpCurve(p, truth, { weights }),
     calibrationError: calibrationErrorOf({ p, truth }),
@@ -149,7 +137,7 @@ test("a weight is as good as so many rows", () => {
         const table = { width: 1, values: given.p };
         return [
           curve.brier,
-          logLoss(given).value,
+          logLoss(given.p, given.truth, options).value,
           curve.miscalibration,
           calibrationErrorOf(given).equalWidth,
           lineAt(0.4, fitOf("logistic", { table, truth: given.truth, ...options })),
@@ -258,7 +246,7 @@ test("the ranked score of two levels is the Brier score", () => {
       const { p, truth } = columns(rows);
       const levels = p.map((value) => [1 - value, value]);
       const scores = scoreRows(distributionRows(levels, truth, { isOrdered: true }));
-      expect(scores.levels?.rankedProbability).toBeCloseTo(brierScore({ p, truth }), 12);
+      expect(scores.levels?.rankedProbability).toBeCloseTo(brierScore(p, truth), 12);
     }),
   );
 });

@@ -1,22 +1,49 @@
 import { expect, test } from "vitest";
-import { corpCurve, labelsForZeroErrors, learnThenTest, rocAuc } from "./statistics.ts";
+import {
+  brierScore,
+  corpCurve,
+  expectedCalibrationError,
+  labelsForZeroErrors,
+  learnThenTest,
+  logLoss,
+  rocAuc,
+} from "./statistics.ts";
 import { neededLabels } from "./thresholds/intervals.ts";
 import { conformalRiskControl, costThreshold, riskCoverage } from "./thresholds/risk-coverage.ts";
 
-test.each([rocAuc, corpCurve])("%o names the index of what is no row", (figure) => {
-  expect(() => figure([0.1, Number.NaN], [0, 1])).toThrow(
-    new RangeError("p[1] is NaN; it must be a number from 0 to 1."),
-  );
-  expect(() => figure([0.1, 0.2, 1.01], [0, 1, 1])).toThrow("p[2] is 1.01");
-  expect(() => figure([0.1, 0.2], [0, 2])).toThrow("truth[1] is 2; it must be 0 or 1.");
-  expect(() => figure([0.1, 0.2], [0])).toThrow("index 1 is in one of them only");
-  expect(() => figure([], [])).toThrow("at least one row");
-  expect(() => figure([0.1, 0.2], [0, Number.NaN])).toThrow(RangeError);
-});
+test.each([rocAuc, corpCurve, brierScore, logLoss, expectedCalibrationError])(
+  "%o names the index of what is no row",
+  (figure) => {
+    expect(() => figure([0.1, Number.NaN], [0, 1])).toThrow(
+      new RangeError("p[1] is NaN; it must be a number from 0 to 1."),
+    );
+    expect(() => figure([0.1, 0.2, 1.01], [0, 1, 1])).toThrow("p[2] is 1.01");
+    expect(() => figure([0.1, 0.2], [0, 2])).toThrow("truth[1] is 2; it must be 0 or 1.");
+    expect(() => figure([0.1, 0.2], [0])).toThrow("index 1 is in one of them only");
+    expect(() => figure([], [])).toThrow("at least one row");
+    expect(() => figure([0.1, 0.2], [0, Number.NaN])).toThrow(RangeError);
+  },
+);
 
 test("weights have to be positive and as many as rows", () => {
   expect(() => corpCurve([0.5, 0.5], [0, 1], { weights: [1, 0] })).toThrow("weights[1] is 0");
   expect(() => riskCoverage([0.5], [0], { weights: [1, 1] })).toThrow("index 1");
+});
+
+test("bins and a clip that cannot be are named", () => {
+  const error = (options: object) => () => expectedCalibrationError([0.5], [1], options);
+  for (const bins of [0, 1.5, Number.NaN, -3]) {
+    expect(error({ bins })).toThrow(
+      new RangeError(`bins is ${bins}; it must be a whole number from 1 up.`),
+    );
+  }
+  expect(error({ binning: "toString" })).toThrow(
+    'binning is toString; it must be "width" or "mass".',
+  );
+  expect(error({ bins: 1e9 })()).toBe(0.5);
+  for (const clip of [0, 0.5, Number.NaN]) {
+    expect(() => logLoss([0.5], [1], { clip })).toThrow(`clip is ${clip}; it must be`);
+  }
 });
 
 test("a figure that one kind of truth cannot give is NaN, not a number that looks like one", () => {

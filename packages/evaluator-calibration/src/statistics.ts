@@ -1,6 +1,12 @@
 // Scores
-export { cohenKappa, rocAuc, spiegelhalter } from "./scores/probability-scores.ts";
-export { corpCurve } from "./scores/reliability.ts";
+export {
+  brierScore,
+  cohenKappa,
+  logLoss,
+  rocAuc,
+  spiegelhalter,
+} from "./scores/probability-scores.ts";
+export { corpCurve, expectedCalibrationError } from "./scores/reliability.ts";
 
 // Thresholds and intervals
 export { learnThenTest, promiseThresholds } from "./thresholds/learn-then-test.ts";

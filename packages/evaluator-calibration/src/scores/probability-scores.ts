@@ -13,9 +13,38 @@ import { poolRows } from "../math/pool.ts";
 /** Half a unit of the printed precision: a printed 0 is anything below it. */
 export const HALF_A_PRINTED_UNIT = 0.005;
 
+/** How a log loss is taken. */
+interface LogLossOptions extends Weighted {
+  /** A true side counts as at least this probability, and as at most 1 minus it. @default 0.005 */
+  readonly clip?: number | undefined;
+}
+
 /**
- * Returns the mean of −ln of the true side's probability, clipped at half a printed unit; how many rows
- * were clipped, and how many of these had a true side printed as (nearly) impossible.
+ * Returns the mean squared distance of probability and truth, from 0 to 1.
+ *
+ * @throws RangeError that names the first invalid row.
+ * @example brierScore([0.9, 0.2], [1, 0]) // 0.025
+ */
+export function brierScore(p: Numbers, truth: Numbers, { weights }: Weighted = {}): number {
+  checkRows(p, truth, { weights });
+  return weightedMean(p.length, weights, (i) => ((p[i] as number) - (truth[i] as number)) ** 2);
+}
+
+/**
+ * Returns the mean of −ln of the true side's probability (`value`, in nats), clipped at half a printed unit;
+ * how many rows were clipped, and how many of these had a true side printed as (nearly) impossible.
+ *
+ * @throws RangeError that names the first invalid row, or the clip.
+ * @example logLoss([0.9, 0.2], [1, 0]).value // 0.164…
+ */
+export function logLoss(p: Numbers, truth: Numbers, options: LogLossOptions = {}) {
+  checkRows(p, truth, options);
+  const trueSide = (i: number) => (truth[i] === 1 ? (p[i] as number) : 1 - (p[i] as number));
+  return clippedLogLoss(p.length, trueSide, options);
+}
+
+/**
+ * Returns the log loss of rows whose true side is known.
  *
  * A printed 1 is anything from 0.995: on simulated answers this clip costs about 0.1 % against the
  * unrounded log loss, one at 1e-15 more than ten times as much.
@@ -23,9 +52,11 @@ export const HALF_A_PRINTED_UNIT = 0.005;
 export function clippedLogLoss(
   length: number,
   trueSide: (index: number) => number,
-  { weights }: Weighted,
+  { weights, clip = HALF_A_PRINTED_UNIT }: LogLossOptions,
 ) {
-  const clip = HALF_A_PRINTED_UNIT;
+  if (!(clip > 0 && clip < 0.5)) {
+    throw new RangeError(`clip is ${clip}; it must be a number above 0 and below 0.5.`);
+  }
   let [clipped, clippedAndWrong] = [0, 0];
   const value = weightedMean(length, weights, (i) => {
     const probability = trueSide(i);

@@ -56,8 +56,6 @@ function scoreOf(q: number, ones: number, all: number): number {
   return ones * (1 - q) ** 2 + (all - ones) * q ** 2;
 }
 
-const BINS = 10;
-
 /** The bin of a value by its position, in bins: equal values are never parted. */
 // 0.1 + 0.2 is a little over 0.3 in binary.
 const binsOf = {
@@ -67,23 +65,52 @@ const binsOf = {
   mass: (position: number) => Math.floor(position + 1e-9),
 };
 
-/** Returns the expected calibration error: |observed − mean value| of each bin, weighted by its rows. */
-function expectedCalibrationError(
-  { values, weights, positives }: Pool,
-  binning: keyof typeof binsOf,
+/** How values are put into bins. */
+interface BinOptions {
+  /** A whole number from 1 up. @default 10 */
+  readonly bins?: number | undefined;
+  /** Bins of equal width, or of about equally many rows. @default "width" */
+  readonly binning?: keyof typeof binsOf | undefined;
+}
+
+/**
+ * Returns the expected calibration error, from 0 to 1: |observed − mean value| of each bin, weighted by its
+ * rows. It depends on the bins and is above 0 even if every value is true; `corpCurve` needs no bins.
+ *
+ * @throws RangeError that names the first invalid row, or the option.
+ * @example expectedCalibrationError([0.9, 0.9, 0.2], [1, 0, 0], { bins: 5 }) // 0.333…
+ */
+export function expectedCalibrationError(
+  p: Numbers,
+  truth: Numbers,
+  { weights, ...options }: BinOptions & Weighted = {},
 ): number {
+  checkRows(p, truth, { weights });
+  return calibrationErrorOf(poolRows(p, truth, weights), options);
+}
+
+function calibrationErrorOf(
+  { values, weights, positives }: Pool,
+  { bins = 10, binning = "width" }: BinOptions,
+): number {
+  if (!(Number.isSafeInteger(bins) && bins > 0)) {
+    throw new RangeError(`bins is ${bins}; it must be a whole number from 1 up.`);
+  }
+  if (!Object.hasOwn(binsOf, binning)) {
+    throw new RangeError(`binning is ${String(binning)}; it must be "width" or "mass".`);
+  }
   const total = sumOf(weights);
-  const distances = new Float64Array(BINS);
+  const distances = new Map<number, number>();
   let below = 0;
   for (let i = 0; i < values.length; i += 1) {
     const [value, weight] = [values[i] as number, weights[i] as number];
-    const position = BINS * { width: value, mass: below / total }[binning];
-    const bin = Math.min(BINS - 1, binsOf[binning](position));
+    const position = bins * { width: value, mass: below / total }[binning];
+    const bin = Math.min(bins - 1, binsOf[binning](position));
     const distance = (positives[i] as number) - weight * value;
-    distances[bin] = (distances[bin] as number) + distance;
+    distances.set(bin, (distances.get(bin) ?? 0) + distance);
     below += weight;
   }
-  return distances.reduce((sum, distance) => sum + Math.abs(distance), 0) / total;
+  return distances.values().reduce((sum, distance) => sum + Math.abs(distance), 0) / total;
 }
 
 // A band around each of very many values would take minutes, and show no more.
@@ -119,9 +146,9 @@ export function curveOfRows(
     wrongRanges: isCalibrated ? [] : rangesOutside(banded),
     /** Secondary: it depends on the bins, and is above 0 even if every value is true. */
     calibrationError: {
-      equalWidth: expectedCalibrationError(pool, "width"),
+      equalWidth: calibrationErrorOf(pool, { binning: "width" }),
       equalWidthByChance: chance.equalWidth,
-      equalMass: expectedCalibrationError(pool, "mass"),
+      equalMass: calibrationErrorOf(pool, { binning: "mass" }),
       equalMassByChance: chance.equalMass,
     },
   };
@@ -151,8 +178,8 @@ function drawByChance(pool: Pool, cells: ReturnType<typeof cellsOf>, seed: numbe
     const observed = monotoneMeans(drawn.positives, pool.weights);
     miscalibrations[round] = brierParts(drawn, observed).miscalibration;
     for (const [i, curve] of curves.entries()) curve[round] = observed[i] as number;
-    equalWidth += expectedCalibrationError(drawn, "width");
-    equalMass += expectedCalibrationError(drawn, "mass");
+    equalWidth += calibrationErrorOf(drawn, { binning: "width" });
+    equalMass += calibrationErrorOf(drawn, { binning: "mass" });
   }
   return {
     miscalibration: quantileOf(miscalibrations, 0.95),
