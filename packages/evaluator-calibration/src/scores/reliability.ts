@@ -97,7 +97,7 @@ function calibrationErrorOf(
     throw new RangeError(`bins is ${bins}; it must be a whole number from 1 up.`);
   }
   if (!Object.hasOwn(binsOf, binning)) {
-    throw new RangeError(`binning is ${String(binning)}; it must be "width" or "mass".`);
+    throw new RangeError(`binning is ${binning as string}; it must be "width" or "mass".`);
   }
   const total = sumOf(weights);
   const distances = new Map<number, number>();
@@ -110,7 +110,7 @@ function calibrationErrorOf(
     distances.set(bin, (distances.get(bin) ?? 0) + distance);
     below += weight;
   }
-  return distances.values().reduce((sum, distance) => sum + Math.abs(distance), 0) / total;
+  return [...distances.values()].reduce((sum, distance) => sum + Math.abs(distance), 0) / total;
 }
 
 // A band around each of very many values would take minutes, and show no more.
