@@ -66,6 +66,7 @@ const longScale: typeof shortScale = {
 /** Every part, in the order it is run. With all of them loaded, `--help` starts in five times the work. */
 const sections = {
   calls: async (context) => (await import("./calls/calls-section.ts")).callsSection(context),
+  doors: async (context) => (await import("./router/doors-section.ts")).doorsSection(context),
   router: async (context) => (await import("./router/router-section.ts")).routerSection(context),
   serverless: async (context) =>
     (await import("./serverless/serverless-section.ts")).serverlessSection(context),

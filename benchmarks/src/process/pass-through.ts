@@ -2,9 +2,9 @@ import process from "node:process";
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 
-// The reference for the router: only hono between the client and the gateway.
+// The reference for the router: only hono between the client and an address of the gateway.
 
-const gateway = process.env["GATEWAY"] ?? "";
+const upstream = process.env["UPSTREAM"] ?? "";
 
 const app = new Hono();
 app.post("*", async (c) => {
@@ -13,12 +13,7 @@ app.post("*", async (c) => {
   const headers = new Headers(c.req.raw.headers);
   // Headers of the connection, not of the message.
   for (const name of ["host", "connection", "content-length"]) headers.delete(name);
-  const answer = await fetch(`${gateway}/language-model`, {
-    method: "POST",
-    headers,
-    body,
-    signal,
-  });
+  const answer = await fetch(upstream, { method: "POST", headers, body, signal });
   const type = answer.headers.get("content-type") ?? "application/json";
   return new Response(answer.body, { status: answer.status, headers: { "content-type": type } });
 });

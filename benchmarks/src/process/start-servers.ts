@@ -23,11 +23,9 @@ export function startRouter(gatewayBaseUrl: string): Promise<StartedServer> {
   });
 }
 
-/** Starts the reference for the router: only hono between its client and a gateway. */
-export function startPassThrough(gatewayBaseUrl: string): Promise<StartedServer> {
-  return startServerProgram("benchmarks/src/process/pass-through.ts", {
-    GATEWAY: gatewayBaseUrl,
-  });
+/** Starts the reference for the router: only hono between its client and an address of a gateway. */
+export function startPassThrough(upstream: string): Promise<StartedServer> {
+  return startServerProgram("benchmarks/src/process/pass-through.ts", { UPSTREAM: upstream });
 }
 
 /** Starts a program that prints its origin. */

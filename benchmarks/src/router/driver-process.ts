@@ -3,8 +3,15 @@ import greeting from "evaluator-fixtures/exchanges/gateway/greeting-routes-to-na
 import { roundsOf } from "../calls/run-round.ts";
 import { apiKey, gatewayHeaders, openPost, replyText } from "../sample-requests.ts";
 
-/** How a message gets its reply: through the router, or by its two upstream calls alone. */
-export type RouteKind = "chat" | "pass-through" | "upstream-by-hand";
+/** How a message gets its reply, through the router or by its two upstream calls alone; or how questions get answers. */
+export type RouteKind =
+  | "chat"
+  | "pass-through"
+  | "upstream-by-hand"
+  | "unread"
+  | "systemone"
+  | "decisions"
+  | "evaluation-model";
 
 /** The setup of a driver; `origin` is of the router or its reference. */
 interface DriverSetUp {
@@ -40,7 +47,25 @@ function textOf(reply: unknown): unknown {
   return (reply as { content: { text: unknown }[] }).content[0]?.text;
 }
 
-const openers: Readonly<Record<RouteKind, Parameters<typeof roundsOf<DriverSetUp>>[0]>> = {
+type Opener = Parameters<typeof roundsOf<DriverSetUp>>[0];
+
+const choices = Object.entries(questions.tier.criteria).map(([value, description]) => {
+  return { value, description };
+});
+const list = [{ ...questions.tier, name: "tier", criteria: undefined, choices }];
+
+const openers: Readonly<Record<RouteKind, Opener>> = {
+  unread: openQuestions("/", gatewayHeaders),
+  systemone: openQuestions("/v1/systemone", json),
+  "evaluation-model": openQuestions("/v4/ai/evaluation-model", gatewayHeaders),
+  async decisions({ origin }) {
+    return async (number) => {
+      const asked = { input: `hi ${number}`, questions: list };
+      const body = await post(`${origin}/v1/decisions`, json, asked);
+      const { answers } = body as { answers: { choice: unknown }[] };
+      verify(answers[0]?.choice, replyText);
+    };
+  },
   async chat({ origin }) {
     return async (number) => {
       const body = await post(`${origin}/chat`, json, { message: `hi ${number}` });
@@ -65,6 +90,18 @@ const openers: Readonly<Record<RouteKind, Parameters<typeof roundsOf<DriverSetUp
     };
   },
 };
+
+/** Returns the opener of a route that answers in the vendor's form or the gateway's. */
+function openQuestions(path: string, headers: Record<string, string>): Opener {
+  return async ({ origin }) => {
+    return async (number) => {
+      const asked = { state: { user_message: `hi ${number}` }, questions };
+      const body = await post(`${origin}${path}`, headers, asked);
+      const { answers } = body as { answers: { tier: { choice: unknown } } };
+      verify(answers.tier.choice, replyText);
+    };
+  };
+}
 
 const service = roundsOf((setUp: DriverSetUp) => openers[setUp.kind](setUp));
 

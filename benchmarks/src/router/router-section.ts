@@ -7,13 +7,16 @@ import { type StartedServer, startPassThrough, startRouter } from "../process/st
 import { sampleExchanges } from "../sample-requests.ts";
 import type { DriverService, RouteKind } from "./driver-process.ts";
 
+/** The routes of messages. */
+type MessageKind = "chat" | "pass-through" | "upstream-by-hand";
+
 /** The title of each kind's row. */
-const titles: Readonly<Record<RouteKind, string>> = {
+const titles: Readonly<Record<MessageKind, string>> = {
   "pass-through": "a plain hono pass-through, for the reply alone",
   "upstream-by-hand": "the two upstream calls, raw undici",
   chat: "`POST /chat` at the router",
 };
-const kinds = Object.keys(titles) as readonly RouteKind[];
+const kinds = Object.keys(titles) as readonly MessageKind[];
 
 /** Measures the cost of the router beyond its two upstream calls for each message. */
 export async function routerSection(context: SectionContext): Promise<ReportTable[]> {
@@ -21,7 +24,7 @@ export async function routerSection(context: SectionContext): Promise<ReportTabl
   await server.answer(sampleExchanges.message);
   const { gateway } = server.addresses;
   await using chat = await startRouter(gateway);
-  await using passThrough = await startPassThrough(gateway);
+  await using passThrough = await startPassThrough(`${gateway}/language-model`);
   const servers = { chat, "pass-through": passThrough };
   const drivers: Awaited<ReturnType<typeof startDriver>>[] = [];
   for (const kind of kinds) drivers.push(await startDriver(kind, servers, context));
@@ -35,7 +38,7 @@ export async function routerSection(context: SectionContext): Promise<ReportTabl
 }
 
 /** Starts a process that asks over a route, through one of the servers if the route has it. */
-async function startDriver(
+export async function startDriver(
   kind: RouteKind,
   servers: Readonly<Partial<Record<RouteKind, StartedServer>>>,
   { server }: SectionContext,
@@ -54,11 +57,11 @@ async function startDriver(
 }
 
 function toTable(concurrency: number, all: RoundsByName): ReportTable {
-  const over = (kind: RouteKind, figure: (round: Round) => number) =>
+  const over = (kind: MessageKind, figure: (round: Round) => number) =>
     summarise((all.get(kind) ?? []).map(figure));
   const wallMs = ({ wallMs, calls }: Round) => (wallMs * concurrency) / calls;
   /** The cost of the router beyond a route. */
-  const added = (kind: RouteKind, figure: (round: Round) => number) =>
+  const added = (kind: MessageKind, figure: (round: Round) => number) =>
     kind === "chat" ? "-" : printNumber(over("chat", figure).median - over(kind, figure).median);
   return {
     title: `One message at the router, ${concurrency} in flight`,

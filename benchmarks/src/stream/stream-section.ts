@@ -29,7 +29,7 @@ export async function streamSection({ scale, tell }: SectionContext): Promise<Re
   const upstream = startChild<UpstreamService>(new URL("upstream-process.ts", import.meta.url));
   const bench = { upstream, reader: startClient(), prober: startClient() };
   const gateway = await upstream.ask("listen");
-  await using passThrough = await startPassThrough(gateway);
+  await using passThrough = await startPassThrough(`${gateway}/language-model`);
   await using router = await startRouter(gateway);
   const servers = [
     { title: "a plain hono pass-through", ...passThrough },
