@@ -153,6 +153,7 @@ export class MessageRouter {
         meter,
         signatures: this.#signatures,
         toService,
+        marksCaches: this.#routing.policy.marksCaches,
         onEnd: (target, failed) => this.plans.note(target, failed, unlimited),
         onNext: async (target, { cause, maybeBilled }) => {
           const usage = maybeBilled ? billed().usage : meter.reported;

@@ -45,6 +45,7 @@ test("nothing set means the loopback address, port 3000, the default models and 
       decisionTimeoutMs: null,
       fallbackModels: [],
       shadowModel: null,
+      marksCaches: true,
     },
     config: null,
     aliases: new Map(),
@@ -87,6 +88,7 @@ test("everything can be set", () => {
     ROUTER_FAILURE_TIER: "balanced",
     ROUTER_DECISION_TIMEOUT_MS: "2000",
     ROUTER_FALLBACK_MODELS: "a/fallback, a/last",
+    ROUTER_PROMPT_CACHE: "off",
     ROUTER_SHADOW: "a/shadow",
     ROUTER_MAX_CALLS: "2",
     ROUTER_CLIENT_MODELS: "named",
@@ -120,6 +122,7 @@ test("everything can be set", () => {
       decisionTimeoutMs: 2000,
       fallbackModels: ["a/fallback", "a/last"],
       shadowModel: "a/shadow",
+      marksCaches: false,
     },
     config: null,
     aliases: new Map(),
@@ -241,15 +244,16 @@ test("a reply server's bare address is one of OpenAI's API, and its models need 
 const defaultModels = Object.values(defaultTierModels);
 
 test.each(defaultModels)("the pinned gateway package knows %s", (model) => {
-  const ai = createRequire(import.meta.resolve("ai"));
-  const manifest = ai.resolve("@ai-sdk/gateway/package.json");
+  const manifest = createRequire(import.meta.resolve("ai")).resolve("@ai-sdk/gateway/package.json");
   const settings = new URL("src/gateway-language-model-settings.ts", `file://${manifest}`);
   expect(readFileSync(settings, "utf8")).toContain(`'${model}'`);
 });
 
 test("the dearest input costs 200 times the cheapest", async () => {
-  const pricing = z.object({ input: z.coerce.number() });
-  const pricedSchema = z.object({ id: z.string(), pricing });
+  const pricedSchema = z.object({
+    id: z.string(),
+    pricing: z.object({ input: z.coerce.number() }),
+  });
   const response = await createEmulator().fetch("/v1/models");
   const list = z.object({ data: z.array(pricedSchema) }).parse(await response.json()).data;
   const inputOf = (model: string) => list.find(({ id }) => id === model)?.pricing.input ?? 0;
@@ -258,7 +262,7 @@ test("the dearest input costs 200 times the cheapest", async () => {
 });
 
 test("the password of the keys' database is a secret, and the name of a file is none", () => {
-  const secretsOf = (url: string) => parseRouterOptions({ ROUTER_KEYS: url }).engines.secrets;
+  const secretsOf = (keys: string) => parseRouterOptions({ ROUTER_KEYS: keys }).engines.secrets;
   const address = "postgres://me:a-password@127.0.0.1/keys";
   expect(secretsOf(address)).toEqual([address, "postgres://me:a-password@", "a-password"]);
   expect(secretsOf("router-keys.json")).toEqual([]);

@@ -56,6 +56,7 @@ function variables(model: ReturnType<typeof modelId>) {
       )
       .default([]),
     ROUTER_MAX_CALLS: wholeNumber("number of calls", numberOfCalls).default(256),
+    ROUTER_PROMPT_CACHE: z.enum(["on", "off"], "is neither on nor off").default("on"),
     ROUTER_CLIENT_MODELS: z.enum(["auto", "named"], "is neither auto nor named").default("auto"),
     ROUTER_REPLY_IDLE_TIMEOUT_MS: milliseconds(upToADay).default(120_000),
     ROUTER_REPLY_TIMEOUT_MS: milliseconds(upToADay).default(0),
@@ -135,6 +136,7 @@ export function parseRouterOptions(given: Environment, config: RouterConfig | nu
     decisionTimeoutMs: values.ROUTER_DECISION_TIMEOUT_MS,
     fallbackModels: values.ROUTER_FALLBACK_MODELS,
     shadowModel: values.ROUTER_SHADOW,
+    marksCaches: values.ROUTER_PROMPT_CACHE === "on",
   };
   return {
     host: values.HOST,

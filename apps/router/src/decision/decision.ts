@@ -16,6 +16,8 @@ export interface RoutingPolicy {
   readonly fallbackModels: readonly string[];
   /** The text model that replies instead of the chosen one, or null. */
   readonly shadowModel: string | null;
+  /** Whether conversations without marks get some for the caches of Anthropic's models. */
+  readonly marksCaches: boolean;
 }
 
 /** Why a tier and a model are used: the choice, a rule of the policy, or the client's request. */

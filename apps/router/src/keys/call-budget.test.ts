@@ -243,8 +243,7 @@ test("/decide costs its evaluation, near the limit it is the cheapest tier, and 
   expect(near.headers.get("x-router-tier")).toBe("nano");
   expect(near.headers.get("x-router-cause")).toBe("budget");
   expect(await near.json()).toMatchObject({ tierChosen: "frontier", cause: "budget" });
-  const policy = { minConfidence: null, failureTier: null, decisionTimeoutMs: null };
-  const shadow = { ...policy, fallbackModels: [], shadowModel: defaultTierModels.nano };
+  const shadow = { ...defaultPolicy, shadowModel: defaultTierModels.nano };
   const shadowed = await budgetRouter(1, { reply: () => wholeReply(1) }, { policy: shadow });
   expect((await shadowed.ask("auto")).headers.get("x-router-cause")).toBe("shadow");
   await expect.poll(async () => (await shadowed.spent()).reservedNano).toBe(0);

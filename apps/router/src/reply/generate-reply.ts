@@ -1,6 +1,7 @@
 import type { Clock } from "evaluator-client";
 import { pause, systemClock } from "evaluator-kit";
 import type { Conversation } from "../conversation/conversation.ts";
+import { withCacheMarks } from "../conversation/cache-marks.ts";
 import type { createSignatureMemory } from "../conversation/signatures.ts";
 import { toCallOptions, type UpstreamType } from "../conversation/to-call-options.ts";
 import { askModel, passRequest } from "./ask-model.ts";
@@ -27,6 +28,8 @@ export interface ReplyOptions {
   readonly signatures?: ReturnType<typeof createSignatureMemory>;
   /** Adapts a conversation to the type of its service, after the signatures. */
   readonly toService?: ((given: Conversation, type: UpstreamType) => Conversation) | undefined;
+  /** Whether conversations without marks get some for the caches of Anthropic's models. @default false */
+  readonly marksCaches?: boolean;
   /** Ids for the upstream. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
@@ -182,12 +185,17 @@ async function receive(target: Target, call: Call, attempt: Attempt): Promise<Re
   const pieces = new ReplyPieces({ ...call, onSigned: (part) => signatures?.keep(part, model) });
   const signed = signatures?.restore(call.conversation, model) ?? call.conversation;
   const conversation = call.toService?.(signed, upstream.type) ?? signed;
-  const options = toCallOptions(conversation, upstream.type);
+  const isOfAnthropic = /^(?:anthropic |gateway anthropic\/)/.test(`${upstream.type} ${model}`);
+  const isMarked = call.marksCaches === true && isOfAnthropic;
+  const options = toCallOptions(
+    isMarked ? withCacheMarks(conversation) : conversation,
+    upstream.type,
+  );
   // A provider reads usage in one form only; the gateway would send the option to its service.
   const raw = upstream.type !== "gateway" && { includeRawChunks: true };
   const most = target.capabilities?.maxOutputTokens ?? Infinity;
   if ((options.maxOutputTokens ?? 0) > most) options.maxOutputTokens = most;
-  const given = { ...options, ...raw, headers, abortSignal: attempt.signal };
-  await askModel(asked, given, { attempt, pieces });
+  const full = { ...options, ...raw, headers, abortSignal: attempt.signal };
+  await askModel(asked, full, { attempt, pieces });
   return pieces.end();
 }
