@@ -4,10 +4,10 @@ import { LOWEST, type searchPromises } from "../thresholds/learn-then-test.ts";
 import {
   conformalRiskControl,
   type Costs,
-  costThreshold,
   riskCoverage,
   toHundredths,
 } from "../thresholds/risk-coverage.ts";
+import { crossFittedCost } from "./action-cost.ts";
 import { actionRows, type LabelledRows, shareOfRows } from "./labelled-rows.ts";
 import type { PlannedPromise } from "./promise-plan.ts";
 
@@ -25,7 +25,7 @@ export interface ActionOptions {
   readonly confidence: number;
   /** Also gives the weaker threshold that holds on average. */
   readonly onAverage: boolean;
-  /** Also gives the cheapest threshold. */
+  /** Also gives a threshold with a low cost. */
   readonly costs: Costs | null;
 }
 
@@ -84,7 +84,7 @@ export function reportAction(
     cost:
       search === null || costs === null
         ? null
-        : costThreshold(sureness, wrong, { ...costs, weights, lowest }),
+        : crossFittedCost({ ids: rows.ids, sureness, wrong, weights, lowest }, costs),
   };
 }
 

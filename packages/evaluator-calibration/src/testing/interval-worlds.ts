@@ -1,7 +1,7 @@
 import { seededRandom } from "../math/random.ts";
 import { scoreRows } from "../report/score-report.ts";
 import { krippendorffAlpha } from "../scores/krippendorff.ts";
-import { labelled } from "./worlds.ts";
+import { drawAnswer, labelled } from "./worlds.ts";
 
 /** A world in which an interval is drawn often; it counts how often that misses the truth. */
 export interface IntervalWorld {
@@ -14,26 +14,11 @@ export interface IntervalWorld {
   readonly n: number;
 }
 
-function shareOf(odds: number): number {
-  return 1 / (1 + Math.exp(-odds));
-}
-
-/** Rows whose true log odds are spread around a mean; those that are printed are moved. */
-function drawScores(
-  {
-    mean,
-    spread,
-    moved = 0,
-  }: { readonly mean: number; readonly spread: number; readonly moved?: number },
-  n: number,
-  random: () => number,
-) {
-  const rows = Array.from({ length: n }, (_, at) => {
-    const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-    const odds = mean + spread * normal;
-    const p = Math.round(100 * shareOf(odds + moved)) / 100;
-    return { id: `r${at}`, p, truth: random() < shareOf(odds) };
-  });
+/** The scores of a judge's answers. */
+function drawScores(judge: Parameters<typeof drawAnswer>[0], n: number, random: () => number) {
+  const rows = Array.from({ length: n }, (_, at) =>
+    Object.assign({ id: `r${at}` }, drawAnswer(judge, random)),
+  );
   return scoreRows(labelled(rows));
 }
 

@@ -2,6 +2,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { checkWorlds, playChecks } from "./check-worlds.ts";
 import { playDrift } from "./drift-worlds.ts";
+import { costWorlds, playCosts } from "./cost-worlds.ts";
 import { intervalWorlds, playIntervals } from "./interval-worlds.ts";
 import { playRounds, promiseWorlds } from "./promise-worlds.ts";
 
@@ -39,7 +40,12 @@ const intervals = intervalWorlds.map((world) => ({
   limit: 0.08,
   play: (rounds: number) => playIntervals(world, rounds).missed,
 }));
-for (const { name, limit, play } of [...checks, ...drifts, ...intervals]) {
+const costs = costWorlds.map((world) => ({
+  name: `the printed cost of 200 labels is below the truth by: ${world.name}`,
+  limit: 0.06,
+  play: (rounds: number) => Math.max(0, playCosts(world, { n: 200, rounds }).below),
+}));
+for (const { name, limit, play } of [...checks, ...drifts, ...intervals, ...costs]) {
   const found = play(Number(values.rounds));
   write(name, share(found), share(limit), "");
   if (found <= limit) continue;

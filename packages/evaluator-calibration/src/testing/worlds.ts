@@ -53,6 +53,21 @@ export function world(n: number, trueAt: (p: number) => number, printed = (u: nu
   });
 }
 
+/** Returns an answer and its truth; the true log odds are spread around a mean, those that are printed are moved. */
+export function drawAnswer(
+  { mean, spread, moved = 0 }: { mean: number; spread: number; moved?: number },
+  random: () => number,
+) {
+  const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
+  const odds = mean + spread * normal;
+  const p = Math.round(100 * shareOf(odds + moved)) / 100;
+  return { p, truth: random() < shareOf(odds) };
+}
+
+function shareOf(odds: number): number {
+  return 1 / (1 + Math.exp(-odds));
+}
+
 /** Returns the one column of the answers of rows. */
 export function columnOf(rows: readonly Row[]): AnswerColumn {
   const [column] = answersOf(rows).columns;

@@ -97,7 +97,8 @@ export interface Costs {
 
 /**
  * Returns the threshold that costs least on these rows, from `lowest` up (of equals the highest; null if
- * it is never to act), its mean cost of a row, and the best threshold if the probabilities were true.
+ * it is never to act), its mean cost of a row, and the best threshold if the probabilities were true. On other rows it
+ * costs more: of all thresholds it is the one that these rows favour.
  */
 export function costThreshold(
   sureness: Numbers,

@@ -222,10 +222,9 @@ function describeWithdrawal({
   return `${printThreshold(threshold)} is withdrawn since label ${count(since)}; ${count(wrong)} of ${printCounted(n, "label")} wrong (${percent(wrong / n)})`;
 }
 
-function describeCost({ threshold, cost, theory }: NonNullable<ActionReport["cost"]>): string {
-  return threshold === null
-    ? `never acting costs least (${cost.toFixed(3)} a record)`
-    : `acting at ${threshold.toFixed(2)} costs least (${cost.toFixed(3)} a record; were the probabilities true it would be ${theory.toFixed(2)})`;
+function describeCost({ threshold, cost }: NonNullable<ActionReport["cost"]>): string {
+  const what = threshold === null ? "never acting" : `acting at ${printThreshold(threshold)}`;
+  return `${what} costs least (about ${cost.toFixed(3)} a record, on labels that did not choose it)`;
 }
 
 /** Returns an act and its threshold, such as `act on "no" at 0.97 and above`. */
