@@ -89,15 +89,11 @@ const peers: readonly Peer[] = [
 ];
 
 // The gateway's answers at the router are rounded, and a wrong key has the status 401 there.
-
-/** Its path is OpenRouter's alone. */
-const notAtRouter = "pydecide openrouter";
 const cases = peers
   .filter(({ environment }) => "bin" in inject(environment))
   .flatMap((peer) => {
     const atEmulator = { at: "the emulator", address: origin, key: "right-key", ...peer };
     const atRouter = { at: "the router", address: router.origin, key: token, ...peer };
-    if (peer.name === notAtRouter) return [atEmulator];
     if (peer.name === "google-genai") atRouter.errors = ["AuthenticationError", peer.errors[1]];
     return [atEmulator, { ...atRouter, answers: rounded }];
   });

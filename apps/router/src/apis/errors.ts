@@ -27,7 +27,8 @@ export function toApiPath(request: Request): string {
   const path = getPath(request);
   const plain = path
     .replaceAll(/\/{2,}/g, "/")
-    .replace(/^\/(?:api|openai|anthropic)(?=\/v1\/)/, "");
+    .replace(/^\/(?:api|openai|anthropic)(?=\/(?:v1|alpha)\/)/, "")
+    .replace(/^\/(?:v1beta|alpha)(?=\/decisions\/?$)/, "/v1");
   return plain.startsWith("/v1/") ? plain.replace(/\/$/, "") : path;
 }
 

@@ -233,3 +233,12 @@ test.each([
   const { status, body } = await post(router, "/v1/decisions", { input, questions: map });
   expect({ status, body }).toMatchObject({ status: 400, body: { error: { param } } });
 });
+
+test.each(["/v1beta/decisions", "/api/alpha/decisions", "/alpha/decisions", "/api/v1/systemone/"])(
+  "the path %s of other services is understood",
+  async (path) => {
+    const router = await answering();
+    const reply = await post(router, path, { state, questions: map });
+    expect(reply).toMatchObject({ status: 200, body: { answers: { scam: { noul: 0.25 } } } });
+  },
+);
