@@ -3,6 +3,7 @@ import type { Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import { defectMessage, HttpError } from "../http-error.ts";
 import type { Answer, Call } from "../message-router.ts";
+import { type PassedRequest, refusalBy, takesBody } from "../reply/passed-request.ts";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
 import type { ReplyListener } from "../reply/reply-piece.ts";
 import type { Target } from "../reply/upstream.ts";
@@ -63,17 +64,17 @@ function replyRoute(
     const request = api.read(await readJson(c.req));
     // Otherwise a request that no service takes would cost a decision.
     const call = { ...callOf(c, api.name), repairs: request.repairs };
-    const isPassed = call.budget === null && isPassedBy(api, routing);
-    if (request.unsupported && !isPassed) throw request.unsupported;
+    const passed = { ...api, ...request };
+    checkSupport(passed, call, routing);
     if (call.budget !== null) checkPrice(request.body);
     const chosen = await choose(api, request, call);
-    const asked = { ...request, passed: { ...api, ...request } };
+    const asked = { ...request, passed };
     const { plan, planned } = router.plans.planFor(chosen.decision, asked, call.key);
     const [target] = plan.targets;
     const isOpenEnded = call.budget?.isOpenEnded === true; // then no body is passed
     const limited = isLimited(call) ? request.allowed : null;
     const dropped = limited?.dropped ?? [];
-    const isUnchanged = target.upstream.type === api.upstreamType && !isOpenEnded;
+    const isUnchanged = takesBody(target.upstream, passed) && !isOpenEnded;
     addIgnored(
       c,
       isUnchanged ? dropped : [...new Set([...ignoredBy(target, request), ...dropped])],
@@ -93,7 +94,7 @@ function replyRoute(
           onFallback: (changed) => void (decision = changed),
           autoDecision: chosen.autoDecision,
           toService: withCallIds,
-          passed: { ...api, ...request, ...limited, json, headers: c.req.header() },
+          passed: { ...passed, ...limited, json, headers: c.req.header() },
         });
         const { end } = answer.reply;
         if (end !== null) chosen.keep(answer.decision, end.usage);
@@ -137,10 +138,18 @@ function ignoredBy(
   return isLost ? [...unread, "parallel_tool_calls"] : unread;
 }
 
-/** Whether the model of a tier takes a body of the API unchanged. */
-function isPassedBy({ upstreamType }: Api, { services }: Routing): boolean {
+/** @throws HttpError (400) unless the model of a tier takes the body unchanged. */
+function checkSupport(
+  { unsupported: problem, ...passed }: Omit<PassedRequest, "json">,
+  { budget }: Call,
+  { services }: Routing,
+): void {
+  if (problem === null) return;
+  if (budget !== null) throw problem;
   const plans = Object.values(services.replies.current.tiers);
-  return plans.some(({ targets }) => targets.some((each) => each.upstream.type === upstreamType));
+  const upstreams = plans.flatMap(({ targets }) => targets.map(({ upstream }) => upstream));
+  if (upstreams.some((each) => takesBody(each, passed))) return;
+  throw refusalBy([...new Set(upstreams.map(({ name }) => name))], problem);
 }
 
 async function sendWhole(c: Context<ClientEnv>, { ask, writer }: ReplyCall) {

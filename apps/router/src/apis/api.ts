@@ -1,6 +1,6 @@
 import type { Conversation } from "../conversation/conversation.ts";
 import type { HttpError } from "../http-error.ts";
-import type { PassedRequest } from "../reply/ask-model.ts";
+import type { PassedRequest } from "../reply/passed-request.ts";
 import type { ReplyEnd, ReplyPiece } from "../reply/reply-piece.ts";
 import type { ServerEvent } from "../routes/event-stream.ts";
 
@@ -25,7 +25,7 @@ export interface Api {
 export type ErrorDetails = Pick<HttpError["details"], "param" | "code" | "path">;
 
 /** A request of a client. */
-export interface ApiRequest extends Pick<PassedRequest, "body" | "unsupported"> {
+export interface ApiRequest extends Pick<PassedRequest, "body" | "unsupported" | "isLocal"> {
   readonly model: string;
   readonly conversation: Conversation;
   readonly isStreamed: boolean;

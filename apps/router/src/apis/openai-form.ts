@@ -44,28 +44,58 @@ export function formatOf<TFields extends z.ZodRawShape>(fields: TFields) {
 }
 
 const detail = z.enum(["auto", "low", "high", "original"]).nullish();
-const imageUrl = z
-  .string("missing; send the image itself, a data: address")
-  .refine(
-    (url) => field.httpsUrl.safeParse(url).success || /^data:image\/[^,]*,/.test(url),
-    "is neither an https: nor a data: address",
-  );
-const plainImage = imageUrl.transform((url) => ({ url, detail: null }));
-const fileData = z
-  .string()
-  .regex(/^data:[\w.+-]+\/[\w.+-]+;base64,/, "is not a data: address with base64");
+/** How the base64 of common files begins; clients of older APIs leave out `data:`. */
+const beginnings = {
+  iVBORw0KGgo: "image/png",
+  "/9j/": "image/jpeg",
+  R0lGOD: "image/gif",
+  UklGR: "image/webp",
+  JVBERi: "application/pdf",
+};
+const unlabelled = z
+  .string("missing; send the image or the file itself, a data: address")
+  .transform((data) => {
+    const [, type] = Object.entries(beginnings).find(([begin]) => data.startsWith(begin)) ?? [];
+    return type === undefined ? data : `data:${type};base64,${data}`;
+  });
+const imageUrl = unlabelled.pipe(
+  field.addressOf("is neither an https: nor a data: address", /^data:image\/[^,]*,/),
+);
+const fileData = unlabelled.pipe(
+  z.string().check(({ value, issues }) => {
+    if (/^data:[\w.+-]+\/[\w.+-]+;base64,/.test(value)) return;
+    const params: field.PassedIssue = { isPassed: /^[\w+/]{8,}={0,2}$/.test(value) };
+    const message = "is not a data: address with base64";
+    issues.push({ code: "custom", input: value, message, params });
+  }),
+);
 const fileFields = {
   file_data: fileData.nullish(),
-  file_url: field.httpsUrl.nullish(),
+  file_url: field.webUrl.nullish(),
+  file_id: field.text,
   filename: field.text,
 };
-const hasFile = z.refine<Partial<Record<"file_data" | "file_url", string | null | undefined>>>(
-  ({ file_data, file_url }) => file_data || file_url,
-  { path: ["file_data"], error: "missing; send the file itself, a data: address" },
-);
+
+/** Requires a part's content; a service knows the files behind its own ids. */
+function hasOne(message: string, ...names: readonly [string, ...string[]]) {
+  return z.check<{ readonly file_id?: string | null | undefined }>(({ value, issues }) => {
+    if (names.some((name) => Reflect.get(value, name))) return;
+    const params: field.PassedIssue = { isPassed: Boolean(value.file_id) };
+    issues.push({ code: "custom", input: value, path: [names[0]], message, params });
+  });
+}
+
+const hasFile = hasOne("missing; send the file itself, a data: address", "file_data", "file_url");
+const hasImage = hasOne("missing; send the image itself, a data: address", "image_url");
+const audioTypes: Readonly<Record<string, string>> = { wav: "audio/wav", mp3: "audio/mpeg" };
 const audio = z.object({
   data: z.base64(),
-  format: z.enum(["wav", "mp3"], "is neither wav nor mp3; convert it"),
+  format: z.string().check(({ value, issues }) => {
+    if (Object.hasOwn(audioTypes, value)) return;
+    const params: field.PassedIssue = { isPassed: true };
+    const message = "is neither wav nor mp3; convert it";
+    issues.push({ code: "custom", input: value, message, params });
+  }),
 });
 const textTypes = ["text", "input_text", "output_text", "summary_text", "reasoning_text"] as const;
 
@@ -80,10 +110,21 @@ const part = z.discriminatedUnion(
     z.object({
       type: z.literal("image_url"),
       // Mistral's form is the address alone.
-      image_url: z.union([z.object({ url: imageUrl, detail }), plainImage]),
+      image_url: z.preprocess(
+        (given) => (typeof given === "string" ? { url: given } : given),
+        z.object({ url: imageUrl, detail }),
+      ),
       ...marked,
     }),
-    z.object({ type: z.literal("input_image"), image_url: imageUrl, detail, ...marked }),
+    z
+      .object({
+        type: z.literal("input_image"),
+        image_url: imageUrl.nullish(),
+        file_id: field.text,
+        detail,
+        ...marked,
+      })
+      .check(hasImage),
     z.object({ type: z.literal("input_audio"), input_audio: audio, ...marked }),
     z.object({ type: z.literal("file"), file: z.object(fileFields).check(hasFile), ...marked }),
     z.object({ type: z.literal("input_file"), ...fileFields, ...marked }).check(hasFile),
@@ -103,12 +144,11 @@ export function toPart(
   if ("refusal" in part) return { type: "text", text: part.refusal, ...options };
   if ("input_audio" in part) {
     const { data, format } = part.input_audio;
-    const mediaType = format === "mp3" ? "audio/mpeg" : "audio/wav";
-    return { ...toFile(`data:${mediaType};base64,${data}`), ...options };
+    return { ...toFile(`data:${audioTypes[format]};base64,${data}`), ...options };
   }
-  if ("image_url" in part) {
+  if (part.type === "image_url" || part.type === "input_image") {
     const isNested = part.type === "image_url";
-    const { url, detail } = isNested ? part.image_url : { ...part, url: part.image_url };
+    const { url, detail } = isNested ? part.image_url : { ...part, url: part.image_url ?? "" };
     const others: ProviderOptions = detail ? { openai: { imageDetail: detail } } : {};
     return { type: "image", url, ...optionsOf(part.cache_control, others) };
   }

@@ -3,17 +3,18 @@ import type { z } from "zod";
 import { HttpError } from "../http-error.ts";
 import { deepPath, TOO_DEEP } from "../routes/json-depth.ts";
 import type { ApiRequest } from "./api.ts";
+import type { PassedIssue } from "./request-fields.ts";
 
 interface ParsedBody<TData> extends Pick<
   ApiRequest,
-  "body" | "allowed" | "unread" | "unsupported"
+  "body" | "allowed" | "unread" | "unsupported" | "isLocal"
 > {
   readonly data: TData;
 }
 
 /**
- * Reads a body by an API's schema. Parts that another server of the API may know are left out: list
- * elements with an unknown `type`, and wrong fields that are not `needed`. @throws HttpError (400) with a path.
+ * Reads a body by an API's schema. Parts that another server of the API may know are left out: list elements
+ * with an unknown `type` or content, and wrong fields that are not `needed`. @throws HttpError (400) with a path.
  */
 export function parseBody<TSchema extends z.ZodType>(
   schema: TSchema,
@@ -26,13 +27,15 @@ export function parseBody<TSchema extends z.ZodType>(
   const { data, error } = schema.safeParse(body);
   if (!error) {
     const unread = namesOf(unreadFields(body, data));
-    return { data, body, allowed: allowedOf(body, data), unread, unsupported: null };
+    const allowed = allowedOf(body, data);
+    return { data, body, allowed, unread, unsupported: null, isLocal: false };
   }
   const issues = error.issues.flatMap(leavesOf);
   const places = issues.map((issue) => placeToLeaveOut(issue, body, needed));
   const [unsupported = null] = issues.slice(0, 1).map(invalidField);
   const read = parseBody(schema, leaveOut(body, places));
-  return { ...read, body, allowed: allowedOf(body, read.data), unsupported };
+  const isLocal = issues.some(({ params }) => params?.isLocal === true);
+  return { ...read, body, allowed: allowedOf(body, read.data), unsupported, isLocal };
 }
 
 /** Returns the part of a body that changes neither the model nor the price of a token: read fields, and tools of the client. */
@@ -60,7 +63,8 @@ function placeToLeaveOut(issue: Issue, body: object, needed?: readonly string[])
   const { path } = issue;
   const element = path.findLastIndex((key) => typeof key === "number");
   const isUnknown = issue.discriminator === "type" && typeof valueAt(body, path) === "string";
-  if (isUnknown && element >= 0) return path.slice(0, element + 1);
+  if ((isUnknown || issue.params?.isPassed === true) && element >= 0)
+    return path.slice(0, element + 1);
   const [field] = path;
   if (field === undefined || needed?.includes(String(field)) !== false) throw invalidField(issue);
   return [field];
@@ -85,6 +89,7 @@ function leaveOut(value: object, paths: readonly Path[]): object {
 interface Issue extends Pick<z.core.$ZodIssue, "path" | "message"> {
   /** The name of the field that none of a union's branches knows. */
   readonly discriminator?: string | undefined;
+  readonly params?: Partial<PassedIssue> | undefined;
 }
 
 /** Returns the error (400) of a wrong field. */
@@ -100,10 +105,11 @@ function leavesOf(issue: z.core.$ZodIssue): Issue[] {
   const depthOf = ([leaf]: readonly Issue[]) => leaf?.path.length ?? 0;
   const [best = []] = branches.toSorted((one, other) => depthOf(other) - depthOf(one));
   if (depthOf(best) === 0) return [issue];
-  return best.map(({ path, message, discriminator }) => ({
+  return best.map(({ path, message, discriminator, params }) => ({
     path: [...issue.path, ...path],
     message,
     discriminator,
+    params,
   }));
 }
 

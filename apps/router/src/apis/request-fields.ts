@@ -1,6 +1,7 @@
 import { isRecord } from "evaluator-kit";
 import { z } from "zod";
 import type { JsonSchema } from "../conversation/conversation.ts";
+import { isOwnNetwork } from "../own-network.ts";
 
 /** A name or an id. */
 export const name = z.string().min(1);
@@ -20,10 +21,26 @@ export const effort = z
   .transform((level) => (level === "max" ? "xhigh" : level))
   .nullish();
 
-/** An address that the model's service can load. */
-export const httpsUrl = z
-  .string()
-  .refine((url) => url.startsWith("https:") && URL.canParse(url), "is not an https: address");
+/** The parameters of an issue that excludes a part from other APIs: a service of the client's own takes it. */
+export interface PassedIssue {
+  readonly isPassed: boolean;
+  /** Whether only services on the router's own network reach its address. */
+  readonly isLocal?: boolean;
+}
+
+/** Accepts an address that every model's service can load; one with `http:` is passed. */
+export function addressOf(message: string, others?: RegExp) {
+  return z.string().check(({ value, issues }) => {
+    if (others?.test(value) === true) return;
+    const url = URL.parse(value);
+    if (url?.protocol === "https:") return;
+    const params: PassedIssue = { isPassed: url?.protocol === "http:", isLocal: isOwnNetwork(url) };
+    issues.push({ code: "custom", input: value, message, params });
+  });
+}
+
+/** An address of a file. */
+export const webUrl = addressOf("is not an https: address");
 
 /** Accepts a text or a list of parts. */
 export function contentOf<TPart extends z.ZodType>(part: TPart) {

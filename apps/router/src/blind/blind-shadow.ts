@@ -13,7 +13,7 @@ import { Ledger } from "../keys/ledger.ts";
 import type { RouterKey } from "../keys/router-key.ts";
 import { meanOf } from "../labels/tier-points.ts";
 import type { openDecisionLog } from "../records/decision-log.ts";
-import type { PassedRequest } from "../reply/ask-model.ts";
+import type { PassedRequest } from "../reply/passed-request.ts";
 import { type GeneratedReply, generateReply } from "../reply/generate-reply.ts";
 import { type ReplyListener, textOfReply } from "../reply/reply-piece.ts";
 import type { Target } from "../reply/upstream.ts";

@@ -2,13 +2,16 @@ import type { CatalogModel } from "evaluator-client";
 import { type Conversation, filesOf, givenOf } from "../conversation/conversation.ts";
 import { inputTokensOf } from "../conversation/input-tokens.ts";
 import { estimateInput } from "../reply/billed-tokens.ts";
-import type { PassedRequest } from "../reply/ask-model.ts";
+import { type PassedRequest, takesBody } from "../reply/passed-request.ts";
 import type { Capabilities, ReplyPlan, Target } from "../reply/upstream.ts";
 
 /** A request with the field that only services of one API take. */
 export interface Asked {
   readonly conversation: Conversation;
-  readonly passed?: Pick<PassedRequest, "unsupported" | "upstreamType"> | null | undefined;
+  readonly passed?:
+    | Pick<PassedRequest, "unsupported" | "upstreamType" | "isLocal">
+    | null
+    | undefined;
 }
 
 /** Capabilities of the gateways' models by id. */
@@ -74,7 +77,7 @@ export function createCapabilityCheck(
   });
   /** Whether a model can take a request, as far as is known. */
   const isCapable = (target: Target, { conversation, passed }: Asked): boolean => {
-    if (passed?.unsupported && target.upstream.type !== passed.upstreamType) return false;
+    if (passed?.unsupported && !takesBody(target.upstream, passed)) return false;
     const given = capabilitiesOf(target, listed());
     const { hasTools, hasImages, hasFiles, isOver } = find(conversation);
     if (hasTools && given.tools === false) return false;

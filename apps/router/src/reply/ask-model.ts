@@ -21,10 +21,10 @@ import {
   toPlainEvents,
 } from "./passed-events.ts";
 import { replaceValues } from "./replace-values.ts";
+import type { PassedRequest } from "./passed-request.ts";
 import type { ReplyPieces } from "./reply-pieces.ts";
 import type { UpstreamType } from "../conversation/to-call-options.ts";
 import type { Target, Upstream } from "./upstream.ts";
-import type { HttpError } from "../http-error.ts";
 import type { Redact } from "./redactor.ts";
 import type { TokenMeter } from "./usage.ts";
 import { addUsage } from "./usage-forms.ts";
@@ -133,19 +133,6 @@ async function readText(body: Response["body"]): Promise<string> {
     if (whole.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
   });
   return whole;
-}
-
-/** A client's request that an upstream of the same API takes unchanged. */
-export interface PassedRequest {
-  /** The type of an upstream that takes the body unchanged. */
-  readonly upstreamType: Upstream["type"];
-  /** The text of the body. */
-  readonly json: string;
-  readonly body: Readonly<Record<string, unknown>>;
-  /** Thrown unless an upstream takes the body unchanged, for a field that the conversation cannot hold. */
-  readonly unsupported: HttpError | null;
-  /** All headers of the client. */
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 interface Passing {

@@ -5,6 +5,7 @@ import { withCacheMarks } from "../conversation/cache-marks.ts";
 import type { createSignatureMemory } from "../conversation/signatures.ts";
 import { toCallOptions, type UpstreamType } from "../conversation/to-call-options.ts";
 import { askModel, passRequest } from "./ask-model.ts";
+import { refusalBy, takesBody } from "./passed-request.ts";
 import { Attempt } from "./attempt.ts";
 import type { Redact } from "./redactor.ts";
 import { toReplyFailure } from "./reply-failure.ts";
@@ -176,11 +177,11 @@ async function ask(target: Target, call: Call): Promise<Outcome> {
 async function receive(target: Target, call: Call, attempt: Attempt): Promise<ReplyEnd> {
   const { passed, meter, signatures, headers = {} } = call;
   let asked = target;
-  if (target.upstream.type === passed?.upstreamType) {
+  if (passed !== null && takesBody(target.upstream, passed)) {
     const whole = await passRequest(target, passed, { ...call, attempt, headers });
     if (whole === null) return { finishReason: "other", usage: meter.reported ?? noUsage };
     asked = { ...target, upstream: { ...target.upstream, fetch: async () => whole } };
-  } else if (passed?.unsupported) throw passed.unsupported;
+  } else if (passed?.unsupported) throw refusalBy([target.upstream.name], passed.unsupported);
   const { model, upstream } = asked;
   const pieces = new ReplyPieces({ ...call, onSigned: (part) => signatures?.keep(part, model) });
   const signed = signatures?.restore(call.conversation, model) ?? call.conversation;

@@ -4,7 +4,7 @@ import { plantedKey } from "../testing/keep-output.ts";
 import { callFor, gatewayTarget, targetAt } from "../testing/reply-calls.ts";
 import { replyStream } from "../testing/reply-stream.ts";
 import { startUpstream } from "../testing/upstreams.ts";
-import type { PassedRequest } from "./ask-model.ts";
+import type { PassedRequest } from "./passed-request.ts";
 import { connectUpstream } from "./upstream.ts";
 import { noUsage } from "./usage.ts";
 

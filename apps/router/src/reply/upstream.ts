@@ -1,5 +1,6 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { openAiChatProvider, type UpstreamType } from "../conversation/to-call-options.ts";
+import { isOwnNetwork } from "../own-network.ts";
 import type { ModelPrice } from "./usage.ts";
 
 type Fetch = typeof globalThis.fetch;
@@ -11,6 +12,8 @@ export interface Upstream {
   readonly type: UpstreamType;
   /** The environment variable of its key, for messages. */
   readonly keyVariable: string | null;
+  /** Whether it reaches addresses of the router's own network. */
+  readonly isLocal: boolean;
   /** Sends requests; a redirect is a failure, so that no other origin gets a message. */
   readonly fetch: Fetch;
   /** Returns a model of the service whose HTTP goes through the given `fetch`. */
@@ -78,6 +81,7 @@ export function connectUpstream({
     name,
     type,
     keyVariable,
+    isLocal: isOwnNetwork(URL.parse(baseUrl ?? "")),
     fetch: (input, init) =>
       fetch(input, { ...init, redirect: "manual", dispatcher } as RequestInit),
     async languageModel(model, fetch) {

@@ -1,7 +1,6 @@
 import { networkInterfaces } from "node:os";
 import { isLoopbackHost, toHostname } from "evaluator-kit";
 import type { Hono, HonoRequest, MiddlewareHandler } from "hono";
-import { secureHeaders } from "hono/secure-headers";
 import { turn } from "../reply/attempt.ts";
 import type { openLiveKeys } from "../keys/key-store.ts";
 import type { MinuteLimits } from "../keys/minute-limits.ts";
@@ -11,10 +10,10 @@ import type { ClientEnv } from "./client-request.ts";
 import { jsonBody } from "./json-body.ts";
 import { requireKey } from "./require-key.ts";
 import { HttpError } from "../http-error.ts";
+import { pageHeaders, reportHeaders } from "./security-headers.ts";
 
 interface GuardParts {
-  /** Source expressions such as `sha256-…`. */
-  readonly page: { readonly styleHash: string; readonly scriptHash: string };
+  readonly page: Parameters<typeof pageHeaders>[0];
   /** The addresses of the router. */
   readonly hosts: ReadonlySet<string>;
   readonly options: Pick<
@@ -32,15 +31,9 @@ interface GuardParts {
 /** Adds the guards of every request: hosts, origins, keys and headers. Returns those of JSON bodies. */
 export function addGuards(app: Hono<ClientEnv>, parts: GuardParts) {
   const { page, options, reportDefect } = parts;
-  const pageHeaders = headersWith({
-    styleSrc: [`'${page.styleHash}'`],
-    scriptSrc: [`'${page.scriptHash}'`],
-    connectSrc: ["'self'"],
-    imgSrc: ["data:"],
-  });
   app.use(setContext(reportDefect));
   for (const path of ["/decisions/*", "/spend"]) app.use(path, reportHeaders);
-  app.use(pageHeaders);
+  app.use(pageHeaders(page));
   app.use(sameOriginOnly(parts));
   if (options.allowedOrigins.length > 0) app.use("/v1/*", withCors);
   if (options.accessToken !== null || parts.keys) app.use(requireKey(parts));
@@ -146,31 +139,4 @@ function createRouteGuards({ options, pricesTried, minuteLimits }: GuardParts) {
     conversation: [limitedCalls, largeBody],
     callsInFlight: () => slots.size,
   } as const;
-}
-
-/** The pages of the log have bars with styles, and forms instead of a script. */
-const reportHeaders = headersWith(
-  { styleSrc: ["'unsafe-inline'"], imgSrc: ["data:"] },
-  // With no-referrer a browser names no origin for a form.
-  { formAction: "'self'", referrerPolicy: "same-origin" },
-);
-
-function headersWith(
-  sources: Record<string, string[]>,
-  { formAction = "'none'", referrerPolicy = "no-referrer" } = {},
-): MiddlewareHandler {
-  return secureHeaders({
-    contentSecurityPolicy: {
-      defaultSrc: ["'none'"],
-      ...sources,
-      baseUri: ["'none'"],
-      formAction: [formAction],
-      frameAncestors: ["'none'"],
-      requireTrustedTypesFor: ["'script'"],
-      trustedTypes: ["'none'"],
-    },
-    xFrameOptions: "DENY",
-    referrerPolicy,
-    strictTransportSecurity: false, // loopback has no https
-  });
 }

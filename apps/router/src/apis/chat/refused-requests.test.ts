@@ -31,14 +31,14 @@ test.each<[param: string, instead: string, fields: object]>([
   ["messages.1.tool_call_id", "answers no tool call", { messages: [user, result] }],
   ["messages.2.tool_call_id", "answers no tool call", { messages: [asking, result, result] }],
   [
-    "messages.0.content.0.input_audio.format",
-    "neither wav nor mp3",
-    part({ type: "input_audio", input_audio: { data: "aGk=", format: "ogg" } }),
+    "messages.0.content.0.file.file_data",
+    "send the file itself",
+    part({ type: "file", file: { file_id: "", filename: "a" } }),
   ],
   [
     "messages.0.content.0.file.file_data",
-    "send the file itself",
-    part({ type: "file", file: { file_id: "file-1" } }),
+    "not a data: address",
+    part({ type: "file", file: { file_data: "data:text/plain,hi" } }),
   ],
   [
     "messages.0.content.0.image_url.url",
@@ -59,6 +59,26 @@ test.each<[param: string, instead: string, fields: object]>([
 });
 
 test.each<[param: string, instead: string, fields: object]>([
+  [
+    "messages.0.content.0.input_audio.format",
+    "neither wav nor mp3",
+    part({ type: "input_audio", input_audio: { data: "aGk=", format: "ogg" } }),
+  ],
+  [
+    "messages.0.content.0.file.file_data",
+    "send the file itself",
+    part({ type: "file", file: { file_id: "file-1" } }),
+  ],
+  [
+    "messages.0.content.0.file.file_data",
+    "not a data: address",
+    part({ type: "file", file: { file_data: "UEsDBBQAAAA=" } }),
+  ],
+  [
+    "messages.0.content.0.image_url.url",
+    "neither an https: nor a data:",
+    part({ type: "image_url", image_url: "http://example.com/a.png" }),
+  ],
   ["tools.0.type", "only tools of the type function", { tools: [{ type: "custom" }] }],
   ["tool_choice.type", "send only the tools", { tool_choice: { type: "allowed_tools" } }],
   ["response_format.type", "use text, json_object", { response_format: { type: "grammar" } }],

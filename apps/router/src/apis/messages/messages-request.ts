@@ -158,7 +158,7 @@ const source = z.discriminatedUnion(
       media_type: z.string().regex(/^[\w.+-]{1,64}\/[\w.+-]{1,64}$/, "is not a media type"),
       data: z.string().refine((data) => !/[^\w+/=]/.test(data), "is not base64"),
     }),
-    z.object({ type: z.literal("url"), url: field.httpsUrl }),
+    z.object({ type: z.literal("url"), url: field.webUrl }),
     z.object({ type: z.literal("text"), data: z.string() }),
   ],
   "not supported; send the image itself or the document itself as base64",

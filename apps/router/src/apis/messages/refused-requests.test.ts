@@ -19,6 +19,11 @@ const unsupported: [path: string, instead: string, fields: object][] = [
   ["tools.0.type", "define a tool", { tools: [{ type: "web_search_20250305", name: "w" }] }],
   ["messages.0.content.0.type", "type text", inUser({ type: "container_upload", file_id: "f" })],
   [
+    "messages.0.content.0.source.url",
+    "not an https:",
+    inUser({ type: "image", source: { type: "url", url: "http://a.example/b" } }),
+  ],
+  [
     "messages.0.content.0.source.type",
     "send the image itself",
     inUser({ type: "image", source: { type: "file", file_id: "f" } }),
@@ -66,7 +71,7 @@ const impossible: [path: string, problem: string, fields: object][] = [
     "media type",
     inUser({ type: "image", source: { ...source, media_type: "image/png;a=b,c" } }),
   ],
-  ...["http://a.example/b", "file:///etc/passwd", "https://"].map(
+  ...["ftp://a.example/b", "file:///etc/passwd", "https://"].map(
     (url): [string, string, object] => [
       `${block}.source.url`,
       "not an https:",

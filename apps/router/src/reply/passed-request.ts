@@ -1,0 +1,35 @@
+import { HttpError } from "../http-error.ts";
+import type { Upstream } from "./upstream.ts";
+
+/** A client's request that an upstream of the same API takes unchanged. */
+export interface PassedRequest {
+  /** The type of an upstream that takes the body unchanged. */
+  readonly upstreamType: Upstream["type"];
+  /** The text of the body. */
+  readonly json: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Thrown unless an upstream takes the body unchanged, for a field that the conversation cannot hold. */
+  readonly unsupported: HttpError | null;
+  /** Whether it has addresses of the router's own network, which are not for other services. */
+  readonly isLocal?: boolean;
+  /** All headers of the client. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Whether an upstream takes a request's body unchanged. */
+export function takesBody(
+  upstream: Upstream,
+  passed: Pick<PassedRequest, "upstreamType" | "isLocal">,
+): boolean {
+  return upstream.type === passed.upstreamType && (upstream.isLocal || passed.isLocal !== true);
+}
+
+/** Returns the error of a request that no service takes, with the names of the services. */
+export function refusalBy(services: readonly string[], { status, message, details }: HttpError) {
+  const names = `The upstream${services.length > 1 ? "s" : ""} ${services.join(", ")}`;
+  return new HttpError(
+    status,
+    message.replace("This router", () => names),
+    details,
+  );
+}
