@@ -118,7 +118,7 @@ test.each([
 });
 
 test("an attempt that may be billed leaves no room for another one", async () => {
-  const router = await budgetRouterAfter(0.6, "ECONNRESET");
+  const router = await budgetRouterAfter(0.7, "ECONNRESET");
   const response = await router.ask("frontier", { messages: message, max_tokens: 10 });
   expect(response.status).toBe(502);
   expect(router.seen.filter(({ path }) => path.endsWith("/language-model"))).toHaveLength(1);

@@ -297,11 +297,13 @@ function mostUsd({ model, upstream }: Target, price: ModelPrice, tokens: CallTok
   const input = tokens.input + (images + files) * tokensPerFile;
   const isAdded = upstream.type === "gateway" && model.startsWith("anthropic/");
   const output = tokens.output + (isAdded ? thinking : 0);
+  const hasCacheWrites = upstream.type === "anthropic" || /\b(?:anthropic|claude)\b/i.test(model);
   // No cache may have the input, and writing it to a cache can cost more.
   const costs = [price, priceFrom(price, input)].map((each) => {
     const { inputUsdPerMillionTokens: perInput } = each;
     const long = isLong ? (each.longCacheWriteUsdPerMillionTokens ?? 2 * perInput) : 0;
-    const dearest = Math.max(perInput, each.cacheWriteUsdPerMillionTokens ?? 0, long);
+    const write = each.cacheWriteUsdPerMillionTokens ?? (hasCacheWrites ? 1.25 * perInput : 0);
+    const dearest = Math.max(perInput, write, long);
     return input * dearest + output * each.outputUsdPerMillionTokens;
   });
   return Math.max(...costs) / 1_000_000;

@@ -90,12 +90,21 @@ test.each([
   expect(dearestUsd(plan, { ...tokens, ...more }, new Map())).toBeCloseTo(usd, 9);
 });
 
+test("Anthropic's models may write the input to a cache, for a quarter more if no price of it is known", () => {
+  const target = (model: string, type: string) =>
+    ({ targets: [{ model, upstream: { type }, price }] }) as unknown as ReplyPlan;
+  const usd = (plan: ReplyPlan) => dearestUsd(plan, tokens, new Map());
+  expect(usd(target("x", "anthropic"))).toBeCloseTo(3.5, 9);
+  expect(usd(target("vendor/claude-x", "openai-chat"))).toBeCloseTo(3.5, 9);
+  expect(usd(target("openai/gpt-x", "gateway"))).toBeCloseTo(3, 9);
+});
+
 test("the gateway adds thinking to the output of Anthropic's models alone", () => {
   const target = (model: string, type: string) =>
     ({ targets: [{ model, upstream: { type }, price }] }) as unknown as ReplyPlan;
   const thinking = { ...tokens, thinking: 100_000 };
   const usd = (plan: ReplyPlan) => dearestUsd(plan, thinking, new Map());
-  expect(usd(target("anthropic/claude-x", "gateway"))).toBeCloseTo(4, 9);
+  expect(usd(target("anthropic/claude-x", "gateway"))).toBeCloseTo(2.5 + 2, 9);
   expect(usd(target("openai/gpt-x", "gateway"))).toBeCloseTo(3, 9);
   const { settings, ...plain } = conversationOf("Hello");
   const high = expectedTokens({ ...plain, settings: { ...settings, reasoning: "high" } });

@@ -14,9 +14,10 @@ test("cached input has its own prices", () => {
   expect(costOf(usage, price)).toBeCloseTo(0.01 + 0.019 + 0.0025 + 0.001, 12);
 });
 
-test("without a cache price, cached input costs as much as other input", () => {
-  const usage = { input: 500, cacheRead: 400, cacheWrite: 100, output: 100, reasoning: null };
+test("without a cache price, a read costs as much as other input, and a write a quarter more", () => {
+  const usage = { input: 500, cacheRead: 500, cacheWrite: 0, output: 100, reasoning: null };
   expect(costOf(usage, uncached)).toBeCloseTo(0.003, 12);
+  expect(costOf({ ...usage, input: 0, cacheWrite: 500 }, uncached)).toBeCloseTo(0.00325, 12);
 });
 
 test("a cost that is unknown is null", () => {

@@ -20,11 +20,12 @@ export interface TokenUsage {
   readonly isDoubtful?: boolean;
 }
 
-/** A model's prices, named as the catalog and `/tiers` name them. Without a cache's, the input price holds. */
+/** A model's prices, named as the catalog and `/tiers` name them. Without one for reads of a cache, the input price holds. */
 export interface ModelPrice {
   readonly inputUsdPerMillionTokens: number;
   readonly outputUsdPerMillionTokens: number;
   readonly cacheReadUsdPerMillionTokens?: number | null;
+  /** @default 1.25 times the input's, as Anthropic publishes; no other service counts writes */
   readonly cacheWriteUsdPerMillionTokens?: number | null;
   /** For an hour. @default twice the input's */
   readonly longCacheWriteUsdPerMillionTokens?: number | null;
@@ -163,7 +164,7 @@ export function costOf(usage: TokenUsage | null, price: ModelPrice | null): numb
   const dollars =
     input * perInput +
     (usage.cacheRead ?? 0) * (step.cacheReadUsdPerMillionTokens ?? perInput) +
-    ((usage.cacheWrite ?? 0) - long) * (step.cacheWriteUsdPerMillionTokens ?? perInput) +
+    ((usage.cacheWrite ?? 0) - long) * (step.cacheWriteUsdPerMillionTokens ?? 1.25 * perInput) +
     long * (step.longCacheWriteUsdPerMillionTokens ?? 2 * perInput) +
     output * step.outputUsdPerMillionTokens;
   return dollars / 1_000_000;
