@@ -107,7 +107,8 @@ export class EvaluationRouter {
       "x-request-id": requestId,
       ...(tracing === null ? trace : tracing.headers()),
     };
-    return evaluator.evaluate(request, { signal, headers });
+    const ask = () => evaluator.evaluate(request, { signal, headers });
+    return tracing !== null && this.#parts.hasText ? tracing.withText(ask) : ask();
   }
 
   #record(call: EvaluationCall, end: EvaluationEnd): void {

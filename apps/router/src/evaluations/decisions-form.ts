@@ -63,7 +63,6 @@ function readDecisions(given: unknown): AskedEvaluation {
   return {
     model: readName(body["model"], ["model"]),
     request: { state: readInput(body["input"]), questions },
-    system: "openai",
     takesRefusals: true,
     write: (answered) => toBody(answered, { listed, ids }),
   };

@@ -21,8 +21,6 @@ export interface AskedEvaluation {
   /** The model that the client names, or null. */
   readonly model: string | null;
   readonly request: EvaluationRequest;
-  /** The form that the client speaks, by OpenInference's names. */
-  readonly system: "typesafe" | "openai" | "google";
   /** Whether the form can refuse single questions. */
   readonly takesRefusals: boolean;
   /** Returns the body of the answer. */

@@ -52,7 +52,6 @@ function readGateway(
   return {
     model: header("ai-model-id") ?? null,
     request: { state, questions },
-    system: "typesafe",
     takesRefusals: endpoint === "decision-model",
     write: (answered) => toBody(answered, questions),
   };

@@ -25,7 +25,6 @@ export function readGemini(given: unknown): AskedEvaluation {
   return {
     model: readName(body["model"], ["model"]),
     request: { state: readInput(body["input"]), questions },
-    system: "google",
     takesRefusals: false,
     write(answered) {
       const { answers, usage } = toBody(answered, plain);

@@ -46,7 +46,6 @@ export function readSystemone(given: unknown): AskedEvaluation {
   return {
     model: readName(body["model"], ["model"]),
     request: { state, questions },
-    system: "typesafe",
     takesRefusals: false,
     write: (answered) => toBody(answered, original),
   };

@@ -76,6 +76,38 @@ test("a message's decision and reply are spans of its caller's trace, with no te
   );
 });
 
+test.each(["on", "off"])(
+  "spans of clients' questions have texts only with ROUTER_LOG_TEXT, here %s",
+  async (logText) => {
+    const { origin, bodies } = await startCollector();
+    const emulator = createEmulator({ exchanges: [] });
+    onTestFinished(() => emulator.close());
+    const { gatewayBaseUrl } = await emulator.listen();
+    vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", origin);
+    const router = startRouterHere({
+      PORT: "0",
+      AI_GATEWAY_API_KEY: plantedKey,
+      EVALUATOR_BASE_URL: gatewayBaseUrl,
+      OTEL_EXPORTER_OTLP_ENDPOINT: origin,
+      ROUTER_LOG_TEXT: logText,
+    });
+    const ask = async (path: string, body: object) => {
+      const headers = { "content-type": "application/json" };
+      const init = { method: "POST", headers, body: JSON.stringify(body) };
+      expect((await fetch(`${await router.origin}${path}`, init)).status).toBe(200);
+    };
+    const questions = { scam: { type: "noul", instructions: "Is it a scam?" } };
+    await ask("/v1/systemone", { state: "a state of a client", questions });
+    await ask("/chat", { message: "a message of a person" });
+    router.interrupt();
+    await router.ended;
+    const exported = bodies.join("\n");
+    expect(exported.includes("a state of a client")).toBe(logText === "on");
+    expect(exported.includes("input.value")).toBe(logText === "on");
+    expect(exported).not.toContain("a message of a person");
+  },
+);
+
 test("a collector that is gone stops no message, and no end", async () => {
   const collector = {
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1",

@@ -1,5 +1,6 @@
 import {
   context,
+  createContextKey,
   propagation,
   ROOT_CONTEXT,
   type Span,
@@ -11,6 +12,7 @@ import { W3CTraceContextPropagator } from "@opentelemetry/core";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import type { Tracing as ClientTracing } from "evaluator-client";
 import { openTelemetryTracing } from "evaluator-client/opentelemetry";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
 import { inputOf, noUsage } from "../reply/usage.ts";
@@ -24,6 +26,8 @@ export interface TraceHeaders {
 /** Traces requests, evaluations and replies. */
 export type Tracing = ReturnType<typeof startTracing>;
 
+const TEXT_ALLOWED = createContextKey("texts of clients' questions");
+
 /** Starts to send traces, as OpenTelemetry's own variables configure it. No span holds a message's text. */
 export function startTracing() {
   const named = resourceFromAttributes({ "service.name": "evaluator-router" });
@@ -34,8 +38,16 @@ export function startTracing() {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
   const tracer = provider.getTracer("evaluator-router");
+  const [withoutText, withText] = [false, true].map((recordContent) =>
+    openTelemetryTracing({ tracer, recordContent }),
+  ) as [ClientTracing, ClientTracing];
+  const evaluation: ClientTracing = (call, run) =>
+    (context.active().getValue(TEXT_ALLOWED) === true ? withText : withoutText)(call, run);
   return {
-    evaluation: openTelemetryTracing({ tracer }),
+    evaluation,
+    /** Runs an evaluation whose span holds its state and answers. */
+    withText: <TResult>(ask: () => TResult) =>
+      context.with(context.active().setValue(TEXT_ALLOWED, true), ask),
     /** Runs a request as a span, a child of the caller's span if it sent one. */
     request(
       { method, path }: Readonly<Record<"method" | "path", string>>,

@@ -12,8 +12,19 @@ import { image, type State } from "../questions/state.ts";
 import { emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { onePixel } from "../testing/one-pixel.ts";
+import { directTransport } from "../transports/direct/direct-transport.ts";
 import { gatewayTransport } from "../transports/gateway/gateway-transport.ts";
+import { logprobsTransport } from "../transports/logprobs/logprobs-transport.ts";
+import type { Transport } from "../transports/transport.ts";
 import { openTelemetryTracing } from "./open-telemetry-tracing.ts";
+
+const server = {
+  apiKey: "a-key",
+  baseUrl: "http://127.0.0.1:8080",
+  model: "m",
+  env: {},
+  fetch: async () => Response.json({}, { status: 400 }),
+};
 
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 
@@ -133,4 +144,20 @@ test("attempts have the dates of the given clock", async () => {
   await createEvaluator({ transport, tracing }, { clock }).evaluate(emailRequest);
   const [attempt] = exporter.getFinishedSpans();
   expect(attempt?.endTime).toEqual([clock.epochNow() / 1000, 0]);
+});
+
+test.each<[system: string, transport: Transport]>([
+  ["typesafe", directTransport({ ...server, service: "perplexity" })],
+  ["openai", directTransport({ ...server, service: "openai" })],
+  ["openai", directTransport({ ...server, wire: "decisions" })],
+  ["openai", logprobsTransport(server)],
+  ["google", directTransport({ ...server, service: "gemini" })],
+  ["google", directTransport({ ...server, wire: "gemini" })],
+])("the system of a decision is %s by the form that is spoken", async (system, transport) => {
+  const exporter = new InMemorySpanExporter();
+  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] });
+  const tracing = openTelemetryTracing({ tracer: provider.getTracer("test") });
+  const asked = createEvaluator({ transport, tracing }).evaluate(emailRequest, { maxRetries: 0 });
+  await expect(asked).rejects.toThrow(/answered 400/);
+  expect(exporter.getFinishedSpans().at(-1)?.attributes["decision.system"]).toBe(system);
 });

@@ -5,7 +5,6 @@ import type { Evaluation } from "../evaluation.ts";
 import type { TracedCall, Tracing } from "../evaluator-options.ts";
 import type { Hooks } from "../logger.ts";
 import { withoutImageBytes } from "../questions/state.ts";
-import { serviceRows } from "../transports/direct/services.ts";
 
 /** Options of {@link openTelemetryTracing}. */
 export interface OpenTelemetryTracingOptions {
@@ -50,7 +49,7 @@ export function openTelemetryTracing(
 }
 
 function describe({ request, transport }: TracedCall, recordContent: boolean) {
-  const { name, target } = transport;
+  const { name, target, wire = name } = transport;
   const { state, questions } = request;
   // Megabytes of an image belong in no span.
   const input = recordContent
@@ -60,7 +59,7 @@ function describe({ request, transport }: TracedCall, recordContent: boolean) {
     "gen_ai.operation.name": "evaluate",
     "gen_ai.provider.name": name,
     "openinference.span.kind": "DECISION",
-    "decision.system": systemOf(name),
+    "decision.system": systems.get(wire) ?? "typesafe",
     "decision.provider": name,
     ...(target && {
       "gen_ai.request.model": target.modelId,
@@ -73,13 +72,12 @@ function describe({ request, transport }: TracedCall, recordContent: boolean) {
   return { name: target ? `evaluate ${target.modelId}` : "evaluate", attributes };
 }
 
-const rows = new Map(Object.entries(serviceRows));
-
-/** Returns OpenInference's name of the form that a transport speaks. */
-function systemOf(transport: string): string {
-  const { wire } = rows.get(transport) ?? {};
-  return wire === "decisions" ? "openai" : "typesafe";
-}
+/** OpenInference's names of the forms that transports speak; the others have the vendor's. */
+const systems = new Map([
+  ["decisions", "openai"],
+  ["logprobs", "openai"],
+  ["gemini", "google"],
+]);
 
 function textOf(side: "input" | "output", json: string) {
   return { [`${side}.value`]: json, [`${side}.mime_type`]: "application/json" };

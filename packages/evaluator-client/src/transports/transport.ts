@@ -71,6 +71,8 @@ export interface Transport {
   readonly name: string;
   /** Where requests go, and the model they name; for traces. */
   readonly target?: TransportTarget;
+  /** The form of its requests if it is not the gateway's, such as "decisions"; for traces. */
+  readonly wire?: string;
   /** The service's known limits. */
   readonly limits?: RateLimits;
   /** Which images a state may hold. @default none, and a state is no list of parts */

@@ -76,7 +76,7 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
   const asked = row && { row, model };
   const server = { vendor, row, definesConfidence: !asked || definesConfidence(asked) };
   const service = {
-    ...factsOf(form, { asked, mostStateTokens }),
+    ...factsOf(form, { asked, mostStateTokens, wire }),
     name: options.service ?? "direct",
     url,
     headers,

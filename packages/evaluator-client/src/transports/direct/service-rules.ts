@@ -127,26 +127,28 @@ const imageSupport: Readonly<Partial<Record<NonNullable<ServiceRow["images"]>, I
   image_url: { ...asBytes, maxImages: 8 },
 };
 
-interface ReadLength {
+interface ServerFacts {
+  readonly asked: AskedModel | undefined;
   /** The most tokens of a state that the server reads; undefined if unknown. */
   readonly mostStateTokens: number | undefined;
+  readonly wire: string;
 }
 
 /** Returns what is known of a server: the facts of its row replace those of its form. */
 export function factsOf(
   form: Pick<PostedService, "facts" | "imageHeaders">,
-  { asked, mostStateTokens }: { readonly asked: AskedModel | undefined } & ReadLength,
+  { asked, mostStateTokens, wire }: ServerFacts,
 ) {
-  const length = mostStateTokens !== undefined && { mostStateTokens };
+  const always = { wire, ...(mostStateTokens !== undefined && { mostStateTokens }) };
   const { facts: usual, imageHeaders: headers } = form;
   if (asked === undefined)
-    return { facts: { ...usual, ...length }, ...(headers && { imageHeaders: headers }) };
+    return { facts: { ...usual, ...always }, ...(headers && { imageHeaders: headers }) };
   const { limits, images } = asked.row;
   const support = images && (imageSupport[images] ?? usual.images);
   const imageHeaders = images === "assets" ? headers : undefined;
   const usdPerMillionTokens = priceOf(asked);
   const facts: ServiceFacts = {
-    ...length,
+    ...always,
     ...(limits && { limits }),
     ...(support && { images: support }),
     ...(usdPerMillionTokens !== undefined && { usdPerMillionTokens }),
