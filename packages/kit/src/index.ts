@@ -3,6 +3,7 @@ export * from "./clock.ts";
 export * from "./commands.ts";
 export * from "./context.ts";
 export * from "./errors.ts";
+export * from "./exact-json.ts";
 export * from "./file-system.ts";
 export * from "./listen.ts";
 export * from "./print-texts.ts";

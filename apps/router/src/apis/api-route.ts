@@ -12,7 +12,6 @@ import {
   addIgnored,
   callOf,
   type ClientEnv,
-  readJson,
   setDecisionHeaders,
 } from "../routes/client-request.ts";
 import { type EventSender, sendEvents } from "../routes/event-stream.ts";
@@ -23,6 +22,7 @@ import { createModelChooser } from "./choose-model.ts";
 import { apis } from "./errors.ts";
 import { addModelRoutes } from "./model-routes.ts";
 import { invalidField } from "./parse-body.ts";
+import { readJson } from "../routes/json-body.ts";
 import { readMessagesRequest } from "./messages/messages-request.ts";
 import { withServiceIds } from "./repair-history.ts";
 import { estimateInput } from "../reply/billed-tokens.ts";

@@ -9,7 +9,8 @@ import { defectMessage, HttpError } from "../http-error.ts";
 import type { Answer, MessageRouter } from "../message-router.ts";
 import { type ReplyListener, textOfReply } from "../reply/reply-piece.ts";
 import { inputOf, type TokenUsage } from "../reply/usage.ts";
-import { callOf, type ClientEnv, readJson, setDecisionHeaders } from "./client-request.ts";
+import { callOf, type ClientEnv, setDecisionHeaders } from "./client-request.ts";
+import { readJson } from "./json-body.ts";
 import { sendEvents } from "./event-stream.ts";
 import type { Guards } from "./guards.ts";
 

@@ -4,7 +4,6 @@ import type { CallBudget } from "../keys/call-budget.ts";
 import type { RouterKey } from "../keys/router-key.ts";
 import type { Call } from "../message-router.ts";
 import type { TraceHeaders, Tracing } from "../services/tracing.ts";
-import { HttpError } from "../http-error.ts";
 
 /** The context's variables in every route. */
 export interface ClientEnv {
@@ -64,14 +63,4 @@ export function traced(tracing: Tracing): MiddlewareHandler<ClientEnv> {
       return c.res.status;
     });
   };
-}
-
-/** Reads a JSON body. @throws HttpError with status 400 for invalid JSON. */
-export async function readJson(request: HonoRequest): Promise<unknown> {
-  const text = await request.text();
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new HttpError(400, "The body is not JSON.");
-  }
 }

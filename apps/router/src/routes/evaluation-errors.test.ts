@@ -20,6 +20,7 @@ test.each([
     `{"state":${deep},"questions":{"a":{"type":"noul","instructions":"x"}}}`,
     `state${".0".repeat(7)}`,
   ],
+  [`{"state":{"order":[1,9007199254740993]},"questions":${JSON.stringify(map)}}`, "state.order.1"],
   [{ questions: map }, "state"],
   [{ state: 7, questions: map }, "state"],
   [{ state: [], questions: map }, "state"],
@@ -46,7 +47,11 @@ test.each([
         ? { detail: { error_type: "api_usage_error" } }
         : {
             detail: [
-              { loc: loc.map((key) => (key === "0" && !at?.startsWith("state.") ? 0 : key)) },
+              {
+                loc: loc.map((key) =>
+                  key === "1" || (key === "0" && !at?.startsWith("state.")) ? Number(key) : key,
+                ),
+              },
             ],
           },
     );

@@ -1,6 +1,8 @@
 import type { Context, Handler, Hono } from "hono";
+import { INEXACT, parseExactJson } from "evaluator-kit";
 import { HttpError } from "../http-error.ts";
-import { callOf, type ClientEnv, readJson } from "./client-request.ts";
+import { callOf, type ClientEnv } from "./client-request.ts";
+import { readJson } from "./json-body.ts";
 import { deepPath, TOO_DEEP } from "./json-depth.ts";
 import type { Guards } from "./guards.ts";
 import { type EvaluationForm, wrongField } from "../evaluations/evaluation-form.ts";
@@ -23,9 +25,11 @@ function evaluationRoute(form: EvaluationForm, router: EvaluationRouter): Handle
     if (key?.decisions === false) {
       throw new HttpError(403, "The key may not ask decision models; use a key with --decisions.");
     }
-    const body = await readJson(c.req);
+    const { value: body, inexact } = await readJson(c.req, parseExactJson);
     const deep = deepPath(body);
     if (deep !== null) throw wrongField(deep, TOO_DEEP);
+    const [rounded] = inexact;
+    if (rounded !== undefined) throw wrongField(rounded, INEXACT);
     const asked = form.read(body, (name) => c.req.header(name));
     const { endpoint } = form;
     const answered = await router.ask({ ...callOf(c, endpoint), ...asked, endpoint });

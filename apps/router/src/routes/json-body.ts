@@ -1,5 +1,5 @@
 import { unpackBody, UnpackError } from "evaluator-kit";
-import type { MiddlewareHandler } from "hono";
+import type { HonoRequest, MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { HttpError } from "../http-error.ts";
 
@@ -35,4 +35,17 @@ async function unpack(request: Request, encoding: string, maxSize: number): Prom
 
 function refuseSize(maxSize: number): never {
   throw new HttpError(413, `The body is over ${maxSize} bytes; send less.`);
+}
+
+/** Reads a JSON body. @throws HttpError with status 400 for invalid JSON. */
+export async function readJson<T = unknown>(
+  request: HonoRequest,
+  parse: (text: string) => T = JSON.parse,
+): Promise<T> {
+  const text = await request.text();
+  try {
+    return parse(text);
+  } catch {
+    throw new HttpError(400, "The body is not JSON.");
+  }
 }

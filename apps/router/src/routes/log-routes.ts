@@ -8,7 +8,8 @@ import type { openDecisionLog } from "../records/decision-log.ts";
 import { findMessage, listMessages, parseFilter } from "../report/latest-messages.ts";
 import type { Note } from "../report/read-records.ts";
 import type { RouterOptions } from "../router-options.ts";
-import { type ClientEnv, readJson } from "./client-request.ts";
+import type { ClientEnv } from "./client-request.ts";
+import { readJson } from "./json-body.ts";
 import type { Guards } from "./guards.ts";
 
 type DecisionLog = Omit<Awaited<ReturnType<typeof openDecisionLog>>, "reopen" | "close">;

@@ -45,7 +45,8 @@ export function isObject(value: unknown): value is Fields {
 export function idOf(record: Fields, location: SourceLocation): string {
   const { id } = record;
   if (typeof id === "string" && id !== "") return id;
-  if (typeof id === "number" && Number.isFinite(id)) return String(id);
+  // Beyond these, two different numbers can be one.
+  if (typeof id === "number" && Math.abs(id) <= Number.MAX_SAFE_INTEGER) return String(id);
   const missing = `has no id among ${listNames(Object.keys(record))}`;
   const problem = id === undefined ? missing : `id is ${quote(id)}`;
   throw new CalibrationInputError(location, `${problem}; each record needs its own id`);

@@ -202,6 +202,15 @@ test.each([
   expect((await askAbout(name, text)).stderr).not.toContain("evaluator-cli run");
 });
 
+test("a state with a number that would be rounded is refused by its place", async () => {
+  const { exitCode, stderr } = await askAbout("s.json", '{"order":[1,12345678901234567890]}');
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 1,
+    stderr:
+      's.json: "order.1" is a number that would be rounded; write it as text, or with fewer digits.\n',
+  });
+});
+
 async function askAbout(name: string, text: string) {
   const { gatewayBaseUrl } = await startEmulator();
   const cwd = await temporaryFolder();

@@ -11,8 +11,10 @@ import {
   valuesOf,
 } from "evaluator-client";
 import {
-  CliError,
   type CliContext,
+  CliError,
+  describeInexact,
+  parseExactJson,
   parseJson,
   printable,
   toPrintablePath,
@@ -111,7 +113,11 @@ async function readState(
       printable`${name} holds many records; to ask about each one: ${command}\n`,
     );
   }
-  if (typeof json === "object" && json !== null) return json;
+  if (typeof json === "object" && json !== null) {
+    const [inexact] = parseExactJson(text).inexact;
+    if (inexact === undefined) return json;
+    throw new CliError(printable`${name}: ` + `${describeInexact(inexact)}.`);
+  }
   if (json !== null || text.trim() === "null" || !/\.json$/i.test(name)) return text;
   throw new CliError(printable`${name} is not JSON; rename it if it is text.`);
 }

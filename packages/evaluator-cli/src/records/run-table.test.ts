@@ -145,6 +145,12 @@ test.each([
   ["a blank id", "id,body\n1,a\n,b\n", "index 1 (no id): has no id; give every record its own id"],
   ["a blank state", "id,body\n1,a\n2, \n", 'index 1 (id "2"): has a blank state; fill it, or'],
   ["a record that is no object", '{"id":1,"a":1}\n[2]\n', "index 1 (no id): is not an object"],
+  [
+    "an integer of the state that would be rounded",
+    '{"id":1,"order":{"numbers":[7,9007199254740993]}}\n',
+    'index 0 (no id): "order.numbers.1" is a number that would be rounded; write it as text',
+  ],
+  ["an id that would be rounded", '[{"id":9007199254740993,"a":"b"}]', '"id" is a number that'],
   ["Latin-1", Buffer.from("id,body\n1,Rückgabe\n", "latin1"), "line 2: is not UTF-8 text; save"],
   [
     "half of UTF-16",
@@ -155,6 +161,13 @@ test.each([
   ["a short line", "id,body\n1\n", "line 2: has 1 cells, and the header 2"],
 ])("%s ends a run before the first call", async (_, content, problem) => {
   expect(await problemOf(content)).toContain(problem);
+});
+
+test("a number that no state has may have any digits, and one that stays itself is sent", async () => {
+  const exact = "9007199254740994";
+  const cwd = await folderOf({ "t.ndjson": `{"id":1,"a":${exact},"b":9007199254740993}\n` });
+  expect((await run(cwd, ["t.ndjson", "--state", "a"])).exitCode).toBe(0);
+  expect(await statesOf(cwd, "t.evaluator.sqlite")).toEqual([["1", { a: Number(exact) }]]);
 });
 
 test("a column that no record has is named, with the option to change", async () => {

@@ -1,4 +1,11 @@
-import { CliError, InvalidArgumentError, isRecord, Option, printable } from "evaluator-kit";
+import {
+  CliError,
+  describeInexact,
+  InvalidArgumentError,
+  isRecord,
+  Option,
+  printable,
+} from "evaluator-kit";
 import type { InputOptions, RecordForm, RecordSource, RunRecord } from "evaluator-runs/source";
 import type { JsonObject, JsonValue, Questions } from "evaluator-client";
 
@@ -46,10 +53,12 @@ function tableForm(
   const seen = new Set<string>();
   return {
     split,
-    check(value) {
+    check(value, inexact = []) {
       if (!isRecord(value)) return wrong("is not an object; write { id, … }");
       const record = value as JsonObject;
       noteColumns(record, wanted, seen);
+      const rounded = inexact.find(([column]) => isRead(String(column), wanted));
+      if (rounded !== undefined) return wrong(describeInexact(rounded));
       const id = idOf(record, wanted.id);
       if (id === undefined) return wrong(`has no id; ${idAdvice}`);
       const state = stateOf(record, wanted);
@@ -85,6 +94,10 @@ function noteColumns(record: JsonObject, { id, columns }: RecordColumns, seen: S
   for (const name of names) if (Object.hasOwn(record, name)) seen.add(name);
   if (columns !== null || seen.size <= COLUMNS_AT_MOST) return;
   throw new CliError(`it has more than ${COLUMNS_AT_MOST} columns; choose some with --state A,B`);
+}
+
+function isRead(column: string, { id, columns }: RecordColumns): boolean {
+  return column === id || (columns?.some(([, name]) => name === column) ?? true);
 }
 
 /** Returns the id as text; undefined if there is none. */

@@ -13,7 +13,7 @@ import { changedInput, type InputOptions, recordLabel } from "./record-source.ts
 export interface RecordForm<TRecord> {
   /** Returns the records of bytes, those of one piece at a time. */
   split(chunks: AsyncIterable<Buffer>): AsyncIterable<Iterable<JsonRecord>>;
-  check(value: unknown): CheckedValue<TRecord>;
+  check(value: unknown, inexact?: readonly (readonly (string | number)[])[]): CheckedValue<TRecord>;
   /** Returns the problem of a file whose records were all checked, given their number; null if there is none. */
   checkFile?(count: number): string | null;
   /** The next step if the file cannot be read. */
@@ -192,7 +192,8 @@ async function* readRecords<TRecord>(
 
 function* checkEach<TRecord>(records: Iterable<JsonRecord>, form: RecordForm<TRecord>) {
   for (const read of records) {
-    yield "value" in read ? form.check(read.value) : { record: null, problems: [read.problem] };
+    if ("value" in read) yield form.check(read.value, read.inexact);
+    else yield { record: null, problems: [read.problem] };
   }
 }
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { CliError } from "evaluator-kit";
+import { CliError, type JsonPath, parseExactJson } from "evaluator-kit";
 import { peek } from "./utf8-chunks.ts";
 
 /** The start of a file that shows the layout of its records. */
@@ -15,7 +15,11 @@ export class NoListError extends CliError {}
 
 /** One record of a file and the line it begins on: its value, or the problem with its text. */
 export type JsonRecord = { readonly line: number } & (
-  | { readonly value: unknown }
+  | {
+      readonly value: unknown;
+      /** The places of numbers that JavaScript rounds, which are a problem if they are read. */
+      readonly inexact?: readonly JsonPath[];
+    }
   | { readonly problem: string }
 );
 
@@ -184,9 +188,11 @@ function parseRecord(bytes: Buffer, begin: Position): JsonRecord {
 
 function parseText(text: string, { line, column }: Position): JsonRecord {
   try {
-    const value: unknown = JSON.parse(text);
-    if (!isDeeper(value, MOST_LEVELS)) return { line, value };
-    return { line, problem: `is nested deeper than ${MOST_LEVELS} levels; flatten its JSON` };
+    const { value, inexact } = parseExactJson(text);
+    if (isDeeper(value, MOST_LEVELS)) {
+      return { line, problem: `is nested deeper than ${MOST_LEVELS} levels; flatten its JSON` };
+    }
+    return inexact.length === 0 ? { line, value } : { line, value, inexact };
   } catch (error) {
     const at = positionIn(error) ?? { line: 1, column: 1 + text.length - text.trimStart().length };
     const atColumn = at.line > 1 ? at.column : column + at.column - 1;
