@@ -43,6 +43,51 @@ test.each(parts)("%s: %j is refused elsewhere with the service's name", async (a
   expect(sent).toEqual([]);
 });
 
+const cache_control = { type: "ephemeral", ttl: "30m", scope: "global" };
+const marked = { type: "text", text: "hi", cache_control };
+const tool = { type: "function", function: { name: "f", parameters: {} }, cache_control };
+const fields = [
+  ["responses", { input: undefined, prompt: { id: "pmpt_1" } }, "prompt"],
+  ["messages", { max_tokens: 0 }, "max_tokens"],
+  ["messages", { system: [marked] }, null],
+  ["chat", { messages: [{ role: "user", content: [marked], cache_control }], tools: [tool] }, null],
+] as const;
+
+test.each(fields)("%s: %j is a service's own if no other API has it", async (api, given, field) => {
+  const { ask, body } = await oneUpstream(typeOf[api]);
+  expect((await ask(api, given)).status).toBe(200);
+  expect(body()).toMatchObject(JSON.parse(JSON.stringify(given)) as object);
+  const other = await oneUpstream("gateway");
+  const response = await other.ask(api, given);
+  expect(response.status).toBe(field === null ? 200 : 400);
+  expect(await response.text()).toContain(field === null ? "ok" : `cannot do this: ${field}: `);
+  expect(other.sent).toHaveLength(field === null ? 1 : 0);
+});
+
+test("a reply that only warms the cache has no content", async () => {
+  const usage = { input_tokens: 0, cache_creation_input_tokens: 9, output_tokens: 0 };
+  const head = { id: "msg_1", type: "message", role: "assistant", model: "m", content: [] };
+  const whole = { ...head, stop_reason: "max_tokens", usage };
+  const events = [
+    { type: "message_start", message: { ...head, stop_reason: null, usage } },
+    { type: "message_delta", delta: { stop_reason: "max_tokens" }, usage: { output_tokens: 0 } },
+    { type: "message_stop" },
+  ].map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  const answers = [Response.json(whole), new Response(events.join(""), { headers: asStream })];
+  const { ask, records } = await oneUpstream("anthropic", {
+    answer: () => answers.shift() ?? Response.error(),
+  });
+  expect(await (await ask("messages", { max_tokens: 0 })).json()).toEqual(whole);
+  const streamed = await ask("messages", { max_tokens: 0, stream: true });
+  expect(await streamed.text()).toBe(events.join(""));
+  expect(records).toMatchObject([
+    { outcome: "replied", cacheWriteTokens: 9 },
+    { outcome: "replied", cacheWriteTokens: 9 },
+  ]);
+});
+
+const asStream = { "content-type": "text/event-stream" };
+
 const images = [
   ["chat", { type: "image_url", image_url: { url: own } }],
   ["chat", { type: "image_url", image_url: own }],

@@ -7,7 +7,7 @@ import {
   type ToolResultPart,
 } from "../../conversation/conversation.ts";
 import type { ApiRequest } from "../api.ts";
-import { parseBody } from "../parse-body.ts";
+import { invalidField, parseBody } from "../parse-body.ts";
 import { repairHistory } from "../repair-history.ts";
 import * as field from "../request-fields.ts";
 import { optionsOf, partsOf, toFile, toFormat, toTool } from "../request-parts.ts";
@@ -17,12 +17,14 @@ export function readMessagesRequest(input: unknown): ApiRequest {
   const { body, repairs } = repairHistory("anthropic", input);
   const { data, ...read } = parseBody(messagesSchema, body);
   const { model, stream } = data;
+  const unsupported = data.max_tokens === 0 ? invalidField(noReply) : null;
   return {
     ...read,
     repairs,
     model,
     conversation: toConversation(data),
     isStreamed: stream === true,
+    unsupported: read.unsupported ?? unsupported,
   };
 }
 
@@ -220,10 +222,12 @@ const format = z.object({
   schema: field.jsonObject,
 });
 
+/** It warms the cache of Anthropic's own service. */
+const noReply = { path: ["max_tokens"], message: "0 is no reply here; send 1 or more" };
 const missing = "missing; send the most tokens that the reply may have";
 const max_tokens = z
   .int({ error: ({ input }) => (input == null ? missing : undefined) })
-  .positive();
+  .nonnegative();
 
 /** The fields that are read. */
 const messagesSchema = z.object({

@@ -16,6 +16,7 @@ function enabled(budget_tokens: number) {
 const inUser = (...content: object[]) => ({ messages: [{ role: "user", content }] });
 
 const unsupported: [path: string, instead: string, fields: object][] = [
+  ["max_tokens", "send 1 or more", { max_tokens: 0 }],
   ["tools.0.type", "define a tool", { tools: [{ type: "web_search_20250305", name: "w" }] }],
   ["messages.0.content.0.type", "type text", inUser({ type: "container_upload", file_id: "f" })],
   [

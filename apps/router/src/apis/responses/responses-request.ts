@@ -28,6 +28,9 @@ export function readResponsesRequest(input: unknown): ApiRequest {
   const { body, repairs } = repairHistory("openai-responses", input);
   const { data, ...read } = parseBody(responsesSchema, body, neededFields);
   const { model, stream, tools } = data;
+  // A template of the service may have all of the input.
+  if ((data.input ?? read.body["prompt"] ?? null) === null)
+    throw invalidField({ path: ["input"], message: noInput });
   const conversation = toConversation(data);
   const hosted = hostedTools.filter((name) => tools?.some(({ type }) => type === name));
   const isForced = conversation.toolChoice?.type === "required" && conversation.tools.length === 0;
@@ -47,7 +50,8 @@ export function readResponsesRequest(input: unknown): ApiRequest {
 function toConversation(data: ResponsesBody): Conversation {
   const { instructions, input, text, reasoning } = data;
   const system: Item[] = instructions ? [{ role: "system", content: instructions }] : [];
-  const items: Item[] = typeof input === "string" ? [{ role: "user", content: input }] : input;
+  const items: Item[] =
+    typeof input === "string" ? [{ role: "user", content: input }] : (input ?? []);
   return {
     messages: joinSteps([...system, ...items].map(toMessage)),
     tools: toClientTools(data.tools).map(({ tool }) => tool),
@@ -72,7 +76,7 @@ function toToolChoice(choice: ResponsesBody["tool_choice"]): Conversation["toolC
   return choice ? { type: "tool", toolName: toModelName(choice.name, choice.namespace) } : null;
 }
 
-type Item = Exclude<ResponsesBody["input"], string>[number];
+type Item = Exclude<NonNullable<ResponsesBody["input"]>, string>[number];
 
 function toMessage(item: Item): Message {
   if ("role" in item) {
@@ -155,6 +159,7 @@ const chosenToolSchema = z.object({
   namespace: field.text,
 });
 
+const noInput = "neither text nor a list of items";
 const format = formatOf({ name, description, schema: field.jsonObject, strict });
 
 const notStored = "replies are not stored; send the whole conversation as input";
@@ -173,7 +178,7 @@ export const responsesSchema = z.object({
   ...openAiFields,
   ...serverState,
   instructions: field.text,
-  input: z.union([z.string(), z.array(item)], "neither text nor a list of items"),
+  input: z.union([z.string(), z.array(item)], noInput).nullish(),
   max_output_tokens: field.count,
   tools: toolsSchema,
   tool_choice: z.union([z.enum(["none", "auto", "required"]), chosenToolSchema]).nullish(),
