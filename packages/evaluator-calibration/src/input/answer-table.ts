@@ -1,4 +1,5 @@
 import { type AskedQuestions, listedKind, questionHash } from "../kinds.ts";
+import { textHash } from "../math/random.ts";
 import { AnswerColumn, type Basis, basisOf, type RecordAnswer } from "./answer-column.ts";
 import {
   CalibrationInputError,
@@ -9,6 +10,7 @@ import {
   quote,
   type SourceLocation,
 } from "./input-record.ts";
+import { RepeatedColumns } from "./repeated-columns.ts";
 
 /** An evaluation that a journal holds, and the questions that were asked. */
 export interface KeptAnswers {
@@ -46,8 +48,12 @@ export class AnswerTable {
   readonly #columns = new Map<string, AnswerColumn>();
   readonly #failed = new Set<string>();
   readonly #hashes = new WeakMap<AskedQuestions, string>();
-  /** The cluster of each record that names one. */
+  /** The cluster of each record that names one; without `onePer`, that of each record with the state of another. */
   readonly clusters = new Map<string, string>();
+  /** The columns whose values may repeat. */
+  readonly repeats = new RepeatedColumns();
+  /** The first record of each state. */
+  readonly #states = new Map<string, string>();
   /** The first and the last day of the records that have a date. */
   readonly days: { from: string | null; to: string | null } = { from: null, to: null };
 
@@ -82,6 +88,7 @@ export class AnswerTable {
       throw new CalibrationInputError(location, "is no JSON object; each record is one");
     }
     this.#noteCluster(value["id"] ?? value["requestId"], value);
+    this.repeats.add(String(value["id"]), value);
     if ("requestId" in value && "outcome" in value) this.#addDecision(value, location);
     else if ("answers" in value) {
       const { answers } = value;
@@ -106,7 +113,9 @@ export class AnswerTable {
     if (isObject(state)) {
       this.#noteDate(state["date"]);
       this.#noteCluster(id, state);
+      this.repeats.add(id, state);
     }
+    if (state !== undefined) this.#noteCopy(id, JSON.stringify(state));
     let asked = this.#hashes.get(questions);
     if (asked === undefined) this.#hashes.set(questions, (asked = questionHash(questions)));
     const source = { modelId, wire, basis: basisOf(modelId, wire, basis), questionHash: asked };
@@ -126,6 +135,17 @@ export class AnswerTable {
     if ((typeof value === "string" && value !== "") || typeof value === "number") {
       this.clusters.set(String(id), String(value));
     }
+  }
+
+  /** Notes the records of one state: they have one answer, and one label is enough for all. */
+  #noteCopy(id: string, state: string): void {
+    if (this.#options.onePer !== undefined) return;
+    const key = textHash(state);
+    const first = this.#states.get(key) ?? id;
+    this.#states.set(key, first);
+    if (first === id) return;
+    this.clusters.set(first, key);
+    this.clusters.set(id, key);
   }
 
   /** Notes the day of a record, if it has one: YYYY-MM-DD, more may follow. */

@@ -3,11 +3,13 @@ import type { AnswerTable } from "./answer-table.ts";
 import {
   CalibrationInputError,
   type InputRecord,
+  isObject,
   listNames,
   quote,
   type SourceLocation,
 } from "./input-record.ts";
 import { parseLabel } from "./labels.ts";
+import { RepeatedColumns } from "./repeated-columns.ts";
 
 /** The labelled rows of one column of answers, one number each. */
 export type JoinedColumn = ReturnType<typeof emptyJoin>;
@@ -69,7 +71,8 @@ export interface JoinOptions {
 }
 
 /** What labels are joined with: a table of answers, or one like it. */
-type LabelledTable = Pick<AnswerTable, "columns" | "questions" | "knows">;
+type LabelledTable = Pick<AnswerTable, "columns" | "questions" | "knows"> &
+  Partial<Pick<AnswerTable, "clusters" | "repeats">>;
 
 type Label = NonNullable<ReturnType<typeof parseLabel>>;
 
@@ -90,6 +93,8 @@ export class LabelJoin {
   readonly groups = new Names();
   readonly labelers = new Names();
   readonly clusters = new Names();
+  /** The columns of labels whose values may repeat. */
+  readonly repeats = new RepeatedColumns();
   /** The plans of the labels that were drawn for a promise, each with its first label. */
   readonly plans = new Map<string, SourceLocation>();
   /** Rows of the sheet that are not filled in. */
@@ -130,6 +135,7 @@ export class LabelJoin {
     const { by = "group", onePer = "group" } = this.#options;
     const label = parseLabel(record, { file, by, onePer });
     if (label === null) return;
+    if (isObject(record.value)) this.repeats.add(label.id, record.value);
     if (label.isOverride) {
       this.overrides += 1;
       return;
@@ -203,7 +209,8 @@ export class LabelJoin {
     this.#addWeight(joined, at, label);
     // A second labeler's row may leave out the columns of the first one's.
     this.groups.keepIn(joined.groupOf, at, label.group);
-    this.clusters.keepIn(joined.clusterOf, at, label.cluster);
+    const cluster = this.#options.onePer && this.table.clusters?.get(label.id);
+    this.clusters.keepIn(joined.clusterOf, at, cluster ?? label.cluster);
     joined.labelerOf[at] = labeler;
     return before === undefined;
   }

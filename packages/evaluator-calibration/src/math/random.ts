@@ -27,13 +27,18 @@ function nextOf(state: Int32Array): number {
 }
 
 /** Returns a hash of a text from 0 to below 1, so a row's part does not depend on its position. */
-export function hashToShare(text: string): number {
-  let hash = 0x811c9dc5 ^ DEFAULT_SEED;
+export function hashToShare(text: string, seed = DEFAULT_SEED): number {
+  let hash = 0x811c9dc5 ^ seed;
   for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   // The last steps of MurmurHash3: FNV alone leaves the high bits of short texts alike.
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
+}
+
+/** Returns a short name of a text: equal texts have one name, and others by chance in 1 of 2 ** 64 pairs. */
+export function textHash(text: string): string {
+  return `${text.length} ${hashToShare(text)} ${hashToShare(text, 1)}`;
 }
 
 /** Shuffles in place and returns the same list. */

@@ -28,12 +28,22 @@ export function toLabelledRows(
   return { ...(sure.length === taken.length ? tested : rowsAt(joined, sure)), tested };
 }
 
-/** Returns some of the rows, in the order of their indexes. */
-export function takeRows({ joined, positions }: Rows, taken: readonly number[]): Rows {
-  return rowsAt(
+/** Returns some of the rows, in the order of their indexes, with their weights or other ones. */
+export function takeRows(
+  { joined, positions, weights }: Rows,
+  taken: readonly number[],
+  weightOf = (row: number) => weights?.[row] ?? 1,
+): Rows {
+  const rows = rowsAt(
     joined,
     taken.map((row) => positions[row] as number),
   );
+  return { ...rows, weights: unequal(taken.map(weightOf)) };
+}
+
+function unequal(weights: readonly number[]): Float64Array | undefined {
+  const isWeighted = weights.some((weight) => weight !== weights[0]);
+  return isWeighted ? Float64Array.from(weights) : undefined;
 }
 
 function rowsAt(joined: JoinedColumn, positions: readonly number[]) {
@@ -53,8 +63,6 @@ function rowsAt(joined: JoinedColumn, positions: readonly number[]) {
     if (one < 0) return 2;
     return form === "probability" ? one : Number(one === top[row]);
   };
-  const weights = take(joined.weights);
-  const isWeighted = weights.some((weight) => weight !== weights[0]);
   return {
     joined,
     /** The indexes of these rows in `joined`. */
@@ -77,7 +85,7 @@ function rowsAt(joined: JoinedColumn, positions: readonly number[]) {
     /** Whether that is true; 2 for a skipped record and a tie of labelers, which count as wrong. */
     cameTrue: Uint8Array.from(truth.map(cameTrueAt)),
     /** Undefined if every row counts as much as the others. */
-    weights: isWeighted ? Float64Array.from(weights) : undefined,
+    weights: unequal(take(joined.weights)),
     groupOf: take(joined.groupOf),
     /** Rows of one cluster are not independent; −1 for none. */
     clusterOf: take(joined.clusterOf),

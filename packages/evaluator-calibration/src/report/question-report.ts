@@ -1,4 +1,3 @@
-import { hashToShare } from "../math/random.ts";
 import { HALF_A_PRINTED_UNIT } from "../scores/probability-scores.ts";
 import { curveOfRows } from "../scores/reliability.ts";
 import { neededLabels } from "../thresholds/intervals.ts";
@@ -15,6 +14,7 @@ import {
   shareOfRows,
   takeRows,
 } from "./labelled-rows.ts";
+import { onePerCluster } from "./one-per-cluster.ts";
 import type { PlannedPromise } from "./promise-plan.ts";
 import { recalibrateRows } from "./recalibrate.ts";
 import { scoreRows } from "./score-report.ts";
@@ -59,16 +59,17 @@ export function reportQuestions(
 
 /** Returns the findings about a question before its promises. */
 function draftOf(
-  rows: LabelledRows,
+  labelled: LabelledRows,
   { actions: wanted, planned: all = [], isOnePer = false, hasGroups = false }: ReportOptions,
 ) {
+  const rows = isOnePer ? labelled : withoutCopies(labelled);
   const { question, form } = rows;
   const isWanted = (action: Action) =>
     wanted?.some((one) => one.question === question && one.action === action) ?? true;
   const planned = all.filter(
     ({ column, action }) => column === rows.joined.column && isWanted(action),
   );
-  const tested = isOnePer ? onePerCluster(rows.tested) : rows.tested;
+  const tested = isOnePer ? onePerCluster(rows.tested, true) : rows.tested;
   const labels = judgeLabels(tested, planned[0]?.labels);
   const isPlanned = (action: Action) => planned.some((one) => one.action === action);
   const isJudged = rows.ids.length >= LEAST_JUDGED;
@@ -83,18 +84,19 @@ function draftOf(
       return Object.assign(asked, actionRows(part, action));
     }),
   );
-  return { rows, labels, actions, planned, promises: labels.noPromise === null ? promises : [] };
+  return {
+    rows,
+    labels,
+    actions,
+    planned,
+    promises: labels.noPromise === null ? promises : [],
+    copies: labelled.tested.ids.length - rows.tested.ids.length,
+  };
 }
 
-/** Returns one row of each cluster, the same in any order, and all rows without one. */
-function onePerCluster(rows: Rows): Rows {
-  const shareOf = (row: number) => hashToShare(rows.ids[row] as string);
-  const taken = [...rowsByIndex(rows.clusterOf)].flatMap(([cluster, members]) =>
-    cluster === -1
-      ? members
-      : members.reduce((one, other) => (shareOf(other) < shareOf(one) ? other : one)),
-  );
-  return takeRows(rows, taken);
+/** Takes one label of each state, with the weight of all records that have it. */
+function withoutCopies(rows: LabelledRows): LabelledRows {
+  return { ...onePerCluster(rows, false), tested: onePerCluster(rows.tested, false) };
 }
 
 function judgedGroups(tested: Rows) {
@@ -109,7 +111,7 @@ type Draft = ReturnType<typeof draftOf>;
 type Searches = ReturnType<typeof searchPromises<Draft["promises"][number]>>;
 
 function toReport(
-  { rows, labels, actions, planned, promises }: Draft,
+  { rows, labels, actions, planned, promises, copies }: Draft,
   searches: Searches,
   options: ReportOptions,
 ) {
@@ -143,6 +145,10 @@ function toReport(
     agreement: labels.agreement,
     /** How many clusters the labels are from; null if each is one. */
     clusters: clustersOf(tested),
+    /** The columns of which few values have all labels; records of one value may not be independent. */
+    repeats: repeatsOf(tested),
+    /** How many labels are left out, because another record with the same state has one. */
+    copies,
     /** Whether a promise takes one label of each cluster. */
     isOnePer,
     /**
@@ -189,6 +195,10 @@ function clustersOf({ clusterOf }: Rows) {
   const [labels, named] = [clusterOf.length, clusterOf.filter((cluster) => cluster >= 0)];
   const n = labels - named.length + new Set(named).size;
   return n < labels ? { n, labels } : null;
+}
+
+function repeatsOf({ ids, joined: { join } }: Rows) {
+  return [join.repeats, join.table.repeats].flatMap((columns) => columns?.among(ids) ?? []);
 }
 
 type Verdict = "useful" | "useful after recalibration" | "worthless" | "one truth only";

@@ -2,6 +2,7 @@ import process from "node:process";
 import { parseArgs } from "node:util";
 import { checkWorlds, playChecks } from "./check-worlds.ts";
 import { playDrift } from "./drift-worlds.ts";
+import { clusterWorlds, playClusters } from "./cluster-worlds.ts";
 import { costWorlds, playCosts } from "./cost-worlds.ts";
 import { intervalWorlds, playIntervals } from "./interval-worlds.ts";
 import { playRounds, promiseWorlds } from "./promise-worlds.ts";
@@ -45,7 +46,13 @@ const costs = costWorlds.map((world) => ({
   limit: 0.06,
   play: (rounds: number) => Math.max(0, playCosts(world, { n: 200, rounds }).below),
 }));
-for (const { name, limit, play } of [...checks, ...drifts, ...intervals, ...costs]) {
+const clusters = clusterWorlds.map((world) => ({
+  name: `promises of records are broken: ${world.name}`,
+  limit: 0.05,
+  // A round takes 0.15 s.
+  play: (rounds: number) => playClusters(world, Math.min(rounds, 200)).broken,
+}));
+for (const { name, limit, play } of [...checks, ...drifts, ...intervals, ...costs, ...clusters]) {
   const found = play(Number(values.rounds));
   write(name, share(found), share(limit), "");
   if (found <= limit) continue;

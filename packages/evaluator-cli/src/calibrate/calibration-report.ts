@@ -197,11 +197,28 @@ function describeGroup({ group, n, promised }: QuestionReport["groups"][number])
   return `${group} (${count(n)}): ${acts}`;
 }
 
-/** Returns how many groups the labels are from, if several are of one. */
-function describeClusters({ clusters, isOnePer }: QuestionReport): string | null {
-  if (clusters === null) return null;
-  const from = `your ${printCounted(clusters.labels, "label")} come from ${printCounted(clusters.n, "group")}`;
-  return isOnePer
-    ? `${from}; a promise takes one label of each`
-    : `${from}; labels of one group are not independent (--one-per group)`;
+/** Returns how many groups the labels are from, if several are of one, and the columns that may name such groups. */
+function describeClusters({ clusters, isOnePer, repeats, copies }: QuestionReport): string | null {
+  const rest = isOnePer
+    ? "a promise takes one label of each, which weighs the records of its group"
+    : "labels of one group are not independent (--one-per group)";
+  const lines = [
+    ...(clusters === null ? [] : [`${fromOf(clusters, "group")}; ${rest}`]),
+    ...(copies === 0
+      ? []
+      : [
+          `left out: ${printCounted(copies, "label")} of records whose state another labelled one has; a label counts for all records of its state`,
+        ]),
+    ...(isOnePer ? [] : repeats.slice(0, 3).map(describeRepeat)),
+  ];
+  return lines.length === 0 ? null : lines.join(". ");
+}
+
+function describeRepeat({ column, ...counts }: QuestionReport["repeats"][number]): string {
+  const rest = `labels of one value may not be independent (--one-per ${column})`;
+  return `${fromOf(counts, "value")} of "${column}"; ${rest}`;
+}
+
+function fromOf({ labels, n }: { readonly labels: number; readonly n: number }, of: string) {
+  return `your ${printCounted(labels, "label")} come from ${printCounted(n, of)}`;
 }
