@@ -138,6 +138,10 @@ const titles = [
   "Based on the chat history, give this conversation a name.\nKeep it short.", // Chatbox
   "You need to summarize the user's conversation into a title of no more than 10 words.", // Cherry Studio
   "You are a professional conversation summarizer. Generate a concise title of a few words.", // LobeChat
+  "你需要将用户的会话总结为不超过十个字的标题，不要使用标点符号", // Cherry Studio and LobeChat in Chinese
+  "直接返回这句话的简要主题，不要解释", // NextChat in Chinese
+  "請為這段對話生成一個簡短的標題。",
+  "You create short titles for conversations.",
 ];
 
 test.each(titles)("%s is a client's task without tools", (asked) => {
@@ -150,9 +154,11 @@ test.each(titles)("%s is a client's task without tools", (asked) => {
   expect(isClientTask({ ...talk, tools }, asked)).toBe(false);
 });
 
-test.each(["Give me a name for my chat app", "Write a title for my essay about rivers"])(
-  "%s is the user's own question",
-  (asked) => {
-    expect(isClientTask(conversation(["user", text(asked)]), asked)).toBe(false);
-  },
-);
+test.each([
+  "Give me a name for my chat app",
+  "Write a title for my essay about rivers",
+  "请总结这篇文章，并给出标题",
+  "帮我写一段关于聊天的对话",
+])("%s is the user's own question", (asked) => {
+  expect(isClientTask(conversation(["user", text(asked)]), asked)).toBe(false);
+});

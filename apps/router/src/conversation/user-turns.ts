@@ -55,9 +55,9 @@ const tasks = Object.values(clientTexts.tasks).flat();
 const naming = /\b(?:title generator|naming a coding session|sentence-case title)\b/i;
 
 const title =
-  /\b(?:generate|create|give|write|provide|suggest|summari[sz]e)\b[^.!?\n]{0,120}\b(?:title|name)\b/i;
+  /\b(?:generat|creat|giv|writ|provid|suggest|summari[sz])(?:e|es|ing)\b[^.!?\n]{0,120}\b(?:title|name)s?\b|[总總][结結][^。！？\n]{0,60}[标標][题題]|(?:生成|返回|作成|起)[^。！？\n]{0,60}(?:[标標][题題]|主[题題]|タイトル)/i;
 const ofTalk =
-  /\b(?:this|our|the|user's|following) (?:conversation|chat|thread|session|dialogue)\b|\bconversation summarizer\b/i;
+  /\b(?:this|our|the|user's|following) (?:conversation|chat|thread|session|dialogue)\b|\bfor conversations\b|\bconversation summarizer\b|[会會][话話]|[对對][话話]|聊天|[这這]句[话話]/i;
 
 /** Whether a text asks for the title of a conversation, at its beginning or its end. */
 function asksForTitle(text: string): boolean {
