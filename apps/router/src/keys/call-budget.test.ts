@@ -172,8 +172,8 @@ test("a reply that breaks off is charged with what was received", async () => {
   await response.text();
   const { dayNano, reservedNano } = await router.spent();
   expect(reservedNano).toBe(0);
-  expect(dayNano).toBeGreaterThan(571 * 200 * 1000);
-  expect(dayNano).toBeLessThan(600 * 200 * 1000);
+  expect(dayNano).toBeGreaterThan(1331 * 200 * 1000);
+  expect(dayNano).toBeLessThan(1400 * 200 * 1000);
 });
 
 test("a passed reply that breaks off costs its events, also if its start reports one token", async () => {

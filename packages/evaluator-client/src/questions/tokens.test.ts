@@ -59,6 +59,76 @@ const samples: readonly (readonly [string, string, readonly [number, number, num
     "export async function readAll<TRecord>(source: AsyncIterable<TRecord>, { limit = 100 }: ReadOptions = {}) {\n  const records: TRecord[] = [];\n  for await (const record of source) {\n    if (records.length >= limit) break;\n    records.push(record);\n  }\n  return records;\n}\n",
     [67, 67, 67],
   ],
+  [
+    "Finnish",
+    "Hyvä rouva Virtanen, kiitos viestistänne viime tiistailta. Olemme tarkistaneet laskun uudelleen ja huomanneet, että toinen rivi oli veloitettu kahteen kertaan. Palautamme erotuksen tilillenne viiden arkipäivän kuluessa. Pahoittelemme aiheutunutta vaivaa ja vastaamme mielellämme mahdollisiin lisäkysymyksiinne asiakaspalvelunumerostamme.",
+    [99, 127, 127],
+  ],
+  [
+    "Finnish compounds",
+    "Epäjärjestelmällistyttämättömyydelläänsäkäänköhän ja lentokonesuihkuturbiinimoottoriapumekaanikkoaliupseerioppilas käyttäytyivät oikeusturvatoimenpidesuunnitelmassa kunnallisvaltuustoehdokasasettelun mukaisesti.",
+    [74, 87, 87],
+  ],
+  [
+    "German compounds",
+    "Die Donaudampfschifffahrtsgesellschaftskapitänsmütze, das Rindfleischetikettierungsüberwachungsaufgabenübertragungsgesetz und die Grundstücksverkehrsgenehmigungszuständigkeitsübertragungsverordnung betreffen Kraftfahrzeughaftpflichtversicherungsbeiträge und Arbeiterunfallversicherungsgesetze.",
+    [71, 97, 96],
+  ],
+  [
+    "Italian",
+    "Gentile signora, la ringraziamo per il messaggio di martedì scorso. Abbiamo controllato la fattura e constatato che il secondo articolo era stato addebitato due volte. La differenza sarà accreditata sul suo conto entro cinque giorni lavorativi.",
+    [57, 66, 66],
+  ],
+  [
+    "Dutch",
+    "Geachte mevrouw, hartelijk dank voor uw bericht van afgelopen dinsdag. We hebben de factuur nogmaals gecontroleerd en vastgesteld dat het tweede artikel dubbel in rekening is gebracht. Het verschil wordt binnen vijf werkdagen teruggestort.",
+    [46, 67, 66],
+  ],
+  [
+    "Turkish",
+    "Sayın Yılmaz, geçen salı günkü mesajınız için teşekkür ederiz. Faturayı yeniden inceledik ve ikinci kalemin iki kez ücretlendirildiğini gördük. Farkı beş iş günü içinde hesabınıza iade edeceğiz. Yaşattığımız rahatsızlıktan dolayı özür dileriz.",
+    [69, 102, 72],
+  ],
+  [
+    "Vietnamese",
+    "Kính gửi bà Lan, cảm ơn bà đã gửi tin nhắn vào thứ Ba tuần trước. Chúng tôi đã kiểm tra lại hóa đơn và nhận thấy mục thứ hai bị tính phí hai lần. Chúng tôi sẽ hoàn lại khoản chênh lệch trong vòng năm ngày làm việc.",
+    [61, 103, 58],
+  ],
+  [
+    "capitals",
+    "IMPORTANT NOTICE: ALL EMPLOYEES MUST COMPLETE THE SECURITY TRAINING BEFORE THE END OF THE MONTH. FAILURE TO DO SO WILL RESULT IN THE SUSPENSION OF ACCESS TO COMPANY SYSTEMS. PLEASE CONTACT YOUR MANAGER IF YOU HAVE ANY QUESTIONS ABOUT THIS REQUIREMENT.",
+    [54, 55, 55],
+  ],
+  [
+    "names of constants",
+    "MAX_BODY_BYTES DEFAULT_TIMEOUT_MS HTTP_STATUS_CODES ROUTER_REPLY_BASE_URL AI_GATEWAY_API_KEY NODE_OPTIONS XDG_CONFIG_HOME LD_LIBRARY_PATH ENOENT EACCES ECONNREFUSED ETIMEDOUT SIGTERM SIGKILL",
+    [47, 47, 47],
+  ],
+  [
+    "SQL",
+    "SELECT customers.id, COUNT(orders.id) AS total FROM customers LEFT JOIN orders ON orders.customer_id = customers.id WHERE orders.created_at >= '2026-01-01' AND customers.country IN ('DE','FI') GROUP BY customers.id HAVING COUNT(orders.id) > 3 ORDER BY total DESC LIMIT 50;",
+    [67, 67, 67],
+  ],
+  [
+    "base64",
+    "X+zrZv/IbzjZUnhsbWlsecLbwjndTpG0ZynXOif7V+lrhrJz/zT84Z1rgE7/Wj9XR62k6qIvHUnAHlLdt4dbS9RzXjomXhbu4D9ZcYubXQMBnAfYtsUfkNo6Zm7sE6s1TgdAhWK+24tgzgXB3s/jrRa3IjCWfeAfZAt+Rym0n85LInd31N0fxhxviE9IZB0CtNEh0/0yjLCLVTH8rNq/iu8tEn3je5QrqtBhReVLDGGaHyIyey67z77Hj1Vkr+Od5/bAEXdujbfNMwtUF0/Xb30CFrYSOHpf/PuB5vCRloN5Ammb5CyKjkb7u0UBcmUX6GsixWoYn3YlptpJCBskUSxiQjLN0iF3EpTfuzEKygAKDfasi2a2ltkO8G/e+2SjGVgeJ9587QD/HOUL",
+    [265, 282, 282],
+  ],
+  [
+    "hexadecimal",
+    "5feceb66ffc86f38d952786c6d696c79c2dbc239dd4e91b46729d73a27fb57e96b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4bd4735e3a265e16eee03f59718b9b5d03019c07d8b6c51f90da3a666eec13ab354e07408562bedb8b60ce05c1decfe3ad16b72230967de01f640b7e4729b49fce4b227777d4dd1fc61c6f884f48641d02b4d121d3fd328cb08b5531fcacdabf8aef2d127de37b942baad06145e54b0c619a1f22327b2ebbcfbec78f5564afe39de7f6c011776e8db7",
+    [233, 230, 230],
+  ],
+  [
+    "minified code",
+    'artsofalanguagemodel\'sstream.constisTaken=(response:Response)=>upstream.type==="gateway"||isJson(response);const{taken,stream}=awaitcallModel(target,options,isTaken);try{if(taken===undefined){forawait(constpartofstream){pieces.add(part);awaitattempt.send(pieces.take());}}elseif(isJson(taken)){consttext=awaitreadText(taken.body);if(isStreamText(text)===true){constfetch=async()=>newResponse(text,{headers:asStream});constown={...target,upstream:{...upstream,fetch}};awaitaskModel(own,options,{attempt,pieces});return;}constbody:unknown=upstream.type==="gateway"?parseJson(text):null;//Thegateway\'sfo',
+    [158, 156, 156],
+  ],
+  [
+    "a table",
+    "| name10 | 130 | ---------- |\n| name11 | 143 | ----------- |\n| name12 | 156 | ------------ |\n| name13 | 169 | ------------- |\n| name14 | 182 | -------------- |\n| name15 | 195 | --------------- |\n| name16 | 208 | ---------------- |\n| name17 | 221 | ----------------- |\n| name18 | 234 | ------------------ |\n| name19 | 247 | ------------------- |\n| name20 | 260 |  |\n| name21 | 273 | - |",
+    [115, 113, 113],
+  ],
 ];
 
 test.each(samples)("%s: within 25 %% of three tokenizers' mean", (_, text, counts) => {
