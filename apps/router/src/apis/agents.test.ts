@@ -79,6 +79,7 @@ test("the evaluation model reads the words of the user, without the program's re
   const noEvaluation = Array.from(tasks, (name) => [name, []]);
   const fix = ["The total of an empty cart is NaN. Fix it."];
   const shortFix = ["Fix the NaN of an empty cart."]; // short, so an earlier text would be read too
+  const weather = "What is the weather in Oslo?";
   expect(Object.fromEntries(await Promise.all(asked))).toEqual({
     ...Object.fromEntries(noEvaluation),
     aider: fix,
@@ -89,12 +90,18 @@ test("the evaluation model reads the words of the user, without the program's re
     "codex-compaction": shortFix,
     continue: fix,
     copilot: fix,
+    dspy: [`[[ ## question ## ]]\n${weather}`],
+    langgraph: [weather],
     "librechat-agent": ["What is the weather in Oslo and in Rome?"],
+    "llama-index": [weather],
     librechat: ["Write a haiku about tests.\n\nAnother one."],
+    "openai-agents": [weather],
     "open-webui": ["What is in this picture?\n[image]"],
     opencode: shortFix,
     pi: fix,
+    "pydantic-ai": [weather],
     "qwen-code": fix,
+    smolagents: [`New task:\n${weather}`],
   });
 });
 
@@ -108,11 +115,15 @@ const kept: Partial<Record<string, readonly string[]>> = {
   cline: ["call_502_0", "call_502_1", "call_503_0", "call_504_0", "Initial value."],
   codex: ["call_1", "call_2", "*** Begin Patch", "apply_patch", "gAAAAb3BhcXVl"],
   continue: ["call_511_0", "call_511_1", "call_513_0", "call_514_0"],
+  langgraph: ["call_4_0", "call_4_1", "sunny, 21 degrees"],
+  "llama-index": ["call_11_0", "call_11_1", "sunny, 21 degrees"],
+  "openai-agents": ["call_0_0", "call_0_1", "sunny, 21 degrees"],
   "open-webui": ["R0lGODlhAQABAAAAACwAAAAAAQABAAACADs="],
   opencode: ["call_1", "call_2", "1 failing", "The reduce has no initial value."],
   copilot: ["call_49_0", "call_49_1", "04d2a747", "has completed", "Initial value."],
   "librechat-agent": ["call_546_0", "call_546_1", "call_547_0", "sunny in Bergen"],
   pi: ["call_506_0", "call_506_1", "call_507_0", "Read and list first."],
+  "pydantic-ai": ["call_2_0", "call_2_1", "sunny, 21 degrees"],
   "qwen-code": ["call_516_0", "call_516_1", "call_517_0", "call_518_0", "Initial value."],
 };
 

@@ -54,6 +54,20 @@ describe.each(apiForms)("$path", ({ path, ask }) => {
     expect(evaluations()).toBe(2);
   });
 
+  test.each([
+    ["smolagents", ["Fix the bug."], ["Fix the bug.", "Observation:\nfixed"]],
+    [
+      "DSPy",
+      ["Fix the bug.\n\n[[ ## trajectory ## ]]\n"],
+      ["Fix the bug.\n\n[[ ## trajectory ## ]]\nfixed"],
+    ],
+  ])("the steps of %s, which are texts, ask for 1 evaluation", async (_name, first, second) => {
+    const { send, evaluations } = await routerOf(["fast", "nano"]);
+    expect(await send(path, ask(first))).toEqual(["choice", fast]);
+    expect(await send(path, ask(second))).toEqual(["turn", fast]);
+    expect(evaluations()).toBe(1);
+  });
+
   test("simultaneous first steps share one evaluation", async () => {
     const { send, evaluations } = await routerOf(["fast", "nano"]);
     const first = () => send(path, ask(["Fix the bug."]));

@@ -8,6 +8,9 @@ const reminders = Object.values(clientTexts.reminders).flat();
 /** How texts begin that programs write themselves: rules, orders to sum up or to go on, a sum, events. */
 const notices = Object.values(clientTexts.notices).flat();
 
+/** How texts begin that programs put behind the user's own words: forms of the reply, steps so far. */
+const endings = Object.values(clientTexts.endings).flat();
+
 /** Elements around the user's own words: only their tags go. */
 const frames = ["task", "user_query", "feedback"];
 
@@ -22,7 +25,8 @@ export function readUserTurns({ messages }: Conversation): string[] {
 /** Returns the user's own words of a message, or an empty text. */
 export function ownTextOf({ parts }: Message): string {
   const text = textOf(parts.filter(isOwn));
-  const said = reminders.reduce((rest, name) => replaceElements(rest, name, () => ""), text);
+  const whole = reminders.reduce((rest, name) => replaceElements(rest, name, () => ""), text);
+  const said = cutEnding(whole);
   const own = frames.reduce((rest, name) => replaceElements(rest, name, (inner) => inner), said);
   if (own.trim() === "") return "";
   return own === text ? text : own.trim();
@@ -34,6 +38,13 @@ function isOwn(part: Part): boolean {
 
 function startsWithOne(starts: readonly string[], text: string): boolean {
   return starts.some((start) => text.startsWith(start));
+}
+
+function cutEnding(text: string): string {
+  const starts = endings
+    .map((ending) => text.indexOf(`\n${ending}`))
+    .filter((start) => start !== -1);
+  return text.slice(0, Math.min(text.length, ...starts));
 }
 
 /** Replaces each closed element; an unclosed one stays. Linear: no part of the text is read twice. */
