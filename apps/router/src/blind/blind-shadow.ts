@@ -1,11 +1,12 @@
 import { boolean, type Evaluator, EvaluatorError } from "evaluator-client";
 import { CliError } from "evaluator-kit";
 import type { Conversation } from "../conversation/conversation.ts";
-import { cutMessage, readUserTurns } from "../conversation/user-turns.ts";
+import { cutMessage } from "../conversation/user-turns.ts";
 import type { Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import { planOf, priceOf } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
+import { readTalk } from "../decision/turns.ts";
 import { blindKey } from "../keys/budget-state.ts";
 import { CallBudget, dearestUsd, evaluationUsd, expectedTokens } from "../keys/call-budget.ts";
 import { openLedger } from "../keys/key-database.ts";
@@ -199,7 +200,7 @@ async function judged(
   );
   const replies = [{ tier: decision.tierUsed, text, costUsd: reply.costUsd }, ...asked];
   if (replies.some(({ text }) => text === "")) return null;
-  const question = readUserTurns(conversation).at(-1) ?? "";
+  const question = readTalk(conversation).texts.at(-1) ?? "";
   const request = { question, answers: replies.map(({ text }) => text) };
   const call = { signal: options.signal, headers };
   options.spent.usd += JUDGE_USD; // if the judge fails, its cost is unknown

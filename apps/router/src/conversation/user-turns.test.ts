@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { readTalk } from "../decision/turns.ts";
 import type { Conversation, Message, Part } from "./conversation.ts";
-import { isClientTask, readUserTurns, toTierState } from "./user-turns.ts";
+import { isClientTask, toTierState } from "./user-turns.ts";
 
 const text = (value: string): Part => ({ type: "text", text: value });
 const result: Part = { type: "toolResult", id: "1", parts: [], isError: false };
@@ -18,7 +19,8 @@ function conversation(
   };
 }
 
-const said = (value: string) => readUserTurns(conversation(["user", text(value)]));
+const userTurns = (talk: Conversation) => readTalk(talk).texts;
+const said = (value: string) => userTurns(conversation(["user", text(value)]));
 
 test("each message with the user's own text is a turn", () => {
   const talk = conversation(
@@ -27,18 +29,18 @@ test("each message with the user's own text is a turn", () => {
     ["assistant", text("Which?")],
     ["user", text("JSON")],
   );
-  expect(readUserTurns(talk)).toEqual(["Write a parser", "JSON"]);
+  expect(userTurns(talk)).toEqual(["Write a parser", "JSON"]);
 });
 
 test("tool results begin no turn, nor do reminders beside them", () => {
   const reminder = text("<system-reminder>The file changed.</system-reminder>");
   const talk = conversation(["user", text("Go")], ["assistant"], ["user", result, reminder]);
-  expect(readUserTurns(talk)).toEqual(["Go"]);
+  expect(userTurns(talk)).toEqual(["Go"]);
 });
 
 test("a folder's rules beside a message are left out", () => {
   const rules = text("# AGENTS.md instructions for /shop\n\nBe brief.");
-  expect(readUserTurns(conversation(["user", rules, text("Go")]))).toEqual(["Go"]);
+  expect(userTurns(conversation(["user", rules, text("Go")]))).toEqual(["Go"]);
 });
 
 test.each([
@@ -47,11 +49,11 @@ test.each([
   "[Request interrupted by user for tool use]",
 ])("%s begins no turn", (event) => {
   const talk = conversation(["user", text("Go")], ["user", result, text(event)]);
-  expect(readUserTurns(talk)).toEqual(["Go"]);
+  expect(userTurns(talk)).toEqual(["Go"]);
 });
 
 test("text beside a tool result begins a turn", () => {
-  expect(readUserTurns(conversation(["user", result, text("Stop, do it so")]))).toEqual([
+  expect(userTurns(conversation(["user", result, text("Stop, do it so")]))).toEqual([
     "Stop, do it so",
   ]);
 });
@@ -94,9 +96,9 @@ test.each([
 });
 
 test("an image without text is a turn", () => {
-  expect(
-    readUserTurns(conversation(["user", { type: "image", url: "https://a.example/b" }])),
-  ).toEqual(["[image]"]);
+  expect(userTurns(conversation(["user", { type: "image", url: "https://a.example/b" }]))).toEqual([
+    "[image]",
+  ]);
 });
 
 test("the state is the message, cut as the contract says", () => {
@@ -117,7 +119,7 @@ test("a program's text that continues a reply begins no turn", () => {
     "The connection dropped mid-response. Resume directly — no apology, no recap.",
   );
   const talk = conversation(["user", text("Go")], ["assistant", text("He")], ["user", resume]);
-  expect(readUserTurns(talk)).toEqual(["Go"]);
+  expect(userTurns(talk)).toEqual(["Go"]);
 });
 
 test("requests for titles, tags and follow-ups are a client's task", () => {

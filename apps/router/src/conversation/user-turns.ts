@@ -14,14 +14,6 @@ const endings = Object.values(clientTexts.endings).flat();
 /** Elements around the user's own words: only their tags go. */
 const frames = ["task", "user_query", "feedback"];
 
-/** Returns the user's own texts in order, one for each turn. Tool results and reminders begin no turn. */
-export function readUserTurns({ messages }: Conversation): string[] {
-  return messages
-    .filter(({ role }) => role === "user")
-    .map(ownTextOf)
-    .filter((text) => text !== "");
-}
-
 /** Returns the user's own words of a message, or an empty text. */
 export function ownTextOf({ parts }: Message): string {
   const text = textOf(parts.filter(isOwn));
@@ -41,10 +33,8 @@ function startsWithOne(starts: readonly string[], text: string): boolean {
 }
 
 function cutEnding(text: string): string {
-  const starts = endings
-    .map((ending) => text.indexOf(`\n${ending}`))
-    .filter((start) => start !== -1);
-  return text.slice(0, Math.min(text.length, ...starts));
+  const starts = endings.map((ending) => text.indexOf(`\n${ending}`));
+  return text.slice(0, Math.min(text.length, ...starts.filter((start) => start !== -1)));
 }
 
 /** Replaces each closed element; an unclosed one stays. Linear: no part of the text is read twice. */
