@@ -200,8 +200,8 @@ async function judged(
   );
   const replies = [{ tier: decision.tierUsed, text, costUsd: reply.costUsd }, ...asked];
   if (replies.some(({ text }) => text === "")) return null;
-  const question = readTalk(conversation).texts.at(-1) ?? "";
-  const request = { question, answers: replies.map(({ text }) => text) };
+  const answers = replies.map(({ text }) => text);
+  const request = { question: readTalk(conversation).texts.at(-1) ?? "", answers };
   const call = { signal: options.signal, headers };
   options.spent.usd += JUDGE_USD; // if the judge fails, its cost is unknown
   const { qualities, costUsd } = await judge(options.services.evaluator, request, call);
@@ -284,12 +284,10 @@ async function judge(
 
 function requestOf(question: string, order: readonly string[]) {
   const named = order.map((answer, at) => [nameAt(at), cutMessage(answer)] as const);
-  const questions = named.map(
-    ([name]) => [name, boolean(`Does this answer the question? Read ${name}.`)] as const,
-  );
+  const askOf = (name: string) => boolean(`Does this answer the question? Read ${name}.`);
   return {
     state: { question: cutMessage(question), ...Object.fromEntries(named) },
-    questions: Object.fromEntries(questions),
+    questions: Object.fromEntries(named.map(([name]) => [name, askOf(name)] as const)),
   };
 }
 
