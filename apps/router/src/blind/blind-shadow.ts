@@ -282,9 +282,10 @@ async function judge(
   return { qualities, costUsd: costs.reduce((sum, usd) => sum + usd, 0) };
 }
 
+const askOf = (name: string) => boolean(`Does this answer the question? Read ${name}.`);
+
 function requestOf(question: string, order: readonly string[]) {
   const named = order.map((answer, at) => [nameAt(at), cutMessage(answer)] as const);
-  const askOf = (name: string) => boolean(`Does this answer the question? Read ${name}.`);
   return {
     state: { question: cutMessage(question), ...Object.fromEntries(named) },
     questions: Object.fromEntries(named.map(([name]) => [name, askOf(name)] as const)),
