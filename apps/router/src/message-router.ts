@@ -41,7 +41,7 @@ export interface Call {
 }
 
 interface RouterReplyOptions extends Partial<
-  Pick<Parameters<typeof generateReply>[1], "passed" | "toService">
+  Pick<Parameters<typeof generateReply>[1], "passed" | "toService" | "onWarnings">
 > {
   readonly listener: ReplyListener;
   /** The evaluation model's decision if another model replies. */
@@ -126,7 +126,14 @@ export class MessageRouter {
 
   /** Asks the decision's model; a failure is data. */
   async reply(first: Decision, unlimited: Conversation, given: RouterReplyOptions & Call) {
-    const { autoDecision = null, onFallback, passed = null, toService, ...call } = given;
+    const {
+      autoDecision = null,
+      onFallback,
+      passed = null,
+      toService,
+      onWarnings,
+      ...call
+    } = given;
     const { services, blindShadow } = this.#routing;
     const { redact, tracing } = services;
     const { budget } = call;
@@ -153,6 +160,7 @@ export class MessageRouter {
         meter,
         signatures: this.#signatures,
         toService,
+        onWarnings,
         marksCaches: this.#routing.policy.marksCaches,
         onEnd: (target, failed) => this.plans.note(target, failed, unlimited),
         onNext: async (target, { cause, maybeBilled }) => {

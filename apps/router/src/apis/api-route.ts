@@ -6,7 +6,6 @@ import type { Answer, Call } from "../message-router.ts";
 import { type PassedRequest, refusalBy, takesBody } from "../reply/passed-request.ts";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
 import type { ReplyListener } from "../reply/reply-piece.ts";
-import type { Target } from "../reply/upstream.ts";
 import type { RouterOptions } from "../router-options.ts";
 import {
   addIgnored,
@@ -18,6 +17,7 @@ import { type EventSender, sendEvents } from "../routes/event-stream.ts";
 import type { Guards } from "../routes/guards.ts";
 import type { Api, ApiRequest, ReplyWriter } from "./api.ts";
 import { withCallIds } from "./call-ids.ts";
+import { checkSettings, ignoredBy, warnedFields } from "./ignored-fields.ts";
 import { createModelChooser } from "./choose-model.ts";
 import { apis } from "./errors.ts";
 import { addModelRoutes } from "./model-routes.ts";
@@ -49,6 +49,8 @@ export function addApiRoutes(app: Hono<ClientEnv>, parts: ApiParts): void {
 /** One reply to a request. */
 interface ReplyCall {
   readonly ask: (listener: ReplyListener) => Promise<Answer>;
+  /** Sets the headers of the answer. */
+  readonly setHeaders: (by: Decision | undefined) => void;
   /** Returns the decision for the model that replies, or will. */
   readonly decision: () => Decision;
   /** Returns the writer, which is opened for that model. */
@@ -75,10 +77,8 @@ function replyRoute(
     const limited = isLimited(call) ? request.allowed : null;
     const dropped = limited?.dropped ?? [];
     const isUnchanged = takesBody(target.upstream, passed) && !isOpenEnded;
-    addIgnored(
-      c,
-      isUnchanged ? dropped : [...new Set([...ignoredBy(target, request), ...dropped])],
-    );
+    if (!isUnchanged) checkSettings(target, request);
+    const ignored = new Set([...(isUnchanged ? [] : ignoredBy(target, request)), ...dropped]);
     const { repairs, body: given } = { ...request, ...limited };
     const body = withServiceIds(api.upstreamType, given);
     const isVerbatim = repairs.length === 0 && dropped.length === 0 && body === given;
@@ -94,11 +94,18 @@ function replyRoute(
           onFallback: (changed) => void (decision = changed),
           autoDecision: chosen.autoDecision,
           toService: withCallIds,
+          onWarnings: (given) => {
+            for (const field of warnedFields(given, request.body)) ignored.add(field);
+          },
           passed: { ...passed, ...limited, json, headers: c.req.header() },
         });
         const { end } = answer.reply;
         if (end !== null) chosen.keep(answer.decision, end.usage);
         return answer;
+      },
+      setHeaders(by) {
+        addIgnored(c, [...ignored]);
+        setDecisionHeaders(c, by ?? decision);
       },
       decision: () => decision,
       writer: () => (writer ??= api.write({ ...call, model: decision.model, createdAt }, request)),
@@ -127,17 +134,6 @@ function isLimited({ key, budget }: Call): boolean {
   return budget !== null || (key !== null && (key.tiers ?? key.models) !== null);
 }
 
-/** Returns the fields without an effect in a translated request. */
-function ignoredBy(
-  { upstream, model }: Target,
-  { conversation, unread }: ApiRequest,
-): readonly string[] {
-  const isSerial = conversation.providerOptions["openai"]?.["parallelToolCalls"] === false;
-  // At the gateway, only models of OpenAI and Anthropic support it.
-  const isLost = isSerial && upstream.type === "gateway" && !/^(?:openai|anthropic)\//.test(model);
-  return isLost ? [...unread, "parallel_tool_calls"] : unread;
-}
-
 /** @throws HttpError (400) unless the model of a tier takes the body unchanged. */
 function checkSupport(
   { unsupported: problem, ...passed }: Omit<PassedRequest, "json">,
@@ -152,7 +148,7 @@ function checkSupport(
   throw refusalBy([...new Set(upstreams.map(({ name }) => name))], problem);
 }
 
-async function sendWhole(c: Context<ClientEnv>, { ask, writer }: ReplyCall) {
+async function sendWhole(c: Context<ClientEnv>, { ask, setHeaders, writer }: ReplyCall) {
   let bytes = "";
   const answer = await ask((part) => {
     if (typeof part === "string") bytes += part;
@@ -160,8 +156,8 @@ async function sendWhole(c: Context<ClientEnv>, { ask, writer }: ReplyCall) {
   });
   const { reply } = answer;
   c.header("x-router-reply-ms", String(reply.replyMs));
-  if (reply.end === null) throw toHttpError(c, answer);
-  setDecisionHeaders(c, answer.decision);
+  setHeaders(answer.decision);
+  if (reply.end === null) throw toHttpError(answer);
   if (bytes !== "") return c.body(bytes, 200, { "Content-Type": "application/json" });
   writer().end(reply.end);
   return c.json(writer().whole());
@@ -170,7 +166,7 @@ async function sendWhole(c: Context<ClientEnv>, { ask, writer }: ReplyCall) {
 /** Streams the reply. A failure before the first piece is a status, unless a silence has sent the headers. */
 async function sendStream(
   c: Context<ClientEnv>,
-  { ask, decision, writer }: ReplyCall,
+  { ask, setHeaders, decision, writer }: ReplyCall,
   pingMs: number,
 ): Promise<Response> {
   const begun = Promise.withResolvers<void>();
@@ -184,8 +180,8 @@ async function sendStream(
     await send(typeof part === "string" ? part : [...begin(), ...writer().add(part)]);
   });
   const ended = await firstOf(begun.promise, answer, pingMs);
-  if (ended && ended.reply.end === null) throw toHttpError(c, ended);
-  setDecisionHeaders(c, decision());
+  setHeaders(ended?.decision);
+  if (ended && ended.reply.end === null) throw toHttpError(ended);
   const failed = () => writer().fail(defectMessage, 500);
   return sendEvents(c, { pingMs, isSilent: ended === null, failed }, async (send) => {
     connected.resolve(send);
@@ -211,8 +207,7 @@ async function firstOf(begun: Promise<void>, answer: Promise<Answer>, pingMs: nu
   }
 }
 
-function toHttpError(c: Context<ClientEnv>, { decision, reply }: Answer): HttpError {
-  setDecisionHeaders(c, decision);
+function toHttpError({ decision, reply }: Answer): HttpError {
   const { httpError, replyError } = reply;
   const status = statusFor(reply, decision);
   const asked = httpError?.retryAfter ?? null;

@@ -39,6 +39,16 @@ export function toCallOptions(
   };
 }
 
+/** Returns the setting that a translation loses and that changes the reply; null for none. */
+export function lostSetting(
+  { settings, format }: Pick<Conversation, "settings" | "format">,
+  type: UpstreamType,
+): "stopSequences" | "responseFormat" | null {
+  const stops = settings.stopSequences ?? [];
+  if (type === "openai-responses" && stops.length > 0) return "stopSequences";
+  return type === "anthropic" && format !== null && !format.schema ? "responseFormat" : null;
+}
+
 function toFunctionTool({ name, parameters, description, strict, providerOptions }: Tool) {
   return {
     type: "function" as const,

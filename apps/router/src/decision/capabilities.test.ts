@@ -53,6 +53,27 @@ test("a field that only services of one API take needs such a service", () => {
   expect(isCapable(target, asked("gateway"))).toBe(true);
 });
 
+test("a setting that a translation loses needs a service that keeps it", () => {
+  const { isCapable } = createCapabilityCheck(() => new Map());
+  const json = { name: null, description: null, schema: null, strict: null };
+  const [stops, objects] = [
+    { ...conversationOf("hi"), settings: { stopSequences: ["END"] } },
+    { ...conversationOf("hi"), format: json },
+  ];
+  const keeps = (type: Parameters<typeof connectUpstream>[0]["type"]) => {
+    const upstream = connectUpstream({ type, name: "u", apiKey: null });
+    return [stops, objects].map((conversation) =>
+      isCapable({ ...target, upstream }, { conversation }),
+    );
+  };
+  expect(keeps("openai-chat")).toEqual([true, true]);
+  expect(keeps("openai-responses")).toEqual([false, true]);
+  expect(keeps("anthropic")).toEqual([true, false]);
+  const upstream = connectUpstream({ type: "anthropic", name: "u", apiKey: null });
+  const passed = { unsupported: null, upstreamType: "anthropic" } as const;
+  expect(isCapable({ ...target, upstream }, { conversation: objects, passed })).toBe(true);
+});
+
 test.each([
   ["what a reply without a limit needs", undefined, 1024],
   ["the client's limit", 5000, 5000],

@@ -1,5 +1,6 @@
 import type { CatalogModel } from "evaluator-client";
 import { type Conversation, filesOf, givenOf } from "../conversation/conversation.ts";
+import { lostSetting } from "../conversation/to-call-options.ts";
 import { inputTokensOf } from "../conversation/input-tokens.ts";
 import { estimateInput } from "../reply/billed-tokens.ts";
 import { type PassedRequest, takesBody } from "../reply/passed-request.ts";
@@ -77,7 +78,9 @@ export function createCapabilityCheck(
   });
   /** Whether a model can take a request, as far as is known. */
   const isCapable = (target: Target, { conversation, passed }: Asked): boolean => {
-    if (passed?.unsupported && !takesBody(target.upstream, passed)) return false;
+    const isPassed = passed ? takesBody(target.upstream, passed) : false;
+    const isLost = passed?.unsupported ?? lostSetting(conversation, target.upstream.type);
+    if (!isPassed && isLost) return false;
     const given = capabilitiesOf(target, listed());
     const { hasTools, hasImages, hasFiles, isOver } = find(conversation);
     if (hasTools && given.tools === false) return false;

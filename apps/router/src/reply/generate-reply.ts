@@ -31,6 +31,7 @@ export interface ReplyOptions {
   readonly toService?: ((given: Conversation, type: UpstreamType) => Conversation) | undefined;
   /** Whether conversations without marks get some for the caches of Anthropic's models. @default false */
   readonly marksCaches?: boolean;
+  readonly onWarnings?: ConstructorParameters<typeof ReplyPieces>[0]["onWarnings"];
   /** Ids for the upstream. */
   readonly headers?: Readonly<Record<string, string>>;
   /**

@@ -4,6 +4,7 @@ import {
   type LanguageModelV4FinishReason,
   type LanguageModelV4GenerateResult,
   type SharedV4ProviderMetadata,
+  type SharedV4Warning,
 } from "@ai-sdk/provider";
 import { mergeMetadata, type Signature, type SignedPart } from "../conversation/signatures.ts";
 import {
@@ -24,6 +25,8 @@ interface PiecesOptions {
   readonly meter: TokenMeter;
   /** Called at the end of a block with a signature. */
   readonly onSigned: (part: SignedPart) => void;
+  /** Called with the settings that the service does not have. */
+  readonly onWarnings?: ((warnings: readonly SharedV4Warning[]) => void) | undefined;
 }
 
 /** A part of a language model's stream, unchecked. */
@@ -47,6 +50,8 @@ export class ReplyPieces {
   add(given: object): void {
     const part = given as StreamPart;
     switch (part["type"]) {
+      case "stream-start":
+        return this.#options.onWarnings?.(part["warnings"] as readonly SharedV4Warning[]);
       case "text-delta":
         return this.#append(this.#blockOf("text", part["id"]), part["delta"]);
       case "reasoning-start":
@@ -75,6 +80,7 @@ export class ReplyPieces {
 
   /** Adds a reply that is not streamed. */
   addWhole({ content, ...end }: LanguageModelV4GenerateResult): void {
+    this.#options.onWarnings?.(end.warnings);
     addUsage(this.#options.meter, end.response?.body);
     for (const [id, part] of content.entries()) {
       if (part.type === "tool-call") this.add(part);

@@ -1,11 +1,11 @@
 import { networkInterfaces } from "node:os";
 import { isLoopbackHost, toHostname } from "evaluator-kit";
-import type { Hono, HonoRequest, MiddlewareHandler } from "hono";
+import type { Hono, MiddlewareHandler } from "hono";
 import { turn } from "../reply/attempt.ts";
 import type { openLiveKeys } from "../keys/key-store.ts";
 import type { MinuteLimits } from "../keys/minute-limits.ts";
 import type { RouterOptions } from "../router-options.ts";
-import { allowedBy, foreignPage, withCors } from "./allowed-origins.ts";
+import { sameOriginOnly, withCors } from "./allowed-origins.ts";
 import type { ClientEnv } from "./client-request.ts";
 import { jsonBody } from "./json-body.ts";
 import { requireKey } from "./require-key.ts";
@@ -16,10 +16,8 @@ interface GuardParts {
   readonly page: Parameters<typeof pageHeaders>[0];
   /** The addresses of the router. */
   readonly hosts: ReadonlySet<string>;
-  readonly options: Pick<
-    RouterOptions,
-    "accessToken" | "allowedNames" | "allowedOrigins" | "maxCallsInFlight"
-  >;
+  readonly options: Parameters<typeof sameOriginOnly>[0]["options"] &
+    Pick<RouterOptions, "accessToken" | "maxCallsInFlight">;
   /** The named keys. @default null */
   readonly keys?: Pick<Awaited<ReturnType<typeof openLiveKeys>>, "current"> | null;
   readonly minuteLimits?: MinuteLimits;
@@ -67,38 +65,6 @@ export function allowedHosts(host: string, port: number, names: readonly string[
   const own = ["localhost", "127.0.0.1", "[::1]", ...[host, ...reachable].map(toHostname)];
   const withPort = [...own, ...names].map((name) => `${name}:${port}`);
   return new Set<string>(port === 80 ? [...own, ...withPort, ...names] : [...withPort, ...names]); // browsers omit :80
-}
-
-/** Rejects foreign hosts and requests of pages that are not allowed; these may only link to the page at `/`. */
-function sameOriginOnly({ hosts, options }: GuardParts): MiddlewareHandler {
-  const origins = new Set([...hosts].map((host) => `http://${host}`));
-  for (const host of options.allowedNames) origins.add(`https://${host}`);
-  const isAllowed = allowedBy(options.allowedOrigins);
-  return async ({ req }, next) => {
-    const origin = req.header("origin");
-    const site = req.header("sec-fetch-site") ?? "none";
-    // The request line may hold a whole address that differs from the header.
-    if (!hosts.has(req.header("host")?.toLowerCase() ?? "") || !hosts.has(new URL(req.url).host)) {
-      const error =
-        "This router answers to its own address only; ROUTER_ALLOWED_HOSTS adds a proxy's host.";
-      throw new HttpError(403, error);
-    }
-    if (origin !== undefined && req.path.startsWith("/v1/") && isAllowed(origin)) return next();
-    if (origin !== undefined && !origins.has(origin)) {
-      throw new HttpError(403, foreignPage);
-    }
-    if (site !== "same-origin" && site !== "none" && !isLinkToPage(req)) {
-      throw new HttpError(403, "Open this router's address directly; other sites may not.");
-    }
-    return next();
-  };
-}
-
-function isLinkToPage(request: HonoRequest): boolean {
-  const opensTab =
-    request.header("sec-fetch-mode") === "navigate" &&
-    request.header("sec-fetch-dest") === "document";
-  return opensTab && request.method === "GET" && request.path === "/";
 }
 
 const MAX_BODY_BYTES = 1024 * 1024;
