@@ -25,6 +25,18 @@ test("a listed price has the cache prices that are known", async () => {
   });
 });
 
+test.each([
+  ["per token", { input: "0.000001", output: "0.000002" }, "0.000003"],
+  ["per million tokens", { input: "1", output: "2" }, "3"],
+])("a list %s has the prices of long inputs in the same unit", async (_, usd, cost) => {
+  const pricing = { ...usd, input_tiers: [{ cost, min: 200_000 }] };
+  const prices = await listed(() => Response.json({ data: [{ id: "a/b", pricing }] }));
+  expect(prices.get("a/b")).toMatchObject({
+    inputUsdPerMillionTokens: 1,
+    fromInputTokens: [{ inputTokens: 200_000, inputUsdPerMillionTokens: 3 }],
+  });
+});
+
 test("a model without a price of input or output has no price", async () => {
   const pricings = [{ input: "1", input_cache_read: "1" }, { output: "1" }, {}, null];
   const data = pricings.map((pricing, at) => ({ id: `a/${at}`, pricing }));

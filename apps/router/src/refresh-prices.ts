@@ -80,7 +80,7 @@ function toPrice(model: CatalogModel): ModelPrice | null {
     inputUsdPerMillionTokens,
     outputUsdPerMillionTokens,
     ...givenOf({ cacheReadUsdPerMillionTokens, cacheWriteUsdPerMillionTokens }),
-    ...stepsOf(model.raw),
+    ...stepsOf(model),
   };
 }
 
@@ -92,14 +92,18 @@ const tierNamesOf = {
   input_cache_write_tiers: "cacheWriteUsdPerMillionTokens",
 } as const;
 
-function stepsOf(raw: unknown): Pick<ModelPrice, "fromInputTokens"> {
-  const pricing = (Object(raw) as { pricing?: unknown }).pricing;
+function stepsOf(model: CatalogModel): Pick<ModelPrice, "fromInputTokens"> {
+  const pricing = Object((model.raw as { pricing?: unknown }).pricing) as Record<string, unknown>;
+  // The catalog has found out whether the list is per token.
+  const { inputUsdPerMillionTokens: listed } = model;
+  const isPerMillion = listed !== 0 && Number(pricing["input"]) === listed;
+  const factor = isPerMillion ? 1 : 1_000_000;
   const steps = new Map<number, PriceStep>();
   for (const [name, field] of Object.entries(tierNamesOf)) {
-    const tiers = (Object(pricing) as Record<string, unknown>)[name];
+    const tiers = pricing[name];
     for (const tier of Array.isArray(tiers) ? tiers : []) {
       const { cost, min } = Object(tier) as { cost?: unknown; min?: unknown };
-      const [usd, inputTokens] = [Number(cost) * 1_000_000, Number(min ?? 0)];
+      const [usd, inputTokens] = [Number(cost) * factor, Number(min ?? 0)];
       if (!(usd >= 0 && inputTokens >= 0 && usd < Infinity && inputTokens < Infinity)) continue;
       steps.set(inputTokens, { ...steps.get(inputTokens), inputTokens, [field]: usd });
     }

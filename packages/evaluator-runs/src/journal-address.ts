@@ -3,6 +3,7 @@ import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { type CliContext, printable, toFileError, UsageError } from "evaluator-kit";
 import type { RecordSource } from "./input/record-source.ts";
+import type { JournalReader } from "./journal/journal-reader.ts";
 import { besideInput, toInputPath, toJournalPath } from "./output/paths.ts";
 
 /** The place of a journal: a SQLite file, with its input if that was typed, or a PostgreSQL database. */
@@ -85,17 +86,34 @@ async function onlyJournal({ cwd: folder, source }: AddressContext): Promise<str
   throw new UsageError(`${count} in this folder. ${next}`);
 }
 
-/** Returns the input file that a journal file stands beside: the one typed, else one of its name. */
+/** Returns the input file that a journal file stands beside: the one typed, the one of its newest run, else one of its name. */
 export function inputOf(
   { path, input }: { readonly path: string; readonly input?: string | undefined },
   source: SourceNames,
+  begun?: unknown,
 ): string {
   if (input !== undefined) return input;
   const [folder, stem] = [dirname(path), basename(path).slice(0, -journalEnd(source).length)];
   const beside = readdirSync(folder).filter((name) => besideInput(name, "") === stem);
   // A folder may have the name alone.
-  const name = beside.toSorted().find(hasInputEnd) ?? beside[0];
+  const isBegun = beside.includes(begun as string);
+  const name = isBegun ? (begun as string) : (beside.toSorted().find(hasInputEnd) ?? beside[0]);
   return join(folder, name ?? `${stem}.json`);
+}
+
+/** Writes a line if the journal also has records of another input, such as `a.csv` beside `a.json`. */
+export function warnOfShared(
+  journal: JournalReader,
+  context: Pick<CliContext, "stderr"> & Readonly<Record<"inputPath" | "journalPath", string>>,
+): void {
+  const input = basename(context.inputPath);
+  const other = journal.newestRun()?.begin?.options["input"];
+  if (typeof other !== "string" || other === input) return;
+  const file = basename(context.journalPath);
+  context.stderr.write(
+    printable`${file} also has the records of ${other}, and the results of ${input} replace those of ${other}; rename one of the two to keep them apart.` +
+      "\n",
+  );
 }
 
 function hasInputEnd(name: string): boolean {

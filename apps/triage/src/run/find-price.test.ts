@@ -54,12 +54,12 @@ test.each([
 
 test("an answer that says no cost is counted by the listed price", async () => {
   const cwd = await folderWith([sampleMail()]);
-  const openCatalog = async () => listing({ input: "0.001" });
+  const openCatalog = async () => listing({ input: "0.0005" });
   const target = { url: "https://gateway.example/v4/ai", modelId };
   const { providerMetadata: _, ...response } = sampleResponse();
   const answer = () => ({ ...response, providerMetadata: {} });
   const recording = { ...recordingTransport(answer), target };
   const { stderr } = await startTriage(["inbox.json"], { cwd, transport: recording, openCatalog });
-  expect(stderr).toContain("($1,000.00 a million tokens: the gateway's price list)");
-  expect(stderr).toContain("300 tokens, $0.30,");
+  expect(stderr).toContain("($500.00 a million tokens: the gateway's price list)");
+  expect(stderr).toContain("300 tokens, $0.15,");
 });

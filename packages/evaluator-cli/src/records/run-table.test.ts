@@ -137,6 +137,8 @@ test.each([
     "number,body\n1,a\n",
     'no record has the column "id"; give every record its own id, in the column that --id names',
   ],
+  ["an ID in capitals", "ID,body\n1,a\n", 'no record has the column "id"; there is "ID": --id ID'],
+  ["another separator of Excel", "sep=|\nid|body\n1|a\n", "line 1: is Excel's line about a"],
   [
     "a repeated id",
     "id,body\n1,a\n1,b\n",
@@ -163,6 +165,29 @@ test.each([
   expect(await problemOf(content)).toContain(problem);
 });
 
+test("two inputs of one name share a journal, and the second run says so", async () => {
+  const one = { "tickets.csv": "id,body\n1,a\n", "tickets.json": '[{"id":2,"body":"b"}]' };
+  const cwd = await folderOf(one);
+  const shared =
+    "tickets.evaluator.sqlite also has the records of tickets.csv, and the results of tickets.json replace those of tickets.csv; rename one of the two to keep them apart.\n";
+  for (const [file, isSaid] of [
+    ["tickets.csv", false],
+    ["tickets.csv", false],
+    ["tickets.json", true],
+  ] as const) {
+    const { exitCode, stderr } = await run(cwd, [file]);
+    expect([exitCode, stderr.includes(shared)]).toEqual([0, isSaid]);
+  }
+  // The newest run goes on with its own input.
+  const { stderr } = await runWords(cwd, [
+    "work",
+    "--journal",
+    "tickets.evaluator.sqlite",
+    "--offline",
+  ]);
+  expect(stderr).not.toContain("also has");
+});
+
 test("a number that no state has may have any digits, and one that stays itself is sent", async () => {
   const exact = "9007199254740994";
   const cwd = await folderOf({ "t.ndjson": `{"id":1,"a":${exact},"b":9007199254740993}\n` });
@@ -173,6 +198,9 @@ test("a number that no state has may have any digits, and one that stays itself 
 test("a column that no record has is named, with the option to change", async () => {
   expect(await problemOf(tickets, ["--state", "subject,boddy"])).toBe(
     'no record has the column "boddy"; choose those of the state with --state',
+  );
+  expect(await problemOf(tickets, ["--state", "Subject"])).toBe(
+    'no record has the column "Subject"; there is "subject": --state subject',
   );
 });
 

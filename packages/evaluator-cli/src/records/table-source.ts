@@ -51,11 +51,18 @@ function tableForm(
 ): RecordForm<RunRecord> {
   const wanted = toRecordColumns(options);
   const seen = new Set<string>();
+  let first: readonly string[] = [];
+  const noColumn = (name: string, { option, advice }: { option: string; advice: string }) => {
+    const meant = first.find((column) => normalise(column) === normalise(name));
+    const next = meant === undefined ? advice : printable`there is "${meant}": ${option} ${meant}`;
+    return printable`no record has the column "${name}"; ` + next;
+  };
   return {
     split,
     check(value, inexact = []) {
       if (!isRecord(value)) return wrong("is not an object; write { id, … }");
       const record = value as JsonObject;
+      if (first.length === 0) first = Object.keys(record);
       noteColumns(record, wanted, seen);
       const rounded = inexact.find(([column]) => isRead(String(column), wanted));
       if (rounded !== undefined) return wrong(describeInexact(rounded));
@@ -70,10 +77,15 @@ function tableForm(
       if (count === 0)
         return "it has no record; write CSV with a header, or JSON with one record a line";
       if (seen.size === 0) return null; // each record has its own problem
-      if (!seen.delete(id)) return noColumn(id, `${idAdvice}, in the column that --id names`);
+      if (!seen.delete(id)) {
+        const advice = `${idAdvice}, in the column that --id names`;
+        return noColumn(id, { option: "--id", advice });
+      }
       if (columns === null) return questions ? answerInState(seen, questions) : null;
       const unseen = columns.find(([, column]) => column !== id && !seen.has(column));
-      return unseen ? noColumn(unseen[1], "choose those of the state with --state") : null;
+      if (unseen === undefined) return null;
+      const advice = "choose those of the state with --state";
+      return noColumn(unseen[1], { option: "--state", advice });
     },
     advice: "Check the path.",
   };
@@ -83,10 +95,6 @@ const idAdvice = "give every record its own id";
 
 function wrong(problem: string, id?: string) {
   return { id, record: null, problems: [problem] };
-}
-
-function noColumn(name: string, advice: string): string {
-  return printable`no record has the column "${name}"; ${advice}`;
 }
 
 function noteColumns(record: JsonObject, { id, columns }: RecordColumns, seen: Set<string>): void {

@@ -175,7 +175,7 @@ test.each([
   ["0.00000007", 0.07],
   ["0.000015", 15],
   ["0", 0],
-  ["2", 2_000_000],
+  ["0.0006", 600],
   [".000001", 1],
   ["4.2e-8", 0.042],
   ["4.2E-8", 0.042],
@@ -192,4 +192,31 @@ test.each([
   expect(model?.outputUsdPerMillionTokens).toBe(perMillion);
   expect(model?.cacheReadUsdPerMillionTokens).toBe(perMillion);
   expect(model?.cacheWriteUsdPerMillionTokens).toBe(perMillion);
+});
+
+test("a list whose lowest price is no price of a token has prices per million", async () => {
+  const prices = [
+    ["0.042", "0"],
+    ["0", "0.001"],
+    [1250, "600"],
+    [null, undefined],
+  ];
+  const pricing = prices.map(([input, output]) => ({ input, output, input_cache_read: "0.0005" }));
+  const data = pricing.map((pricing, at) => ({ id: `a/${at}`, pricing }));
+  const endpoints = pricing.map(({ input, output }) => ({
+    pricing: { prompt: input, completion: output },
+  }));
+  const { catalog } = answeringCatalog(() => Response.json({ data }));
+  const { catalog: other } = answeringCatalog(() => Response.json({ data: { endpoints } }));
+  for (const all of [await catalog.listModels(), await other.listEndpoints("a/b")]) {
+    const usd = all.map((one) => [one.inputUsdPerMillionTokens, one.outputUsdPerMillionTokens]);
+    expect(usd).toEqual([
+      [0.042, 0],
+      [0, 0.001],
+      [1250, 600],
+      [null, null],
+    ]);
+  }
+  const [model] = await catalog.listModels();
+  expect(model?.cacheReadUsdPerMillionTokens).toBe(0.0005);
 });

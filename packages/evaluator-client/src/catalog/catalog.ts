@@ -37,7 +37,7 @@ export interface CatalogModel {
   cacheReadUsdPerMillionTokens: number | null;
   /** US dollars per million input tokens that a cache keeps, or null when not listed. */
   cacheWriteUsdPerMillionTokens: number | null;
-  /** The unchanged record; its prices are per token. */
+  /** The unchanged record; its prices are per token, or per million as in the contract. */
   raw: unknown;
 }
 
@@ -188,7 +188,7 @@ const price = z.nullish(amountSchema.check(z.refine((amount) => Number(amount) >
 const flag = z.nullish(z.union([z.boolean(), z.string()]));
 const text = z.nullish(z.string());
 
-// Prices are per token; unknown fields pass (field facts).
+// Unknown fields pass (field facts).
 const modelListSchema = z.looseObject({
   data: z.array(
     z.looseObject({
@@ -225,27 +225,31 @@ const endpointListSchema = z.looseObject({
 const creditsSchema = z.looseObject({ balance: amountSchema, total_used: amountSchema });
 
 function toModels(json: unknown): CatalogModel[] {
-  return parse(modelListSchema, json).data.map((model) => ({
+  const { data } = parse(modelListSchema, json);
+  const toUsd = perMillion(data.flatMap(({ pricing }) => [pricing?.input, pricing?.output]));
+  return data.map((model) => ({
     id: model.id,
     type: model.type ?? null,
     name: model.name ?? null,
     contextWindow: model.context_window || null, // 0 for the evaluation model
-    inputUsdPerMillionTokens: usdPerMillionTokens(model.pricing?.input),
-    outputUsdPerMillionTokens: usdPerMillionTokens(model.pricing?.output),
-    cacheReadUsdPerMillionTokens: usdPerMillionTokens(model.pricing?.input_cache_read),
-    cacheWriteUsdPerMillionTokens: usdPerMillionTokens(model.pricing?.input_cache_write),
+    inputUsdPerMillionTokens: toUsd(model.pricing?.input),
+    outputUsdPerMillionTokens: toUsd(model.pricing?.output),
+    cacheReadUsdPerMillionTokens: toUsd(model.pricing?.input_cache_read),
+    cacheWriteUsdPerMillionTokens: toUsd(model.pricing?.input_cache_write),
     raw: model,
   }));
 }
 
 function toEndpoints(json: unknown): ModelEndpoint[] {
-  return parse(endpointListSchema, json).data.endpoints.map((endpoint) => ({
+  const { endpoints } = parse(endpointListSchema, json).data;
+  const toUsd = perMillion(endpoints.flatMap(({ pricing: p }) => [p?.prompt, p?.completion]));
+  return endpoints.map((endpoint) => ({
     providerName: endpoint.provider_name ?? null,
     zdr: endpoint.zdr ?? null,
     noTraining: endpoint.no_training ?? null,
     supportsImplicitCaching: endpoint.supports_implicit_caching ?? null,
-    inputUsdPerMillionTokens: usdPerMillionTokens(endpoint.pricing?.prompt),
-    outputUsdPerMillionTokens: usdPerMillionTokens(endpoint.pricing?.completion),
+    inputUsdPerMillionTokens: toUsd(endpoint.pricing?.prompt),
+    outputUsdPerMillionTokens: toUsd(endpoint.pricing?.completion),
     raw: endpoint,
   }));
 }
@@ -263,9 +267,22 @@ function parse<TSchema extends z.ZodMiniType>(schema: TSchema, json: unknown): z
   throw new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
 }
 
-/** Moves the decimal point in the text, which rounds nothing: `"0.000000042"` gives 0.042. */
-function usdPerMillionTokens(usdPerToken: string | number | null | undefined): number | null {
-  if (usdPerToken === null || usdPerToken === undefined) return null;
-  const [digits, exponent = "0"] = String(usdPerToken).toLowerCase().split("e");
-  return Number(`${digits}e${Number(exponent) + 6}`);
+type Price = string | number | null | undefined;
+
+// As the price of a token this is $1,000 a million; as the price of a million, less than any model's.
+const LEAST_USD_PER_MILLION = 0.001;
+
+/**
+ * Returns what gives US dollars per million tokens, null for null. The contract has prices per million and
+ * services list them per token (field facts): the lowest price of a list that is above 0 decides.
+ */
+function perMillion(prices: readonly Price[]): (price: Price) => number | null {
+  const lowest = Math.min(...prices.map((price) => Number(price ?? 0) || Number.POSITIVE_INFINITY));
+  const digits = lowest < LEAST_USD_PER_MILLION ? 6 : 0;
+  return (price) => {
+    if (price === null || price === undefined) return null;
+    // Moves the decimal point in the text, which rounds nothing: "0.000000042" gives 0.042.
+    const [mantissa, exponent = "0"] = String(price).toLowerCase().split("e");
+    return Number(`${mantissa}e${Number(exponent) + digits}`);
+  };
 }

@@ -28,6 +28,15 @@ test.each([1, 3, 1000])(
       { line: 2, value: { id: "a", truth: 'x,"y"\nz', weight: "2" } },
       { line: 4, value: { id: "b", truth: "", weight: "" } },
     ]);
+    expect(
+      await split(`\uFEFFsep=;\r\n${table.replaceAll(",", ";").replace("x;", "x,")}`, size),
+    ).toEqual([
+      { line: 3, value: { id: "a", truth: 'x,"y"\nz', weight: "2" } },
+      { line: 5, value: { id: "b", truth: "", weight: "" } },
+    ]);
+    expect(await split("sep=,note\na,b\n", size)).toEqual([
+      { line: 2, value: { "sep=": "a", note: "b" } },
+    ]);
     expect(await split("[ ]", size)).toEqual([]);
     expect(await split("", size)).toEqual([]);
   },

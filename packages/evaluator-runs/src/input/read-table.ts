@@ -149,7 +149,7 @@ class CsvSplitter {
     [this.#cells, this.#recordLine] = [[], this.#line];
     if (cells.length === 1 && cells[0]?.trim() === "") return;
     if (this.#header === null) {
-      this.#takeHeader(cells, line);
+      if (!this.#isSeparatorLine(cells, line)) this.#takeHeader(cells, line);
       return;
     }
     if (cells.length !== this.#header.length) {
@@ -159,6 +159,16 @@ class CsvSplitter {
     }
     const value = Object.fromEntries(this.#header.map((name, i) => [name, cells[i] as string]));
     this.#records.push({ line, value });
+  }
+
+  // Excel's first line "sep=;", which it hides from its user; its own separator has already split it.
+  #isSeparatorLine([first = "", ...others]: readonly string[], line: number): boolean {
+    if (!/^sep=/i.test(first)) return false;
+    if (others.join("") !== "") return false; // a column with that name
+    if (others.length === 1) return true;
+    const problem =
+      "is Excel's line about a separator, which is to be a comma, a semicolon or a tab";
+    return this.#refuse(`${problem}; remove the line, and save the table with one of them`, line);
   }
 
   #takeHeader(cells: readonly string[], line: number): void {

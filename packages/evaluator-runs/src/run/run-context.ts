@@ -56,5 +56,5 @@ function checkSort({ sort }: RunCommand, columns: readonly Column[]): void {
   const shown = columns.filter((column) => column.asked === null || column.part !== "printed");
   const names = recordNames({ columns: shown }, false);
   if (sort === undefined || names.includes(sort)) return;
-  throw new UsageError(printable`--sort takes one of ${names.join(", ")}`);
+  throw new UsageError(printable`--sort takes one of ${names.join(", ")}.`);
 }

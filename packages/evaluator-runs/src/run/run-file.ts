@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
-import { relative, resolve } from "node:path";
+import { basename, relative, resolve } from "node:path";
 import { CliError, printable } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
 import { printCount, printDuration } from "../amounts.ts";
 import { toRecord } from "../columns/columns.ts";
-import { inputOf, type JournalAddress } from "../journal-address.ts";
+import { warnOfShared, inputOf, type JournalAddress } from "../journal-address.ts";
 import type { RunBegin } from "../journal/journal-reader.ts";
 import { Journal } from "../journal/journal.ts";
 import { readJournal } from "../journal/read-journal.ts";
@@ -38,6 +38,7 @@ export async function runFile(run: RunCommand, program: ProgramContext): Promise
   }
   await checkOutput(outputPath, inputPath, context);
   using journal = Journal.open(journalPath, context, context);
+  warnOfShared(journal, context);
   const plan = await planCalls(context, journal);
   if (!run.part) journal.beginRun({ mails: plan.length, options: toBegunOptions(run, context) });
   const price = await announceRun(plan, context);
@@ -56,6 +57,7 @@ function toBegunOptions(run: RunCommand, context: RunContext): RunBegin["options
     limit: Number.isFinite(limit) ? limit : null,
     skipInvalid,
     ...source.keepStateOptions(run.state, context),
+    input: basename(context.inputPath),
     questions: whole(run.questions),
     calibration: whole(run.calibration),
     format,
@@ -143,7 +145,11 @@ export async function goOn(
   const advice = `set the same engine (${option}, --offline), or start a new run about the file.`;
   checkSameEngine({ run: "The run", service: newest.service, advice }, serviceOf(transport));
   const state = newest.begin?.options ?? {};
-  const run = { ...toRun(newest.begin, command), file: inputOf(address, program.source), state };
+  const run = {
+    ...toRun(newest.begin, command),
+    file: inputOf(address, program.source, newest.begin?.options["input"]),
+    state,
+  };
   const questions = await chooseQuestions(run.questions, program);
   if (JSON.stringify(questions) !== JSON.stringify(newest.questions)) {
     throw new CliError(
