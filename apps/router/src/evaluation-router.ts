@@ -201,7 +201,10 @@ class Purchase {
       const usd = mostCostOf(this.request);
       if (usd !== null) return usd;
       const problem = `The key has a budget, and there is no price for ${name}`;
-      throw new HttpError(400, `${problem}: set price in the decisions of router.config.json.`);
+      throw new HttpError(
+        400,
+        `${problem}: name a service with its price in the decisions of router.config.json.`,
+      );
     });
     return Math.max(...costs);
   }

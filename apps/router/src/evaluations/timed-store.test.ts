@@ -16,3 +16,12 @@ test("an answer is kept for its seconds, and the oldest of a thousand is removed
   expect(store.get("0")).toBeUndefined();
   expect(store.get("1")).toBe(evaluation);
 });
+
+test("the oldest answers are removed if all of them are too long", async () => {
+  const store = timedStore(2, () => 0);
+  const long = { modelId: "a".repeat(12 * 1024 * 1024) } as Evaluation;
+  for (const key of ["a", "b", "b", "c"]) await store.set(key, long);
+  expect([store.get("a"), store.get("b"), store.get("c")]).toEqual([undefined, long, long]);
+  await store.set("d", { modelId: "a".repeat(33 * 1024 * 1024) } as Evaluation);
+  expect(["b", "c", "d"].map((key) => store.get(key))).toEqual([undefined, undefined, undefined]);
+});

@@ -1,27 +1,47 @@
 import type { Evaluation } from "evaluator-client";
 import type { EvaluationStore } from "evaluator-client/cache";
 
-/** The most answers that are kept; each has a few kilobytes. */
+/** The most answers that are kept, and the most characters of all of them as JSON. */
 const MOST_ANSWERS = 1000;
+const MOST_CHARACTERS = 32 * 1024 * 1024;
+
+interface Kept {
+  readonly evaluation: Evaluation;
+  readonly endsAtMs: number;
+  readonly size: number;
+}
 
 /** Keeps answers for a time; the oldest is removed first. Takes a clock that is never set, in milliseconds. */
 export function timedStore(
   seconds: number,
   now: () => number = () => performance.now(),
 ): EvaluationStore {
-  const kept = new Map<string, { readonly evaluation: Evaluation; readonly endsAtMs: number }>();
+  const kept = new Map<string, Kept>();
+  let size = 0;
+  const remove = (key: string) => {
+    size -= kept.get(key)?.size ?? 0;
+    kept.delete(key);
+  };
   return {
     get(key) {
       const found = kept.get(key);
       if (found === undefined || now() < found.endsAtMs) return found?.evaluation;
-      kept.delete(key);
+      remove(key);
       return undefined;
     },
     set(key, evaluation) {
-      kept.delete(key);
-      kept.set(key, { evaluation, endsAtMs: now() + 1000 * seconds });
-      const [oldest = ""] = kept.keys();
-      if (kept.size > MOST_ANSWERS) kept.delete(oldest);
+      remove(key);
+      const entry = {
+        evaluation,
+        endsAtMs: now() + 1000 * seconds,
+        size: JSON.stringify(evaluation).length,
+      };
+      kept.set(key, entry);
+      size += entry.size;
+      for (const oldest of kept.keys()) {
+        if (kept.size <= MOST_ANSWERS && size <= MOST_CHARACTERS) break;
+        remove(oldest);
+      }
     },
   };
 }

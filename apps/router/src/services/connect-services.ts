@@ -185,7 +185,9 @@ function connectEvaluation(
   });
   const address = addressOf(transport);
   const how = transport.name === "logprobs" ? ", read from its log-probabilities" : "";
-  const price = transport.usdPerMillionTokens ?? EVALUATION_USD_PER_MILLION_TOKENS;
+  const isVendors = transport.name === "gateway" || transport.name === "direct";
+  const usual = isVendors ? EVALUATION_USD_PER_MILLION_TOKENS : null;
+  const price = transport.usdPerMillionTokens ?? usual;
   const service = serviceOf({
     name: transport.name,
     evaluator,

@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { createEmulator } from "evaluator-emulator";
 import { closeServer, listen } from "evaluator-kit";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { onTestFinished, expect, test } from "vitest";
@@ -113,6 +114,20 @@ test("with a cache, equal calls at once and later buy one answer, and only one i
   expect(seen).toHaveLength(2);
 });
 
+test.each([
+  ["logprobs", { EVALUATOR_LOGPROBS_BASE_URL: "http://127.0.0.1:1", EVALUATOR_MODEL_ID: "m" }],
+  ["openrouter", { OPENROUTER_API_KEY: "a-key" }],
+])("without a price of %s, a key with a budget gets a 400", async (name, env) => {
+  const services = connectServices(parseRouterOptions({ EVALUATOR_TRANSPORT: name, ...env }));
+  onTestFinished(() => services.close());
+  const router = await budgetRouter(1, {}, { services });
+  const response = await router.post("/v1/systemone", body);
+  expect(response.status).toBe(400);
+  expect(await response.text()).toContain(
+    `there is no price for ${name}: name a service with its price`,
+  );
+});
+
 test("without a cache, equal calls are asked each", async () => {
   const { baseUrl, seen } = await startService("m-1");
   const services = connectServices(await optionsOf([{ service: "typesafe", baseUrl }]));
@@ -124,3 +139,49 @@ test("without a cache, equal calls are asked each", async () => {
   }
   expect(seen).toHaveLength(2);
 });
+
+const pixel =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+/** A router whose questions are answered by a service that the emulator plays. */
+async function routerOver(service: string) {
+  const emulator = createEmulator({ exchanges: [] });
+  onTestFinished(() => emulator.close());
+  const { origin: baseUrl } = await emulator.listen();
+  const account = service === "cloudflare" ? { accountId: "a" } : {};
+  const row = { service, baseUrl, apiKeyEnv: "FIRST_KEY", ...account };
+  const services = connectServices(await optionsOf([row]));
+  onTestFinished(() => services.close());
+  return testRouter({}, { services });
+}
+
+test("a box in an image is found by a service with images", async () => {
+  const router = await routerOver("typesafe");
+  const assets = { photo: { type: "image", format: "png", data_base64: pixel } };
+  const cup = { type: "box", instructions: "the cup" };
+  const asked = { state: ["photo"], questions: { cup, ...questions }, assets };
+  const reply = await post(router, "/v1/systemone", asked);
+  const side = expect.any(Number);
+  expect(reply).toMatchObject({
+    status: 200,
+    body: {
+      answers: {
+        cup: { type: "box", box: { top: side, left: side, bottom: side, right: side } },
+        scam: { type: "noul", noul: side },
+      },
+    },
+  });
+});
+
+test.each(["gemini", "openai", "cloudflare"])(
+  "an image in Google's form reaches %s",
+  async (service) => {
+    const image = { type: "image", mime_type: "image/png", data: pixel };
+    const asked = { input: [{ type: "text", text: "What is this?" }, image], questions };
+    const reply = await post(await routerOver(service), "/v1beta/decisions", asked);
+    expect(reply).toMatchObject({
+      status: 200,
+      body: { answers: { scam: { type: "noul", noul: expect.any(Number) } } },
+    });
+  },
+);

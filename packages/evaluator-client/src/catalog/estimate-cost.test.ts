@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { emailRequest } from "../testing/email-evaluation.ts";
 import { estimateTokens } from "../questions/tokens.ts";
-import { choice } from "../questions/kinds.ts";
+import { boolean, choice, score } from "../questions/kinds.ts";
 import { manyOptions, ownServer } from "../testing/played-chat.ts";
+import { createEvaluator } from "../create-evaluator.ts";
+import { directTransport } from "../transports/direct/direct-transport.ts";
 import { logprobsTransport } from "../transports/logprobs/logprobs-transport.ts";
-import { estimateCost } from "./estimate-cost.ts";
+import { estimateCost, mostCostUsd } from "./estimate-cost.ts";
 
 test("counts requests and tokens, and says that it is an estimate", () => {
   const one = estimateCost([emailRequest], { inputUsdPerMillionTokens: 0.042 });
@@ -60,3 +62,29 @@ test.each([-1, Number.NaN, Number.POSITIVE_INFINITY])("rejects a price of %d", (
     expect.objectContaining({ name: "ConfigurationError", option: "inputUsdPerMillionTokens" }),
   );
 });
+
+test.each(["systemone", "decisions", "gemini"] as const)(
+  "in the form %s no request has more bytes than its most tokens",
+  async (wire) => {
+    let bytes = 0;
+    const fetch = async (...[url, init]: Parameters<typeof globalThis.fetch>) => {
+      bytes = (await new Request(url, init).arrayBuffer()).byteLength;
+      return Response.json({}, { status: 400 });
+    };
+    const model = "m";
+    const transport = directTransport({ wire, model, apiKey: null, baseUrl: "http://a", fetch });
+    const letters = Array.from({ length: 255 }, (_, at) => [String.fromCodePoint(0x100 + at), "x"]);
+    const questions = {
+      a: boolean("A?", { true: "y", false: "n" }),
+      b: choice("B?", letters as [[string, string]]),
+      c: choice("C?", letters.map(([letter]) => [letter, null]) as never),
+      d: score("D?", ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"]),
+    };
+    const request = { state: "s", questions };
+    const evaluator = createEvaluator({ transport, maxRetries: 0 });
+    await expect(evaluator.evaluate(request)).rejects.toThrow(/answered 400/);
+    const most = mostCostUsd(request, { inputUsdPerMillionTokens: 1, transport }) * 1e6;
+    expect(bytes).toBeGreaterThan(5000);
+    expect(bytes).toBeLessThanOrEqual(most);
+  },
+);

@@ -1,4 +1,5 @@
 import { InvalidRequestError } from "../errors.ts";
+import { questionKinds } from "../questions/kinds.ts";
 import { type EvaluationRequest, perQuestions } from "../questions/request.ts";
 import { imagesIn, withoutImageBytes } from "../questions/state.ts";
 import {
@@ -15,7 +16,7 @@ export type BoundedEstimate = CallEstimate & Required<Pick<CallEstimate, "mostIn
 /** Estimates one evaluation over a transport; the most tokens are counted when they are read. */
 export function estimateCall(
   request: EvaluationRequest,
-  transport: Pick<Transport, "estimate"> | undefined,
+  transport: Pick<Transport, "estimate" | "wire"> | undefined,
 ): BoundedEstimate {
   const own = transport?.estimate?.(request);
   if (own === undefined) {
@@ -23,7 +24,8 @@ export function estimateCall(
       calls: 1,
       inputTokens: estimateTokens(request),
       get mostInputTokens() {
-        return mostTokens(request);
+        const { wire = "systemone" } = transport ?? {};
+        return mostTokens(request) + (wire === "systemone" ? 0 : mostInNames(request.questions));
       },
     };
   }
@@ -49,6 +51,15 @@ export function mostTokens({ state, questions }: EvaluationRequest): number {
 }
 
 const mostInQuestions = perQuestions((questions) => mostTextTokens(JSON.stringify(questions)));
+
+/** What forms with longer names write around a question, and around an option or a level. */
+const MOST_TOKENS_OF_NAMES = { question: 64, key: 32 };
+
+const mostInNames = perQuestions((questions) => {
+  const asked = Object.values(questions);
+  const keys = asked.flatMap((question) => questionKinds[question.type].keys(question));
+  return asked.length * MOST_TOKENS_OF_NAMES.question + keys.length * MOST_TOKENS_OF_NAMES.key;
+});
 
 /** @throws InvalidRequestError for a state that is surely longer than the service reads */
 export function checkLength(
