@@ -8,7 +8,7 @@ import type { DirectReply } from "./direct-wire.ts";
 import type { ServiceRow, ServiceRule } from "./services.ts";
 
 /** Returns the first question that a service does not take, or null. */
-export function problemWith(questions: Questions, row: ServiceRow): QuestionProblem | null {
+function problemWith(questions: Questions, row: ServiceRow): QuestionProblem | null {
   const count = Object.keys(questions).length;
   const { questions: most = count } = row.most;
   if (count > most) {
@@ -109,7 +109,7 @@ export interface AskedModel {
 }
 
 /** Returns the price of a million input tokens in US dollars, or undefined. */
-export function priceOf({ row, model }: AskedModel): number | undefined {
+function priceOf({ row, model }: AskedModel): number | undefined {
   return byModel(row.prices ?? {}, model);
 }
 
