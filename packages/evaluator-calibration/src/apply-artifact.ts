@@ -25,9 +25,13 @@ export interface PrintedEvaluation {
   /** The hash of the questions, if the answers are stored with it. */
   readonly questionHash?: string | null;
   /** Who answered each question, if several models did. */
-  readonly route?: Readonly<
-    Record<string, { readonly step: number; readonly modelId: string | null }>
-  >;
+  readonly route?:
+    | Readonly<Record<string, { readonly step: number; readonly modelId: string | null }>>
+    | undefined;
+  /** The evaluation of each model that answered, if several did. */
+  readonly steps?: readonly { readonly modelId: string | null }[] | undefined;
+  /** Of the service; the client adds one of the type `state-cut` if it did not read the whole state. */
+  readonly warnings?: readonly unknown[] | undefined;
 }
 
 /** An evaluation whose answers were recalibrated. */
@@ -68,10 +72,12 @@ export function calibrate<TEvaluation extends PrintedEvaluation>(
   { questions }: CalibrateOptions = {},
 ): CalibratedEvaluation<TEvaluation> {
   checkMatch(evaluation, artifact, questions);
+  const isOwn = (id: string) => isOfModel(id, evaluation, artifact);
   const confidence = { ...evaluation.confidence };
   const answers = Object.entries(evaluation.answers).map(([id, answer]) => {
     const recalibration = recalibrationOf(artifact, id);
-    if (recalibration === null || !fits(recalibration, answer)) return [id, answer] as const;
+    const isFitted = recalibration !== null && fits(recalibration, answer) && isOwn(id);
+    if (!isFitted) return [id, answer] as const;
     // The service computed it from the printed values.
     delete confidence[id];
     return [id, recalibrate(answer, recalibration)] as const;
@@ -87,12 +93,16 @@ export function calibrate<TEvaluation extends PrintedEvaluation>(
 
 /** @throws CalibrationMismatchError if the artifact was not made for such an evaluation. */
 function checkMatch(
-  { answers, modelId, questionHash: kept }: PrintedEvaluation,
+  evaluation: PrintedEvaluation,
   artifact: CalibrationArtifact,
   questions: AskedQuestions | undefined,
 ): void {
+  const { answers, modelId, questionHash: kept, steps = [] } = evaluation;
   const { model, questionHash: fitted } = artifact;
-  if (modelId !== model.id) {
+  const isOwn = (id: string) => isOfModel(id, evaluation, artifact);
+  // The model may have been asked and its unsure answers replaced by those of another.
+  const hasAnswered = steps.some((step) => step.modelId === model.id);
+  if (modelId !== model.id && !hasAnswered && !Object.keys(answers).some(isOwn)) {
     const who = modelId ?? "a model that the service does not name";
     const made = `The calibration was made for ${model.id}, and ${who} answered.`;
     throw new CalibrationMismatchError("model", `${made} Calibrate again on its answers.`);
@@ -112,7 +122,7 @@ function checkMatch(
   for (const [id, answer] of Object.entries(answers)) {
     const recalibration = recalibrationOf(artifact, id);
     const isNamed = !("question" in artifact) || artifact.question !== undefined;
-    if (recalibration === null || !isNamed || fits(recalibration, answer)) continue;
+    if (recalibration === null || !isNamed || !isOwn(id) || fits(recalibration, answer)) continue;
     const made = `The calibration of question ${JSON.stringify(id)} is a ${recalibration.kind}`;
     const problem = `${made}, which a ${answer.type} answer does not take.`;
     throw new CalibrationMismatchError("answer", problem);
@@ -166,16 +176,17 @@ export function decide(
 ): Record<string, Decision> {
   const answers = evaluation.printed ?? evaluation.answers;
   const isOwn = (id: string) => isOfModel(id, evaluation, artifact);
-  const owner = Object.keys(answers).find(isOwn);
-  const modelId = owner === undefined ? evaluation.modelId : artifact.model.id;
-  checkMatch({ ...evaluation, answers, modelId }, artifact, questions);
+  checkMatch({ ...evaluation, answers }, artifact, questions);
   if (questions === undefined && typeof evaluation.questionHash !== "string") {
     const problem = "The evaluation does not name its questions.";
     throw new CalibrationMismatchError("questionHash", `${problem} Give them as questions.`);
   }
+  // A promise is about states that were read as a whole.
+  const isCut = evaluation.warnings?.some((one) => Object(one).type === "state-cut") === true;
   const decisions = Object.entries(answers).map(([id, answer]): [string, Decision] => {
     const locked = artifact.thresholds.filter(({ question }) => question === id);
-    if (locked.length === 0 || !isOwn(id)) return [id, { act: null, why: "no-promise" }];
+    const hasPromise = locked.length > 0 && isOwn(id) && !isCut;
+    if (!hasPromise) return [id, { act: null, why: "no-promise" }];
     for (const threshold of locked) {
       const { act, sureness } = actOf(answer, threshold);
       if (toHundredths(sureness) < toHundredths(threshold.threshold)) continue;
@@ -260,6 +271,11 @@ type AnsweredEvaluation = PrintedEvaluation & {
   readonly transport: string;
   readonly rounding: object;
   readonly headers?: object;
+  readonly steps?: readonly {
+    readonly answers: PrintedEvaluation["answers"];
+    readonly modelId: string | null;
+    readonly transport: string;
+  }[];
 };
 
 /**
@@ -270,16 +286,25 @@ type AnsweredEvaluation = PrintedEvaluation & {
  */
 export function toAnswerRecord<TEvaluation extends AnsweredEvaluation>(
   id: string,
-  { answers, printed = answers, modelId, transport, rounding, headers = {} }: TEvaluation,
+  evaluation: TEvaluation,
   questions: AskedQuestions,
 ) {
-  const wire = "x-evaluator-emulator" in headers ? `emulator ${transport}` : transport;
+  const { answers, printed = answers, modelId, transport, rounding, headers = {} } = evaluation;
+  const { route, steps }: AnsweredEvaluation = evaluation;
+  const wireOf = (name: string) => ("x-evaluator-emulator" in headers ? `emulator ${name}` : name);
+  const stepOf = ({ transport: name, ...step }: NonNullable<typeof steps>[number]) => ({
+    answers: step.answers,
+    modelId: step.modelId,
+    wire: wireOf(name),
+  });
   return {
     id,
     answers: printed as TEvaluation["answers"],
     modelId,
-    wire,
+    wire: wireOf(transport),
     questionHash: questionHash(questions),
     rounding: rounding as TEvaluation["rounding"],
+    ...(route !== undefined && { route }),
+    ...(steps !== undefined && { steps: steps.map(stepOf) }),
   };
 }

@@ -187,3 +187,44 @@ test("of several models, only the answers of the artifact's own are acted on", (
   const others = { ...mixed, route: { refund: route.kind, kind: route.kind, level: route.kind } };
   expect(() => decide(others, artifact, { questions })).toThrow("a model that the service");
 });
+
+test("a model that was asked first has its answers or none, and another one is refused", () => {
+  const route = { refund: { step: 2, modelId: "maker/judge-9" } };
+  const answers = { refund: { type: "boolean", probability: 0.01 } } as const;
+  const own = { ...answered(0.4), answers: { refund: answered(0.4).answers.refund } };
+  const other = { ...answered(0.01), answers, modelId: "maker/judge-9", transport: "direct" };
+  const replaced = { ...other, route, steps: [own, other] };
+  const decided = decide(replaced, artifact, { questions });
+  expect(decided).toEqual({ refund: { act: null, why: "no-promise" } });
+  expect(calibrate(replaced, artifact, { questions }).answers).toEqual(answers);
+  expect(() => decide(other, artifact, { questions })).toThrow("maker/judge-9 answered");
+  expect(() => calibrate(other, artifact, { questions })).toThrow("maker/judge-9 answered");
+  const mixed = { ...answered(0.4), modelId: null, route: { kind: route.refund } };
+  const fitted = {
+    ...mixed,
+    route: { ...mixed.route, refund: { step: 1, modelId: "maker/judge-7" } },
+  };
+  const { refund, kind } = calibrate(fitted, artifact, { questions }).answers;
+  expect(refund.probability).not.toBe(0.4);
+  expect(kind).toEqual(mixed.answers.kind);
+
+  const record = toAnswerRecord("t-1", replaced, questions);
+  expect(decide(record, artifact)).toEqual(decided);
+  const table = new AnswerTable();
+  table.addRecord({ line: 1, value: JSON.parse(JSON.stringify(record)) }, "answers.ndjson");
+  expect(
+    table.steps
+      .get("refund")
+      ?.flat()
+      .map(({ source }) => source),
+  ).toEqual([
+    expect.objectContaining({ modelId: "maker/judge-7", wire: "gateway" }),
+    expect.objectContaining({ modelId: "maker/judge-9", wire: "direct" }),
+  ]);
+});
+
+test("no act is promised on a state that was cut", () => {
+  const warnings = [{ type: "state-cut", message: "…" }];
+  const decisions = decide({ ...answered(0.01), warnings }, artifact, { questions });
+  expect(decisions["refund"]).toEqual({ act: null, why: "no-promise" });
+});

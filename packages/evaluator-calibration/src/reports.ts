@@ -17,6 +17,7 @@ export { type JoinedColumn, type JoinOptions, LabelJoin } from "./input/join-lab
 export { calibrationArtifactSchema } from "./artifact.ts";
 
 // The report
+export { reportSteps, type StepReport } from "./report/step-report.ts";
 export { type ActionReport, actionsOf } from "./report/action-report.ts";
 export type { CurveReport } from "./scores/reliability.ts";
 export {

@@ -51,8 +51,12 @@ export async function check(name: string, options: CheckOptions, context: CliCon
   const columns = found.join.columns.filter(({ column }) =>
     artifact.thresholds.some(({ question }) => question === column.question),
   );
-  for (const column of columns) refuseOthers(artifact, column);
-  const tested = columns.map((column) => toLabelledRows(column).tested);
+  // A model that was asked again has its own promises.
+  const isOwn = ({ column: { question, source } }: JoinedColumn) =>
+    !table.steps.has(question) || source.modelId === artifact.model.id;
+  const own = columns.some(isOwn) ? columns.filter(isOwn) : columns;
+  for (const column of own) refuseOthers(artifact, column);
+  const tested = own.map((column) => toLabelledRows(column).tested);
   const state = options.state === undefined ? null : resolve(context.cwd, options.state);
   const checks = await testThresholds(artifact, tested, state);
   const isUnfair = checks.some(({ verdict }) => verdict === "no fair draw");

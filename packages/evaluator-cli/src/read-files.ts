@@ -20,7 +20,7 @@ import {
 } from "evaluator-kit";
 import { readTable, TableError } from "evaluator-runs/table";
 import type { AnsweredEntry, UnansweredEntry } from "evaluator-runs";
-import { openCatalog, openRuns, openTransport } from "evaluator-runs/commands";
+import { firstAddress, openCatalog, openRuns, openTransport } from "evaluator-runs/commands";
 
 import { tableSource } from "./records/table-source.ts";
 
@@ -53,7 +53,10 @@ export async function readAnswers(
         count += 1;
         progress.show(() => printable`${file}: ${count.toLocaleString("en")} records read`);
         if (entry.evaluation === null) table.addFailed(entry.id);
-        else table.addEvaluation({ ...entry, wire: entry.service.address }, { file });
+        else {
+          const wire = firstAddress(entry.service.address);
+          table.addEvaluation({ ...entry, wire }, { file });
+        }
         sha256.update(JSON.stringify([entry.id, entry.evaluation?.answers]));
       });
       progress.end();

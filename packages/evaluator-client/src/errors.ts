@@ -165,6 +165,7 @@ export interface RefusalRest {
   readonly modelId: string | null;
   readonly confidence: Readonly<Record<string, number | null>>;
   readonly rounding: { probabilityDecimals: number; scoreDecimals: number; sumError?: number };
+  readonly warnings: readonly unknown[];
 }
 
 /** The model declined to answer at least one question. */

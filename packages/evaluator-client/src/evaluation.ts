@@ -107,7 +107,7 @@ export function checkReply(
   transport: string | null = null,
 ): EvaluationResponse {
   const response = toResponse(reply.response);
-  const { answers, rounding, usage } = response;
+  const { answers, rounding, usage, warnings } = response;
   try {
     checkAnswers({ questions, answers, rounding });
   } catch (error) {
@@ -115,7 +115,8 @@ export function checkReply(
     if (error instanceof RefusalError) {
       const confidence = confidenceOf(reply, response, questions);
       const { modelId } = reply;
-      const rest = transport === null ? null : { modelId, rounding, transport, confidence };
+      const rest =
+        transport === null ? null : { modelId, rounding, transport, confidence, warnings };
       Object.assign(error, { usage, costUsd: costOf(reply, response), rest });
     }
     throw error;

@@ -9,7 +9,7 @@ export function restOfRefusal(error: RefusalError): Evaluation | null {
     ...rest,
     answers: answers as Evaluation["answers"],
     usage,
-    warnings: [],
+    warnings: [...rest.warnings],
     providerMetadata: {},
     costUsd,
     requestId: null,

@@ -72,6 +72,10 @@ const answersSchema = z.object({
   answers: z.record(z.string(), answerSchema),
   modelId: z.string().nullable(),
   questionHash: z.string().nullable(),
+  route: z
+    .record(z.string(), z.object({ step: z.int(), modelId: z.string().nullable() }))
+    .optional(),
+  steps: z.array(z.object({ modelId: z.string().nullable() })).optional(),
 });
 
 /** Returns a function that reads a file of answers; null if a journal has them. */

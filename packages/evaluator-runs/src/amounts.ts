@@ -1,3 +1,6 @@
+import { printable } from "evaluator-kit";
+import type { StepFacts } from "./run-facts.ts";
+
 // Created at their first use: they take as long to load as Node itself.
 let wholeNumbers: Intl.NumberFormat | undefined;
 let dollars: Intl.NumberFormat | undefined;
@@ -35,4 +38,14 @@ export function printDuration(milliseconds: number): string {
   if (seconds < 99.5 * 60) return `${Math.ceil(seconds / 60)} min`;
   if (seconds < 99.5 * 3600) return `${(seconds / 3600).toFixed(1)} h`;
   return `${(seconds / 86_400).toFixed(1)} days`;
+}
+
+/** Returns a line for each engine of a run: how much it answered, its cost and its failures. */
+export function describeSteps(steps: readonly StepFacts[]): string[] {
+  return steps.map(({ name, records, answers, costUsd, isUnpriced, failed }, at) => {
+    const cost = printUsd(isUnpriced ? null : costUsd);
+    const kept = `; it failed for ${printCounted(failed, "record")}, which keep the answers before`;
+    const counts = `asked about ${printCounted(records, "record")}, gave ${printCounted(answers, "answer")}`;
+    return printable`Step ${String(at + 1)}, ${name}: ${counts}, ${cost}${failed > 0 ? kept : ""}.`;
+  });
 }

@@ -7,6 +7,7 @@ import {
   decide,
   type Decision,
   parseCalibrationArtifact,
+  type PrintedEvaluation,
   questionHash,
 } from "evaluator-calibration";
 import { type Answer, isStateCut, type Questions } from "evaluator-client";
@@ -40,12 +41,13 @@ export async function readCalibration(
 
 /** Returns the answers of an evaluation, recalibrated if there is a calibration. */
 export function calibratedAnswers(
-  { answers, confidence, modelId }: Pick<KeptEvaluation, "answers" | "confidence" | "modelId">,
+  evaluation: AskedEvaluation,
   artifact: CalibrationArtifact | null,
 ): CalibratedAnswers {
+  const { answers, confidence, modelId, route, steps } = evaluation;
   if (artifact === null) return { answers, confidence, printed: answers };
   return refuseMismatch(() =>
-    calibrate({ answers, confidence: { ...confidence }, modelId }, artifact),
+    calibrate({ answers, confidence: { ...confidence }, modelId, route, steps }, artifact),
   );
 }
 
@@ -54,7 +56,11 @@ export function isPromised(artifact: CalibrationArtifact | null | undefined): bo
   return artifact != null && artifact.thresholds.length > 0;
 }
 
-interface DecidedEvaluation extends Pick<KeptEvaluation, "answers" | "modelId"> {
+/** Who answered each question, if several engines were asked. */
+type AnswerPath = Pick<PrintedEvaluation, "route" | "steps">;
+type AskedEvaluation = Pick<KeptEvaluation, "answers" | "confidence" | "modelId"> & AnswerPath;
+
+interface DecidedEvaluation extends Pick<KeptEvaluation, "answers" | "modelId">, AnswerPath {
   readonly questionHash?: string | null;
   readonly warnings?: readonly unknown[];
 }
@@ -68,8 +74,9 @@ export function decisionsOf(
   if (kept === null || artifact === null || isStateCut({ warnings: kept.warnings ?? [] }))
     return {};
   // `readCalibration` compared the questions of a journal.
-  const { answers, modelId, questionHash: hash = artifact.questionHash } = kept;
-  return refuseMismatch(() => decide({ answers, modelId, questionHash: hash }, artifact));
+  const { answers, modelId, questionHash = artifact.questionHash, route, steps } = kept;
+  const decided = { answers, modelId, questionHash, route, steps };
+  return refuseMismatch(() => decide(decided, artifact));
 }
 
 function refuseMismatch<TResult>(apply: () => TResult): TResult {

@@ -59,7 +59,11 @@ function describeOfFile(journal: JournalReader, id: string, { word }: RecordSour
   const entry = journal.find(id, word);
   const artifact = journal.runs().at(-1)?.calibration;
   const { evaluation } = entry;
-  const isApplied = artifact !== undefined && evaluation?.modelId === artifact.model.id;
+  const asked = evaluation?.steps ?? [{ modelId: evaluation?.modelId }];
+  const isApplied =
+    artifact !== undefined &&
+    evaluation !== null &&
+    asked.some(({ modelId }) => modelId === artifact.model.id);
   return describeEntry(entry, word, isApplied ? calibratedAnswers(evaluation, artifact) : null);
 }
 

@@ -4,6 +4,7 @@ export type { AnsweredEntry, UnansweredEntry } from "./journal/journal-reader.ts
 export type { Journal } from "./journal/journal.ts";
 export type { Machine } from "./machine.ts";
 export { isOneOf, openPlan, readPlan, toPlanPath } from "./label/promise-sheet.ts";
+export type { NextEngine } from "./next-engine.ts";
 export type { PlanInput } from "./run/plan-calls.ts";
 export {
   type JournalSetup,

@@ -5,7 +5,8 @@ import type { QueryResult, RunInfo, RunQuery, RunRow, RunStore } from "./postgre
 import type { ExportCommand } from "./options.ts";
 import type { RecordInput, RunRecord } from "./input/record-source.ts";
 import { inputOf, needJournalAddress } from "./journal-address.ts";
-import type { JournalReader, NewRecords, RunFacts } from "./journal/journal-reader.ts";
+import type { JournalReader, NewRecords } from "./journal/journal-reader.ts";
+import type { RunFacts } from "./run-facts.ts";
 import { readJournal } from "./journal/read-journal.ts";
 import { toInputPath } from "./output/paths.ts";
 import {

@@ -91,6 +91,8 @@ export function addRunOptions<TArguments extends unknown[]>(
     .addOption(sharedOptions.rate)
     .addOption(sharedOptions.journal(source))
     .option("--skip-invalid", "leave out invalid records and name them, instead of ending the run")
+    .addOption(sharedOptions.again)
+    .addOption(sharedOptions.unsure)
     .addOption(sharedOptions.calibration)
     .addOption(sharedOptions.format);
   const days = source.dayOf === undefined ? [] : [sharedOptions.since];
@@ -113,6 +115,8 @@ const declareWork = (program: Command, source: RecordSource) =>
     .option("--wait", "wait for runs that are still to come, and for a database that is away")
     .addOption(sharedOptions.journal(source))
     .addOption(sharedOptions.offline)
+    .addOption(sharedOptions.again)
+    .addOption(sharedOptions.unsure)
     .addOption(sharedOptions.concurrency)
     .addOption(sharedOptions.rate)
     .addOption(sharedOptions.price);

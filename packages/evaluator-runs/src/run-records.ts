@@ -14,13 +14,16 @@ import { openReader } from "./journal/read-journal.ts";
 import { toJournalError } from "./journal/open-journal.ts";
 import { askMissing, type RunLimits, toRunFacts } from "./run/ask-calls.ts";
 import { type AskedState, planCalls, type PlanInput } from "./run/plan-calls.ts";
-import { documentedPrice, type Price } from "./run/cost.ts";
-import { checkSameEngine, serviceOf } from "./service.ts";
+import { documentedPrice, type Price, type RunPrice } from "./money/cost.ts";
+import { type NextEngine, serviceThrough } from "./next-engine.ts";
+import { checkSameEngine } from "./service.ts";
 
 /** What the records of a journal are asked, and through what. */
 export interface JournalSetup {
   readonly questions: Questions;
   readonly transport: Transport;
+  /** Another engine, and when it is asked again, for the unsure answers alone. @default none */
+  readonly next?: NextEngine | undefined;
 }
 
 /**
@@ -31,16 +34,18 @@ export interface JournalSetup {
  */
 export function openJournal(
   path: string,
-  { questions, transport }: JournalSetup,
+  { questions, transport, next }: JournalSetup,
   machine: Machine = {},
 ): Journal {
-  return Journal.open(path, { questions, service: serviceOf(transport) }, machine);
+  return Journal.open(path, { questions, service: serviceThrough(transport, next) }, machine);
 }
 
 /** How records are asked about. */
 export interface RunOptions extends RunLimits {
   readonly journal: Journal;
   readonly transport: Transport;
+  /** As for {@link openJournal}, with its price if it reports no costs. @default none */
+  readonly next?: (NextEngine & { readonly usdPerMillionTokens?: number | undefined }) | undefined;
   /** Requests at once. @default 1 */
   readonly concurrency?: number;
   /** Requests a minute that the key allows. @default the transport's */
@@ -91,6 +96,7 @@ export async function runRecords(
   const {
     journal,
     transport,
+    next,
     concurrency = 1,
     requestsPerMinute: rate,
     maxCostUsd: maxCost = Number.POSITIVE_INFINITY,
@@ -100,8 +106,12 @@ export async function runRecords(
     ...limits
   } = options;
   checkRunOptions(options);
-  const price = priceOf(transport, usdPerMillionTokens);
-  if (Number.isFinite(maxCost) && price.inputUsdPerMillionTokens === null) {
+  const price: RunPrice = {
+    ...priceOf(transport, usdPerMillionTokens),
+    next: next && priceOf(next.transport, next.usdPerMillionTokens),
+  };
+  const isKnown = [price, price.next].every((one) => one?.inputUsdPerMillionTokens !== null);
+  if (Number.isFinite(maxCost) && !isKnown) {
     rejectRun("maxCostUsd", "cannot be kept, since no price is known; set usdPerMillionTokens");
   }
   checkSameEngine(
@@ -110,12 +120,13 @@ export async function runRecords(
       service: journal.setup.service,
       advice: "give openJournal the same transport.",
     },
-    serviceOf(transport),
+    serviceThrough(transport, next),
   );
   const input = "records" in records ? records : listed(records);
   const run = { limit: Number.POSITIVE_INFINITY, concurrency, maxCost, ...(rate && { rate }) };
   const machine = { ...runtime, clock, stderr, signal, source: { word: "record" } };
-  const context = { ...machine, ...journal.setup, run, input, inputPath: "The input", transport };
+  const asking = { run, input, inputPath: "The input", transport, next: next ?? null };
+  const context = { ...machine, ...journal.setup, ...asking };
   if (busyJournals.has(journal)) {
     const message = "The journal is in use by another call of runRecords; wait for its end.";
     throw new ConfigurationError(message, { option: "journal" });

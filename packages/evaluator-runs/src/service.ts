@@ -38,7 +38,7 @@ export type OpenRuns = (
 ) => Promise<RunStore>;
 
 /** The wanted service. */
-interface ServiceOptions {
+export interface ServiceOptions {
   /** As typed after `engineOption`. @default the engine of `env` */
   readonly engine?: string | undefined;
   /** Whether the emulator answers. */
@@ -61,6 +61,19 @@ export function serviceOf({ name, target }: Transport): Service {
   const { protocol, host, pathname } = new URL(target.url);
   const prompts = target.format === undefined ? "" : `, prompts ${target.format}`;
   return { address: `${name} ${protocol}//${host}${pathname}${prompts}`, modelId: target.modelId };
+}
+
+const THEN = ", then ";
+
+/** Returns the service of two engines, of which the second is asked again. */
+export function serviceOfBoth(first: Service, next: Service, bounds: string): Service {
+  const then = `${next.address} ${next.modelId} if ${bounds}`;
+  return { ...first, address: first.address + THEN + then };
+}
+
+/** Returns the address of the first engine alone. */
+export function firstAddress(address: string): string {
+  return address.split(THEN, 1).join("");
 }
 
 /** Returns in one line the engine that answers. */
@@ -93,13 +106,15 @@ const nextSteps = `Either
   add --offline, and the emulator on this machine answers without a key.`;
 
 /**
- * Returns the transport to the emulator when offline, else to the service that `env` names.
+ * Returns the transport to the emulator when offline, else to the typed engine (NAME or NAME@MODEL), else to the
+ * service that `env` names.
  *
  * @throws CliError with the next steps if `env` names none.
  */
 export async function openTransport(options: ServiceOptions): Promise<Transport> {
-  const { offline, dryRun, env } = options;
+  const { offline, dryRun, engine } = options;
   if (offline) return await offlineTransport(dryRun);
+  const env = engine === undefined ? options.env : { ...options.env, ...variablesOf(engine) };
   const client = await import("evaluator-client");
   try {
     return client.transportFromEnvironment(dryRun ? await withoutKeys(env) : env);
@@ -107,6 +122,12 @@ export async function openTransport(options: ServiceOptions): Promise<Transport>
     if (!(error instanceof client.ConfigurationError)) throw error;
     throw new CliError(`${toPrintable(inVariables(error, env))}\n${nextSteps}`, { cause: error });
   }
+}
+
+/** Returns an engine as the variables that the client reads. */
+function variablesOf(engine: string): Environment {
+  const [name, model] = engine.split(/@(.*)/s, 2);
+  return { EVALUATOR_TRANSPORT: name, ...(model && { EVALUATOR_MODEL_ID: model }) };
 }
 
 /** Returns variables for a service that is sent nothing, which needs no key. */
@@ -156,8 +177,13 @@ export const openRuns: OpenRuns = async (url, options) => {
 };
 
 /** Returns the gateway's price list, which needs no key; null when the gateway is not asked. */
-export async function openCatalog({ offline, env }: ServiceOptions): Promise<Catalog | null> {
-  const isGateway = (env["EVALUATOR_TRANSPORT"] ?? "gateway") === "gateway";
+export async function openCatalog({
+  offline,
+  engine,
+  env,
+}: ServiceOptions): Promise<Catalog | null> {
+  const isGateway =
+    (engine?.split("@")[0] ?? env["EVALUATOR_TRANSPORT"] ?? "gateway") === "gateway";
   if (offline || !isGateway) return null;
   const { createCatalog } = await import("evaluator-client");
   // A price is worth a short wait, and no run fails for want of it.

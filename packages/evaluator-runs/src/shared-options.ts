@@ -45,7 +45,15 @@ export const sharedOptions = {
   offline: new Option(
     "--offline",
     "let the emulator on this machine answer; needs no key",
-  ).conflicts("engine"),
+  ).conflicts(["engine", "then"]),
+  again: new Option("--then <engine>", "who is asked again, for the unsure answers alone"),
+  unsure: new Option(
+    "--unsure <bound>",
+    "when an answer is unsure: 0.8, 0.2..0.8 or a calibration.json (default: --calibration); refund=0.8 for one question",
+  ).argParser((text: string, earlier?: readonly string[]): readonly string[] => [
+    ...(earlier ?? []),
+    text,
+  ]),
   concurrency: new Option(
     "--concurrency <n>",
     "requests at once (default: as many as the key's limit allows; 8 if none is known)",

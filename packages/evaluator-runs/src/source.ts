@@ -15,4 +15,5 @@ export { lockBeside } from "./journal/lock-file.ts";
 export { checkOutput } from "./output/check-output.ts";
 export { toInputPath, toOutputPath } from "./output/paths.ts";
 export { toJsonArray, writePrivateFile } from "./output/write-records.ts";
+export { type NextEngine, readNextEngine } from "./next-engine.ts";
 export { readQuestions } from "./questions/read-questions.ts";

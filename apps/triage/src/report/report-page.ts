@@ -2,7 +2,7 @@ import { html, type Html, pageAround, type PageLink, table, trusted } from "eval
 import { bundleScript } from "evaluator-kit/bundle-script";
 import type { CalibrationArtifact } from "evaluator-calibration";
 import { toPrintable } from "evaluator-kit";
-import { isEmulator, type planOf, type RunFacts } from "evaluator-runs/results";
+import { describeSteps, isEmulator, type planOf, type RunFacts } from "evaluator-runs/results";
 import { printCount, printMails, printUsd } from "evaluator-runs/source";
 import { AWAY_SHOWN, awaySection, doneButton } from "./away-section.ts";
 import { type ListFacts, mailItem } from "./mail-item.ts";
@@ -91,7 +91,25 @@ function describeBasis({ runs, calibration, all }: ReportParts): string {
   const engine = isEmulator(last.wire) ? " (recordings or matching words, not a model)" : "";
   const day = last.finishedAt.slice(0, 16).replace("T", " ");
   const who = toPrintable(`${last.modelId} through ${last.wire}`) + engine;
-  return `${who} answered ${answered}, last on ${day} UTC, for ${costOf(runs)}. ${worth}`;
+  const steps = describeSteps(sumSteps(runs)).map((line) => `${line} `);
+  return `${who} answered ${answered}, last on ${day} UTC, for ${costOf(runs)}. ${steps.join("")}${worth}`;
+}
+
+/** Returns what each engine did in all runs in which one was asked again. */
+function sumSteps(runs: readonly RunFacts[]) {
+  const sums = new Map<string, NonNullable<RunFacts["steps"]>[number]>();
+  for (const [at, step] of runs.flatMap(({ steps = [] }) => [...steps.entries()])) {
+    const key = JSON.stringify([at, step.name]);
+    const sum = sums.get(key);
+    if (sum === undefined) sums.set(key, { ...step });
+    else {
+      for (const count of ["records", "answers", "costUsd", "failed"] as const) {
+        sum[count] += step[count];
+      }
+      sum.isUnpriced ||= step.isUnpriced;
+    }
+  }
+  return [...sums.values()];
 }
 
 function describeWorth(calibration: CalibrationArtifact | null): string {

@@ -1,6 +1,12 @@
 import { type AskedQuestions, listedKind, questionHash } from "../kinds.ts";
 import { textHash } from "../math/random.ts";
-import { AnswerColumn, type Basis, basisOf, type RecordAnswer } from "./answer-column.ts";
+import {
+  AnswerColumn,
+  type AnswerSource,
+  type Basis,
+  basisOf,
+  type RecordAnswer,
+} from "./answer-column.ts";
 import {
   CalibrationInputError,
   type Fields,
@@ -12,6 +18,21 @@ import {
 } from "./input-record.ts";
 import { RepeatedColumns } from "./repeated-columns.ts";
 
+/** The answers of one model. */
+interface StepAnswers {
+  readonly answers: Fields;
+  readonly modelId: string | null;
+  /** Of a later model. @default the first one's */
+  readonly transport?: string | undefined;
+  readonly costUsd?: number | null | undefined;
+}
+
+/** How many records a model was asked about that is one of several, and at what cost in US dollars; null if unknown. */
+interface StepCost {
+  records: number;
+  costUsd: number | null;
+}
+
 /** An evaluation that a journal holds, and the questions that were asked. */
 export interface KeptAnswers {
   readonly id: string;
@@ -19,9 +40,9 @@ export interface KeptAnswers {
   readonly wire: string;
   /** The record, whose date and cluster are noted. */
   readonly state?: unknown;
-  readonly evaluation: {
-    readonly answers: Fields;
-    readonly modelId: string | null;
+  readonly evaluation: StepAnswers & {
+    /** The answers of each model, if several were asked one after the other. */
+    readonly steps?: readonly StepAnswers[];
   };
   /** The origin of the answers, if it is known. @default by the model and the wire */
   readonly basis?: Basis | null;
@@ -48,6 +69,9 @@ export class AnswerTable {
   readonly #columns = new Map<string, AnswerColumn>();
   readonly #failed = new Set<string>();
   readonly #hashes = new WeakMap<AskedQuestions, string>();
+  /** For each question that several models were asked: the columns of the first, of the second and so on. */
+  readonly steps = new Map<string, AnswerColumn[][]>();
+  readonly stepCosts: StepCost[] = [];
   /** The cluster of each record that names one; without `onePer`, that of each record with the state of another. */
   readonly clusters = new Map<string, string>();
   /** The columns whose values may repeat. */
@@ -96,7 +120,13 @@ export class AnswerTable {
         throw new CalibrationInputError(location, "answers is no JSON object");
       }
       const ids = [idOf(value, location)];
-      this.#addAnswers(answers, { ids, source: sourceOf(value, location), location });
+      const steps = Array.isArray(value["steps"]) ? value["steps"].filter(isObject) : [value];
+      for (const [step, one] of steps.entries()) {
+        const given = isObject(one["answers"]) ? one["answers"] : {};
+        const source = sourceOf({ ...value, ...one }, location);
+        this.#addAnswers(given, { ids, source, location });
+        if (steps.length > 1) this.#noteStep(step, Object.keys(given), source);
+      }
     } else if ("question" in value) this.#addLine(value, location);
     else if (!("requestId" in value)) {
       // Other lines of a decision log, such as feedback, hold no answer.
@@ -107,7 +137,7 @@ export class AnswerTable {
 
   /** Adds an evaluation of a journal. */
   addEvaluation(
-    { id, questions, wire, state, evaluation: { answers, modelId }, basis }: KeptAnswers,
+    { id, questions, wire, state, evaluation, basis }: KeptAnswers,
     location: SourceLocation,
   ): void {
     if (isObject(state)) {
@@ -118,8 +148,27 @@ export class AnswerTable {
     if (state !== undefined) this.#noteCopy(id, JSON.stringify(state));
     let asked = this.#hashes.get(questions);
     if (asked === undefined) this.#hashes.set(questions, (asked = questionHash(questions)));
-    const source = { modelId, wire, basis: basisOf(modelId, wire, basis), questionHash: asked };
-    this.#addAnswers(answers, { ids: [id], source, location });
+    const { steps = [evaluation] } = evaluation;
+    for (const [step, { answers, modelId, transport, costUsd = null }] of steps.entries()) {
+      const from = step === 0 ? wire : (transport ?? wire);
+      const named = basisOf(modelId, from, basis);
+      const source = { modelId, wire: from, basis: named, questionHash: asked };
+      this.#addAnswers(answers, { ids: [id], source, location });
+      if (steps.length > 1) this.#noteStep(step, Object.keys(answers), source);
+      const cost = (this.stepCosts[step] ??= { records: 0, costUsd: 0 });
+      cost.records += 1;
+      cost.costUsd = cost.costUsd === null || costUsd === null ? null : cost.costUsd + costUsd;
+    }
+  }
+
+  #noteStep(step: number, questions: readonly string[], source: AnswerSource): void {
+    for (const question of questions) {
+      const column = this.#columns.get(keyOf(source, question));
+      const steps = this.steps.get(question) ?? [];
+      this.steps.set(question, steps);
+      const columns = (steps[step] ??= []);
+      if (column !== undefined && !columns.includes(column)) columns.push(column);
+    }
   }
 
   /** Notes a record that is known and has no answer, such as one whose call failed. */
@@ -166,8 +215,7 @@ export class AnswerTable {
     const { questions, last = false } = this.#options;
     const { ids, question, source } = answer;
     if (questions !== undefined && !questions.includes(question)) return;
-    const { modelId, wire, basis, questionHash: asked } = source;
-    const key = JSON.stringify([modelId, wire, basis, asked, question]);
+    const key = keyOf(source, question);
     const column = this.#columns.get(key) ?? new AnswerColumn(answer);
     if (column.add(answer, location, last)) this.#columns.set(key, column);
     else {
@@ -238,6 +286,10 @@ export class AnswerTable {
       throw new CalibrationInputError(location, problem);
     }
   }
+}
+
+function keyOf({ modelId, wire, basis, questionHash: asked }: AnswerSource, question: string) {
+  return JSON.stringify([modelId, wire, basis, asked, question]);
 }
 
 /** Returns the number of a text, as a CSV file holds it; any other value is kept. */

@@ -5,6 +5,8 @@ import {
   type PlannedPromise,
   type QuestionReport,
   reportQuestions,
+  reportSteps,
+  type StepReport,
   toLabelledRows,
 } from "evaluator-calibration/reports";
 import { printCounted } from "evaluator-runs/source";
@@ -68,6 +70,7 @@ export async function buildReport(
     isOnePer: options.onePer !== undefined,
     hasGroups: options.by !== undefined,
   }).map((report) => Object.assign(report, { sentence: summarize(report) }));
+  const steps = reportSteps(table, join);
   const worst = new Set(reports.flatMap((report) => report.worst.map(({ id }) => id)));
   return {
     version: 1,
@@ -80,12 +83,36 @@ export async function buildReport(
     join: table.questions.map((question) => Object.assign({ question }, join.countsOf(question))),
     /** Rows of the labels file without a truth. */
     blankLabels: join.blank,
-    notes: [...mixtureNotes(reports), ...noticesOf(reports), ...overrideNotes(join.overrides)],
+    notes: [
+      ...stepNotes(steps, table.stepCosts),
+      ...mixtureNotes(reports),
+      ...noticesOf(reports),
+      ...overrideNotes(join.overrides),
+    ],
+    /** What each model did, if several were asked one after the other. */
+    steps,
     /** One report for each source and question. */
     reports,
     /** With --with-text: the text of the worst rows by id. */
     texts: options.withText === true ? await answers.textsOf(worst) : null,
   };
+}
+
+/** Returns a sentence for each model that was one of several: how much it answered, got wrong and cost. */
+function stepNotes(
+  steps: readonly StepReport[],
+  costs: Awaited<ReturnType<typeof readAnswers>>["table"]["stepCosts"],
+): string[] {
+  const lines = steps.map(({ question, step, modelId, asked, answered, labelled, wrong }) => {
+    const who = modelId ?? "a model without a name";
+    return `${question}, step ${step} (${who}): asked about ${count(asked)}, answered ${count(answered)}; ${count(wrong)} of ${count(labelled)} labelled answers are wrong.`;
+  });
+  if (lines.length === 0) return [];
+  const sums = costs.map(({ records, costUsd }, at) => {
+    const cost = costUsd === null ? "cost unknown" : `$${Number(costUsd.toPrecision(3))}`;
+    return `step ${at + 1}: ${cost} for ${count(records)} records`;
+  });
+  return [...lines, `Cost of ${sums.join("; ")}.`];
 }
 
 function mixtureNotes(reports: readonly QuestionReport[]): string[] {

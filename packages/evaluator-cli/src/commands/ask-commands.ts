@@ -1,5 +1,6 @@
 import { type KindName, services } from "evaluator-client";
 import { type Command, decimal, examples, Option, share, wholeNumber } from "evaluator-kit";
+import { sharedOptions } from "evaluator-runs/commands";
 import {
   type OptionsOf,
   allowUnknownOption,
@@ -47,6 +48,8 @@ export const askCommands = {
       .requiredOption("--state <file>", "JSON or text; - reads standard input")
       .option("--questions <file>", "a JSON object of id to { type, instructions, criteria }")
       .addOption(engineOption)
+      .addOption(sharedOptions.again)
+      .addOption(sharedOptions.unsure)
       .addOption(jsonOption)
       .addHelpText("after", engineHelp)
       .addHelpText(
@@ -54,6 +57,7 @@ export const askCommands = {
           'evaluator-cli ask --state mail.txt --boolean "Does it look like a scam?"',
           'evaluator-cli ask --state mail.json --choice "What kind is it?" "receipt=a payment receipt,other" --json',
           "cat mail.txt | evaluator-cli ask --state - --questions questions.json --engine logprobs=http://127.0.0.1:11434@qwen3:4b",
+          'evaluator-cli ask --state mail.txt --boolean "Is it a scam?" --then openai --unsure 0.2..0.8',
         ),
       );
     for (const kind of Object.keys(typedKinds) as KindName[]) {

@@ -2,7 +2,9 @@ import { resolve } from "node:path";
 import { text as readText } from "node:stream/consumers";
 import {
   type Answer,
+  type AnswerRoute,
   type AnswerValue,
+  createEvaluator,
   type Evaluation,
   type KindName,
   type Question,
@@ -24,7 +26,14 @@ import {
 import type { AskOptions } from "../commands/ask-commands.ts";
 import { typedKinds, type TypedWord } from "../commands/shared-options.ts";
 import { readQuestionsFile } from "../read-files.ts";
-import { emulatedBasis, type Engine, evaluatorOf, readEngine, toEngineError } from "./engine.ts";
+import {
+  callLimits,
+  emulatedBasis,
+  type Engine,
+  evaluatorOf,
+  readEngine,
+  toEngineError,
+} from "./engine.ts";
 import { describeBasis } from "../report/sentences.ts";
 
 /** Asks one engine questions about one state, and prints the answers. */
@@ -38,15 +47,40 @@ export async function ask(
   const { env, signal } = context;
   const engine = readEngine(options.engine, env);
   const state = await readState(options, context);
-  await using evaluator = evaluatorOf(engine, env);
+  await using own = evaluatorOf(engine, env);
+  const next = await openNext(options, questions, context);
+  const evaluator = next === null ? own : own.with(next);
   const asked = evaluator.evaluate({ state, questions }, { signal });
   const evaluation = await asked.catch((error: unknown) => {
     throw toEngineError(error, engine);
   });
-  const { headers: _, raw: _raw, ...kept } = evaluation;
+  const { steps } = evaluation;
+  const kept = { ...withoutReply(evaluation), ...(steps && { steps: steps.map(withoutReply) }) };
   const text =
     options.json === true ? JSON.stringify(kept, null, 2) : describe(evaluation, questions, engine);
   context.stdout.write(`${text}\n`);
+}
+
+function withoutReply({ headers: _headers, raw: _raw, ...kept }: Evaluation) {
+  return kept;
+}
+
+/** Returns a middleware that asks the engine after `--then` again for unsure answers; null without it. */
+async function openNext(options: AskOptions<"ask">, questions: Questions, context: CliContext) {
+  if (options.then === undefined && options.unsure === undefined) return null;
+  const { readNextEngine } = await import("evaluator-runs/source");
+  const { env, cwd } = context;
+  const openTransport = async ({
+    engine,
+    env: own,
+  }: {
+    engine?: string | undefined;
+    env: typeof env;
+  }) => readEngine(engine, own).transport;
+  const next = await readNextEngine({ ...options, env }, questions, { cwd, openTransport });
+  if (next === null) return null;
+  const { escalate } = await import("evaluator-client/escalate");
+  return escalate(createEvaluator({ transport: next.transport, env, ...callLimits }), next.bounds);
 }
 
 /** Returns the typed questions; each is called after its kind. */
@@ -137,21 +171,33 @@ function isRecord(value: unknown): boolean {
 }
 
 function describe(evaluation: Evaluation, questions: Questions, engine: Engine): string {
-  const { answers, modelId, usage: used, costUsd, timing, warnings } = evaluation;
+  const { answers, modelId, usage: used, costUsd, timing, warnings, route, steps } = evaluation;
   const asked = Object.entries(questions);
   const width = Math.max(...asked.map(([id]) => toPrintablePath(id).length));
   const lines = asked.map(([id, question]) => {
-    return printable`${id.padEnd(width)}  ${describeAnswer(question, answers[id] as Answer)}`;
+    const text = printable`${id.padEnd(width)}  ${describeAnswer(question, answers[id] as Answer)}`;
+    return text + describeRoute(route?.[id]);
   });
   const basis = emulatedBasis(evaluation.headers);
+  const own = `${modelId ?? engine.transport.target?.modelId ?? "a model"} (${engine.name})`;
+  const who =
+    steps?.map((step) => `${step.modelId ?? "a model"} (${step.transport})`).join(", then ") ?? own;
   const cost = costUsd === null ? "price unknown" : `$${Number(costUsd.toPrecision(3))}`;
   const tokens = used === null ? "unknown" : used.inputTokens.toLocaleString("en");
   return [
     ...lines,
-    printable`by ${modelId ?? engine.transport.target?.modelId ?? "a model"} (${engine.name}) in ${String(Math.round(timing.totalMs))} ms, ${tokens} tokens, ${cost}`,
+    printable`by ${who} in ${String(Math.round(timing.totalMs))} ms, ${tokens} tokens, ${cost}`,
     ...warnings.flatMap(describeWarning),
     ...(basis === null ? [] : [describeBasis(basis) ?? ""]),
   ].join("\n");
+}
+
+/** Returns who answered a question, if two engines may be asked. */
+function describeRoute(route: AnswerRoute | undefined): string {
+  if (route === undefined) return "";
+  const { transport, modelId, failure } = route;
+  const problem = failure === null ? "" : printable`, unsure; the next engine failed: ${failure}`;
+  return printable`, by ${modelId ?? transport}` + problem;
 }
 
 function describeWarning(warning: unknown): string | readonly [] {

@@ -4,6 +4,7 @@ import { checkOptions, optionsObject, rejectOption } from "../options.ts";
 import { recordOf } from "../questions/json.ts";
 import { type Answer, type Question, questionKinds, type Questions } from "../questions/kinds.ts";
 import { perQuestions } from "../questions/request.ts";
+import { isStateCut } from "../transports/direct/cut-state.ts";
 
 /** The parts of an artifact of `evaluator-calibration` that decide whether an answer may be acted on. */
 export interface PromiseArtifact {
@@ -24,7 +25,8 @@ export interface PromiseArtifact {
  * When an answer is unsure, by its printed probabilities:
  * - `below`: its most probable side, option or level is less probable than this, 0 to 1;
  * - `between`: yes is more probable than the first and less than the second, 0 to 1;
- * - `promise`: it reaches no threshold of a calibration artifact, or another model gave it.
+ * - `promise`: it reaches no threshold of a calibration artifact, another model gave it, or the service did not
+ *   read the whole state.
  */
 export type Bound =
   | { readonly below: number }
@@ -93,18 +95,22 @@ export async function checkBounds(given: Bounds, questions: Questions): Promise<
 /** Answers, and who gave them. */
 interface BoundedAnswers extends Pick<Evaluation, "answers" | "modelId"> {
   readonly route?: Evaluation["route"] | undefined;
+  readonly warnings: readonly unknown[];
 }
 
 /** Returns the ids of the unsure answers, in the order of the questions. */
 export function unsureIn(
   given: Bounds,
   questions: Questions,
-  { answers: all, modelId, route }: BoundedAnswers,
+  { answers: all, modelId, route, warnings }: BoundedAnswers,
 ): string[] {
+  // A promise is about states that were read as a whole.
+  const isCut = isStateCut({ warnings });
   const answers = all as Readonly<Record<string, Answer>>;
   const bounded = boundedIn(given, questions).filter(([id]) => Object.hasOwn(answers, id));
   return bounded.flatMap(([id, bound, question]) => {
     const shares = sharesOf(question, answers[id] as Answer);
+    if (isCut && "promise" in bound) return [id];
     return isSure(bound, shares, { id, modelId: route?.[id]?.modelId ?? modelId }) ? [] : [id];
   });
 }

@@ -117,6 +117,25 @@ test("an answer of another model than the promise is for is unsure", async () =>
   expect((await run.ask()).route?.scam.step).toBe(2);
 });
 
+const cut = [{ type: "state-cut", message: "It was cut." }];
+
+test("no promise holds for a state that was not read as a whole", async () => {
+  const run = escalating({ bounds: { scam: { promise: artifact } }, first: { warnings: cut } });
+  expect((await run.ask()).route?.scam.step).toBe(2);
+  expect(run.askedAgain).toEqual([["scam"]]);
+});
+
+test("a state that either evaluator cut is known of the answers of both", async () => {
+  for (const played of [{ first: { warnings: cut } }, { second: { warnings: cut } }]) {
+    expect((await escalating(played).ask()).warnings).toEqual(cut);
+  }
+  const whole = escalating({
+    first: { warnings: cut },
+    bounds: { scam: { below: 1 }, deal: { below: 1 } },
+  });
+  expect((await whole.ask()).warnings).toEqual([]);
+});
+
 test.each([
   ["other questions", { ...artifact, questionHash: "other" }, "other questions"],
   ["no questions", { ...artifact, questionHash: null }, "names no questions"],

@@ -140,6 +140,8 @@ function merge(first: Routed, second: Routed, totalMs: number): Routed {
     answers: mixed("answers"),
     confidence: mixed("confidence"),
     route: mixed("route"),
+    // A cut state of either one is a fact about the answers of both.
+    warnings: isWhole ? second.warnings : [...first.warnings, ...second.warnings],
     // The coarser one holds for the answers of both.
     rounding: coarser(first.rounding, second.rounding),
     modelId: isOneModel ? second.modelId : null,

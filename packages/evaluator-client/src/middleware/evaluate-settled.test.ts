@@ -1,3 +1,4 @@
+import { questionHash } from "evaluator-calibration";
 import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { ConfigurationError } from "../errors.ts";
@@ -30,6 +31,21 @@ test("a refused question does not cost the other answers, their bounds and the p
     costUsd: 0.001,
     evaluation: null,
   });
+});
+
+test("an answer beside a refused one keeps no promise if the state was cut", async () => {
+  const warnings = [{ type: "state-cut", message: "It was cut." }];
+  const answers = { scam: { type: "refusal" }, deal: 0.9 };
+  const { transport } = answeringTransport({ answers, warnings });
+  const evaluator = createEvaluator({ transport, maxRetries: 0 });
+  const thresholds = [{ question: "deal", action: "yes", threshold: 0.5 }];
+  const promise = {
+    model: { id: "model of first" },
+    questionHash: questionHash(questions),
+    thresholds,
+  };
+  const settled = await evaluateSettled(evaluator, request, { bounds: { deal: { promise } } });
+  expect(settled.answers.deal.status).toBe("unsure");
 });
 
 test("an answer that escalate marked is unsure without a bound here", async () => {

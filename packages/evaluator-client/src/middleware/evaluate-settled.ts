@@ -77,5 +77,6 @@ function refusalOf(error: unknown) {
   if (!(error instanceof RefusalError)) throw error;
   const { usage, costUsd, rest } = error;
   const answers = error.answers as Evaluation["answers"];
-  return { answers, usage, costUsd, modelId: rest?.modelId ?? null, route: undefined };
+  const { modelId = null, warnings = [] } = rest ?? {};
+  return { answers, usage, costUsd, modelId, route: undefined, warnings };
 }

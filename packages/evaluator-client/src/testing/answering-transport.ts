@@ -9,6 +9,7 @@ export function answeringTransport({
   answers,
   before = async () => undefined,
   usage = { inputTokens: 100, outputTokens: 3 },
+  warnings = [],
 }: {
   name?: string;
   modelId?: string | null;
@@ -16,6 +17,7 @@ export function answeringTransport({
   answers: Readonly<Record<string, object | number>>;
   before?: (request: EvaluationRequest) => Promise<unknown>;
   usage?: object | null;
+  warnings?: readonly object[];
 }) {
   const asked: string[][] = [];
   const transport: Transport = {
@@ -31,7 +33,7 @@ export function answeringTransport({
         return [id, isYes ? { type: "boolean", probability: answer } : answer];
       });
       const rounding = { probabilityDecimals: 2, scoreDecimals: 2 };
-      const response = { answers: Object.fromEntries(entries), rounding, usage };
+      const response = { answers: Object.fromEntries(entries), rounding, usage, warnings };
       return { response, modelId, requestId: null, raw: response, costUsd };
     },
   };

@@ -2,6 +2,7 @@ export { day, optionalFile, sharedOptions } from "../shared-options.ts";
 export { printMails } from "../amounts.ts";
 export { interrupted, repeat } from "../run/interruption.ts";
 export {
+  firstAddress,
   openCatalog,
   openRuns,
   type OpenRuns,

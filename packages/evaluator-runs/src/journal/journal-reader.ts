@@ -1,8 +1,6 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
-import { calibrationArtifactSchema } from "evaluator-calibration/reports";
 import { CliError, printable } from "evaluator-kit";
 import type { JsonObject, JsonValue, Questions } from "evaluator-client";
-import { z } from "zod";
 import {
   type CallSetup,
   fromKeptText,
@@ -12,42 +10,7 @@ import {
   setupHash,
 } from "./kept-answer.ts";
 import { toJournalError } from "./open-journal.ts";
-
-const runBeginSchema = z.object({
-  /** The hash of questions, model and address. */
-  setup: z.string(),
-  /** The number of records, from the start of the input. */
-  mails: z.int(),
-  /** The typed options with absolute paths, and those of the source; null means Infinity. */
-  options: z.looseObject({
-    limit: z.int().nullable(),
-    skipInvalid: z.boolean(),
-    questions: z.string().nullable(),
-    calibration: z.string().nullable(),
-    format: z.enum(["json", "ndjson", "csv"]),
-    maxCostUsd: z.number().nullable(),
-  }),
-});
-/** How a run was begun: enough to go on with it later. */
-export type RunBegin = z.infer<typeof runBeginSchema>;
-
-const runFactsSchema = z.object({
-  finishedAt: z.string(),
-  wire: z.string(),
-  modelId: z.string(),
-  mails: z.int(),
-  answered: z.int(),
-  failed: z.int(),
-  inputTokens: z.number(),
-  costUsd: z.number(),
-  elapsedMs: z.number(),
-  /** Whether no price of the engine was known; `costUsd` is 0 then. */
-  isUnpriced: z.boolean().optional(),
-  /** The calibration of the results; the kept answers are not changed by it. */
-  calibration: z.optional(calibrationArtifactSchema),
-});
-/** The facts of one complete run. */
-export type RunFacts = z.infer<typeof runFactsSchema>;
+import { type RunBegin, runBeginSchema, type RunFacts, runFactsSchema } from "../run-facts.ts";
 
 /** Everything that a journal keeps about one record. */
 interface JournalEntry extends CallSetup {

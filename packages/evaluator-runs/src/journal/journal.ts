@@ -1,6 +1,7 @@
 import type { Evaluation, JsonValue } from "evaluator-client";
 import { journalMachine, type Machine } from "../machine.ts";
-import { JournalReader, type RunBegin, type RunFacts } from "./journal-reader.ts";
+import { JournalReader } from "./journal-reader.ts";
+import type { RunBegin, RunFacts } from "../run-facts.ts";
 import { type CallSetup, digestOf, setupHash, toKeptText } from "./kept-answer.ts";
 import { openForWriting, toJournalError } from "./open-journal.ts";
 

@@ -53,7 +53,8 @@ export type KeptEvaluation = Omit<Evaluation, "raw"> & {
 export function toKeptText(evaluation: Evaluation): string {
   const { answers, rounding, confidence, modelId } = evaluation;
   const first = { answers, rounding, confidence, modelId };
-  return JSON.stringify({ ...first, ...evaluation, raw: undefined });
+  const steps = evaluation.steps?.map((step) => ({ ...step, raw: undefined, headers: {} }));
+  return JSON.stringify({ ...first, ...evaluation, raw: undefined, ...(steps && { steps }) });
 }
 
 function withoutRefused(questions: Questions, { refused = [] }: KeptEvaluation): Questions {

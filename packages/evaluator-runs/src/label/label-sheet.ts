@@ -3,6 +3,7 @@ import type { Question } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
 import { readJournal } from "../journal/read-journal.ts";
 import type { LabelCommand } from "../options.ts";
+import { firstAddress } from "../service.ts";
 import type { SavedLabel } from "./label-file.ts";
 
 /** One question, and the records to label, in order. */
@@ -33,7 +34,7 @@ export async function readTable(
     for (const entry of journal.answered()) {
       signal.throwIfAborted();
       for (const [name, question] of Object.entries(entry.questions)) questions.set(name, question);
-      table.addEvaluation({ ...entry, wire: entry.service.address }, { file });
+      table.addEvaluation({ ...entry, wire: firstAddress(entry.service.address) }, { file });
     }
     return { table, questions };
   });

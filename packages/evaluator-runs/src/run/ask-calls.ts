@@ -1,12 +1,17 @@
-import { createEvaluator, type Evaluator, type EvaluatorError } from "evaluator-client";
-import type { RunFacts } from "../journal/journal-reader.ts";
+import { createEvaluator, type Evaluator, EvaluatorError } from "evaluator-client";
+import { escalate, type Helper } from "evaluator-client/escalate";
+import { toFailure } from "../call-failure.ts";
+import type { RunFacts, StepFacts } from "../run-facts.ts";
 import { isPromised } from "../calibration.ts";
 import { evaluatorRuntime } from "../machine.ts";
 import type { Journal } from "../journal/journal.ts";
-import { Budget, type CallCost, type Price, RunTotals, tokensUsd } from "./cost.ts";
+import { Budget, type CallCost, type RunPrice } from "../money/cost.ts";
+import { RunTotals } from "../money/totals.ts";
 import { limitsOf } from "../limits.ts";
+import { serviceOf } from "../service.ts";
 import { callLimits, endsRun, evaluateOne } from "./evaluate-one.ts";
 import { startDrain } from "./interruption.ts";
+import type { NextEngine } from "../next-engine.ts";
 import type { CallPlan, PlannedCall } from "./plan-calls.ts";
 import { showProgress } from "./progress.ts";
 import type { RunContext } from "./run-context.ts";
@@ -19,6 +24,8 @@ interface AskContext
       "questions" | "transport" | "signal" | "clock" | "random" | "newId" | "stderr"
     >,
     Partial<Pick<RunContext, "calibration">> {
+  /** The engine that is asked again. @default none */
+  readonly next?: NextEngine | null;
   readonly run: Pick<RunContext["run"], "concurrency" | "maxCost" | "rate">;
   readonly source: Pick<RunContext["source"], "word">;
 }
@@ -26,7 +33,7 @@ interface AskContext
 interface AskOptions {
   readonly context: AskContext;
   readonly journal: Journal;
-  readonly price: Price;
+  readonly price: RunPrice;
   readonly limits?: RunLimits;
 }
 
@@ -54,7 +61,7 @@ export type AskOutcome = Awaited<ReturnType<typeof askMissing>>;
  */
 export async function askMissing(plan: CallPlan, options: AskOptions) {
   const { context, price, journal } = options;
-  const { clock, run, transport } = context;
+  const { clock, run, transport, next = null } = context;
   const { failuresAtStart = Infinity, ...limits } = { ...callLimits, ...options.limits };
   const totals = new RunTotals(price);
   const spentUsd = run.maxCost === Infinity ? 0 : spentBefore(plan, options);
@@ -62,21 +69,21 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
   const startedAt = clock.now();
   const hideProgress = showProgress(plan.open, totals, context);
   const broken = new AbortController();
+  const fatal: Work["fatal"] = { error: null };
   const work: Work = {
     ...options,
+    fatal,
     totals,
     budget: new Budget(run.maxCost, {
       price,
       transport,
+      next: next?.transport,
       spentUsd,
       onLost: (usd) => journal.addSpending(usd),
     }),
     streak: new FailureStreak(plan.count("answered") === 0 ? failuresAtStart : Infinity),
     signal: AbortSignal.any([drain.signal, broken.signal]),
-    evaluator: createEvaluator(
-      { transport, ...limits, limits: limitsOf(run, transport) },
-      evaluatorRuntime(context),
-    ),
+    evaluator: evaluatorOf(context, limits, fatal),
     inputError: null,
   };
   try {
@@ -105,7 +112,32 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
 /** Returns what tries of this run have spent that did not end it: the same command again has the same cap. */
 function spentBefore(plan: CallPlan, { journal, price }: AskOptions): number {
   // A call that was in flight when such a try ended may have been charged for; its lost attempts are kept.
-  return journal.spentUsd + tokensUsd(plan.mostTokensBegun, price);
+  return journal.spentUsd + plan.mostUsdBegun(price);
+}
+
+/** Returns an evaluator of the engine, and of the next one for unsure answers. */
+function evaluatorOf(
+  context: AskContext,
+  limits: Omit<RunLimits, "failuresAtStart">,
+  fatal: Work["fatal"],
+): Evaluator {
+  const { run, transport, next = null } = context;
+  const runtime = evaluatorRuntime(context);
+  const own = { transport, ...limits, limits: limitsOf(run, transport) };
+  const evaluator = createEvaluator(own, runtime);
+  if (next === null) return evaluator;
+  const second = createEvaluator({ transport: next.transport, ...limits }, runtime);
+  const helper: Helper = {
+    evaluate: async (...call) => {
+      try {
+        return await second.evaluate(...call);
+      } catch (error) {
+        if (error instanceof EvaluatorError && endsRun(error)) fatal.error ??= error;
+        throw error;
+      }
+    },
+  };
+  return evaluator.with(escalate(helper, next.bounds));
 }
 
 interface Work extends AskOptions {
@@ -115,6 +147,8 @@ interface Work extends AskOptions {
   /** Ends the calls in flight; the context's signal only prevents further calls. */
   readonly signal: AbortSignal;
   readonly evaluator: Evaluator;
+  /** The error with which each call of the next engine would fail. */
+  readonly fatal: { error: EvaluatorError | null };
   /** Why no more of the input could be read, or null. */
   inputError: unknown;
 }
@@ -154,12 +188,25 @@ async function runWorker(first: BudgetedCall, queue: CallQueue, work: Work): Pro
   }
 }
 
+type AskedEngines = Pick<AskContext, "transport" | "next">;
+
+/** Returns what each of two engines did; nothing of one alone. */
+export function stepFacts({ steps }: RunTotals, { transport, next }: AskedEngines): StepFacts[] {
+  if (next == null || steps.length === 0) return [];
+  const none = { records: 0, answers: 0, costUsd: 0, isUnpriced: false, failed: 0 };
+  return [transport, next.transport].map((engine, at) =>
+    Object.assign({ name: `${engine.name} ${serviceOf(engine).modelId}` }, steps[at] ?? none),
+  );
+}
+
 /** Returns the facts of a run that asked for all its answers. */
 export function toRunFacts(
   plan: CallPlan,
   { totals, elapsedMs }: AskOutcome,
-  { clock, service }: Pick<RunContext, "clock" | "service">,
+  context: Pick<RunContext, "clock" | "service"> & AskedEngines,
 ): RunFacts {
+  const { clock, service } = context;
+  const steps = stepFacts(totals, context);
   const { succeeded, failed, inputTokens, costUsd, isUnpriced } = totals;
   return {
     finishedAt: new Date(clock.epochNow()).toISOString(),
@@ -172,21 +219,32 @@ export function toRunFacts(
     costUsd,
     elapsedMs,
     ...(isUnpriced && { isUnpriced }),
+    ...(steps.length > 0 && { steps }),
   };
 }
 
 async function askOne(
   { record: { id, state }, key, cost }: BudgetedCall,
-  { evaluator, context: { questions, calibration }, budget, totals, streak, signal }: Work,
+  { evaluator, context: { questions, calibration }, budget, totals, streak, signal, fatal }: Work,
 ) {
   const around = evaluator.with(cost.middleware);
   const options = { signal, hasPromise: isPromised(calibration) };
-  const end = await evaluateOne(around, { state, questions }, options);
+  const answered = await evaluateOne(around, { state, questions }, options);
+  const end = withoutUnasked(answered, fatal.error ?? cost.refusal);
   const paid = "error" in end ? end.paid : end.evaluation;
-  const answerUsd = paid === undefined ? 0 : totals.usdOf(paid);
-  const spentUsd = budget.ended(cost, answerUsd);
+  const spentUsd = budget.ended(cost, paid === undefined ? [] : totals.pricesOf(paid));
   streak.ended("error" in end ? end.cause : null);
   return { id, key, state, lostUsd: cost.lostUsd, spentUsd, ...end };
+}
+
+type CallOutcome = Awaited<ReturnType<typeof evaluateOne>>;
+
+/** Returns a failure for an answer that the next engine could not be asked about again, so that a later run asks. */
+function withoutUnasked(end: CallOutcome, cause: EvaluatorError | null): CallOutcome {
+  if ("error" in end || cause === null) return end;
+  const { route = {} } = end.evaluation;
+  const isUnasked = Object.values(route).some(({ failure }) => failure !== null);
+  return isUnasked ? { ...toFailure(cause), paid: end.evaluation } : end;
 }
 
 // Chosen, not measured: few enough that a service that is down ends the run soon.

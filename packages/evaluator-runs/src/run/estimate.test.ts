@@ -16,7 +16,7 @@ interface Announced {
 /** Announces a run of so many calls; with a million tokens at $1.2649 it is above $1. */
 async function announce(given: Announced) {
   const { calls, run, inputTokens = 0, confirm = null } = given;
-  const missing = { calls, inputTokens };
+  const missing = [{ calls, inputTokens }];
   const plan = { open: calls, missing, count: () => 0 } as unknown as CallPlan;
   let stdout = "";
   const context = {
@@ -26,6 +26,7 @@ async function announce(given: Announced) {
     transport: gatewayTransport({ apiKey: "local", env: {} }),
     service: { address: "w", modelId: "m" },
     catalog: null,
+    next: null,
     signal: given.signal ?? new AbortController().signal,
     confirm,
     stdout: { write: (text: string) => (stdout += text) },

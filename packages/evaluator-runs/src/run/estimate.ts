@@ -1,9 +1,9 @@
 import { CliError } from "evaluator-kit";
-import type { RateLimits } from "evaluator-client";
+import type { Catalog, RateLimits } from "evaluator-client";
 import { printCount, printCounted, printDuration, printUsd } from "../amounts.ts";
 import { limitsOf } from "../limits.ts";
 import { isEmulator } from "../service.ts";
-import { findPrice, type Price, tokensUsd } from "./cost.ts";
+import { findPrice, type Price, type RunPrice, tokensUsd } from "../money/cost.ts";
 import { interrupted } from "./interruption.ts";
 import type { CallPlan } from "./plan-calls.ts";
 import type { RunContext } from "./run-context.ts";
@@ -34,7 +34,7 @@ export async function announceRun(
     kept: plan.count("answered"),
     refused: plan.count("refused"),
   },
-): Promise<Price> {
+): Promise<RunPrice> {
   const { run, input, source, transport, stdout, stderr } = context;
   const estimate = await estimateRun(plan, counts.open, context);
   const { price } = estimate;
@@ -54,22 +54,30 @@ type RunEstimate = Awaited<ReturnType<typeof estimateRun>>;
 
 async function estimateRun(plan: CallPlan, records: number, context: RunContext) {
   const { run, transport, signal } = context;
-  const price = await findPrice({
-    given: run.price,
-    catalog: records === 0 ? null : context.catalog,
-    transport,
-    signal,
-  });
+  const given = run.price;
+  const catalogOf = (one: Catalog | null) => (records === 0 ? null : one);
+  const catalog = catalogOf(context.catalog);
+  const first = await findPrice({ given, catalog, transport, signal });
+  const { next } = context;
+  const price: RunPrice = { ...first };
+  if (next !== null) {
+    const listed = { catalog: catalogOf(next.catalog), transport: next.transport, signal };
+    const found = await findPrice({ given: undefined, ...listed });
+    const isListed = found.inputUsdPerMillionTokens !== null;
+    Object.assign(price, { next: isListed ? found : await findPrice({ given, ...listed }) });
+  }
   // A plan without statuses does not know the open records, so they count as average ones.
   const share = records / Math.max(1, plan.open);
-  const calls = Math.ceil(plan.missing.calls * share);
-  const inputTokens = Math.ceil(plan.missing.inputTokens * share);
+  const [missing = { calls: 0, inputTokens: 0 }, again] = plan.missing;
+  const calls = Math.ceil(missing.calls * share);
+  const inputTokens = Math.ceil(missing.inputTokens * share);
   const { requestsPerMinute = Number.POSITIVE_INFINITY } = limitsOf(run, transport);
   const isEmulated = isEmulator(context.service.address);
   const callMs = isEmulated ? MS_PER_EMULATED_CALL : MS_PER_CALL / run.concurrency;
   const durationMs = calls * Math.max(callMs, 60_000 / requestsPerMinute);
   const costUsd = tokensUsd(inputTokens, price);
-  return { records, calls, inputTokens, costUsd, durationMs, isEmulated, price };
+  const againUsd = price.next && tokensUsd((again?.inputTokens ?? 0) * share, price.next);
+  return { records, calls, inputTokens, costUsd, durationMs, isEmulated, price, againUsd };
 }
 
 /** Returns in one line the limit of the key, and whether more machines would shorten a run. */
@@ -89,7 +97,8 @@ function describeMachines(
 }
 
 function describeEstimate(estimate: RunEstimate, { kept, refused }: RunCounts, word: string) {
-  const { records, calls, inputTokens, costUsd, durationMs, isEmulated, price } = estimate;
+  const { records, calls, inputTokens, costUsd, durationMs, isEmulated, price, againUsd } =
+    estimate;
   const ended = [
     kept === 0 ? [] : `${printCount(kept)} answered already`,
     refused === 0 ? [] : `${printCount(refused)} refused as too long`,
@@ -103,8 +112,16 @@ function describeEstimate(estimate: RunEstimate, { kept, refused }: RunCounts, w
   const guess = isEmulated || records === 0 ? "" : ` at ${MS_PER_CALL / 1000} s a call`;
   return (
     `To ask: ${printCounted(records, word)}, about ${printCount(inputTokens)} tokens${inCalls}, ` +
-    `${cost}${basis}, ${printDuration(durationMs)}${guess}${journal}.\n`
+    `${cost}${basis}, ${printDuration(durationMs)}${guess}${journal}.\n` +
+    describeAgain(records, price, againUsd)
   );
+}
+
+/** Returns in one line the most that it costs to ask again for unsure answers. */
+function describeAgain(records: number, { next }: RunPrice, usd: number | undefined): string {
+  if (records === 0 || next === undefined) return "";
+  const cost = printUsd(next.inputUsdPerMillionTokens === null ? null : (usd ?? 0));
+  return `To ask again if unsure: up to ${cost} more (${describePrice(next)}).\n`;
 }
 
 function describePrice({ inputUsdPerMillionTokens, source }: Price): string {
@@ -125,7 +142,8 @@ async function checkCost(
   { run: { maxCost, yes }, confirm, signal, source, mayCost }: RunContext,
 ): Promise<void> {
   const isBounded = maxCost < Number.POSITIVE_INFINITY;
-  const isUnpriced = price.inputUsdPerMillionTokens === null;
+  const prices = [price, ...(price.next === undefined ? [] : [price.next])];
+  const isUnpriced = prices.some((one) => one.inputUsdPerMillionTokens === null);
   if (isBounded && records > 0 && isUnpriced) {
     const problem = "--max-cost cannot be kept, since no list says what this engine costs";
     throw new CliError(

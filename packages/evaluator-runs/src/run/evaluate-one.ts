@@ -35,12 +35,16 @@ export async function evaluateOne(
   request: EvaluationRequest,
   { signal, hasPromise = false }: AskOptions,
 ): Promise<{ evaluation: AskedEvaluation } | CallFailure> {
+  const wholeOrFailure = (end: { evaluation: AskedEvaluation } | CallFailure) =>
+    hasPromise && "evaluation" in end && isStateCut(end.evaluation)
+      ? toCutFailure(end.evaluation)
+      : end;
   try {
     const evaluation = await evaluator.evaluate(request, { signal });
-    return hasPromise && isStateCut(evaluation) ? toCutFailure(evaluation) : { evaluation };
+    return wholeOrFailure({ evaluation });
   } catch (cause) {
     if (!(cause instanceof EvaluatorError)) throw cause;
-    return cause instanceof RefusalError ? withRest(cause) : toFailure(cause);
+    return cause instanceof RefusalError ? wholeOrFailure(withRest(cause)) : toFailure(cause);
   }
 }
 

@@ -1,5 +1,11 @@
 import { hash } from "node:crypto";
-import { type CostEstimate, estimateCost, type JsonObject, mostCostUsd } from "evaluator-client";
+import {
+  type CostEstimate,
+  estimateCost,
+  type JsonObject,
+  mostCostUsd,
+  type Transport,
+} from "evaluator-client";
 import { RepeatFinder } from "../input/digests.ts";
 import {
   changedInput,
@@ -10,6 +16,8 @@ import {
 import type { CallStatus } from "../journal/journal-reader.ts";
 import type { Journal } from "../journal/journal.ts";
 import { callKey, repeatedKey, setupHash } from "../journal/kept-answer.ts";
+import { type RunPrice, tokensUsd } from "../money/cost.ts";
+import type { NextEngine } from "../next-engine.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** Records planned at once: each group waits for the disk once. Chosen, not measured. */
@@ -41,6 +49,8 @@ interface PlanContext<TState extends AskedState = AskedState> extends Pick<
   RunContext,
   "questions" | "service" | "transport" | "inputPath" | "signal"
 > {
+  /** The engine that is asked again. @default none */
+  readonly next?: Pick<NextEngine, "transport"> | null;
   readonly input: PlanInput<TState>;
   readonly run: Pick<RunContext["run"], "limit" | "newSince" | "part" | "asked">;
 }
@@ -99,14 +109,17 @@ export class CallPlan<TState extends AskedState = AskedState> {
   /** A digest of the keys of each group, to detect a changed input. */
   readonly #digests: Buffer[] = [];
   readonly #counts = { unknown: 0, answered: 0, refused: 0, begun: 0, changed: 0 };
-  readonly #missing = { calls: 0, inputTokens: 0 };
-  /** The most tokens of the calls that an earlier try began and did not end. */
-  mostTokensBegun = 0;
+  /** The estimates of the open calls for each engine. */
+  readonly #missing: { calls: number; inputTokens: number }[];
+  /** For each engine the most tokens of the calls that an earlier try began and did not end. */
+  readonly #mostTokensBegun: number[];
 
   /** @param repeats - See `findRepeats`. */
   constructor(context: PlanContext<TState>, repeats: Map<number, number> | null) {
     const { input, run } = context;
     this.#context = context;
+    this.#missing = this.#engines.map(() => ({ calls: 0, inputTokens: 0 }));
+    this.#mostTokensBegun = this.#engines.map(() => 0);
     this.#setup = setupHash(context);
     const length = Math.min(input.length, run.limit);
     this.#keys = repeats === null ? new Map() : null;
@@ -124,9 +137,21 @@ export class CallPlan<TState extends AskedState = AskedState> {
     return this.#length - this.#counts.answered - this.#counts.refused;
   }
 
-  /** The estimate of the open calls. */
-  get missing(): Readonly<Pick<CostEstimate, "calls" | "inputTokens">> {
+  /** The estimate of the open calls for each engine; the second one is asked again for some of them. */
+  get missing(): readonly Readonly<Pick<CostEstimate, "calls" | "inputTokens">>[] {
     return this.#missing;
+  }
+
+  get #engines(): readonly Transport[] {
+    const { transport, next = null } = this.#context;
+    return next === null ? [transport] : [transport, next.transport];
+  }
+
+  /** Returns the most US dollars of the calls that an earlier try began and did not end. */
+  mostUsdBegun(price: RunPrice): number {
+    const prices = [price, price.next ?? price] as const;
+    const costs = this.#mostTokensBegun.map((tokens, at) => tokensUsd(tokens, prices[at] ?? price));
+    return costs.reduce((sum, usd) => sum + usd, 0);
   }
 
   /** Returns the number of calls with a status. */
@@ -153,12 +178,17 @@ export class CallPlan<TState extends AskedState = AskedState> {
     this.#length += 1;
     this.#counts[status] += 1;
     if (isEnded(status)) return;
-    const { transport, questions } = this.#context;
+    const { questions } = this.#context;
     const request = { state: record.state, questions };
-    const { calls, inputTokens } = estimateCost([request], { ...noPrice, transport });
-    this.#missing.calls += calls;
-    this.#missing.inputTokens += inputTokens;
-    if (status === "begun") this.mostTokensBegun += mostCostUsd(request, { ...oneUsd, transport });
+    for (const [at, missing] of this.#missing.entries()) {
+      const transport = this.#engines[at] as Transport;
+      const { calls, inputTokens } = estimateCost([request], { ...noPrice, transport });
+      missing.calls += calls;
+      missing.inputTokens += inputTokens;
+      if (status !== "begun") continue;
+      const most = mostCostUsd(request, { ...oneUsd, transport });
+      this.#mostTokensBegun[at] = (this.#mostTokensBegun[at] ?? 0) + most;
+    }
   }
 
   /**

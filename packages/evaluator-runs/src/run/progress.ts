@@ -1,6 +1,6 @@
 import { type CliContext, createProgress } from "evaluator-kit";
 import { printCount, printCounted, printDuration } from "../amounts.ts";
-import type { RunTotals } from "./cost.ts";
+import type { RunTotals } from "../money/totals.ts";
 import { repeat } from "./interruption.ts";
 
 /** Shows the progress of a run in one line, until the result is called; a terminal is cleared then. */

@@ -5,7 +5,8 @@ import { toInputPath, toJournalPath, toOutputPath } from "../output/paths.ts";
 import { type Column, readSetup, recordNames } from "../columns/columns.ts";
 import { chooseQuestions } from "../questions/read-questions.ts";
 import { readFilter } from "../rules/rules-file.ts";
-import { serviceOf, type ProgramContext } from "../service.ts";
+import type { ProgramContext } from "../service.ts";
+import { readNextEngine, serviceThrough } from "../next-engine.ts";
 
 /** The inputs of a run, read and checked. */
 export type RunContext = Awaited<ReturnType<typeof readRunContext>>;
@@ -16,7 +17,7 @@ export type RunContext = Awaited<ReturnType<typeof readRunContext>>;
  * @throws CliError if one is missing or wrong.
  */
 export async function readRunContext(run: RunCommand, program: ProgramContext) {
-  const { openTransport, openCatalog, ...context } = program;
+  const { openTransport, openCatalog, mayCost, ...context } = program;
   const { cwd, env, signal, stdin, source, newId } = context;
   const inputPath = toInputPath(run.file, cwd);
   const outputPath = toOutputPath(inputPath, source, run.format);
@@ -30,6 +31,8 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
   const { offline, engine, dryRun } = run;
   const wanted = { offline, engine, dryRun, env };
   const transport = await openTransport(wanted);
+  const next = await readNextEngine({ ...run, env }, questions, program);
+  const wantedNext = { ...wanted, engine: run.then };
   const input = (await opened.withState?.(program)) ?? opened;
   return {
     ...context,
@@ -45,9 +48,14 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
     transport,
     /** The price list, or null. */
     catalog: await openCatalog(wanted),
-    service: serviceOf(transport),
+    /** The engine that is asked again for unsure answers, with its price list; null without one. */
+    next: next && { ...next, catalog: await openCatalog(wantedNext) },
+    service: serviceThrough(transport, next),
     /** See {@link ProgramContext.mayCost}; null for its default. */
-    mayCost: (await program.mayCost?.(wanted)) ?? null,
+    mayCost:
+      mayCost === undefined
+        ? null
+        : (await mayCost(wanted)) || (next !== null && (await mayCost(wantedNext))),
   };
 }
 

@@ -2,18 +2,19 @@ import { existsSync } from "node:fs";
 import { basename, relative, resolve } from "node:path";
 import { CliError, printable } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
-import { printCount, printDuration } from "../amounts.ts";
+import { describeSteps, printCount, printDuration } from "../amounts.ts";
 import { toRecord } from "../columns/columns.ts";
 import { warnOfShared, inputOf, type JournalAddress } from "../journal-address.ts";
-import type { RunBegin } from "../journal/journal-reader.ts";
+import type { RunBegin } from "../run-facts.ts";
 import { Journal } from "../journal/journal.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import type { RunCommand, WorkCommand } from "../options.ts";
 import { checkOutput } from "../output/check-output.ts";
 import { chooseQuestions } from "../questions/read-questions.ts";
-import { checkSameEngine, describeEngine, type ProgramContext, serviceOf } from "../service.ts";
-import { askMissing, type AskOutcome, toRunFacts } from "./ask-calls.ts";
+import { checkSameEngine, describeEngine, type ProgramContext } from "../service.ts";
+import { askMissing, type AskOutcome, stepFacts, toRunFacts } from "./ask-calls.ts";
 import { announceRun } from "./estimate.ts";
+import { readNextEngine, serviceThrough } from "../next-engine.ts";
 import { type CallPlan, planCalls } from "./plan-calls.ts";
 import { giveResults, unfinished } from "./results.ts";
 import { readRunContext, type RunContext } from "./run-context.ts";
@@ -69,7 +70,7 @@ function toBegunOptions(run: RunCommand, context: RunContext): RunBegin["options
 function describeRun(
   plan: CallPlan,
   { totals, elapsedMs }: AskOutcome,
-  { cwd, journalPath }: RunContext,
+  context: RunContext,
 ): string {
   const counts = [
     [totals.failed, "failed"],
@@ -81,10 +82,14 @@ function describeRun(
   const notes = counts.map(([count, what]) =>
     count === 0 ? "" : `, ${printCount(count)} ${what}`,
   );
+  const { cwd, journalPath } = context;
   const journal = printable`Journal: ${relative(cwd, journalPath)}`;
   return (
     `Answered: ${printCount(totals.succeeded)}${notes.join("")}. ${journal}. ` +
-    `Took ${printCount(totals.inputTokens)} tokens, ${totals.describeCost()}, ${printDuration(elapsedMs)}.\n`
+    `Took ${printCount(totals.inputTokens)} tokens, ${totals.describeCost()}, ${printDuration(elapsedMs)}.\n` +
+    describeSteps(stepFacts(totals, context))
+      .map((line) => `${line}\n`)
+      .join("")
   );
 }
 
@@ -143,7 +148,6 @@ export async function goOn(
   const transport = await openTransport({ ...command, env });
   const option = program.engineOption?.long ?? ".env";
   const advice = `set the same engine (${option}, --offline), or start a new run about the file.`;
-  checkSameEngine({ run: "The run", service: newest.service, advice }, serviceOf(transport));
   const state = newest.begin?.options ?? {};
   const run = {
     ...toRun(newest.begin, command),
@@ -151,6 +155,9 @@ export async function goOn(
     state,
   };
   const questions = await chooseQuestions(run.questions, program);
+  const next = await readNextEngine({ ...run, env }, newest.questions, program);
+  const service = serviceThrough(transport, next);
+  checkSameEngine({ run: "The run", service: newest.service, advice }, service);
   if (JSON.stringify(questions) !== JSON.stringify(newest.questions)) {
     throw new CliError(
       "The run asks other questions than this program would now; undo the change to --questions or the environment, or start a new run about the file.",

@@ -9,7 +9,7 @@ import {
 import { pause } from "evaluator-kit";
 import type { ChunkRecord, LeasedChunk, RunInfo, RunStore, RunWriter } from "../postgres/index.ts";
 import { toKeptText } from "../journal/kept-answer.ts";
-import type { RunTotals } from "../run/cost.ts";
+import type { RunTotals } from "../money/totals.ts";
 import { isPromised } from "../calibration.ts";
 import { evaluatorRuntime } from "../machine.ts";
 import { callLimits, endsRun, evaluateOne } from "../run/evaluate-one.ts";

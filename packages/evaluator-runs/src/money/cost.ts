@@ -1,7 +1,6 @@
 import {
   type Catalog,
   estimateCost,
-  type Evaluation,
   type EvaluationRequest,
   EvaluatorError,
   RefusalError,
@@ -10,7 +9,6 @@ import {
   type Transport,
 } from "evaluator-client";
 import { billedAttempts } from "evaluator-client/budget";
-import { printUsd } from "../amounts.ts";
 import { serviceOf } from "../service.ts";
 
 /** The price of input; output is free (contract section 1, rule 11). */
@@ -19,6 +17,11 @@ export interface Price {
   readonly inputUsdPerMillionTokens: number | null;
   /** The origin of the price, for people. */
   readonly source: string;
+}
+
+/** The price of a run; `next` is that of the engine that is asked again, if there is one. */
+export interface RunPrice extends Price {
+  readonly next?: Price | undefined;
 }
 
 /** The price in the contract. */
@@ -86,8 +89,8 @@ function contractPrice(source: string): Price {
 /** Keeps a run within its maximum cost: each attempt reserves the most that it may cost before it is sent. */
 export class Budget {
   readonly #maxUsd: number;
-  readonly #price: Price;
-  readonly #transport: Transport;
+  /** The engines that a call may be paid to. */
+  #engines: readonly (readonly [Price, Transport])[];
   readonly #onLost: (usd: number) => void;
   #spentUsd: number;
   #reservedUsd = 0;
@@ -104,15 +107,22 @@ export class Budget {
   constructor(
     maxUsd: number,
     from: {
-      readonly price: Price;
+      readonly price: RunPrice;
       readonly transport: Transport;
+      /** The engine that is asked again. @default none */
+      readonly next?: Transport | undefined;
       readonly spentUsd?: number;
       readonly onLost?: (usd: number) => void;
     },
   ) {
     this.#maxUsd = maxUsd;
-    this.#price = from.price;
-    this.#transport = from.transport;
+    const { price, transport, next } = from;
+    this.#engines = [[price, transport]];
+    if (next !== undefined)
+      this.#engines = [
+        [price, transport],
+        [price.next ?? price, next],
+      ];
     this.#spentUsd = from.spentUsd ?? 0;
     this.#onLost = from.onLost ?? (() => {});
   }
@@ -122,20 +132,23 @@ export class Budget {
     return this.#inFlight > 0;
   }
 
-  /** Reserves the first attempt of a call; null if it might cost more than what is left. */
+  /** Reserves an attempt of each engine; null if they might cost more than what is left. */
   reserve(request: EvaluationRequest): CallCost | null {
-    const inputUsdPerMillionTokens = this.#price.inputUsdPerMillionTokens ?? 0;
-    const sent = { inputUsdPerMillionTokens, transport: this.#transport };
-    const { costUsd: estimateUsd } = estimateCost([request], sent);
-    const cost = new CallCost(this, { estimateUsd, mostUsd: mostCostUsd(request, sent) });
-    if (!this.take(cost)) return null;
+    const costs = this.#engines.map(([price, transport]) => {
+      const sent = { inputUsdPerMillionTokens: price.inputUsdPerMillionTokens ?? 0, transport };
+      const { costUsd: estimateUsd } = estimateCost([request], sent);
+      return { estimateUsd, mostUsd: mostCostUsd(request, sent) };
+    });
+    const cost = new CallCost(this, costs);
+    const mostUsd = costs.reduce((sum, one) => sum + one.mostUsd, 0);
+    if (!this.take(cost, mostUsd)) return null;
     this.#inFlight += 1;
     return cost;
   }
 
-  /** Reserves one more attempt of a call; returns whether it fits. */
-  take(cost: CallCost): boolean {
-    const usd = cost.mostUsd * this.#factor;
+  /** Reserves one more attempt of a call, of the dearer engine; returns whether it fits. */
+  take(cost: CallCost, mostUsd = cost.mostUsd): boolean {
+    const usd = mostUsd * this.#factor;
     if (this.#spentUsd + this.#reservedUsd + usd > this.#maxUsd) return false;
     this.#reservedUsd += usd;
     cost.reservedUsd += usd;
@@ -152,15 +165,19 @@ export class Budget {
   /**
    * Ends the reservation of a call, and returns what it may have cost beside the lost attempts that are noted.
    *
-   * @param answerUsd - The cost of its answer: 0 if it has none, null if it is not known.
+   * @param answersUsd - The cost of the answer of each engine that answered; null if it is not known.
    */
-  ended(cost: CallCost, answerUsd: number | null): number {
+  ended(cost: CallCost, answersUsd: readonly (number | null)[]): number {
     this.#inFlight -= 1;
     this.#reservedUsd = this.#inFlight === 0 ? 0 : this.#reservedUsd - cost.reservedUsd;
     const attemptUsd = cost.mostUsd * this.#factor;
-    const usd = (answerUsd ?? attemptUsd) + cost.lost * attemptUsd;
+    let usd = cost.lost * attemptUsd;
+    for (const [step, answerUsd] of answersUsd.entries()) {
+      const mostUsd = cost.mostOfEach[step] ?? cost.mostUsd;
+      usd += answerUsd ?? mostUsd * this.#factor;
+      if (mostUsd > 0) this.#factor = Math.max(this.#factor, (answerUsd ?? 0) / mostUsd);
+    }
     this.#spentUsd += usd;
-    if (cost.mostUsd > 0) this.#factor = Math.max(this.#factor, (answerUsd ?? 0) / cost.mostUsd);
     return usd - cost.notedUsd;
   }
 }
@@ -168,18 +185,23 @@ export class Budget {
 /** The cost of one call, while it is in flight. */
 export class CallCost {
   readonly #budget: Budget;
-  /** The estimated cost of one attempt, and the most that it may cost. */
+  /** The estimated cost of one attempt, and the most that it may cost, of the dearer engine. */
   readonly #estimateUsd: number;
   readonly mostUsd: number;
+  /** The most that an attempt of each engine may cost. */
+  readonly mostOfEach: readonly number[];
+  /** Why an attempt was held back, or null. */
+  refusal: EvaluatorError | null = null;
   reservedUsd = 0;
   notedUsd = 0;
   #attempts = 1;
   #lost = 0;
 
-  constructor(budget: Budget, { estimateUsd, mostUsd }: Record<"estimateUsd" | "mostUsd", number>) {
+  constructor(budget: Budget, costs: readonly Record<"estimateUsd" | "mostUsd", number>[]) {
     this.#budget = budget;
-    this.#estimateUsd = estimateUsd;
-    this.mostUsd = mostUsd;
+    this.#estimateUsd = Math.max(...costs.map(({ estimateUsd }) => estimateUsd));
+    this.mostOfEach = costs.map(({ mostUsd }) => mostUsd);
+    this.mostUsd = Math.max(...this.mostOfEach);
   }
 
   /** The attempts that were lost and may have been charged for. */
@@ -194,7 +216,8 @@ export class CallCost {
 
   /** Counts the lost attempts of the call, and holds back a retry that does not fit into the budget. */
   readonly middleware: Middleware = async (request, next, call) => {
-    call.beforeAttempt(() => this.#reserveRetry(call.lostAttempts));
+    // The answers that a call has while another engine is asked count as lost, and are reserved.
+    call.beforeAttempt(() => this.#reserveRetry(call.lostAttempts - call.elsewhere.answered));
     try {
       const evaluation = await next(request);
       this.#lost = call.lostAttempts;
@@ -216,76 +239,8 @@ export class CallCost {
       this.#budget.isSpent = true;
       const message =
         "The call was not tried again: its lost attempts may have been charged for, and one more might pass the run's maximum cost, which is to be raised.";
-      throw new EvaluatorError(message, { isRetryable: false });
+      this.refusal = new EvaluatorError(message, { isRetryable: false });
+      throw this.refusal;
     }
-  }
-}
-
-type EndedCall = (
-  | { readonly error: string; readonly paid?: Evaluation }
-  | { readonly evaluation: Evaluation }
-) & {
-  /** The estimated cost of lost attempts. */
-  readonly lostUsd?: number;
-};
-
-/** The counts of a run so far; it counts calls that are on the disk. */
-export class RunTotals {
-  succeeded = 0;
-  failed = 0;
-  /** Why the newest failed call failed; null if none did. */
-  failure: string | null = null;
-  inputTokens = 0;
-  costUsd = 0;
-  #unpriced = 0;
-  readonly #price: Price;
-
-  /** @param price - Applies to answers without a cost. */
-  constructor(price: Price) {
-    this.#price = price;
-  }
-
-  /** Whether there are answers of unknown cost. */
-  get isUnpriced(): boolean {
-    return this.#unpriced > 0;
-  }
-
-  /** Returns the total cost, for people. */
-  describeCost(): string {
-    return printUsd(this.isUnpriced ? null : this.costUsd);
-  }
-
-  /** Counts a call that has ended. */
-  add(end: EndedCall): void {
-    this.costUsd += end.lostUsd ?? 0;
-    if ("error" in end) {
-      this.failed += 1;
-      this.failure = end.error;
-    } else this.succeeded += 1;
-    const paid = "error" in end ? end.paid : end.evaluation;
-    if (paid !== undefined) this.#addPrice(paid);
-  }
-
-  #addPrice(paid: Evaluation): void {
-    this.inputTokens += paid.usage?.inputTokens ?? 0;
-    const usd = this.usdOf(paid);
-    if (usd === null) this.#unpriced += 1;
-    else this.costUsd += usd;
-  }
-
-  /** Returns the cost of an answer in US dollars: as reported, else by its tokens; null if unknown. */
-  usdOf({ costUsd, usage }: Evaluation): number | null {
-    if (costUsd !== null || usage === null) return costUsd;
-    return this.#price.inputUsdPerMillionTokens === null
-      ? null
-      : tokensUsd(usage.inputTokens, this.#price);
-  }
-
-  /** Returns the expected cost of a call in US dollars: the estimate, or the average so far if that is more. */
-  callUsd(requests: readonly EvaluationRequest[], transport: Transport): number {
-    if (requests.length === 0) return 0;
-    const inputUsdPerMillionTokens = this.#price.inputUsdPerMillionTokens ?? 0;
-    const { costUsd } = estimateCost(requests, { inputUsdPerMillionTokens, transport });
-    return Math.max(costUsd / requests.length, this.costUsd / Math.max(1, this.succeeded));
   }
 }

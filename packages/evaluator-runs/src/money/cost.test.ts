@@ -7,7 +7,8 @@ import {
 } from "evaluator-client";
 import { expect, test } from "vitest";
 import { openTransport } from "../service.ts";
-import { Budget, findPrice, RunTotals, tokensUsd } from "./cost.ts";
+import { Budget, findPrice, tokensUsd } from "./cost.ts";
+import { RunTotals } from "./totals.ts";
 
 const transport = gatewayTransport({ apiKey: "local", env: {} });
 const price = { inputUsdPerMillionTokens: 1, source: "--price" };
@@ -16,7 +17,7 @@ const request = { state: "a mail", questions: { scam: boolean("Is it a scam?") }
 /** An answer that took a thousand tokens. */
 function answer(costUsd: number | null) {
   const usage = { inputTokens: 1000, outputTokens: 0 };
-  return { evaluation: { costUsd, usage } as Evaluation };
+  return { evaluation: { answers: {}, costUsd, usage } as Evaluation };
 }
 
 /** The most that an attempt about the request may cost. */
@@ -31,7 +32,7 @@ test("a call that fails leaves its share of the budget to the next one", () => {
   const { budget, reserve } = budgetOf(2.5 * mostUsd);
   const costs = [reserve(), reserve(), reserve()];
   expect(costs.map((cost) => cost !== null)).toEqual([true, true, false]);
-  if (costs[0]) budget.ended(costs[0], 0);
+  if (costs[0]) budget.ended(costs[0], []);
   expect([reserve() !== null, reserve() !== null]).toEqual([true, false]);
 });
 
@@ -69,7 +70,7 @@ test("spent costs use up the budget, also those of earlier tries", () => {
   const spentUsd = 1 - 2.5 * mostUsd;
   const budget = new Budget(1, { price, transport, spentUsd });
   const first = budget.reserve(request);
-  if (first) budget.ended(first, mostUsd);
+  if (first) budget.ended(first, [mostUsd]);
   expect(budget.isReserved).toBe(false);
   expect([budget.reserve(request) !== null, budget.reserve(request)]).toEqual([true, null]);
 });
@@ -77,7 +78,7 @@ test("spent costs use up the budget, also those of earlier tries", () => {
 test("an answer that costs more than its reservation makes each later one as large", () => {
   const { budget, reserve } = budgetOf(1000 * mostUsd);
   const first = reserve();
-  if (first) budget.ended(first, 10 * mostUsd);
+  if (first) budget.ended(first, [10 * mostUsd]);
   expect(reserve()?.reservedUsd).toBeCloseTo(10 * mostUsd, 12);
 });
 

@@ -1,0 +1,120 @@
+import {
+  type AnswerRoute,
+  estimateCost,
+  type Evaluation,
+  type EvaluationRequest,
+  type Transport,
+} from "evaluator-client";
+import { printUsd } from "../amounts.ts";
+import type { StepFacts } from "../run-facts.ts";
+import { type RunPrice, tokensUsd } from "./cost.ts";
+
+/** What one engine of a run did. */
+type StepTotals = Omit<StepFacts, "name">;
+
+type EndedCall = (
+  | { readonly error: string; readonly paid?: Evaluation }
+  | { readonly evaluation: Evaluation }
+) & {
+  /** The estimated cost of lost attempts. */
+  readonly lostUsd?: number;
+};
+
+/** The counts of a run so far; it counts calls that are on the disk. */
+export class RunTotals {
+  succeeded = 0;
+  failed = 0;
+  /** Why the newest failed call failed; null if none did. */
+  failure: string | null = null;
+  inputTokens = 0;
+  costUsd = 0;
+  #unpriced = 0;
+  readonly #price: RunPrice;
+  /** What each engine did. */
+  readonly steps: StepTotals[] = [];
+
+  /** @param price - Applies to answers without a cost. */
+  constructor(price: RunPrice) {
+    this.#price = price;
+  }
+
+  /** Whether there are answers of unknown cost. */
+  get isUnpriced(): boolean {
+    return this.#unpriced > 0;
+  }
+
+  /** Returns the total cost, for people. */
+  describeCost(): string {
+    return printUsd(this.isUnpriced ? null : this.costUsd);
+  }
+
+  /** Counts a call that has ended. */
+  add(end: EndedCall): void {
+    this.costUsd += end.lostUsd ?? 0;
+    if ("error" in end) {
+      this.failed += 1;
+      this.failure = end.error;
+    } else this.succeeded += 1;
+    const paid = "error" in end ? end.paid : end.evaluation;
+    if (paid !== undefined) this.#addPrice(paid);
+    if (!("error" in end)) this.#addSteps(end.evaluation);
+  }
+
+  #addPrice(paid: Evaluation): void {
+    for (const [at, { usage }] of stepsOf(paid).entries()) {
+      const usd = this.pricesOf(paid)[at] ?? null;
+      const step = this.#stepAt(at);
+      this.inputTokens += usage?.inputTokens ?? 0;
+      this.costUsd += usd ?? 0;
+      step.records += 1;
+      step.costUsd += usd ?? 0;
+      step.isUnpriced ||= usd === null;
+    }
+    if (this.usdOf(paid) === null) this.#unpriced += 1;
+  }
+
+  #addSteps({ answers, route = {} }: Evaluation): void {
+    const routes: Readonly<Record<string, AnswerRoute>> = route;
+    for (const id of Object.keys(answers)) this.#stepAt((routes[id]?.step ?? 1) - 1).answers += 1;
+    const hasFailed = Object.values(routes).some(({ failure }) => failure !== null);
+    if (hasFailed) this.#stepAt(1).failed += 1;
+  }
+
+  #stepAt(at: number): StepTotals {
+    return (this.steps[at] ??= {
+      records: 0,
+      answers: 0,
+      costUsd: 0,
+      isUnpriced: false,
+      failed: 0,
+    });
+  }
+
+  /** Returns the cost of an answer in US dollars: as reported, else by its tokens; null if unknown. */
+  usdOf(paid: Evaluation): number | null {
+    const prices = this.pricesOf(paid);
+    return prices.reduce((sum, usd) => (sum === null || usd === null ? null : sum + usd), 0);
+  }
+
+  /** Returns the cost of the answer of each engine. */
+  pricesOf(paid: Evaluation): (number | null)[] {
+    const { next = this.#price } = this.#price;
+    return stepsOf(paid).map(({ costUsd, usage }, at) => {
+      if (costUsd !== null || usage === null) return costUsd;
+      const price = at === 0 ? this.#price : next;
+      return price.inputUsdPerMillionTokens === null ? null : tokensUsd(usage.inputTokens, price);
+    });
+  }
+
+  /** Returns the expected cost of a call in US dollars: the estimate, or the average so far if that is more. */
+  callUsd(requests: readonly EvaluationRequest[], transport: Transport): number {
+    if (requests.length === 0) return 0;
+    const inputUsdPerMillionTokens = this.#price.inputUsdPerMillionTokens ?? 0;
+    const { costUsd } = estimateCost(requests, { inputUsdPerMillionTokens, transport });
+    return Math.max(costUsd / requests.length, this.costUsd / Math.max(1, this.succeeded));
+  }
+}
+
+function stepsOf(evaluation: Evaluation): readonly Evaluation[] {
+  return evaluation.steps ?? [evaluation];
+}

@@ -1,0 +1,126 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { artifactHash, type CalibrationArtifact } from "evaluator-calibration";
+import { type Questions, questionKinds, type Transport } from "evaluator-client";
+import type { Bound, Bounds } from "evaluator-client/escalate";
+import { type CliContext, decimal, printable, UsageError } from "evaluator-kit";
+import { readCalibration } from "./calibration.ts";
+import {
+  type ProgramContext,
+  type Service,
+  serviceOf,
+  serviceOfBoth,
+  type ServiceOptions,
+} from "./service.ts";
+
+/** An engine that is asked again for the unsure answers of the first one. */
+export interface NextEngine {
+  readonly transport: Transport;
+  /** When an answer of the first engine is unsure, by question. */
+  readonly bounds: Bounds;
+}
+
+/** The typed options of a second engine. */
+export interface ThenOptions {
+  readonly then?: string | undefined;
+  readonly unsure?: readonly string[] | undefined;
+  readonly calibration?: string | null | undefined;
+}
+
+/**
+ * Returns the engine that is asked again, with its bounds; null if none is wanted.
+ *
+ * @throws UsageError if a bound is wrong, fits no question, or is missing.
+ */
+export async function readNextEngine(
+  options: ThenOptions & Omit<ServiceOptions, "engine">,
+  questions: Questions,
+  { cwd, openTransport }: Pick<ProgramContext, "cwd" | "openTransport">,
+): Promise<NextEngine | null> {
+  const { then: engine, dryRun, env: all } = options;
+  const bounds = await readBounds(options, questions, { cwd });
+  if (engine === undefined) return null;
+  // The variable names a model of the first engine.
+  const { EVALUATOR_MODEL_ID: _, ...env } = all;
+  return { transport: await openTransport({ engine, dryRun, env }), bounds };
+}
+
+/**
+ * Returns when an answer is unsure, by question; a bound of one question goes before one of all.
+ *
+ * @throws UsageError if a bound is wrong, fits no question, or is missing.
+ */
+async function readBounds(
+  { then, unsure, calibration }: ThenOptions,
+  questions: Questions,
+  context: Pick<CliContext, "cwd">,
+): Promise<Bounds> {
+  if (then === undefined) {
+    if (unsure === undefined) return {};
+    throw new UsageError("--unsure belongs to --then ENGINE, which is asked again.");
+  }
+  const texts = unsure ?? (calibration == null ? [] : [calibration]);
+  if (texts.length === 0) {
+    throw new UsageError(`--then needs --unsure BOUND: when an answer is unsure. ${forms}`);
+  }
+  const [ofAll, ofOne]: [Record<string, Bound>, Record<string, Bound>] = [{}, {}];
+  for (const text of texts) {
+    const { id, bound } = await readBound(text, questions, context);
+    const ids = id === null ? Object.keys(questions) : [id];
+    const fitting = ids.filter((one) => fits(bound, one, questions));
+    if (fitting.length === 0) {
+      throw new UsageError(printable`--unsure "${text}" fits no question that is asked. ${forms}`);
+    }
+    const chosen = id === null ? ofAll : ofOne;
+    for (const one of fitting) {
+      if (Object.hasOwn(chosen, one))
+        throw new UsageError(printable`--unsure "${text}" is a second bound of ${one}.`);
+      chosen[one] = bound;
+    }
+  }
+  return { ...ofAll, ...ofOne };
+}
+
+const forms =
+  "Use 0.8 (its most probable side, option or level is less probable), 0.2..0.8 (yes is between) or a calibration.json (it reaches no promised threshold), for one question as in refund=0.8.";
+
+async function readBound(text: string, questions: Questions, { cwd }: Pick<CliContext, "cwd">) {
+  const [, id = null, typed = ""] = /^(?:(.+)=)?([^=]+)$/s.exec(text) ?? [];
+  const wrong = (problem: string) =>
+    new UsageError(printable`--unsure "${text}" ${problem}. ${forms}`);
+  if (id !== null && !Object.hasOwn(questions, id)) throw wrong("names no question that is asked");
+  const numbers = typed.split("..");
+  if (numbers.length <= 2 && numbers.every((number) => /^\d(?:\.\d+)?$/.test(number))) {
+    const [low = 0, high] = numbers.map(decimal({ max: 1 }));
+    if (high === undefined) return { id, bound: { below: low } };
+    if (low < high) return { id, bound: { between: [low, high] as const } };
+  }
+  if (!existsSync(resolve(cwd, typed))) throw wrong("is no bound");
+  return { id, bound: { promise: await readCalibration(typed, questions, { cwd } as CliContext) } };
+}
+
+function fits(bound: Bound, id: string, questions: Questions): boolean {
+  if ("promise" in bound) return bound.promise.thresholds.some(({ question }) => question === id);
+  const question = questions[id] as Questions[string];
+  const forms = questionKinds[question.type].values(question).map(({ form }) => form);
+  if ("between" in bound) return forms.includes("probability");
+  return forms.some((form) => form === "probability" || form === "distribution");
+}
+
+/** Returns the service behind a transport, and behind the engine that is asked again, if there is one. */
+export function serviceThrough(transport: Transport, next?: NextEngine | null): Service {
+  const service = serviceOf(transport);
+  if (next == null) return service;
+  return serviceOfBoth(service, serviceOf(next.transport), describeBounds(next.bounds));
+}
+
+/** Returns bounds in words, for people and for the hash of a run. */
+function describeBounds(bounds: Bounds): string {
+  const described = Object.entries(bounds).map(([id, bound]) => {
+    if (bound === undefined) return "";
+    if ("below" in bound) return `${id} below ${bound.below}`;
+    if ("between" in bound) return `${id} between ${bound.between.join(" and ")}`;
+    return `${id} without the promise ${artifactHash(bound.promise as CalibrationArtifact)}`;
+  });
+  return described.join(", ");
+}
