@@ -228,3 +228,16 @@ test("no act is promised on a state that was cut", () => {
   const decisions = decide({ ...answered(0.01), warnings }, artifact, { questions });
   expect(decisions["refund"]).toEqual({ act: null, why: "no-promise" });
 });
+
+test.each([[[]], [["a", "b"]], [[{ note: "read" }]], [7]])(
+  "a record's answers are read beside steps of another program: %j",
+  (steps) => {
+    const table = new AnswerTable();
+    const value = { id: "t-1", answers: { refund: { type: "boolean", probability: 0.4 } }, steps };
+    table.addRecord({ line: 1, value }, "answers.ndjson");
+    expect(table.columns.map(({ question, ids }) => [question, ids])).toEqual([
+      ["refund", ["t-1"]],
+    ]);
+    expect(table.steps.size).toBe(0);
+  },
+);

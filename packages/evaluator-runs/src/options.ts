@@ -86,6 +86,7 @@ export function addRunOptions<TArguments extends unknown[]>(
     .option("--dry-run", "print what a run would take, and send nothing; needs no key")
     .addOption(sharedOptions.maxCost)
     .addOption(sharedOptions.price)
+    .addOption(sharedOptions.thenPrice)
     .option("-y, --yes", `do not ask before a run ${mayCost ? "that may cost money" : "above $1"}`)
     .addOption(sharedOptions.concurrency)
     .addOption(sharedOptions.rate)
@@ -119,7 +120,8 @@ const declareWork = (program: Command, source: RecordSource) =>
     .addOption(sharedOptions.unsure)
     .addOption(sharedOptions.concurrency)
     .addOption(sharedOptions.rate)
-    .addOption(sharedOptions.price);
+    .addOption(sharedOptions.price)
+    .addOption(sharedOptions.thenPrice);
 
 const declareStatus = (program: Command, source: RecordSource) =>
   program

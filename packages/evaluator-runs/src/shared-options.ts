@@ -62,6 +62,9 @@ export const sharedOptions = {
     "--price <usd>",
     "the price of a million input tokens, for an engine that no list has",
   ).argParser(usd),
+  thenPrice: new Option("--then-price <usd>", "the same for the engine after --then").argParser(
+    usd,
+  ),
   rate: new Option(
     "--rate <n>",
     "the requests a minute that the key allows, for all machines together",

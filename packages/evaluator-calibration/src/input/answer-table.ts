@@ -120,12 +120,10 @@ export class AnswerTable {
         throw new CalibrationInputError(location, "answers is no JSON object");
       }
       const ids = [idOf(value, location)];
-      const steps = Array.isArray(value["steps"]) ? value["steps"].filter(isObject) : [value];
-      for (const [step, one] of steps.entries()) {
-        const given = isObject(one["answers"]) ? one["answers"] : {};
+      for (const [step, { given, one }] of stepsOf(value, answers).entries()) {
         const source = sourceOf({ ...value, ...one }, location);
         this.#addAnswers(given, { ids, source, location });
-        if (steps.length > 1) this.#noteStep(step, Object.keys(given), source);
+        if (one !== value) this.#noteStep(step, Object.keys(given), source);
       }
     } else if ("question" in value) this.#addLine(value, location);
     else if (!("requestId" in value)) {
@@ -286,6 +284,17 @@ export class AnswerTable {
       throw new CalibrationInputError(location, problem);
     }
   }
+}
+
+/** Returns the answers of each model; of a record whose steps are something else, its own. */
+function stepsOf(value: Fields, answers: Fields): readonly { given: Fields; one: Fields }[] {
+  const { steps } = value;
+  const listed = Array.isArray(steps) ? steps : [];
+  const found = listed.flatMap((one: unknown) =>
+    isObject(one) && isObject(one["answers"]) ? [{ given: one["answers"], one }] : [],
+  );
+  const isWhole = found.length > 0 && found.length === listed.length;
+  return isWhole ? found : [{ given: answers, one: value }];
 }
 
 function keyOf({ modelId, wire, basis, questionHash: asked }: AnswerSource, question: string) {

@@ -11,12 +11,16 @@ interface Announced {
   readonly inputTokens?: number;
   readonly confirm?: RunContext["confirm"];
   readonly signal?: AbortSignal;
+  readonly next?: RunContext["next"];
 }
 
 /** Announces a run of so many calls; with a million tokens at $1.2649 it is above $1. */
 async function announce(given: Announced) {
   const { calls, run, inputTokens = 0, confirm = null } = given;
-  const missing = [{ calls, inputTokens }];
+  const missing = [
+    { calls, inputTokens },
+    { calls, inputTokens },
+  ];
   const plan = { open: calls, missing, count: () => 0 } as unknown as CallPlan;
   let stdout = "";
   const context = {
@@ -26,7 +30,7 @@ async function announce(given: Announced) {
     transport: gatewayTransport({ apiKey: "local", env: {} }),
     service: { address: "w", modelId: "m" },
     catalog: null,
-    next: null,
+    next: given.next ?? null,
     signal: given.signal ?? new AbortController().signal,
     confirm,
     stdout: { write: (text: string) => (stdout += text) },
@@ -57,6 +61,30 @@ test.each([
   );
   expect(await checked).toBe(goesOn);
   expect(questions).toEqual(["Spend about $1.26? [y/N] "].slice(0, asked));
+});
+
+const gateway = gatewayTransport({ apiKey: "local", env: {} });
+const unlisted = { ...gateway, name: "unlisted" };
+
+test("a run is above $1 if its second engine may cost that, and the person sees both", async () => {
+  const questions: string[] = [];
+  const confirm = async (question: string) => {
+    questions.push(question);
+    return true;
+  };
+  const next = { transport: unlisted, bounds: {}, catalog: null };
+  const run = { price: 0.1, thenPrice: 20 };
+  await announce({ calls: 1, inputTokens: 100_000, run, next, confirm });
+  expect(questions).toEqual(["Spend about $0.01, and up to $2.00 to ask again? [y/N] "]);
+});
+
+test("the price of the first engine is none of the second, so that a cap needs both", async () => {
+  const next = { transport: unlisted, bounds: {}, catalog: null };
+  const run = { price: 0, maxCost: 1 };
+  const announced = announce({ calls: 1, inputTokens: 1000, run, next });
+  await expect(announced).rejects.toThrow(
+    "the engine after --then costs; nothing was sent. Name it with --then-price USD",
+  );
 });
 
 test("an interruption in place of an answer ends with 130", async () => {

@@ -62,9 +62,8 @@ async function estimateRun(plan: CallPlan, records: number, context: RunContext)
   const price: RunPrice = { ...first };
   if (next !== null) {
     const listed = { catalog: catalogOf(next.catalog), transport: next.transport, signal };
-    const found = await findPrice({ given: undefined, ...listed });
-    const isListed = found.inputUsdPerMillionTokens !== null;
-    Object.assign(price, { next: isListed ? found : await findPrice({ given, ...listed }) });
+    // A price of the first engine, such as 0 of one on this machine, would make a cap void for a dearer one.
+    Object.assign(price, { next: await findPrice({ given: run.thenPrice, ...listed }) });
   }
   // A plan without statuses does not know the open records, so they count as average ones.
   const share = records / Math.max(1, plan.open);
@@ -121,11 +120,11 @@ function describeEstimate(estimate: RunEstimate, { kept, refused }: RunCounts, w
 function describeAgain(records: number, { next }: RunPrice, usd: number | undefined): string {
   if (records === 0 || next === undefined) return "";
   const cost = printUsd(next.inputUsdPerMillionTokens === null ? null : (usd ?? 0));
-  return `To ask again if unsure: up to ${cost} more (${describePrice(next)}).\n`;
+  return `To ask again if unsure: up to ${cost} more (${describePrice(next, "--then-price")}).\n`;
 }
 
-function describePrice({ inputUsdPerMillionTokens, source }: Price): string {
-  if (inputUsdPerMillionTokens === null) return `${source}; --price names one`;
+function describePrice({ inputUsdPerMillionTokens, source }: Price, option = "--price"): string {
+  if (inputUsdPerMillionTokens === null) return `${source}; ${option} names one`;
   return `${printUsd(inputUsdPerMillionTokens)} a million tokens: ${source}`;
 }
 
@@ -138,25 +137,31 @@ const ASK_ABOVE_USD = 1;
  * @throws CliError that gives the reason.
  */
 async function checkCost(
-  { records, costUsd, price }: RunEstimate,
+  { records, costUsd, price, againUsd = 0 }: RunEstimate,
   { run: { maxCost, yes }, confirm, signal, source, mayCost }: RunContext,
 ): Promise<void> {
   const isBounded = maxCost < Number.POSITIVE_INFINITY;
-  const prices = [price, ...(price.next === undefined ? [] : [price.next])];
-  const isUnpriced = prices.some((one) => one.inputUsdPerMillionTokens === null);
-  if (isBounded && records > 0 && isUnpriced) {
-    const problem = "--max-cost cannot be kept, since no list says what this engine costs";
+  const prices = [
+    ["--price", price],
+    ["--then-price", price.next],
+  ] as const;
+  const [unpriced] = prices.find(([, one]) => one?.inputUsdPerMillionTokens === null) ?? [];
+  if (isBounded && records > 0 && unpriced !== undefined) {
+    const whose = unpriced === "--price" ? "this engine" : "the engine after --then";
+    const problem = `--max-cost cannot be kept, since no list says what ${whose} costs`;
     throw new CliError(
-      `${problem}; nothing was sent. Name it with --price USD, for a million input tokens, or leave --max-cost out.`,
+      `${problem}; nothing was sent. Name it with ${unpriced} USD, for a million input tokens, or leave --max-cost out.`,
     );
   }
   if (costUsd > maxCost) {
     const message = `The run would cost more than ${printUsd(maxCost)} (--max-cost); nothing was sent.`;
     throw new CliError(`${message} Raise it, or take fewer ${source.word}s with --limit.`);
   }
-  const isAsked = records > 0 && (mayCost ?? costUsd > ASK_ABOVE_USD);
+  const isAsked = records > 0 && (mayCost ?? costUsd + againUsd > ASK_ABOVE_USD);
   if (!isAsked || yes || confirm === null) return;
-  const question = isUnpriced ? "Ask at no known price" : `Spend about ${printUsd(costUsd)}`;
+  const more = againUsd > 0 ? `, and up to ${printUsd(againUsd)} to ask again` : "";
+  const spend = `Spend about ${printUsd(costUsd)}${more}`;
+  const question = unpriced === undefined ? spend : "Ask at no known price";
   if (await confirm(`${question}? [y/N] `)) return;
   throw signal.aborted
     ? interrupted("Interrupted; nothing was sent.", signal)
