@@ -15,6 +15,7 @@ import {
   isObject,
   quote,
   type SourceLocation,
+  stepsOf,
 } from "./input-record.ts";
 import { RepeatedColumns } from "./repeated-columns.ts";
 
@@ -284,17 +285,6 @@ export class AnswerTable {
       throw new CalibrationInputError(location, problem);
     }
   }
-}
-
-/** Returns the answers of each model; of a record whose steps are something else, its own. */
-function stepsOf(value: Fields, answers: Fields): readonly { given: Fields; one: Fields }[] {
-  const { steps } = value;
-  const listed = Array.isArray(steps) ? steps : [];
-  const found = listed.flatMap((one: unknown) =>
-    isObject(one) && isObject(one["answers"]) ? [{ given: one["answers"], one }] : [],
-  );
-  const isWhole = found.length > 0 && found.length === listed.length;
-  return isWhole ? found : [{ given: answers, one: value }];
 }
 
 function keyOf({ modelId, wire, basis, questionHash: asked }: AnswerSource, question: string) {

@@ -84,3 +84,14 @@ const WORDS = new Map<unknown, number>([
 export function yesOrNo(value: unknown): number {
   return WORDS.get(typeof value === "string" ? value.trim().toLowerCase() : value) ?? -1;
 }
+
+/** Returns the answers of each model; of a record whose steps are something else, its own. */
+export function stepsOf(value: Fields, answers: Fields): readonly { given: Fields; one: Fields }[] {
+  const { steps } = value;
+  const listed = Array.isArray(steps) ? steps : [];
+  const found = listed.flatMap((one: unknown) =>
+    isObject(one) && isObject(one["answers"]) ? [{ given: one["answers"], one }] : [],
+  );
+  const isWhole = found.length > 0 && found.length === listed.length;
+  return isWhole ? found : [{ given: answers, one: value }];
+}
