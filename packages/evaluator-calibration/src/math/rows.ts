@@ -68,8 +68,10 @@ export function checkIndexes(one: Named, other: Named): void {
 }
 
 /** Returns the sum of numbers. */
-export function sumOf(values: Float64Array): number {
-  return values.reduce((sum, value) => sum + value, 0);
+export function sumOf(values: Numbers): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i += 1) sum += values[i] as number;
+  return sum;
 }
 
 /** Returns the mean of a value over rows, each counted by its weight. */

@@ -1,7 +1,7 @@
 import type { LockedThreshold } from "../artifact.ts";
 import type { AnswerColumn } from "../input/answer-column.ts";
 import type { JoinedColumn } from "../input/join-labels.ts";
-import type { Numbers } from "../math/rows.ts";
+import { type Numbers, sumOf } from "../math/rows.ts";
 import { type Interval, wilson } from "../thresholds/intervals.ts";
 import { complement } from "../thresholds/risk-coverage.ts";
 
@@ -130,22 +130,65 @@ export interface Estimate extends Interval {
 
 /** Returns the share of the counted rows that are hit, by weight, with its 95 % interval; NaN without rows. */
 export function shareOfRows(
-  { truth, weights }: Rows,
+  rows: Pick<Rows, "truth" | "weights" | "joined">,
   isHit: (row: number) => boolean,
   isCounted?: (row: number) => boolean,
 ): Estimate {
-  let [total, squares, hits] = [0, 0, 0];
-  for (let row = 0; row < truth.length; row += 1) {
-    if (isCounted?.(row) === false) continue;
-    const weight = weights?.[row] ?? 1;
-    total += weight;
-    squares += weight ** 2;
-    if (isHit(row)) hits += weight;
+  const { truth, weights } = rows;
+  const counted = [...truth.keys()].filter((row) => isCounted?.(row) ?? true);
+  if (counted.length === 0) return { value: Number.NaN, low: 0, high: 1 };
+  const weightOf = (row: number) => weights?.[row] ?? 1;
+  const total = counted.reduce((sum, row) => sum + weightOf(row), 0);
+  const hits = counted.reduce((sum, row) => sum + (isHit(row) ? weightOf(row) : 0), 0);
+  const value = hits / total;
+  if (counted.length === truth.length && isDrawnByStrata(rows)) {
+    return {
+      value,
+      ...stratifiedInterval(value, { strata: Map.groupBy(counted, weightOf), isHit }),
+    };
   }
-  if (total === 0) return { value: Number.NaN, low: 0, high: 1 };
   // The number of equal rows that have the worth of the weighted ones (Kish).
-  const effective = total ** 2 / squares;
-  return { value: hits / total, ...wilson((hits / total) * effective, effective) };
+  const effective = total ** 2 / counted.reduce((sum, row) => sum + weightOf(row) ** 2, 0);
+  return { value, ...wilson(value * effective, effective) };
+}
+
+/** Returns whether the labels are a whole sheet of `pick`: then the weights add up to the number of all records. */
+function isDrawnByStrata({ weights, joined }: Pick<Rows, "weights" | "joined">): boolean {
+  const records = joined.column.ids.length;
+  const isFar = (sum: number, most: number) => Math.abs(sum / records - 1) > most;
+  return (
+    weights !== undefined && !isFar(sumOf(joined.weights), 1e-6) && !isFar(sumOf(weights), 0.1)
+  );
+}
+
+/**
+ * Returns the 95 % interval of a share over strata with a known weight each: the distances of Wilson's limits, by weight
+ * and squared, are added (Newcombe). Unlike the variance of each stratum it does not take a stratum without an error
+ * for one that has none.
+ */
+function stratifiedInterval(
+  value: number,
+  {
+    strata,
+    isHit,
+  }: {
+    readonly strata: ReadonlyMap<number, readonly number[]>;
+    readonly isHit: (row: number) => boolean;
+  },
+): Interval {
+  const total = sumOf([...strata].map(([weight, { length }]) => weight * length));
+  let [below, above] = [0, 0];
+  for (const [weight, rows] of strata) {
+    const n = rows.length;
+    const hits = rows.filter(isHit).length;
+    const { low, high } = wilson(hits, n);
+    below += ((weight * n * (hits / n - low)) / total) ** 2;
+    above += ((weight * n * (high - hits / n)) / total) ** 2;
+  }
+  return {
+    low: Math.max(0, value - Math.sqrt(below)),
+    high: Math.min(1, value + Math.sqrt(above)),
+  };
 }
 
 /** Returns how sure each row is of an action, and whether acting on it would be wrong or is unknown. */

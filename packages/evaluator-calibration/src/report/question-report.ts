@@ -17,6 +17,7 @@ import {
 import { onePerCluster } from "./one-per-cluster.ts";
 import type { PlannedPromise } from "./promise-plan.ts";
 import { recalibrateRows } from "./recalibrate.ts";
+import { shareOfYes } from "./share-of-yes.ts";
 import { scoreRows } from "./score-report.ts";
 import type { Action, LockedThreshold } from "../artifact.ts";
 
@@ -160,6 +161,8 @@ function toReport(
     /** Of yes and no at 0.5: the share of all yes answered with yes, and of all no with no. */
     tpr: rateOf(1),
     tnr: rateOf(0),
+    /** The share of "yes" in all records, labelled or not; null if the labels are no fair draw or too few. */
+    yes: labels.noPromise === labels.ofKin ? shareOfYes(rows) : null,
     /** Under 30 rows there are no curve and no actions. */
     curve: n >= LEAST_JUDGED ? curveOfRows(rows, seed) : null,
     actions: actions.map((action) => {

@@ -1,18 +1,61 @@
-import { seededRandom } from "../math/random.ts";
+import { LabelJoin } from "../input/join-labels.ts";
+import { seededRandom, shuffle } from "../math/random.ts";
+import { pickRecords } from "../pick-records.ts";
+import { toLabelledRows } from "../report/labelled-rows.ts";
+import { shareOfYes } from "../report/share-of-yes.ts";
 import { scoreRows } from "../report/score-report.ts";
 import { krippendorffAlpha } from "../scores/krippendorff.ts";
-import { drawAnswer, labelled } from "./worlds.ts";
+import { answersOf, columnIn, drawAnswer, labelled } from "./worlds.ts";
 
 /** A world in which an interval is drawn often; it counts how often that misses the truth. */
 export interface IntervalWorld {
   readonly name: string;
   /** The figure of so many rows, with its limits; NaN for none. */
-  readonly draw: (
-    n: number,
-    random: () => number,
-  ) => { readonly value: number; readonly low: number; readonly high: number };
+  readonly draw: (n: number, random: () => number) => Drawn;
   readonly n: number;
 }
+
+interface Drawn {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+  /** The true figure, if it is one of the drawn records. @default the figure of very many rows */
+  readonly truth?: number;
+}
+
+/** So many records are answered, of which some are labelled. */
+const RECORDS = 3000;
+
+/** Labels some of many answers, at random or by strata, and estimates a figure of all. */
+function drawShare(
+  { judge, figure, isPicked }: { judge: Judge; figure: "yes" | "accuracy"; isPicked: boolean },
+  n: number,
+  random: () => number,
+): Drawn {
+  const rows = Array.from({ length: RECORDS }, (_, at) =>
+    Object.assign({ id: `r${at}` }, drawAnswer(judge, random)),
+  );
+  const table = answersOf(rows);
+  const [column] = table.columns;
+  if (column === undefined) throw new Error("no row was answered");
+  const drawn = isPicked
+    ? pickRecords(column, { budget: n, seed: Math.floor(1e6 * random()) })
+    : shuffle(rows.slice(), random).slice(0, n);
+  const join = new LabelJoin(table);
+  for (const one of drawn) {
+    const { truth } = rows[column.rowOf(one.id) as number] as (typeof rows)[number];
+    const weight = "drawn" in one ? { drawn: one.drawn } : {};
+    join.add({ line: 1, value: { id: one.id, truth, ...weight } }, "labels");
+  }
+  const labels = toLabelledRows(columnIn(join));
+  const isHit = ({ p, truth }: (typeof rows)[number]) =>
+    figure === "yes" ? truth : truth === p >= 0.5;
+  const none = { value: Number.NaN, low: Number.NaN, high: Number.NaN };
+  const found = figure === "yes" ? (shareOfYes(labels) ?? none) : scoreRows(labels).accuracy;
+  return { ...found, truth: rows.filter(isHit).length / RECORDS };
+}
+
+type Judge = Parameters<typeof drawAnswer>[0];
 
 /** The scores of a judge's answers. */
 function drawScores(judge: Parameters<typeof drawAnswer>[0], n: number, random: () => number) {
@@ -64,11 +107,43 @@ export const intervalWorlds: readonly IntervalWorld[] = [
   ),
 ];
 
+const answered = {
+  "yes in 50 %": { mean: 0, spread: 2 },
+  "yes in 10 %, strong": { mean: -5, spread: 4 },
+  "yes in 10 %, printed too high": { mean: -3.5, spread: 2, moved: 1.5 },
+};
+const rare = { "yes in 2 %": { mean: -6, spread: 2.2 } };
+
+function shareWorld(figure: "yes" | "accuracy", isPicked: boolean) {
+  return ([name, judge]: [string, Judge]): IntervalWorld => ({
+    name: `${figure} of all by ${isPicked ? "pick" : "labels at random"}, ${name}`,
+    n: 200,
+    draw: (n, random) => drawShare({ judge, figure, isPicked }, n, random),
+  });
+}
+
+/** Worlds of shares of all records: labels at random, and those of `pick`, also of a judge with rare mistakes. */
+export const shareWorlds: readonly IntervalWorld[] = [
+  ...Object.entries(answered).map(shareWorld("yes", false)),
+  ...Object.entries({ ...answered, ...rare }).map(shareWorld("yes", true)),
+  ...Object.entries({ ...answered, ...rare }).map(shareWorld("accuracy", true)),
+];
+
 /** Returns the share of the rounds with an interval, and of those that miss the figure of very many rows. */
 export function playIntervals({ draw, n }: IntervalWorld, rounds: number, rows = 200_000) {
-  const truth = draw(rows, seededRandom(1)).value;
   const drawn = Array.from({ length: rounds }, (_, seed) => draw(n, seededRandom(seed + 2)));
   const shown = drawn.filter(({ low }) => !Number.isNaN(low));
-  const missed = shown.filter(({ low, high }) => low > truth || high < truth);
-  return { shown: shown.length / rounds, missed: missed.length / Math.max(1, shown.length) };
+  const isOfRecords = drawn.some(({ truth }) => truth !== undefined);
+  const known = isOfRecords ? 0 : draw(rows, seededRandom(1)).value;
+  const missed = shown.filter(({ low, high, truth = known }) => low > truth || high < truth);
+  return {
+    shown: shown.length / rounds,
+    missed: missed.length / Math.max(1, shown.length),
+    worth: shown.reduce((sum, one) => sum + worthOf(one), 0) / Math.max(1, shown.length),
+  };
+}
+
+/** How many equal labels would have an interval as narrow. */
+function worthOf({ value, low, high }: Drawn): number {
+  return (2 * 1.96) ** 2 * ((value * (1 - value)) / (high - low) ** 2);
 }

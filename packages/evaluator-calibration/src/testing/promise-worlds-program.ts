@@ -4,7 +4,7 @@ import { checkWorlds, playChecks } from "./check-worlds.ts";
 import { playDrift } from "./drift-worlds.ts";
 import { clusterWorlds, playClusters } from "./cluster-worlds.ts";
 import { costWorlds, playCosts } from "./cost-worlds.ts";
-import { intervalWorlds, playIntervals } from "./interval-worlds.ts";
+import { intervalWorlds, playIntervals, shareWorlds } from "./interval-worlds.ts";
 import { playRounds, promiseWorlds } from "./promise-worlds.ts";
 
 // Plays the worlds of promise-draw.test.ts, check-threshold.test.ts and compare-releases.test.ts with many more rounds, and prints what it saw:
@@ -35,7 +35,7 @@ const checks = checkWorlds.map((world) => ({
   limit: world.limit,
   play: (rounds: number) => playChecks(world, rounds),
 }));
-const intervals = intervalWorlds.map((world) => ({
+const intervals = [...intervalWorlds, ...shareWorlds].map((world) => ({
   name: `a 95 % interval of ${world.n} labels misses: ${world.name}`,
   // An approximate interval may miss a little more often.
   limit: 0.08,

@@ -19,6 +19,7 @@ import {
   describeBlank,
   describeJoin,
   describeRange,
+  describeYes,
   describeWorth,
   nameSource,
   nameThreshold,
@@ -209,6 +210,7 @@ function scoreLines(question: QuestionReport, rates: string | null): (string | n
     ),
     curve && row("miscalibration", describeMiscalibration(curve)),
     rates && row("answers at 0.5", rates),
+    question.yes && row("yes in all", describeYes(question)),
     heldOut &&
       fit &&
       `recalibrated (${fit.kind}): log loss on rows it had not seen ${heldOut.before.toFixed(4)} -> ${heldOut.after.toFixed(4)}`,

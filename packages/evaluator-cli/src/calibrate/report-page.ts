@@ -13,6 +13,7 @@ import {
   describeBlank,
   describeJoin,
   describeRange,
+  describeYes,
   nameSource,
   signed,
   wordsOf,
@@ -163,6 +164,7 @@ function tiles(question: Reported, { rates, labelers }: ReturnType<typeof wordsO
     ${tile("Skill", percent(skill.value), skillNote)}
     ${tile("Accuracy", percent(accuracy.value), `${percentRange(accuracy)}; ${always}. ${losses}${atHalf}`)}
     ${tile("Miscalibration", ...describeCurve(curve))}
+    ${question.yes && tile("Yes in all", percent(question.yes.value), describeYes(question))}
     ${tile("Labels", count(n), `by ${labelers}${weighted}`)}
   </dl>`;
 }

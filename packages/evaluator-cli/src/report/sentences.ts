@@ -75,6 +75,12 @@ function worthOf({ question, n, verdict, scores }: QuestionReport): string {
   return `${far}: ${worth}, ${between}${between && ", "}is what guessing the base rate can have by luck`;
 }
 
+/** Returns the share of "yes" in all records, with its interval. */
+export function describeYes({ yes }: QuestionReport): string {
+  if (yes === null) return "–";
+  return `${percent(yes.value)} (${percentRange(yes)}) of ${printCounted(yes.records, "record")}`;
+}
+
 /** Returns an interval, or the reason for none. */
 export function describeRange(range: Estimate): string {
   return Number.isNaN(range.low)

@@ -1,0 +1,69 @@
+import { expect, test } from "vitest";
+import { AnswerTable } from "../input/answer-table.ts";
+import { LabelJoin } from "../input/join-labels.ts";
+import { playIntervals, shareWorlds } from "../testing/interval-worlds.ts";
+import { wilson } from "../thresholds/intervals.ts";
+import { columnIn, labelled } from "../testing/worlds.ts";
+import { shareOfRows, toLabelledRows } from "./labelled-rows.ts";
+import { shareOfYes } from "./share-of-yes.ts";
+
+test.each([
+  ["yes of all by labels at random, yes in 10 %, strong", 400],
+  ["accuracy of all by pick, yes in 10 %, strong", 250],
+])("%s: 200 labels hold, and are worth %i or more", (name, worth) => {
+  const made = shareWorlds.find((one) => one.name === name);
+  if (made === undefined) throw new Error("there is no such world");
+  const played = playIntervals(made, 60);
+  expect(played.missed).toBeLessThanOrEqual(0.1);
+  expect(played.worth).toBeGreaterThan(worth);
+});
+
+// By hand: 60 labels, 20 of 30 yes at 0.8 and 5 of 30 at 0.2; of all 300 records a fifth is printed 0.8.
+test("the share of yes in all records follows from their printed values and the labels", () => {
+  const table = new AnswerTable();
+  const ids = Array.from({ length: 300 }, (_, at) => `r${at}`);
+  for (const [at, id] of ids.entries()) {
+    const value = { id, question: "q", probability: at < 60 ? 0.8 : 0.2, modelId: "m" };
+    table.addRecord({ line: at, value }, "a");
+  }
+  const join = new LabelJoin(table);
+  for (const [at, id] of ids.slice(30, 90).entries()) {
+    join.add({ line: at, value: { id, truth: at < 20 || (at >= 30 && at < 35) } }, "l");
+  }
+  const yes = shareOfYes(toLabelledRows(columnIn(join)));
+  expect(yes).toMatchObject({ records: 300 });
+  expect(yes?.value).toBeCloseTo((20 / 30) * 0.2 + (5 / 30) * 0.8, 12);
+  expect(yes?.low).toBeLessThan(0.2);
+  expect(yes?.high).toBeGreaterThan(0.35);
+  const few = Array.from({ length: 60 }, (_, at) => ({ id: `r${at}`, p: 0.5, truth: at < 9 }));
+  expect(shareOfYes(labelled(few))).toBeNull();
+});
+
+test("the strata of a whole sheet of pick are in the interval, those of half a sheet are not", () => {
+  const intervalOf = (share: number) => {
+    const table = new AnswerTable();
+    const ids = Array.from({ length: 1000 }, (_, at) => `r${at}`);
+    for (const [at, id] of ids.entries()) {
+      const value = { id, question: "q", probability: at < 900 ? 0 : 0.5, modelId: "m" };
+      table.addRecord({ line: at, value }, "a");
+    }
+    const join = new LabelJoin(table);
+    // 45 of the 900, all right, and 50 of the 100, half of them right.
+    const drawn = [...ids.slice(0, 45), ...ids.slice(900, 950)];
+    for (const [at, id] of drawn.slice(0, share * drawn.length).entries()) {
+      const isUnsure = at >= 45;
+      const truth = isUnsure && at % 2 === 0;
+      join.add({ line: at, value: { id, truth, drawn: isUnsure ? 0.5 : 0.05 } }, "l");
+    }
+    const rows = toLabelledRows(columnIn(join));
+    return shareOfRows(rows, (row) => rows.top[row] === rows.truth[row]);
+  };
+  const whole = intervalOf(1);
+  expect(whole.value).toBeCloseTo(0.95, 12);
+  // Wilson's limits: 0.9 (1 − 0.9213) and 0.1 (0.5 − 0.3664), squared and added.
+  expect(whole.low).toBeCloseTo(0.95 - Math.hypot(0.9 * 0.0787, 0.1 * 0.1336), 3);
+  expect(whole.high).toBeCloseTo(0.95 + 0.1 * 0.1336, 3);
+  // 47 rows: 45 of weight 20, one wrong and one right of weight 2 (Kish).
+  const effective = 904 ** 2 / (45 * 400 + 2 * 4);
+  expect(intervalOf(0.5).low).toBeCloseTo(wilson((902 / 904) * effective, effective).low, 12);
+});
