@@ -61,6 +61,7 @@ test("nothing set means the loopback address, port 3000, the default models and 
     hasAccessLog: true,
     sharedLimit: null,
     instance: null,
+    http: {},
     hasTraces: false,
     engines: { evaluator: null, reply: null, secrets: [] },
     warnings: [],
@@ -138,6 +139,7 @@ test("everything can be set", () => {
     hasAccessLog: false,
     sharedLimit: null,
     instance: null,
+    http: {},
     hasTraces: false,
     engines: {
       evaluator: env,

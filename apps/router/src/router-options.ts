@@ -197,6 +197,8 @@ export function parseRouterOptions(given: Environment, config: RouterConfig | nu
     /** The limit that several routers share; null if this one has a key to itself. */
     sharedLimit:
       url === null ? null : { url, requestsPerMinute: values.ROUTER_REQUESTS_PER_MINUTE },
+    /** The variables of the connections to services. */
+    http: Object.fromEntries(Object.entries(env).filter(([name]) => httpNames.test(name))),
     hasTraces: hasTraces(env),
     warnings: warningsOf(env),
   };
@@ -207,6 +209,8 @@ function warningsOf(env: Environment): string[] {
   const lost = "no effect any more. The user's message decides, and its choice is used.";
   return former.length === 0 ? [] : [`${former.join(" and ")}: ${lost}`];
 }
+
+const httpNames = /^(?:NODE_USE_ENV_PROXY|EVALUATOR_HTTP2|(?:HTTPS?|NO)_PROXY)$/i;
 
 const keyNames = [...keyVariables, "ROUTER_REPLY_API_KEY"];
 

@@ -17,7 +17,7 @@ import type { openDecisionLog } from "../records/decision-log.ts";
 import type { PassedRequest } from "../reply/passed-request.ts";
 import { type GeneratedReply, generateReply } from "../reply/generate-reply.ts";
 import { type ReplyListener, textOfReply } from "../reply/reply-piece.ts";
-import type { Target } from "../reply/upstream.ts";
+import { answering, type Target } from "../reply/upstream.ts";
 import { billedTokens } from "../reply/billed-tokens.ts";
 import { billedCostOf, type BilledTokens, type ModelPrice, newMeter } from "../reply/usage.ts";
 import type { BlindNote } from "../report/read-records.ts";
@@ -218,9 +218,8 @@ async function judged(
 /** Returns a model whose service sends a reply again; its provider reads the text in it. */
 function replayOf({ decision, text }: RoutedReply, { services }: Spending): Target {
   const [target] = planOf(decision, services.replies.current).targets;
-  const type = /^\s*\{/.test(text) ? "application/json" : "text/event-stream";
-  const fetch = async () => new Response(text, { headers: { "content-type": type } });
-  return { ...target, upstream: { ...target.upstream, fetch } };
+  const type = /^\s*\{/.test(text) ? "json" : "event-stream";
+  return { ...target, upstream: answering(target.upstream, text, type) };
 }
 
 /** Asks a tier. Its text is empty if it fails. */

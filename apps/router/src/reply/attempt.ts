@@ -45,8 +45,9 @@ export class Attempt {
     this.#heardAtMs = this.#options.clock.now();
   }
 
-  /** Removes the timer and the listener. */
+  /** Removes the timer and the listener, and ends what is still open. */
   end(): void {
+    this.#controller.abort(ended);
     this.#cancel();
     this.#options.signal.removeEventListener("abort", this.#onAbort);
   }
@@ -77,6 +78,7 @@ export class Attempt {
   }
 }
 
+const ended = new DOMException("The attempt is over.", "AbortError");
 let lastTurn: Promise<unknown> = Promise.resolve();
 
 /** Lets one large chunk or new call pass per round of the event loop: 500 calls at once would block it for 0.7 s. */

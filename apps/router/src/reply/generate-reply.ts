@@ -4,7 +4,8 @@ import type { Conversation } from "../conversation/conversation.ts";
 import { withCacheMarks } from "../conversation/cache-marks.ts";
 import type { createSignatureMemory } from "../conversation/signatures.ts";
 import { toCallOptions, type UpstreamType } from "../conversation/to-call-options.ts";
-import { askModel, passRequest } from "./ask-model.ts";
+import { askModel } from "./ask-model.ts";
+import { passRequest } from "./pass-request.ts";
 import { refusalBy, takesBody } from "./passed-request.ts";
 import { Attempt } from "./attempt.ts";
 import type { Redact } from "./redactor.ts";
@@ -179,9 +180,9 @@ async function receive(target: Target, call: Call, attempt: Attempt): Promise<Re
   const { passed, meter, signatures, headers = {} } = call;
   let asked = target;
   if (passed !== null && takesBody(target.upstream, passed)) {
-    const whole = await passRequest(target, passed, { ...call, attempt, headers });
-    if (whole === null) return { finishReason: "other", usage: meter.reported ?? noUsage };
-    asked = { ...target, upstream: { ...target.upstream, fetch: async () => whole } };
+    const upstream = await passRequest(target, passed, { ...call, attempt, headers });
+    if (upstream === null) return { finishReason: "other", usage: meter.reported ?? noUsage };
+    asked = { ...target, upstream };
   } else if (passed?.unsupported) throw refusalBy([target.upstream.name], passed.unsupported);
   const { model, upstream } = asked;
   const pieces = new ReplyPieces({ ...call, onSigned: (part) => signatures?.keep(part, model) });
@@ -197,7 +198,7 @@ async function receive(target: Target, call: Call, attempt: Attempt): Promise<Re
   const raw = upstream.type !== "gateway" && { includeRawChunks: true };
   const most = target.capabilities?.maxOutputTokens ?? Infinity;
   if ((options.maxOutputTokens ?? 0) > most) options.maxOutputTokens = most;
-  const full = { ...options, ...raw, headers, abortSignal: attempt.signal };
+  const full = { ...options, ...raw, headers };
   await askModel(asked, full, { attempt, pieces });
   return pieces.end();
 }

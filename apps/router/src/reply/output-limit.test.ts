@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { limitOutput } from "./output-limit.ts";
 
 const sent = (model: string, body: object, type = "openai-chat" as const): unknown =>
-  JSON.parse(limitOutput({ body: JSON.stringify(body) }, { type, model })?.body as string);
+  JSON.parse(limitOutput(JSON.stringify(body), { type, model }));
 
 test.each([
   ["o3", { max_tokens: 5, n: 1 }, { max_completion_tokens: 5, n: 1 }],
@@ -23,7 +23,7 @@ test("Anthropic's thinking is within the limit, and a thinker without room does 
   const limitOf = (most: number): unknown => {
     const body = { max_tokens: 9000, thinking: { type: "enabled", budget_tokens: 8000 } };
     const call = { type: "anthropic" as const, model: "m", most };
-    return JSON.parse(limitOutput({ body: JSON.stringify(body) }, call)?.body as string);
+    return JSON.parse(limitOutput(JSON.stringify(body), call));
   };
   expect(limitOf(4000)).toEqual({
     max_tokens: 4000,

@@ -8,15 +8,12 @@ interface LimitedCall {
   readonly most?: number | undefined;
 }
 
-/** Writes the limit of a reply's tokens in the form that a service and its model take. */
-export function limitOutput(
-  init: RequestInit | undefined,
-  { type, model, most }: LimitedCall,
-): RequestInit | undefined {
-  if (type === "anthropic" && most !== undefined) return limitThinking(init, most);
-  if (type !== "openai-chat") return init;
-  if (thinkingModels.test(model)) return renameLimit(init, "max_tokens", "max_completion_tokens");
-  return strictModels.test(model) ? renameLimit(init, "max_completion_tokens", "max_tokens") : init;
+/** Writes the limit of a reply's tokens into a body, in the form that a service and its model take. */
+export function limitOutput(body: string, { type, model, most }: LimitedCall): string {
+  if (type === "anthropic" && most !== undefined) return limitThinking(body, most);
+  if (type !== "openai-chat") return body;
+  if (thinkingModels.test(model)) return renameLimit(body, "max_tokens", "max_completion_tokens");
+  return strictModels.test(model) ? renameLimit(body, "max_completion_tokens", "max_tokens") : body;
 }
 
 /** Models of OpenAI's chat API that refuse `max_tokens`. */
@@ -25,26 +22,19 @@ const thinkingModels = /(?:^|\/)(?:o\d|gpt-[5-9])/;
 /** Models of Mistral, whose API knows `max_tokens` alone and refuses other fields. */
 const strictModels = /(?:^|\/)(?:mi[sx]tral|ministral|magistral|codestral|devstral|pixtral)/;
 
-function renameLimit(
-  init: RequestInit | undefined,
-  from: string,
-  to: string,
-): RequestInit | undefined {
-  const text = init?.body;
-  if (typeof text !== "string" || !text.includes(`"${from}"`)) return init;
+function renameLimit(text: string, from: string, to: string): string {
+  if (!text.includes(`"${from}"`)) return text;
   const { [from]: limit, ...body } = parseJson(text) as Record<string, unknown>;
-  if (limit === undefined || limit === null) return init;
-  return { ...init, body: JSON.stringify({ [to]: limit, ...body }) };
+  return limit === undefined || limit === null ? text : JSON.stringify({ [to]: limit, ...body });
 }
 
 /** Keeps thinking within a limit of tokens: Anthropic's provider adds its budget, 1024 or more, to the limit. */
-function limitThinking(init: RequestInit | undefined, most: number): RequestInit | undefined {
-  const { thinking, ...body } = parseJson(init?.body as string) as Record<string, object>;
+function limitThinking(text: string, most: number): string {
+  const { thinking, ...body } = parseJson(text) as Record<string, object>;
   const given = Number(Object(thinking).budget_tokens);
   const budget_tokens = Math.min(given, Math.floor(most / 2));
   const limited = budget_tokens >= 1024 && { thinking: { ...thinking, budget_tokens } };
-  const text = JSON.stringify({ ...body, max_tokens: most, ...limited });
-  return given > 0 ? { ...init, body: text } : init;
+  return given > 0 ? JSON.stringify({ ...body, max_tokens: most, ...limited }) : text;
 }
 
 const limitNames = ["max_tokens", "max_completion_tokens", "max_output_tokens"];

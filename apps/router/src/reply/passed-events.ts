@@ -1,4 +1,4 @@
-import { createParser, type EventSourceMessage } from "eventsource-parser";
+import type { EventSourceMessage } from "eventsource-parser";
 import { parseJson } from "evaluator-kit";
 import type { UpstreamType } from "../conversation/to-call-options.ts";
 import {
@@ -9,6 +9,7 @@ import {
   serviceFailure,
   tooLarge,
 } from "./broken-reply.ts";
+import { eventParser } from "./plain-events.ts";
 import { estimateDelta, type TokenMeter } from "./usage.ts";
 import { addUsage } from "./usage-forms.ts";
 
@@ -140,39 +141,6 @@ export function checkWholeReply(type: UpstreamType, text: string): void {
   const failure = serviceFailure(value);
   if (failure !== null) throw failure;
   if (!Array.isArray(Object(value)[formOf(type).list])) throw new BrokenReplyError(noReply);
-}
-
-/** Whether a body is a stream, by its first character; null if it has none so far. */
-export function isStreamText(text: string): boolean | null {
-  const first = text.trimStart()[0];
-  return first === undefined ? null : !'{[<"'.includes(first);
-}
-
-const isStart = /"type":\s*"content_block_start"/;
-const hasText = /"(?:text|thinking)":\s*"(?!")/;
-
-/** Returns an event in one line. A block's text in its start, as LiteLLM sends it, becomes a delta. */
-export function toPlainEvents(data: string, type: UpstreamType): string {
-  const line = `data: ${data.trim().replaceAll("\n", " ")}\n\n`;
-  if (type !== "anthropic" || !isStart.test(data) || !hasText.test(data)) return line;
-  const { index, content_block: block } = Object(parseJson(data)) as Record<string, unknown>;
-  const { type: kind, text, thinking } = Object(block) as Record<string, unknown>;
-  const deltas = [
-    ...(kind === "text" ? [{ type: "text_delta", text }] : []),
-    ...(kind === "thinking" ? [{ type: "thinking_delta", thinking }] : []),
-  ].map((delta) => ({ type: "content_block_delta", index, delta }));
-  return [line, ...deltas.map((delta) => `data: ${JSON.stringify(delta)}\n\n`)].join("");
-}
-
-/** Creates a parser of events of up to 16 MiB. */
-export function eventParser(onEvent: (event: EventSourceMessage) => void) {
-  return createParser({
-    maxBufferSize: MAX_REPLY_BYTES,
-    onError: ({ type }) => {
-      if (type === "max-buffer-size-exceeded") throw new BrokenReplyError(tooLarge);
-    },
-    onEvent,
-  });
 }
 
 function formOf(type: UpstreamType): Form {

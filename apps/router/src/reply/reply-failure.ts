@@ -81,7 +81,8 @@ function messageOf(error: unknown): string {
 
 /** Whether no connection was made: its host, its address or its certificate failed. */
 function isUnsent(error: unknown): error is Error {
-  return unsentCodes.test(String((Object(error) as { code?: unknown }).code));
+  const { code, maybeBilled } = Object(error) as { code?: unknown; maybeBilled?: unknown };
+  return maybeBilled === false || unsentCodes.test(String(code));
 }
 
 const unsentCodes =

@@ -1,4 +1,6 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { type ChunkSink, createHttpClient, type StreamedResponse } from "evaluator-client/http";
+import type { Environment } from "evaluator-kit";
 import { openAiChatProvider, type UpstreamType } from "../conversation/to-call-options.ts";
 import { isOwnNetwork } from "../own-network.ts";
 import type { ModelPrice } from "./usage.ts";
@@ -14,10 +16,38 @@ export interface Upstream {
   readonly keyVariable: string | null;
   /** Whether it reaches addresses of the router's own network. */
   readonly isLocal: boolean;
-  /** Sends requests; a redirect is a failure, so that no other origin gets a message. */
-  readonly fetch: Fetch;
-  /** Returns a model of the service whose HTTP goes through the given `fetch`. */
-  readonly languageModel: (model: string, fetch: Fetch) => Promise<LanguageModelV4>;
+  /** Sends a request; a redirect is a failure, so that no other origin gets a message. */
+  readonly send: Send;
+  /** Returns a model of the service; its call with the signal goes through the given function. */
+  readonly languageModel: (
+    model: string,
+    signal: AbortSignal,
+    post: ProviderPost,
+  ) => Promise<LanguageModelV4>;
+}
+
+/** The parts of a request that a provider writes. */
+export interface ProviderRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Answers a request of a provider. */
+type ProviderPost = (url: string, request: ProviderRequest) => Promise<Response>;
+
+/** Posts a request. */
+type Send = (
+  url: string,
+  request: ProviderRequest,
+  signal: AbortSignal,
+) => Promise<StreamedResponse>;
+
+/** Returns an upstream that answers with a text that was received before. */
+export function answering(upstream: Upstream, text: string, type: "event-stream" | "json") {
+  const contentType = type === "json" ? "application/json" : "text/event-stream";
+  const head = { status: 200, statusText: "", headers: { "content-type": contentType } };
+  const read = async (sink: ChunkSink) => sink(Buffer.from(text));
+  return { ...upstream, send: async () => ({ ...head, read }) };
 }
 
 /** What a model can take; an absent value is unknown. */
@@ -65,39 +95,38 @@ export interface UpstreamOptions {
   readonly apiKey: string | null;
   /** The environment variable of the key, for messages. */
   readonly keyVariable?: string | null;
-  /** @default globalThis.fetch */
-  readonly fetch?: Fetch;
+  /** @default the client's own connections */
+  readonly fetch?: Fetch | undefined;
+  /** The variables that name proxies. */
+  readonly env?: Environment | undefined;
 }
 
 /** Connects a service. */
-export function connectUpstream({
-  fetch = globalThis.fetch,
-  ...options
-}: UpstreamOptions): Upstream {
+export function connectUpstream({ fetch: given, env, ...options }: UpstreamOptions): Upstream {
   const { type, name, apiKey, baseUrl, keyVariable = null } = options;
-  const service = { ...(apiKey !== null && { apiKey }), ...(baseUrl && { baseURL: baseUrl }) };
+  const http = createHttpClient({ fetch: given, env: env ?? {} });
+  const calls = new WeakMap<object, ProviderPost>(); // a provider passes its call's signal on
+  const fetch: Fetch = async (url, init) => {
+    const post = calls.get(Object(init?.signal));
+    if (post === undefined) throw new Error("The request belongs to no call.");
+    return post(url as string, init as ProviderRequest);
+  };
+  const key = apiKey !== null && { apiKey };
+  const service = { ...key, ...(baseUrl && { baseURL: baseUrl }), fetch };
   let opening: Promise<Open> | null = null; // an import costs 50 µs, each time
   return {
     name,
     type,
     keyVariable,
     isLocal: isOwnNetwork(URL.parse(baseUrl ?? "")),
-    fetch: (input, init) =>
-      fetch(input, { ...init, redirect: "manual", dispatcher } as RequestInit),
-    async languageModel(model, fetch) {
-      const openModel = await (opening ??= open[type]());
-      return openModel(model, { ...service, fetch });
+    send: (url, { headers, body }, signal) =>
+      http.stream({ method: "POST", url, headers }, body, { signal }),
+    async languageModel(model, signal, post) {
+      calls.set(signal, post);
+      return (await (opening ??= open[type](service)))(model);
     },
   };
 }
-
-/** The dispatcher of `fetch` without its limits: it ends 300 s of silence, and the call would be sent again. */
-const dispatcher = {
-  dispatch(options: object, handler: object): boolean {
-    const own: typeof dispatcher = Reflect.get(globalThis, Symbol.for("undici.globalDispatcher.1"));
-    return own.dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler);
-  },
-};
 
 interface Service {
   readonly baseURL?: string;
@@ -105,29 +134,29 @@ interface Service {
   readonly fetch: Fetch;
 }
 
-type Open = (model: string, service: Service) => LanguageModelV4;
+type Open = (model: string) => LanguageModelV4;
 
 /** Without a key, these providers would read a variable that is not the router's. */
 const noKey = { apiKey: "none" };
 
 // Each is loaded at its first message: together they are most of the code that replies.
-const open: Readonly<Record<UpstreamType, () => Promise<Open>>> = {
-  async gateway() {
+const open: Readonly<Record<UpstreamType, (service: Service) => Promise<Open>>> = {
+  async gateway(service) {
     const { createGateway } = await import("ai");
-    return (model, service) => createGateway({ ...noKey, ...service })(model);
+    return createGateway({ ...noKey, ...service });
   },
-  async "openai-chat"() {
+  async "openai-chat"(service) {
     const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
     const named = { name: openAiChatProvider, includeUsage: true, supportsStructuredOutputs: true };
-    return (model, service) => createOpenAICompatible({ ...named, baseURL: "", ...service })(model);
+    return createOpenAICompatible({ ...named, baseURL: "", ...service });
   },
-  async "openai-responses"() {
+  async "openai-responses"(service) {
     const { createOpenAI } = await import("@ai-sdk/openai");
-    return (model, service) => createOpenAI({ ...noKey, ...service }).responses(model);
+    const provider = createOpenAI({ ...noKey, ...service });
+    return (model) => provider.responses(model);
   },
-  async anthropic() {
+  async anthropic({ baseURL, ...service }) {
     const { createAnthropic } = await import("@ai-sdk/anthropic");
-    return (model, { baseURL, ...service }) =>
-      createAnthropic({ ...noKey, ...service, baseURL: `${baseURL}/v1` })(model);
+    return createAnthropic({ ...noKey, ...service, baseURL: `${baseURL}/v1` });
   },
 };

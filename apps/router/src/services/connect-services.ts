@@ -32,7 +32,7 @@ export type Services = ReturnType<typeof connectServices>;
 
 type ReplySettings = Pick<
   RouterOptions,
-  "aliases" | "config" | "decisionCacheSeconds" | "policy" | "tierModels" | "waiting"
+  "aliases" | "config" | "decisionCacheSeconds" | "http" | "policy" | "tierModels" | "waiting"
 >;
 
 interface ConnectOptions {
@@ -46,10 +46,11 @@ export function connectServices(
   options: ConnectOptions = {},
 ) {
   const { evaluator: env, reply, secrets } = settings.engines;
+  const { http } = settings;
   const emulator = emulatedEngines(options);
   const configured = env && connectEvaluation(transportFromEnvironment(env), env, options);
   const evaluation = configured ?? emulator.evaluation;
-  const upstream = reply === null ? emulator.upstream : connectUpstream(reply);
+  const upstream = reply === null ? emulator.upstream : connectUpstream({ ...reply, env: http });
   const toReplies = (given: ReplySettings) => {
     const gateways = [...(given.config?.upstreams.values() ?? []), ...(reply ? [reply] : [])]
       .filter(({ type }) => type === "gateway")
@@ -106,11 +107,11 @@ export function connectServices(
 /** Returns who replies; models and tiers that the file does not name are of the given upstream. */
 export function configureReplies(
   upstream: Upstream,
-  { aliases, config, policy, tierModels, waiting }: ReplySettings,
+  { aliases, config, http: env, policy, tierModels, waiting }: ReplySettings,
 ): Replies {
   const named = [...(config?.upstreams ?? [])];
   const upstreams = new Map(
-    named.map(([name, each]) => [name, connectUpstream({ name, ...each })]),
+    named.map(([name, each]) => [name, connectUpstream({ name, env, ...each })]),
   );
   const toPlan = (by: Upstream, ...models: readonly [string, ...string[]]): ReplyPlan => {
     const [first, ...later] = models.map((model): Target => ({ upstream: by, model, price: null }));

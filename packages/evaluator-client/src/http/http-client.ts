@@ -1,6 +1,11 @@
 import { ConfigurationError, EvaluatorError } from "../errors.ts";
 import { toConnectionError } from "./connection-failure.ts";
-import { BodyCollector, type HttpResponse, isSuccess } from "./http-response.ts";
+import {
+  BodyCollector,
+  type HttpResponse,
+  isSuccess,
+  type StreamedResponse,
+} from "./http-response.ts";
 
 /** Something that may be aborted before it is done. */
 export interface Abortable {
@@ -33,6 +38,12 @@ export interface HttpClient {
     abortable: Abortable,
     headers?: HttpEndpoint["headers"],
   ) => Promise<HttpResponse>;
+  /** Sends a request once, without redirects. @throws TypeError without a response, or the reason of an abort */
+  stream(
+    endpoint: HttpEndpoint,
+    body: string | null,
+    abortable: Abortable,
+  ): Promise<StreamedResponse>;
   /** Closes the connections that it owns, once their requests are over. */
   close(): Promise<void>;
 }
@@ -63,18 +74,20 @@ export function closedError(): ConfigurationError {
 /** Makes an HTTP client over the given `fetch`, whose connections are not ours to close. */
 export function fetchHttpClient(fetch: Fetch): HttpClient {
   let isClosed = false;
+  const stream: HttpClient["stream"] = async ({ method, url, headers }, body, { signal }) => {
+    if (isClosed) throw closedError();
+    const init = { method, headers, body, signal, redirect: "manual" } as const;
+    return toStreamed(await fetch(url, init));
+  };
   return {
+    stream,
     prepare(endpoint) {
-      const { method, url } = endpoint;
-      return async (body, { signal }, headers = endpoint.headers) => {
-        if (isClosed) throw closedError();
+      return async (body, abortable, headers = endpoint.headers) => {
         try {
-          const init = { method, headers, body, signal, redirect: "manual" } as const;
-          const response = await fetch(url, init);
-          const received = Object.fromEntries(response.headers);
-          return { status: response.status, headers: received, text: await readText(response) };
+          const response = await stream({ ...endpoint, headers }, body, abortable);
+          return { ...response, text: await readText(response) };
         } catch (error) {
-          signal.throwIfAborted();
+          abortable.signal.throwIfAborted();
           if (error instanceof EvaluatorError) throw error;
           throw toConnectionError(error, { endpoint, keepCause: false });
         }
@@ -93,22 +106,28 @@ export function createHttpClient({ fetch: given, dispatcher }: HttpClientOptions
   throw new ConfigurationError(message, { option: "dispatcher" });
 }
 
-async function readText({ status, body }: Response): Promise<string> {
-  const reading = collect(body);
-  // A broken body must not hide an error status.
-  return isSuccess(status) ? reading : reading.catch(() => "");
-}
-
-async function collect(stream: ReadableStream<Uint8Array> | null): Promise<string> {
-  if (stream === null) return "";
+async function readText({ status, read }: StreamedResponse): Promise<string> {
   const body = new BodyCollector();
-  const reader = stream.getReader();
   try {
-    for (let read = await reader.read(); !read.done; read = await reader.read()) {
-      body.add(read.value);
-    }
-  } finally {
-    await reader.cancel().catch(() => undefined);
+    await read((chunk) => body.add(chunk));
+  } catch (error) {
+    if (isSuccess(status)) throw error;
+    return ""; // a broken body must not hide an error status
   }
   return new TextDecoder().decode(body.bytes());
+}
+
+function toStreamed({ status, statusText, headers, body }: Response): StreamedResponse {
+  const read: StreamedResponse["read"] = async (sink) => {
+    const reader = body?.getReader();
+    try {
+      for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
+        const waiting = sink(part.value);
+        if (waiting !== undefined) await waiting;
+      }
+    } finally {
+      await reader?.cancel().catch(() => undefined);
+    }
+  };
+  return { status, statusText, headers: Object.fromEntries(headers), read };
 }

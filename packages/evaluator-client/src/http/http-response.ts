@@ -12,6 +12,18 @@ export interface HttpResponse {
   readonly text: string;
 }
 
+/** Takes a chunk of a body; while its promise is open, no more of the body is read. */
+export type ChunkSink = (chunk: Uint8Array) => void | Promise<void>;
+
+/** One HTTP response whose body is read as it arrives. */
+export interface StreamedResponse {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: ResponseHeaders;
+  /** Reads the decoded body once; an error of the sink ends the response. @throws TypeError if the connection breaks */
+  readonly read: (sink: ChunkSink) => Promise<void>;
+}
+
 /** The largest response body that is read, decoded: 16 MiB. Chosen: no answer is nearly as large. */
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 

@@ -9,6 +9,7 @@ import { ManualClock } from "../testing/manual-clock.ts";
 import { trustedCertificate } from "../testing/trusted-certificate.ts";
 import { Http2Session } from "./http2-session.ts";
 import { UndiciExchange } from "./undici-exchange.ts";
+import { WholeResponse } from "./whole-response.ts";
 
 /** Connects a session through a relay that may stop, to a server that answers all but "hang". */
 async function openSession() {
@@ -46,9 +47,9 @@ async function openSession() {
     const http1 = { path: "/path", method: "POST" } as const;
     const http2Headers = { ":method": "POST", ":path": "/path" };
     const request = { endpoint, hint: "", http1, http2Headers };
-    const exchange = new UndiciExchange(request, body, { signal });
-    session.send(exchange);
-    return exchange.response;
+    const receiver = new WholeResponse(request);
+    session.send(new UndiciExchange(request, body, { abortable: { signal }, receiver }));
+    return receiver.response;
   };
   const changed = () => new Promise<void>((resolve) => onChange.mockImplementationOnce(resolve));
   const stop = () => sockets.forEach((each) => each.unpipe().pause());

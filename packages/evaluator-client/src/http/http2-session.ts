@@ -122,7 +122,11 @@ export class Http2Session {
       });
       exchange.onResponseError(null, failure ?? reset);
     });
-    exchange.onRequestStart({ abort: () => this.#abort(stream, startedAtMs) });
+    exchange.onRequestStart({
+      abort: () => this.#abort(stream, startedAtMs),
+      pause: () => stream.pause(),
+      resume: () => stream.resume(),
+    });
     if (body !== null) stream.end(body);
   }
 

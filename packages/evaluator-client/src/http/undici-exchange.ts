@@ -1,23 +1,11 @@
 import type { OutgoingHttpHeaders } from "node:http2";
-import { promisify } from "node:util";
-// A namespace import: if an old Node lacks one of the names, a named import fails with a useless error.
-import * as zlib from "node:zlib";
 import type { Dispatcher } from "undici";
-import { ConfigurationError, ConnectionError, EvaluatorError } from "../errors.ts";
-import { billingOf, toConnectionError } from "./connection-failure.ts";
+import { ConfigurationError } from "../errors.ts";
 import type { Abortable, HttpEndpoint } from "./http-client.ts";
-import {
-  BodyCollector,
-  bodyTooLarge,
-  headerOf,
-  type HttpResponse,
-  isSuccess,
-  MAX_BODY_BYTES,
-  type ResponseHeaders,
-} from "./http-response.ts";
+import type { ResponseHeaders, StreamedResponse } from "./http-response.ts";
 
 /** The common part of requests to an endpoint, in the forms of both protocols. */
-interface PreparedRequest {
+export interface PreparedRequest {
   readonly endpoint: HttpEndpoint;
   /** A sentence for an error if no connection was made. */
   readonly hint: string;
@@ -25,39 +13,52 @@ interface PreparedRequest {
   readonly http2Headers: OutgoingHttpHeaders;
 }
 
-const utf8 = new TextDecoder();
+/** Ends a request, or holds up its response. */
+export type Controller = Pick<Dispatcher.DispatchController, "abort" | "pause" | "resume">;
+
+type ResponseStart = [status: number, headers: ResponseHeaders, statusText?: string];
+
+/** The reader of a response. An error that it throws ends the exchange. */
+export interface Receiver {
+  onStart(head: Omit<StreamedResponse, "read">, controller: Controller | null): void;
+  onChunk(chunk: Uint8Array): void;
+  onEnd(): void;
+  /** Called with the error of a connection, or of another method. */
+  onError(error: Error, wasSent: boolean): void;
+  onAbort(reason: unknown): void;
+}
 
 /** One request and its response; without the stream of `undici.request`, it costs a third less (benchmark: calls). */
 export class UndiciExchange implements Dispatcher.DispatchHandler {
   readonly request: PreparedRequest;
   readonly body: string | null;
-  readonly response: Promise<HttpResponse>;
   /** Whether no caller waits for a response any more. */
   isOver = false;
   /** How often a server has not processed it. */
   refusals = 0;
   readonly #abortable: Abortable;
-  readonly #outcome = Promise.withResolvers<HttpResponse>();
-  readonly #received = new BodyCollector();
-  #controller: Pick<Dispatcher.DispatchController, "abort"> | null = null;
+  readonly #receiver: Receiver;
+  #controller: Controller | null = null;
   #stopListening: (() => void) | null = null;
-  #status: number | null = null;
-  #headers: ResponseHeaders = {};
 
-  constructor(request: PreparedRequest, body: string | null, abortable: Abortable) {
+  constructor(
+    request: PreparedRequest,
+    body: string | null,
+    { abortable, receiver }: { readonly abortable: Abortable; readonly receiver: Receiver },
+  ) {
     this.request = request;
     this.body = body;
     this.#abortable = abortable;
+    this.#receiver = receiver;
     abortable.wasSent ??= false;
-    this.response = this.#outcome.promise;
     this.#stopListening = whenAborted(abortable, (reason) => {
-      this.#outcome.reject(reason);
+      receiver.onAbort(reason);
       this.#end();
     });
   }
 
   /** undici calls this as it begins to write the request, and not before. */
-  onRequestStart(controller: Pick<Dispatcher.DispatchController, "abort">): void {
+  onRequestStart(controller: Controller): void {
     this.#controller = controller;
     this.#abortable.wasSent = true;
     if (this.isOver) this.#end();
@@ -70,56 +71,34 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
     this.#abortable.wasSent = false;
   }
 
-  onResponseStart(_: unknown, status: number, headers: ResponseHeaders): void {
+  onResponseStart(_: unknown, ...response: ResponseStart): void {
+    const [status, headers, statusText = ""] = response;
     if (status < 200) return;
-    this.#status = status;
-    this.#headers = headers;
+    this.#receiver.onStart({ status, statusText, headers }, this.#controller);
   }
 
   onResponseData(_: unknown, chunk: Uint8Array): void {
     try {
-      this.#received.add(chunk);
+      this.#receiver.onChunk(chunk);
     } catch (error) {
       this.onResponseError(null, error as Error); // the body is too large
     }
   }
 
   onResponseEnd(): void {
-    const contentEncoding = headerOf({ headers: this.#headers }, "content-encoding");
-    const bytes = this.#received.bytes();
-    if (contentEncoding === null) return this.#succeed(bytes);
-    decodeBody(bytes, contentEncoding, this.request.endpoint).then(
-      (decoded) => this.#succeed(decoded),
-      (error: Error) => this.onResponseError(null, error),
-    );
+    this.#receiver.onEnd();
+    this.#stopListening?.();
   }
 
   onResponseError(_: unknown, error: Error): void {
-    // A broken body must not hide an error status.
-    if (this.#status === null || isSuccess(this.#status))
-      this.#outcome.reject(this.#toFailure(error));
-    else this.#succeed(new Uint8Array());
+    this.#receiver.onError(error, this.#controller !== null);
     this.#end();
-  }
-
-  #succeed(bytes: Uint8Array): void {
-    const status = this.#status as number;
-    this.#outcome.resolve({ status, headers: this.#headers, text: utf8.decode(bytes) });
-    this.#stopListening?.();
   }
 
   #end(): void {
     this.isOver = true;
     this.#stopListening?.();
     this.#controller?.abort(new DOMException("The request was aborted.", "AbortError"));
-  }
-
-  #toFailure(error: Error): Error {
-    if (error instanceof EvaluatorError) return error;
-    // A parser's error contains received bytes, which may repeat the request.
-    const keepCause = !error.name.includes("HTTPParserError");
-    const wasSent = this.#controller !== null;
-    return toConnectionError(error, { ...this.request, keepCause, wasSent });
   }
 
   /** undici 6 calls this before it sends; the other events of its handlers have other names too. */
@@ -148,42 +127,4 @@ function whenAborted(abortable: Abortable, listener: (reason: unknown) => void) 
   if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
   return () => signal.removeEventListener("abort", onAbort);
-}
-
-// Each chunk goes to another thread and back: 1.2 MB take 7 ms, and 40 ms in chunks of Node's 16 KiB.
-const limits = { maxOutputLength: MAX_BODY_BYTES, chunkSize: 256 * 1024 };
-
-const decoders = new Map<
-  string,
-  (bytes: Uint8Array, options: typeof limits) => Promise<Uint8Array>
->([
-  ["gzip", promisify(zlib.gunzip)],
-  ["x-gzip", promisify(zlib.gunzip)],
-  ["deflate", promisify(zlib.inflate)],
-  ["br", promisify(zlib.brotliDecompress)],
-  ["zstd", promisify(zlib.zstdDecompress)],
-]);
-
-/** Undoes the `content-encoding` of a body, last coding first, never past {@link MAX_BODY_BYTES}. */
-async function decodeBody(bytes: Uint8Array, contentEncoding: string, endpoint: HttpEndpoint) {
-  const codings = contentEncoding.split(",").map((coding) => coding.trim().toLowerCase());
-  let decoded = bytes;
-  for (const coding of codings.toReversed()) {
-    if (coding === "" || coding === "identity") continue;
-    const decode = decoders.get(coding);
-    if (decode === undefined) {
-      throw unreadable(`its encoding "${coding.slice(0, 20)}" is not known`, endpoint);
-    }
-    decoded = await decode(decoded, limits).catch(({ code }: NodeJS.ErrnoException) => {
-      if (code === "ERR_BUFFER_TOO_LARGE") throw bodyTooLarge();
-      throw unreadable(`its ${coding} data is broken or cut off`, endpoint);
-    });
-  }
-  return decoded;
-}
-
-function unreadable(reason: string, endpoint: HttpEndpoint): ConnectionError {
-  const { maybeBilled, note } = billingOf(endpoint);
-  const message = `The response body cannot be decoded: ${reason}${note}.`;
-  return new ConnectionError(message, { isRetryable: true, maybeBilled });
 }

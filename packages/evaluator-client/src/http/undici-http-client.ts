@@ -13,7 +13,9 @@ import {
 } from "./http-client.ts";
 import { leave, sendOver } from "./own-connections.ts";
 import { passOverContinueFrom } from "./pass-over-continue.ts";
+import { ResponseStream } from "./response-stream.ts";
 import { UndiciExchange } from "./undici-exchange.ts";
+import { WholeResponse } from "./whole-response.ts";
 
 /**
  * Makes the HTTP client on Node. It sends over the caller's `fetch` or dispatcher, else over the program's
@@ -28,31 +30,54 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const overFetch = fetchHttpClient(givenFetch ?? ((url, init) => fetch(url, init)));
   const user = {};
   let isClosed = false;
+  const routes = new Map<string, ReturnType<typeof openRoute>>(); // as many as endpoints
+  const openRoute = (address: string) => {
+    passOverContinueFrom(address);
+    const url = new URL(address);
+    const way = wayTo(url, proxies, hasHttp2);
+    const hint = given === null ? proxyHint(address, env) : "";
+    const toRequest = (endpoint: HttpEndpoint) => ({
+      endpoint,
+      hint,
+      http1: toHttp1(endpoint, url),
+      http2Headers: way.hasHttp2 ? toHttp2Headers(endpoint, url) : {},
+    });
+    return { way, toRequest };
+  };
+  const routeTo = (address: string) => {
+    const route = routes.get(address) ?? openRoute(address);
+    routes.set(address, route);
+    return route;
+  };
+  const methodInUse = () => given ?? replacementInUse(proxies !== null);
+  const send = (exchange: UndiciExchange, dispatcher: AnyDispatcher | null) => {
+    if (exchange.isOver) return;
+    if (dispatcher !== null) dispatchOver(dispatcher, exchange);
+    else sendOver(routeTo(exchange.request.endpoint.url).way, user, exchange);
+  };
   return {
     prepare(endpoint) {
-      passOverContinueFrom(endpoint.url);
-      const way = wayTo(endpoint.url, proxies, hasHttp2);
-      const hint = given === null ? proxyHint(endpoint.url, env) : "";
-      const url = new URL(endpoint.url);
-      const toRequest = (of: HttpEndpoint) => ({
-        endpoint: of,
-        hint,
-        http1: toHttp1(of, url),
-        http2Headers: way.hasHttp2 ? toHttp2Headers(of, url) : {},
-      });
+      const { toRequest } = routeTo(endpoint.url);
       const prepared = toRequest(endpoint);
       const sendOverFetch = overFetch.prepare(endpoint);
       return (body, abortable, headers) => {
         if (isClosed) return Promise.reject(closedError());
-        const other = given ?? replacementInUse(proxies !== null);
-        if (other === "fetch") return sendOverFetch(body, abortable, headers);
+        const method = methodInUse();
+        if (method === "fetch") return sendOverFetch(body, abortable, headers);
         const request = headers === undefined ? prepared : toRequest({ ...endpoint, headers });
-        const exchange = new UndiciExchange(request, body, abortable);
-        if (exchange.isOver) return exchange.response;
-        if (other === null) sendOver(way, user, exchange);
-        else dispatchOver(other, exchange);
-        return exchange.response;
+        const receiver = new WholeResponse(request);
+        send(new UndiciExchange(request, body, { abortable, receiver }), method);
+        return receiver.response;
       };
+    },
+    stream(endpoint, body, abortable) {
+      if (isClosed) return Promise.reject(closedError());
+      const method = methodInUse();
+      if (method === "fetch") return overFetch.stream(endpoint, body, abortable);
+      const receiver = new ResponseStream();
+      const request = routeTo(endpoint.url).toRequest(endpoint);
+      send(new UndiciExchange(request, body, { abortable, receiver }), method);
+      return receiver.response;
     },
     async close() {
       isClosed = true;
@@ -69,9 +94,9 @@ function givenDispatcher({ dispatcher }: HttpClientOptions): AnyDispatcher | nul
 }
 
 /** Returns the way to a URL: through the proxies, unless `NO_PROXY` has its host. */
-function wayTo(url: string, all: ReturnType<typeof proxiesInUse>, mayHaveHttp2: boolean) {
-  const { origin } = new URL(url);
-  const proxies = isExempt(new URL(url), all?.noProxy ?? "") ? null : all;
+function wayTo(url: URL, all: ReturnType<typeof proxiesInUse>, mayHaveHttp2: boolean) {
+  const { origin } = url;
+  const proxies = isExempt(url, all?.noProxy ?? "") ? null : all;
   const hasHttp2 = origin.startsWith("https:") && proxies === null && mayHaveHttp2;
   return { key: JSON.stringify(proxies ?? [origin, hasHttp2]), origin, proxies, hasHttp2 };
 }

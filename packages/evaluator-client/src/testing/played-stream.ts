@@ -53,6 +53,14 @@ class PlayedStream {
     return this.#stream.writable;
   }
 
+  get writableLength(): number {
+    return this.#stream.writableLength;
+  }
+
+  once(event: "close", listener: () => void): void {
+    this.#stream.once(event, listener);
+  }
+
   write(given: string | Uint8Array, ...[done]: unknown[]): boolean {
     const bytes = typeof given === "string" ? Buffer.from(given, "latin1") : Buffer.from(given);
     if (this.destroyed) return false;

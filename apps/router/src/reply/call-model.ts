@@ -1,0 +1,60 @@
+import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import type { StreamedResponse } from "evaluator-client/http";
+import type { Attempt } from "./attempt.ts";
+import { limitOutput } from "./output-limit.ts";
+import { plainEvents } from "./plain-events.ts";
+import { readText } from "./read-body.ts";
+import type { ProviderRequest, Target } from "./upstream.ts";
+
+interface ModelCall {
+  readonly attempt: Pick<Attempt, "signal">;
+  readonly options: LanguageModelV4CallOptions;
+  /** Changes the request that the provider writes. */
+  readonly change?: (request: ProviderRequest) => ProviderRequest;
+}
+
+/**
+ * Calls a model through its provider, which knows the service's addresses, keys and errors. A
+ * provider's chain of web streams costs twice as much for each delta as everything else (benchmark
+ * `stream`), so the caller takes responses that need none, and the provider waits for them in vain.
+ */
+export async function callModel(
+  { upstream, model }: Target,
+  { options, attempt: { signal }, change = (request) => request }: ModelCall,
+  isTaken: (response: StreamedResponse) => boolean,
+) {
+  const { type } = upstream;
+  const taken = Promise.withResolvers<{ taken: StreamedResponse; stream?: undefined }>();
+  const languageModel = await upstream.languageModel(model, signal, async (url, request) => {
+    const { headers, body } = change(request);
+    const limited = limitOutput(body, { type, model, most: options.maxOutputTokens });
+    const response = await upstream.send(url, { headers, body: limited }, signal);
+    const isOk = response.status >= 200 && response.status < 300;
+    if (isOk && isTaken(response)) {
+      taken.resolve({ taken: response });
+      return Promise.withResolvers<never>().promise;
+    }
+    return toResponse(response, isOk ? plainEvents(response, type) : await readText(response));
+  });
+  const streamed: Promise<{ stream: ReadableStream<object>; taken?: undefined }> = Promise.resolve(
+    languageModel.doStream({ ...options, abortSignal: signal }),
+  );
+  return Promise.race([streamed, taken.promise]);
+}
+
+/** Returns a response for a provider, with the words that a `Response` may have. */
+function toResponse(
+  { status, statusText, headers }: StreamedResponse,
+  body: string | ReadableStream,
+): Response {
+  const all = Object.entries(headers).map(
+    ([name, value]) => [name, String(value)] as [string, string],
+  );
+  return new Response([204, 205, 304].includes(status) ? null : body, {
+    status: Math.min(status, 599),
+    statusText: isLatin.test(statusText) ? statusText : "",
+    headers: all.filter(([, value]) => isLatin.test(value)),
+  });
+}
+
+const isLatin = /^[\t\x20-\xff]*$/;

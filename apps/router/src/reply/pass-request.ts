@@ -1,0 +1,90 @@
+import { estimateTextTokens } from "evaluator-client";
+import { parseJson } from "evaluator-kit";
+import type { Attempt } from "./attempt.ts";
+import { BrokenReplyError, MAX_REPLY_BYTES, noReply, tooLarge } from "./broken-reply.ts";
+import { callModel } from "./call-model.ts";
+import { cutLimits } from "./output-limit.ts";
+import { checkWholeReply, PassedEvents } from "./passed-events.ts";
+import type { PassedRequest } from "./passed-request.ts";
+import { isStreamText } from "./plain-events.ts";
+import { readBody } from "./read-body.ts";
+import type { Redact } from "./redactor.ts";
+import { replaceValues } from "./replace-values.ts";
+import { answering, type ProviderRequest, type Target, type Upstream } from "./upstream.ts";
+import type { TokenMeter } from "./usage.ts";
+import { addUsage } from "./usage-forms.ts";
+
+interface Passing {
+  readonly attempt: Attempt;
+  readonly redact: Redact;
+  readonly meter: TokenMeter;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Posts a client's JSON with another model, and passes the answer's text on; chat completions report their
+ * usage. An answer in the other form than the client asked for is returned as an upstream's, to be converted.
+ */
+export async function passRequest(
+  target: Target,
+  { json, body, upstreamType, headers: given = {} }: PassedRequest,
+  { attempt, redact, meter, headers }: Passing,
+): Promise<Upstream | null> {
+  const options = Object(body["stream_options"]) as PassedRequest["body"];
+  const isCounted = upstreamType !== "openai-chat" || options["include_usage"] === true;
+  const isStreamed = body["stream"] === true;
+  const isHidden = isStreamed && !isCounted;
+  const counted = isHidden && { stream_options: { ...options, include_usage: true } };
+  const change = (request: ProviderRequest): ProviderRequest => {
+    const own = passedHeaders.flatMap((name) => (given[name] ? [[name, given[name]]] : []));
+    const isOpen = !isHidden || "stream_options" in body;
+    const open = isOpen ? json : json.replace("{", '{"stream_options":{},');
+    // Not kept while the reply flows.
+    const cut = cutLimits(body, target.capabilities?.maxOutputTokens);
+    const text = replaceValues(open, { model: target.model, ...counted, ...cut });
+    return { headers: { ...request.headers, ...Object.fromEntries(own) }, body: text };
+  };
+  const call = { options: { prompt: [], headers }, attempt, change };
+  const { taken } = await callModel(target, call, () => true);
+  if (taken === undefined) throw new BrokenReplyError(noReply); // each success is taken
+  const passed = new PassedEvents({ type: upstreamType, isHidden, meter });
+  const pieces = redact.inPieces();
+  const pass = (text: string | null) => {
+    const shown = pieces.add(passed.add(text)) + (text === null ? pieces.end() : "");
+    if (shown === "") attempt.hear();
+    const sending = attempt.send(shown);
+    if (sending !== undefined) return sending.then(() => passed.throwIfFailed());
+    return passed.throwIfFailed();
+  };
+  // A body is a stream or not by its text: labels are wrong. A client without a stream waits for all of it.
+  let [whole, isStream] = ["", false as boolean | null];
+  if (isStreamed) isStream = null;
+  try {
+    await readBody(taken, (text) => {
+      if (isStream === true) return pass(text);
+      whole += text;
+      if (whole.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
+      isStream ??= isStreamText(whole);
+      return isStream === true ? pass(whole) : attempt.hear();
+    });
+  } catch (error) {
+    if (!passed.isEnded || !(error instanceof BrokenReplyError)) throw error;
+    passed.throwIfFailed();
+    await attempt.send(pieces.end());
+    return null;
+  }
+  if (isStream === true) {
+    await pass(null);
+    return null;
+  }
+  if (isStreamText(whole) === true) return answering(target.upstream, whole, "event-stream");
+  checkWholeReply(upstreamType, whole);
+  if (isStreamed) return answering(target.upstream, whole, "json");
+  meter.written += estimateTextTokens(whole); // an estimate if there is no usage
+  addUsage(meter, parseJson(whole));
+  await attempt.send(redact(whole));
+  return null;
+}
+
+/** Headers that change a reply in its form. No other one is passed: the client's key is the router's. */
+const passedHeaders = ["anthropic-beta", "anthropic-version", "openai-beta"];
