@@ -6,6 +6,7 @@ import {
   type SharedV4ProviderMetadata,
   type SharedV4Warning,
 } from "@ai-sdk/provider";
+import type { Conversation } from "../conversation/conversation.ts";
 import { mergeMetadata, type Signature, type SignedPart } from "../conversation/signatures.ts";
 import {
   BrokenReplyError,
@@ -21,6 +22,8 @@ import { estimateDelta, mergeKnown, type TokenMeter } from "./usage.ts";
 import { addUsage, toTokenUsage } from "./usage-forms.ts";
 
 interface PiecesOptions {
+  /** Clients find a call by its id: one of the conversation is not used again. */
+  readonly conversation?: Conversation;
   readonly redact: Redact;
   readonly meter: TokenMeter;
   /** Called at the end of a block with a signature. */
@@ -35,6 +38,7 @@ type StreamPart = Readonly<Record<string, unknown>>;
 /** Converts the parts of a language model's stream to pieces without secrets. */
 export class ReplyPieces {
   readonly #options: PiecesOptions;
+  readonly #callIds: Set<string>;
   readonly #open = new Map<string, Block>();
   #deltas: Delta[] = [];
   #blocks = 0;
@@ -44,6 +48,8 @@ export class ReplyPieces {
 
   constructor(options: PiecesOptions) {
     this.#options = options;
+    const parts = options.conversation?.messages.flatMap((message) => message.parts) ?? [];
+    this.#callIds = new Set(parts.flatMap((part) => (part.type === "toolCall" ? part.id : [])));
   }
 
   /** Adds a part. @throws BrokenReplyError for an error, and at the limit, without the part. */
@@ -119,7 +125,7 @@ export class ReplyPieces {
     // Some services never end a text, and a client's next block begins after this one.
     for (const open of this.#open.values()) if (open.type !== "toolCall") this.#close(open);
     const name = nameOf(type, id);
-    const head = type === "toolCall" ? toHead(id, part["toolName"]) : null;
+    const head = type === "toolCall" ? this.#toHead(id, part["toolName"]) : null;
     const redactor = this.#options.redact.inPieces();
     const key = `${type}-${this.#blocks}`;
     const block = { type, name, key, callId: head?.id ?? "", redactor, text: "", hasText: false };
@@ -134,11 +140,17 @@ export class ReplyPieces {
     if (typeof delta !== "string" || delta === "") return;
     this.#bytes += Buffer.byteLength(delta);
     if (this.#bytes > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
+    // Some services begin with an empty object and send the whole arguments after it.
+    if (block.type === "toolCall" && !block.hasText && delta.trim() === "{}") return;
     this.#options.meter.written += estimateDelta(delta);
     block.hasText = true;
+    this.#write(block, delta);
+  }
+
+  #write(block: Block, text: string): void {
     const last = this.#deltas.at(-1);
-    if (last?.block === block) last.text += delta;
-    else this.#deltas.push({ block, text: delta });
+    if (last?.block === block) last.text += text;
+    else this.#deltas.push({ block, text });
   }
 
   /** The whole arguments; they may have come in pieces before. */
@@ -151,7 +163,16 @@ export class ReplyPieces {
   #close(block: Block | undefined): void {
     if (block === undefined) return;
     this.#open.delete(block.name);
+    if (block.type === "toolCall" && !block.hasText) this.#write(block, "{}");
     this.#deltas.push({ block, text: null });
+  }
+
+  /** A missing id is made up: the client's result of the call names it. */
+  #toHead(id: unknown, name: unknown) {
+    const isNew = typeof id === "string" && id !== "" && !this.#callIds.has(id);
+    const callId = isNew ? id : `call_${randomUUID()}`;
+    this.#callIds.add(callId);
+    return { id: callId, name: typeof name === "string" ? name : "" };
   }
 
   #toPiece({ block, text: delta, head }: Delta): ReplyPiece | null {
@@ -189,12 +210,6 @@ const wholeReasons: ReadonlySet<unknown> = new Set([
   "tool-calls",
 ]);
 
-/** A missing id is made up: the client's result of the call names it. */
-function toHead(id: unknown, name: unknown) {
-  const callId = typeof id === "string" && id !== "" ? id : `call_${randomUUID()}`;
-  return { id: callId, name: typeof name === "string" ? name : "" };
-}
-
 type Metadata = SharedV4ProviderMetadata;
 
 interface Block {
@@ -215,7 +230,7 @@ interface Delta {
   /** Null at the block's end. */
   text: string | null;
   /** At the beginning of a tool call. */
-  readonly head?: ReturnType<typeof toHead>;
+  readonly head?: { readonly id: string; readonly name: string };
 }
 
 function nameOf(type: Block["type"], id: unknown): string {
