@@ -182,7 +182,8 @@ class Purchase {
 
   /** Charges the call, an unknown price as estimated; returns the price with that of lost answers, null if unknown. */
   async settle(costUsd: number | null): Promise<number | null> {
-    await this.#call.budget?.settle(0, costUsd);
+    const { budget } = this.#call;
+    await budget?.settle(0, costUsd === null ? null : costUsd + budget.lostEvaluationsUsd);
     return costUsd === null || this.#lost > 0 ? null : costUsd;
   }
 

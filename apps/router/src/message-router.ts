@@ -180,10 +180,11 @@ export class MessageRouter {
       const outcome = reply.replyError === null ? "replied" : "reply-failed";
       const end = { outcome, decision, reply, billed: reply.billed, lostUsd } as const;
       await this.#record(call, end, autoDecision);
-      watched?.end(decision, reply);
+      watched?.end(decision, reply, lostUsd);
       return { decision, reply };
     } catch (error) {
-      const end = { outcome: "stopped", decision, billed: billed(), lostUsd } as const;
+      const stopped = meter.isSent === true ? billed() : null;
+      const end = { outcome: "stopped", decision, billed: stopped, lostUsd } as const;
       await this.#record(call, end, autoDecision);
       throw error;
     }

@@ -1,18 +1,16 @@
-import { boolean, type Evaluator, EvaluatorError } from "evaluator-client";
+import { EvaluatorError } from "evaluator-client";
 import { CliError } from "evaluator-kit";
 import type { Conversation } from "../conversation/conversation.ts";
-import { cutMessage } from "../conversation/user-turns.ts";
 import type { Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import { planOf, priceOf } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { readTalk } from "../decision/turns.ts";
 import { blindKey } from "../keys/budget-state.ts";
-import { CallBudget, dearestUsd, evaluationUsd, expectedTokens } from "../keys/call-budget.ts";
+import { CallBudget, dearestUsd, expectedTokens } from "../keys/call-budget.ts";
 import { openLedger } from "../keys/key-database.ts";
 import { Ledger } from "../keys/ledger.ts";
 import type { RouterKey } from "../keys/router-key.ts";
-import { meanOf } from "../labels/tier-points.ts";
 import type { openDecisionLog } from "../records/decision-log.ts";
 import type { PassedRequest } from "../reply/passed-request.ts";
 import { type GeneratedReply, generateReply } from "../reply/generate-reply.ts";
@@ -21,6 +19,7 @@ import { answering, type Target } from "../reply/upstream.ts";
 import { billedTokens } from "../reply/billed-tokens.ts";
 import { billedCostOf, type BilledTokens, type ModelPrice, newMeter } from "../reply/usage.ts";
 import type { BlindNote } from "../report/read-records.ts";
+import { judge } from "./judge.ts";
 import type { RouterOptions } from "../router-options.ts";
 
 interface BlindParts extends Pick<Routing, "services" | "prices"> {
@@ -74,11 +73,11 @@ export function openBlindShadow(
       const isDrawn = random() < blind.share && inFlight.size < MOST_IN_FLIGHT;
       if (!isDrawn || !isComparable(message, first)) return null;
       const { listener, collected } = collectText(given);
-      const end = (decision: Decision, reply: GeneratedReply) => {
-        const costUsd = billedCostOf(reply.billed?.usage ?? null, decision.prices.model);
-        // It failed, has no text or no known cost.
-        if (reply.end === null || collected.text === "" || costUsd === null) return;
-        const routed = { ...message, ...collected, decision, costUsd };
+      const end = (decision: Decision, reply: GeneratedReply, lostUsd: number | null = 0) => {
+        const lastUsd = billedCostOf(reply.billed?.usage ?? null, decision.prices.model);
+        if (reply.end === null || collected.text === "") return; // it failed or has no text
+        if (lastUsd === null || lostUsd === null) return;
+        const routed = { ...message, ...collected, decision, costUsd: lastUsd + lostUsd };
         const work = compareReplies(routed, comparison)
           .catch(report)
           .finally(() => inFlight.delete(work));
@@ -97,8 +96,8 @@ export function openBlindShadow(
 /** Only `auto` that the evaluation model routed, for any model, and texts alone: no tool is called twice. */
 function isComparable({ key, conversation, passed }: Message, decision: Decision) {
   const parts = conversation.messages.flatMap((message) => message.parts);
-  const tools = (passed?.body["tools"] ?? []) as readonly unknown[]; // also those that a service runs
-  const isText = tools.length === 0 && parts.every(({ type }) => type === "text");
+  const { length } = (passed?.body["tools"] ?? []) as readonly unknown[]; // also those that a service runs
+  const isText = length === 0 && parts.every(({ type }) => type === "text");
   const isFree = (key?.tiers ?? key?.models ?? null) === null;
   const isRouted = decision.tierChosen !== null || decision.cause === "fit";
   return isRouted && isFree && isText && !passed?.unsupported;
@@ -255,42 +254,4 @@ function collectText(given: ReplyListener) {
     return given(part);
   };
   return { listener, collected };
-}
-
-/**
- * Asks the decision model whether each answer answers the question, once in each position: a model may
- * prefer the first. Returns the mean probabilities.
- */
-async function judge(
-  evaluator: Evaluator,
-  { question, answers }: { readonly question: string; readonly answers: readonly string[] },
-  call: { readonly signal: AbortSignal; readonly headers: Record<string, string> },
-) {
-  const orders = answers.map((_, by) => [...answers.slice(by), ...answers.slice(0, by)]);
-  const judged = await Promise.all(
-    orders.map((order) => evaluator.evaluate(requestOf(question, order), call)),
-  );
-  const qualities = answers.map((_, at) => {
-    const shares = judged.map((evaluation, by) => {
-      const place = (at - by + answers.length) % answers.length;
-      return evaluation.answers[nameAt(place)]?.probability ?? 0;
-    });
-    return meanOf(shares);
-  });
-  const costs = judged.map(({ costUsd }) => costUsd ?? evaluationUsd(question + answers.join("")));
-  return { qualities, costUsd: costs.reduce((sum, usd) => sum + usd, 0) };
-}
-
-const askOf = (name: string) => boolean(`Does this answer the question? Read ${name}.`);
-
-function requestOf(question: string, order: readonly string[]) {
-  const named = order.map((answer, at) => [nameAt(at), cutMessage(answer)] as const);
-  return {
-    state: { question: cutMessage(question), ...Object.fromEntries(named) },
-    questions: Object.fromEntries(named.map(([name]) => [name, askOf(name)] as const)),
-  };
-}
-
-function nameAt(at: number): string {
-  return `answer_${at + 1}`;
 }

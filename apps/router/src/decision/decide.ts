@@ -108,8 +108,8 @@ export async function decide(
   }
 }
 
-/** A failure of the last attempt is reported by its error. */
-function reportLost(onLost: (attempts: number) => void): Middleware {
+/** Counts the attempts of an evaluation that may have to be paid; its error reports a failure of the last one. */
+export function reportLost(onLost: (attempts: number) => void): Middleware {
   return async (request, next, call) => {
     try {
       const evaluation = await next(request);

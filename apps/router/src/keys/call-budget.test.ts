@@ -1,4 +1,3 @@
-import { createEvaluator, gatewayTransport } from "evaluator-client";
 import { expect, test } from "vitest";
 import { defaultTierModels, parseRouterOptions } from "../router-options.ts";
 import { connectServices } from "../services/connect-services.ts";
@@ -6,8 +5,8 @@ import { budgetRouter, headers, wholeReply } from "../testing/budget-router.ts";
 import { readEvents } from "../testing/read-answers.ts";
 import { readConfig } from "../testing/read-config.ts";
 import { replyStream } from "../testing/reply-stream.ts";
-import { defaultPolicy, servicesOver } from "../testing/test-router.ts";
-import { decisionFor, startUpstream, testGateway } from "../testing/upstreams.ts";
+import { defaultPolicy } from "../testing/test-router.ts";
+import { startUpstream } from "../testing/upstreams.ts";
 import { toNano } from "./budget-state.ts";
 import { evaluationUsd } from "./call-budget.ts";
 import { sqliteLedger } from "./key-database.ts";
@@ -134,35 +133,6 @@ test("a decision whose connection is lost costs its estimate, also if a tier rep
   const decided = await budgetRouter(1, { evaluation }, { policy });
   expect((await decided.post("/decide", { message: "hi" })).status).toBe(200);
   expect((await decided.spent()).dayNano).toBe(expected);
-});
-
-/** A router that asks for a decision up to three times, each time with the next answer. */
-function budgetRouterWithRetries(answers: readonly (() => Response)[]) {
-  const left = [...answers];
-  const evaluation = () => left.shift()?.() ?? Response.json(decisionFor("nano"));
-  const { fetch } = testGateway({ evaluation });
-  const baseUrl = "http://gateway.invalid/v4/ai";
-  const transport = gatewayTransport({ apiKey: "a-key", baseUrl, fetch, env: {} });
-  const evaluator = createEvaluator({ transport, maxRetries: 2 }, { random: () => 0 });
-  return budgetRouter(1, {}, { services: { ...servicesOver(fetch), evaluator } });
-}
-
-const isLost = () => new Response(""); // an empty body after a 200
-const isRejected = () => Response.json({ error: { message: "later" } }, { status: 500 });
-
-test.each([
-  ["answered after one lost attempt", [isLost], 200, 2],
-  ["answered after a rejected attempt", [isRejected], 200, 1],
-  ["rejected after one lost attempt", [isLost, isRejected, isRejected], 502, 1],
-  ["lost each time", [isLost, isLost, isLost], 502, 3],
-])("a decision that is %s is charged for each attempt", async (_, answers, status, times) => {
-  const router = await budgetRouterWithRetries(answers);
-  expect((await router.post("/decide", { message: "hi" })).status).toBe(status);
-  const { dayNano, reservedNano } = await router.spent();
-  expect({ dayNano, reservedNano }).toEqual({
-    dayNano: toNano(times * evaluationUsd("hi")),
-    reservedNano: 0,
-  });
 });
 
 test("a reply that breaks off is charged with what was received", async () => {

@@ -32,6 +32,8 @@ export class CallBudget {
   #evaluationUsd = 0;
   #tokens: CallTokens = { input: 0, output: 0 };
   #earlierUsd = 0;
+  /** The expected cost of evaluations that were lost on the way, in US dollars. */
+  lostEvaluationsUsd = 0;
   #spentUsd: () => number | null = () => 0;
   #timer: NodeJS.Timeout | undefined;
   #plan: ReplyPlan | null = null;
@@ -86,7 +88,7 @@ export class CallBudget {
     spentUsd: () => number | null,
   ): Promise<Conversation> {
     [this.#plan, this.#spentUsd] = [plan, spentUsd];
-    await this.#renew(() => toNano(this.#usdOf(plan)));
+    await this.#renew(() => toNano(this.#earlierUsd + this.#usdOf(plan)));
     if (!this.isOpenEnded) return conversation;
     const maxOutputTokens = await this.#reserveOutput(plan);
     return { ...conversation, settings: { ...conversation.settings, maxOutputTokens } };
@@ -99,8 +101,8 @@ export class CallBudget {
   async #reserveOutput(plan: ReplyPlan): Promise<number> {
     for (const output of OPEN_OUTPUTS) {
       const next = { ...this.#tokens, output };
-      const nano = toNano(this.#usdOf(plan, next));
-      const more = nano - toNano(this.#usdOf(plan));
+      const nano = toNano(this.#earlierUsd + this.#usdOf(plan, next));
+      const more = nano - toNano(this.#earlierUsd + this.#usdOf(plan));
       if (more > (this.#room?.nano ?? 0) * SMALL_PART || !(await this.#renew(() => nano))) continue;
       this.#tokens = next;
       break;
@@ -141,10 +143,11 @@ export class CallBudget {
 
   /** Adds the expected cost of evaluations that were lost on the way: each may be billed. False if there is no room for another one. */
   addEvaluations(lost: number): Promise<boolean> {
+    this.lostEvaluationsUsd += lost * this.#evaluationUsd;
     return this.addAttempt(lost * this.#evaluationUsd);
   }
 
-  /** Charges the call once. Null is unknown: the whole reservation, and the expected evaluation. */
+  /** Charges the call once, a decision with its lost ones. Null is unknown: the whole reservation, and the expected evaluation. */
   async settle(replyUsd: number | null, decisionUsd: number | null): Promise<void> {
     clearInterval(this.#timer);
     await this.#inTurn(async (held) => {
@@ -167,7 +170,9 @@ export class CallBudget {
 
   #nanoOf(replyUsd: number | null, decisionUsd: number | null): number | null {
     if (replyUsd === null) return null;
-    return toNano((decisionUsd ?? this.#evaluationUsd) + this.#earlierUsd + replyUsd);
+    const lastUsd =
+      decisionUsd === null ? this.#evaluationUsd : decisionUsd - this.lostEvaluationsUsd;
+    return toNano(Math.max(0, lastUsd) + this.#earlierUsd + replyUsd);
   }
 
   #usdOf(plan: ReplyPlan, tokens = this.#tokens): number {

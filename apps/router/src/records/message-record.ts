@@ -24,17 +24,19 @@ interface RecordedCall {
   readonly endpoint: "chat" | "decide" | "openai" | "responses" | "messages";
   readonly key: { readonly name: string } | null;
   readonly repairs?: readonly string[];
+  readonly budget?: { readonly lostEvaluationsUsd: number } | null;
 }
 
 /** Returns the record of a call's message, from the router of this name. */
 export function toMessageRecord(
   instance: string,
-  { requestId, endpoint, key, repairs = [] }: RecordedCall,
+  { requestId, endpoint, key, repairs = [], budget = null }: RecordedCall,
   end: MessageEnd,
 ) {
   const { outcome, failure, decision, reply, billed, auto, lostUsd = 0 } = end;
   const chosen = auto ?? decision; // tier, model and cause are those of the reply
   const asked = failure instanceof UnfitCalibrationError ? failure.evaluation : chosen;
+  const { lostEvaluationsUsd = 0 } = budget ?? {};
   const usage = billed?.usage ?? null;
   const isLostOnly = !billed && lostUsd !== null && lostUsd > 0;
   const replyUsd = isLostOnly ? 0 : billedCostOf(usage, decision?.prices.model ?? null);
@@ -62,7 +64,8 @@ export function toMessageRecord(
     questionHash: asked?.questionHash ?? null,
     wire: asked?.wire ?? null,
     decisionMs: asked?.decisionMs ?? null,
-    decisionCostUsd: asked?.costUsd ?? null,
+    /** With the expected cost of evaluations that were lost before, if the key has a budget. */
+    decisionCostUsd: typeof asked?.costUsd === "number" ? asked.costUsd + lostEvaluationsUsd : null,
     tierChosen: chosen?.tierChosen ?? null,
     tierUsed: decision?.tierUsed ?? null,
     cause: decision?.cause ?? null,
@@ -81,7 +84,7 @@ export function toMessageRecord(
     /** Part of the output. */
     reasoningTokens: usage?.reasoning ?? null,
     /** Whether the tokens and costs are an estimate, as the service reported none or they contradict each other. */
-    isEstimate: (billed?.isEstimate ?? false) || lostUsd !== 0,
+    isEstimate: (billed?.isEstimate ?? false) || lostUsd !== 0 || lostEvaluationsUsd > 0,
     // Prices in US dollars, null if unknown, with those of lost attempts; the frontier tier's is for the same usage.
     replyCostUsd: replyUsd === null || lostUsd === null ? null : replyUsd + lostUsd,
     frontierCostUsd: costElsewhere(usage, decision?.prices.frontier ?? null),

@@ -3,6 +3,7 @@ import { blocksOf, callFor, gatewayTarget } from "../testing/reply-calls.ts";
 import { replyStream } from "../testing/reply-stream.ts";
 import { testClock } from "../testing/test-clock.ts";
 import type { ReplyOptions } from "./generate-reply.ts";
+import { newMeter } from "./usage.ts";
 
 type Fetch = typeof globalThis.fetch;
 
@@ -209,9 +210,11 @@ test("a client that goes away ends the wait", async () => {
   const { clock, advance, waiting } = testClock();
   const controller = new AbortController();
   const { signal } = controller;
+  const meter = newMeter();
   const { reply } = callFor([gatewayTarget(failing(503))], {
     clock,
     signal,
+    meter,
     plan: { maxRetries: 1 },
   });
   const thrown = reply.catch((error: unknown) => error);
@@ -220,4 +223,5 @@ test("a client that goes away ends the wait", async () => {
   controller.abort(reason);
   expect(await thrown).toBe(reason);
   expect(waiting()).toBe(0);
+  expect(meter.isSent).toBe(false); // so that no call is paid for
 });

@@ -4,7 +4,8 @@ import { blocksOf, callFor, gatewayTarget } from "../testing/reply-calls.ts";
 import { deltaOf, eventOf, replyStream } from "../testing/reply-stream.ts";
 import { testClock } from "../testing/test-clock.ts";
 import { redactor } from "./redactor.ts";
-import { noUsage } from "./usage.ts";
+import { ReplyLimitError } from "./reply-piece.ts";
+import { newMeter, noUsage } from "./usage.ts";
 
 type Fetch = typeof globalThis.fetch;
 
@@ -198,4 +199,18 @@ test("no more of a reply is read until the client has taken a piece", async () =
   expect(pulled).toHaveLength(1);
   taken.resolve();
   expect((await reply).replyError).toBeNull();
+});
+
+test("a reply that its listener ends costs its words, also if its service reported one token at its start", async () => {
+  const meter = { ...newMeter(), reported: { ...noUsage, input: 10, output: 1 } };
+  let words = 0;
+  const listener = (part: unknown) => {
+    words += JSON.stringify(part).split("word").length - 1;
+    if (words > 500) throw new ReplyLimitError();
+  };
+  const fetch = async () => replyStream(Array.from({ length: 10 }, () => "word ".repeat(200)));
+  const { end, billed } = await callFor([gatewayTarget(fetch)], { meter, listener }).reply;
+  expect(end?.finishReason).toBe("length");
+  expect(billed?.usage.output).toBeGreaterThan(500);
+  expect(billed?.isEstimate).toBe(true);
 });

@@ -73,16 +73,17 @@ export async function generateReply(
   const { clock = systemClock, random = Math.random, meter, plan } = options;
   const startedAtMs = clock.now();
   const endsAtMs = startedAtMs + (plan.timeoutMs || Infinity);
-  const { end, failed } = await askInTurn({ ...options, clock, random, conversation, endsAtMs });
+  const outcome = await askInTurn({ ...options, clock, random, conversation, endsAtMs });
+  const { end, failed, isCut = false } = outcome;
   const { replyError = null, failure = null, httpError = null } = failed ?? {};
-  const billed = billedTokens(meter, conversation, { isWhole: end !== null });
+  const billed = billedTokens(meter, conversation, { isWhole: end !== null && !isCut });
   return {
     replyMs: Math.round(clock.now() - startedAtMs),
     replyError,
     failure,
     httpError,
     end,
-    billed: failed?.maybeBilled === false ? null : billed,
+    billed: failed?.maybeBilled === false && meter.reported === null ? null : billed,
   };
 }
 
@@ -98,6 +99,8 @@ interface Call extends ReplyOptions {
 interface Outcome {
   readonly end: ReplyEnd | null;
   readonly failed: ReplyFailure | null;
+  /** Whether its listener ended the reply, so that a report came before its last words. */
+  readonly isCut?: boolean;
 }
 
 /** Asks one target after the other; only the last is asked again after a temporary failure. */
@@ -157,17 +160,19 @@ async function ask(target: Target, call: Call): Promise<Outcome> {
   const { signal, redact, plan, meter, conversation } = call;
   meter.tokensPerFile = target.price?.tokensPerFile;
   const attempt = new Attempt({ ...call, idleTimeoutMs: plan.idleTimeoutMs });
+  meter.isSent = !signal.aborted;
   try {
     return { end: await receive(target, call, attempt), failed: null };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ReplyLimitError) {
       const { usage } = billedTokens(meter, conversation);
-      return { end: { finishReason: "length", usage }, failed: null };
+      return { end: { finishReason: "length", usage }, failed: null, isCut: true };
     }
     const service = target.upstream;
     const failed = toReplyFailure(error, redact, { service, limit: attempt.limit });
     const isFinal = attempt.hasBegun;
+    meter.isSent = failed.maybeBilled || isFinal;
     const final = { ...failed, cause: null, isTemporary: false, maybeBilled: true };
     return { end: null, failed: isFinal ? final : failed };
   } finally {

@@ -124,3 +124,13 @@ test("an error in JSON with the status 200 fails a reply to a client that stream
   expect(reply).toMatchObject({ end: null, replyError: expect.any(String) });
   expect(pieces).toEqual([]);
 });
+
+test("tokens that a service reports before its error are paid for", async () => {
+  const usage = { prompt_tokens: 50, completion_tokens: 0 };
+  const error = { message: "Overloaded", type: "overloaded_error" };
+  const events = [{ choices: [], usage }, { error }];
+  const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+  const { reply } = await passOn(asStream, new Response(text));
+  expect(reply.httpError?.status).toBe(529);
+  expect(reply.billed?.usage).toMatchObject({ input: 50 });
+});

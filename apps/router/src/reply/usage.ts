@@ -68,6 +68,8 @@ export interface TokenMeter {
   reported: TokenUsage | null;
   /** The configuration's tokens of a file at the model that is asked. */
   tokensPerFile?: number | undefined;
+  /** Whether a call was sent that its service may charge for. */
+  isSent?: boolean;
 }
 
 /** Estimates the tokens of a piece of a reply, which has one at least. */
@@ -77,7 +79,7 @@ export function estimateDelta(text: string): number {
 
 /** Returns a meter at the start of an attempt. */
 export function newMeter(): TokenMeter {
-  return { written: 0, reported: null, tokensPerFile: undefined };
+  return { written: 0, reported: null, tokensPerFile: undefined, isSent: false };
 }
 
 /** Returns all input tokens, cached or not. */

@@ -21,7 +21,7 @@ test("the estimate comes before the first call, the real totals after the last",
   await startTriage(["inbox.json", "--concurrency", "1"], { cwd, transport, stderr });
   expect(said[0]).toBe("0: Engine: unknown through gateway.\n");
   expect(said[1]).toMatch(
-    /^0: To ask: 3 mails, about \d\d\d tokens, \$0\.000\d\d\d \(\$0\.042 a million tokens: the documented price\), 1 s at 0\.3 s a call\.\n$/,
+    /^0: To ask: 3 mails, about \d\d\d tokens, \$0\.0000\d+ \(\$0\.042 a million tokens: the documented price\), 1 s at 0\.3 s a call\.\n$/,
   );
   expect(said[2]).toBe(
     "3: Answered: 3. Journal: inbox.triage.sqlite. Took 900 tokens, $0.000038, 0 s.\n",

@@ -1,0 +1,46 @@
+import { boolean, type Evaluator } from "evaluator-client";
+import { cutMessage } from "../conversation/user-turns.ts";
+import { reportLost } from "../decision/decide.ts";
+import { evaluationUsd } from "../keys/call-budget.ts";
+import { meanOf } from "../labels/tier-points.ts";
+
+/**
+ * Asks the decision model whether each answer answers the question, once in each position: a model may
+ * prefer the first. Returns the mean probabilities, and the cost with that of evaluations that were lost on the way.
+ */
+export async function judge(
+  evaluator: Evaluator,
+  { question, answers }: { readonly question: string; readonly answers: readonly string[] },
+  call: { readonly signal: AbortSignal; readonly headers: Record<string, string> },
+) {
+  const orders = answers.map((_, by) => [...answers.slice(by), ...answers.slice(0, by)]);
+  let lost = 0;
+  const counted = evaluator.with(reportLost((attempts) => void (lost += attempts)));
+  const judged = await Promise.all(
+    orders.map((order) => counted.evaluate(requestOf(question, order), call)),
+  );
+  const qualities = answers.map((_, at) => {
+    const shares = judged.map((evaluation, by) => {
+      const place = (at - by + answers.length) % answers.length;
+      return evaluation.answers[nameAt(place)]?.probability ?? 0;
+    });
+    return meanOf(shares);
+  });
+  const mostUsd = evaluationUsd(question + answers.join(""));
+  const usd = judged.reduce((sum, { costUsd }) => sum + (costUsd ?? mostUsd), lost * mostUsd);
+  return { qualities, costUsd: usd };
+}
+
+const askOf = (name: string) => boolean(`Does this answer the question? Read ${name}.`);
+
+function requestOf(question: string, order: readonly string[]) {
+  const named = order.map((answer, at) => [nameAt(at), cutMessage(answer)] as const);
+  return {
+    state: { question: cutMessage(question), ...Object.fromEntries(named) },
+    questions: Object.fromEntries(named.map(([name]) => [name, askOf(name)] as const)),
+  };
+}
+
+function nameAt(at: number): string {
+  return `answer_${at + 1}`;
+}
