@@ -28,6 +28,8 @@ const usageSchema = z.looseObject({
 /** Tokens of one evaluation. */
 export interface Usage {
   inputTokens: number;
+  /** Those of the input that were read from a cache, if the service reports them. */
+  cachedInputTokens?: number;
   outputTokens: number;
 }
 
@@ -114,9 +116,8 @@ export function checkReply(
     // What was paid for the rest of the answers goes with them.
     if (error instanceof RefusalError) {
       const confidence = confidenceOf(reply, response, questions);
-      const { modelId } = reply;
-      const rest =
-        transport === null ? null : { modelId, rounding, transport, confidence, warnings };
+      const all = { modelId: reply.modelId, rounding, transport, confidence, warnings };
+      const rest = transport === null ? null : all;
       Object.assign(error, { usage, costUsd: costOf(reply, response), rest });
     }
     throw error;

@@ -179,7 +179,7 @@ interface Listed {
 
 function toBody(answered: Answered, { listed, ids }: Listed) {
   const { model, usage, costUsd, printed } = answered;
-  const { inputTokens = 0, outputTokens = 0 } = usage ?? {};
+  const { inputTokens = 0, cachedInputTokens = 0, outputTokens = 0 } = usage ?? {};
   const toAnswers = (answers: Answered["answers"]) =>
     listed.map(({ name, labels }, at) => {
       const id = ids[at] ?? "";
@@ -194,7 +194,7 @@ function toBody(answered: Answered, { listed, ids }: Listed) {
     answers: toAnswers(answered.answers),
     usage: {
       input_tokens: inputTokens,
-      input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+      input_tokens_details: { cached_tokens: cachedInputTokens, cache_write_tokens: 0 },
       output_tokens: outputTokens,
       output_tokens_details: { reasoning_tokens: 0 },
       total_tokens: inputTokens + outputTokens,

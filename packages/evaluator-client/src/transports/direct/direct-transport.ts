@@ -3,6 +3,7 @@ import { rejectOption } from "../../options.ts";
 import { isRecord, valueAt } from "../../questions/json.ts";
 import type { EvaluationRequest } from "../../questions/request.ts";
 import { checkTransportOptions, postTransport, type TransportOptions } from "../post-transport.ts";
+import type { ProviderOptions } from "../provider-options.ts";
 import type { StatusFailure } from "../status-failure.ts";
 import type { Transport } from "../transport.ts";
 import { type CutStateWarning, cutStateWarnings } from "./cut-state.ts";
@@ -17,6 +18,8 @@ import {
   definesConfidence,
   factsOf,
   roundingOf,
+  usageOf,
+  withCallOptions,
 } from "./service-rules.ts";
 import type { ServiceName } from "./services.ts";
 
@@ -73,22 +76,25 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
   const path = row?.wire === wire ? row.path : form.path;
   const read = readDirectOptions(options, { ...form, path }, row);
   const { apiKey, url, model, headers, mostStateTokens } = read;
+  const name = options.service ?? "direct";
   const asked = row && { row, model };
   const server = { vendor, row, definesConfidence: !asked || definesConfidence(asked) };
   const service = {
-    ...factsOf(form, { asked, mostStateTokens, wire }),
-    name: options.service ?? "direct",
+    ...factsOf(form, { name, asked, mostStateTokens, wire }),
+    name,
     url,
     headers,
     apiKey,
     modelId: model,
-    toBody: (request: EvaluationRequest) => form.toBody(request, model, row),
+    toBody: (request: EvaluationRequest, ofCall?: ProviderOptions) =>
+      withCallOptions(form.toBody(request, model, row), ofCall?.[name]),
     toReply: (response: JsonResponse, request: EvaluationRequest) => {
       const json = asked ? unwrap(response.json) : response.json;
-      const read = form.read(json, request.questions, server);
-      const warnings = cutStateWarnings(json, read, request);
+      const given = form.read(json, request.questions, server);
+      const reply = { ...given, usage: usageOf(json, given.usage) };
+      const warnings = cutStateWarnings(json, reply, request);
       return {
-        ...toReply({ ...read, warnings }, asked, json),
+        ...toReply({ ...reply, warnings }, asked, json),
         requestId: requestIdOf(response, row),
       };
     },

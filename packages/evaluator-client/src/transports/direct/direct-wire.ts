@@ -33,11 +33,17 @@ export interface DirectServer {
   readonly definesConfidence?: boolean;
 }
 
+interface DirectUsage {
+  readonly inputTokens: number;
+  readonly cachedInputTokens?: number;
+  readonly outputTokens: number;
+}
+
 /** A response with its answers in the gateway's form. */
 export interface DirectReply {
   readonly model?: string | null | undefined;
   /** Null if the service does not report it. */
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number } | null;
+  readonly usage: DirectUsage | null;
   readonly answers: object;
   readonly providerMetadata: object;
   /** @default true */

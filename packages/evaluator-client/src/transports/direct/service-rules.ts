@@ -1,9 +1,11 @@
+import { rejectOption } from "../../options.ts";
 import { quoteName, valueAt } from "../../questions/json.ts";
 import { type Question, questionKinds, type Questions } from "../../questions/kinds.ts";
 import type { Rounding } from "../../questions/kinds/kind.ts";
 import type { QuestionProblem } from "../../questions/request.ts";
 import { imagesAsBytes, type ImageSupport } from "../../questions/state.ts";
 import type { PostedService, ServiceFacts } from "../post-transport.ts";
+import type { ProviderOptions } from "../provider-options.ts";
 import type { DirectReply } from "./direct-wire.ts";
 import type { ServiceRow, ServiceRule } from "./services.ts";
 
@@ -93,6 +95,36 @@ export function byModel<TValue>(
   return longest === undefined ? undefined : values[longest];
 }
 
+const cachedTokens = [["input_tokens_details", "cached_tokens"], ["total_cached_tokens"]];
+
+/** Returns the tokens of a reply, with its cached ones; null for 0, as a server reports that does not count. */
+export function usageOf(json: unknown, usage: DirectReply["usage"]): DirectReply["usage"] {
+  if (usage === null || usage.inputTokens === 0) return null;
+  const cached = cachedTokens
+    .map((path) => valueAt(json, "usage", ...path))
+    .find((count) => Number.isInteger(count));
+  return cached === undefined ? usage : { ...usage, cachedInputTokens: cached as number };
+}
+
+/** Throws a `ConfigurationError` unless the options of a call are those of a service. */
+function checkServiceOptions(given: ProviderOptions, service: string, row: ServiceRow) {
+  const known = new Set(row.callOptions);
+  const names = Object.keys(given);
+  const wrong =
+    names.find((name) => name !== service) ??
+    Object.keys(given[service] ?? {}).find((name) => !known.has(name));
+  if (wrong === undefined) return;
+  const list = [...known].join(", ");
+  rejectOption("providerOptions", `has ${quoteName(wrong)}; write { ${service}: { ${list} } }`);
+}
+
+/** Returns a body with the options of a call. */
+export function withCallOptions(body: string, options: object | undefined): string {
+  return options === undefined || Object.keys(options).length === 0
+    ? body
+    : `${body.slice(0, -1)},${JSON.stringify(options).slice(1)}`;
+}
+
 /** Returns the price of a reply in US dollars: the service's own figure, else by the row's price, else null. */
 export function costOf(json: unknown, usage: DirectReply["usage"], asked: AskedModel) {
   const reported = valueAt(json, "usage", "cost");
@@ -128,6 +160,7 @@ const imageSupport: Readonly<Partial<Record<NonNullable<ServiceRow["images"]>, I
 };
 
 interface ServerFacts {
+  readonly name: string;
   readonly asked: AskedModel | undefined;
   /** The most tokens of a state that the server reads; undefined if unknown. */
   readonly mostStateTokens: number | undefined;
@@ -137,13 +170,13 @@ interface ServerFacts {
 /** Returns what is known of a server: the facts of its row replace those of its form. */
 export function factsOf(
   form: Pick<PostedService, "facts" | "imageHeaders">,
-  { asked, mostStateTokens, wire }: ServerFacts,
+  { name, asked, mostStateTokens, wire }: ServerFacts,
 ) {
   const always = { wire, ...(mostStateTokens !== undefined && { mostStateTokens }) };
   const { facts: usual, imageHeaders: headers } = form;
   if (asked === undefined)
     return { facts: { ...usual, ...always }, ...(headers && { imageHeaders: headers }) };
-  const { limits, images } = asked.row;
+  const { limits, images, callOptions } = asked.row;
   const support = images && (imageSupport[images] ?? usual.images);
   const imageHeaders = images === "assets" ? headers : undefined;
   const usdPerMillionTokens = priceOf(asked);
@@ -153,6 +186,9 @@ export function factsOf(
     ...(support && { images: support }),
     ...(usdPerMillionTokens !== undefined && { usdPerMillionTokens }),
     problemWith: (questions) => problemWith(questions, asked.row),
+    ...(callOptions && {
+      checkProviderOptions: (given) => checkServiceOptions(given, name, asked.row),
+    }),
   };
   return { facts, ...(imageHeaders && { imageHeaders }) };
 }

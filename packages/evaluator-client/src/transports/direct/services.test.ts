@@ -163,3 +163,52 @@ test("a false answer beside a refusal is still refused", async () => {
   const { error } = await askService("openrouter", { body: replyOf("openrouter", fields) });
   expect(error).toMatchObject({ rule: "probabilities-sum", questionId: "kind" });
 });
+
+test.each<[ServiceName, object, object]>([
+  [
+    "openai",
+    { input_tokens: 1000, output_tokens: 0, input_tokens_details: { cached_tokens: 900 } },
+    { inputTokens: 1000, cachedInputTokens: 900, outputTokens: 0 },
+  ],
+  [
+    "gemini",
+    { total_input_tokens: 1000, total_cached_tokens: 900 },
+    { inputTokens: 1000, cachedInputTokens: 900, outputTokens: 0 },
+  ],
+])(
+  "cached tokens of %s are reported, and cost as much as others",
+  async (service, given, usage) => {
+    const { evaluation } = await askService(service, { body: replyOf(service, { usage: given }) });
+    expect(evaluation).toMatchObject({ usage, costUsd: 0.0001 });
+  },
+);
+
+test("a count of no tokens is unknown: it is no price, and no cut state", async () => {
+  const fields = { usage: { input_tokens: 0, output_tokens: 0 } };
+  const state = "a long letter ".repeat(100);
+  const body = replyOf("perplexity", fields);
+  const { evaluation } = await askService("perplexity", { body }, { state });
+  expect(evaluation).toMatchObject({ usage: null, costUsd: null, warnings: [] });
+});
+
+test("a call to OpenRouter has its options, and another service has none", async () => {
+  const bodies: unknown[] = [];
+  const fetch = async (_: unknown, { body }: RequestInit) => {
+    bodies.push(JSON.parse(body as string));
+    return Response.json(replyOf("openrouter"));
+  };
+  const ask = (service: ServiceName, providerOptions: Record<string, object>) => {
+    const transport = directTransport({ service, apiKey: "k", env: {}, fetch });
+    const request = { state: "a letter", questions };
+    return createEvaluator({ transport }).evaluate(request, { providerOptions });
+  };
+  const own = { provider: { order: ["typesafe"] }, session_id: "s-1", trace: { trace_id: "t" } };
+  await ask("openrouter", { openrouter: { ...own, user: "u" } });
+  expect(bodies).toMatchObject([{ model: "typesafe/jev-1.14", ...own, user: "u" }]);
+  await expect(ask("openrouter", { openrouter: { models: [] } })).rejects.toThrow(
+    'The option "providerOptions" has "models"; write { openrouter: { provider, session_id, trace, user } }.',
+  );
+  await expect(ask("openrouter", { gateway: {} })).rejects.toThrow('has "gateway"; write');
+  await expect(ask("perplexity", { perplexity: {} })).rejects.toThrow("cannot be sent by");
+  expect(bodies).toHaveLength(1);
+});

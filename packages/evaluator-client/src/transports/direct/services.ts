@@ -35,6 +35,8 @@ export interface ServiceRow {
   readonly prices?: Readonly<Record<string, number>>;
   /** Whether its replies contain their price. @default false */
   readonly reportsCost?: boolean;
+  /** The fields of a request that `providerOptions` of a call may set. @default none */
+  readonly callOptions?: readonly string[];
   /** The form of images in a state. @default none */
   readonly images?: "assets" | "images" | "image_url" | "parts";
   /** Requests a minute and tokens a second that every key may send. */
@@ -107,6 +109,7 @@ const rows = {
     reportsCost: true,
     decimals: { "typesafe/": 2, "cloudflare/": 4 },
     confidenceOf: ["typesafe/"],
+    callOptions: ["provider", "session_id", "trace", "user"],
   },
   // Its documentation; prices of 2026-11-28. No client of it was run, so the model is unverified.
   perplexity: {
