@@ -12,10 +12,9 @@ import { gatewayUpstream, testGateway } from "../testing/upstreams.ts";
 
 const message = { id: "m", type: "message", role: "assistant", model: "m", content: [] };
 const item = { type: "message", id: "i", role: "assistant", content: [] };
+const head = { id: "1", model: "m", created: 1 };
 const chunk = (delta: object, finish_reason: string | null = null) => ({
-  id: "1",
-  model: "m",
-  created: 1,
+  ...head,
   choices: [{ index: 0, delta, finish_reason }],
 });
 
@@ -100,7 +99,7 @@ type Form = (typeof apiForms)[number];
 const pairs = apiForms.flatMap((form) => types.map((type) => [form.name, type, form] as const));
 
 /** Asks for a streamed reply of a service, with the gateway as its fallback. */
-async function askFor({ ask, path }: Form, type: Type, answer: Response) {
+async function askFor({ ask, path }: Form, type: Type, answer: Response, stream = true) {
   const address = { baseUrl: "http://upstream.invalid/v1", apiKey: null };
   const first = connectUpstream({ type, name: "u", ...address, fetch: async () => answer });
   const gateway = gatewayUpstream({
@@ -122,9 +121,11 @@ async function askFor({ ask, path }: Form, type: Type, answer: Response) {
       observe: (record) => records.push(record),
     },
   );
-  const response = await request(path, post(ask(["hi"], { model: "nano", stream: true })));
+  const response = await request(path, post(ask(["hi"], { model: "nano", stream })));
+  const { status } = response;
+  if (!stream) return { text: await response.text(), last: undefined, records, status };
   const events = await readEvents(response);
-  return { text: JSON.stringify(events), last: events.at(-1), records };
+  return { text: JSON.stringify(events), last: events.at(-1), records, status };
 }
 
 describe.each(pairs)("a client of %s, a service of %s", (_name, type, form) => {
@@ -141,10 +142,12 @@ describe.each(pairs)("a client of %s, a service of %s", (_name, type, form) => {
     ["a mark of the end alone", () => labelled("data: [DONE]\n\n")],
     ["an end before the first word", () => labelled(sse(begin))],
   ])("%s: the fallback replies", async (_situation, answer) => {
-    const { text, records } = await askFor(form, type, answer());
-    expect(text).toContain("fine");
-    expect(text).not.toContain("half");
-    expect(records).toMatchObject([{ outcome: "replied", upstream: "gateway" }]);
+    for (const stream of [true, false]) {
+      const { text, records } = await askFor(form, type, answer(), stream);
+      expect(text).toContain("fine");
+      expect(text).not.toContain("half");
+      expect(records).toMatchObject([{ outcome: "replied", upstream: "gateway" }]);
+    }
   });
 
   const empty = word.filter((event) => !JSON.stringify(event).includes("half")).slice(0, 1);
@@ -165,6 +168,11 @@ describe.each(pairs)("a client of %s, a service of %s", (_name, type, form) => {
     expect(last?.event ?? "error").toBe(lasts[form.name]);
     expect(text).toContain("broke off");
     expect(records).toMatchObject([{ outcome: "reply-failed", upstream: "u" }]);
+    // A client that waits has seen nothing.
+    const waiting = await askFor(form, type, labelled(stream), false);
+    expect(waiting.records).toMatchObject([{ outcome: "reply-failed" }]);
+    expect(waiting.status).toBeGreaterThanOrEqual(500);
+    expect(waiting.text).not.toContain("half");
   });
 
   const whole = [...begin, ...word, ...end];
@@ -175,6 +183,12 @@ describe.each(pairs)("a client of %s, a service of %s", (_name, type, form) => {
     ["with blanks around the end", labelled(`${sse(whole)}data:  [DONE] \n\n`)],
     ["with CR as the line ends", labelled(sse(whole, "\r"))],
   ])("a stream %s is read", async (_situation, answer) => {
+    const waiting = await askFor(form, type, answer.clone(), false);
+    expect(waiting).toMatchObject({
+      status: 200,
+      records: [{ outcome: "replied", upstream: "u" }],
+    });
+    expect(waiting.text).toContain("half");
     const { text, records } = await askFor(form, type, answer);
     expect(text).toContain("half");
     expect(text).not.toMatch(/broke off|fine/);
@@ -191,4 +205,13 @@ test.each(apiForms)("words in the start of a block reach a client of $name", asy
   ];
   const { text } = await askFor(form, "anthropic", labelled(sse([...begin, ...blocks, ...end])));
   expect(text).toMatch(/Do not .*delete/);
+});
+
+test.each([true, false])("a reply without choices is none (stream: %j)", async (stream) => {
+  for (const form of apiForms) {
+    const empty = Response.json({ ...head, choices: [], usage: null });
+    const { text, records } = await askFor(form, "openai-chat", empty, stream);
+    expect(text).toContain("fine");
+    expect(records).toMatchObject([{ outcome: "replied", upstream: "gateway" }]);
+  }
 });

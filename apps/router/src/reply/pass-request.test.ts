@@ -124,7 +124,7 @@ test.each(counted)("the usage in %s is read", async (_situation, given, counts) 
 });
 
 test("the usage in a body of JSON is read, and a secret replaced", async () => {
-  const body = `{\n  "usage": { "prompt_tokens": 5, "completion_tokens": 7 }, "a": "${plantedKey}", "choices": []\n}`;
+  const body = `{\n  "usage": { "prompt_tokens": 5, "completion_tokens": 7 }, "a": "${plantedKey}", "choices": [{}]\n}`;
   const headers = { "content-type": "application/json; charset=utf-8" };
   const { reply, bytes } = callFor([chatWith(async () => new Response(body, { headers }))], {
     passed: { ...passed, ...bodyOf("{}") },
@@ -182,7 +182,7 @@ test("without usage, each event counts as a token", async () => {
 });
 
 test("without usage, a body of JSON is estimated by its text", async () => {
-  const fetch = async () => Response.json({ choices: [], text: "a".repeat(387) });
+  const fetch = async () => Response.json({ choices: [{}], text: "a".repeat(387) });
   const { reply } = callFor([chatWith(fetch)], { passed: { ...passed, ...bodyOf("{}") } });
   const { billed } = await reply;
   expect(billed).toMatchObject({ isEstimate: true, usage: { output: 136 } });

@@ -140,7 +140,9 @@ export function checkWholeReply(type: UpstreamType, text: string): void {
   const value: unknown = parseJson(text);
   const failure = serviceFailure(value);
   if (failure !== null) throw failure;
-  if (!Array.isArray(Object(value)[formOf(type).list])) throw new BrokenReplyError(noReply);
+  const list: unknown = Object(value)[formOf(type).list];
+  const isReply = Array.isArray(list) && (type !== "openai-chat" || list.length > 0);
+  if (!isReply) throw new BrokenReplyError(noReply);
 }
 
 function formOf(type: UpstreamType): Form {
