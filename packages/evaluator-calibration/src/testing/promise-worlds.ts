@@ -24,20 +24,20 @@ const extreme = (factor: number) => (p: number) => 1 / (1 + ((1 - p) / p) ** fac
 
 /** Worlds as users have them, then three that are harder: shared level, wrong at the top, a small pool. */
 export const promiseWorlds: readonly PromiseWorld[] = [
-  { name: "yes in 50 %", pool: 2000, odds: [0, 5], actions: ["yes"], medianLabels: 200 },
-  { name: "yes in 10 %", pool: 10_000, odds: [-8, 6], actions: ["yes"], medianLabels: 230 },
-  { name: "yes in 2 %", pool: 30_000, odds: [-14, 7], actions: ["yes"], medianLabels: 260 },
-  { name: "no, yes in 10 %", pool: 2000, odds: [-5, 4], actions: ["no"], medianLabels: 160 },
+  { name: "yes in 50 %", pool: 2000, odds: [0, 5], actions: ["yes"], medianLabels: 90 },
+  { name: "yes in 10 %", pool: 10_000, odds: [-8, 6], actions: ["yes"], medianLabels: 95 },
+  { name: "yes in 2 %", pool: 30_000, odds: [-14, 7], actions: ["yes"], medianLabels: 110 },
+  { name: "no, yes in 10 %", pool: 2000, odds: [-5, 4], actions: ["no"], medianLabels: 90 },
   {
     name: "overconfident",
     pool: 10_000,
     odds: [0, 3],
     printed: extreme(1.5),
     actions: ["yes"],
-    medianLabels: 330,
+    medianLabels: 260,
   },
   { name: "5.2 % wrong", pool: 10_000, odds: [0, 3], truth: () => 0.948, actions: ["yes"] },
-  { name: "yes and no", pool: 10_000, odds: [-1, 5], actions: ["yes", "no"], medianLabels: 400 },
+  { name: "yes and no", pool: 10_000, odds: [-1, 5], actions: ["yes", "no"], medianLabels: 230 },
   {
     name: "wrong at the top",
     pool: 10_000,

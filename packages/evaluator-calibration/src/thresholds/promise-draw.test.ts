@@ -30,7 +30,7 @@ describe.each(promiseWorlds)("$name", (world) => {
   });
 });
 
-test("99 right labels at the highest threshold promise it, and more labels lower it", () => {
+test("74 right labels at the threshold that the printed values choose promise it, and more labels lower it", () => {
   const draw = createPromiseDraw(printed, asked);
   expect(draw.regionSize).toBe(1200);
   expect(draw.state).toEqual({
@@ -40,26 +40,34 @@ test("99 right labels at the highest threshold promise it, and more labels lower
     withdrawn: null,
     more: expect.any(Number),
   });
-  label(draw, 98);
+  label(draw, 73);
   expect(draw.state).toMatchObject({ promised: null, more: 1 });
   expect(draw.from).toBe(0.99);
   label(draw, 1);
-  expect(draw.state.promised).toEqual({ threshold: 0.99, n: 99, wrong: 0 });
+  expect(draw.state.promised).toEqual({ threshold: 0.99, n: 74, wrong: 0 });
   label(draw, 500);
-  expect(draw.state).toMatchObject({ labelled: 599, promised: { threshold: 0.95 }, more: null });
+  expect(draw.state).toMatchObject({ labelled: 574, promised: { threshold: 0.95 }, more: null });
 });
 
 test("an action that shares the level takes more labels", () => {
   const draw = createPromiseDraw(printed, { ...asked, shares: 2 });
-  label(draw, 99);
+  label(draw, 87);
   expect(draw.state.promised).toBeNull();
-  label(draw, 14);
+  label(draw, 1);
   expect(draw.state.promised?.threshold).toBe(0.99);
+});
+
+test("in a pool of fewer than 500 records all starts have the same part of the level", () => {
+  const draw = createPromiseDraw(printed.slice(0, 480), asked);
+  label(draw, 105);
+  expect(draw.state.promised).toBeNull();
+  label(draw, 1);
+  expect(draw.state.promised).toEqual({ threshold: 0.99, n: 99, wrong: 0 });
 });
 
 test("wrong labels take more, and as many wrong ones as may be show no promise", () => {
   const draw = createPromiseDraw(printed, asked);
-  label(draw, 400, (index) => index % 60 === 0);
+  label(draw, 400, (index) => index % 60 === 1);
   expect(draw.state.promised).not.toBeNull();
   const hopeless = createPromiseDraw(printed, asked);
   label(hopeless, 1200, (index) => index % 20 < 4 && index % 3 === 0);

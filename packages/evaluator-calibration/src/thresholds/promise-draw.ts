@@ -22,8 +22,8 @@ const noLabels = {
   next: 0,
   n: 0,
   wrong: 0,
-  /** Whether the evidence was ever enough. */
-  isEnough: false,
+  /** The highest evidence so far. */
+  evidence: 0,
   /** The test of the labels after that; null before. */
   alarm: null as ReturnType<typeof createRiskAlarm> | null,
   /** The number of the label that raised the alarm; null for none. */
@@ -32,6 +32,11 @@ const noLabels = {
 
 /** The shares of the region at which a search begins; each search has a part of the level. */
 const STARTS = [0.7, 0.4, 0.2, 0.1];
+
+// Of 2,000 records and more a first promise takes 74 labels instead of 99; of few records the other starts, which take
+// more, would run out of them.
+/** The part of the level of the start that the printed values choose, in a pool of so many records or more. */
+const CHOSEN = { part: 0.8, records: 500 };
 
 /** Each bet is that the risk is a share of the promised one, with a part of the stake. */
 const BETS = [
@@ -66,16 +71,14 @@ export function createPromiseDraw(printed: Numbers, options: PromiseDrawOptions)
  */
 export class PromiseDraw {
   readonly #bound: Required<Bound>;
-  /** The evidence that a promise takes. */
-  readonly #need: number;
   /** How sure each record is of the action, in hundredths. */
   readonly #sureness: Uint8Array;
   /** The records that may be acted on, in random order. */
   readonly #order: readonly number[];
   /** The thresholds of the region, from the highest down. */
   readonly #tests: readonly Test[];
-  /** The tests at which searches begin. */
-  readonly #starts: readonly number[];
+  /** The searches: the test at which each begins, and the evidence that it takes. */
+  readonly #searches: readonly { readonly start: number; readonly need: number }[];
   /** Whether acting on a labelled record is wrong. */
   readonly #labels = new Map<number, boolean>();
   /** Drawn or labelled. */
@@ -91,7 +94,6 @@ export class PromiseDraw {
     }
     checkRows(printed, new Uint8Array(printed.length), { names: ["printed", "rows"] });
     this.#bound = { maxRisk, confidence };
-    this.#need = (STARTS.length * shares) / (1 - confidence);
     const hundredths = Uint8Array.from(printed, toHundredths);
     this.#sureness = action === "no" ? hundredths.map((at) => 100 - at) : hundredths;
     const sureness = Float64Array.from(this.#sureness, (at) => at / 100);
@@ -99,9 +101,13 @@ export class PromiseDraw {
     this.#tests = region.map((part) => ({ ...part, ...noLabels }));
     const records = [...this.#sureness.keys()].filter((index) => this.has(index));
     this.#order = shuffle(records, seededRandom(seed));
-    this.#starts = STARTS.map((share) =>
+    const starts = STARTS.map((share) =>
       region.findIndex(({ acted }) => acted >= share * records.length),
     );
+    const parts = this.#partsOf(starts, printed.length);
+    this.#searches = starts.map((start, at) => {
+      return { start, need: shares / (1 - confidence) / (parts[at] as number) };
+    });
   }
 
   /** How many records may be acted on if their printed values are true. */
@@ -121,7 +127,9 @@ export class PromiseDraw {
 
   /** The counts of the labels so far, and the promise. */
   get state() {
-    const reached = this.#starts.flatMap((start) => this.#tests.slice(start, this.#endOf(start)));
+    const reached = this.#searches.flatMap((search) =>
+      this.#tests.slice(search.start, this.#endOf(search)),
+    );
     const [promised] = reached.toSorted((one, other) => one.at - other.at);
     const withdrawn = this.#tests.findLast(({ alarmedAt }) => alarmedAt !== null);
     const nearest = this.#nearest();
@@ -149,7 +157,7 @@ export class PromiseDraw {
   /** Returns the index of the next record to label, never one twice; null if all are drawn. */
   next(): number | null {
     // If no threshold is in sight, labels of the whole region may show one. To draw every second record from
-    // the whole region, as well, takes 130 to 180 labels to a first promise instead of 100 to 110, and 600
+    // the whole region, as well, takes a third to two thirds more labels to a first promise, and 600
     // labels promise the same.
     for (const { at, next } of [this.#nearest()?.test ?? [], this.#tests.slice(-1)].flat()) {
       const isFree = (record: number) => this.#isFrom(record, at) && !this.#taken.has(record);
@@ -187,6 +195,9 @@ export class PromiseDraw {
 
   /** Counts the labels that follow in the order without a gap. */
   #count(test: Test): void {
+    const place = this.#tests.indexOf(test);
+    const needs = this.#searches.filter(({ start }) => start <= place).map(({ need }) => need);
+    const least = Math.min(...needs);
     for (; test.next < this.#order.length; test.next += 1) {
       const index = this.#order[test.next] as number;
       if (!this.#isFrom(index, test.at)) continue;
@@ -196,8 +207,8 @@ export class PromiseDraw {
       test.wrong += Number(wrong);
       if (test.alarm?.add(wrong).alarm === true) test.alarmedAt ??= test.n;
       // Enough once is enough: the evidence of a broken promise ever rises so far in one of so many draws.
-      test.isEnough ||= this.#evidenceOf(test) >= this.#need;
-      if (test.isEnough) test.alarm ??= createRiskAlarm(this.#bound);
+      test.evidence = Math.max(test.evidence, this.#evidenceOf(test));
+      if (test.evidence >= least) test.alarm ??= createRiskAlarm(this.#bound);
     }
   }
 
@@ -209,31 +220,51 @@ export class PromiseDraw {
     return payoffs.reduce((sum, payoff) => sum + payoff, 0);
   }
 
+  /** Returns the part of the level of each search: the same, or most for the one that takes the fewest labels. */
+  #partsOf(starts: readonly number[], records: number): number[] {
+    const equal = 1 / starts.length;
+    if (records < CHOSEN.records) return starts.map(() => equal);
+    const labels = starts.map((start) => {
+      const test = this.#tests[start];
+      return test === undefined
+        ? Infinity
+        : this.#labelsFor(test, 1 / (1 - this.#bound.confidence));
+    });
+    const fewest = Math.min(...labels);
+    if (fewest === Infinity) return starts.map(() => equal);
+    const chosen = labels.indexOf(fewest);
+    const rest = (1 - CHOSEN.part) / (starts.length - 1);
+    return starts.map((_, at) => (at === chosen ? CHOSEN.part : rest));
+  }
+
   /** Returns the index after the last test of a search that passed without a gap. */
-  #endOf(start: number): number {
+  #endOf({ start, need }: { readonly start: number; readonly need: number }): number {
     const failed = this.#tests.findIndex(
-      ({ isEnough, alarmedAt }, at) => at >= start && (!isEnough || alarmedAt !== null),
+      ({ evidence, alarmedAt }, at) => at >= start && (evidence < need || alarmedAt !== null),
     );
     return failed === -1 ? this.#tests.length : failed;
   }
 
   /** Returns the tested threshold that takes the fewest further labels, if one is in sight. */
   #nearest() {
-    const tested = this.#starts.flatMap((start) => this.#tests[this.#endOf(start)] ?? []);
+    const tested = this.#searches.flatMap((search) => {
+      const test = this.#tests[this.#endOf(search)];
+      return test === undefined ? [] : { test, need: search.need };
+    });
     return tested
-      .filter(({ alarmedAt }) => alarmedAt === null)
-      .map((test) => ({ test, more: this.#labelsFor(test) }))
+      .filter(({ test }) => test.alarmedAt === null)
+      .map(({ test, need }) => ({ test, more: this.#labelsFor(test, need) }))
       .filter(({ more }) => more < Infinity)
       .toSorted((one, other) => one.more - other.more)[0];
   }
 
   /** Returns how many labels a test takes if the risk is that of its labels and the printed one together. */
-  #labelsFor(test: Test): number {
+  #labelsFor(test: Test, need: number): number {
     const M = this.#bound.maxRisk;
     const risk = (test.wrong + 4 * test.printedRisk) / (test.n + 4);
     if (risk >= M) return Number.POSITIVE_INFINITY;
     const growth = risk * Math.log(risk / M || 1) + (1 - risk) * Math.log((1 - risk) / (1 - M));
-    const more = Math.max(1, Math.log(this.#need / this.#evidenceOf(test)) / growth);
+    const more = Math.max(1, Math.log(need / this.#evidenceOf(test)) / growth);
     return more <= test.acted - test.n ? more : Number.POSITIVE_INFINITY;
   }
 }

@@ -89,7 +89,7 @@ function limitsOf(promises: readonly PlannedPromise[]): string[] {
     ...small.map(({ action, draw }) => {
       return `Only ${printCounted(draw.regionSize, "record")} may be acted on with "${action}", too few for a promise even if all are right: ask about more records first.`;
     }),
-    "A promise takes 100 to 250 records that may be acted on; if 1 in 1,000 is a yes, that is about 200,000 records.",
+    "A promise takes 75 to 250 records that may be acted on; if 1 in 1,000 is a yes, that is about 200,000 records.",
     "The promise holds for records like these.",
   ];
 }
