@@ -84,6 +84,11 @@ test("every problem has its line and column, and what JSON loses or cannot read 
   expect((await check(two)).stderr).toContain("\n  q.json:3:3 b is a number and no question; ");
   const twice = `{\n  "a": ${JSON.stringify(yes)},\n  "a": ${JSON.stringify(yes)}\n}`;
   expect((await check(twice)).stderr).toContain("q.json:3:3 a is there twice, and one of them");
+  const options = (criteria: string) =>
+    check(`{"a":{"type":"choice","instructions":"Which month?","criteria":${criteria}}}`);
+  const moved = await options('{ "3": "March", "x": "other", "1": "January" }');
+  expect(moved.stderr).toContain(" a.criteria.1 looks like an integer, and JavaScript puts");
+  expect((await options('{ "1": "January", "3": "March", "x": "other" }')).exitCode).toBe(0);
   const comma = '{\n  "a": 1\n  "b": 2\n}';
   expect((await check(comma)).stderr).toContain("q.json:3:3 is not JSON here: comma expected");
   const deep = (await check("[".repeat(100_000))).stderr;

@@ -92,6 +92,8 @@ export interface Evaluation<
   steps?: readonly Evaluation[];
   /** The service's id of the request, or null. */
   requestId: string | null;
+  /** The response's HTTP status, or null without one. */
+  status: number | null;
   /** The response's headers by lower-case name, a list for a header that was repeated. */
   headers: ResponseHeaders;
   /** How long it took. */
@@ -152,15 +154,13 @@ function isEnvelope(response: unknown): response is EvaluationResponse {
     isCount(rounding["probabilityDecimals"], 15) &&
     isCount(rounding["scoreDecimals"], 15) &&
     (usage === null ||
-      (isRecord(usage) &&
-        isCount(usage["inputTokens"], Number.MAX_SAFE_INTEGER) &&
-        isCount(usage["outputTokens"], Number.MAX_SAFE_INTEGER))) &&
+      (isRecord(usage) && isCount(usage["inputTokens"]) && isCount(usage["outputTokens"]))) &&
     Array.isArray(warnings) &&
     isRecord(providerMetadata)
   );
 }
 
-function isCount(value: unknown, most: number): boolean {
+function isCount(value: unknown, most = Number.MAX_SAFE_INTEGER): boolean {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= most;
 }
 
@@ -252,7 +252,6 @@ export function toEvaluation(
 ): Evaluation {
   const { reply, transport, questions, timing } = details;
   const { answers, rounding, usage, warnings, providerMetadata } = response;
-  const gateway = providerMetadata["gateway"];
   return {
     answers,
     rounding,
@@ -264,8 +263,9 @@ export function toEvaluation(
     transport,
     modelId: reply.modelId,
     requestId: reply.requestId,
+    status: reply.status ?? null,
     headers: reply.headers ?? {},
-    timing: { ...timing, providerMs: readProviderMs(gateway) },
+    timing: { ...timing, providerMs: readProviderMs(providerMetadata["gateway"]) },
     raw: reply.raw,
   };
 }

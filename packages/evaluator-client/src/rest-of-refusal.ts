@@ -13,6 +13,7 @@ export function restOfRefusal(error: RefusalError): Evaluation | null {
     providerMetadata: {},
     costUsd,
     requestId: null,
+    status: null,
     headers: {},
     timing: { totalMs: 0, providerMs: null, attempts },
     raw: null,

@@ -79,6 +79,7 @@ function toDecisionResult(
   warnings: readonly DecisionWarning[],
 ): DecisionResult {
   const { answers, rounding, usage, providerMetadata, requestId, modelId, raw } = evaluation;
+  const headers = Object.entries(evaluation.headers).map(([name, value]) => [name, String(value)]);
   return {
     answers,
     rounding,
@@ -88,6 +89,7 @@ function toDecisionResult(
     response: {
       ...(requestId !== null && { id: requestId }),
       ...(modelId !== null && { modelId }),
+      headers: Object.fromEntries(headers) as Record<string, string>,
       body: raw,
     },
   };

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { sleep } from "../clock.ts";
 import { createEvaluator } from "../create-evaluator.ts";
@@ -6,9 +5,9 @@ import { ConnectionError, EvaluatorError, TimeoutError } from "../errors.ts";
 import { boolean } from "../questions/kinds.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import { seededRandom } from "../testing/limited-service.ts";
+import { hashedCache } from "../testing/hashed-cache.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import type { Transport, TransportReply } from "../transports/transport.ts";
-import { cache } from "./cache.ts";
 
 const questions = { spam: boolean("Is it spam?") };
 const texts = ["ham", "spam", "eggs"];
@@ -51,10 +50,7 @@ async function play(seed: number) {
   const random = seededRandom(seed);
   const clock = new ManualClock();
   const { asked, transport } = service(clock, random);
-  // The hash of the platform takes real time.
-  const sha256 = async (bytes: Uint8Array) =>
-    new Uint8Array(createHash("sha256").update(bytes).digest()).buffer;
-  const kept = cache({ maxEntries: 2 }, { sha256 });
+  const kept = hashedCache({ maxEntries: 2 });
   const evaluator = createEvaluator({ transport }, { clock, random }).with(kept);
   const rows = [{ text: "" }, { text: "" }];
   const pick = <TItem>(items: readonly TItem[]): TItem =>

@@ -1,10 +1,11 @@
 import { setImmediate as untilNext } from "node:timers/promises";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { sleep } from "../clock.ts";
 import { createEvaluator } from "../create-evaluator.ts";
 import { AuthenticationError, ConfigurationError, TimeoutError } from "../errors.ts";
 import { boolean } from "../questions/kinds.ts";
 import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
+import { hashedCache } from "../testing/hashed-cache.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { statusDetails } from "../testing/status-details.ts";
 import { budget } from "./budget.ts";
@@ -14,19 +15,9 @@ type Counting = Parameters<typeof countingTransport>[0];
 
 function cached(options: Parameters<typeof cache>[0] = {}, counting: Counting = {}) {
   const { transport, states } = countingTransport(counting);
-  const kept = cache(options);
+  const kept = hashedCache(options);
   const evaluator = createEvaluator({ transport, maxRetries: 0 }).with(kept);
   return { evaluator, states, savings: kept.savings };
-}
-
-/** Returns a function that waits until so many calls know by their hash which others are the same. */
-function watchHashes() {
-  const digest = vi.spyOn(crypto.subtle, "digest");
-  return async (calls: number) => {
-    const types = () => digest.mock.settledResults.map(({ type }) => type);
-    await expect.poll(types).toEqual(Array.from({ length: calls }, () => "fulfilled"));
-    await untilNext();
-  };
 }
 
 test("asks the same once, and says what the second time cost and saved", async () => {
@@ -95,12 +86,11 @@ test("what a caller changes in an evaluation stays with that caller", async () =
 });
 
 test("joins identical calls in flight, in a batch too", async () => {
-  const untilHashed = watchHashes();
   const answered = Promise.withResolvers<void>();
   const { evaluator, states, savings } = cached({}, { answer: () => answered.promise });
   const batch = evaluator.evaluateMany(["a", "b", "a", "a"].map(scamRequest), { concurrency: 4 });
   const first = batch.next();
-  await untilHashed(4);
+  await untilNext();
   answered.resolve();
   expect((await first).value).toMatchObject({ status: "succeeded" });
   for await (const item of batch) expect(item.status).toBe("succeeded");
@@ -135,10 +125,9 @@ test("a call that is aborted ends alone: one of those that joined it asks again"
 });
 
 test("a failure is everybody's who waits for it, and is not kept", async () => {
-  const untilHashed = watchHashes();
   let isWrongKey = true;
   const answer = async () => {
-    if (isWrongKey) await untilHashed(2);
+    if (isWrongKey) await untilNext();
     if (isWrongKey) {
       const details = statusDetails(401, { isRetryable: false });
       throw new AuthenticationError("Wrong key.", details);
@@ -213,12 +202,11 @@ test("keys are the digests of the given hash", async () => {
 test("a call with more time asks again if the one that it joined had too little", async () => {
   const clock = new ManualClock();
   const { transport, states } = countingTransport({ answer: () => sleep(100, { clock }) });
-  const evaluator = createEvaluator({ transport }, { clock }).with(cache());
-  const hashed = watchHashes();
+  const evaluator = createEvaluator({ transport }, { clock }).with(hashedCache());
   const short = evaluator.evaluate(scamRequest("a"), { deadlineMs: 50 });
   const long = evaluator.evaluate(scamRequest("a"));
   const failure = short.catch((error: unknown) => error);
-  await hashed(2);
+  await untilNext();
   await clock.advance(50);
   expect(await failure).toBeInstanceOf(TimeoutError);
   await clock.advance(100);

@@ -1,13 +1,14 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { sleep } from "../clock.ts";
 import { createEvaluator } from "../create-evaluator.ts";
 import { ConnectionError, TimeoutError } from "../errors.ts";
 import type { Evaluator, Middleware } from "../evaluator.ts";
 import type { EvaluateOptions, EvaluatorOptions } from "../evaluator-options.ts";
 import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
+import { hashedCache } from "../testing/hashed-cache.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { budget } from "./budget.ts";
-import { cache, type EvaluationStore } from "./cache.ts";
+import type { EvaluationStore } from "./cache.ts";
 import { fallback } from "./fallback.ts";
 
 /** Evaluators on one clock, over transports whose answers take so long or are these failures. */
@@ -51,23 +52,12 @@ test("a call that waits in a budget for the first price ends at its deadline, an
   expect(states).toEqual(["a"]);
 });
 
-/** Returns a function that waits until so many calls have the hash by which a cache knows them. */
-function watchHashes() {
-  const digest = vi.spyOn(crypto.subtle, "digest");
-  const count = () => digest.mock.settledResults.filter(({ type }) => type === "fulfilled").length;
-  return async (calls: number) => {
-    await expect.poll(count).toBe(calls);
-  };
-}
-
 test("a call that joined another in a cache ends at its own deadline", async () => {
-  const hashed = watchHashes();
   const { clock, evaluatorOver, after, ask } = played();
   const { evaluator, states } = evaluatorOver(after(3000));
-  const cached = evaluator.with(cache());
+  const cached = evaluator.with(hashedCache());
   const first = ask(cached);
   const second = ask(cached, { deadlineMs: 300 });
-  await hashed(2);
   await clock.advance(10_000);
   const { outcome, ms } = await second;
   expectDeadline(outcome, 300, false);
@@ -96,12 +86,10 @@ test.each<[string, EvaluateOptions, EvaluateOptions, object, number]>([
 ])(
   "a call with %s than the one that it joined asks again",
   async (_, one, other, expected, requests) => {
-    const hashed = watchHashes();
     const { clock, evaluatorOver, after, ask } = played();
     const { evaluator, states } = evaluatorOver(after(200));
-    const cached = evaluator.with(cache());
+    const cached = evaluator.with(hashedCache());
     const [first, second] = [ask(cached, one), ask(cached, other)];
-    await hashed(2);
     await clock.advance(60_000);
     expect((await first).outcome).toBeInstanceOf(TimeoutError);
     const { outcome } = await second;
@@ -111,7 +99,6 @@ test.each<[string, EvaluateOptions, EvaluateOptions, object, number]>([
 );
 
 test("a call asks again if the one that it joined had no time for a pause", async () => {
-  const hashed = watchHashes();
   const { clock, evaluatorOver, after, ask } = played();
   const { evaluator, states } = evaluatorOver(after(100));
   const details = { timeoutMs: 50, limit: "deadline", maybeBilled: false } as const;
@@ -120,9 +107,8 @@ test("a call asks again if the one that it joined had no time for a pause", asyn
     if (limits.deadlineMs < 1000) throw new TimeoutError("It was not sent.", details);
     return await next(request);
   };
-  const cached = evaluator.with(paused).with(cache());
+  const cached = evaluator.with(paused).with(hashedCache());
   const [first, second] = [ask(cached, { deadlineMs: 50 }), ask(cached)];
-  await hashed(2);
   await clock.advance(1000);
   expectDeadline((await first).outcome, 50, false);
   expect((await second).outcome).toMatchObject(anAnswer);
@@ -130,12 +116,10 @@ test("a call asks again if the one that it joined had no time for a pause", asyn
 });
 
 test("calls with the same limits share a failure: a service that is down is not asked by each", async () => {
-  const hashed = watchHashes();
   const { clock, evaluatorOver, ask } = played();
   const { evaluator, states } = evaluatorOver(broken);
-  const cached = evaluator.with(cache());
+  const cached = evaluator.with(hashedCache());
   const asked = Array.from({ length: 20 }, () => ask(cached));
-  await hashed(20);
   await clock.advance(60_000);
   for (const { outcome } of await Promise.all(asked))
     expect(outcome).toBeInstanceOf(ConnectionError);
@@ -221,12 +205,10 @@ test.each<[string, EvaluationStore, object, string[]]>([
 ])(
   "a store whose %s never ends loses no answer that was paid",
   async (_, store, expected, sent) => {
-    const hashed = watchHashes();
     const { clock, evaluatorOver, ask } = played();
     const { evaluator, states } = evaluatorOver(async () => undefined);
-    const cached = evaluator.with(cache({ store }));
+    const cached = evaluator.with(hashedCache({ store }));
     const asked = ask(cached, { deadlineMs: 300 });
-    await hashed(1);
     await clock.advance(1000);
     const { outcome, ms } = await asked;
     expect(ms).toBeLessThan(320);

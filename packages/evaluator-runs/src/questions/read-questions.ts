@@ -136,7 +136,14 @@ function checkKeys(node: Node | undefined, path: JsonPath, report: Report): void
     seen.add(key.value);
     checkKeys(value, inside, report);
   }
+  const written = [...seen].map(String);
+  const read = Object.keys(Object.fromEntries(written.map((key) => [key, null])));
+  const moved = read.find((key, at) => key !== written[at]);
+  if (moved !== undefined) report([...path, moved], SORTED);
 }
+
+const SORTED =
+  "looks like an integer, and JavaScript puts such names first, in ascending order, which the model would read; write them in that order, or begin them with a letter";
 
 const types = Object.keys(questionKinds) as KindName[];
 const fields = ["type", "instructions", "criteria"];

@@ -69,6 +69,7 @@ export function sampleEvaluation(probability = 0.12): Evaluation<typeof oneQuest
     costUsd: null,
     modelId: "m",
     requestId: null,
+    status: 200,
     headers: {},
     timing: { totalMs: 20, providerMs: null, attempts: 1 },
     raw: { body: "verbatim" },
