@@ -7,6 +7,7 @@ import { reservedNano, toNano } from "./budget-state.ts";
 import { CallBudget, dearestUsd, evaluationUsd, expectedTokens } from "./call-budget.ts";
 import { sqliteLedger } from "./key-database.ts";
 import { Ledger } from "./ledger.ts";
+import { ReplyLimitError } from "../reply/reply-piece.ts";
 
 const key = { budget: "team", usdPerDay: 10, usdPerMonth: 100 };
 const conversation = conversationOf("Hello");
@@ -120,4 +121,26 @@ test("a reply without a limit gets further steps before its call, if they are a 
   expect(await limitOf(0)).toBe(3 * 4096); // $0.82 of $9.59 more; for four steps $1.23
   expect(await limitOf(4)).toBe(2 * 4096);
   expect(await limitOf(7)).toBe(4096);
+});
+
+test("a call whose lease ended while others took its room ends with length at its next piece", async () => {
+  const path = join(await temporaryFolder(), "spend.sqlite");
+  let uptimeMs = 1000;
+  const opened = () => sqliteLedger(path, () => uptimeMs);
+  const ledger = new Ledger(opened, { leaseMs: 60_000, now: () => Date.UTC(2026, 10, 24) });
+  onTestFinished(() => ledger.close());
+  const limited = { ...conversation, settings: { maxOutputTokens: 100 } };
+  const budget = new CallBudget(key, { ledger, prices });
+  onTestFinished(() => budget.settle(0, 0));
+  await budget.reserve({ evaluated, conversation: limited, plans: [dear] });
+  uptimeMs += 60_000;
+  const { held } = await ledger.reserve(key, [toNano(9.998)]);
+  expect(held).not.toBeNull();
+  const shown: unknown[] = [];
+  const listener = budget.limit((part) => void shown.push(part), dear);
+  const piece = [{ type: "text", key: "0", text: "a" }] as const;
+  await listener(piece);
+  await budget.begin(dear, limited, () => 0);
+  expect(() => listener(piece)).toThrow(ReplyLimitError);
+  expect(shown).toEqual([piece]);
 });
