@@ -48,9 +48,6 @@ export function bestOf(all: readonly Capabilities[]): Capabilities {
 /** How long a window that a refusal showed is remembered: as long as a turn. */
 const LEARNED_MS = 3_600_000;
 
-/** No tokenizer makes more tokens of a UTF-16 unit. */
-const MOST_TOKENS_PER_UNIT = 2;
-
 /** A reply without a limit needs some room. Chosen. */
 const LEAST_OUTPUT = 1024;
 
@@ -109,13 +106,14 @@ function nameOf({ upstream, model }: Target): string {
 function sizeOf(conversation: Conversation) {
   const { messages, tools, settings } = conversation;
   const files = messages.flatMap(({ parts }) => parts.flatMap(filesOf));
-  const units = inputTokensOf(conversation, (text) => text.length);
-  let estimate: number | null = null;
+  let [units, estimate] = [null as number | null, null as number | null];
   const tokens = () => (estimate ??= estimateInput(conversation));
   const isOver = (window: number, maxOutputTokens = Infinity): boolean => {
+    if (window === Infinity) return false;
     const room = window - Math.min(settings.maxOutputTokens ?? LEAST_OUTPUT, maxOutputTokens);
-    const isShort = files.length === 0 && units.input * MOST_TOKENS_PER_UNIT <= room;
-    return !isShort && tokens() > room;
+    units ??= inputTokensOf(conversation, (text) => text.length).input;
+    // The estimate costs 25 ms for each MB; most texts have a few UTF-16 units for each token.
+    return (files.length > 0 || units > room) && tokens() > room;
   };
   return {
     tokens,

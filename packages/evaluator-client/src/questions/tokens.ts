@@ -35,9 +35,9 @@ export function estimateTextTokens(text: string): number {
   let run: Run = "wide";
   let start = 0;
   const prose = { text, words: 0, english: 0, letters: 0, tokens: 0 };
-  for (let at = 0; at <= text.length; at += 1) {
-    const code = at === text.length ? -1 : text.charCodeAt(at);
-    const kind = runAt(code);
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    const kind = code < 128 ? (asciiRuns[code] as Run) : isLatin(code) ? "word" : "wide";
     if (kind !== run) {
       // A capital begins the word of the small letters after it.
       const begun = run === "capitals" && kind === "word" ? at - 1 : at;
@@ -46,9 +46,10 @@ export function estimateTextTokens(text: string): number {
       run = kind;
       start = begun;
     }
-    if (kind === "wide") tokens += tokensOfCharacter(code);
-    else if (code >= 128) tokens += TOKENS_PER_ACCENT;
+    if (code >= 128) tokens += kind === "wide" ? tokensOfCharacter(code) : TOKENS_PER_ACCENT;
   }
+  if (run === "word") addWord(prose, start, text.length);
+  tokens += tokensOfRun(run, text.length - start);
   return Math.round(tokens + prose.tokens + foreignTokens(prose));
 }
 
@@ -59,6 +60,7 @@ const COMMA = 44;
 interface Prose {
   readonly text: string;
   words: number;
+  /** English words among the first ones. */
   english: number;
   /** Letters beyond the first ones of each word, without those of its end. */
   letters: number;
@@ -66,8 +68,9 @@ interface Prose {
   tokens: number;
 }
 
-/** So many words show their language. */
-const WORDS_OF_A_PART = 64;
+/** The first words of a part show its language. */
+const WORDS_OF_A_PART = 256;
+const SHOWN_WORDS = 64;
 const FEWEST_WORDS = 6;
 const SHARE_OF_ENGLISH = 0.08;
 const FIRST_LETTERS = 4;
@@ -83,25 +86,28 @@ function addWord(prose: Prose, start: number, end: number): void {
   const next = text.charCodeAt(end); // NaN at the end
   if (text.charCodeAt(start - 1) !== SPACE || (next > SPACE && next !== COMMA)) return;
   const length = end - start;
+  if (prose.words < SHOWN_WORDS && length < 5 && englishWords.has(text.slice(start, end))) {
+    prose.english += 1;
+  }
   prose.words += 1;
-  if (length < 5 && englishWords.has(text.slice(start, end))) prose.english += 1;
-  prose.letters += Math.max(0, Math.min(length, LETTERS_OF_A_WORD) - FIRST_LETTERS);
+  if (length > FIRST_LETTERS) prose.letters += Math.min(length, LETTERS_OF_A_WORD) - FIRST_LETTERS;
   if (prose.words < WORDS_OF_A_PART) return;
   prose.tokens += foreignTokens(prose);
-  prose.words = prose.english = prose.letters = 0;
+  prose.words = 0;
+  prose.english = 0;
+  prose.letters = 0;
 }
 
 /** Tokenizers know English words best. Returns the further tokens of words in other languages. */
 function foreignTokens({ words, english, letters }: Prose): number {
   if (words < FEWEST_WORDS) return 0;
-  const share = Math.max(0, 1 - english / words / SHARE_OF_ENGLISH);
-  return (share * letters) / LETTERS_PER_FOREIGN_TOKEN;
+  const share = 1 - english / Math.min(words, SHOWN_WORDS) / SHARE_OF_ENGLISH;
+  return (Math.max(0, share) * letters) / LETTERS_PER_FOREIGN_TOKEN;
 }
 
-function runAt(code: number): Run {
-  if (code >= 0 && code < 128) return asciiRuns[code] as Run;
-  const isLatin = (code >= 0x00c0 && code < 0x0250) || (code >= 0x1e00 && code < 0x1f00);
-  return isLatin ? "word" : "wide";
+/** Whether a character is a Latin letter with an accent. */
+function isLatin(code: number): boolean {
+  return code >= 0x00c0 && (code < 0x0250 || (code >= 0x1e00 && code < 0x1f00));
 }
 
 function runOf(code: number): Run {
@@ -132,7 +138,6 @@ function tokensOfRun(run: Run, length: number): number {
 
 /** Returns the tokens of one UTF-16 unit beyond ASCII. */
 function tokensOfCharacter(code: number): number {
-  if (code < 0) return 0;
   if (code < 0x0250) return 1; // signs, such as § and °
   if (code < 0x0900) return code < 0x0590 ? 0.38 : 0.5; // Greek and Cyrillic; Hebrew and Arabic
   if (code < 0x2000) return 0.6; // Indic and South-East Asian
