@@ -113,6 +113,7 @@ export function connectUpstream({ fetch: given, env, ...options }: UpstreamOptio
   };
   const key = apiKey !== null && { apiKey };
   const service = { ...key, ...(baseUrl && { baseURL: baseUrl }), fetch };
+  const models = new Map<string, LanguageModelV4>(); // making one costs 100 µs
   let opening: Promise<Open> | null = null; // an import costs 50 µs, each time
   return {
     name,
@@ -123,10 +124,16 @@ export function connectUpstream({ fetch: given, env, ...options }: UpstreamOptio
       http.stream({ method: "POST", url, headers }, body, { signal }),
     async languageModel(model, signal, post) {
       calls.set(signal, post);
-      return (await (opening ??= open[type](service)))(model);
+      const openModel = await (opening ??= open[type](service));
+      const known = models.get(model) ?? openModel(model);
+      if (models.size >= MOST_MODELS) models.clear(); // clients may name any model
+      models.set(model, known);
+      return known;
     },
   };
 }
+
+const MOST_MODELS = 100;
 
 interface Service {
   readonly baseURL?: string;

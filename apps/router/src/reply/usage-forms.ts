@@ -138,8 +138,13 @@ function greatest(usage: object, at: readonly string[]): number | null {
   return counts.length === 0 ? null : Math.max(...counts);
 }
 
+/** The keys of each place, which every event of a reply is searched for. */
+const keysOf = new Map<string, readonly string[]>();
+
 function valueAt(value: unknown, place: string): unknown {
-  return place
-    .split(".")
-    .reduce<unknown>((inner, key) => (Object(inner) as Record<string, unknown>)[key], value);
+  const keys = keysOf.get(place) ?? place.split(".");
+  keysOf.set(place, keys);
+  let inner = value;
+  for (const key of keys) inner = (Object(inner) as Record<string, unknown>)[key];
+  return inner;
 }

@@ -86,6 +86,27 @@ describe.each(outages)("at $status, Retry-After $retryAfterMs, $maxRetries retri
   });
 });
 
+test.each(
+  [429, 503].flatMap((status) =>
+    [0, 2].map((maxRetries) => ({ status, maxRetries, latencyMs: 300 })),
+  ),
+)("no request comes within an announced pause ($status, $maxRetries retries)", async (outage) => {
+  for (const retryAfterMs of [1000, 2000]) {
+    for (let seed = 1; seed <= 6; seed += 1) {
+      const { clock, ask, askedAtMs } = duringOutage({ ...outage, retryAfterMs, seed });
+      for (let time = 0; time < 400; time += 1) {
+        ask();
+        await clock.advance(30);
+      }
+      // The first ones are in flight before the service has refused four.
+      const probes = askedAtMs.filter((atMs) => atMs > 1000);
+      expect(probes.length).toBeGreaterThan(3);
+      const pausesMs = probes.slice(1).map((atMs, index) => atMs - Number(probes[index]));
+      expect(Math.min(...pausesMs)).toBeGreaterThanOrEqual(outage.latencyMs + retryAfterMs);
+    }
+  }
+});
+
 const refusing: Outage = { status: 429, retryAfterMs: 2000, maxRetries: 2 };
 
 test("calls return to the primary once a probe succeeds", async () => {

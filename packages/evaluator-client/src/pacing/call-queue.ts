@@ -162,10 +162,17 @@ export class CallQueue {
     });
   }
 
-  /** Returns the first call; while an answer is uncertain, the first with the most retries left, which loses the least. */
+  /**
+   * Returns the first call; while an answer is uncertain, the first with the most retries left, which loses the least.
+   * After a pause, of these the one that waits longest for its answer: a probe that gives up shows nothing.
+   */
   next(isCertain: boolean): Waiter {
     if (isCertain) return this.#waiters[0] as Waiter;
-    return this.#waiters.reduce((best, call) => (call.retries < best.retries ? call : best));
+    const isProbe = this.#pause() !== null;
+    const endOf = ({ patience }: Waiter) => (isProbe ? (patience?.endsAtMs ?? Infinity) : 0);
+    const isBetter = (call: Waiter, best: Waiter) =>
+      call.retries < best.retries || (call.retries === best.retries && endOf(call) > endOf(best));
+    return this.#waiters.reduce((best, call) => (isBetter(call, best) ? call : best));
   }
 
   leave(waiter: Waiter): Waiter {

@@ -10,7 +10,7 @@ export function endFailed(
 ) {
   const failure = classifyFailure(error, statuses);
   if (failure === "throttled") {
-    return admission.throttled(retryAfterMsOf(error), error as EvaluatorError);
+    return admission.throttled(retryAfterMsOf(refusalOf(error)), error as EvaluatorError);
   }
   admission.ended();
   return failure;
@@ -22,11 +22,15 @@ export function classifyFailure(
   statuses: readonly number[] | undefined,
 ): "final" | "retryable" | "throttled" {
   if (!(error instanceof EvaluatorError) || !isRetried(error, statuses)) return "final";
-  // If the probe of a pause times out, its cause is the refusal that began the pause.
-  const refusal = error instanceof TimeoutError ? error.cause : error;
+  const refusal = refusalOf(error);
   const isThrottled =
     refusal instanceof RateLimitError || (refusal instanceof StatusError && refusal.status === 503);
   return isThrottled ? "throttled" : "retryable";
+}
+
+/** Returns the refusal of a request; if the probe of a pause times out, that which began the pause. */
+function refusalOf(error: unknown): unknown {
+  return error instanceof TimeoutError ? error.cause : error;
 }
 
 /** Whether an error is tried again; the service's word and then the caller's list are the last ones. */
