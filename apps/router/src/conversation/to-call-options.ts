@@ -90,7 +90,7 @@ export function toPrompt(
   const begin = messages.findIndex(({ role }) => role !== "system");
   return messages.flatMap(({ role, parts }, at): LanguageModelV4Message[] => {
     if (role === "system" && begin !== -1 && at > begin) return toUserMessage(parts.map(toNote));
-    if (role === "system") return toSystemMessages(parts, isTextOnly);
+    if (role === "system") return toSystemMessages(parts.filter(isContent), isTextOnly);
     const results = parts.flatMap((part): Result[] => {
       if (part.type === "toolCall") return [[part, resultOf.get(part) ?? interrupted]];
       const isAlone = part.type === "toolResult" && !matched.has(part);
@@ -98,7 +98,8 @@ export function toPrompt(
     });
     const answers = toResultMessages(results, isTextOnly);
     if (role === "user") return [...answers, ...toUserMessage(parts)];
-    return [{ role, content: parts.flatMap((part) => toAssistantPart(part)) }, ...answers];
+    const content = parts.flatMap((part) => toAssistantPart(part));
+    return content.length === 0 ? answers : [{ role, content }, ...answers];
   });
 }
 
@@ -179,8 +180,9 @@ function toOutput(result: ToolResultPart, isTextOnly: boolean): LanguageModelV4T
 
 type ContentPart = ToolResultPart["parts"][number];
 
+/** Whether a part is sent as content: Anthropic refuses an empty text. */
 function isContent(part: Part): part is ContentPart {
-  return part.type === "text" || part.type === "image" || part.type === "file";
+  return part.type === "text" ? part.text !== "" : part.type === "image" || part.type === "file";
 }
 
 function toContentPart(part: ContentPart): LanguageModelV4TextPart | LanguageModelV4FilePart {
@@ -215,8 +217,7 @@ function toAssistantPart(part: Part): AssistantPart[] {
     const input = parsedOrText(text);
     return [{ type: "tool-call", toolCallId, toolName, input, ...optionsOf(part) }];
   }
-  const isEmpty = part.type === "text" && part.text === "";
-  return isContent(part) && !isEmpty ? [toContentPart(part)] : [];
+  return isContent(part) ? [toContentPart(part)] : [];
 }
 
 /** Text of this length can be nested too deeply for `JSON.stringify`: some thousand levels. */

@@ -55,6 +55,22 @@ const orders: [situation: string, messages: Message[], expected: Expected][] = [
     ],
   ],
   [
+    "empty texts",
+    [
+      system(text("")),
+      user(text("")),
+      assistant(text("")),
+      user(text(""), text("go on")),
+      assistant(text(""), call("a")),
+      user(result("a"), text("")),
+    ],
+    [
+      { role: "user", content: [text("go on")] },
+      { role: "assistant", content: [toolCall("a")] },
+      { role: "tool", content: [seen("a")] },
+    ],
+  ],
+  [
     "two messages with calls before their results",
     [assistant(call("a")), assistant(call("b")), user(result("a"), result("b"))],
     [
