@@ -101,6 +101,24 @@ test.each([
   expect(causes).toEqual([["a/second", "model-refused"]]);
 });
 
+test("a model whose window is not longer is passed over after a context that is too long", async () => {
+  const tooLong: Fetch = async () =>
+    Response.json({ error: { message: "The prompt is too long" } }, { status: 400 });
+  const withWindow = (fetch: Fetch, model: string, contextWindow?: number) => ({
+    ...gatewayTarget(fetch, model),
+    capabilities: contextWindow === undefined ? {} : { contextWindow },
+  });
+  const causes: string[] = [];
+  const onNext: NonNullable<ReplyOptions["onNext"]> = async ({ model }) => causes.push(model) > 0;
+  const targets = [
+    withWindow(tooLong, "a/first", 8000),
+    withWindow(works, "a/same", 8000),
+    withWindow(works, "a/longer", 16_000),
+  ] as const;
+  expect((await callFor([...targets], { onNext }).reply).replyError).toBeNull();
+  expect(causes).toEqual(["a/longer"]);
+});
+
 test("a limit of tokens in a minute is no context that is too long", async () => {
   const message = "Request too large: too many tokens, limit 30000 in a minute.";
   const fails: Fetch = async () => Response.json({ error: { message } }, { status: 429 });

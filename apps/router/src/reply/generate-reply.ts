@@ -9,7 +9,7 @@ import { passRequest } from "./pass-request.ts";
 import { refusalBy, takesBody } from "./passed-request.ts";
 import { Attempt } from "./attempt.ts";
 import type { Redact } from "./redactor.ts";
-import { toReplyFailure } from "./reply-failure.ts";
+import { TOO_LONG, toReplyFailure } from "./reply-failure.ts";
 import { type ReplyEnd, ReplyLimitError, type ReplyListener } from "./reply-piece.ts";
 import { ReplyPieces } from "./reply-pieces.ts";
 import type { ReplyPlan, Target } from "./upstream.ts";
@@ -129,9 +129,13 @@ async function askInTurn(call: Call): Promise<Outcome> {
   }
 }
 
-/** A service refuses its key for all its models. */
-function isForNext({ cause, httpError }: ReplyFailure, { upstream }: Target, next: Target) {
-  return cause !== null && (httpError?.status !== 401 || next.upstream.name !== upstream.name);
+/** A service refuses its key for all its models, and a shorter window cannot hold more. */
+function isForNext({ cause, httpError }: ReplyFailure, failed: Target, next: Target): boolean {
+  if (httpError?.status === 401 && next.upstream.name === failed.upstream.name) return false;
+  const [window = 0, nextWindow = Infinity] = [failed, next].map(
+    ({ capabilities }) => capabilities?.contextWindow,
+  );
+  return cause !== null && (httpError?.code !== TOO_LONG || nextWindow > window);
 }
 
 const FIRST_DELAY_MS = 2000;
