@@ -16,7 +16,8 @@ export type {
   Tracing,
 } from "./evaluator-options.ts";
 export { cutText, image } from "./questions/state.ts";
-export type { ImageFormat, ImagePart, ImageSupport } from "./questions/state.ts";
+export type { ImageFormat } from "./questions/image-size.ts";
+export type { ImagePart, ImageSupport } from "./questions/state.ts";
 export type { JsonPart, State, StatePart } from "./questions/state.ts";
 
 // Reaching the model

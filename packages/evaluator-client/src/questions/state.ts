@@ -1,4 +1,5 @@
 import { InvalidRequestError } from "../errors.ts";
+import { type ImageFormat, imageSizeOf } from "./image-size.ts";
 import { copyJson, Flaw, isRecord, type JsonObject, type JsonValue, quoteName } from "./json.ts";
 
 /** A JSON value as one part of a state. */
@@ -58,9 +59,6 @@ export type PartOf<TPart> = TPart extends string | { readonly image: string }
     ? { readonly json: Json<TValue> }
     : NotJson<"a list that is not of parts (text, { json } and images): put it under a key of an object">;
 
-/** A file format of images. */
-export type ImageFormat = "png" | "jpeg" | "webp" | "gif";
-
 /** Which images a wire takes. */
 export interface ImageSupport {
   readonly formats: readonly ImageFormat[];
@@ -68,6 +66,8 @@ export interface ImageSupport {
   readonly maxBytes: number;
   /** The most images of one request. */
   readonly maxImages: number;
+  /** The most tiles of 32 × 32 pixels of one image. @default no limit */
+  readonly maxTiles?: number;
   /** Whether it takes `https:` addresses, which the service then reads. */
   readonly takesAddresses: boolean;
   /** Whether questions may ask for a place in an image. @default false */
@@ -203,7 +203,18 @@ function imageProblem(part: ImagePart, support: ImageSupport): string | null {
   const bytes = Math.floor((base64.length * 3) / 4);
   return bytes > maxBytes
     ? `is an image of about ${bytes} bytes; this wire takes at most ${maxBytes}`
-    : null;
+    : tilesProblem(data, support);
+}
+
+const TILE = 32;
+
+function tilesProblem(data: ImageData, { maxTiles }: ImageSupport): string | null {
+  const size = maxTiles === undefined ? null : imageSizeOf(data);
+  if (size === null || maxTiles === undefined) return null;
+  const { width, height } = size;
+  const tiles = Math.ceil(width / TILE) * Math.ceil(height / TILE);
+  if (tiles <= maxTiles) return null;
+  return `is an image of ${width} × ${height} pixels, which are ${tiles} tiles of ${TILE} × ${TILE}; this wire takes at most ${maxTiles}`;
 }
 
 /** Throws unless a state has an image that a question about one can be asked of. */

@@ -156,7 +156,8 @@ const asBytes: ImageSupport = { ...imagesAsBytes, formats: ["png", "jpeg", "webp
 /** Which images a service takes, by their form in a request; the form `parts` has its own. */
 const imageSupport: Readonly<Partial<Record<NonNullable<ServiceRow["images"]>, ImageSupport>>> = {
   images: { ...asBytes, maxBytes: 4 * 1024 * 1024, maxImages: 4 },
-  image_url: { ...asBytes, maxImages: 8 },
+  // An image of more tiles ends in an HTML 504 after 56 s.
+  image_url: { ...asBytes, maxImages: 8, maxTiles: 2048 },
 };
 
 interface ServerFacts {

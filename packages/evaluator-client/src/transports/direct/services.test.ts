@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { createEvaluator } from "../../create-evaluator.ts";
 import { boolean } from "../../questions/kinds.ts";
 import { answers, askService, ofWire, questions, replyOf } from "../../testing/ask-service.ts";
+import { onePixel } from "../../testing/one-pixel.ts";
 import { directTransport } from "./direct-transport.ts";
 import { type ServiceName, serviceRows, services } from "./services.ts";
 
@@ -211,4 +212,51 @@ test("a call to OpenRouter has its options, and another service has none", async
   await expect(ask("openrouter", { gateway: {} })).rejects.toThrow('has "gateway"; write');
   await expect(ask("perplexity", { perplexity: {} })).rejects.toThrow("cannot be sent by");
   expect(bodies).toHaveLength(1);
+});
+
+const base64 = onePixel.toString("base64");
+const png = { image: `data:image/png;base64,${base64}` };
+
+test.each<[ServiceName, object]>([
+  [
+    "openai",
+    {
+      input: [
+        {
+          role: "user",
+          content: [
+            { type: "input_text", text: "a photo" },
+            { type: "input_image", image_url: png.image },
+          ],
+        },
+      ],
+    },
+  ],
+  [
+    "gemini",
+    {
+      input: [
+        { type: "text", text: "a photo" },
+        { type: "image", mime_type: "image/png", data: base64 },
+      ],
+    },
+  ],
+  ["cloudflare", { state: ["a photo", "[image-1]"], images: [png.image] }],
+  ["perplexity", { state: ["a photo", { type: "image_url", image_url: { url: png.image } }] }],
+])("an image reaches %s in its form", async (service, body) => {
+  const { sent, error } = await askService(service, {}, { state: ["a photo", png] });
+  expect(error).toBeNull();
+  expect(sent[0]?.body).toMatchObject(body);
+});
+
+test("an image of more tiles than Perplexity takes is refused before it is sent", async () => {
+  const wide = Buffer.from(onePixel);
+  wide.writeUInt32BE(32 * 2048 + 1, 16);
+  const state = ["a photo", { image: `data:image/png;base64,${wide.toString("base64")}` }];
+  const { sent, error } = await askService("perplexity", {}, { state });
+  expect(sent).toEqual([]);
+  expect(error?.message).toBe(
+    'The state at "state.1" is an image of 65537 × 1 pixels, which are 2049 tiles of 32 × 32; this wire takes at most 2048.',
+  );
+  expect((await askService("cloudflare", {}, { state })).error).toBeNull();
 });
