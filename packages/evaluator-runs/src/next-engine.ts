@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { artifactHash, type CalibrationArtifact } from "evaluator-calibration";
-import { type Questions, questionKinds, type Transport } from "evaluator-client";
-import type { Bound, Bounds } from "evaluator-client/escalate";
-import { type CliContext, decimal, printable, UsageError } from "evaluator-kit";
+import type { Question, Questions, Transport } from "evaluator-client";
+import { type Bound, boundFits, boundFrom, type Bounds } from "evaluator-client/escalate";
+import { type CliContext, printable, UsageError } from "evaluator-kit";
 import { readCalibration } from "./calibration.ts";
 import {
   type ProgramContext,
@@ -67,7 +67,7 @@ async function readBounds(
   for (const text of texts) {
     const { id, bound } = await readBound(text, questions, context);
     const ids = id === null ? Object.keys(questions) : [id];
-    const fitting = ids.filter((one) => fits(bound, one, questions));
+    const fitting = ids.filter((one) => boundFits(bound, one, questions[one] as Question));
     if (fitting.length === 0) {
       throw new UsageError(printable`--unsure "${text}" fits no question that is asked. ${forms}`);
     }
@@ -89,22 +89,10 @@ async function readBound(text: string, questions: Questions, { cwd }: Pick<CliCo
   const wrong = (problem: string) =>
     new UsageError(printable`--unsure "${text}" ${problem}. ${forms}`);
   if (id !== null && !Object.hasOwn(questions, id)) throw wrong("names no question that is asked");
-  const numbers = typed.split("..");
-  if (numbers.length <= 2 && numbers.every((number) => /^\d(?:\.\d+)?$/.test(number))) {
-    const [low = 0, high] = numbers.map(decimal({ max: 1 }));
-    if (high === undefined) return { id, bound: { below: low } };
-    if (low < high) return { id, bound: { between: [low, high] as const } };
-  }
+  const bound = boundFrom(typed);
+  if (bound !== null) return { id, bound };
   if (!existsSync(resolve(cwd, typed))) throw wrong("is no bound");
   return { id, bound: { promise: await readCalibration(typed, questions, { cwd } as CliContext) } };
-}
-
-function fits(bound: Bound, id: string, questions: Questions): boolean {
-  if ("promise" in bound) return bound.promise.thresholds.some(({ question }) => question === id);
-  const question = questions[id] as Questions[string];
-  const forms = questionKinds[question.type].values(question).map(({ form }) => form);
-  if ("between" in bound) return forms.includes("probability");
-  return forms.some((form) => form === "probability" || form === "distribution");
 }
 
 /** Returns the service behind a transport, and behind the engine that is asked again, if there is one. */

@@ -10,6 +10,7 @@ import {
 } from "evaluator-kit";
 import { z } from "zod";
 import { apiKeyVariables, serviceRows, services } from "evaluator-client";
+import { type Bound, boundFrom } from "evaluator-client/escalate";
 import { givenOf } from "../conversation/conversation.ts";
 import { fields, orNull, record } from "./fields.ts";
 import { capabilities, price, toTarget, usd } from "./target-schema.ts";
@@ -94,7 +95,14 @@ function configSchema(json: WrittenConfig, env: Environment) {
     upstreams: record(name, upstream(env)),
     tiers: fields({ nano: tier, fast: tier, balanced: tier, frontier: tier }).default({}),
     aliases: record(model, model),
-    decisions: z.array(decisionService(env), "is not a list").default([]),
+    decisions: z
+      .array(decisionService(env, asked), "is not a list")
+      .superRefine((list, context) => {
+        const at = list.findIndex((service, place) => service.then === place);
+        const message = "is its own place; name another service";
+        if (at >= 0) context.addIssue({ code: "custom", path: [at, "then"], message });
+      })
+      .default([]),
     models: record(model, place(asked)),
   });
 }
@@ -113,8 +121,14 @@ const decisionServices = ["gateway", ...services] as const;
 export type DecisionOptions = z.infer<ReturnType<typeof decisionService>>;
 
 /** With a `baseUrl`, a key is sent only if `apiKeyEnv` names it: it belongs to the service's own address. */
-function decisionService(env: Environment) {
+function decisionService(env: Environment, count: number) {
   return fields({
+    /** The place of the service that is asked again for the unsure answers of this one. */
+    // oxlint-disable-next-line unicorn/no-thenable -- the word of --then; the value is a number
+    then: orNull(place(count)),
+    unsure: orNull(
+      z.union([unsureWord.transform((word) => [word]), z.array(unsureWord).min(1)], notUnsure),
+    ),
     service: z.enum(decisionServices, `is none of ${decisionServices.join(", ")}`),
     model: orNull(model),
     apiKeyEnv: orNull(keyVariable(env)),
@@ -124,7 +138,7 @@ function decisionService(env: Environment) {
     ),
     price: orNull(fields({ input: usd }).transform(({ input }) => input)),
   }).transform(({ apiKeyEnv, ...given }, context) => {
-    const { service, baseUrl } = given;
+    const { service, baseUrl, then, unsure } = given;
     const row = service === "gateway" ? null : serviceRows[service];
     const variables: readonly string[] = row?.keyVariables ?? [gatewayKey];
     const isOwn = apiKeyEnv === null && (baseUrl === null || row === null);
@@ -133,6 +147,8 @@ function decisionService(env: Environment) {
       context.addIssue({ code: "custom", path: [path], message });
     if (isOwn && variable === undefined)
       problem("apiKeyEnv", `is missing, and ${variables.join(" or ")} is not set`);
+    if ((then === null) !== (unsure === null))
+      problem(then === null ? "then" : "unsure", "is missing; a second service needs both");
     if (row !== null && row.model === null && given.model === null) problem("model", "is missing");
     const needsAccount = row?.baseUrl.includes("{account}") === true && baseUrl === null;
     const accountId =
@@ -140,6 +156,24 @@ function decisionService(env: Environment) {
     if (needsAccount && accountId === null) problem("accountId", "is missing");
     return { ...given, accountId, apiKey: (variable && env[variable]) ?? null };
   });
+}
+
+const notUnsure =
+  "is not when an answer is unsure: 0.8, 0.2..0.8 or calibration, for one question as in refund=0.8";
+
+/** When an answer is unsure, in the words of `--unsure`. */
+const unsureWord = z.string(notUnsure).transform((text, context): UnsureWord => {
+  const [, id = null, typed = ""] = /^(?:(.+)=)?([^=]+)$/s.exec(text) ?? [];
+  const bound = typed === "calibration" ? typed : boundFrom(typed);
+  if (bound !== null) return { id, bound };
+  context.addIssue(notUnsure);
+  return z.NEVER;
+});
+
+/** A bound of one question, or of all; `calibration` is the promise of an artifact for the questions of a call. */
+export interface UnsureWord {
+  readonly id: string | null;
+  readonly bound: Bound | "calibration";
 }
 
 function wholeNumber(max: number) {

@@ -7,7 +7,7 @@ import {
   parseCalibrationArtifact,
   questionHash,
 } from "evaluator-calibration";
-import type { Answer, Evaluation, Questions } from "evaluator-client";
+import type { Answer, AnswerRoute, Evaluation, Questions } from "evaluator-client";
 import { printAtLeast, printAtMost, printThreshold, readParsedFile } from "evaluator-kit";
 import type { Answered } from "./evaluation-form.ts";
 
@@ -48,11 +48,15 @@ export function correct(
   if (calibrations.size === 0) return { answers, confidence, printed: null, promise: null };
   const ids = Object.keys(questions);
   const isWhole = calibrations.has(questionHash(questions));
-  const parts = isWhole ? [ids] : ids.map((id) => [id]);
-  const corrected = parts.map((part) => correctPart(part, { evaluation, questions, calibrations }));
+  const parts = isWhole ? byModel(ids, evaluation) : ids.map((id) => [id]);
+  const corrected = parts.map((part) => {
+    const asked = isWhole ? questions : pick(questions, part);
+    return correctPart(part, { evaluation, asked, calibrations });
+  });
   const all = Object.fromEntries(corrected.flatMap((part) => Object.entries(part.answers)));
   const isChanged = ids.some((id) => all[id] !== answers[id]);
-  const said = corrected.flatMap((part) => part.promises);
+  const promises = new Map(corrected.flatMap((part) => part.promises));
+  const said = ids.map((id) => promises.get(id) ?? "");
   return {
     answers: all,
     confidence: Object.assign(
@@ -69,26 +73,40 @@ export function correct(
 
 interface Parts {
   readonly evaluation: Evaluation;
-  readonly questions: Questions;
+  /** The questions that a calibration is looked up for. */
+  readonly asked: Questions;
   readonly calibrations: Calibrations;
 }
 
-function correctPart(ids: readonly string[], { evaluation, questions, calibrations }: Parts) {
-  const asked = pick(questions, ids);
+/** Returns the ids of the questions that each model answered. */
+function byModel(ids: readonly string[], evaluation: Evaluation): string[][] {
+  return [...Map.groupBy(ids, (id) => modelOf(id, evaluation)).values()];
+}
+
+function modelOf(id: string, { route, modelId }: Evaluation): string | null {
+  const routes: Readonly<Record<string, AnswerRoute>> = route ?? {};
+  return Object.hasOwn(routes, id) ? (routes[id]?.modelId ?? null) : modelId;
+}
+
+function correctPart(ids: readonly string[], { evaluation, asked, calibrations }: Parts) {
+  const modelId = modelOf(ids[0] ?? "", evaluation);
   const printed = {
     answers: pick<Answer>(evaluation.answers, ids),
     confidence: pick<number | null>(evaluation.confidence, ids),
-    modelId: evaluation.modelId,
+    modelId,
+    warnings: evaluation.warnings,
   };
-  const unchanged = (why: string) => ({ ...printed, promises: ids.map(() => `none, ${why}`) });
+  const promisesOf = (describe: (id: string) => string) =>
+    ids.map((id) => [id, describe(id)] as const);
+  const unchanged = (why: string) => ({ ...printed, promises: promisesOf(() => `none, ${why}`) });
   const known = calibrations.get(questionHash(asked));
   if (known === undefined) return unchanged("no calibration is of this question");
-  const artifact = known.find(({ model }) => model.id === evaluation.modelId);
+  const artifact = known.find(({ model }) => model.id === modelId);
   if (artifact === undefined) return unchanged("the calibration is of another model");
   try {
     const { answers, confidence } = calibrate(printed, artifact, { questions: asked });
     const acts = decide(printed, artifact, { questions: asked });
-    return { answers, confidence, promises: ids.map((id) => describeAct(acts[id])) };
+    return { answers, confidence, promises: promisesOf((id) => describeAct(acts[id])) };
   } catch (error) {
     if (!(error instanceof CalibrationMismatchError)) throw error;
     return unchanged("the calibration is of another kind of answer");

@@ -178,7 +178,7 @@ interface Listed {
 }
 
 function toBody(answered: Answered, { listed, ids }: Listed) {
-  const { model, usage, costUsd, printed } = answered;
+  const { model, usage, costUsd, printed, route } = answered;
   const { inputTokens = 0, cachedInputTokens = 0, outputTokens = 0 } = usage ?? {};
   const toAnswers = (answers: Answered["answers"]) =>
     listed.map(({ name, labels }, at) => {
@@ -201,6 +201,7 @@ function toBody(answered: Answered, { listed, ids }: Listed) {
       ...(costUsd !== null && { cost: costUsd }),
     },
     ...(printed !== null && { x_printed: toAnswers(printed) }),
+    ...(route !== null && { x_route: ids.map((id) => route[id] ?? null) }),
   };
 }
 

@@ -1,5 +1,11 @@
 import { isRecord } from "evaluator-kit";
-import type { Answer, Evaluation, EvaluationRequest, RefusalError } from "evaluator-client";
+import type {
+  Answer,
+  AnswerRoute,
+  Evaluation,
+  EvaluationRequest,
+  RefusalError,
+} from "evaluator-client";
 import { HttpError } from "../http-error.ts";
 
 /** The answers to a client's questions, with the metadata that a form may print. */
@@ -14,6 +20,16 @@ export interface Answered extends Pick<
   readonly model: string;
   /** The service's own answers if a calibration corrected them; else null. */
   readonly printed: Readonly<Record<string, Answer>> | null;
+  /** Who answered each question, if a second service may be asked; else null. */
+  readonly route: Readonly<Record<string, RoutedAnswer>> | null;
+}
+
+/** Who answered a question; `step` 2 is the service that was asked again. */
+interface RoutedAnswer extends Pick<AnswerRoute, "step" | "isSure"> {
+  readonly service: string;
+  readonly model: string;
+  /** The name of the error of the service that was to be asked again, or null. */
+  readonly failure: string | null;
 }
 
 /** A client's questions, and the writer of their answers. */
@@ -103,6 +119,7 @@ export function answeredOf({ answers, usage, costUsd }: RefusalError, model: str
     model,
     confidence: {},
     printed: null,
+    route: null,
     rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
     warnings: [],
     providerMetadata: {},

@@ -1,4 +1,5 @@
 import type { EvaluatorError, Question, Questions } from "evaluator-client";
+import { mapEntries } from "./systemone-form.ts";
 import type { Answered, AskedEvaluation, EvaluationForm } from "./evaluation-form.ts";
 
 /** One call of typed questions in the decision log: ids, kinds, times and costs. */
@@ -8,7 +9,7 @@ export type EvaluationRecord = ReturnType<typeof toEvaluationRecord>;
 export interface EvaluationEnd {
   readonly outcome: "answered" | "refused" | "failed" | "stopped";
   readonly failure?: unknown;
-  /** The service that was asked last. */
+  /** The service that answered first, else the one that was asked last. */
   readonly service: string;
   readonly answered: Answered | null;
   readonly wire: string | null;
@@ -18,6 +19,12 @@ export interface EvaluationEnd {
   readonly isCached: boolean;
   /** US dollars, with those of lost answers; null if unknown. */
   readonly costUsd: number | null;
+  /** The answers that each service gave in the end, and its cost, if a second one may be asked. */
+  readonly steps: readonly {
+    readonly service: string;
+    readonly answers: number;
+    readonly costUsd: number | null;
+  }[];
 }
 
 interface RecordedCall
@@ -38,6 +45,7 @@ export function toEvaluationRecord(
 ) {
   const { request, requestId, endpoint, key, model } = call;
   const { outcome, failure, answered, service, wire, attempts, ms, isCached, costUsd } = end;
+  const route = answered?.route ?? null;
   return {
     time: new Date().toISOString(),
     instance,
@@ -65,6 +73,7 @@ export function toEvaluationRecord(
     evaluationMs: ms,
     attempts,
     isCached,
+    ...(route !== null && { route: startOf(route), steps: end.steps }),
     ...(hasText && { state: request.state, answers: answered?.answers ?? null }),
   };
 }
@@ -75,6 +84,11 @@ function ruleOf(failure: unknown): string | null {
 }
 
 function kindsOf(questions: Questions): Readonly<Record<string, Question["type"]>> {
-  const first = Object.entries(questions).slice(0, MOST_QUESTIONS);
-  return Object.fromEntries(first.map(([id, { type }]) => [id.slice(0, LONGEST_ID), type]));
+  return mapEntries(startOf(questions), ({ type }) => type);
+}
+
+/** Returns the first entries of a record by question, with the beginnings of the ids. */
+function startOf<TValue>(byQuestion: Readonly<Record<string, TValue>>): Record<string, TValue> {
+  const first = Object.entries(byQuestion).slice(0, MOST_QUESTIONS);
+  return Object.fromEntries(first.map(([id, value]) => [id.slice(0, LONGEST_ID), value]));
 }

@@ -11,7 +11,7 @@ import {
   type Transport,
 } from "evaluator-client";
 import type { Pacer, State, StatePart, Tracing } from "evaluator-client";
-import type { DecisionOptions, RouterConfig } from "../config/router-config.ts";
+import type { DecisionOptions, RouterConfig, UnsureWord } from "../config/router-config.ts";
 
 /** A service that answers typed questions. */
 export interface DecisionService {
@@ -21,6 +21,11 @@ export interface DecisionService {
   readonly evaluator: Evaluator;
   /** Its name and address, as records have them. */
   readonly address: string;
+  /** The service that is asked again for unsure answers, and when one is unsure; null for none. */
+  readonly next: {
+    readonly service: DecisionService;
+    readonly unsure: readonly UnsureWord[];
+  } | null;
   /** Whether a state may be a list of parts. */
   readonly takesParts: boolean;
   /** Returns the most US dollars that one attempt of a request can cost; null without a price. */
@@ -52,10 +57,16 @@ export function connectDecisions(
   parts: ConnectParts,
 ): DecisionServices {
   const { decisions = [], models = new Map<string, number>() } = config ?? {};
-  const [first = own, ...rest] = decisions.map((options) => connect(options, parts));
   const cached = (service: DecisionService): DecisionService =>
     parts.cache === null ? service : { ...service, evaluator: service.evaluator.with(parts.cache) };
-  return { list: [cached(first), ...rest.map(cached)], models };
+  const services = decisions.map((options) => cached(connect(options, parts)));
+  for (const [at, { then, unsure }] of decisions.entries()) {
+    const next = then === null ? undefined : services[then];
+    if (next !== undefined && unsure !== null)
+      Object.assign(services[at] as DecisionService, { next: { service: next, unsure } });
+  }
+  const [first = cached(own), ...rest] = services;
+  return { list: [first, ...rest], models };
 }
 
 function connect(options: DecisionOptions, { tracing, pacerFor }: ConnectParts): DecisionService {
@@ -100,6 +111,7 @@ export function serviceOf({ name, evaluator, transport, ...parts }: ServiceParts
     evaluator,
     model: transport.target?.modelId ?? "unknown",
     address: `${name} ${addressOf(transport)}`,
+    next: null,
     takesParts: transport.images !== undefined,
     mostCostOf(request) {
       if (usdPerMillionTokens === null) return null;

@@ -96,11 +96,13 @@ function toBody(answered: Answered, questions: object) {
 }
 
 /** Clients of the gateway read the price from `marketCost` (contract section 2.5). */
-function metadataOf({ providerMetadata, costUsd, printed }: Answered): object {
+function metadataOf({ providerMetadata, costUsd, printed, route }: Answered): object {
   const gateway: unknown = { ...Object(providerMetadata["gateway"]), marketCost: String(costUsd) };
   return {
     ...providerMetadata,
     ...(costUsd !== null && { gateway }),
-    ...(printed !== null && { router: { printed } }),
+    ...((printed ?? route) !== null && {
+      router: { ...(printed !== null && { printed }), ...(route !== null && { route }) },
+    }),
   };
 }

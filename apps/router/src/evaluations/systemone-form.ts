@@ -81,7 +81,7 @@ export function toBody(
   answered: Answered,
   questions: Readonly<Record<string, { criteria?: unknown }>>,
 ) {
-  const { model, usage, costUsd, printed } = answered;
+  const { model, usage, costUsd, printed, route } = answered;
   const toAnswers = (answers: Answered["answers"]) =>
     mapEntries(answers, (answer, id) => {
       const confidence = answers === printed ? undefined : confidenceIn(id, answered);
@@ -101,6 +101,7 @@ export function toBody(
       ...(costUsd !== null && { cost: costUsd }),
     },
     ...(printed !== null && { x_printed: toAnswers(printed) }),
+    ...(route !== null && { x_route: route }),
   };
 }
 

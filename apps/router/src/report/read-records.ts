@@ -19,6 +19,9 @@ const evidenceSchema = z.object({
   wrong: z.number(),
 });
 
+/** What one service did in a call in which another one may be asked again. */
+const stepSchema = z.object({ service: z.string(), answers: z.int(), costUsd: amount });
+
 const loggedRecordSchema = z.object({
   time: z.iso.datetime(),
   outcome: z.enum(["replied", "decided", "reply-failed", "no-decision", ...evaluationOutcomes]),
@@ -45,7 +48,12 @@ const loggedRecordSchema = z.object({
   endpoint: z.string().nullable().default(null),
   /** The call's own questions; null for a message. */
   evaluation: z
-    .object({ service: z.string(), kinds: z.string(), usd: amount })
+    .object({
+      service: z.string(),
+      kinds: z.string(),
+      usd: amount,
+      steps: z.array(stepSchema).default([]),
+    })
     .nullable()
     .default(null),
 });
@@ -105,17 +113,18 @@ const evaluationSchema = z.object({
   outputTokens: amount,
   evaluationUsd: amount,
   evaluationMs: z.number(),
+  steps: z.array(stepSchema).default([]),
 });
 
 function evaluationRecordOf(line: string): LoggedRecord | null {
   if (!line.includes('"evaluationUsd"')) return null;
   const data = parsedLine(line, evaluationSchema);
   if (data === null) return null;
-  const { questions, service, evaluationUsd: usd, evaluationMs, ...call } = data;
+  const { questions, service, evaluationUsd: usd, evaluationMs, steps, ...call } = data;
   const counts = Map.groupBy(Object.values(questions), (kind) => kind);
   const kinds = Array.from(counts, ([kind, { length }]) => `${length} ${kind}`).join(", ");
   const record = { ...call, ...unrouted, decisionMs: evaluationMs };
-  return loggedRecordSchema.parse({ ...record, evaluation: { service, kinds, usd } });
+  return loggedRecordSchema.parse({ ...record, evaluation: { service, kinds, usd, steps } });
 }
 
 const unrouted = {

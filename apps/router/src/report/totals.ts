@@ -48,8 +48,17 @@ export class Totals {
     return { name, of, sums: new Map<string, Sums>() };
   });
 
+  /** What each service did in calls in which another one may be asked again. */
+  readonly #steps = new Map<string, { calls: number; answers: number; usd: number }>();
+
   add(record: LoggedRecord): void {
     addTo(this.#all, record);
+    for (const [at, { service, answers, costUsd }] of (record.evaluation?.steps ?? []).entries()) {
+      const name = `Step ${at + 1}, ${service}`;
+      const { calls = 0, ...sum } = this.#steps.get(name) ?? { answers: 0, usd: 0 };
+      const usd = sum.usd + (costUsd ?? 0);
+      this.#steps.set(name, { calls: calls + 1, answers: sum.answers + answers, usd });
+    }
     for (const { of, sums } of this.#groups) {
       const group = of(record);
       const sum = sums.get(group ?? "") ?? { ...nothing };
@@ -69,10 +78,19 @@ export class Totals {
     const usd = savedUsd(this.#all);
     const share = frontierUsd > 0 ? `, ${Math.round((100 * usd) / frontierUsd)} %` : "";
     const saved = `${usd < 0 ? "Lost" : "Saved"} against frontier only, net of the decisions: ${dollars.format(Math.abs(usd))}${share}.`;
-    const own = `${evaluations.toLocaleString("en")} call${evaluations === 1 ? "" : "s"} with own questions: ${dollars.format(evaluationUsd)}.`;
+    const calls = `${evaluations.toLocaleString("en")} call${evaluations === 1 ? "" : "s"} with own questions: ${dollars.format(evaluationUsd)}.`;
+    const own = [calls, ...this.#describeSteps()].join(" ");
     if (messages === 0 && evaluations > 0) return own;
     const all = evaluations === 0 ? total : `${total} ${own}`;
     return `${all} ${compared > 0 ? saved : "The savings are unknown: no reply has a known price."}`;
+  }
+
+  #describeSteps(): string[] {
+    const steps = [...this.#steps].toSorted(([one], [other]) => one.localeCompare(other));
+    return steps.map(([name, { calls, answers, usd }]) => {
+      const gave = `${answers.toLocaleString("en")} answer${answers === 1 ? "" : "s"}`;
+      return `${name}: ${gave} in ${calls.toLocaleString("en")} call${calls === 1 ? "" : "s"}, ${dollars.format(usd)}.`;
+    });
   }
 
   /** The headings of a group's table after its name. */

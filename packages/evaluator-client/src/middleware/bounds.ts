@@ -77,6 +77,25 @@ export function parseBounds<TBounds extends Bounds>(given: TBounds): TBounds {
   return Object.fromEntries(copies) as TBounds;
 }
 
+/** Returns the bound of a typed text: `0.8`, or `0.2..0.8`; null for any other text. */
+export function boundFrom(text: string): Exclude<Bound, { promise: unknown }> | null {
+  const numbers = text
+    .split("..", 3)
+    .map((number) => (/^\d(?:\.\d+)?$/.test(number) ? +number : 2));
+  const [low = 2, high = low, more] = numbers;
+  if (more !== undefined || low > 1 || high > 1 || low > high) return null;
+  if (numbers.length === 1) return { below: low };
+  return low < high ? { between: [low, high] } : null;
+}
+
+/** Returns whether a bound is for questions of this kind; a promise is for those that it names. */
+export function boundFits(bound: Bound, id: string, question: Question): boolean {
+  if ("promise" in bound) return bound.promise.thresholds.some((one) => one.question === id);
+  const forms = questionKinds[question.type].values(question).map(({ form }) => form);
+  if ("between" in bound) return forms.includes("probability");
+  return forms.some((form) => form === "probability" || form === "distribution");
+}
+
 /** @throws ConfigurationError if a bound does not fit its question, or an artifact is for other questions. */
 export async function checkBounds(given: Bounds, questions: Questions): Promise<void> {
   for (const [id, bound, question] of boundedIn(given, questions)) {

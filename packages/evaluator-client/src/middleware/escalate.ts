@@ -12,7 +12,7 @@ import { askOther, type Helper } from "./ask-other.ts";
 import { billedAttempts } from "./budget.ts";
 import { type Bounds, checkBounds, parseBounds, unsureIn } from "./bounds.ts";
 
-export type { Bound, Bounds, PromiseArtifact } from "./bounds.ts";
+export { type Bound, boundFits, boundFrom, type Bounds, type PromiseArtifact } from "./bounds.ts";
 export type { Helper } from "./ask-other.ts";
 
 /** Options of {@link escalate}. */

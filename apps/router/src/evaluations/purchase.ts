@@ -1,0 +1,199 @@
+import {
+  type AnswerRoute,
+  type Evaluation,
+  type EvaluationRequest,
+  type Evaluator,
+  InvalidResponseError,
+  type Middleware,
+  RefusalError,
+} from "evaluator-client";
+import { escalate } from "evaluator-client/escalate";
+import { fallback } from "evaluator-client/fallback";
+import { maybeBilled } from "../decision/decide.ts";
+import { HttpError } from "../http-error.ts";
+import type { Call } from "../message-router.ts";
+import type { Calibrations } from "./calibrations.ts";
+import type { Answered, AskedEvaluation } from "./evaluation-form.ts";
+import type { EvaluationEnd } from "./evaluation-record.ts";
+import { type DecisionService, stateFor } from "./evaluation-services.ts";
+import { mapEntries } from "./systemone-form.ts";
+import { boundsFor } from "./unsure-bounds.ts";
+
+type PaidCall = Pick<Call, "budget" | "signal"> & Pick<AskedEvaluation, "request">;
+
+/** The money of one call: the highest price is reserved for each attempt that may have to be paid. */
+export class Purchase {
+  readonly #call: PaidCall;
+  readonly #services: readonly DecisionService[];
+  /** The request as the services get it. */
+  readonly request: EvaluationRequest;
+  /** Answers that were paid for and not used. */
+  #lost = 0;
+  /** The failure whose answer is among the lost ones. */
+  #counted: unknown = null;
+  #isSent = false;
+  #startedAt = 0;
+  /** The answers that were paid for, each with its service, in the order in which they came. */
+  readonly #paid: { readonly service: DecisionService; readonly costUsd: number | null }[] = [];
+  #last: DecisionService;
+  readonly evaluator: Evaluator;
+
+  constructor(call: PaidCall, services: readonly DecisionService[], calibrations: Calibrations) {
+    this.#call = call;
+    this.#services = services;
+    const all = services.flatMap((one) => (one.next === null ? [one] : [one, one.next.service]));
+    this.request = { ...call.request, state: stateFor(all, call.request.state) };
+    this.#last = services[0] as DecisionService;
+    this.evaluator = this.#chain(calibrations);
+  }
+
+  /** The service that answered first, else the one that was asked last. */
+  get asked(): DecisionService {
+    return this.#paid[0]?.service ?? this.#last;
+  }
+
+  /** The cost of all answers; null if that of one is unknown. */
+  get costUsd(): number | null {
+    return this.#paid.reduce<number | null>(
+      (sum, { costUsd }) => (sum === null || costUsd === null ? null : sum + costUsd),
+      0,
+    );
+  }
+
+  /** Returns who answered each question; null if no second service may be asked. */
+  routeOf({ route }: Evaluation): Answered["route"] {
+    if (route === undefined) return null;
+    const routes: Readonly<Record<string, AnswerRoute>> = route;
+    return mapEntries(routes, ({ step, modelId, isSure, failure }) => {
+      const service = this.#paid[step - 1]?.service ?? this.asked;
+      const name = failure && (/^\w+/.exec(failure)?.[0] ?? "Error");
+      return {
+        step,
+        service: service.name,
+        model: modelId ?? service.model,
+        isSure,
+        failure: name,
+      };
+    });
+  }
+
+  /** What each service answered, if a second one may be asked. */
+  stepsOf(route: Answered["route"]): EvaluationEnd["steps"] {
+    if (route === null) return [];
+    return this.#paid.map(({ service, costUsd }, at) => {
+      const answers = Object.values(route).filter(({ step }) => step === at + 1).length;
+      return { service: service.name, answers, costUsd };
+    });
+  }
+
+  /** @throws HttpError (400) without a price, (429) without room */
+  async reserve(): Promise<void> {
+    await this.#call.budget?.reserveUsd(this.#mostUsd());
+    this.#startedAt = performance.now();
+  }
+
+  /** The service that answered, and the time so far. */
+  facts() {
+    return { service: this.asked.name, ms: Math.round(performance.now() - this.#startedAt) };
+  }
+
+  /** Charges the call, an unknown price as estimated; returns the price with that of lost answers, null if unknown. */
+  async settle(costUsd: number | null): Promise<number | null> {
+    await this.#call.budget?.settle(0, costUsd);
+    return costUsd === null || this.#lost > 0 ? null : costUsd;
+  }
+
+  /** Charges a failed call: a lost answer may have been paid, and a refusal was. Nothing was sent if another call asked. */
+  async settleFailed(failure: unknown): Promise<number | null> {
+    if (!this.#isSent) return this.settle(0);
+    if (failure instanceof RefusalError) return this.settle(this.#last.costOf(failure));
+    const isStopped = this.#call.signal.aborted;
+    const isPaid = isStopped || (isLost(failure) && failure !== this.#counted);
+    return this.settle(isPaid ? null : this.costUsd);
+  }
+
+  /**
+   * Returns the most that one attempt can cost at the dearest service, which may be the one that answers, with one
+   * of the service that it asks again.
+   */
+  #mostUsd(): number {
+    const mostOf = ({ name, mostCostOf }: DecisionService) => {
+      const usd = mostCostOf(this.request);
+      if (usd !== null) return usd;
+      const problem = `The key has a budget, and there is no price for ${name}`;
+      throw new HttpError(
+        400,
+        `${problem}: name a service with its price in the decisions of router.config.json.`,
+      );
+    };
+    const costs = this.#services.map((service) => {
+      return mostOf(service) + (service.next === null ? 0 : mostOf(service.next.service));
+    });
+    return Math.max(...costs);
+  }
+
+  #chain(calibrations: Calibrations): Evaluator {
+    return this.#services.reduceRight<Evaluator | null>((next, service) => {
+      const watched = service.evaluator.with(this.#watch(service));
+      const own = this.#escalated(watched, service, calibrations);
+      return next === null ? own : own.with(fallback(next));
+    }, null) as Evaluator;
+  }
+
+  /** Returns an evaluator that asks the second service of a service again for its unsure answers. */
+  #escalated(watched: Evaluator, { model, next }: DecisionService, calibrations: Calibrations) {
+    if (next === null) return watched;
+    const bounds = boundsFor({ model, ...next }, this.request.questions, calibrations);
+    if (Object.keys(bounds).length === 0) return watched;
+    const again = next.service.evaluator.with(this.#watch(next.service, true));
+    return watched.with(escalate(again, bounds));
+  }
+
+  /** Reserves once more before each attempt that follows a lost answer. */
+  #watch(service: DecisionService, isAgain = false): Middleware {
+    return async (request, next, call) => {
+      this.#last = service;
+      let counted = 0;
+      const count = async (last = 0) => {
+        // Those of the next service are counted there.
+        const lost = call.lostAttempts - call.elsewhere.lost - last;
+        const more = lost - counted;
+        counted = lost;
+        if (more > 0) await this.#lose(service, more);
+      };
+      call.beforeAttempt(() => {
+        this.#isSent = true;
+        return count();
+      });
+      try {
+        const evaluation = await next(request);
+        this.#paid.push({ service, costUsd: service.costOf(evaluation) });
+        return evaluation;
+      } catch (error) {
+        if (isAgain && error instanceof RefusalError)
+          this.#paid.push({ service, costUsd: service.costOf(error) });
+        // The last answer is settled at the end, or counted before the next service is asked.
+        await count(Number(maybeBilled(error)));
+        if (isLost(error) && (isAgain || service !== this.#services.at(-1))) {
+          this.#counted = error;
+          await this.#lose(service, 1);
+        }
+        throw error;
+      }
+    };
+  }
+
+  /** @throws HttpError (429) if the budget has no room for another attempt */
+  async #lose(service: DecisionService, answers: number): Promise<void> {
+    this.#lost += answers;
+    const { budget } = this.#call;
+    const mostUsd = service.mostCostOf(this.request) ?? 0;
+    if (budget === null || (await budget.addAttempt(answers * mostUsd))) return;
+    throw budget.refusal();
+  }
+}
+
+/** Whether a failed attempt may have to be paid: its answer was lost, or broke a rule. */
+function isLost(error: unknown): boolean {
+  return maybeBilled(error) || error instanceof InvalidResponseError;
+}

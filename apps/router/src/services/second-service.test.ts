@@ -1,0 +1,241 @@
+import { createServer, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { type CalibrationArtifact, questionHash } from "evaluator-calibration";
+import { boolean } from "evaluator-client";
+import { closeServer, listen } from "evaluator-kit";
+import { expect, onTestFinished, test } from "vitest";
+import type { EvaluationRecord } from "../evaluations/evaluation-record.ts";
+import { printTotals } from "../report/totals.ts";
+import { parseRouterOptions } from "../router-options.ts";
+import { budgetRouter } from "../testing/budget-router.ts";
+import { calibrationOf } from "../testing/calibration-of.ts";
+import { openTestLog } from "../testing/open-test-log.ts";
+import { readConfig } from "../testing/read-config.ts";
+import { connectServices } from "./connect-services.ts";
+
+const state = "You have won the lottery";
+const instructions = "What is it?";
+const questions = {
+  scam: { type: "noul", instructions },
+  kind: { type: "choice", instructions, criteria: { prize: "a lottery", other: "the rest" } },
+};
+
+type Fault = (response: ServerResponse) => void;
+
+/** A service of the vendor's form that bills a token for each byte and 200 more, also if its answer is lost. */
+async function startService(model: string, usdPerMillion: number, yes: number) {
+  const service = { asked: [] as string[][], billedNano: 0, faults: [] as Fault[] };
+  const server = createServer((request, response) => {
+    void text(request).then((sent) => {
+      const ids = Object.keys((JSON.parse(sent) as { questions: object }).questions);
+      const tokens = Buffer.byteLength(sent) + 200;
+      service.asked.push(ids);
+      service.billedNano += tokens * usdPerMillion * 1000;
+      const fault = service.faults.shift();
+      if (fault !== undefined) return fault(response);
+      const probabilities = { prize: 0.9, other: 0.1 };
+      const known = {
+        scam: { type: "noul", noul: yes },
+        kind: { type: "choice", choice: "prize", probabilities },
+      };
+      const answers = Object.fromEntries(Object.entries(known).filter(([id]) => ids.includes(id)));
+      response.end(
+        JSON.stringify({ model, answers, usage: { input_tokens: tokens, output_tokens: 1 } }),
+      );
+    });
+  });
+  const { origin: baseUrl } = await listen(server, { port: 0 });
+  onTestFinished(() => closeServer(server));
+  const row = { service: "typesafe", baseUrl, model, price: { input: usdPerMillion } };
+  return Object.assign(service, { row });
+}
+
+const lose: Fault = (response) => void response.socket?.destroy();
+const refuse: Fault = (response) => void response.writeHead(400).end("{}");
+
+interface Given {
+  readonly unsure?: string | readonly string[];
+  readonly usdPerDay?: number;
+  readonly calibrations?: readonly CalibrationArtifact[];
+}
+
+/** A router of two services; the second one is asked again, and is twenty times as dear. */
+async function twoServices({ unsure = "0.8", usdPerDay = 1, calibrations = [] }: Given = {}) {
+  const first = await startService("small", 1, 0.6);
+  const second = await startService("large", 20, 0.99);
+  const decisions = [{ ...first.row, then: 1, unsure }, second.row];
+  const services = connectServices(parseRouterOptions({}, await readConfig({ decisions }, {})));
+  onTestFinished(() => services.close());
+  const records: EvaluationRecord[] = [];
+  const router = await budgetRouter(
+    usdPerDay,
+    {},
+    {
+      services,
+      calibrations: Map.groupBy(calibrations, ({ questionHash: hash }) => hash ?? ""),
+      observeEvaluation: (record: EvaluationRecord) => void records.push(record),
+    },
+  );
+  const ask = async (path = "/v1/systemone", body: object = { state, questions }) => {
+    const response = await router.post(path, body);
+    const { status, headers } = response;
+    return { status, headers, body: (await response.json()) as { x_route?: object } };
+  };
+  const billedNano = () => first.billedNano + second.billedNano;
+  return { ...router, services, first, second, records, ask, billedNano };
+}
+
+const routed = { step: 2, service: "typesafe", model: "large", isSure: null, failure: null };
+const own = { step: 1, service: "typesafe", model: "small", isSure: true, failure: null };
+
+test("the second service is asked about the unsure answers alone, and body, log and budget have both", async () => {
+  const { ask, first, second, records, spent, billedNano } = await twoServices();
+  const { body } = await ask();
+  expect([first.asked, second.asked]).toEqual([[["scam", "kind"]], [["scam"]]]);
+  expect(body).toMatchObject({
+    model: "small, large",
+    answers: { scam: { noul: 0.99 }, kind: { probabilities: { prize: 0.9 } } },
+    x_route: { scam: routed, kind: own },
+    usage: { cost: billedNano() / 1e9 },
+  });
+  expect(records).toMatchObject([
+    {
+      outcome: "answered",
+      service: "typesafe",
+      route: { scam: routed, kind: own },
+      steps: [
+        { answers: 1, costUsd: first.billedNano / 1e9 },
+        { answers: 1, costUsd: second.billedNano / 1e9 },
+      ],
+      evaluationUsd: billedNano() / 1e9,
+      attempts: 2,
+    },
+  ]);
+  expect(JSON.stringify(records)).not.toContain("lottery");
+  const { log } = await openTestLog();
+  for (const record of records) log.add(record);
+  await log.written();
+  expect(await printTotals(log.path)).toMatch(
+    /Step 1, typesafe: 1 answer in 1 call, \$0\.\d+\. Step 2, typesafe: 1 answer in 1 call, \$0\.\d+\./,
+  );
+  expect(await spent()).toMatchObject({ dayNano: billedNano(), reservedNano: 0 });
+});
+
+test("other forms say who answered too", async () => {
+  const { ask } = await twoServices();
+  const predicate = { type: "predicate", name: "scam", instructions };
+  const listed = await ask("/v1/decisions", { model: "m", input: state, questions: [predicate] });
+  expect(listed.body.x_route).toEqual([routed]);
+  const asked = { state, questions: { scam: boolean(instructions) } };
+  const gateway = await ask("/v4/ai/decision-model", asked);
+  expect(gateway.body).toMatchObject({ providerMetadata: { router: { route: { scam: routed } } } });
+});
+
+test.each([
+  ["0.55", 0],
+  ["0.2..0.5", 0],
+  ["0.2..0.8", 1],
+  [["0.95", "scam=0.5"], 1], // the other question is at 0.9
+  ["other=0.9", 0],
+])("with the bound %j %d calls go to the second service", async (unsure, count) => {
+  const { ask, second } = await twoServices({ unsure });
+  await ask();
+  expect(second.asked).toHaveLength(count);
+});
+
+const { scam } = { scam: boolean(instructions) };
+const promised = {
+  ...calibrationOf("small"),
+  kind: "none",
+  parameters: {},
+  question: "scam",
+  questionHash: questionHash({ scam }),
+  thresholds: [
+    {
+      question: "scam",
+      action: "yes",
+      threshold: 0.7,
+      maxRisk: 0.05,
+      confidence: 0.95,
+      n: 200,
+      wrong: 2,
+    },
+  ],
+} as CalibrationArtifact;
+
+test("an answer that reaches no promised threshold is asked again, and has no promise of the first", async () => {
+  const unsure = "calibration";
+  const low = await twoServices({ unsure, calibrations: [promised] });
+  const { headers, body } = await low.ask();
+  expect(low.second.asked).toEqual([["scam"]]);
+  expect(body).toMatchObject({ x_route: { scam: routed, kind: { step: 1, isSure: null } } });
+  expect(headers.get("x-router-promise")).toMatch(
+    /^scam: none, the calibration is of another model;/,
+  );
+  const thresholds = [{ ...promised.thresholds[0], threshold: 0.6 }] as never;
+  const kept = await twoServices({ unsure, calibrations: [{ ...promised, thresholds }] });
+  const { headers: promise } = await kept.ask();
+  expect(kept.second.asked).toEqual([]);
+  expect(promise.get("x-router-promise")).toMatch(/^scam: act yes at 0\.60: at most 5 % wrong/);
+  const none = await twoServices({ unsure });
+  expect((await none.ask()).body).not.toHaveProperty("x_route");
+});
+
+test("a second service that fails leaves the first answer with its mark, and a lost answer is charged", async () => {
+  for (const [fault, count] of [
+    [refuse, 1],
+    [lose, 9],
+  ] as const) {
+    const { ask, second, first, spent, records } = await twoServices();
+    second.faults.push(...Array<Fault>(count).fill(fault));
+    const { status, body } = await ask();
+    expect({ status, body }).toMatchObject({
+      status: 200,
+      body: { model: "small", answers: { scam: { noul: 0.6 } } },
+    });
+    const failure = fault === refuse ? "StatusError" : "ConnectionError";
+    expect(body.x_route).toMatchObject({ scam: { ...own, isSure: false, failure } });
+    expect(records).toMatchObject([
+      { outcome: "answered", model: "small", route: { scam: { failure } } },
+    ]);
+    const { dayNano, reservedNano } = await spent();
+    expect(reservedNano).toBe(0);
+    if (fault === refuse) expect(dayNano).toBe(first.billedNano);
+    else expect(dayNano).toBeGreaterThanOrEqual(first.billedNano + second.billedNano);
+  }
+});
+
+test("a hundred calls at once with lost answers at both never pass the budget", async () => {
+  const { ask, first, second, spent, billedNano } = await twoServices({ usdPerDay: 0.2 });
+  first.faults.push(...Array<Fault>(5).fill(lose));
+  second.faults.push(...Array<Fault>(5).fill(lose));
+  const statuses = await Promise.all(Array.from({ length: 100 }, async () => (await ask()).status));
+  const { dayNano, reservedNano } = await spent();
+  expect(reservedNano).toBe(0);
+  expect(billedNano()).toBeLessThanOrEqual(dayNano);
+  expect(dayNano).toBeLessThanOrEqual(200_000_000);
+  expect(second.asked.length).toBeGreaterThan(5);
+  expect(new Set(statuses)).toContain(429);
+});
+
+test("a call reserves an attempt of both services before anything is asked", async () => {
+  const { services } = await twoServices();
+  const request = { state, questions: { scam: boolean(instructions) } };
+  const most = services.decisions.current.list.map(({ mostCostOf }) => mostCostOf(request) ?? 0);
+  const bothUsd = most.reduce((sum, usd) => sum + usd, 0);
+  const ask = async (usdPerDay: number) => {
+    const { ask: send, first, second } = await twoServices({ usdPerDay });
+    const { status } = await send("/v1/systemone", { state, questions: { scam: questions.scam } });
+    return [status, first.asked.length, second.asked.length];
+  };
+  expect(await ask(bothUsd - 1e-6)).toEqual([429, 0, 0]);
+  expect(await ask(bothUsd + 1e-6)).toEqual([200, 1, 1]);
+});
+
+test("if the first service fails, the next one answers alone", async () => {
+  const { ask, first, second } = await twoServices();
+  first.faults.push((response) => void response.end("{}"));
+  const { body } = await ask();
+  expect(body).toMatchObject({ model: "large", answers: { scam: { noul: 0.99 } } });
+  expect(second.asked).toEqual([["scam", "kind"]]);
+});
