@@ -1,3 +1,4 @@
+// oxlint-disable unicorn/no-thenable -- `then` is a place in the list of services
 import { expect, test } from "vitest";
 import { readConfig } from "../testing/read-config.ts";
 

@@ -4,7 +4,7 @@ import { ConfigurationError } from "../errors.ts";
 import { score } from "../questions/kinds.ts";
 import { answeringTransport } from "../testing/answering-transport.ts";
 import { escalating } from "../testing/escalating.ts";
-import { escalate } from "./escalate.ts";
+import { boundFrom, escalate } from "./escalate.ts";
 
 test.each([
   ["null", null],
@@ -37,3 +37,18 @@ test("between is for questions with a yes", async () => {
   await expect(asked).rejects.toThrow("use { below }");
   expect(first.asked).toEqual([]);
 });
+
+test.each([
+  ["0.8", { below: 0.8 }],
+  ["1", { below: 1 }],
+  ["0.2..0.8", { between: [0.2, 0.8] }],
+])("the typed bound %j is %j", (text, bound) => {
+  expect(boundFrom(text)).toEqual(bound);
+});
+
+test.each(["", "0,8", "1.1", "-1", "1e-1", "0.8..0.2", "0.5..0.5", "0.1..0.2..0.3", "..0.8"])(
+  "%j is no bound",
+  (text) => {
+    expect(boundFrom(text)).toBeNull();
+  },
+);
