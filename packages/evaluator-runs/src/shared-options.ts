@@ -56,7 +56,7 @@ export const sharedOptions = {
   ]),
   concurrency: new Option(
     "--concurrency <n>",
-    "requests at once (default: as many as the key's limit allows; 8 if none is known)",
+    "requests at once (default: as the key's limit allows; 8 if none is known)",
   ).argParser(count),
   price: new Option(
     "--price <usd>",
