@@ -22,7 +22,7 @@ import {
   type EvaluationRecord,
   toEvaluationRecord,
 } from "./evaluations/evaluation-record.ts";
-import { Purchase } from "./evaluations/purchase.ts";
+import { Purchase } from "./evaluation-purchase.ts";
 
 interface RouterParts {
   readonly services: Pick<Services, "decisions" | "redact" | "tracing">;

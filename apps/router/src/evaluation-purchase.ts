@@ -9,17 +9,20 @@ import {
 } from "evaluator-client";
 import { escalate } from "evaluator-client/escalate";
 import { fallback } from "evaluator-client/fallback";
-import { maybeBilled } from "../decision/decide.ts";
-import { HttpError } from "../http-error.ts";
-import type { Call } from "../message-router.ts";
-import type { Calibrations } from "./calibrations.ts";
-import type { Answered, AskedEvaluation } from "./evaluation-form.ts";
-import type { EvaluationEnd } from "./evaluation-record.ts";
-import { type DecisionService, stateFor } from "./evaluation-services.ts";
-import { mapEntries } from "./systemone-form.ts";
-import { boundsFor } from "./unsure-bounds.ts";
+import { maybeBilled } from "./decision/decide.ts";
+import { HttpError } from "./http-error.ts";
+import type { CallBudget } from "./keys/call-budget.ts";
+import type { Calibrations } from "./evaluations/calibrations.ts";
+import type { Answered, AskedEvaluation } from "./evaluations/evaluation-form.ts";
+import type { EvaluationEnd } from "./evaluations/evaluation-record.ts";
+import { type DecisionService, stateFor } from "./evaluations/evaluation-services.ts";
+import { mapEntries } from "./evaluations/systemone-form.ts";
+import { boundsFor } from "./evaluations/unsure-bounds.ts";
 
-type PaidCall = Pick<Call, "budget" | "signal"> & Pick<AskedEvaluation, "request">;
+interface PaidCall extends Pick<AskedEvaluation, "request"> {
+  readonly budget: CallBudget | null;
+  readonly signal: AbortSignal;
+}
 
 /** The money of one call: the highest price is reserved for each attempt that may have to be paid. */
 export class Purchase {
