@@ -11,7 +11,7 @@ import {
   wordList,
 } from "evaluator-kit";
 import { type TargetName, targets } from "./calls/targets.ts";
-import { buildClient } from "./client-build.ts";
+import { buildClient, checkoutOf } from "./client-build.ts";
 import { printTable } from "./figures.ts";
 import { type BenchmarkServer, startServer } from "./process/start-servers.ts";
 
@@ -23,6 +23,8 @@ export interface SectionContext {
   readonly clientFolder: string;
   /** The folder of another build to compare with, or null. */
   readonly otherClientFolder: string | null;
+  /** The root of the other checkout, or null. */
+  readonly otherCheckout: string | null;
   /** The targets of the parts that measure calls. */
   readonly targets: readonly TargetName[];
   /** Prints the progress. */
@@ -91,7 +93,11 @@ function benchCommand(context: CliContext) {
         .argParser(wordList(targetNames))
         .default(targetNames, "all"),
     )
-    .option("--against <folder>", "measure the SDK of another checkout too, in calls", path);
+    .option(
+      "--against <folder>",
+      "measure another checkout too: its SDK in calls, its router in router",
+      path,
+    );
 }
 
 /** Returns the program that runs the chosen sections. */
@@ -127,7 +133,8 @@ async function runBench(
   await using server = await startServer();
   const scale = long === true ? longScale : shortScale;
   const clients = { clientFolder: client.folder, otherClientFolder: other?.folder ?? null };
-  const context = { scale, server, ...clients, targets, tell };
+  const otherCheckout = against === undefined ? null : checkoutOf(against);
+  const context = { scale, server, ...clients, otherCheckout, targets, tell };
   for (const name of names) {
     for (const table of await sections[name](context)) stdout.write(printTable(table));
   }

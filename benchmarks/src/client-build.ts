@@ -41,6 +41,11 @@ export async function buildClient(given = ownClient) {
   return { folder: join(folder, "dist"), [Symbol.asyncDispose]: () => parent.remove() };
 }
 
+/** Returns the root of the checkout that a folder names as {@link buildClient} takes it. @throws CliError */
+export function checkoutOf(given: string): string {
+  return join(clientIn(given), "../..");
+}
+
 function clientIn(folder: string): string {
   const places = [folder, join(folder, clientPath)];
   const source = places.find((place) => existsSync(join(place, "src/create-evaluator.ts")));

@@ -11,16 +11,18 @@ export type StartedServer = Awaited<ReturnType<typeof startServerProgram>>;
 /**
  * Starts the router in front of a gateway, on a free port, without an access log.
  *
+ * @param root - Another checkout of this repository, with its dependencies installed.
  * @throws Error with its output if it does not start.
  */
-export function startRouter(gatewayBaseUrl: string): Promise<StartedServer> {
-  return startServerProgram("apps/router/src/main.ts", {
+export function startRouter(gatewayBaseUrl: string, root?: string): Promise<StartedServer> {
+  const env = {
     AI_GATEWAY_API_KEY: "benchmark-key",
     EVALUATOR_BASE_URL: gatewayBaseUrl,
     ROUTER_ACCESS_LOG: "off",
     ROUTER_MAX_CALLS: "500",
     PORT: "0",
-  });
+  };
+  return startServerProgram("apps/router/src/main.ts", env, root);
 }
 
 /** Starts the reference for the router: only hono between its client and an address of a gateway. */
@@ -29,10 +31,14 @@ export function startPassThrough(upstream: string): Promise<StartedServer> {
 }
 
 /** Starts a program that prints its origin. */
-async function startServerProgram(path: string, env: Readonly<Record<string, string>>) {
+async function startServerProgram(
+  path: string,
+  env: Readonly<Record<string, string>>,
+  root = repository,
+) {
   const probeUrl = new URL("server-probe.ts", import.meta.url).href;
   const child = spawn(process.execPath, ["--import", probeUrl, path], {
-    cwd: repository,
+    cwd: root,
     env,
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });

@@ -6,6 +6,7 @@ import { apiKey, gatewayHeaders, openPost, replyText } from "../sample-requests.
 /** How a message gets its reply, through the router or by its two upstream calls alone; or how questions get answers. */
 export type RouteKind =
   | "chat"
+  | "chat-before"
   | "pass-through"
   | "upstream-by-hand"
   | "unread"
@@ -54,7 +55,17 @@ const choices = Object.entries(questions.tier.criteria).map(([value, description
 });
 const list = [{ ...questions.tier, name: "tier", criteria: undefined, choices }];
 
+const openChat: Opener = async ({ origin }) => {
+  return async (number) => {
+    const body = await post(`${origin}/chat`, json, { message: `hi ${number}` });
+    const { tier, reply } = body as { tier?: unknown; reply?: unknown };
+    verify(tier, reply);
+  };
+};
+
 const openers: Readonly<Record<RouteKind, Opener>> = {
+  chat: openChat,
+  "chat-before": openChat,
   unread: openQuestions("/", gatewayHeaders),
   systemone: openQuestions("/v1/systemone", json),
   "evaluation-model": openQuestions("/v4/ai/evaluation-model", gatewayHeaders),
@@ -64,13 +75,6 @@ const openers: Readonly<Record<RouteKind, Opener>> = {
       const body = await post(`${origin}/v1/decisions`, json, asked);
       const { answers } = body as { answers: { choice: unknown }[] };
       verify(answers[0]?.choice, replyText);
-    };
-  },
-  async chat({ origin }) {
-    return async (number) => {
-      const body = await post(`${origin}/chat`, json, { message: `hi ${number}` });
-      const { tier, reply } = body as { tier?: unknown; reply?: unknown };
-      verify(tier, reply);
     };
   },
   async "pass-through"({ origin }) {

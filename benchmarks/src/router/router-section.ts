@@ -8,30 +8,33 @@ import { sampleExchanges } from "../sample-requests.ts";
 import type { DriverService, RouteKind } from "./driver-process.ts";
 
 /** The routes of messages. */
-type MessageKind = "chat" | "pass-through" | "upstream-by-hand";
+type MessageKind = "chat" | "chat-before" | "pass-through" | "upstream-by-hand";
 
 /** The title of each kind's row. */
 const titles: Readonly<Record<MessageKind, string>> = {
   "pass-through": "a plain hono pass-through, for the reply alone",
   "upstream-by-hand": "the two upstream calls, raw undici",
+  "chat-before": "`POST /chat` at the other checkout's router",
   chat: "`POST /chat` at the router",
 };
-const kinds = Object.keys(titles) as readonly MessageKind[];
 
 /** Measures the cost of the router beyond its two upstream calls for each message. */
 export async function routerSection(context: SectionContext): Promise<ReportTable[]> {
-  const { server, tell, scale } = context;
+  const { server, tell, scale, otherCheckout } = context;
   await server.answer(sampleExchanges.message);
   const { gateway } = server.addresses;
   await using chat = await startRouter(gateway);
   await using passThrough = await startPassThrough(`${gateway}/language-model`);
-  const servers = { chat, "pass-through": passThrough };
+  await using before = otherCheckout === null ? null : await startRouter(gateway, otherCheckout);
+  const servers = { chat, "pass-through": passThrough, ...(before && { "chat-before": before }) };
+  const all = Object.keys(titles) as readonly MessageKind[];
+  const kinds = all.filter((kind) => kind !== "chat-before" || before !== null);
   const drivers: Awaited<ReturnType<typeof startDriver>>[] = [];
   for (const kind of kinds) drivers.push(await startDriver(kind, servers, context));
   const tables: ReportTable[] = [];
   for (const concurrency of [1, 32]) {
     tell(`router, ${concurrency} in flight`);
-    tables.push(toTable(concurrency, await measureRounds(drivers, { scale, concurrency })));
+    tables.push(toTable(concurrency, kinds, await measureRounds(drivers, { scale, concurrency })));
   }
   await Promise.all(drivers.map(({ child }) => child.close()));
   return tables;
@@ -56,13 +59,19 @@ export async function startDriver(
   return { name: kind, child, run };
 }
 
-function toTable(concurrency: number, all: RoundsByName): ReportTable {
+function toTable(
+  concurrency: number,
+  kinds: readonly MessageKind[],
+  all: RoundsByName,
+): ReportTable {
   const over = (kind: MessageKind, figure: (round: Round) => number) =>
     summarise((all.get(kind) ?? []).map(figure));
   const wallMs = ({ wallMs, calls }: Round) => (wallMs * concurrency) / calls;
   /** The cost of the router beyond a route. */
   const added = (kind: MessageKind, figure: (round: Round) => number) =>
-    kind === "chat" ? "-" : printNumber(over("chat", figure).median - over(kind, figure).median);
+    kind.startsWith("chat")
+      ? "-"
+      : printNumber(over("chat", figure).median - over(kind, figure).median);
   return {
     title: `One message at the router, ${concurrency} in flight`,
     columns: ["", "ms per message", "CPU µs", "messages/s", "router adds ms", "router adds CPU µs"],
@@ -74,6 +83,6 @@ function toTable(concurrency: number, all: RoundsByName): ReportTable {
       added(kind, wallMs),
       added(kind, cpuUsPerCall),
     ]),
-    note: "CPU is of the process that calls upstream: the pass-through's and the router's own in their rows.",
+    note: "CPU is of the process that calls upstream: the pass-through's and the router's own in their rows. The canned gateway answers a whole JSON body, though the router asks for a stream.",
   };
 }
