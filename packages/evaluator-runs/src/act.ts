@@ -1,6 +1,11 @@
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { answerSchema } from "evaluator-client";
-import { yesOrNo } from "evaluator-calibration/reports";
+import {
+  AnswerTable,
+  CalibrationInputError,
+  type InputRecord,
+  yesOrNo,
+} from "evaluator-calibration/reports";
 import {
   CliError,
   createProgress,
@@ -64,8 +69,14 @@ export async function printActs(command: ActCommand, context: ProgramContext): P
 
 /** The part of results that acts are made of. */
 type ActInput = Pick<RunResults, "calibration"> & {
-  readonly rows: AsyncIterable<{ input: { id: string }; kept: Parameters<typeof decisionsOf>[0] }>;
+  readonly rows: AsyncIterable<ActRow>;
 };
+
+/** The answers about a record; with a question, only that one is printed. */
+interface ActRow {
+  readonly input: { readonly id: string; readonly question?: string };
+  readonly kept: Parameters<typeof decisionsOf>[0];
+}
 
 const answersSchema = z.object({
   id: z.string().min(1),
@@ -89,19 +100,47 @@ async function answerFile({ file, journal, artifact }: ActCommand, context: Prog
   return (): ActInput => ({ calibration, rows: answerRows(path, signal) });
 }
 
-async function* answerRows(path: string, signal: AbortSignal) {
+async function* answerRows(path: string, signal: AbortSignal): AsyncGenerator<ActRow> {
   const ids = new Set<string>();
   for await (const records of readTable(createReadStream(path, { signal }))) {
     for (const record of records) {
-      const { data } = answersSchema.safeParse("value" in record ? record.value : null);
       const where = printable`line ${String(record.line)} of ${path}`;
-      if (data === undefined) {
+      const found = "value" in record ? [...answersIn(record, path)] : [];
+      if (found.length === 0) {
         const problem = `There is no journal beside the file, and ${where} is no record of answers`;
         throw new CliError(`${problem}, as toAnswerRecord returns it; start a run first.`);
       }
-      if (ids.size === ids.add(data.id).size) throw new CliError(`The id in ${where} is repeated.`);
-      yield { input: data, kept: data };
+      for (const row of found) {
+        const key = labelKey(row.input.id, row.input.question ?? "");
+        if (ids.size === ids.add(key).size) throw new CliError(`The id in ${where} is repeated.`);
+        yield row;
+      }
     }
+  }
+}
+
+/** Returns the answers of a record; one of a score, such as { id, question, probability }, is read as calibrate does. */
+function* answersIn(record: InputRecord, path: string): Generator<ActRow> {
+  const { data } = answersSchema.safeParse(record.value);
+  if (data !== undefined) yield { input: data, kept: data };
+  if (data !== undefined || !isRecord(record.value) || !("question" in record.value)) return;
+  const table = new AnswerTable();
+  try {
+    table.addRecord(record, path);
+  } catch (error) {
+    if (error instanceof CalibrationInputError) throw new CliError(error.message, { cause: error });
+    throw error;
+  }
+  for (const { ids, question, form, kind, options, values, source } of table.columns) {
+    const shares = options.map((option, at) => [option, values[at] as number] as const);
+    const answer =
+      form === "probability"
+        ? { type: kind, probability: values[0] as number }
+        : { type: kind, probabilities: Object.fromEntries(shares) };
+    const { modelId, questionHash } = source;
+    const asked = questionHash === null ? {} : { questionHash };
+    const kept = { answers: { [question]: answer }, modelId, ...asked };
+    yield { input: { id: ids[0] as string, question }, kept };
   }
 }
 
@@ -155,7 +194,7 @@ async function* actLines(
   }
   for await (const { input, kept } of rows) {
     const decisions = decisionsOf(kept, calibration);
-    for (const question of questions) {
+    for (const question of questions.filter((one) => one === (input.question ?? one))) {
       const found = decisions[question] ?? { act: null, why: "no-answer" as const };
       const isWrong = found.act !== null && isAgainst(input.id, question, found.act);
       const decision = isWrong ? { act: null, why: "label" as const } : found;

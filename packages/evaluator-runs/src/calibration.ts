@@ -60,7 +60,7 @@ export function isPromised(artifact: CalibrationArtifact | null | undefined): bo
 type AnswerPath = Pick<PrintedEvaluation, "route" | "steps">;
 type AskedEvaluation = Pick<KeptEvaluation, "answers" | "confidence" | "modelId"> & AnswerPath;
 
-interface DecidedEvaluation extends Pick<KeptEvaluation, "answers" | "modelId">, AnswerPath {
+interface DecidedEvaluation extends Pick<PrintedEvaluation, "answers" | "modelId">, AnswerPath {
   readonly questionHash?: string | null;
   readonly warnings?: readonly unknown[];
 }

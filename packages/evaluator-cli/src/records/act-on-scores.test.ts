@@ -1,0 +1,60 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { temporaryFolder } from "evaluator-kit/testing";
+import { expect, test } from "vitest";
+import { run } from "../testing/run.ts";
+
+const questions = { scam: { type: "boolean", instructions: "Is it a scam?" } };
+/** Scores of a judge that is always right. */
+const scores = Array.from({ length: 300 }, (_, at) => {
+  return { id: `m${at}`, question: "scam", probability: at % 2 === 0 ? 0.98 : 0.03 };
+});
+const head = "id,question,probability,modelId\n";
+
+function cellsOf({ id, question, probability }: (typeof scores)[number]): string {
+  return `${id},${question},${probability},own/judge\n`;
+}
+
+/** Returns a folder with scores, and a calibration that was made from them. */
+async function calibratedFolder() {
+  const folder = await temporaryFolder();
+  const write = async (name: string, text: string) => await writeFile(join(folder, name), text);
+  await write("q.json", JSON.stringify(questions));
+  await write("scores.csv", head + scores.map(cellsOf).join(""));
+  const labels = scores.map(({ id, probability }) => `${id},${probability > 0.5 ? "yes" : "no"}\n`);
+  await write("labels.csv", `id,truth\n${labels.join("")}`);
+  const words = ["calibrate", "labels.csv", "--answers", "scores.csv", "--questions", "q.json"];
+  expect(await run(folder, [...words, "--out", "."])).toMatchObject({ exitCode: 0 });
+  return { folder, write };
+}
+
+test("act takes the scores that calibrate takes, in each form", async () => {
+  const { folder, write } = await calibratedFolder();
+  const act = ["--artifact", "calibration.json", "--acts-only"];
+  const { exitCode, stdout, stderr } = await run(folder, ["act", "scores.csv", ...act]);
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 0,
+    stderr: "acts on 300 of 300: scam no 150, scam yes 150; 0 for a person\n",
+  });
+  expect(JSON.parse(stdout.split("\n", 1)[0] ?? "")).toMatchObject({
+    id: "m0",
+    question: "scam",
+    act: "yes",
+    evidence: { printed: 0.98, model: "own/judge" },
+  });
+  const rows = scores.map((score) => Object.assign({ modelId: "own/judge" }, score));
+  await write("scores.json", JSON.stringify(rows));
+  expect(await run(folder, ["act", "scores.json", ...act])).toMatchObject({ exitCode, stdout });
+});
+
+test.each([
+  ["a repeated score", cellsOf(scores[0] as (typeof scores)[number]).repeat(2), "is repeated"],
+  ["no number", "m0,scam,often,own/judge\n", "scores.csv line 2"],
+  ["another model", "m0,scam,0.98,other\n", "made for own/judge"],
+])("act refuses %s before it prints", async (_, text, problem) => {
+  const { folder, write } = await calibratedFolder();
+  await write("scores.csv", head + text);
+  const refused = await run(folder, ["act", "scores.csv", "--artifact", "calibration.json"]);
+  expect(refused).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(refused.stderr).toContain(problem);
+});
