@@ -106,8 +106,8 @@ export function withServiceIds(type: keyof typeof forms, body: Fields): Fields {
 /** The form of calls before `tool_calls`: a call and its result have no id. */
 function toToolCalls(message: Fields): Fields {
   if (message["role"] === "function") return { ...message, role: "tool", tool_call_id: "" };
+  if (!isRecord(message["function_call"])) return message; // most have none, and a copy costs
   const { function_call: called, ...others } = message;
-  if (!isRecord(called)) return message;
   const { tool_calls: calls } = others;
   if (Array.isArray(calls) && calls.length > 0) return others;
   return { ...others, tool_calls: [{ id: "", type: "function", function: called }] };
@@ -188,11 +188,17 @@ function withParts(element: unknown, form: HistoryForm, parts: List): List {
   return isInside && parts.length > 0 ? [{ ...Object(element), [form.inner]: parts }] : parts;
 }
 
-/** Returns the list itself unless an element changes. */
+/** Returns the list itself unless an element changes; an empty list removes one. */
 function changed(list: List, change: (element: Fields) => unknown): List {
-  const next = list.flatMap((element) => (isRecord(element) ? change(element) : [element]));
-  const isSame = next.length === list.length && next.every((element, at) => element === list[at]);
-  return isSame ? list : next;
+  let next: unknown[] | null = null; // most lists are valid, and `flatMap` took most of the time
+  for (const [at, element] of list.entries()) {
+    const given = isRecord(element) ? change(element) : element;
+    if (given !== element) next ??= list.slice(0, at);
+    if (given === element) next?.push(given);
+    else if (Array.isArray(given)) next?.push(...(given as List));
+    else next?.push(given);
+  }
+  return next ?? list;
 }
 
 function changedParts(
