@@ -14,6 +14,10 @@ test.each<[DirectTransportOptions, string]>([
     "EVALUATOR_DIRECT_API_KEY is set, which is another service's.",
   ],
   [
+    { service: "gemini", env: { OPENROUTER_API_KEY: "x" } },
+    "set GEMINI_API_KEY or GOOGLE_API_KEY. OPENROUTER_API_KEY is set, which is another service's.",
+  ],
+  [
     { service: "cloudflare", env: { CLOUDFLARE_AUTH_TOKEN: "x" } },
     'No accountId for Cloudflare: pass the option "accountId" or set CLOUDFLARE_ACCOUNT_ID.',
   ],

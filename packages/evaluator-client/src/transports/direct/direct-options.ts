@@ -126,7 +126,8 @@ function readKey({ apiKey }: ServerOptions, row: ServiceRow, env: Environment): 
   const key = apiKey ?? env[variable]?.trim() ?? "";
   if (key !== "") return checkHeaderText(key, "apiKey", variable);
   const isSet = (name: string) => Boolean(env[name]?.trim());
-  const others = ["EVALUATOR_DIRECT_API_KEY", "AI_GATEWAY_API_KEY", "EVALUATOR_LOGPROBS_API_KEY"];
+  const ofServices = services.flatMap((name) => serviceRows[name].keyVariables);
+  const others = [...ofServices, "AI_GATEWAY_API_KEY", "EVALUATOR_LOGPROBS_API_KEY"];
   const other = others.find((name) => isSet(name) && !row.keyVariables.includes(name));
   const note = other === undefined ? "" : ` ${other} is set, which is another service's.`;
   const names = row.keyVariables.join(" or ");
