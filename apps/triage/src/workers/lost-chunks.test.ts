@@ -1,3 +1,4 @@
+import { statusError } from "../testing/refusing.ts";
 import type { Clock } from "evaluator-kit";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
@@ -100,10 +101,13 @@ test("a chunk that comes back to its worker is read when its own calls are commi
 
 test("a call that fails leaves its money to the next one", async () => {
   const sample = sampleResponse();
-  // Dearer than estimated: there is enough for this one and one more.
+  // Enough for the second answer and the most that the third may cost, and not for the first beside them.
   const dear = { ...sample, providerMetadata: { gateway: { marketCost: "0.001" } } };
-  const transport = recordingTransport((index) => (index === 0 ? { answers: "none" } : dear));
-  const words = ["inbox.json", "--limit", "3", "--price", "1", "--max-cost", "0.0021"];
+  const transport = recordingTransport((index) => {
+    if (index === 0) throw statusError(400);
+    return dear;
+  });
+  const words = ["inbox.json", "--limit", "3", "--price", "1", "--max-cost", "0.003"];
   const given = { env, openRuns: pglite.openRuns, transport };
   const { exitCode } = await startTriage(words, { cwd: await folderWith(mails), ...given });
   expect([exitCode, transport.requests.length]).toEqual([2, 3]);

@@ -55,17 +55,6 @@ test("answers without any price have an unknown cost, not none", () => {
   expect([unknown.isUnpriced, free.isUnpriced]).toEqual([true, false]);
 });
 
-test("a call is expected to cost its estimate, or the mean so far if that is more", () => {
-  const totals = new RunTotals(price);
-  const estimate = totals.callUsd([request], transport);
-  expect(totals.callUsd([request, request], transport)).toBeCloseTo(estimate, 12);
-  totals.add(answer(0));
-  expect(totals.callUsd([request], transport)).toBe(estimate);
-  totals.add(answer(3));
-  totals.add(answer(3));
-  expect(totals.callUsd([request], transport)).toBe(2);
-});
-
 test("spent costs use up the budget, also those of earlier tries", () => {
   const spentUsd = 1 - 2.5 * mostUsd;
   const budget = new Budget(1, { price, transport, spentUsd });

@@ -88,7 +88,8 @@ function contractPrice(source: string): Price {
 
 /** Keeps a run within its maximum cost: each attempt reserves the most that it may cost before it is sent. */
 export class Budget {
-  readonly #maxUsd: number;
+  /** US dollars; Infinity for no limit. */
+  maxUsd: number;
   /** The engines that a call may be paid to. */
   #engines: readonly (readonly [Price, Transport])[];
   readonly #onLost: (usd: number) => void;
@@ -96,7 +97,7 @@ export class Budget {
   #reservedUsd = 0;
   #inFlight = 0;
   /** The highest cost of an answer by the most that it was to cost, if a service counts other tokens; 1 at least. */
-  #factor = 1;
+  factor = 1;
   /** Whether a request was held back. */
   isSpent = false;
 
@@ -115,7 +116,7 @@ export class Budget {
       readonly onLost?: (usd: number) => void;
     },
   ) {
-    this.#maxUsd = maxUsd;
+    this.maxUsd = maxUsd;
     const { price, transport, next } = from;
     this.#engines = [[price, transport]];
     if (next !== undefined)
@@ -134,11 +135,7 @@ export class Budget {
 
   /** Reserves an attempt of each engine; null if they might cost more than what is left. */
   reserve(request: EvaluationRequest): CallCost | null {
-    const costs = this.#engines.map(([price, transport]) => {
-      const sent = { inputUsdPerMillionTokens: price.inputUsdPerMillionTokens ?? 0, transport };
-      const { costUsd: estimateUsd } = estimateCost([request], sent);
-      return { estimateUsd, mostUsd: mostCostUsd(request, sent) };
-    });
+    const costs = this.#costsOf(request);
     const cost = new CallCost(this, costs);
     const mostUsd = costs.reduce((sum, one) => sum + one.mostUsd, 0);
     if (!this.take(cost, mostUsd)) return null;
@@ -146,10 +143,24 @@ export class Budget {
     return cost;
   }
 
+  /** Returns the most that all calls until now and so many more like this one may cost together. */
+  wantedUsd(request: EvaluationRequest, calls: number): number {
+    const mostUsd = this.#costsOf(request).reduce((sum, one) => sum + one.mostUsd, 0);
+    return this.#spentUsd + this.#reservedUsd + calls * mostUsd * this.factor;
+  }
+
+  #costsOf(request: EvaluationRequest): Record<"estimateUsd" | "mostUsd", number>[] {
+    return this.#engines.map(([price, transport]) => {
+      const sent = { inputUsdPerMillionTokens: price.inputUsdPerMillionTokens ?? 0, transport };
+      const { costUsd: estimateUsd } = estimateCost([request], sent);
+      return { estimateUsd, mostUsd: mostCostUsd(request, sent) };
+    });
+  }
+
   /** Reserves one more attempt of a call, of the dearer engine; returns whether it fits. */
   take(cost: CallCost, mostUsd = cost.mostUsd): boolean {
-    const usd = mostUsd * this.#factor;
-    if (this.#spentUsd + this.#reservedUsd + usd > this.#maxUsd) return false;
+    const usd = mostUsd * this.factor;
+    if (this.#spentUsd + this.#reservedUsd + usd > this.maxUsd) return false;
     this.#reservedUsd += usd;
     cost.reservedUsd += usd;
     return true;
@@ -157,7 +168,7 @@ export class Budget {
 
   /** Keeps the cost of an attempt whose answer was lost, so that a process that is killed later has it. */
   noteLost(cost: CallCost): void {
-    const usd = cost.mostUsd * this.#factor;
+    const usd = cost.mostUsd * this.factor;
     cost.notedUsd += usd;
     this.#onLost(usd);
   }
@@ -170,12 +181,12 @@ export class Budget {
   ended(cost: CallCost, answersUsd: readonly (number | null)[]): number {
     this.#inFlight -= 1;
     this.#reservedUsd = this.#inFlight === 0 ? 0 : this.#reservedUsd - cost.reservedUsd;
-    const attemptUsd = cost.mostUsd * this.#factor;
+    const attemptUsd = cost.mostUsd * this.factor;
     let usd = cost.lost * attemptUsd;
     for (const [step, answerUsd] of answersUsd.entries()) {
       const mostUsd = cost.mostOfEach[step] ?? cost.mostUsd;
-      usd += answerUsd ?? mostUsd * this.#factor;
-      if (mostUsd > 0) this.#factor = Math.max(this.#factor, (answerUsd ?? 0) / mostUsd);
+      usd += answerUsd ?? mostUsd * this.factor;
+      if (mostUsd > 0) this.factor = Math.max(this.factor, (answerUsd ?? 0) / mostUsd);
     }
     this.#spentUsd += usd;
     return usd - cost.notedUsd;

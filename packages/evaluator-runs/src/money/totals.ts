@@ -1,10 +1,4 @@
-import {
-  type AnswerRoute,
-  estimateCost,
-  type Evaluation,
-  type EvaluationRequest,
-  type Transport,
-} from "evaluator-client";
+import type { AnswerRoute, Evaluation } from "evaluator-client";
 import { printUsd } from "../amounts.ts";
 import type { StepFacts } from "../run-facts.ts";
 import { type RunPrice, tokensUsd } from "./cost.ts";
@@ -104,14 +98,6 @@ export class RunTotals {
       const price = at === 0 ? this.#price : next;
       return price.inputUsdPerMillionTokens === null ? null : tokensUsd(usage.inputTokens, price);
     });
-  }
-
-  /** Returns the expected cost of a call in US dollars: the estimate, or the average so far if that is more. */
-  callUsd(requests: readonly EvaluationRequest[], transport: Transport): number {
-    if (requests.length === 0) return 0;
-    const inputUsdPerMillionTokens = this.#price.inputUsdPerMillionTokens ?? 0;
-    const { costUsd } = estimateCost(requests, { inputUsdPerMillionTokens, transport });
-    return Math.max(costUsd / requests.length, this.costUsd / Math.max(1, this.succeeded));
   }
 }
 

@@ -8,12 +8,13 @@ import {
 } from "evaluator-client";
 import { pause } from "evaluator-kit";
 import type { ChunkRecord, LeasedChunk, RunInfo, RunStore, RunWriter } from "../postgres/index.ts";
-import { toKeptText } from "../journal/kept-answer.ts";
+import type { CallCost, Price } from "../money/cost.ts";
 import type { RunTotals } from "../money/totals.ts";
 import { isPromised } from "../calibration.ts";
 import { evaluatorRuntime } from "../machine.ts";
 import { callLimits, endsRun, evaluateOne } from "../run/evaluate-one.ts";
 import { repeat } from "../run/interruption.ts";
+import { ChunkBudget, toEnd } from "./chunk-calls.ts";
 import type { RunContext } from "../run/run-context.ts";
 
 // A lease lasts ten seconds, so two touches may be missed; a fraction for calls on their way.
@@ -30,6 +31,7 @@ interface WorkOptions {
   /** The key's limit, shared with other machines; null for a limit of this worker alone. */
   readonly pacer: Pacer | null;
   readonly totals: RunTotals;
+  readonly price: Price;
   readonly context: Pick<
     RunContext,
     "clock" | "random" | "newId" | "stderr" | "signal" | "transport"
@@ -45,9 +47,8 @@ interface Chunk {
   readonly records: readonly ChunkRecord[];
   /** Resolves when no more of its records are begun and no call is in flight. */
   readonly ended: PromiseWithResolvers<unknown>;
-  reservedUsd: number;
-  spentUsd: number;
-  inFlight: number;
+  /** The part of the run's maximum cost that the database granted; null for a run without one. */
+  readonly budget: ChunkBudget | null;
   /** Until when no other worker has it, by the clock of this process, as far as is known. */
   heldUntilMs: number;
 }
@@ -67,6 +68,9 @@ export class RunWorker {
   /** The calls in flight. */
   inFlight = 0;
   #freed = Promise.withResolvers<void>();
+  /** The ends of the chunks whose calls have begun. */
+  readonly #begun = new Set<Promise<void>>();
+  readonly #dearest = { factor: 1 };
   #isStopped = false;
   #failure: unknown = null;
 
@@ -147,17 +151,21 @@ export class RunWorker {
     await pause(IDLE_MS, { ...context, signal });
   }
 
-  /** Reads the missing records of a chunk, and reserves their cost. */
+  /** Reads the missing records of a chunk, and what the others have cost. */
   async #read(leased: LeasedChunk, heldUntilMs: number): Promise<Chunk> {
-    const { runs } = this.#options;
+    const { runs, info, price } = this.#options;
+    const { transport } = this.#options.context;
     // If this worker's lease on the chunk ended, its calls in flight are committed first.
     const old = [...this.#held].filter(([held]) => held.leased.chunk === leased.chunk);
     await Promise.all(old.map(([, finished]) => finished));
     const chunk = await this.#tryAgain(async () => {
       const { missing: records, costUsd: spentUsd } = await runs.readChunk(leased);
-      const counts = { reservedUsd: 0, spentUsd, inFlight: 0, heldUntilMs };
-      const read: Chunk = { leased, records, ended: Promise.withResolvers(), ...counts };
-      await this.#reserve(read, records);
+      // Without a maximum, the row only shows that the chunk is under way.
+      const grantedUsd = await runs.reserve(leased, info.maxCostUsd === null ? 0 : spentUsd);
+      const reserveUsd = (usd: number) => runs.reserve(leased, usd);
+      const from = { price, transport, spentUsd, reserveUsd, dearest: this.#dearest };
+      const budget = info.maxCostUsd === null ? null : new ChunkBudget(grantedUsd, from);
+      const read: Chunk = { leased, records, budget, ended: Promise.withResolvers(), heldUntilMs };
       return read;
     });
     this.#held.set(chunk, this.#finish(chunk));
@@ -173,50 +181,59 @@ export class RunWorker {
 
   /** Begins the calls of a chunk; they may end later. */
   async #askAbout(chunk: Chunk): Promise<void> {
-    const { runs, info, asking, context } = this.#options;
+    const { asking, context } = this.#options;
     const calls: Promise<void>[] = [];
     try {
-      for (const [index, record] of chunk.records.entries()) {
+      for (const record of chunk.records) {
         while (this.inFlight >= asking.concurrency) {
-          this.#freed = Promise.withResolvers();
-          await this.#freed.promise;
+          await this.#nextFreed();
         }
         if (!this.#mayBegin || chunk.heldUntilMs <= context.clock.now()) break;
-        if (!(await this.#allows(chunk, index))) {
-          this.#isStopped = true;
-          const why = `The run costs more than --max-cost ${info.maxCostUsd}, which is to be raised.`;
-          await runs.stop(info.run, why);
+        const cost = await this.#reserve(chunk, record);
+        if (cost === null) {
+          await this.#stopAtMaximum();
           break;
         }
-        calls.push(this.#ask(chunk, record));
+        calls.push(this.#ask(chunk, record, cost));
       }
     } catch (error) {
       this.#fail(error);
     }
     chunk.ended.resolve(Promise.all(calls));
+    const finished = this.#held.get(chunk);
+    if (finished === undefined) return;
+    this.#begun.add(finished);
+    void finished.finally(() => this.#begun.delete(finished));
   }
 
-  /** Returns whether one more call fits into the reserved cost; reserves more if it does not. */
-  async #allows(chunk: Chunk, index: number): Promise<boolean> {
-    if (this.#options.info.maxCostUsd === null) return true;
-    const perCall = this.#callUsd(chunk.records.slice(index, index + 1));
-    const wanted = () => chunk.spentUsd + (chunk.inFlight + 1) * perCall;
-    if (wanted() > chunk.reservedUsd) await this.#reserve(chunk, chunk.records.slice(index));
-    return wanted() <= chunk.reservedUsd;
+  /** Reserves the most that a call may cost: "free" without a maximum, null if the run may not cost it. */
+  async #reserve(chunk: Chunk, record: ChunkRecord): Promise<CallCost | "free" | null> {
+    const { budget } = chunk;
+    if (budget === null) return "free";
+    const request = this.#requestOf(record);
+    for (;;) {
+      const cost = await budget.reserveCall(request);
+      if (cost !== null) return cost;
+      // Calls and chunks that end have cost less than the most.
+      if (this.inFlight > 0) await this.#nextFreed();
+      else if (this.#begun.size > 0) {
+        const begun = [...this.#begun];
+        this.#begun.clear();
+        await Promise.all(begun);
+      } else return null;
+    }
   }
 
-  async #reserve(chunk: Chunk, records: readonly ChunkRecord[]): Promise<void> {
+  async #stopAtMaximum(): Promise<void> {
     const { runs, info } = this.#options;
-    // Without a limit, the row only shows that the chunk is under way.
-    const perCall = info.maxCostUsd === null ? 0 : this.#callUsd(records);
-    const wanted = chunk.spentUsd + perCall * (chunk.inFlight + records.length);
-    chunk.reservedUsd = await runs.reserve(chunk.leased, wanted);
+    this.#isStopped = true;
+    const why = `The run costs more than --max-cost ${info.maxCostUsd}, which is to be raised.`;
+    await runs.stop(info.run, why);
   }
 
-  #callUsd(records: readonly ChunkRecord[]): number {
-    const requests = records.map((record) => this.#requestOf(record));
-    const { context, totals } = this.#options;
-    return totals.callUsd(requests, context.transport);
+  async #nextFreed(): Promise<void> {
+    this.#freed = Promise.withResolvers();
+    await this.#freed.promise;
   }
 
   #requestOf({ state }: ChunkRecord): EvaluationRequest {
@@ -225,26 +242,26 @@ export class RunWorker {
   }
 
   /** Asks about a record, and resolves when the outcome is committed; an error ends the work. */
-  async #ask(chunk: Chunk, record: ChunkRecord): Promise<void> {
-    const { totals, signal } = this.#options;
+  async #ask(chunk: Chunk, record: ChunkRecord, cost: CallCost | "free"): Promise<void> {
+    const { totals, signal, context } = this.#options;
     this.inFlight += 1;
-    chunk.inFlight += 1;
     try {
-      const { calibration } = this.#options.context;
-      const options = { signal, hasPromise: isPromised(calibration) };
-      const outcome = await evaluateOne(this.#evaluator, this.#requestOf(record), options);
-      const isHeld = await this.#writer.keep(toEnd(record, outcome, totals), chunk.leased.lease);
+      const around = cost === "free" ? this.#evaluator : this.#evaluator.with(cost.middleware);
+      const options = { signal, hasPromise: isPromised(context.calibration) };
+      const outcome = await evaluateOne(around, this.#requestOf(record), options);
+      const paid = "error" in outcome ? outcome.paid : outcome.evaluation;
+      const prices = paid === undefined ? [] : totals.pricesOf(paid);
+      if (cost !== "free") chunk.budget?.ended(cost, prices);
+      const costUsd = prices.reduce<number>((sum, usd) => sum + (usd ?? 0), 0);
+      const isHeld = await this.#writer.keep(toEnd(record, outcome, costUsd), chunk.leased.lease);
       if (!isHeld) chunk.heldUntilMs = 0;
       totals.add(outcome);
       if ("error" in outcome) this.#isStopped ||= endsRun(outcome.cause);
-      const paid = "error" in outcome ? outcome.paid : outcome.evaluation;
-      if (paid !== undefined) chunk.spentUsd += totals.usdOf(paid) ?? 0;
     } catch (error) {
       // After a cut-off, answers that were not committed are asked for again.
       this.#fail(signal.aborted && error === signal.reason ? null : error);
     }
     this.inFlight -= 1;
-    chunk.inFlight -= 1;
     this.#freed.resolve();
   }
 
@@ -270,20 +287,4 @@ export class RunWorker {
       }
     }
   }
-}
-
-/** Returns the stored form of the outcome of a call. */
-function toEnd(
-  { idx, key, state }: ChunkRecord,
-  outcome: Awaited<ReturnType<typeof evaluateOne>>,
-  totals: RunTotals,
-) {
-  if ("error" in outcome) {
-    const { error, isRefusal, cause } = outcome;
-    return { idx, error, isRefusal, isRetryable: cause.isRetryable, isFinal: endsRun(cause) };
-  }
-  const { evaluation } = outcome;
-  const { inputTokens = 0 } = evaluation.usage ?? {};
-  const costUsd = totals.usdOf(evaluation) ?? 0;
-  return { idx, key, state, evaluation: toKeptText(evaluation), inputTokens, costUsd };
 }

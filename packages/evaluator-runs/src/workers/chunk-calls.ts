@@ -1,0 +1,60 @@
+import type { EvaluationRequest } from "evaluator-client";
+import { toKeptText } from "../journal/kept-answer.ts";
+import { Budget, type CallCost } from "../money/cost.ts";
+import type { ChunkRecord } from "../postgres/index.ts";
+import { endsRun, type evaluateOne } from "../run/evaluate-one.ts";
+
+// Chosen: one statement for so many calls, while little of the run's maximum is held at once.
+const CALLS_RESERVED = 16;
+
+/** The part of a run's maximum cost that a chunk has from the database, for a few calls at once. */
+export class ChunkBudget extends Budget {
+  readonly #reserveUsd: (usd: number) => Promise<number>;
+  readonly #dearest: { factor: number };
+
+  /** @param grantedUsd - What the chunk has; `dearest` is shared by the chunks of a worker. */
+  constructor(
+    grantedUsd: number,
+    from: ConstructorParameters<typeof Budget>[1] & {
+      readonly reserveUsd: (usd: number) => Promise<number>;
+      readonly dearest: { factor: number };
+    },
+  ) {
+    super(grantedUsd, from);
+    this.#reserveUsd = from.reserveUsd;
+    this.#dearest = from.dearest;
+  }
+
+  // A retry has no time to ask the database; the next call does, for it too.
+  override take(cost: CallCost, mostUsd?: number): boolean {
+    const { maxUsd } = this;
+    if (mostUsd === undefined) this.maxUsd = Number.POSITIVE_INFINITY;
+    const isTaken = super.take(cost, mostUsd);
+    this.maxUsd = maxUsd;
+    return isTaken;
+  }
+
+  /** Reserves the most that a call may cost; null if the run has not so much left. */
+  async reserveCall(request: EvaluationRequest): Promise<CallCost | null> {
+    this.factor = this.#dearest.factor = Math.max(this.factor, this.#dearest.factor);
+    const cost = this.reserve(request);
+    if (cost !== null) return cost;
+    this.maxUsd = await this.#reserveUsd(this.wantedUsd(request, CALLS_RESERVED));
+    return this.reserve(request);
+  }
+}
+
+/** Returns the stored form of the outcome of a call. */
+export function toEnd(
+  { idx, key, state }: ChunkRecord,
+  outcome: Awaited<ReturnType<typeof evaluateOne>>,
+  costUsd: number,
+) {
+  if ("error" in outcome) {
+    const { error, isRefusal, cause } = outcome;
+    return { idx, error, isRefusal, isRetryable: cause.isRetryable, isFinal: endsRun(cause) };
+  }
+  const { evaluation } = outcome;
+  const { inputTokens = 0 } = evaluation.usage ?? {};
+  return { idx, key, state, evaluation: toKeptText(evaluation), inputTokens, costUsd };
+}
