@@ -41,11 +41,13 @@ export function printDuration(milliseconds: number): string {
 }
 
 /** Returns a line for each engine of a run: how much it answered, its cost and its failures. */
-export function describeSteps(steps: readonly StepFacts[]): string[] {
-  return steps.map(({ name, records, answers, costUsd, isUnpriced, failed }, at) => {
+export function describeSteps(
+  steps: readonly (StepFacts & { readonly step?: number })[],
+): string[] {
+  return steps.map(({ name, records, answers, costUsd, isUnpriced, failed, failure, step }, at) => {
     const cost = printUsd(isUnpriced ? null : costUsd);
-    const kept = `; it failed for ${printCounted(failed, "record")}, which keep the answers before`;
+    const kept = `; it failed for ${printCounted(failed, "record")}, which keep the answers before${failure === undefined ? "" : ` (last: ${failure})`}`;
     const counts = `asked about ${printCounted(records, "record")}, gave ${printCounted(answers, "answer")}`;
-    return printable`Step ${String(at + 1)}, ${name}: ${counts}, ${cost}${failed > 0 ? kept : ""}.`;
+    return printable`Step ${String(step ?? at + 1)}, ${name}: ${counts}, ${cost}${failed > 0 ? kept : ""}.`;
   });
 }

@@ -32,6 +32,8 @@ const stepFactsSchema = z.object({
   isUnpriced: z.boolean(),
   /** The records that it was to be asked about again, and failed; those keep the answers of the engine before. */
   failed: z.int(),
+  /** Why it failed last. */
+  failure: z.string().optional(),
 });
 /** What one of two engines did in a run. */
 export type StepFacts = z.infer<typeof stepFactsSchema>;

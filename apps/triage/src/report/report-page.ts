@@ -97,11 +97,11 @@ function describeBasis({ runs, calibration, all }: ReportParts): string {
 
 /** Returns what each engine did in all runs in which one was asked again. */
 function sumSteps(runs: readonly RunFacts[]) {
-  const sums = new Map<string, NonNullable<RunFacts["steps"]>[number]>();
+  const sums = new Map<string, NonNullable<RunFacts["steps"]>[number] & { step: number }>();
   for (const [at, step] of runs.flatMap(({ steps = [] }) => [...steps.entries()])) {
     const key = JSON.stringify([at, step.name]);
     const sum = sums.get(key);
-    if (sum === undefined) sums.set(key, { ...step });
+    if (sum === undefined) sums.set(key, { ...step, step: at + 1 });
     else {
       for (const count of ["records", "answers", "costUsd", "failed"] as const) {
         sum[count] += step[count];
@@ -109,7 +109,7 @@ function sumSteps(runs: readonly RunFacts[]) {
       sum.isUnpriced ||= step.isUnpriced;
     }
   }
-  return [...sums.values()];
+  return [...sums.values()].toSorted((one, other) => one.step - other.step);
 }
 
 function describeWorth(calibration: CalibrationArtifact | null): string {

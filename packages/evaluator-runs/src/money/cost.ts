@@ -42,9 +42,11 @@ export async function findPrice(from: {
   readonly catalog: Catalog | null;
   readonly transport: Transport;
   readonly signal: AbortSignal;
+  /** The option that gave it. @default --price */
+  readonly source?: string;
 }): Promise<Price> {
-  const { given, catalog, transport, signal } = from;
-  if (given !== undefined) return { inputUsdPerMillionTokens: given, source: "--price" };
+  const { given, catalog, transport, signal, source = "--price" } = from;
+  if (given !== undefined) return { inputUsdPerMillionTokens: given, source };
   const { usdPerMillionTokens: known } = transport;
   if (known !== undefined)
     return { inputUsdPerMillionTokens: known, source: `the price of ${transport.name}` };

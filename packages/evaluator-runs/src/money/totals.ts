@@ -70,8 +70,11 @@ export class RunTotals {
   #addSteps({ answers, route = {} }: Evaluation): void {
     const routes: Readonly<Record<string, AnswerRoute>> = route;
     for (const id of Object.keys(answers)) this.#stepAt((routes[id]?.step ?? 1) - 1).answers += 1;
-    const hasFailed = Object.values(routes).some(({ failure }) => failure !== null);
-    if (hasFailed) this.#stepAt(1).failed += 1;
+    const failed = Object.values(routes).find(({ failure }) => failure !== null);
+    if (failed === undefined) return;
+    const step = this.#stepAt(1);
+    step.failed += 1;
+    step.failure = failed.failure ?? "";
   }
 
   #stepAt(at: number): StepTotals {

@@ -63,7 +63,9 @@ async function estimateRun(plan: CallPlan, records: number, context: RunContext)
   if (next !== null) {
     const listed = { catalog: catalogOf(next.catalog), transport: next.transport, signal };
     // A price of the first engine, such as 0 of one on this machine, would make a cap void for a dearer one.
-    Object.assign(price, { next: await findPrice({ given: run.thenPrice, ...listed }) });
+    Object.assign(price, {
+      next: await findPrice({ given: run.thenPrice, source: "--then-price", ...listed }),
+    });
   }
   // A plan without statuses does not know the open records, so they count as average ones.
   const share = records / Math.max(1, plan.open);
