@@ -95,15 +95,13 @@ export function byModel<TValue>(
   return longest === undefined ? undefined : values[longest];
 }
 
-const cachedTokens = [["input_tokens_details", "cached_tokens"], ["total_cached_tokens"]];
-
 /** Returns the tokens of a reply, with its cached ones; null for 0, as a server reports that does not count. */
 export function usageOf(json: unknown, usage: DirectReply["usage"]): DirectReply["usage"] {
   if (usage === null || usage.inputTokens === 0) return null;
-  const cached = cachedTokens
-    .map((path) => valueAt(json, "usage", ...path))
-    .find((count) => Number.isInteger(count));
-  return cached === undefined ? usage : { ...usage, cachedInputTokens: cached as number };
+  const cached =
+    valueAt(json, "usage", "input_tokens_details", "cached_tokens") ??
+    valueAt(json, "usage", "total_cached_tokens");
+  return Number.isInteger(cached) ? { ...usage, cachedInputTokens: cached as number } : usage;
 }
 
 /** Throws a `ConfigurationError` unless the options of a call are those of a service. */
