@@ -64,9 +64,11 @@ export interface EvaluateOptions extends CallLimits {
   providerOptions?: ProviderOptions | undefined;
   /**
    * Called before each attempt, with the number of earlier attempts of the call whose answers were lost and
-   * may be charged for. An error of it ends the call, and nothing more is sent.
+   * may be charged for, and the price of the model if it is known beforehand. An error of it ends the call, and nothing more is sent.
    */
-  beforeAttempt?: ((lostAttempts: number) => Promise<void> | void) | undefined;
+  beforeAttempt?:
+    | ((lostAttempts: number, usdPerMillionTokens?: number) => Promise<void> | void)
+    | undefined;
 }
 
 /** Options of a batch. */

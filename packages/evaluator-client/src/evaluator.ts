@@ -19,6 +19,8 @@ export interface AttemptsElsewhere {
   lost: number;
   /** How many answers `next` gave to this call. */
   readonly answered: number;
+  /** The price of the attempt that is about to be made elsewhere, in US dollars; undefined if unknown. */
+  usdPerMillionTokens: number | undefined;
   /** Runs the checks before an attempt, such as a budget's. @throws their errors */
   check(this: void): Promise<void>;
 }

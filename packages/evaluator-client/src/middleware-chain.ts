@@ -22,7 +22,8 @@ export function askThrough(chain: readonly Middleware[], asked: ChainedCall): Pr
   const { headers, providerOptions, clock } = policy;
   const deadline = new CallDeadline(policy);
   const lost = { attempts: 0 };
-  const beforeAttempt = () => policy.beforeAttempt?.(call.lostAttempts);
+  const priceOf = () => call.elsewhere.usdPerMillionTokens ?? transport.usdPerMillionTokens;
+  const beforeAttempt = () => policy.beforeAttempt?.(call.lostAttempts, priceOf());
   let limited: RetryPolicy = { ...policy, lost, deadlineAtMs: deadline.atMs, beforeAttempt };
   let answered = 0;
   const call: MiddlewareCall = {
@@ -40,6 +41,7 @@ export function askThrough(chain: readonly Middleware[], asked: ChainedCall): Pr
     },
     elsewhere: {
       lost: 0,
+      usdPerMillionTokens: undefined,
       get answered() {
         return answered;
       },

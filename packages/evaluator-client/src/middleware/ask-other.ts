@@ -20,7 +20,8 @@ export async function askOther(
 ): Promise<Evaluation> {
   const earlier = elsewhere.lost;
   let lostAttempts = 0;
-  const beforeAttempt = async (lost: number) => {
+  const beforeAttempt = async (lost: number, usdPerMillionTokens?: number) => {
+    elsewhere.usdPerMillionTokens = usdPerMillionTokens;
     lostAttempts = lost;
     // The attempt counts while it is on the way, beside the answers that the call already has.
     elsewhere.lost = earlier + lost + elsewhere.answered;

@@ -21,8 +21,8 @@ export interface BudgetOptions {
   /** The span until now that both limits apply to, in milliseconds. @default since the budget was made */
   spanMs?: number | undefined;
   /**
-   * The highest price of a million tokens, in US dollars. Without it the highest price so far is used,
-   * and calls go one at a time until the first answer.
+   * The highest price of a million tokens, in US dollars. Without it the highest price so far is used, also that
+   * of the transport of another evaluator that is about to be asked, and calls go one at a time until the first answer.
    */
   usdPerMillionTokens?: number | undefined;
 }
@@ -107,6 +107,8 @@ interface Reservation {
   readonly each: Amount;
   readonly estimatedTokens: number;
   attempts: number;
+  /** Of all attempts. */
+  reservedUsd: number;
   isOver: boolean;
 }
 
@@ -181,14 +183,21 @@ class Ledger {
     this.#take(amount);
     this.#inFlight += 1;
     const estimatedTokens = inputTokens + outputTokens;
-    return { each: amount, estimatedTokens, attempts: 1, isOver: false };
+    const { costUsd: reservedUsd } = amount;
+    return { each: amount, estimatedTokens, attempts: 1, reservedUsd, isOver: false };
   }
 
   /** Reserves one more attempt after one that may have been charged for. @throws BudgetError if it does not fit */
-  #reserveRetry(reservation: Reservation, { lostAttempts }: MiddlewareCall): void {
+  #reserveRetry(reservation: Reservation, { lostAttempts, elsewhere }: MiddlewareCall): void {
     if (reservation.isOver || lostAttempts < reservation.attempts) return;
-    this.#take(reservation.each);
+    const { tokens } = reservation.each;
+    // Another evaluator may be dearer than all answers so far.
+    const { usdPerMillionTokens } = elsewhere;
+    if (usdPerMillionTokens !== undefined) this.#learnPrice(usdPerMillionTokens / 1e6, 1);
+    const costUsd = tokens * (this.#usdPerToken ?? 0);
+    this.#take({ tokens, costUsd });
     reservation.attempts += 1;
+    reservation.reservedUsd += costUsd;
   }
 
   #take(amount: Amount): void {
@@ -208,13 +217,13 @@ class Ledger {
     answer: Amount,
     { call: { clock }, lost }: { readonly call: MiddlewareCall; readonly lost: number },
   ): void {
-    const { each: reserved, attempts } = reservation;
+    const { each: reserved, attempts, reservedUsd } = reservation;
     reservation.isOver = true;
     this.#inFlight -= 1;
     this.#spending.reservedTokens -= attempts * reserved.tokens;
     // Differences of floating-point numbers would leave a rest.
     if (this.#inFlight === 0) this.#spending.reservedUsd = 0;
-    else this.#spending.reservedUsd -= attempts * reserved.costUsd;
+    else this.#spending.reservedUsd -= reservedUsd;
     this.#pricing?.resolve();
     this.#pricing = null;
     const lostTokens = lost * reserved.tokens;

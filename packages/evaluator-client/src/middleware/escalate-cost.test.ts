@@ -30,6 +30,33 @@ test("a budget without room for the second call leaves the first answer, and not
   expect(spent.spending.tokens).toBe(103);
 });
 
+test("a budget reserves the second call at its own price, if that is known beforehand", async () => {
+  const run = async (maxCostUsd: number) => {
+    const spent = budget({ maxCostUsd });
+    const reserved: number[] = [];
+    const before = async () => void reserved.push(spent.spending.reservedUsd);
+    const engines = escalating({
+      first: { before },
+      second: { before, usdPerMillionTokens: 1000 },
+    });
+    const evaluator = engines.evaluator.with(spent);
+    await evaluator.evaluate(request);
+    const { route } = await evaluator.evaluate(request);
+    return { reserved, route, spent: spent.spending.costUsd, times: engines.askedAgain.length };
+  };
+  const { reserved, times } = await run(10);
+  const [, second = 0, third = 0, fourth = 0] = reserved;
+  // The first call has no price yet; the second engine's is known before it is asked.
+  expect(second).toBeGreaterThan(0.1);
+  expect(third).toBeCloseTo(second, 9);
+  expect(fourth).toBeCloseTo(2 * second, 9);
+  expect(times).toBe(2);
+  const capped = await run(1.5 * second);
+  expect(capped.times).toBe(1);
+  expect(capped.route?.scam.failure).toContain("BudgetError");
+  expect(capped.spent).toBeLessThanOrEqual(1.5 * second);
+});
+
 test("a budget counts a second call whose answer was lost", async () => {
   const spent = budget({ maxTokens: 1000, usdPerMillionTokens: 1 });
   let reserved = 0;

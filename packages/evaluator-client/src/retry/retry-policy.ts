@@ -18,7 +18,10 @@ export interface RetryPolicy extends Readonly<
   /** Counts the attempts that may be charged for without an answer. */
   readonly lost?: { attempts: number };
   /** Runs before each attempt; an error of it ends the call. */
-  readonly beforeAttempt?: (lostAttempts: number) => Promise<void> | void;
+  readonly beforeAttempt?: (
+    lostAttempts: number,
+    usdPerMillionTokens?: number,
+  ) => Promise<void> | void;
   /** Which failures are tried again, and when. */
   readonly retry?: RetryOptions;
   /** Options of the call for the service. */

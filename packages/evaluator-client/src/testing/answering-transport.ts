@@ -10,6 +10,7 @@ export function answeringTransport({
   before = async () => undefined,
   usage = { inputTokens: 100, outputTokens: 3 },
   warnings = [],
+  usdPerMillionTokens,
 }: {
   name?: string;
   modelId?: string | null;
@@ -18,10 +19,12 @@ export function answeringTransport({
   before?: (request: EvaluationRequest) => Promise<unknown>;
   usage?: object | null;
   warnings?: readonly object[];
+  usdPerMillionTokens?: number;
 }) {
   const asked: string[][] = [];
   const transport: Transport = {
     name,
+    ...(usdPerMillionTokens !== undefined && { usdPerMillionTokens }),
     target: { url: `https://${name}.example/v1`, modelId: name },
     async send(request) {
       const ids = Object.keys(request.questions);
