@@ -197,6 +197,9 @@ test("a model that was asked first has its answers or none, and another one is r
   const decided = decide(replaced, artifact, { questions });
   expect(decided).toEqual({ refund: { act: null, why: "no-promise" } });
   expect(calibrate(replaced, artifact, { questions }).answers).toEqual(answers);
+  // The second model has its own promise, on its own answers.
+  const ofOther = { ...artifact, model: { id: "maker/judge-9", wire: null } };
+  expect(decide(replaced, ofOther, { questions })["refund"]?.act).toBe("no");
   expect(() => decide(other, artifact, { questions })).toThrow("maker/judge-9 answered");
   expect(() => calibrate(other, artifact, { questions })).toThrow("maker/judge-9 answered");
   const mixed = { ...answered(0.4), modelId: null, route: { kind: route.refund } };
