@@ -92,7 +92,7 @@ test.each([
   "Your credit balance is too low to access the Anthropic API.",
   "API key not valid. Please pass a valid API key.",
   "The model `llama-2` has been decommissioned and is no longer supported.",
-  "registry.ollama.ai/library/gemma:2b does not support tools",
+  "The model `gemma:2b` does not support tools",
   "Unsupported parameter: 'max_tokens' is not supported with this model.",
 ])("after status 400 with %j another model is asked", async (message) => {
   const first: Fetch = async () => Response.json({ error: { message } }, { status: 400 });

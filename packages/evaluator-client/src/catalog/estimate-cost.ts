@@ -50,7 +50,8 @@ export function estimateCost(
 
 /**
  * Returns the most US dollars that one attempt of a request may cost, whatever the tokenizer of the service:
- * each UTF-8 byte is a token, and the service may add a prompt of 256. OpenAI's and Google's forms add 64 for each question and 32 for each option and level.
+ * each UTF-8 byte is a token, and the service may add a prompt of 256. OpenAI's and Google's forms add 64 for each
+ * question and 32 for each option and level.
  *
  * @throws {ConfigurationError} when the price is not a number from 0 up.
  */
