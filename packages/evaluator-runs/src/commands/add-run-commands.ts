@@ -89,7 +89,7 @@ export async function loadWork(command: WorkCommand, context: ProgramContext): P
 /** @throws UsageError for a second engine, which each worker of a database would have to know. */
 function checkOneEngine({ then }: Pick<WorkCommand, "then">): void {
   if (then === undefined) return;
-  throw new UsageError("--then needs a journal in a file; leave it or --journal URL out.");
+  throw new UsageError("--then needs a journal in a file; leave out --then or --journal URL.");
 }
 
 // All other commands take the file first. One word without a space is no query.

@@ -73,7 +73,7 @@ function withContext<TServer extends { readonly model: string; readonly headers:
   if (longContext && title !== serviceRows.typesafe.title)
     rejectOption(
       "longContext",
-      `is of ${serviceRows.typesafe.title}'s own API alone; leave it out`,
+      `works only with ${serviceRows.typesafe.title}'s own API; leave it out`,
     );
   if (!longContext) return { ...server, mostStateTokens: byModel(contexts, server.model) };
   const message = `longContext is an experiment of ${title}: its answers are slower and less accurate, and a calibration without it does not hold.`;
