@@ -11,7 +11,7 @@ import { Http2Session } from "./http2-session.ts";
 import { UndiciExchange } from "./undici-exchange.ts";
 import { WholeResponse } from "./whole-response.ts";
 
-/** Connects a session through a relay that may stop, to a server that answers all but "hang". */
+/** Connects a session through a relay that may stop, to a server that answers all but "hang", and "begin" in part. */
 async function openSession() {
   const server = createSecureServer(trustedCertificate());
   server.on("stream", (stream) => {
@@ -19,7 +19,8 @@ async function openSession() {
     stream.on("data", (bytes) => {
       if (String(bytes) === "hang") return;
       stream.respond({ ":status": 200 });
-      stream.end("{}");
+      if (String(bytes) === "begin") stream.write("half");
+      else stream.end("{}");
     });
   });
   const target = await listen(server);
@@ -106,6 +107,19 @@ test("ends a session whose server is gone while calls wait, also one that takes 
     expect(await lost).toMatchObject({ name: "ConnectionError", maybeBilled: true });
     expect(clock.waiting).toBe(0);
   }
+});
+
+test("an answer that has begun when its server is gone is not whole", async () => {
+  const { session, clock, post, stop } = await openSession();
+  const heard = vi.spyOn(WholeResponse.prototype, "onChunk");
+  const begun = post("begin").catch((error: unknown) => error);
+  await expect.poll(() => heard.mock.calls.length).toBe(1);
+  stop();
+  await clock.advance(3000);
+  await clock.advance(3000);
+  await clock.advance(2000);
+  expect(session.isOver).toBe(true);
+  expect(await begun).toMatchObject({ name: "ConnectionError", maybeBilled: true });
 });
 
 test.each([false, true])(

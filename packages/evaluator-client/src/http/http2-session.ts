@@ -176,7 +176,7 @@ export class Http2Session {
     this.#isChecking = true;
     this.#session.ref();
     // After a look at the socket: if this process was blocked, the answer may be there.
-    const end = () => this.#isChecking && this.#session.destroy();
+    const end = () => this.#isChecking && this.#destroy();
     const cancel = this.#clock.schedule(PING_MS, () => setImmediate(end));
     const onReply = (error: Error | null) => {
       if (error === null) this.#hear();
@@ -187,6 +187,13 @@ export class Http2Session {
     };
     // Node sends no ping over a session that takes no more requests, but settings, which get a reply too.
     if (this.#session.closed) this.#session.settings({}, onReply);
-    else if (!this.#session.ping(onReply)) this.#session.destroy();
+    else if (!this.#session.ping(onReply)) this.#destroy();
+  }
+
+  /** Without a code, an answer that has begun would end as if it were whole. */
+  #destroy(): void {
+    const message = "The server did not answer a ping.";
+    const error = Object.assign(new Error(message), { code: "ERR_HTTP2_STREAM_ERROR" });
+    this.#session.destroy(error, NGHTTP2_CANCEL);
   }
 }
