@@ -167,6 +167,22 @@ test("texts of many tokens and calls in flight keep to the cap", async () => {
   expect([exitCode, spentUsd <= 0.02, transport.requests.length > 2]).toEqual([1, true, true]);
 });
 
+test("a call that waited for money is not begun after the run was stopped", async () => {
+  const asked: object[] = [];
+  const controller = new AbortController();
+  const send = async (request: object) => {
+    asked.push(request);
+    await Promise.resolve();
+    controller.abort();
+    return { response: sampleResponse(), modelId: null, requestId: null, raw: null };
+  };
+  const cwd = await folderWith(inbox(5));
+  const words = ["inbox.json", "--concurrency", "2", "--price", "1", "--max-cost", "0.0025"];
+  const transport = { ...recordingTransport(), send };
+  await start(words, { cwd, transport, signal: controller.signal });
+  expect(asked).toHaveLength(1);
+});
+
 test("a worker of another engine, or with other questions, is refused before it asks", async () => {
   const cwd = await folderWith(inbox(2));
   const controller = new AbortController();

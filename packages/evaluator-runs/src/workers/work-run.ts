@@ -118,6 +118,11 @@ export class RunWorker {
     return !this.#isStopped && !this.#options.context.signal.aborted;
   }
 
+  /** Returns whether no other worker has the chunk, and the run goes on. */
+  #mayAskAbout({ heldUntilMs }: Chunk): boolean {
+    return this.#mayBegin && heldUntilMs > this.#options.context.clock.now();
+  }
+
   #fail(error: unknown): void {
     this.#isStopped = true;
     this.#failure ??= error;
@@ -181,19 +186,21 @@ export class RunWorker {
 
   /** Begins the calls of a chunk; they may end later. */
   async #askAbout(chunk: Chunk): Promise<void> {
-    const { asking, context } = this.#options;
+    const { asking } = this.#options;
     const calls: Promise<void>[] = [];
     try {
       for (const record of chunk.records) {
         while (this.inFlight >= asking.concurrency) {
           await this.#nextFreed();
         }
-        if (!this.#mayBegin || chunk.heldUntilMs <= context.clock.now()) break;
+        if (!this.#mayAskAbout(chunk)) break;
         const cost = await this.#reserve(chunk, record);
         if (cost === null) {
           await this.#stopAtMaximum();
           break;
         }
+        // The wait for money may be long.
+        if (!this.#mayAskAbout(chunk)) break;
         calls.push(this.#ask(chunk, record, cost));
       }
     } catch (error) {
