@@ -145,10 +145,14 @@ export class Budget {
     return cost;
   }
 
-  /** Returns the most that all calls until now and so many more like this one may cost together. */
-  wantedUsd(request: EvaluationRequest, calls: number): number {
-    const mostUsd = this.#costsOf(request).reduce((sum, one) => sum + one.mostUsd, 0);
-    return this.#spentUsd + this.#reservedUsd + calls * mostUsd * this.factor;
+  /** Returns the most that all calls until now and so many more attempts of this price may cost together. */
+  protected wantedUsd(mostUsd: number, attempts: number): number {
+    return this.#spentUsd + this.#reservedUsd + attempts * mostUsd * this.factor;
+  }
+
+  /** Returns the most that an attempt of each engine may cost together. */
+  protected mostUsdOf(request: EvaluationRequest): number {
+    return this.#costsOf(request).reduce((sum, one) => sum + one.mostUsd, 0);
   }
 
   #costsOf(request: EvaluationRequest): Record<"estimateUsd" | "mostUsd", number>[] {
@@ -159,8 +163,13 @@ export class Budget {
     });
   }
 
+  /** Reserves one more attempt of a call that lost one; returns whether it fits. */
+  takeRetry(cost: CallCost): boolean | Promise<boolean> {
+    return this.take(cost);
+  }
+
   /** Reserves one more attempt of a call, of the dearer engine; returns whether it fits. */
-  take(cost: CallCost, mostUsd = cost.mostUsd): boolean {
+  protected take(cost: CallCost, mostUsd = cost.mostUsd): boolean {
     const usd = mostUsd * this.factor;
     if (this.#spentUsd + this.#reservedUsd + usd > this.maxUsd) return false;
     this.#reservedUsd += usd;
@@ -243,9 +252,9 @@ export class CallCost {
     }
   };
 
-  #reserveRetry(lostAttempts: number): void {
+  async #reserveRetry(lostAttempts: number): Promise<void> {
     if (lostAttempts < this.#attempts) return;
-    if (this.#budget.take(this)) {
+    if (await this.#budget.takeRetry(this)) {
       this.#attempts += 1;
       this.#budget.noteLost(this);
     } else {

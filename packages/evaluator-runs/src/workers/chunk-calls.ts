@@ -11,6 +11,7 @@ const CALLS_RESERVED = 16;
 export class ChunkBudget extends Budget {
   readonly #reserveUsd: (usd: number) => Promise<number>;
   readonly #dearest: { factor: number };
+  #asking: Promise<unknown> = Promise.resolve();
 
   /** @param grantedUsd - What the chunk has; `dearest` is shared by the chunks of a worker. */
   constructor(
@@ -25,22 +26,25 @@ export class ChunkBudget extends Budget {
     this.#dearest = from.dearest;
   }
 
-  // A retry has no time to ask the database; the next call does, for it too.
-  override take(cost: CallCost, mostUsd?: number): boolean {
-    const { maxUsd } = this;
-    if (mostUsd === undefined) this.maxUsd = Number.POSITIVE_INFINITY;
-    const isTaken = super.take(cost, mostUsd);
-    this.maxUsd = maxUsd;
-    return isTaken;
+  override takeRetry(cost: CallCost): boolean | Promise<boolean> {
+    return this.take(cost) || this.#ask(cost.mostUsd, () => this.take(cost));
   }
 
   /** Reserves the most that a call may cost; null if the run has not so much left. */
   async reserveCall(request: EvaluationRequest): Promise<CallCost | null> {
     this.factor = this.#dearest.factor = Math.max(this.factor, this.#dearest.factor);
-    const cost = this.reserve(request);
-    if (cost !== null) return cost;
-    this.maxUsd = await this.#reserveUsd(this.wantedUsd(request, CALLS_RESERVED));
-    return this.reserve(request);
+    const mostUsd = this.mostUsdOf(request);
+    return this.reserve(request) ?? (await this.#ask(mostUsd, () => this.reserve(request)));
+  }
+
+  /** Asks the database for more, one after the other: the chunk has what the last reply grants. */
+  #ask<TTaken>(mostUsd: number, take: () => TTaken): Promise<TTaken> {
+    const asked = this.#asking.then(async () => {
+      this.maxUsd = await this.#reserveUsd(this.wantedUsd(mostUsd, CALLS_RESERVED));
+      return take();
+    });
+    this.#asking = asked.catch(() => {});
+    return asked;
   }
 }
 

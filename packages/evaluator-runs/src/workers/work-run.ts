@@ -167,7 +167,7 @@ export class RunWorker {
       const { missing: records, costUsd: spentUsd } = await runs.readChunk(leased);
       // Without a maximum, the row only shows that the chunk is under way.
       const grantedUsd = await runs.reserve(leased, info.maxCostUsd === null ? 0 : spentUsd);
-      const reserveUsd = (usd: number) => runs.reserve(leased, usd);
+      const reserveUsd = (usd: number) => this.#tryAgain(() => runs.reserve(leased, usd));
       const from = { price, transport, spentUsd, reserveUsd, dearest: this.#dearest };
       const budget = info.maxCostUsd === null ? null : new ChunkBudget(grantedUsd, from);
       const read: Chunk = { leased, records, budget, ended: Promise.withResolvers(), heldUntilMs };

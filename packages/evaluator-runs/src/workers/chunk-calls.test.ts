@@ -1,0 +1,48 @@
+import {
+  boolean,
+  ConnectionError,
+  createEvaluator,
+  gatewayTransport,
+  mostCostUsd,
+} from "evaluator-client";
+import { expect, test } from "vitest";
+import { ChunkBudget } from "./chunk-calls.ts";
+
+const transport = gatewayTransport({ apiKey: "local", env: {} });
+const price = { inputUsdPerMillionTokens: 1, source: "--price" };
+const request = { state: "a mail", questions: { scam: boolean("Is it a scam?") } };
+const mostUsd = mostCostUsd(request, { inputUsdPerMillionTokens: 1, transport });
+
+test("retries of lost attempts reserve their price in the database too", async () => {
+  const leftUsd = 20.5 * mostUsd;
+  const reserveUsd = async (usd: number) => Math.min(usd, leftUsd);
+  const from = { price, transport, spentUsd: 0, dearest: { factor: 1 }, reserveUsd };
+  const budget = new ChunkBudget(0, from);
+  let sent = 0;
+  const send = async () => {
+    sent += 1;
+    throw new ConnectionError("Lost.", { maybeBilled: true, isRetryable: true });
+  };
+  const clock = {
+    now: () => 0,
+    epochNow: () => 0,
+    schedule(delayMs: number, callback: () => void) {
+      if (delayMs > 20_000) return () => {}; // no limit passes
+      const timer = setImmediate(callback);
+      return () => clearImmediate(timer);
+    },
+  };
+  const losing = { ...transport, send };
+  const evaluator = createEvaluator({ transport: losing, maxRetries: 6 }, { clock });
+  const calls = Array.from({ length: 8 }, async () => {
+    const cost = await budget.reserveCall(request);
+    if (cost === null) return;
+    await evaluator
+      .with(cost.middleware)
+      .evaluate(request)
+      .catch(() => {});
+    budget.ended(cost, []);
+  });
+  await Promise.all(calls);
+  expect(sent).toBe(20);
+});
