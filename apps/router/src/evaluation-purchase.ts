@@ -157,6 +157,8 @@ export class Purchase {
     return async (request, next, call) => {
       this.#last = service;
       let counted = 0;
+      // A call that joins another one sends nothing, and its lost attempts are the other's.
+      let isSent = false;
       const count = async (last = 0) => {
         // Those of the next service are counted there.
         const lost = call.lostAttempts - call.elsewhere.lost - last;
@@ -165,7 +167,7 @@ export class Purchase {
         if (more > 0) await this.#lose(service, more);
       };
       call.beforeAttempt(() => {
-        this.#isSent = true;
+        isSent = this.#isSent = true;
         return count();
       });
       try {
@@ -174,7 +176,8 @@ export class Purchase {
         return evaluation;
       } catch (error) {
         if (isAgain && error instanceof RefusalError)
-          this.#paid.push({ service, costUsd: service.costOf(error) });
+          this.#paid.push({ service, costUsd: isSent ? service.costOf(error) : 0 });
+        if (!isSent) throw error;
         // The last answer is settled at the end, or counted before the next service is asked.
         await count(Number(maybeBilled(error)));
         if (isLost(error) && (isAgain || service !== this.#services.at(-1))) {

@@ -58,14 +58,20 @@ interface Given {
   readonly unsure?: string | readonly string[];
   readonly usdPerDay?: number;
   readonly calibrations?: readonly CalibrationArtifact[];
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** A router of two services; the second one is asked again, and is twenty times as dear. */
-async function twoServices({ unsure = "0.8", usdPerDay = 1, calibrations = [] }: Given = {}) {
+async function twoServices({
+  unsure = "0.8",
+  usdPerDay = 1,
+  calibrations = [],
+  env = {},
+}: Given = {}) {
   const first = await startService("small", 1, 0.6);
   const second = await startService("large", 20, 0.99);
   const decisions = [{ ...first.row, then: 1, unsure }, second.row];
-  const services = connectServices(parseRouterOptions({}, await readConfig({ decisions }, {})));
+  const services = connectServices(parseRouterOptions(env, await readConfig({ decisions }, {})));
   onTestFinished(() => services.close());
   const records: EvaluationRecord[] = [];
   const router = await budgetRouter(
@@ -241,4 +247,19 @@ test("if the first service fails, the next one answers alone", async () => {
   const { body } = await ask();
   expect(body).toMatchObject({ model: "large", answers: { scam: { noul: 0.99 } } });
   expect(second.asked).toEqual([["scam", "kind"]]);
+});
+
+test("of two equal calls at once, the one that joins pays no lost answer of the other", async () => {
+  const { ask, second, records, spent } = await twoServices({
+    env: { ROUTER_DECISION_CACHE: "60" },
+  });
+  second.faults.push(...Array<Fault>(3).fill(lose));
+  const [one, other] = await Promise.all([ask(), ask()]);
+  expect([one.status, other.status, second.asked.length]).toEqual([200, 200, 3]);
+  const paid = records.filter(({ evaluationUsd }) => evaluationUsd !== 0);
+  expect(paid).toMatchObject([{ isCached: false, evaluationUsd: null }]);
+  const alone = await twoServices();
+  alone.second.faults.push(...Array<Fault>(3).fill(lose));
+  await alone.ask();
+  expect((await spent()).dayNano).toBe((await alone.spent()).dayNano);
 });
