@@ -11,11 +11,11 @@ interface HistoryForm {
   readonly list: "messages" | "input";
   /** The list of calls or results in an element; null if an element is one. */
   readonly inner: "tool_calls" | "content" | null;
-  /** Return the name of the id of a call or a result; null for another part. */
+  /** These return the name of the field with the id of a call, or of a result; null for another part. */
   readonly call: (part: Fields) => string | null;
   readonly result: (part: Fields) => string | null;
   readonly withArguments: (call: Fields) => Fields;
-  /** Returns an element with a content; empty if it says nothing. */
+  /** Returns an element whose content is not null; an empty list if it has none. */
   readonly withContent: (element: Fields) => Fields | readonly [];
   /** Writes results that must follow their calls directly; null if they may be anywhere. */
   readonly toElements: ((results: List) => List) | null;

@@ -38,7 +38,7 @@ export async function askModel(
         return;
       }
       const body: unknown = upstream.type === "gateway" ? parseJson(text) : null;
-      // The gateway's form is the providers' common one; they read all others, and explain what is none.
+      // The gateway's form is the providers' common one. A provider reads any other body, or names its problem.
       if (hasContent(body)) pieces.addWhole({ ...body, response: { body } });
       else {
         const whole = async () =>

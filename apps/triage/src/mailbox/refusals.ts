@@ -66,7 +66,7 @@ const busyCodes = new Set(
 // Exchange and Gmail send these sentences without a code.
 const busyWords =
   /\b(?:server unavailable|authenticated but not connected|request is throttled|too many (?:\w{1,20} )?connections|exceeded (?:command|bandwidth|rate)|lookup failed|try again (?:later|in)|temporar(?:y|ily))\b/i;
-/** What a server without codes has for SERVERBUG. */
+/** The words of a server without codes for its own fault (SERVERBUG). */
 const faultWords = /\b(?:system|internal|server) (?:server )?error\b/i;
 
 /** Returns whether a server asks to come back later. */
