@@ -1,6 +1,7 @@
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import type { StreamedResponse } from "evaluator-client/http";
 import type { Attempt } from "./attempt.ts";
+import { BrokenReplyError, brokenOff } from "./broken-reply.ts";
 import { limitOutput } from "./output-limit.ts";
 import { plainEvents } from "./plain-events.ts";
 import { readText } from "./read-body.ts";
@@ -34,12 +35,20 @@ export async function callModel(
       taken.resolve({ taken: response });
       return Promise.withResolvers<never>().promise;
     }
-    return toResponse(response, isOk ? plainEvents(response, type) : await readText(response));
+    return toResponse(response, isOk ? plainEvents(response, type) : await readError(response));
   });
   const streamed: Promise<{ stream: ReadableStream<object>; taken?: undefined }> = Promise.resolve(
     languageModel.doStream({ ...options, abortSignal: signal }),
   );
   return Promise.race([streamed, taken.promise]);
+}
+
+/** Returns the body of an error; one that is cut or cannot be decoded is empty, so that its status is seen. */
+async function readError(response: StreamedResponse): Promise<string> {
+  return readText(response).catch((error: unknown) => {
+    if (error instanceof BrokenReplyError && error.message === brokenOff) return "";
+    throw error;
+  });
 }
 
 /** Returns a response for a provider, with the words that a `Response` may have. */

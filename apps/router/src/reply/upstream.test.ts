@@ -200,6 +200,22 @@ test("a server whose stream ends early, and one whose connection does", async ()
   expect(cut.httpError).toBeNull();
 });
 
+test("a body that is cut or cannot be decoded does not hide the status of a rejection", async () => {
+  const bodies: [headers: object, body: string][] = [
+    [{ "content-encoding": "gzip" }, "no gzip"],
+    [{ "content-length": "5000" }, "{"],
+  ];
+  for (const [headers, body] of bodies) {
+    const rejecting = await startUpstream((_request, response) => {
+      response.writeHead(429, { "retry-after": "7", ...headers });
+      response.write(body, () => setImmediate(() => response.destroy()));
+    });
+    const { httpError, billed } = await callFor([targetAt(chat(rejecting))]).reply;
+    expect(httpError).toEqual({ status: 429, code: null, retryAfter: "7" });
+    expect(billed).toBeNull();
+  }
+});
+
 test("a line of more than 16 MiB ends the reply", async () => {
   const chunk = Buffer.alloc(1024 * 1024, "a");
   const fetch = async () => new Response(ReadableStream.from(Array(17).fill(chunk)));
