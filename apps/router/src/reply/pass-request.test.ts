@@ -18,6 +18,7 @@ const ends = {
   gateway: "",
 };
 const end = ends["openai-chat"];
+const begun = 'data: {"choices":[{"delta":{"content":"a"}}]}\n\n';
 
 function passedTo(
   upstreamType: PassedRequest["upstreamType"],
@@ -254,8 +255,19 @@ test("a request that only its own API can hold is refused elsewhere", async () =
   expect((await reply).replyError).toBeNull();
 });
 
-test("a line of more than 16 MiB ends the reply", async () => {
-  const chunk = "a".repeat(1024 * 1024);
-  const { reply } = callFor([chatWith(streamOf(...Array<string>(17).fill(chunk)))], { passed });
-  expect((await reply).replyError).toMatch(/16 MiB/);
+test("a line or comments of more than 16 MiB without an event end the reply", async () => {
+  const text = "a".repeat(1024 * 1024);
+  for (const chunks of [text, `: ${text}\n`].map((line) => Array<string>(17).fill(line))) {
+    const answer = streamOf(begun, ...chunks, end);
+    const { reply } = callFor([chatWith(answer)], { passed });
+    expect((await reply).replyError).toMatch(/16 MiB/);
+  }
+});
+
+test("white space in front of a body is read once", async () => {
+  const blanks = Array<string>(12_000).fill(" ".repeat(1024));
+  const passing = callFor([chatWith(streamOf(...blanks, "\n", end))], { passed });
+  expect((await passing.reply).replyError).toBeNull();
+  const translated = callFor([chatWith(streamOf(...blanks, "\n", begun, end))]);
+  expect((await translated.reply).replyError).toBeNull();
 });

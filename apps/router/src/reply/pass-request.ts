@@ -64,7 +64,7 @@ export async function passRequest(
       if (isStream === true) return pass(text);
       whole += text;
       if (whole.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
-      isStream ??= isStreamText(whole);
+      isStream ??= isStreamText(text); // only white space was before
       return isStream === true ? pass(whole) : attempt.hear();
     });
   } catch (error) {

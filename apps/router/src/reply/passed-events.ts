@@ -130,6 +130,7 @@ export class PassedEvents {
     const end = Math.max(...blankLines.map((each) => seen.lastIndexOf(each) + each.length - 2));
     const shown = end === 0 ? "" : this.#held + text.slice(0, end);
     this.#held = (end === 0 ? this.#held : "") + text.slice(end);
+    if (this.#held.length > MAX_REPLY_BYTES) this.#failure = new BrokenReplyError(tooLarge);
     this.#last = seen.slice(-2);
     return shown;
   }

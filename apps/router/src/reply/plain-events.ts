@@ -26,7 +26,7 @@ export function plainEvents(
     await readBody(response, (text) => {
       if (isStream !== true) page += text;
       if (page.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
-      isStream ??= isStreamText(page);
+      isStream ??= isStreamText(text); // only white space was before
       parser.feed(text);
       if (events === "") return undefined;
       controller.enqueue(Buffer.from(events));
