@@ -21,9 +21,10 @@ interface HistoryForm {
   readonly toElements: ((results: List) => List) | null;
 }
 
+const endsWith = ({ type }: Fields, end: string) => typeof type === "string" && type.endsWith(end);
 const isCall = (item: Fields) =>
-  item["type"] === "function_call" || (String(item["type"]).endsWith("_call") && "call_id" in item);
-const isOutput = ({ type }: Fields) => String(type).endsWith("_call_output");
+  item["type"] === "function_call" || (endsWith(item, "_call") && "call_id" in item);
+const isOutput = (item: Fields) => endsWith(item, "_call_output");
 
 const forms: Readonly<Record<Exclude<UpstreamType, "gateway">, HistoryForm>> = {
   "openai-chat": {

@@ -109,7 +109,20 @@ test.each(unsupported)("%s is for an upstream of this API alone: %s", (param, in
 test("hostile values are refused, and never an unexpected error", () => {
   const deep: unknown = JSON.parse(`${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`);
   const polluting: unknown = JSON.parse('{"type":"message","__proto__":{"role":"user"}}');
-  const values = [deep, polluting, -1, 1e308, Number.NaN, "\ud800", [[]], [null], {}, true, ["x"]];
+  const values = [
+    deep,
+    polluting,
+    -1,
+    1e308,
+    Number.NaN,
+    "\ud800",
+    [[]],
+    [null],
+    {},
+    true,
+    ["x"],
+    { toString: 1 },
+  ];
   const paths = Object.keys(responsesSchema.shape);
   const bodies = [
     ...paths.flatMap((path) => values.map((value) => ({ [path]: value }))),
