@@ -19,6 +19,7 @@ export class Attempt {
   readonly #controller = new AbortController();
   #cancel: () => void = () => undefined;
   #heardAtMs: number;
+  #isOver = false;
   readonly signal = this.#controller.signal;
   readonly #onAbort = () => this.#controller.abort(this.#options.signal.reason);
   /** The limit that ended the request. */
@@ -35,7 +36,7 @@ export class Attempt {
   }
 
   send(part: Parameters<ReplyListener>[0]): void | Promise<void> {
-    if (part.length === 0) return undefined;
+    if (part.length === 0 || this.#isOver) return undefined;
     this.hasBegun = true;
     return this.#heard(this.#options.listener(part));
   }
@@ -45,8 +46,9 @@ export class Attempt {
     this.#heardAtMs = this.#options.clock.now();
   }
 
-  /** Removes the timer and the listener, and ends what is still open. */
+  /** Removes the timer and the listener, and ends what is still open: later parts are not sent. */
   end(): void {
+    this.#isOver = true;
     this.#controller.abort(ended);
     this.#cancel();
     this.#options.signal.removeEventListener("abort", this.#onAbort);
