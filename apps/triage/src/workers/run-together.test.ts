@@ -151,38 +151,6 @@ test("ends before a call that the run may not cost, and goes on when it may", as
   expect(transport.requests).toHaveLength(10);
 });
 
-test("texts of many tokens and calls in flight keep to the cap", async () => {
-  const costOf = (request: object) => Buffer.byteLength(JSON.stringify(request)) / 1_000_000;
-  const sample = sampleResponse();
-  const transport = recordingTransport((index) => {
-    // A service that counts each byte as a token, at $1 a million.
-    const marketCost = String(costOf(transport.requests[index] ?? {}));
-    return { ...sample, providerMetadata: { ...sample.providerMetadata, gateway: { marketCost } } };
-  });
-  const mails = inbox(20).map((mail) => Object.assign(mail, { snippet: "\u6587".repeat(700) }));
-  const cwd = await folderWith(mails);
-  const words = ["inbox.json", "--concurrency", "8", "--price", "1", "--max-cost", "0.02"];
-  const { exitCode } = await start(words, { cwd, transport });
-  const spentUsd = transport.requests.reduce((sum, request) => sum + costOf(request), 0);
-  expect([exitCode, spentUsd <= 0.02, transport.requests.length > 2]).toEqual([1, true, true]);
-});
-
-test("a call that waited for money is not begun after the run was stopped", async () => {
-  const asked: object[] = [];
-  const controller = new AbortController();
-  const send = async (request: object) => {
-    asked.push(request);
-    await Promise.resolve();
-    controller.abort();
-    return { response: sampleResponse(), modelId: null, requestId: null, raw: null };
-  };
-  const cwd = await folderWith(inbox(5));
-  const words = ["inbox.json", "--concurrency", "2", "--price", "1", "--max-cost", "0.0025"];
-  const transport = { ...recordingTransport(), send };
-  await start(words, { cwd, transport, signal: controller.signal });
-  expect(asked).toHaveLength(1);
-});
-
 test("a worker of another engine, or with other questions, is refused before it asks", async () => {
   const cwd = await folderWith(inbox(2));
   const controller = new AbortController();

@@ -39,12 +39,14 @@ interface WorkSetting {
  * Works on a run beside all other workers, until all of it is answered or it is stopped; returns what
  * this machine did.
  *
- * @throws CliError if the run asks other questions, or another engine, than this program would.
+ * @throws CliError if the run asks other questions, or another engine, than this program would, or has a maximum
+ * cost and no price is known.
  */
 export async function workWithOthers(info: RunInfo, setting: WorkSetting) {
   const { context, price, asking, url } = setting;
   const { clock, transport } = context;
   const questions = checkedQuestions(info, context.service);
+  checkPriced(info, price);
   const limits = limitsOf(asking, transport);
   const hasLimits = (limits.requestsPerMinute ?? limits.tokensPerSecond) !== undefined;
   const shared = hasLimits ? await openPacer(url, limits, context) : null;
@@ -110,6 +112,14 @@ function checkedQuestions(info: RunInfo, service: Service): Questions {
   if (setupHash({ questions, service }) === setup.hash) return questions;
   throw new CliError(
     `Run ${run} was begun by another version of this program, with other questions; use the same version on all machines.`,
+  );
+}
+
+// The machine that began the run may have been told the price.
+function checkPriced({ run, state, maxCostUsd }: RunInfo, price: Price): void {
+  if (state !== "open" || maxCostUsd === null || price.inputUsdPerMillionTokens !== null) return;
+  throw new CliError(
+    `The --max-cost of run ${run} cannot be kept, since no list says what this engine costs; nothing was sent. Name it with --price USD, for a million input tokens.`,
   );
 }
 
