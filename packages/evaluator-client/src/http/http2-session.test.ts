@@ -6,9 +6,11 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { ManualClock } from "../testing/manual-clock.ts";
+import { listenOnSocket, type Respond } from "../testing/socket-server.ts";
 import { trustedCertificate } from "../testing/trusted-certificate.ts";
 import { Http2Session } from "./http2-session.ts";
 import { UndiciExchange } from "./undici-exchange.ts";
+import { createHttpClient } from "./undici-http-client.ts";
 import { WholeResponse } from "./whole-response.ts";
 
 /** Connects a session through a relay that may stop, to a server that answers all but "hang", and "begin" in part. */
@@ -120,6 +122,34 @@ test("an answer that has begun when its server is gone is not whole", async () =
   await clock.advance(2000);
   expect(session.isOver).toBe(true);
   expect(await begun).toMatchObject({ name: "ConnectionError", maybeBilled: true });
+});
+
+test("an answer that is reset without an error is not whole, and one that has ended is", async () => {
+  const frame = (type: number, flags: number, payload: Iterable<number>) => {
+    const bytes = [...payload];
+    return [0, 0, bytes.length, type, flags, 0, 0, 0, 1, ...bytes];
+  };
+  const reset = frame(3, 0, [0, 0, 0, 0]);
+  const answer = (endStream: number) =>
+    Buffer.from([...frame(1, 4, [0x88]), ...frame(0, endStream, Buffer.from("{}")), ...reset]);
+  for (const endStream of [0, 1]) {
+    const respond: Respond = (socket, index, preface) => {
+      if (index > 0) return;
+      socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])); // its settings
+      const onBody = (bytes: Buffer | string) =>
+        bytes.includes("question") && socket.write(answer(endStream));
+      onBody(preface);
+      socket.on("data", onBody);
+    };
+    const certificate = { ...trustedCertificate(), hasHttp2: "as bytes" } as const;
+    await using server = await listenOnSocket(respond, certificate);
+    const http = createHttpClient({ env: {} });
+    const send = http.prepare({ method: "POST", url: server.origin, headers: {} });
+    const asked = send("question", new AbortController()).catch((error: unknown) => error);
+    const whole = { status: 200, text: "{}" };
+    const cut = { name: "ConnectionError", maybeBilled: true };
+    expect(await asked).toMatchObject(endStream === 1 ? whole : cut);
+  }
 });
 
 test.each([false, true])(

@@ -1,5 +1,6 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from "node:http2";
 import type { Socket } from "node:net";
+import { Readable } from "node:stream";
 import { type Clock, readRuntime } from "../clock.ts";
 import type { UndiciExchange } from "./undici-exchange.ts";
 
@@ -99,6 +100,12 @@ export class Http2Session {
     }
     this.#inFlight += 1;
     let isAnswered = false;
+    let isWhole = false;
+    // A reset without an error ends the stream too, after it has closed it; proxies cut answers so.
+    stream.push = (...given) => {
+      isWhole ||= given[0] === null && !stream.closed;
+      return Readable.prototype.push.apply(stream, given);
+    };
     stream.on("response", ({ ":status": status = 0, ...headers }) => {
       this.#hear();
       isAnswered = true;
@@ -116,7 +123,8 @@ export class Http2Session {
       this.#release();
       if (exchange.isOver) return;
       if (!isAnswered && this.#isUnprocessed(stream)) return this.#listener.onUnprocessed(exchange);
-      if (isAnswered && stream.rstCode === NGHTTP2_NO_ERROR) return exchange.onResponseEnd();
+      const isRead = isWhole && stream.readableEnded;
+      if (isRead && stream.rstCode === NGHTTP2_NO_ERROR) return exchange.onResponseEnd();
       const reset = Object.assign(new Error("The stream was reset."), {
         code: "ERR_HTTP2_STREAM_ERROR",
       });
