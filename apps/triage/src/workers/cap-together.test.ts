@@ -1,3 +1,4 @@
+import { ConnectionError } from "evaluator-client";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
 import { runsOnPglite, type RunsOnPglite } from "../testing/runs-on-pglite.ts";
@@ -72,4 +73,16 @@ test("a worker that knows no price is refused before it asks, if the run has a m
   expect(unpriced.stderr).toContain("Name it with --price USD");
   const { exitCode } = await start(["work", "--run", "1", "--price", "0.1"], { cwd, transport });
   expect([exitCode, transport.requests.length]).toEqual([0, 19]);
+});
+
+test("what calls without an answer may have cost stays within the cap when their chunk has ended", async () => {
+  let billedUsd = 0;
+  const send = async (request: object) => {
+    billedUsd += Buffer.byteLength(JSON.stringify(request)) / 1_000_000;
+    throw new ConnectionError("Lost.", { maybeBilled: true, isRetryable: false });
+  };
+  const cwd = await folderWith(inbox(400));
+  const words = ["inbox.json", "--concurrency", "8", "--price", "1", "--max-cost", "0.3"];
+  const { exitCode } = await start(words, { cwd, transport: { ...recordingTransport(), send } });
+  expect([exitCode, billedUsd <= 0.3, billedUsd > 0.15]).toEqual([1, true, true]);
 });

@@ -177,6 +177,11 @@ export class Budget {
     return true;
   }
 
+  /** Counts money that was spent elsewhere. */
+  protected addSpent(spentUsd: number): void {
+    this.#spentUsd += spentUsd;
+  }
+
   /** Keeps the cost of an attempt whose answer was lost, so that a process that is killed later has it. */
   noteLost(cost: CallCost): void {
     const usd = cost.mostUsd * this.factor;

@@ -12,6 +12,8 @@ export class ChunkBudget extends Budget {
   readonly #reserveUsd: (usd: number) => Promise<number>;
   readonly #dearest: { factor: number };
   #asking: Promise<unknown> = Promise.resolve();
+  /** What calls may have cost whose cost the database does not keep, in US dollars. */
+  lostUsd = 0;
 
   /** @param grantedUsd - What the chunk has; `dearest` is shared by the chunks of a worker. */
   constructor(
@@ -35,6 +37,17 @@ export class ChunkBudget extends Budget {
     this.factor = this.#dearest.factor = Math.max(this.factor, this.#dearest.factor);
     const mostUsd = this.mostUsdOf(request);
     return this.reserve(request) ?? (await this.#ask(mostUsd, () => this.reserve(request)));
+  }
+
+  /** Ends a call of which the database keeps a part of the cost. */
+  endedWith(cost: CallCost, answersUsd: readonly (number | null)[], keptUsd: number): void {
+    this.lostUsd += this.ended(cost, answersUsd) + cost.notedUsd - keptUsd;
+  }
+
+  /** Counts what calls of other chunks may have cost. */
+  addLost(usd: number): void {
+    this.lostUsd += usd;
+    this.addSpent(usd);
   }
 
   /** Asks the database for more, one after the other: the chunk has what the last reply grants. */

@@ -71,6 +71,8 @@ export class RunWorker {
   /** The ends of the chunks whose calls have begun. */
   readonly #begun = new Set<Promise<void>>();
   readonly #dearest = { factor: 1 };
+  /** What calls without an answer may have cost in chunks that ended, in US dollars. */
+  #lostUsd = 0;
   #isStopped = false;
   #failure: unknown = null;
 
@@ -181,6 +183,7 @@ export class RunWorker {
     await chunk.ended.promise;
     const finished = this.#tryAgain(() => this.#options.runs.finish(chunk.leased));
     await finished.catch((error: unknown) => this.#fail(error));
+    this.#lostUsd += chunk.budget?.lostUsd ?? 0;
     this.#held.delete(chunk);
   }
 
@@ -219,6 +222,8 @@ export class RunWorker {
     if (budget === null) return "free";
     const request = this.#requestOf(record);
     for (;;) {
+      budget.addLost(this.#lostUsd);
+      this.#lostUsd = 0;
       const cost = await budget.reserveCall(request);
       if (cost !== null) return cost;
       // Calls and chunks that end have cost less than the most.
@@ -258,8 +263,9 @@ export class RunWorker {
       const outcome = await evaluateOne(around, this.#requestOf(record), options);
       const paid = "error" in outcome ? outcome.paid : outcome.evaluation;
       const prices = paid === undefined ? [] : totals.pricesOf(paid);
-      if (cost !== "free") chunk.budget?.ended(cost, prices);
       const costUsd = prices.reduce<number>((sum, usd) => sum + (usd ?? 0), 0);
+      // The database keeps the cost of answers alone.
+      if (cost !== "free") chunk.budget?.endedWith(cost, prices, "error" in outcome ? 0 : costUsd);
       const isHeld = await this.#writer.keep(toEnd(record, outcome, costUsd), chunk.leased.lease);
       if (!isHeld) chunk.heldUntilMs = 0;
       totals.add(outcome);
