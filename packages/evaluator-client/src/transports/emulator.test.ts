@@ -53,8 +53,11 @@ test("the same images get equal answers and usage over every wire that takes the
   const state = ["Your receipt", image(onePixel), "Amount paid: $20.00"];
   const [first, ...others] = await Promise.all(
     [successor, vendor, decisions].map(async (transport) => {
-      const evaluation = await createEvaluator({ transport }).evaluate({ state, questions });
-      return { answers: evaluation.answers, usage: evaluation.usage };
+      const { answers, usage } = await createEvaluator({ transport }).evaluate({
+        state,
+        questions,
+      });
+      return { answers, tokens: [usage?.inputTokens, usage?.outputTokens] };
     }),
   );
   expect(first).toMatchObject({ answers: { category: { choice: "receipt" } } });
