@@ -1,11 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { connectUpstream } from "../reply/upstream.ts";
-import { parseRouterOptions } from "../router-options.ts";
-import { configureReplies } from "../services/connect-services.ts";
-import { apiForms, post } from "../testing/api-forms.ts";
+import { apiForms } from "../testing/api-forms.ts";
+import { oneUpstream, wholeText } from "../testing/one-upstream.ts";
 import { readEvents } from "../testing/read-answers.ts";
-import { servicesOver, testRouter } from "../testing/test-router.ts";
-import { testGateway } from "../testing/upstreams.ts";
 
 const types = {
   chat: "openai-chat",
@@ -13,47 +9,12 @@ const types = {
   messages: "anthropic",
 } as const;
 
-/** Asks for a streamed reply of an upstream that speaks the client's API. */
-async function askFor({ name, path, ask }: (typeof apiForms)[number], answer: Response) {
-  const fetch = async () => answer;
-  const address = { baseUrl: "http://upstream.invalid/v1", apiKey: null };
-  const upstream = connectUpstream({ type: types[name], name: "u", ...address, fetch });
-  const services = servicesOver(testGateway().fetch);
-  const current = configureReplies(upstream, parseRouterOptions({}));
-  const replies = { ...services.replies, current };
-  const { request } = await testRouter({}, { services: { ...services, replies } });
+/** Asks for a streamed reply of an upstream that speaks the client's API, and answers whole by default. */
+async function askFor({ name }: (typeof apiForms)[number], answer?: Response) {
+  const { ask } = await oneUpstream(types[name], answer && { answer: () => answer });
   const usage = { stream_options: { include_usage: true } };
-  const body = { ...ask(["hi"], { stream: true }), ...(name === "chat" && usage) };
-  return readEvents(await request(path, post(body)));
+  return readEvents(await ask(name, { stream: true, ...(name === "chat" && usage) }));
 }
-
-const text = "Hello";
-const wholes = {
-  chat: { choices: [{ index: 0, message: { content: text }, finish_reason: "stop" }] },
-  responses: {
-    id: "resp_1",
-    created_at: 1,
-    model: "m",
-    output: [
-      {
-        id: "msg_1",
-        type: "message",
-        role: "assistant",
-        content: [{ type: "output_text", text, annotations: [] }],
-      },
-    ],
-    usage: { input_tokens: 5, output_tokens: 7 },
-  },
-  messages: {
-    id: "msg_1",
-    type: "message",
-    role: "assistant",
-    model: "m",
-    content: [{ type: "text", text }],
-    stop_reason: "end_turn",
-    usage: { input_tokens: 5, output_tokens: 7 },
-  },
-};
 
 describe.each(apiForms)("at the API $name", (form) => {
   test("an error follows the last whole event of a reply that breaks off", async () => {
@@ -77,10 +38,10 @@ describe.each(apiForms)("at the API $name", (form) => {
   });
 
   test("a reply that is not streamed becomes events", async () => {
-    const events = await askFor(form, Response.json(wholes[form.name]));
+    const events = await askFor(form);
     const last = { chat: "[DONE]", responses: "response.completed", messages: "message_stop" };
     const { event, data } = events.at(-1) ?? {};
     expect(event ?? data).toBe(last[form.name]);
-    expect(JSON.stringify(events)).toContain(text);
+    expect(JSON.stringify(events)).toContain(wholeText);
   });
 });

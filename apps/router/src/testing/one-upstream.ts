@@ -15,11 +15,14 @@ export const upstreamTypes = [
   ["gateway", null],
 ] as const;
 
-const text = "ok";
+/** The text of a whole reply. */
+export const wholeText = "Hello";
 const usage = { input_tokens: 5, output_tokens: 7 };
 const wholes = {
   "openai-chat": {
-    choices: [{ index: 0, message: { role: "assistant", content: text }, finish_reason: "stop" }],
+    choices: [
+      { index: 0, message: { role: "assistant", content: wholeText }, finish_reason: "stop" },
+    ],
     usage: { prompt_tokens: 5, completion_tokens: 7 },
   },
   "openai-responses": {
@@ -31,7 +34,7 @@ const wholes = {
         id: "msg_1",
         type: "message",
         role: "assistant",
-        content: [{ type: "output_text", text, annotations: [] }],
+        content: [{ type: "output_text", text: wholeText, annotations: [] }],
       },
     ],
     usage,
@@ -41,12 +44,12 @@ const wholes = {
     type: "message",
     role: "assistant",
     model: "m",
-    content: [{ type: "text", text }],
+    content: [{ type: "text", text: wholeText }],
     stop_reason: "end_turn",
     usage,
   },
   gateway: {
-    content: [{ type: "text", text }],
+    content: [{ type: "text", text: wholeText }],
     finishReason: { unified: "stop" },
     usage: { inputTokens: { total: 5 }, outputTokens: { total: 7 } },
     warnings: [],

@@ -1,30 +1,10 @@
 import { ConnectionError } from "evaluator-client";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
-import { runsOnPglite, type RunsOnPglite } from "../testing/runs-on-pglite.ts";
-import { folderWith, startTriage } from "../testing/start-triage.ts";
+import { expect, test } from "vitest";
+import { recordingTransport, sampleResponse } from "../testing/samples.ts";
+import { inbox, machinesOnPglite } from "../testing/machines-on-pglite.ts";
+import { folderWith } from "../testing/start-triage.ts";
 
-const url = "postgres://ada:secret@db.example.com/triage";
-const env = { TRIAGE_JOURNAL: url };
-let pglite: RunsOnPglite;
-
-beforeAll(async () => {
-  pglite = await runsOnPglite();
-  await (await pglite.openRuns(url, { supervises: false }))[Symbol.asyncDispose]();
-});
-beforeEach(() => pglite.empty());
-afterAll(() => pglite.database.close());
-
-function inbox(length: number) {
-  return Array.from({ length }, (_, index) =>
-    sampleMail({ id: `m-${index}`, subject: `About ${index % 7}` }),
-  );
-}
-
-async function start(words: readonly string[], given: Parameters<typeof startTriage>[1]) {
-  const { openRuns } = pglite;
-  return await startTriage(words, { env, openRuns, ...given });
-}
+const { start } = machinesOnPglite();
 
 test("texts of many tokens and calls in flight keep to the cap", async () => {
   const costOf = (request: object) => Buffer.byteLength(JSON.stringify(request)) / 1_000_000;

@@ -1,31 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
-import { runsOnPglite, type RunsOnPglite } from "../testing/runs-on-pglite.ts";
-import { folderWith, startTriage } from "../testing/start-triage.ts";
+import { expect, test } from "vitest";
+import { recordingTransport, sampleResponse } from "../testing/samples.ts";
+import { inbox, machinesOnPglite } from "../testing/machines-on-pglite.ts";
+import { folderWith } from "../testing/start-triage.ts";
 
-const url = "postgres://ada:secret@db.example.com/triage";
-const env = { TRIAGE_JOURNAL: url };
-let pglite: RunsOnPglite;
-
-beforeAll(async () => {
-  pglite = await runsOnPglite();
-  await (await pglite.openRuns(url, { supervises: false }))[Symbol.asyncDispose]();
-});
-beforeEach(() => pglite.empty());
-afterAll(() => pglite.database.close());
-
-function inbox(length: number) {
-  return Array.from({ length }, (_, index) =>
-    sampleMail({ id: `m-${index}`, subject: `About ${index % 7}` }),
-  );
-}
-
-async function start(words: readonly string[], given: Parameters<typeof startTriage>[1]) {
-  const { openRuns } = pglite;
-  return await startTriage(words, { env, openRuns, ...given });
-}
+const { database, start } = machinesOnPglite();
 
 async function read(cwd: string, name: string): Promise<string> {
   return await readFile(join(cwd, name), "utf8");
@@ -43,7 +23,7 @@ test("the same command joins the run, and pays for nothing again", async () => {
 
 /** Returns how many rows of answers the database has read. */
 async function answersRead(): Promise<number> {
-  const { query } = pglite.database;
+  const { query } = database();
   await query("select pg_stat_force_next_flush()");
   await query("select pg_stat_clear_snapshot()");
   const [row] = await query<{ read: string }>(
@@ -89,7 +69,7 @@ test("other mails, as many, are another run, which looks up what is answered alr
 test("a run that another process has not loaded to its end looks up what is answered already", async () => {
   const cwd = await folderWith(inbox(3));
   await start(["inbox.json"], { cwd });
-  await pglite.database.query(
+  await database().query(
     `truncate evaluator.records, evaluator.chunks;
      update evaluator.runs set state = 'loading', answered = 0, asked = 0, chunks_left = 1`,
   );
@@ -101,7 +81,7 @@ test("answers that were removed or changed are asked for again by the next comma
   const cwd = await folderWith(inbox(3));
   await start(["inbox.json"], { cwd });
   const expected = await read(cwd, "inbox.triage.json");
-  await pglite.database.query(
+  await database().query(
     `with gone as (delete from evaluator.answers where key = (select min(key) from evaluator.answers))
      update evaluator.answers set evaluation = '{}'
      where key = (select max(key) from evaluator.answers)`,

@@ -1,22 +1,14 @@
 import { statusError } from "../testing/refusing.ts";
 import type { Clock } from "evaluator-kit";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
-import { runsOnPglite, type RunsOnPglite } from "../testing/runs-on-pglite.ts";
-import { folderWith, startTriage, stoppedClock } from "../testing/start-triage.ts";
+import { machinesOnPglite } from "../testing/machines-on-pglite.ts";
+import { folderWith, stoppedClock } from "../testing/start-triage.ts";
 
-const env = { TRIAGE_JOURNAL: "postgres://ada:secret@db.example.com/triage" };
+const { database, start } = machinesOnPglite();
 const mails = Array.from({ length: 5 }, (_, index) => sampleMail({ id: `m-${index}` }));
 const TOUCH_MS = 3000;
 const IDLE_MS = 1000;
-let pglite: RunsOnPglite;
-
-beforeAll(async () => {
-  pglite = await runsOnPglite();
-  await (await pglite.openRuns("", { supervises: false }))[Symbol.asyncDispose]();
-});
-beforeEach(() => pglite.empty());
-afterAll(() => pglite.database.close());
 
 /** A clock whose waits end when a test says so. */
 function handClock() {
@@ -34,7 +26,7 @@ function handClock() {
     const due = Array.from(timers).filter((timer) => timer.delayMs === delayMs);
     for (const timer of due) if (timers.delete(timer)) timer.callback();
     for (let turn = 0; turn < 20; turn += 1) {
-      await pglite.database.query("select 1");
+      await database().query("select 1");
       await new Promise(setImmediate);
     }
   };
@@ -51,16 +43,16 @@ async function startRun(onSend: (count: number) => Promise<void>, concurrency: n
     return response;
   };
   const words = ["inbox.json", "--concurrency", String(concurrency)];
-  const given = { env, openRuns: pglite.openRuns, transport: { ...transport, send }, clock };
-  const outcome = startTriage(words, { cwd: await folderWith(mails), ...given });
+  const given = { transport: { ...transport, send }, clock };
+  const outcome = start(words, { cwd: await folderWith(mails), ...given });
   /** Lets the worker look for chunks until its run is done; returns how it ended. */
-  const finish = async (): ReturnType<typeof startTriage> =>
+  const finish = async (): ReturnType<typeof start> =>
     (await Promise.race([outcome, end(IDLE_MS)])) ?? (await finish());
   return { requests: transport.requests, end, finish };
 }
 
 async function changeJob(change: string): Promise<void> {
-  await pglite.database.query(`update evaluator_jobs.job set ${change}`);
+  await database().query(`update evaluator_jobs.job set ${change}`);
 }
 
 test("a chunk that another worker has by now is asked no further", async () => {
@@ -108,7 +100,6 @@ test("a call that fails leaves its money to the next one", async () => {
     return dear;
   });
   const words = ["inbox.json", "--limit", "3", "--price", "1", "--max-cost", "0.003"];
-  const given = { env, openRuns: pglite.openRuns, transport };
-  const { exitCode } = await startTriage(words, { cwd: await folderWith(mails), ...given });
+  const { exitCode } = await start(words, { cwd: await folderWith(mails), transport });
   expect([exitCode, transport.requests.length]).toEqual([2, 3]);
 });

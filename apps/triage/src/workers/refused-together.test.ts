@@ -1,19 +1,12 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { refusing, words } from "../testing/refusing.ts";
-import { runsOnPglite, type RunsOnPglite } from "../testing/runs-on-pglite.ts";
+import { machinesOnPglite } from "../testing/machines-on-pglite.ts";
 import { sampleMail } from "../testing/samples.ts";
-import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
+import { folderWith, readResults } from "../testing/start-triage.ts";
 
-const env = { TRIAGE_JOURNAL: "postgres://ada@db.example.com/triage" };
-let pglite: RunsOnPglite;
-beforeAll(async () => {
-  pglite = await runsOnPglite();
-  await (await pglite.openRuns("", { supervises: false }))[Symbol.asyncDispose]();
-});
-beforeEach(() => pglite.empty());
-afterAll(() => pglite.database.close());
+const machines = machinesOnPglite();
 
 const long = sampleMail({ id: "long", snippet: "word ".repeat(100) });
 const mails = [long, sampleMail({ id: "short" })];
@@ -21,9 +14,7 @@ const mails = [long, sampleMail({ id: "short" })];
 async function folder() {
   const cwd = await folderWith(mails);
   const { transport, asked } = refusing();
-  const start = async (...argv: string[]) => {
-    return await startTriage(argv, { cwd, env, transport, openRuns: pglite.openRuns });
-  };
+  const start = (...argv: string[]) => machines.start(argv, { cwd, transport });
   return { cwd, asked, start };
 }
 

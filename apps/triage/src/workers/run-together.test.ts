@@ -3,32 +3,12 @@ import { join } from "node:path";
 import { systemClock } from "evaluator-kit";
 import { AuthenticationError } from "evaluator-client";
 import { DatabaseError } from "evaluator-runs/postgres";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
-import { runsOnPglite, type RunsOnPglite } from "../testing/runs-on-pglite.ts";
+import { inbox, machinesOnPglite } from "../testing/machines-on-pglite.ts";
 import { folderWith, startTriage } from "../testing/start-triage.ts";
 
-const url = "postgres://ada:secret@db.example.com/triage";
-const env = { TRIAGE_JOURNAL: url };
-let pglite: RunsOnPglite;
-
-beforeAll(async () => {
-  pglite = await runsOnPglite();
-  await (await pglite.openRuns(url, { supervises: false }))[Symbol.asyncDispose]();
-});
-beforeEach(() => pglite.empty());
-afterAll(() => pglite.database.close());
-
-function inbox(length: number) {
-  return Array.from({ length }, (_, index) =>
-    sampleMail({ id: `m-${index}`, subject: `About ${index % 7}` }),
-  );
-}
-
-async function start(words: readonly string[], given: Parameters<typeof startTriage>[1]) {
-  const { openRuns } = pglite;
-  return await startTriage(words, { env, openRuns, ...given });
-}
+const { database, env, start } = machinesOnPglite();
 
 async function read(cwd: string, name: string): Promise<string> {
   return await readFile(join(cwd, name), "utf8");
@@ -163,7 +143,7 @@ test("a worker of another engine, or with other questions, is refused before it 
   const refused = await start(["work", "--run", "1"], { cwd, transport: other });
   expect([refused.exitCode, other.requests.length]).toEqual([1, 0]);
   expect(refused.stderr).toContain("Run 1 asks unknown through gateway, and here the engine is");
-  await pglite.database.query("update evaluator.setups set questions = '{}'");
+  await database().query("update evaluator.setups set questions = '{}'");
   const changed = await start(["work", "--run", "1"], { cwd });
   expect(changed.stderr).toContain("begun by another version of this program");
 });
