@@ -62,7 +62,7 @@ function toDecisionModel(c: Context, id: string) {
   return { ...toModel(c, id), display_name: `${id} (decision model)` };
 }
 
-/** A text model with what it can take, as far as is known: in Anthropic's form, or with the gateway's names. */
+/** Describes a text model and its known capabilities, in Anthropic's form or with the gateway's names. */
 function toReplyModel(c: Context, id: string, models: NamedModels) {
   const { contextWindow, maxOutputTokens, ...able } = capabilitiesOfName(id, models);
   if (!isAnthropic(c)) {
@@ -75,7 +75,7 @@ function toReplyModel(c: Context, id: string, models: NamedModels) {
   };
 }
 
-/** Returns what the model behind a name can take; of `auto`, what one of the tiers can. */
+/** Returns the capabilities of the model behind a name; those of `auto` are the best of all tiers. */
 function capabilitiesOfName(id: string, models: NamedModels): Capabilities {
   const { current, capabilities: listed } = models.routing.services.replies;
   const ofTier = (tier: Tier) => capabilitiesOf(current.tiers[tier].targets[0], listed);

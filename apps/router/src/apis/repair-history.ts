@@ -6,7 +6,7 @@ import { type CallIds, ServiceIds, StepIds } from "./call-ids.ts";
 type Fields = Readonly<Record<string, unknown>>;
 type List = readonly unknown[];
 
-/** Where an API has the calls and results of a conversation. */
+/** How an API lists the tool calls and results of a conversation. */
 interface HistoryForm {
   readonly list: "messages" | "input";
   /** The list of calls or results in an element; null if an element is one. */

@@ -8,7 +8,7 @@ const can = z.boolean("is neither true nor false").exactOptional();
 const notEffort = "is not an effort, such as high";
 const effort = z.string(notEffort).regex(/^[a-z]{1,20}$/, notEffort);
 
-/** What a model can take; an absent value is that of the gateway's list, or unknown. */
+/** The capabilities of a model. A missing one is read from the gateway's list, if the model is on it. */
 export const capabilities = {
   contextWindow: tokens.exactOptional(),
   maxOutputTokens: tokens.exactOptional(),

@@ -18,7 +18,7 @@ export interface Asked {
 /** Capabilities of the gateways' models by id. */
 export type ListedCapabilities = ReadonlyMap<string, Capabilities>;
 
-/** Returns what a model can take: the configuration's words win over the gateway's list. */
+/** Returns the capabilities of a model. The configuration overrides the gateway's list. */
 export function capabilitiesOf(
   { upstream, model, capabilities }: Target,
   listed: ListedCapabilities,
@@ -26,14 +26,12 @@ export function capabilitiesOf(
   return { ...(upstream.type === "gateway" && listed.get(model)), ...capabilities };
 }
 
-/** Returns what the best of several models can take, since `auto` moves to it. */
+/** Returns the greatest capabilities of several models, since `auto` chooses among them. */
 export function bestOf(all: readonly Capabilities[]): Capabilities {
   const most = (name: "contextWindow" | "maxOutputTokens") =>
     all.reduce<number | null>((best, each) => Math.max(best ?? 0, each[name] ?? 0) || null, null);
   const any = (name: "images" | "files" | "tools") =>
-    all.map((each) => each[name]).reduce((one, other) => one ?? other) === undefined
-      ? null
-      : all.some((each) => each[name] !== false);
+    all.every((each) => each[name] === undefined) ? null : all.some((each) => each[name] !== false);
   const efforts = [...new Set(all.flatMap((each) => each.efforts ?? []))];
   return givenOf({
     contextWindow: most("contextWindow"),

@@ -8,7 +8,7 @@ import { askedOf, keepAllowed, type Routing } from "./decide.ts";
 import type { Decision } from "./decision.ts";
 import { type Allowance, allowedTiers, planOf } from "./replies.ts";
 
-/** Plans replies by what the models can take, and by their latest failures. */
+/** Orders the models of a reply by their capabilities and their latest failures. */
 export class Plans {
   readonly #routing: Routing;
   readonly #cooldowns = createCooldowns();

@@ -9,7 +9,7 @@ import { tierNames } from "./tier-question.ts";
 interface Turn {
   /** The decision of the model that replied last. */
   readonly decision: Promise<Decision>;
-  /** What the evaluation chose; null if a failure or a budget decided; undefined before it is known. */
+  /** The evaluation's choice: null if a failure or a budget replaced it, undefined while it is pending. */
   choice: Decision | null | undefined;
   readonly usage: TokenUsage | null;
   usedAt: number;
