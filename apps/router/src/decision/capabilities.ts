@@ -4,7 +4,7 @@ import { lostSetting } from "../conversation/to-call-options.ts";
 import { inputTokensOf } from "../conversation/input-tokens.ts";
 import { estimateInput } from "../reply/billed-tokens.ts";
 import { type PassedRequest, takesBody } from "../reply/passed-request.ts";
-import type { Capabilities, ReplyPlan, Target } from "../reply/upstream.ts";
+import { type Capabilities, type ReplyPlan, type Target, targetName } from "../reply/upstream.ts";
 
 /** A request with the field that only services of one API take. */
 export interface Asked {
@@ -62,7 +62,7 @@ export function createCapabilityCheck(
     return size;
   };
   const windowOf = (target: Target, { contextWindow = Infinity }: Capabilities) => {
-    const known = learned.get(nameOf(target));
+    const known = learned.get(targetName(target));
     return known !== undefined && now() < known.untilMs
       ? Math.min(contextWindow, known.below)
       : contextWindow;
@@ -92,13 +92,9 @@ export function createCapabilityCheck(
   /** Notes that a model refused a conversation as too long. */
   const learn = (target: Target, conversation: Conversation): void => {
     const below = find(conversation).tokens();
-    learned.set(nameOf(target), { below: below - 1, untilMs: now() + LEARNED_MS });
+    learned.set(targetName(target), { below: below - 1, untilMs: now() + LEARNED_MS });
   };
   return { isCapable, order, learn };
-}
-
-function nameOf({ upstream, model }: Target): string {
-  return `${upstream.name} ${model}`;
 }
 
 function sizeOf(conversation: Conversation) {

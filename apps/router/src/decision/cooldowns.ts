@@ -1,5 +1,6 @@
 import type { ReplyFailure } from "../reply/generate-reply.ts";
-import type { ReplyPlan, Target } from "../reply/upstream.ts";
+import { retryAfterMs } from "../reply/reply-failure.ts";
+import { type ReplyPlan, type Target, targetName } from "../reply/upstream.ts";
 import type { Cause } from "./decision.ts";
 
 /** Time that a model without a `Retry-After` is left alone. Chosen: a turn of a person, not an outage. */
@@ -17,15 +18,15 @@ type NotedFailure = Pick<ReplyFailure, "cause" | "httpError" | "isOfRequest">;
 export function createCooldowns(now: () => number = Date.now) {
   const cooldowns = new Map<string, Cooldown>();
   const find = (target: Target): Cooldown | null => {
-    const cooldown = cooldowns.get(nameOf(target));
+    const cooldown = cooldowns.get(targetName(target));
     return cooldown !== undefined && now() < cooldown.untilMs ? cooldown : null;
   };
   /** Notes how a call of a model ended; null is a reply. */
   const note = (target: Target, failed: NotedFailure | null): void => {
-    if (failed === null) cooldowns.delete(nameOf(target));
+    if (failed === null) cooldowns.delete(targetName(target));
     if (failed === null || failed.cause === null || failed.isOfRequest) return;
     const waitMs = toWaitMs(failed.httpError?.retryAfter ?? null, now());
-    cooldowns.set(nameOf(target), { untilMs: now() + waitMs, cause: failed.cause });
+    cooldowns.set(targetName(target), { untilMs: now() + waitMs, cause: failed.cause });
   };
   /** Returns the plan with the models last that are left alone, and why its first one is replaced, if it is. */
   const order = (plan: ReplyPlan): { readonly plan: ReplyPlan; readonly cause: Cause | null } => {
@@ -41,13 +42,7 @@ export function createCooldowns(now: () => number = Date.now) {
   return { note, order };
 }
 
-function nameOf({ upstream, model }: Target): string {
-  return `${upstream.name} ${model}`;
-}
-
-/** A `Retry-After` is in seconds, or a date. */
 function toWaitMs(retryAfter: string | null, nowMs: number): number {
-  const seconds = Number(retryAfter ?? Number.NaN);
-  const ms = Number.isNaN(seconds) ? Date.parse(retryAfter ?? "") - nowMs : seconds * 1000;
+  const ms = retryAfter === null ? Number.NaN : retryAfterMs(retryAfter, nowMs);
   return Number.isNaN(ms) ? COOLDOWN_MS : Math.min(Math.max(0, ms), LONGEST_COOLDOWN_MS);
 }

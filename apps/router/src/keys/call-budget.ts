@@ -5,7 +5,7 @@ import type { Routing } from "../decision/decide.ts";
 import { HttpError } from "../http-error.ts";
 import { ReplyLimitError, type ReplyListener } from "../reply/reply-piece.ts";
 import type { ReplyPlan, Target } from "../reply/upstream.ts";
-import { type ModelPrice, priceFrom } from "../reply/usage.ts";
+import { CACHE_WRITE_FACTOR, type ModelPrice, priceFrom } from "../reply/usage.ts";
 import { type BudgetKey, type Held, type Room, toNano } from "./budget-state.ts";
 import type { Ledger } from "./ledger.ts";
 import { priceOf } from "../decision/replies.ts";
@@ -307,7 +307,8 @@ function mostUsd({ model, upstream }: Target, price: ModelPrice, tokens: CallTok
   const costs = [price, priceFrom(price, input)].map((each) => {
     const { inputUsdPerMillionTokens: perInput } = each;
     const long = isLong ? (each.longCacheWriteUsdPerMillionTokens ?? 2 * perInput) : 0;
-    const write = each.cacheWriteUsdPerMillionTokens ?? (hasCacheWrites ? 1.25 * perInput : 0);
+    const write =
+      each.cacheWriteUsdPerMillionTokens ?? (hasCacheWrites ? CACHE_WRITE_FACTOR * perInput : 0);
     const dearest = Math.max(perInput, write, long);
     return input * dearest + output * each.outputUsdPerMillionTokens;
   });

@@ -9,7 +9,7 @@ import { passRequest } from "./pass-request.ts";
 import { refusalBy, takesBody } from "./passed-request.ts";
 import { Attempt } from "./attempt.ts";
 import type { Redact } from "./redactor.ts";
-import { TOO_LONG, toReplyFailure } from "./reply-failure.ts";
+import { retryAfterMs, TOO_LONG, toReplyFailure } from "./reply-failure.ts";
 import { type ReplyEnd, ReplyLimitError, type ReplyListener } from "./reply-piece.ts";
 import { ReplyPieces } from "./reply-pieces.ts";
 import type { ReplyPlan, Target } from "./upstream.ts";
@@ -150,14 +150,9 @@ function retryDelayMs(
   if (!isTemporary || retries >= plan.maxRetries) return null;
   const ownMs = Math.min(FIRST_DELAY_MS * 2 ** retries, LONGEST_DELAY_MS) * (0.5 + random() / 2);
   const asked = httpError?.retryAfter ?? null;
-  const delayMs = asked === null ? ownMs : toDelayMs(asked, clock);
+  const delayMs = asked === null ? ownMs : retryAfterMs(asked, clock.epochNow());
   const isShort = delayMs <= LONGEST_DELAY_MS && delayMs < endsAtMs - clock.now();
   return isShort ? Math.max(0, delayMs) : null;
-}
-
-function toDelayMs(retryAfter: string, clock: Clock): number {
-  const seconds = Number(retryAfter);
-  return Number.isNaN(seconds) ? Date.parse(retryAfter) - clock.epochNow() : seconds * 1000;
 }
 
 async function ask(target: Target, call: Call): Promise<Outcome> {

@@ -133,6 +133,12 @@ function codeOf(error: unknown): string | null {
 const tooLong =
   /\b(?:prompt|input|request) (?:is )?too (?:long|large)\b|\bcontext (?:length|window|size|limit)\b|\bmaximum (?:prompt|context|number of tokens|input)\b|\bmax_prompt_tokens\b|\btoo many (?:input )?tokens\b|\breduce the length\b/i;
 
+/** Returns the wait of a `Retry-After`, in seconds or a date, in milliseconds; NaN if it is neither. */
+export function retryAfterMs(retryAfter: string, nowMs: number): number {
+  const seconds = Number(retryAfter);
+  return Number.isNaN(seconds) ? Date.parse(retryAfter) - nowMs : seconds * 1000;
+}
+
 /** An answer that is not in the gateway's form has its call as its cause. */
 function wordsOf({ name, message, cause }: Error): string {
   if (name !== "GatewayResponseError" || !APICallError.isInstance(cause)) return message;

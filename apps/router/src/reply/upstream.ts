@@ -74,6 +74,11 @@ export interface Target {
   readonly capabilities?: Capabilities;
 }
 
+/** Returns the name of a model that no other upstream shares. */
+export function targetName({ upstream, model }: Target): string {
+  return `${upstream.name} ${model}`;
+}
+
 /** How a tier replies. */
 export interface ReplyPlan {
   /** Asked in turn if one is rejected or fails before its first piece. */

@@ -25,7 +25,7 @@ export interface ModelPrice {
   readonly inputUsdPerMillionTokens: number;
   readonly outputUsdPerMillionTokens: number;
   readonly cacheReadUsdPerMillionTokens?: number | null;
-  /** @default 1.25 times the input's, as Anthropic publishes; no other service counts writes */
+  /** @default {@link CACHE_WRITE_FACTOR} times the input's */
   readonly cacheWriteUsdPerMillionTokens?: number | null;
   /** For an hour. @default twice the input's */
   readonly longCacheWriteUsdPerMillionTokens?: number | null;
@@ -133,6 +133,9 @@ const counts = [
 /** Factors of modes that services publish for all of their models; another one is unknown. */
 const publishedModes: Readonly<Record<string, number>> = { priority: 2, flex: 0.5, batch: 0.5 };
 
+/** The price of a cache write, in input prices, that Anthropic publishes; no other service counts writes. */
+export const CACHE_WRITE_FACTOR = 1.25;
+
 /** The price of a search that OpenAI and Anthropic publish. */
 const USD_PER_SEARCH = 0.01;
 
@@ -166,7 +169,8 @@ export function costOf(usage: TokenUsage | null, price: ModelPrice | null): numb
   const dollars =
     input * perInput +
     (usage.cacheRead ?? 0) * (step.cacheReadUsdPerMillionTokens ?? perInput) +
-    ((usage.cacheWrite ?? 0) - long) * (step.cacheWriteUsdPerMillionTokens ?? 1.25 * perInput) +
+    ((usage.cacheWrite ?? 0) - long) *
+      (step.cacheWriteUsdPerMillionTokens ?? CACHE_WRITE_FACTOR * perInput) +
     long * (step.longCacheWriteUsdPerMillionTokens ?? 2 * perInput) +
     output * step.outputUsdPerMillionTokens;
   return dollars / 1_000_000;
