@@ -2,10 +2,13 @@ import {
   type AnswerRoute,
   type Evaluation,
   type EvaluationRequest,
+  EvaluatorError,
   type Evaluator,
+  type InvalidRequestError,
   InvalidResponseError,
   type Middleware,
   RefusalError,
+  StatusError,
 } from "evaluator-client";
 import { escalate } from "evaluator-client/escalate";
 import { fallback } from "evaluator-client/fallback";
@@ -27,7 +30,8 @@ interface PaidCall extends Pick<AskedEvaluation, "request"> {
 /** The money of one call: the highest price is reserved for each attempt that may have to be paid. */
 export class Purchase {
   readonly #call: PaidCall;
-  readonly #services: readonly DecisionService[];
+  readonly #calibrations: Calibrations;
+  #services: readonly DecisionService[];
   /** The request as the services get it. */
   readonly request: EvaluationRequest;
   /** Answers that were paid for and not used. */
@@ -35,19 +39,18 @@ export class Purchase {
   /** The failure whose answer is among the lost ones. */
   #counted: unknown = null;
   #isSent = false;
-  #startedAt = 0;
+  readonly #startedAt = performance.now();
   /** The answers that were paid for, each with its service, in the order in which they came. */
   readonly #paid: { readonly service: DecisionService; readonly costUsd: number | null }[] = [];
   #last: DecisionService;
-  readonly evaluator: Evaluator;
 
   constructor(call: PaidCall, services: readonly DecisionService[], calibrations: Calibrations) {
     this.#call = call;
     this.#services = services;
+    this.#calibrations = calibrations;
     const all = services.flatMap((one) => (one.next === null ? [one] : [one, one.next.service]));
     this.request = { ...call.request, state: stateFor(all, call.request.state) };
     this.#last = services[0] as DecisionService;
-    this.evaluator = this.#chain(calibrations);
   }
 
   /** The service that answered first, else the one that was asked last. */
@@ -89,10 +92,19 @@ export class Purchase {
     });
   }
 
+  /** Leaves out the services that do not take the request. @throws InvalidRequestError of the last one if none does */
+  async choose(): Promise<void> {
+    const problems = await Promise.all(
+      this.#services.map((service) => service.problemWith(this.request)),
+    );
+    const takers = this.#services.filter((_, at) => problems[at] === null);
+    if (takers.length === 0) throw problems.at(-1) as InvalidRequestError;
+    this.#services = takers;
+  }
+
   /** @throws HttpError (400) without a price, (429) without room */
   async reserve(): Promise<void> {
     await this.#call.budget?.reserveUsd(this.#mostUsd());
-    this.#startedAt = performance.now();
   }
 
   /** The service that answered, and the time so far. */
@@ -135,18 +147,19 @@ export class Purchase {
     return Math.max(...costs);
   }
 
-  #chain(calibrations: Calibrations): Evaluator {
+  /** Asks the services in turn. */
+  get evaluator(): Evaluator {
     return this.#services.reduceRight<Evaluator | null>((next, service) => {
       const watched = service.evaluator.with(this.#watch(service));
-      const own = this.#escalated(watched, service, calibrations);
-      return next === null ? own : own.with(fallback(next));
+      const own = this.#escalated(watched, service);
+      return next === null ? own : own.with(fallback(next, { on: isForNext }));
     }, null) as Evaluator;
   }
 
   /** Returns an evaluator that asks the second service of a service again for its unsure answers. */
-  #escalated(watched: Evaluator, { model, next }: DecisionService, calibrations: Calibrations) {
+  #escalated(watched: Evaluator, { model, next }: DecisionService) {
     if (next === null) return watched;
-    const bounds = boundsFor({ model, ...next }, this.request.questions, calibrations);
+    const bounds = boundsFor({ model, ...next }, this.request.questions, this.#calibrations);
     if (Object.keys(bounds).length === 0) return watched;
     const again = next.service.evaluator.with(this.#watch(next.service, true));
     return watched.with(escalate(again, bounds));
@@ -202,4 +215,20 @@ export class Purchase {
 /** Whether a failed attempt may have to be paid: its answer was lost, or broke a rule. */
 function isLost(error: unknown): boolean {
   return maybeBilled(error) || error instanceof InvalidResponseError;
+}
+
+/**
+ * Whether the next service may answer: after a failure that passes, a broken answer, and the refusal of an account, of
+ * a model or of a length. Any other bad request is the client's, and must not end in the 5xx of a later service.
+ */
+function isForNext(error: unknown): boolean {
+  if (!(error instanceof EvaluatorError)) return false;
+  if (error.isRetryable || error instanceof InvalidResponseError) return true;
+  if (!(error instanceof StatusError)) return false;
+  return ![400, 422].includes(error.status) || isTooLong(error);
+}
+
+/** Services have no common code for it; the client's advice has the words. */
+function isTooLong({ message }: StatusError): boolean {
+  return message.includes("too long");
 }

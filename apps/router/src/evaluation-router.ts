@@ -60,10 +60,16 @@ export class EvaluationRouter {
     const { list, models } = this.#parts.services.decisions.current;
     const services = list.slice(models.get(call.model ?? "") ?? 0);
     const purchase = new Purchase(call, services, this.#parts.calibrations);
+    const failed = (failure: unknown) => this.#failed(call, purchase, failure);
+    try {
+      await purchase.choose();
+    } catch (failure) {
+      return failed(failure);
+    }
     await purchase.reserve();
     return this.#evaluate(call, purchase).then(
       (evaluation) => this.#answered(call, purchase, evaluation),
-      (failure: unknown) => this.#failed(call, purchase, failure),
+      failed,
     );
   }
 

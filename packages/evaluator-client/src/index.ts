@@ -86,6 +86,7 @@ export type { AnswerRule, AnswersToCheck, ConfidenceFor } from "./evaluation.ts"
 export type { Evaluation, EvaluationResponse, Timing, Usage } from "./evaluation.ts";
 export { evaluationRequestSchema } from "./questions/request.ts";
 export { estimateTokens, estimateTextTokens } from "./questions/tokens.ts";
+export { checkLength } from "./transports/call-estimate.ts";
 export type { EvaluationRequest, QuestionProblem } from "./questions/request.ts";
 export type { JsonObject, JsonValue } from "./questions/json.ts";
 export type { Json, NotJson, PartOf, StateOf } from "./questions/state.ts";

@@ -1,10 +1,12 @@
 import {
+  checkLength,
   createEvaluator,
   directTransport,
   type Evaluation,
   type EvaluationRequest,
   type Evaluator,
   gatewayTransport,
+  InvalidRequestError,
   mostCostUsd,
   type Middleware,
   serviceRows,
@@ -28,6 +30,8 @@ export interface DecisionService {
   } | null;
   /** Whether a state may be a list of parts. */
   readonly takesParts: boolean;
+  /** Returns the error of a request that it does not take, or null; sends nothing. */
+  readonly problemWith: (request: EvaluationRequest) => Promise<InvalidRequestError | null>;
   /** Returns the most US dollars that one attempt of a request can cost; null without a price. */
   readonly mostCostOf: (request: EvaluationRequest) => number | null;
   /** Returns the price of an evaluation in US dollars; null if unknown. */
@@ -113,6 +117,7 @@ export function serviceOf({ name, evaluator, transport, ...parts }: ServiceParts
     address: `${name} ${addressOf(transport)}`,
     next: null,
     takesParts: transport.images !== undefined,
+    problemWith: (request) => problemWith(request, { evaluator, transport }),
     mostCostOf(request) {
       if (usdPerMillionTokens === null) return null;
       return mostCostUsd(request, { inputUsdPerMillionTokens: usdPerMillionTokens, transport });
@@ -124,6 +129,23 @@ export function serviceOf({ name, evaluator, transport, ...parts }: ServiceParts
       return (usage.inputTokens * usdPerMillionTokens) / 1_000_000;
     },
   };
+}
+
+/** Answers without asking, so that only the client's checks run, which come before its middleware. */
+const unasked: Middleware = () => Promise.resolve({} as never);
+
+async function problemWith(
+  request: EvaluationRequest,
+  { evaluator, transport }: Pick<ServiceParts, "evaluator" | "transport">,
+): Promise<InvalidRequestError | null> {
+  try {
+    await evaluator.with(unasked).evaluate(request);
+    checkLength(request, transport);
+    return null;
+  } catch (error) {
+    if (error instanceof InvalidRequestError) return error;
+    throw error;
+  }
 }
 
 /** Returns a state for services; those without parts get the JSON of a list. */

@@ -16,15 +16,17 @@ import { hashOf } from "../keys/router-key.ts";
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-// Starts routers as processes: two share one dollar for a hundred calls at once, and others are killed. First with
-// messages, then with clients' own questions.
-const [kills = "200", lease = "400"] = process.argv.slice(2);
+// Starts routers as processes: two share one dollar for a hundred calls at once, and others are killed beside one that
+// goes on. First with messages, then with clients' own questions, or only with the named ones.
+const [kills = "200", lease = "400", only] = process.argv.slice(2);
 const leaseMs = Number(lease);
 const folder = await mkdtemp(join(tmpdir(), "budget-"));
 const main = fileURLToPath(new URL("../main.ts", import.meta.url));
 const price = { input: 1, output: 10 };
 const decisionPrice = { input: 50 };
 const key = { budget: "team", usdPerDay: 1, usdPerMonth: null };
+/** More than all calls cost whose router is killed. */
+const wideKey = { ...key, usdPerDay: 1000 };
 
 const seen = { paidUsd: 0, hanging: 0 };
 const event = (data: object) => `data: ${JSON.stringify(data)}\n\n`;
@@ -82,8 +84,8 @@ await writeFile(
   JSON.stringify({ upstreams, tiers, decisions }),
 );
 
-async function writeKeys(name: string): Promise<string> {
-  const stored = { name: "alice", ...key, sha256: hashOf("rk_alice") };
+async function writeKeys(name: string, limits: typeof key): Promise<string> {
+  const stored = { name: "alice", ...limits, sha256: hashOf("rk_alice") };
   await writeFile(join(folder, name), JSON.stringify([stored]));
   return name;
 }
@@ -139,14 +141,14 @@ async function startRouter(keys: string, path: string, routerLeaseMs = leaseMs) 
 
 /** Asks two routers a hundred times at once, twice. */
 async function checkBound({ name, path, quick }: CallKind): Promise<void> {
-  const keys = await writeKeys(`${name}-bound.json`);
+  const keys = await writeKeys(`${name}-bound.json`, key);
   seen.paidUsd = 0;
   // A busy machine may stop a router for longer than a short lease, which charges the calls in flight in full.
   const start = () => startRouter(keys, path, 60_000);
   const routers = [await start(), await start()];
   const statuses: number[] = [];
   for (let wave = 0; wave < 2; wave += 1) {
-    const asked = routers.flatMap(({ ask }) => Array.from({ length: 50 }, () => ask(quick)));
+    const asked = routers.flatMap(({ ask }) => times(50, () => ask(quick)));
     statuses.push(...(await Promise.all(asked)));
   }
   for (const { child } of routers) child.kill("SIGTERM");
@@ -162,33 +164,59 @@ async function checkBound({ name, path, quick }: CallKind): Promise<void> {
   assert(Math.abs(dayNano / 1e9 - seen.paidUsd) < 1e-4, "the ledger has what was paid");
 }
 
-async function checkKill(ledger: Ledger, keys: string, { path, hanging }: CallKind): Promise<void> {
-  const { child, ask } = await startRouter(keys, path);
+type Router = Awaited<ReturnType<typeof startRouter>>;
+
+/** Kills a router with calls in flight, while another one with the same file answers. */
+async function checkKill(ledger: Ledger, { child, ask }: Router, { kind, other }: KillParts) {
   seen.hanging = 0;
-  const calls = Array.from({ length: 5 }, () => ask(hanging).catch(() => 0));
+  const calls = [
+    ...times(5, () => ask(kind.hanging)),
+    ...times(5, () => ask(kind.quick)),
+    ...times(5, () => other.ask(kind.quick)),
+  ].map((call) => call.catch(() => 0));
   while (seen.hanging < 5) await setTimeout(5);
   await setTimeout(Math.random() * leaseMs);
-  assert(reservedNano(await ledger.state(key)) > 0, "calls in flight are reserved");
+  assert(reservedNano(await ledger.state(wideKey)) > 0, "calls in flight are reserved");
   child.kill("SIGKILL");
-  await Promise.all(calls);
+  const statuses = await Promise.all(calls);
   await setTimeout(2 * leaseMs);
-  assert.equal(reservedNano(await ledger.state(key)), 0, "the budget is free");
+  const state = await ledger.state(wideKey);
+  assert.equal(reservedNano(state), 0, "the budget is free");
+  assert(
+    state.dayNano >= Math.floor(seen.paidUsd * 1e9),
+    "the ledger forgets nothing that was paid",
+  );
+  return statuses.filter((status) => status === 0).length;
 }
 
+interface KillParts {
+  readonly kind: CallKind;
+  readonly other: Router;
+}
+
+const times = <TValue>(count: number, make: () => TValue) => Array.from({ length: count }, make);
+
 async function checkKills(kind: CallKind): Promise<void> {
-  const keys = await writeKeys(`${kind.name}-kills.json`);
+  const keys = await writeKeys(`${kind.name}-kills.json`, wideKey);
   const ledger = new Ledger(() => openLedger(join(folder, keys)), { leaseMs });
-  for (let each = 0; each < Number(kills); each += 1) await checkKill(ledger, keys, kind);
-  const { dayNano } = await ledger.state(key);
+  const other = await startRouter(keys, kind.path);
+  seen.paidUsd = 0;
+  let cut = 0;
+  for (let each = 0; each < Number(kills); each += 1) {
+    cut += await checkKill(ledger, await startRouter(keys, kind.path), { kind, other });
+  }
+  other.child.kill("SIGTERM");
+  await once(other.child, "exit");
+  const { dayNano } = await ledger.state(wideKey);
   await ledger.close();
   print(
-    `${kind.name}, kills: after each of ${kills} the budget was free within ${2 * leaseMs} ms; $${(dayNano / 1e9).toFixed(6)} were charged`,
+    `${kind.name}, kills: after each of ${kills} the budget was free within ${2 * leaseMs} ms; ${cut} calls were cut, the models were paid $${seen.paidUsd.toFixed(4)} and $${(dayNano / 1e9).toFixed(4)} were charged`,
   );
-  assert(dayNano > 0, "a call that was killed on its way is charged");
+  assert(cut > 0 && dayNano > 0, "a call that was killed on its way is charged");
 }
 
 try {
-  for (const kind of kinds) {
+  for (const kind of kinds.filter(({ name }) => only === undefined || name === only)) {
     await checkBound(kind);
     await checkKills(kind);
   }

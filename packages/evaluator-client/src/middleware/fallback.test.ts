@@ -53,6 +53,15 @@ test("asks after the errors that are named, subclasses included, and no others",
   await expect(evaluator.evaluate(scamRequest("a"))).rejects.toBe(failures.connection);
 });
 
+test("a function says after which errors", async () => {
+  const on = (error: unknown) => error instanceof StatusError && error.status === 401;
+  expect((await helped(failures.key, { on }).evaluator.evaluate(scamRequest("a"))).transport).toBe(
+    "second",
+  );
+  const { evaluator } = helped(failures.unavailable, { on });
+  await expect(evaluator.evaluate(scamRequest("a"))).rejects.toBe(failures.unavailable);
+});
+
 test("asks nobody once the call is aborted", async () => {
   const controller = new AbortController();
   const answer = () => {

@@ -9,8 +9,8 @@ export type ErrorClass = abstract new (...args: never[]) => EvaluatorError;
 
 /** When to ask somebody else. */
 export interface FallbackOptions {
-  /** After which errors. @default those that a retry may help, and answers that break the contract */
-  on?: readonly ErrorClass[] | undefined;
+  /** After which errors, or whether after one. @default those that a retry may help, and answers that break the contract */
+  on?: readonly ErrorClass[] | ((error: unknown) => boolean) | undefined;
   /** How long a call waits for a pause or for retries of the first service, in milliseconds. @default 1000 */
   maxWaitMs?: number | undefined;
 }
@@ -38,10 +38,13 @@ const optionsSchema = optionsObject({
  */
 export function fallback(evaluator: Evaluator, options: FallbackOptions = {}): Middleware {
   checkOptions(helperSchema, { evaluator });
-  checkOptions(optionsSchema, options);
+  const isFunction = typeof options.on === "function";
+  checkOptions(optionsSchema, isFunction ? { ...options, on: undefined } : options);
   const { maxWaitMs = 1000 } = options;
-  const on = options.on && [...options.on];
-  const isOf = (error: unknown) => on?.some((kind) => error instanceof kind) === true;
+  const { on } = options;
+  const kinds = Array.isArray(on) ? [...(on as readonly ErrorClass[])] : [];
+  const isOf =
+    typeof on === "function" ? on : (error: unknown) => kinds.some((kind) => error instanceof kind);
   // A probe that is not answered in time has the error that began the pause as its cause.
   const isMeant = (error: unknown): boolean =>
     on === undefined ? isWorthAnother(error) : isOf(error) || isOf((error as Error).cause);
