@@ -1,63 +1,8 @@
-import { createEvaluator, gatewayTransport } from "evaluator-client";
 import { expect, onTestFinished, test } from "vitest";
-import { budgetRouter } from "../testing/budget-router.ts";
-import { servicesOver } from "../testing/test-router.ts";
+import { answer, routerOver } from "../testing/priced-services.ts";
 import type { Answer } from "../testing/upstreams.ts";
-import type { EvaluationRecord } from "../evaluations/evaluation-record.ts";
-import { serviceOf } from "../evaluations/evaluation-services.ts";
 import { sqliteLedger } from "./key-database.ts";
 import { Ledger } from "./ledger.ts";
-
-const questions = { scam: { type: "noul", instructions: "Is it a scam?" } };
-const body = { model: "jev-latest", state: "You have won the lottery", questions };
-
-const answer = (marketCost: string | null, differences: object = {}) => ({
-  answers: { scam: { type: "boolean", probability: 0.5 } },
-  rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
-  usage: { inputTokens: 50, outputTokens: 5 },
-  warnings: [],
-  providerMetadata: marketCost === null ? {} : { gateway: { marketCost } },
-  ...differences,
-});
-
-interface RouterDifferences {
-  readonly usdPerDay?: number;
-  readonly maxRetries?: number;
-  readonly ledger?: Ledger;
-  /** The models of the services; that of the vendor reads 32,000 tokens, and any other one has no known limit. */
-  readonly modelIds?: readonly string[];
-}
-
-/** A router whose services are the given answers, in this order, at the price of a dollar for a million tokens. */
-async function routerOver(
-  answers: readonly Answer[],
-  { usdPerDay = 1, maxRetries = 0, modelIds = [], ...parts }: RouterDifferences = {},
-) {
-  const records: EvaluationRecord[] = [];
-  const list = answers.map((one, at) => {
-    const modelId = modelIds[at];
-    const transport = gatewayTransport({
-      ...(modelId !== undefined && { modelId }),
-      apiKey: "a-key",
-      baseUrl: "http://gateway.invalid/v4/ai",
-      env: {},
-      fetch: async (input, init) => one(new Request(input, init)),
-    });
-    const evaluator = createEvaluator(
-      { transport, maxRetries, limits: {}, retry: { initialDelayMs: 1 } },
-      { random: () => 0 },
-    );
-    return serviceOf({ name: `service-${at}`, evaluator, transport, price: 1, reportsCost: true });
-  });
-  const services = {
-    ...servicesOver(fetch),
-    decisions: { current: { list: list as never, models: new Map([["second", 1]]) } },
-  };
-  const observeEvaluation = (record: EvaluationRecord) => void records.push(record);
-  const router = await budgetRouter(usdPerDay, {}, { services, observeEvaluation, ...parts });
-  const ask = (more: object = {}) => router.post("/v1/systemone", { ...body, ...more });
-  return { ...router, services, ask, records };
-}
 
 /** The reservation of one call: its bytes and the service's prompt, at a dollar for a million tokens. */
 const reserved = async (more: object = {}) => {
@@ -248,63 +193,6 @@ test.each([
   expect(dayNano).toBe(times * (await reserved()));
   expect(reservedNano).toBe(0);
 });
-
-const longState = { state: "You have won the lottery. ".repeat(8000) };
-
-test("a state that is too long for the first service is answered by the next one, and only its price is reserved", async () => {
-  let nano = 0;
-  const router = await routerOver(
-    [
-      () => expect.unreachable(),
-      async () => {
-        nano = (await router.spent()).reservedNano;
-        return Response.json(answer("0.25"));
-      },
-    ],
-    { modelIds: ["typesafe-ai/jev", "other/long"] },
-  );
-  const { list } = router.services.decisions.current;
-  Object.assign(list[0], { mostCostOf: () => 1000 });
-  expect((await router.ask(longState)).status).toBe(200);
-  expect(nano).toBeLessThan(1_000_000_000);
-  expect(router.records).toMatchObject([{ service: "service-1", outcome: "answered" }]);
-});
-
-test("a request that no service takes is refused before the budget is looked at, and is in the log", async () => {
-  const router = await routerOver([() => expect.unreachable(), () => expect.unreachable()], {
-    usdPerDay: 0.000001,
-  });
-  const response = await router.ask(longState);
-  expect(response.status).toBe(422);
-  expect(await response.text()).toContain("more than the 32,000 tokens");
-  expect(await router.spent()).toMatchObject({ dayNano: 0, reservedNano: 0 });
-  expect(router.records).toMatchObject([{ outcome: "failed", failure: "InvalidRequestError" }]);
-});
-
-const refused = (status: number, message: string) => () =>
-  Response.json({ error: { message } }, { status });
-
-test.each([
-  ["a wrong key", refused(401, "No."), 200],
-  ["no credit", refused(402, "No."), 200],
-  ["an unknown model", refused(404, "No."), 200],
-  ["a long body", refused(413, "No."), 200],
-  ["a context that is too long", refused(400, "maximum context length is 8 tokens"), 200],
-  ["a bad request", refused(400, "No."), 400],
-  ["a wrong field", refused(422, "No."), 400],
-])(
-  "after %s of the first service, the next one is asked only if it may answer",
-  async (...given) => {
-    const [, first, status] = given;
-    const router = await routerOver([first, () => Response.json(answer("0.25"))]);
-    expect((await router.ask()).status).toBe(status);
-    const { dayNano, reservedNano } = await router.spent();
-    expect({ dayNano, reservedNano }).toEqual({
-      dayNano: status === 200 ? 250_000_000 : 0,
-      reservedNano: 0,
-    });
-  },
-);
 
 test("a model's name begins at its place in the list", async () => {
   const router = await routerOver([() => expect.unreachable(), () => Response.json(answer("0"))]);
