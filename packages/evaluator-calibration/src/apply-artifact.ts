@@ -5,6 +5,7 @@ import {
   recalibrationOf,
 } from "./artifact.ts";
 import { type AskedQuestions, formOf, questionHash } from "./kinds.ts";
+import { stepOfWire } from "./input/step-wire.ts";
 import { jsonHash } from "./math/json-hash.ts";
 import { applyRecalibration, recalibrationsOf } from "./recalibration.ts";
 import { complement, toHundredths } from "./thresholds/risk-coverage.ts";
@@ -197,15 +198,18 @@ export function decide(
   return Object.fromEntries(decisions);
 }
 
-/** Whether the artifact's model gave an answer; of models without a name, only the first is known to be. */
+/** Whether the artifact's model gave an answer; of several with one name, the first is known to be unless its wire has a step. */
 function isOfModel(
   id: string,
-  { modelId, route }: PrintedEvaluation,
+  { modelId, route, steps = [] }: PrintedEvaluation,
   { model }: CalibrationArtifact,
 ): boolean {
   const own = route !== undefined && Object.hasOwn(route, id) ? route[id] : undefined;
   if (own === undefined) return modelId === model.id;
-  return own.modelId === model.id && (model.id !== null || own.step === 1);
+  if (own.modelId !== model.id) return false;
+  const named = steps.findIndex((step) => step.modelId === model.id) + 1;
+  const step = stepOfWire(model.wire) ?? named;
+  return step === 0 ? model.id !== null || own.step === 1 : own.step === step;
 }
 
 function actOf(answer: PrintedAnswer, { question, action }: LockedThreshold) {

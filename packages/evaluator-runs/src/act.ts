@@ -1,5 +1,6 @@
 import { createReadStream, existsSync, statSync } from "node:fs";
-import { answerSchema } from "evaluator-client";
+import { answerSchema, type Questions } from "evaluator-client";
+import type { CalibrationArtifact } from "evaluator-calibration";
 import {
   AnswerTable,
   CalibrationInputError,
@@ -16,9 +17,9 @@ import {
 } from "evaluator-kit";
 import { printCount } from "./amounts.ts";
 import { z } from "zod";
-import { decisionsOf, readCalibration } from "./calibration.ts";
+import { deciderOf, readCalibration } from "./calibration.ts";
 import { readTable } from "./input/read-table.ts";
-import { type RunResults, withResults } from "./journal-results.ts";
+import { withResults } from "./journal-results.ts";
 import type { FileCommand } from "./options.ts";
 import { toInputPath, toJournalPath } from "./output/paths.ts";
 import { formatRecords, toSafeTexts } from "./output/write-records.ts";
@@ -33,21 +34,27 @@ type ActCommand = FileCommand<"act">;
  * @throws CliError before it prints, if the calibration is of another model or of other questions.
  */
 export async function printActs(command: ActCommand, context: ProgramContext): Promise<number> {
-  const given = { ...command, calibration: command.artifact, takesFile: true };
+  const { artifact: files } = command;
+  const [calibration = ""] = files;
+  const given = { ...command, calibration, takesFile: true };
   const readAnswers = await answerFile(command, context);
   const open = async (isOrdered: boolean, use: (input: ActInput) => Promise<number>) =>
     readAnswers === null
-      ? await withResults({ ...given, isOrdered }, context, use)
+      ? await withResults({ ...given, isOrdered }, context, async ({ rows, questions }) =>
+          use({ rows, calibrations: await readCalibrations(files, questions, context) }),
+        )
       : await use(readAnswers());
   const progress = createProgress(context);
   let checked = 0;
-  await open(false, async (results) => {
-    for await (const { kept } of results.rows) {
-      decisionsOf(kept, results.calibration);
+  await open(false, async ({ rows, calibrations }) => {
+    const decider = deciderOf(calibrations);
+    for await (const { kept } of rows) {
+      decider.decide(kept);
       checked += 1;
       progress.show(() => `${printCount(checked)} answers checked`);
     }
     progress.end();
+    decider.check();
     return 0;
   });
   const isAgainst = await readKnownTruths(command, context);
@@ -67,15 +74,25 @@ export async function printActs(command: ActCommand, context: ProgramContext): P
   });
 }
 
-/** The part of results that acts are made of. */
-type ActInput = Pick<RunResults, "calibration"> & {
+/** The results that acts are made of. */
+interface ActInput {
+  /** Of each engine its promises. */
+  readonly calibrations: readonly CalibrationArtifact[];
   readonly rows: AsyncIterable<ActRow>;
-};
+}
+
+async function readCalibrations(
+  files: readonly string[],
+  questions: Questions | null,
+  context: ProgramContext,
+): Promise<CalibrationArtifact[]> {
+  return await Promise.all(files.map((file) => readCalibration(file, questions, context)));
+}
 
 /** The answers about a record; with a question, only that one is printed. */
 interface ActRow {
   readonly input: { readonly id: string; readonly question?: string };
-  readonly kept: Parameters<typeof decisionsOf>[0];
+  readonly kept: Parameters<ReturnType<typeof deciderOf>["decide"]>[0];
 }
 
 const answersSchema = z.object({
@@ -96,8 +113,8 @@ async function answerFile({ file, journal, artifact }: ActCommand, context: Prog
   const path = toInputPath(file, cwd);
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   if (!isFile || existsSync(toJournalPath(path, source))) return null;
-  const calibration = await readCalibration(artifact, null, context);
-  return (): ActInput => ({ calibration, rows: answerRows(path, signal) });
+  const calibrations = await readCalibrations(artifact, null, context);
+  return (): ActInput => ({ calibrations, rows: answerRows(path, signal) });
 }
 
 async function* answerRows(path: string, signal: AbortSignal): AsyncGenerator<ActRow> {
@@ -183,17 +200,19 @@ function isSameTruth(truth: unknown, act: string): boolean {
 type Counts = Record<"all" | "unanswered", number> & { readonly acts: Map<string, number> };
 
 async function* actLines(
-  { rows, calibration }: ActInput,
+  { rows, calibrations }: ActInput,
   { actsOnly, isAgainst }: ActCommand & { readonly isAgainst: IsAgainst },
   counts: Counts,
 ) {
-  const questions = [...new Set(calibration?.thresholds.map(({ question }) => question))];
+  const thresholds = calibrations.flatMap((artifact) => artifact.thresholds);
+  const questions = [...new Set(thresholds.map(({ question }) => question))];
   if (questions.length === 0) {
     const problem = "The calibration holds no promised threshold, so there is no act.";
     throw new CliError(problem, { exitCode: exitCodes.notEnoughEvidence });
   }
+  const { decide } = deciderOf(calibrations);
   for await (const { input, kept } of rows) {
-    const decisions = decisionsOf(kept, calibration);
+    const decisions = decide(kept);
     for (const question of questions.filter((one) => one === (input.question ?? one))) {
       const found = decisions[question] ?? { act: null, why: "no-answer" as const };
       const isWrong = found.act !== null && isAgainst(input.id, question, found.act);

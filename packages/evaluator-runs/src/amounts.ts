@@ -44,10 +44,31 @@ export function printDuration(milliseconds: number): string {
 export function describeSteps(
   steps: readonly (StepFacts & { readonly step?: number })[],
 ): string[] {
-  return steps.map(({ name, records, answers, costUsd, isUnpriced, failed, failure, step }, at) => {
+  return steps.map(({ name, records, answers, unsure, costUsd, isUnpriced, ...facts }, at) => {
+    const { failed, failure, step = at + 1 } = facts;
     const cost = printUsd(isUnpriced ? null : costUsd);
     const kept = `; it failed for ${printCounted(failed, "record")}, which keep the answers before${failure === undefined ? "" : ` (last: ${failure})`}`;
-    const counts = `asked about ${printCounted(records, "record")}, gave ${printCounted(answers, "answer")}`;
-    return printable`Step ${String(step ?? at + 1)}, ${name}: ${counts}, ${cost}${failed > 0 ? kept : ""}.`;
+    const rest = unsure > 0 ? ` (${printCount(unsure)} unsure)` : "";
+    const counts = `asked about ${printCounted(records, "record")}, gave ${printCounted(answers, "answer")}${rest}`;
+    return printable`Step ${String(step)}, ${name}: ${counts}, ${cost}${failed > 0 ? kept : ""}.`;
   });
+}
+
+/** Returns in one sentence how many labelled answers of each engine are wrong; null without a second engine. */
+export function describeWrong(
+  steps: readonly { readonly step: number; readonly labelled: number; readonly wrong: number }[],
+): string | null {
+  if (steps.length === 0) return null;
+  const byStep = [...Map.groupBy(steps, ({ step }) => step)].toSorted(([one], [two]) => one - two);
+  const sums = byStep.map(([step, parts]) => {
+    const sum = (count: "labelled" | "wrong") =>
+      parts.reduce((total, part) => total + part[count], 0);
+    return { step, labelled: sum("labelled"), wrong: sum("wrong") };
+  });
+  if (sums.every(({ labelled }) => labelled === 0))
+    return "No answer is labelled yet, so it is not known how many of each step are wrong.";
+  const counts = sums.map(({ step, labelled, wrong }) => {
+    return `${printCount(wrong)} of ${printCount(labelled)} of step ${step}`;
+  });
+  return `Of the labelled answers are wrong: ${counts.join(", ")}.`;
 }

@@ -79,6 +79,44 @@ export function decisionsOf(
   return refuseMismatch(() => decide(decided, artifact));
 }
 
+/** Returns a function that decides by the promises of several engines, each about its own answers. */
+export function deciderOf(artifacts: readonly CalibrationArtifact[]) {
+  /** Why an artifact has fitted no answer so far. */
+  const misfits = new Map<CalibrationArtifact, unknown>();
+  const fitting = new Set<CalibrationArtifact>();
+  const decide = (kept: DecidedEvaluation | null) => {
+    const found: Record<string, Decision> = {};
+    for (const artifact of artifacts) {
+      let decisions: ReturnType<typeof decisionsOf>;
+      try {
+        decisions = decisionsOf(kept, artifact);
+        if (Object.keys(decisions).length > 0) fitting.add(artifact);
+      } catch (error) {
+        // If several engines may be asked, the others' promises are about other answers.
+        const { field } = Object((error as CliError).cause) as Partial<CalibrationMismatchError>;
+        if (field !== "model" || kept?.route === undefined) throw error;
+        misfits.set(artifact, error);
+        continue;
+      }
+      for (const [id, decision] of Object.entries(decisions)) {
+        const isKnown = Object.hasOwn(found, id) && found[id]?.act !== null;
+        const isTold =
+          Object.hasOwn(found, id) && decision.act === null && decision.why === "no-promise";
+        if (!isKnown && !isTold) found[id] = decision;
+      }
+    }
+    return found;
+  };
+  return {
+    decide,
+    /** @throws CliError if an artifact is of a model that gave no answer at all */
+    check(): void {
+      const [, error] = [...misfits].find(([artifact]) => !fitting.has(artifact)) ?? [];
+      if (error !== undefined) throw error;
+    },
+  };
+}
+
 function refuseMismatch<TResult>(apply: () => TResult): TResult {
   try {
     return apply();

@@ -18,12 +18,15 @@ export interface NextEngine {
   readonly transport: Transport;
   /** When an answer of the first engine is unsure, by question. */
   readonly bounds: Bounds;
+  /** When an answer of this engine is unsure, too; `route` then has the mark. @default never */
+  readonly nextBounds?: Bounds | undefined;
 }
 
 /** The typed options of a second engine. */
 export interface ThenOptions {
   readonly then?: string | undefined;
   readonly unsure?: readonly string[] | undefined;
+  readonly thenUnsure?: readonly string[] | undefined;
   readonly calibration?: string | null | undefined;
 }
 
@@ -37,57 +40,63 @@ export async function readNextEngine(
   questions: Questions,
   { cwd, openTransport }: Pick<ProgramContext, "cwd" | "openTransport">,
 ): Promise<NextEngine | null> {
-  const { then: engine, dryRun, env: all } = options;
-  const bounds = await readBounds(options, questions, { cwd });
-  if (engine === undefined) return null;
+  const { then: engine, unsure, thenUnsure, calibration, dryRun, env: all } = options;
+  if (engine === undefined) {
+    const typed = unsure === undefined ? thenUnsure && "--then-unsure" : "--unsure";
+    if (typed === undefined) return null;
+    throw new UsageError(`${typed} belongs to --then ENGINE, which is asked again.`);
+  }
+  const words = unsure ?? (calibration == null ? [] : [calibration]);
+  if (words.length === 0) {
+    throw new UsageError(`--then needs --unsure BOUND: when an answer is unsure. ${forms}`);
+  }
+  const bounds = await readBounds("--unsure", words, { questions, cwd });
+  const nextBounds = await readBounds("--then-unsure", thenUnsure ?? [], { questions, cwd });
   // The variable names a model of the first engine.
   const { EVALUATOR_MODEL_ID: _, ...env } = all;
-  return { transport: await openTransport({ engine, dryRun, env }), bounds };
+  return { transport: await openTransport({ engine, dryRun, env }), bounds, nextBounds };
+}
+
+interface BoundsContext extends Pick<CliContext, "cwd"> {
+  readonly questions: Questions;
 }
 
 /**
  * Returns when an answer is unsure, by question; a bound of one question goes before one of all.
  *
- * @throws UsageError if a bound is wrong, fits no question, or is missing.
+ * @throws UsageError if a bound is wrong, or fits no question.
  */
 async function readBounds(
-  { then, unsure, calibration }: ThenOptions,
-  questions: Questions,
-  context: Pick<CliContext, "cwd">,
+  option: string,
+  texts: readonly string[],
+  context: BoundsContext,
 ): Promise<Bounds> {
-  if (then === undefined) {
-    if (unsure === undefined) return {};
-    throw new UsageError("--unsure belongs to --then ENGINE, which is asked again.");
-  }
-  const texts = unsure ?? (calibration == null ? [] : [calibration]);
-  if (texts.length === 0) {
-    throw new UsageError(`--then needs --unsure BOUND: when an answer is unsure. ${forms}`);
-  }
-  const [ofAll, ofOne]: [Record<string, Bound>, Record<string, Bound>] = [{}, {}];
+  const { questions } = context;
+  const [ofAll, ofOne] = [new Map<string, Bound>(), new Map<string, Bound>()];
   for (const text of texts) {
-    const { id, bound } = await readBound(text, questions, context);
+    const { id, bound } = await readBound(option, text, context);
     const ids = id === null ? Object.keys(questions) : [id];
     const fitting = ids.filter((one) => boundFits(bound, one, questions[one] as Question));
     if (fitting.length === 0) {
-      throw new UsageError(printable`--unsure "${text}" fits no question that is asked. ${forms}`);
+      throw new UsageError(printable`${option} "${text}" fits no question that is asked. ${forms}`);
     }
     const chosen = id === null ? ofAll : ofOne;
     for (const one of fitting) {
-      if (Object.hasOwn(chosen, one))
-        throw new UsageError(printable`--unsure "${text}" is a second bound of ${one}.`);
-      chosen[one] = bound;
+      if (chosen.has(one))
+        throw new UsageError(printable`${option} "${text}" is a second bound of ${one}.`);
+      chosen.set(one, bound);
     }
   }
-  return { ...ofAll, ...ofOne };
+  return Object.fromEntries([...ofAll, ...ofOne]);
 }
 
 const forms =
   "Use 0.8 (its most probable side, option or level is less probable), 0.2..0.8 (yes is between) or a calibration.json (it reaches no promised threshold), for one question as in refund=0.8.";
 
-async function readBound(text: string, questions: Questions, { cwd }: Pick<CliContext, "cwd">) {
+async function readBound(option: string, text: string, { questions, cwd }: BoundsContext) {
   const [, id = null, typed = ""] = /^(?:(.+)=)?([^=]+)$/s.exec(text) ?? [];
   const wrong = (problem: string) =>
-    new UsageError(printable`--unsure "${text}" ${problem}. ${forms}`);
+    new UsageError(printable`${option} "${text}" ${problem}. ${forms}`);
   if (id !== null && !Object.hasOwn(questions, id)) throw wrong("names no question that is asked");
   const bound = boundFrom(typed);
   if (bound !== null) return { id, bound };
@@ -99,7 +108,10 @@ async function readBound(text: string, questions: Questions, { cwd }: Pick<CliCo
 export function serviceThrough(transport: Transport, next?: NextEngine | null): Service {
   const service = serviceOf(transport);
   if (next == null) return service;
-  return serviceOfBoth(service, serviceOf(next.transport), describeBounds(next.bounds));
+  const { transport: second, bounds, nextBounds = {} } = next;
+  const own = describeBounds(nextBounds);
+  const marked = own === "" ? "" : `; its own answers are unsure if ${own}`;
+  return serviceOfBoth(service, serviceOf(second), describeBounds(bounds) + marked);
 }
 
 /** Returns bounds in words, for people and for the hash of a run. */

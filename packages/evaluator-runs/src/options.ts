@@ -94,6 +94,7 @@ export function addRunOptions<TArguments extends unknown[]>(
     .option("--skip-invalid", "leave out invalid records and name them, instead of ending the run")
     .addOption(sharedOptions.again)
     .addOption(sharedOptions.unsure)
+    .addOption(sharedOptions.thenUnsure)
     .addOption(sharedOptions.calibration)
     .addOption(sharedOptions.format);
   const days = source.dayOf === undefined ? [] : [sharedOptions.since];
@@ -118,6 +119,7 @@ const declareWork = (program: Command, source: RecordSource) =>
     .addOption(sharedOptions.offline)
     .addOption(sharedOptions.again)
     .addOption(sharedOptions.unsure)
+    .addOption(sharedOptions.thenUnsure)
     .addOption(sharedOptions.concurrency)
     .addOption(sharedOptions.rate)
     .addOption(sharedOptions.price)
@@ -219,7 +221,7 @@ const declareAct = (program: Command, source: RecordSource) =>
       `Prints one JSON line for each ${source.word} and each question with a promised threshold, in the order of\nthe input: { id, question, act, evidence }, or { id, question, act: null, why }. It acts on nothing\nitself. A calibration of another model or of other questions is refused, and nothing is printed.\nExit code 2: some records have no answer.`,
     )
     .argument("[file]", optionalFile)
-    .requiredOption("--artifact <calibration.json>", "the promises, as calibrate wrote them")
+    .addOption(sharedOptions.artifact)
     .option("--acts-only", "print no line without an act")
     .option("--labels <file>", "labels that are known: no act contradicts one of them")
     .addOption(sharedOptions.journal(source))

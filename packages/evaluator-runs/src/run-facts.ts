@@ -27,6 +27,8 @@ const stepFactsSchema = z.object({
   records: z.int(),
   /** The questions whose answer it gave in the end. */
   answers: z.int(),
+  /** Those of them that are unsure; journals of older versions do not say it. */
+  unsure: z.int().default(0),
   /** In US dollars, without answers of unknown cost. */
   costUsd: z.number(),
   isUnpriced: z.boolean(),

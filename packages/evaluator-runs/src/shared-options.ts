@@ -27,6 +27,13 @@ export const optionalFile =
 const firstOption = <const TFlags extends string>(flags: TFlags, help: string) =>
   new Option(flags, help).argParser(count).default(Number.POSITIVE_INFINITY, "all");
 
+/** Returns an option that may be given again. */
+function repeatedOption<const TFlags extends string>(flags: TFlags, help: string) {
+  return new Option(flags, help).argParser(
+    (text: string, earlier?: readonly string[]): readonly string[] => [...(earlier ?? []), text],
+  );
+}
+
 /** Options that several commands have, or several programs. */
 export const sharedOptions = {
   journal: ({ suffix, journalVariable: variable }: RecordSource) =>
@@ -47,13 +54,18 @@ export const sharedOptions = {
     "let the emulator on this machine answer; needs no key",
   ).conflicts(["engine", "then"]),
   again: new Option("--then <engine>", "who is asked again, for the unsure answers alone"),
-  unsure: new Option(
+  unsure: repeatedOption(
     "--unsure <bound>",
     "when an answer is unsure: 0.8, 0.2..0.8 or a calibration.json (default: --calibration); refund=0.8 for one question",
-  ).argParser((text: string, earlier?: readonly string[]): readonly string[] => [
-    ...(earlier ?? []),
-    text,
-  ]),
+  ),
+  thenUnsure: repeatedOption(
+    "--then-unsure <bound>",
+    "when an answer of the engine after --then is unsure, too",
+  ),
+  artifact: repeatedOption(
+    "--artifact <calibration.json>",
+    "the promises, as calibrate wrote them; may be given again, for the engine after --then",
+  ).makeOptionMandatory(),
   concurrency: new Option(
     "--concurrency <n>",
     "requests at once (default: as the key's limit allows; 8 if none is known)",
@@ -76,7 +88,7 @@ export const sharedOptions = {
   port: new Option("--port <n>", "the page's port; 0 takes any free one")
     .argParser(wholeNumber({ max: 65_535 }))
     .default(0),
-  format: new Option("--format <format>", "the format of the results")
+  format: new Option("--format <format>", "format of the results")
     .choices(outputFormats)
     .default("json" as const),
   since: new Option("--since <day>", "show only records of that day or later").argParser(day),

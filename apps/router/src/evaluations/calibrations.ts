@@ -48,7 +48,7 @@ export function correct(
   if (calibrations.size === 0) return { answers, confidence, printed: null, promise: null };
   const ids = Object.keys(questions);
   const isWhole = calibrations.has(questionHash(questions));
-  const parts = isWhole ? byModel(ids, evaluation) : ids.map((id) => [id]);
+  const parts = isWhole ? byService(ids, evaluation) : ids.map((id) => [id]);
   const corrected = parts.map((part) => {
     const asked = isWhole ? questions : pick(questions, part);
     return correctPart(part, { evaluation, asked, calibrations });
@@ -78,34 +78,42 @@ interface Parts {
   readonly calibrations: Calibrations;
 }
 
-/** Returns the ids of the questions that each model answered. */
-function byModel(ids: readonly string[], evaluation: Evaluation): string[][] {
-  return [...Map.groupBy(ids, (id) => modelOf(id, evaluation)).values()];
+/** Returns the ids of the questions that each service answered. */
+function byService(ids: readonly string[], evaluation: Evaluation): string[][] {
+  return [...Map.groupBy(ids, (id) => routeOf(id, evaluation)?.step).values()];
 }
 
-function modelOf(id: string, { route, modelId }: Evaluation): string | null {
+function routeOf(id: string, { route }: Evaluation): AnswerRoute | undefined {
   const routes: Readonly<Record<string, AnswerRoute>> = route ?? {};
-  return Object.hasOwn(routes, id) ? (routes[id]?.modelId ?? null) : modelId;
+  return Object.hasOwn(routes, id) ? routes[id] : undefined;
 }
 
 function correctPart(ids: readonly string[], { evaluation, asked, calibrations }: Parts) {
-  const modelId = modelOf(ids[0] ?? "", evaluation);
+  const { modelId } = routeOf(ids[0] ?? "", evaluation) ?? evaluation;
   const printed = {
     answers: pick<Answer>(evaluation.answers, ids),
     confidence: pick<number | null>(evaluation.confidence, ids),
     modelId,
     warnings: evaluation.warnings,
+    // Two services may name one model.
+    route: evaluation.route,
+    steps: evaluation.steps,
   };
   const promisesOf = (describe: (id: string) => string) =>
     ids.map((id) => [id, describe(id)] as const);
   const unchanged = (why: string) => ({ ...printed, promises: promisesOf(() => `none, ${why}`) });
   const known = calibrations.get(questionHash(asked));
   if (known === undefined) return unchanged("no calibration is of this question");
-  const artifact = known.find(({ model }) => model.id === modelId);
-  if (artifact === undefined) return unchanged("the calibration is of another model");
+  const ofModel = known.filter(({ model }) => model.id === modelId);
+  const options = { questions: asked };
   try {
-    const { answers, confidence } = calibrate(printed, artifact, { questions: asked });
-    const acts = decide(printed, artifact, { questions: asked });
+    const decided = ofModel.map((one) => ({ one, acts: decide(printed, one, options) }));
+    const hasPromise = ({ act, ...rest }: Decision) =>
+      act !== null || !("why" in rest) || rest.why !== "no-promise";
+    const found = decided.find(({ acts }) => Object.values(acts).some(hasPromise)) ?? decided[0];
+    if (found === undefined) return unchanged("the calibration is of another model");
+    const { one: artifact, acts } = found;
+    const { answers, confidence } = calibrate(printed, artifact, options);
     return { answers, confidence, promises: promisesOf((id) => describeAct(acts[id])) };
   } catch (error) {
     if (!(error instanceof CalibrationMismatchError)) throw error;

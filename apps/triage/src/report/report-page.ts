@@ -23,6 +23,8 @@ export interface ReportParts extends ListFacts, Pick<Sections, "sections"> {
   /** All runs, the last one last. */
   readonly runs: readonly RunFacts[];
   readonly calibration: CalibrationArtifact | null;
+  /** How many labelled answers of each engine are wrong; null if no second one was asked. */
+  readonly wrong: string | null;
   /** The mails of the results, also the ones that are not shown. */
   readonly all: { readonly mails: number; readonly failed: number };
   /** One line each about mails that are left out, and new mails. */
@@ -83,7 +85,7 @@ const workBar = html`<p class="about work">
   <p id="saved" role="status"></p>`;
 
 /** Describes the model, the time, the cost and the calibration in one line. */
-function describeBasis({ runs, calibration, all }: ReportParts): string {
+function describeBasis({ runs, calibration, all, wrong }: ReportParts): string {
   const last = runs.at(-1);
   const answered = `${printCount(all.mails - all.failed)} of ${printMails(all.mails)}`;
   const worth = describeWorth(calibration);
@@ -91,7 +93,9 @@ function describeBasis({ runs, calibration, all }: ReportParts): string {
   const engine = isEmulator(last.wire) ? " (recordings or matching words, not a model)" : "";
   const day = last.finishedAt.slice(0, 16).replace("T", " ");
   const who = toPrintable(`${last.modelId} through ${last.wire}`) + engine;
-  const steps = describeSteps(sumSteps(runs)).map((line) => `${line} `);
+  const steps = [...describeSteps(sumSteps(runs)), ...(wrong === null ? [] : [wrong])].map(
+    (line) => `${line} `,
+  );
   return `${who} answered ${answered}, last on ${day} UTC, for ${costOf(runs)}. ${steps.join("")}${worth}`;
 }
 
@@ -103,7 +107,7 @@ function sumSteps(runs: readonly RunFacts[]) {
     const sum = sums.get(key);
     if (sum === undefined) sums.set(key, { ...step, step: at + 1 });
     else {
-      for (const count of ["records", "answers", "costUsd", "failed"] as const) {
+      for (const count of ["records", "answers", "unsure", "costUsd", "failed"] as const) {
         sum[count] += step[count];
       }
       sum.isUnpriced ||= step.isUnpriced;

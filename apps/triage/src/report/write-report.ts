@@ -134,6 +134,7 @@ async function toParts(
     runs: facts,
     all,
     calibration,
+    wrong: await describeWrong(facts, command, context),
     notes: [
       ...describeNew(newRecords, list),
       ...describeShown(command, list.length, all.mails),
@@ -141,6 +142,17 @@ async function toParts(
     ],
     plan: plan && plan.rules(),
   };
+}
+
+/** Returns how many labelled answers of each engine are wrong; null if no run asked a second one. */
+async function describeWrong(
+  runs: RunResults["facts"],
+  command: ReportCommand,
+  context: ProgramContext,
+): Promise<string | null> {
+  if (!runs.some(({ steps }) => steps !== undefined)) return null;
+  const { wrongAnswers } = await import("evaluator-runs/label");
+  return await wrongAnswers(command, context);
 }
 
 /** Returns a function that finds out whose a mail is, and whether it is put away. */

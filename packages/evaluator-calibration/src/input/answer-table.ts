@@ -18,6 +18,7 @@ import {
   stepsOf,
 } from "./input-record.ts";
 import { RepeatedColumns } from "./repeated-columns.ts";
+import { wireOfStep } from "./step-wire.ts";
 
 /** The answers of one model. */
 interface StepAnswers {
@@ -121,8 +122,11 @@ export class AnswerTable {
         throw new CalibrationInputError(location, "answers is no JSON object");
       }
       const ids = [idOf(value, location)];
+      const earlier: (string | null)[] = [];
       for (const [step, { given, one }] of stepsOf(value, answers).entries()) {
-        const source = sourceOf({ ...value, ...one }, location);
+        const named = sourceOf({ ...value, ...one }, location);
+        const source = { ...named, wire: wireOfStep(named, earlier) };
+        earlier.push(named.modelId);
         this.#addAnswers(given, { ids, source, location });
         if (one !== value) this.#noteStep(step, Object.keys(given), source);
       }
@@ -148,8 +152,11 @@ export class AnswerTable {
     let asked = this.#hashes.get(questions);
     if (asked === undefined) this.#hashes.set(questions, (asked = questionHash(questions)));
     const { steps = [evaluation] } = evaluation;
+    const earlier: (string | null)[] = [];
     for (const [step, { answers, modelId, transport, costUsd = null }] of steps.entries()) {
-      const from = step === 0 ? wire : (transport ?? wire);
+      const engine = { modelId, wire: step === 0 ? wire : (transport ?? wire) };
+      const from = wireOfStep(engine, earlier) ?? wire;
+      earlier.push(modelId);
       const named = basisOf(modelId, from, basis);
       const source = { modelId, wire: from, basis: named, questionHash: asked };
       this.#addAnswers(answers, { ids: [id], source, location });

@@ -50,6 +50,7 @@ export const askCommands = {
       .addOption(engineOption)
       .addOption(sharedOptions.again)
       .addOption(sharedOptions.unsure)
+      .addOption(sharedOptions.thenUnsure)
       .addOption(jsonOption)
       .addHelpText("after", engineHelp)
       .addHelpText(

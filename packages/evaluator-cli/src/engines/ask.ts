@@ -67,7 +67,8 @@ function withoutReply({ headers: _headers, raw: _raw, ...kept }: Evaluation) {
 
 /** Returns a middleware that asks the engine after `--then` again for unsure answers; null without it. */
 async function openNext(options: AskOptions<"ask">, questions: Questions, context: CliContext) {
-  if (options.then === undefined && options.unsure === undefined) return null;
+  const { then: engine, unsure, thenUnsure } = options;
+  if ((engine ?? unsure ?? thenUnsure) === undefined) return null;
   const { readNextEngine } = await import("evaluator-runs/source");
   const { env, cwd } = context;
   const openTransport = async ({
@@ -80,7 +81,9 @@ async function openNext(options: AskOptions<"ask">, questions: Questions, contex
   const next = await readNextEngine({ ...options, env }, questions, { cwd, openTransport });
   if (next === null) return null;
   const { escalate } = await import("evaluator-client/escalate");
-  return escalate(createEvaluator({ transport: next.transport, env, ...callLimits }), next.bounds);
+  const { transport, bounds, nextBounds } = next;
+  const again = createEvaluator({ transport, env, ...callLimits });
+  return escalate(again, bounds, { nextBounds });
 }
 
 /** Returns the typed questions; each is called after its kind. */
@@ -195,8 +198,10 @@ function describe(evaluation: Evaluation, questions: Questions, engine: Engine):
 /** Returns who answered a question, if two engines may be asked. */
 function describeRoute(route: AnswerRoute | undefined): string {
   if (route === undefined) return "";
-  const { transport, modelId, failure } = route;
-  const problem = failure === null ? "" : printable`, unsure; the next engine failed: ${failure}`;
+  const { transport, modelId, failure, isSure } = route;
+  const unsure = isSure === false ? ", unsure" : "";
+  const problem =
+    unsure + (failure === null ? "" : printable`; the next engine failed: ${failure}`);
   return printable`, by ${modelId ?? transport}` + problem;
 }
 

@@ -69,7 +69,14 @@ export class RunTotals {
 
   #addSteps({ answers, route = {} }: Evaluation): void {
     const routes: Readonly<Record<string, AnswerRoute>> = route;
-    for (const id of Object.keys(answers)) this.#stepAt((routes[id]?.step ?? 1) - 1).answers += 1;
+    for (const id of Object.keys(answers)) {
+      const { step: place = 1, isSure = null } = Object.hasOwn(routes, id)
+        ? (routes[id] ?? {})
+        : {};
+      const step = this.#stepAt(place - 1);
+      step.answers += 1;
+      if (isSure === false) step.unsure += 1;
+    }
     const failed = Object.values(routes).find(({ failure }) => failure !== null);
     if (failed === undefined) return;
     const step = this.#stepAt(1);
@@ -81,6 +88,7 @@ export class RunTotals {
     return (this.steps[at] ??= {
       records: 0,
       answers: 0,
+      unsure: 0,
       costUsd: 0,
       isUnpriced: false,
       failed: 0,

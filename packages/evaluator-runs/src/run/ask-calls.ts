@@ -137,7 +137,7 @@ function evaluatorOf(
       }
     },
   };
-  return evaluator.with(escalate(helper, next.bounds));
+  return evaluator.with(escalate(helper, next.bounds, { nextBounds: next.nextBounds }));
 }
 
 interface Work extends AskOptions {
@@ -193,7 +193,7 @@ type AskedEngines = Pick<AskContext, "transport" | "next">;
 /** Returns what each of two engines did; nothing of one alone. */
 export function stepFacts({ steps }: RunTotals, { transport, next }: AskedEngines): StepFacts[] {
   if (next == null || steps.length === 0) return [];
-  const none = { records: 0, answers: 0, costUsd: 0, isUnpriced: false, failed: 0 };
+  const none = { records: 0, answers: 0, unsure: 0, costUsd: 0, isUnpriced: false, failed: 0 };
   return [transport, next.transport].map((engine, at) =>
     Object.assign({ name: `${engine.name} ${serviceOf(engine).modelId}` }, steps[at] ?? none),
   );
