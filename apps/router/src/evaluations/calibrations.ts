@@ -108,8 +108,6 @@ function correctPart(ids: readonly string[], { evaluation, asked, calibrations }
   const options = { questions: asked };
   try {
     const decided = ofModel.map((one) => ({ one, acts: decide(printed, one, options) }));
-    const hasPromise = ({ act, ...rest }: Decision) =>
-      act !== null || !("why" in rest) || rest.why !== "no-promise";
     const found = decided.find(({ acts }) => Object.values(acts).some(hasPromise)) ?? decided[0];
     if (found === undefined) return unchanged("the calibration is of another model");
     const { one: artifact, acts } = found;
@@ -119,6 +117,10 @@ function correctPart(ids: readonly string[], { evaluation, asked, calibrations }
     if (!(error instanceof CalibrationMismatchError)) throw error;
     return unchanged("the calibration is of another kind of answer");
   }
+}
+
+function hasPromise(decision: Decision): boolean {
+  return decision.act !== null || decision.why !== "no-promise";
 }
 
 /** A header takes printable ASCII only, and an option's name may be any text. */

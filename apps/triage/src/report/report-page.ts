@@ -93,10 +93,8 @@ function describeBasis({ runs, calibration, all, wrong }: ReportParts): string {
   const engine = isEmulator(last.wire) ? " (recordings or matching words, not a model)" : "";
   const day = last.finishedAt.slice(0, 16).replace("T", " ");
   const who = toPrintable(`${last.modelId} through ${last.wire}`) + engine;
-  const steps = [...describeSteps(sumSteps(runs)), ...(wrong === null ? [] : [wrong])].map(
-    (line) => `${line} `,
-  );
-  return `${who} answered ${answered}, last on ${day} UTC, for ${costOf(runs)}. ${steps.join("")}${worth}`;
+  const answers = `${who} answered ${answered}, last on ${day} UTC, for ${costOf(runs)}.`;
+  return [answers, ...describeSteps(sumSteps(runs)), wrong ?? [], worth].flat().join(" ");
 }
 
 /** Returns what each engine did in all runs in which one was asked again. */

@@ -18,7 +18,7 @@ import {
   stepsOf,
 } from "./input-record.ts";
 import { RepeatedColumns } from "./repeated-columns.ts";
-import { wireOfStep } from "./step-wire.ts";
+import { stepWires } from "./step-wire.ts";
 
 /** The answers of one model. */
 interface StepAnswers {
@@ -122,11 +122,10 @@ export class AnswerTable {
         throw new CalibrationInputError(location, "answers is no JSON object");
       }
       const ids = [idOf(value, location)];
-      const earlier: (string | null)[] = [];
+      const wireOf = stepWires();
       for (const [step, { given, one }] of stepsOf(value, answers).entries()) {
         const named = sourceOf({ ...value, ...one }, location);
-        const source = { ...named, wire: wireOfStep(named, earlier) };
-        earlier.push(named.modelId);
+        const source = { ...named, wire: wireOf(named) };
         this.#addAnswers(given, { ids, source, location });
         if (one !== value) this.#noteStep(step, Object.keys(given), source);
       }
@@ -152,11 +151,9 @@ export class AnswerTable {
     let asked = this.#hashes.get(questions);
     if (asked === undefined) this.#hashes.set(questions, (asked = questionHash(questions)));
     const { steps = [evaluation] } = evaluation;
-    const earlier: (string | null)[] = [];
+    const wireOf = stepWires();
     for (const [step, { answers, modelId, transport, costUsd = null }] of steps.entries()) {
-      const engine = { modelId, wire: step === 0 ? wire : (transport ?? wire) };
-      const from = wireOfStep(engine, earlier) ?? wire;
-      earlier.push(modelId);
+      const from = wireOf({ modelId, wire: step === 0 ? wire : (transport ?? wire) });
       const named = basisOf(modelId, from, basis);
       const source = { modelId, wire: from, basis: named, questionHash: asked };
       this.#addAnswers(answers, { ids: [id], source, location });

@@ -1,9 +1,16 @@
-/** Returns the wire of a model that was asked again: it has its step if a model of the same name was asked before. */
-export function wireOfStep(
-  { modelId, wire }: { readonly modelId: string | null; readonly wire: string | null },
-  earlier: readonly (string | null)[],
-): string | null {
-  return earlier.includes(modelId) ? `${wire ?? "unknown"} (step ${earlier.length + 1})` : wire;
+interface StepModel {
+  readonly modelId: string | null;
+  readonly wire: string | null;
+}
+
+/** Returns a function for the models that were asked one after the other: a wire has its step if an earlier model has the same name. */
+export function stepWires(): (model: StepModel) => string | null {
+  const earlier: (string | null)[] = [];
+  return ({ modelId, wire }) => {
+    const isSame = earlier.includes(modelId);
+    const step = earlier.push(modelId);
+    return isSame ? `${wire ?? "unknown"} (step ${step})` : wire;
+  };
 }
 
 /** Returns the step that a wire has, or null. */
