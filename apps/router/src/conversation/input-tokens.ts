@@ -32,8 +32,8 @@ export function inputTokensOf(
     description,
     parameters,
   }));
-  const ruled = tools.length === 0 && format === null ? "" : JSON.stringify([rules, format]);
-  const texts = countText([...parts.map(textForModel), ruled].join("\n"));
+  const ruled = tools.length === 0 && format === null ? [] : [JSON.stringify([rules, format])];
+  const texts = countText([...parts.map(textForModel), ...ruled].join("\n"));
   const input = known.reduce((sum, tokens) => sum + tokens, texts);
   return {
     input: input + TOKENS_PER_MESSAGE * messages.length,

@@ -2,12 +2,8 @@ import { InvalidRequestError } from "../errors.ts";
 import { questionKinds } from "../questions/kinds.ts";
 import { type EvaluationRequest, perQuestions } from "../questions/request.ts";
 import { imagesIn, withoutImageBytes } from "../questions/state.ts";
-import {
-  estimateTokens,
-  isSurelyOver,
-  MOST_TOKENS_OF_AN_IMAGE,
-  mostTextTokens,
-} from "../questions/tokens.ts";
+import { estimateTokens, isSurelyOver, MOST_TOKENS_OF_AN_IMAGE } from "../questions/tokens.ts";
+import { mostTextTokens } from "../questions/text-tokens.ts";
 import type { CallEstimate, Transport } from "./transport.ts";
 
 /** A request's estimate with the most input tokens that it may take. */

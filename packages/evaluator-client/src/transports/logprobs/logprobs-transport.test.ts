@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { estimateCost, mostCostUsd } from "../../catalog/estimate-cost.ts";
-import { estimateTextTokens } from "../../questions/tokens.ts";
+import { estimateTextTokens } from "../../questions/text-tokens.ts";
 import { createEvaluator } from "../../create-evaluator.ts";
 import { type Questions, boolean, choice, score } from "../../questions/kinds.ts";
 import {

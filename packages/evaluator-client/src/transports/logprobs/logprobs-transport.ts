@@ -2,7 +2,7 @@ import { InvalidRequestError } from "../../errors.ts";
 import type { OwnTransportName } from "../../environment.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import { MOST_TOKENS_OF_A_PROMPT } from "../call-estimate.ts";
-import { estimateTextTokens, mostTextTokens } from "../../questions/tokens.ts";
+import { estimateTextTokens, mostTextTokens } from "../../questions/text-tokens.ts";
 import { rejectOption } from "../../options.ts";
 import { type Question, questionKinds } from "../../questions/kinds.ts";
 import { quoteName, textAt } from "../../questions/json.ts";
