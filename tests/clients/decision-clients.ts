@@ -1,6 +1,11 @@
 import { GoogleGenAI } from "@google/genai";
 import { OpenRouter } from "@openrouter/sdk";
 import { choice, noul, score, TypeSafeClient } from "@typesafe-ai/sdk";
+import { createGateway, experimental_decide as decide } from "ai";
+import {
+  createGateway as createContractGateway,
+  experimental_evaluate as evaluate,
+} from "ai-contract";
 import OpenAI from "openai";
 import { createEmulator } from "evaluator-emulator";
 import { post } from "evaluator-emulator/testing";
@@ -13,7 +18,7 @@ const rules = [
 /** The emulator of all services. */
 export const emulator = createEmulator({ exchanges: [], keys, rules });
 /** Its address. */
-export const { origin } = await emulator.listen();
+export const { origin, gatewayBaseUrl } = await emulator.listen();
 
 /** Adds a fault. */
 export const fault = (body: object) => post(emulator, "/_emulator/faults", { body });
@@ -49,6 +54,12 @@ const typesafeKinds = {
   level: score(instructions, levels),
 };
 
+const gatewayKinds = {
+  scam: { type: "boolean" as const, instructions },
+  kind: questions.kind,
+  level: questions.level,
+};
+
 /** Asks three questions with each client, without retries. */
 export const ask = {
   "@typesafe-ai/sdk": (apiKey: string) =>
@@ -72,6 +83,17 @@ export const ask = {
       { decisionsRequest: { model: "typesafe/jev-1.14", state, questions } },
       { serverURL: origin, retries: { strategy: "none" } },
     ),
+  // The generation of the gateway that the contract describes, and its successor.
+  "@ai-sdk/gateway, evaluation": (apiKey: string) => {
+    const gateway = createContractGateway({ apiKey, baseURL: gatewayBaseUrl });
+    const model = gateway.evaluationModel("typesafe-ai/jev");
+    return evaluate({ model, state, questions: gatewayKinds, maxRetries: 0 });
+  },
+  "@ai-sdk/gateway, decision": (apiKey: string) => {
+    const gateway = createGateway({ apiKey, baseURL: gatewayBaseUrl });
+    const model = gateway.decisionModel("typesafe-ai/jev");
+    return decide({ model, state, questions: gatewayKinds, maxRetries: 0 });
+  },
   "@openrouter/sdk, systemOne": (apiKey: string) =>
     new OpenRouter({ apiKey, serverURL: `${origin}/api/v1` }).systemOne.create(
       { decisionsRequest: { model: "jev-latest", state, questions } },

@@ -18,6 +18,8 @@ test.each([
   ["@google/genai", "BadRequestError"],
   ["@openrouter/sdk, decisions", "UnauthorizedResponseError"],
   ["@openrouter/sdk, systemOne", "UnauthorizedResponseError"],
+  ["@ai-sdk/gateway, evaluation", "GatewayAuthenticationError"],
+  ["@ai-sdk/gateway, decision", "GatewayAuthenticationError"],
 ] as const)("%s shows a wrong key as %s", async (name, errorName) => {
   expect((await failureOf(name, "wrong-key"))?.constructor.name).toBe(errorName);
 });
@@ -60,6 +62,11 @@ test.each([
   ["@openrouter/sdk, decisions", 503, "ServiceUnavailableResponseError"],
   ["@openrouter/sdk, decisions", 524, "EdgeNetworkTimeoutResponseError"],
   ["@openrouter/sdk, decisions", 529, "ProviderOverloadedResponseError"],
+  ["@ai-sdk/gateway, decision", 400, "GatewayInvalidRequestError"],
+  ["@ai-sdk/gateway, decision", 403, "GatewayForbiddenError"],
+  ["@ai-sdk/gateway, decision", 424, "GatewayFailedDependencyError"],
+  ["@ai-sdk/gateway, decision", 429, "GatewayRateLimitError"],
+  ["@ai-sdk/gateway, decision", 500, "GatewayInternalServerError"],
 ] as const)("%s shows %d as %s", async (name, status, errorName) => {
   await fault({ kind: "status", status });
   expect((await failureOf(name))?.constructor.name).toBe(errorName);

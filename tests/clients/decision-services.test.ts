@@ -5,6 +5,16 @@ import { ask, emulator, fault, instructions, origin } from "./decision-clients.t
 beforeEach(() => emulator.reset());
 afterAll(() => emulator.close());
 
+const gatewayAnswer = {
+  answers: {
+    scam: { type: "boolean", probability: 0.88 },
+    kind: { type: "choice", choice: "prize", probabilities: { prize: 0.63, other: 0.38 } },
+    level: { type: "score", score: 0.81, probabilities: { "0": 0.19, "1": 0.81 } },
+  },
+  rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
+  providerMetadata: { typesafe: { confidence: { kind: 0.05 } } },
+};
+
 test.each([
   [
     "@typesafe-ai/sdk",
@@ -64,6 +74,8 @@ test.each([
       usage: { cost: 55 * 4.2e-8, inputTokens: 55 },
     },
   ],
+  ["@ai-sdk/gateway, evaluation", gatewayAnswer],
+  ["@ai-sdk/gateway, decision", gatewayAnswer],
   ["@openrouter/sdk, systemOne", { answers: { scam: { noul: 0.88 } }, usage: { inputTokens: 55 } }],
 ] as const)("%s reads an answer of each kind", async (name, answer) => {
   expect(await ask[name]("right-key")).toMatchObject(answer);
