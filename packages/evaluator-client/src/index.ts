@@ -22,7 +22,8 @@ export type { JsonPart, State, StatePart } from "./questions/state.ts";
 
 // Reaching the model
 export { directTransport } from "./transports/direct/direct-transport.ts";
-export type { DirectTransportOptions, DirectWire } from "./transports/direct/direct-transport.ts";
+export type { DirectTransportOptions } from "./transports/direct/direct-transport.ts";
+export type { DirectWire } from "./transports/direct/forms.ts";
 export { serviceRows, services } from "./transports/direct/services.ts";
 export type { ServiceName, ServiceRow, ServiceRule } from "./transports/direct/services.ts";
 export { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
@@ -31,10 +32,8 @@ export type {
   GatewayWire,
 } from "./transports/gateway/gateway-transport.ts";
 export { logprobsTransport } from "./transports/logprobs/logprobs-transport.ts";
-export type {
-  LogprobsTransportOptions,
-  TokenPrice,
-} from "./transports/logprobs/logprobs-transport.ts";
+export type { LogprobsTransportOptions } from "./transports/logprobs/logprobs-transport.ts";
+export type { TokenPrice } from "./transports/logprobs/label-calls.ts";
 export type { LabelServerName } from "./transports/logprobs/label-servers.ts";
 export type { Debias } from "./transports/logprobs/question-plan.ts";
 export type { AttemptContext, CallEstimate, Transport } from "./transports/transport.ts";
@@ -55,7 +54,7 @@ export type { Clock, EvaluatorRuntime } from "./clock.ts";
 // Models, prices, credits
 export { createCatalog } from "./catalog/catalog.ts";
 export type { Catalog, CatalogOptions, LookUpOptions } from "./catalog/catalog.ts";
-export type { CatalogModel, Credits, ModelEndpoint } from "./catalog/catalog.ts";
+export type { CatalogModel, Credits, ModelEndpoint } from "./catalog/catalog-replies.ts";
 export { type CostEstimate, estimateCost, mostCostUsd } from "./catalog/estimate-cost.ts";
 
 // Following

@@ -184,9 +184,12 @@ export function prepareJson(endpoint: HttpEndpoint, service: JsonService) {
 }
 
 /** Makes the transport of a service that answers a JSON body with another. */
-export function postTransport(service: PostedService, options: TransportOptions): Transport {
+export function postTransport(
+  service: PostedService,
+  options: TransportOptions,
+  http = httpClientFor(options),
+): Transport {
   const { name, url, headers, modelId, facts, imageHeaders } = service;
-  const http = httpClientFor(options);
   const json = { ...service, http, addedHeaders: { ...options.headers } };
   const post = prepareJson({ method: "POST", url, headers }, json);
   const postImages =

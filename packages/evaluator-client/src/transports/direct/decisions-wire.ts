@@ -6,18 +6,13 @@ import type { ChoiceQuestion } from "../../questions/kinds/choice.ts";
 import type { ScoreQuestion } from "../../questions/kinds/score.ts";
 import { isRecord, quoteName } from "../../questions/json.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
-import { imagesAsBytes, isImage, type StatePart } from "../../questions/state.ts";
+import { isImage, type StatePart } from "../../questions/state.ts";
 import type { DirectForm, DirectReply } from "./direct-wire.ts";
+import { forms } from "./forms.ts";
 import type { ServiceRow } from "./services.ts";
 
 /** OpenAI's form, which SGLang and vLLM have too. */
-export const decisionsForm: DirectForm = {
-  path: "/v1/decisions",
-  // In data: URLs or at an address (OpenAI's reference).
-  facts: { images: { ...imagesAsBytes, takesAddresses: true } },
-  toBody: toDecisionsBody,
-  read: readDecisions,
-};
+export const decisionsForm: DirectForm = { toBody: toDecisionsBody, read: readDecisions };
 
 /** A question kind on this wire; each method gets only questions or answers of its kind. */
 interface DecisionKind {
@@ -198,6 +193,6 @@ function invalidBody(field: PropertyKey | undefined): InvalidResponseError {
   // Below the first name the names are the server's own, so no message contains them.
   const known = ["model", "answers", "usage"].find((name) => name === field);
   const where = known === undefined ? "as a whole" : `at ${known}`;
-  const message = `The response body does not have the shape of ${decisionsForm.path} ${where}; check the base URL and the option "wire".`;
+  const message = `The response body does not have the shape of ${forms.decisions.path} ${where}; check the base URL and the option "wire".`;
   return new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
 }

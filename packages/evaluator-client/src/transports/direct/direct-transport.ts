@@ -1,32 +1,16 @@
-import type { JsonResponse } from "../../http/http-response.ts";
 import { rejectOption } from "../../options.ts";
-import { isRecord, valueAt } from "../../questions/json.ts";
-import type { EvaluationRequest } from "../../questions/request.ts";
-import { checkTransportOptions, postTransport, type TransportOptions } from "../post-transport.ts";
-import type { ProviderOptions } from "../provider-options.ts";
-import type { StatusFailure } from "../status-failure.ts";
-import type { Transport } from "../transport.ts";
-import { type CutStateWarning, cutStateWarnings } from "./cut-state.ts";
-import { decisionsForm } from "./decisions-wire.ts";
-import { readDirectOptions, rowOf } from "./direct-options.ts";
-import { type DirectForm, type DirectReply, systemoneForm } from "./direct-wire.ts";
-import { geminiForm } from "./gemini-wire.ts";
-import { failedStatus, requestIdOf, toDirectError } from "./service-errors.ts";
 import {
-  type AskedModel,
-  costOf,
-  definesConfidence,
-  factsOf,
-  roundingOf,
-  usageOf,
-  withCallOptions,
-} from "./service-rules.ts";
+  checkTransportOptions,
+  httpClientFor,
+  postTransport,
+  type TransportOptions,
+} from "../post-transport.ts";
+import { onceLoaded } from "../once-loaded.ts";
+import type { Transport } from "../transport.ts";
+import { readDirectOptions, rowOf } from "./direct-options.ts";
+import { type DirectWire, type FormFacts, forms } from "./forms.ts";
+import { factsOf } from "./service-rules.ts";
 import type { ServiceName } from "./services.ts";
-
-const forms = { systemone: systemoneForm, decisions: decisionsForm, gemini: geminiForm };
-
-/** The form of the direct wire. */
-export type DirectWire = keyof typeof forms;
 
 /** How to reach a decision service, or a server with the API of one. */
 export interface DirectTransportOptions extends TransportOptions {
@@ -68,65 +52,29 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
   const { wire = row?.wire ?? "systemone", vendor = options.service ?? "typesafe" } = options;
   if (!Object.hasOwn(forms, wire))
     rejectOption("wire", `is one of ${Object.keys(forms).join(", ")}`);
-  const form: DirectForm = forms[wire];
+  const form: FormFacts = forms[wire];
   if (vendor === "" || vendor === "gateway") {
     const what = `is the vendor's key in providerMetadata, such as "typesafe"; it is neither empty nor "gateway"`;
     rejectOption("vendor", what);
   }
   const path = row?.wire === wire ? row.path : form.path;
   const read = readDirectOptions(options, { ...form, path }, row);
-  const { apiKey, url, model, headers, mostStateTokens } = read;
+  const { model, mostStateTokens, ...address } = read;
   const name = options.service ?? "direct";
   const asked = row && { row, model };
-  const server = { vendor, row, definesConfidence: !asked || definesConfidence(asked) };
-  const service = {
-    ...factsOf(form, { name, asked, mostStateTokens, wire }),
-    name,
-    url,
-    headers,
-    apiKey,
-    modelId: model,
-    toBody: (request: EvaluationRequest, ofCall?: ProviderOptions) =>
-      withCallOptions(form.toBody(request, model, row), ofCall?.[name]),
-    toReply: (response: JsonResponse, request: EvaluationRequest) => {
-      const json = asked ? unwrap(response.json) : response.json;
-      const given = form.read(json, request.questions, server);
-      const reply = { ...given, usage: usageOf(json, given.usage) };
-      const warnings = cutStateWarnings(json, reply, request);
-      return {
-        ...toReply({ ...reply, warnings }, asked, json),
-        requestId: requestIdOf(response, row),
-      };
-    },
-    toError: (failure: StatusFailure) => toDirectError(failure, row),
-    ...(row && { failedStatus }),
-  } as const;
-  return postTransport(service, options);
-}
-
-/** Returns the body in Cloudflare's envelope, or the body itself. */
-function unwrap(json: unknown): unknown {
-  const result = valueAt(json, "result");
-  return isRecord(result) ? result : json;
-}
-
-type Warned = DirectReply & { readonly warnings: readonly CutStateWarning[] };
-
-/** Puts a response into the gateway's form. */
-function toReply(read: Warned, asked: AskedModel | undefined, json: unknown) {
-  const {
-    model = null,
-    usage,
-    warnings,
-    answers,
-    providerMetadata,
-    definesConfidence: defines = true,
-  } = read;
-  const rounding = asked ? roundingOf(asked) : { probabilityDecimals: 2, scoreDecimals: 2 };
+  const facts = factsOf(form, { name, asked, mostStateTokens, wire });
+  const server = { name, wire, vendor, model, asked };
+  const http = httpClientFor(options);
+  const added = { headers: { ...options.headers } };
   return {
-    response: { answers, rounding, usage, warnings, providerMetadata },
-    modelId: model,
-    definesConfidence: asked ? definesConfidence(asked) : defines,
-    ...(asked && { costUsd: costOf(json, usage, asked) }),
+    name,
+    target: { url: address.url, modelId: model },
+    ...facts.facts,
+    send: onceLoaded(async () => {
+      const { directCalls } = await import("./direct-calls.ts");
+      const service = { ...address, ...facts, ...directCalls(server), name, modelId: model };
+      return postTransport(service, added, http);
+    }),
+    close: () => http.close(),
   };
 }

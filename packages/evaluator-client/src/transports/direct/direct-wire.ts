@@ -5,21 +5,14 @@ import { type EvaluationRequest, perQuestions } from "../../questions/request.ts
 import {
   type ImageData,
   imageDataOf,
-  imagesAsBytes,
   imagesIn,
   isImage,
   type StatePart,
 } from "../../questions/state.ts";
-import type { PostedService } from "../post-transport.ts";
 import type { ServiceRow } from "./services.ts";
 
-/** One form of the direct wire. */
-export interface DirectForm extends Pick<PostedService, "facts" | "imageHeaders"> {
-  /** The path under the base URL. */
-  readonly path: string;
-  /** The base URL and model if none is given. */
-  readonly baseUrl?: string;
-  readonly model?: string;
+/** The code of one form of the direct wire. */
+export interface DirectForm {
   toBody(request: EvaluationRequest, model: string, row?: ServiceRow): string;
   /** Maps a response's JSON, or throws an `InvalidResponseError`. */
   read(json: unknown, questions: Questions, server: DirectServer): DirectReply;
@@ -51,20 +44,7 @@ export interface DirectReply {
 }
 
 /** The vendor's own form (contract sections 2.6 and 4.5). */
-export const systemoneForm: DirectForm = {
-  path: "/v1/systemone",
-  baseUrl: "https://api.typesafe.ai",
-  model: "jev-latest",
-  facts: {
-    // The limits of one key (contract section 8).
-    limits: { requestsPerMinute: 1200, tokensPerSecond: 250_000 },
-    // From its model 1.14 on, as an experiment that a header turns on (third parties' clients; unverified).
-    images: { ...imagesAsBytes, formats: ["png", "jpeg"], findsBoxes: true },
-  },
-  imageHeaders: { "TypeSafe-Danger-Zone-Images": "true" },
-  toBody: toDirectBody,
-  read: readDirectResponse,
-};
+export const systemoneForm: DirectForm = { toBody: toDirectBody, read: readDirectResponse };
 
 /** An answer of the vendor; fields that are not mapped pass (contract section 2.6). */
 interface DirectAnswer {

@@ -3,13 +3,7 @@ import { isRecord, textAt, valueAt } from "../../questions/json.ts";
 import type { KindName, Questions } from "../../questions/kinds.ts";
 import type { BooleanQuestion } from "../../questions/kinds/boolean.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
-import {
-  type ImageData,
-  imageDataOf,
-  imagesAsBytes,
-  isImage,
-  type StatePart,
-} from "../../questions/state.ts";
+import { type ImageData, imageDataOf, isImage, type StatePart } from "../../questions/state.ts";
 import { toText } from "./decisions-wire.ts";
 import {
   areAnswers,
@@ -18,11 +12,10 @@ import {
   type DirectServer,
   readAnswers,
 } from "./direct-wire.ts";
+import { forms } from "./forms.ts";
 
 /** Google's form. */
 export const geminiForm: DirectForm = {
-  path: "/v1beta/decisions",
-  facts: { images: imagesAsBytes },
   toBody({ state, questions }: EvaluationRequest, model: string) {
     const input = Array.isArray(state) ? state.map(toContent) : toText(state);
     return `{"model":${JSON.stringify(model)},"input":${JSON.stringify(input)},"questions":${toQuestionsJson(questions)}}`;
@@ -65,7 +58,7 @@ function readGemini(json: unknown, questions: Questions, server: DirectServer): 
   }
   const answers = valueAt(json, "answers");
   if (!areAnswers(answers)) {
-    const message = `The response body does not have the shape of ${geminiForm.path} at answers; check the base URL and the option "wire".`;
+    const message = `The response body does not have the shape of ${forms.gemini.path} at answers; check the base URL and the option "wire".`;
     throw new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
   }
   return {

@@ -1,19 +1,17 @@
 import { StatusError } from "../../errors.ts";
 import { headerOf, type JsonResponse } from "../../http/http-response.ts";
 import { listAt, textAt } from "../../questions/json.ts";
-import {
-  httpClientFor,
-  prepareJson,
-  type readServer,
-  type TransportOptions,
-} from "../post-transport.ts";
+import { prepareJson, type readServer } from "../post-transport.ts";
 import type { AttemptContext } from "../transport.ts";
 import { Semaphore } from "../../semaphore.ts";
 import { nextStep, quoteServerText, type StatusFailure, toStatusError } from "../status-failure.ts";
 import { type LabelServer, labelServers, type LabelServerName } from "./label-servers.ts";
 
 /** A server, and the common parts of its requests. */
-interface ServerAddress extends ReturnType<typeof readServer> {
+export interface ServerAddress extends ReturnType<typeof readServer> {
+  readonly http: Parameters<typeof prepareJson>[1]["http"];
+  /** The caller's headers, which no error may repeat. */
+  readonly addedHeaders: Readonly<Record<string, string>>;
   /** Requests in flight at once, over all evaluations. */
   readonly concurrency: number;
   readonly server: LabelServerName | "auto";
@@ -42,12 +40,11 @@ export class LabelConnection {
   readonly #detection = new Semaphore(1);
   #kind: LabelServerName | null;
 
-  constructor(address: ServerAddress, options: TransportOptions) {
-    const { model, apiKey, concurrency, server } = address;
+  constructor(address: ServerAddress) {
+    const { model, concurrency, server } = address;
     this.model = model;
     this.#address = address;
-    const http = httpClientFor(options);
-    this.#service = { http, apiKey, addedHeaders: options.headers, toError: toServerError };
+    this.#service = { ...address, toError: toServerError };
     this.#slots = new Semaphore(concurrency);
     this.#kind = server === "auto" ? null : server;
   }
@@ -73,11 +70,6 @@ export class LabelConnection {
   quote(text: string, state: unknown): string | null {
     const { apiKey, addedHeaders: headers } = this.#service;
     return quoteServerText(text, { apiKey, headers, state });
-  }
-
-  /** Closes the connections after their requests end. */
-  close(): Promise<void> {
-    return this.#service.http.close();
   }
 
   /** Detects the kind by the list of models, else by Ollama's version; the default is OpenAI. */

@@ -5,14 +5,17 @@ import { MOST_TOKENS_OF_A_PROMPT } from "../call-estimate.ts";
 import { estimateTextTokens, mostTextTokens } from "../../questions/text-tokens.ts";
 import { rejectOption } from "../../options.ts";
 import { type Question, questionKinds } from "../../questions/kinds.ts";
-import { quoteName, textAt } from "../../questions/json.ts";
-import { headerOf } from "../../http/http-response.ts";
-import type { Transport, TransportReply } from "../transport.ts";
-import { checkTransportOptions, readServer, type TransportOptions } from "../post-transport.ts";
-import { askQuestion } from "./ask-question.ts";
-import { LabelConnection } from "./label-connection.ts";
-import { type LabelServerName, labelServers } from "./label-servers.ts";
-import { LabelSession } from "./label-session.ts";
+import { quoteName } from "../../questions/json.ts";
+import { onceLoaded } from "../once-loaded.ts";
+import {
+  checkTransportOptions,
+  httpClientFor,
+  readServer,
+  type TransportOptions,
+} from "../post-transport.ts";
+import type { Transport } from "../transport.ts";
+import type { TokenPrice } from "./label-calls.ts";
+import type { LabelServerName } from "./label-servers.ts";
 import {
   type Debias,
   planQuestion,
@@ -20,14 +23,6 @@ import {
   type QuestionPlan,
   statePrompt,
 } from "./question-plan.ts";
-
-/** The price of a model's tokens, in US dollars; `listModels` of a catalog gives it in this form. */
-export interface TokenPrice {
-  /** US dollars per million input tokens. */
-  readonly inputUsdPerMillionTokens: number | null;
-  /** US dollars per million output tokens. @default the price of input */
-  readonly outputUsdPerMillionTokens?: number | null;
-}
 
 /** How to reach a chat model that gives log-probabilities. */
 export interface LogprobsTransportOptions extends TransportOptions {
@@ -61,73 +56,22 @@ export interface LogprobsTransportOptions extends TransportOptions {
 export function logprobsTransport(options: LogprobsTransportOptions = {}): Transport {
   const { address, debias, minLabelMass } = readOptions(options);
   const { baseUrl, model } = address;
-  const connection = new LabelConnection(address, options);
   const plansOf = perQuestions((questions) =>
     Object.entries(questions).map(([id, question]) => {
       checkSize(id, question);
       return { id, plan: planQuestion(question, debias) };
     }),
   );
+  const http = httpClientFor(options);
+  const server = { ...address, http, addedHeaders: { ...options.headers } };
+  const asking = { plansOf, minLabelMass, price: options.price };
   return {
     name: "logprobs" satisfies OwnTransportName,
     target: { url: baseUrl, modelId: model, format: `${promptFormat} ${debias}` },
     estimate: (request) => estimate(request, plansOf(request.questions)),
-    async send(request, context) {
-      const plans = plansOf(request.questions);
-      const { signal, clock } = context;
-      const server = await connection.findServer({ signal, clock, state: request.state });
-      const session = new LabelSession(server, connection, { request, context });
-      const read = await session.run(() =>
-        Promise.all(
-          plans.map(async ({ id, plan }) => {
-            const asked = await askQuestion(plan, { id, minLabelMass, session });
-            const details = { ...asked.details, promptFormat };
-            return { id, answer: plan.toAnswer(asked.probabilities), details };
-          }),
-        ),
-      );
-      return toReply(read, session, options.price);
-    },
-    close: () => connection.close(),
+    send: onceLoaded(async () => (await import("./label-calls.ts")).labelCalls(server, asking)),
+    close: () => http.close(),
   };
-}
-
-/** Puts answers into the gateway's form, without rounding. */
-function toReply(
-  read: readonly { readonly id: string; readonly answer: object; readonly details: object }[],
-  { replies }: LabelSession,
-  price: TokenPrice | undefined,
-): TransportReply {
-  const usage = { inputTokens: 0, outputTokens: 0 };
-  for (const { inputTokens, outputTokens } of replies) {
-    usage.inputTokens += inputTokens;
-    usage.outputTokens += outputTokens;
-  }
-  const last = replies.at(-1)?.response;
-  return {
-    response: {
-      answers: Object.fromEntries(read.map(({ id, answer }) => [id, answer])),
-      rounding: { probabilityDecimals: 15, scoreDecimals: 15 },
-      usage,
-      warnings: [],
-      providerMetadata: {
-        logprobs: Object.fromEntries(read.map(({ id, details }) => [id, details])),
-      },
-    },
-    ...(last && { status: last.status, headers: last.headers }),
-    modelId: textAt(last?.json, "model"),
-    requestId: (last && headerOf(last, "x-request-id")) ?? textAt(last?.json, "id"),
-    raw: replies.map(({ response }) => response.json),
-    definesConfidence: false,
-    costUsd: costOf(usage, price),
-  };
-}
-
-function costOf(usage: { inputTokens: number; outputTokens: number }, price?: TokenPrice) {
-  const input = price?.inputUsdPerMillionTokens ?? null;
-  if (input === null) return null;
-  const output = price?.outputUsdPerMillionTokens ?? input;
-  return (usage.inputTokens * input + usage.outputTokens * output) / 1_000_000;
 }
 
 function checkSize(questionId: string, question: Question): void {
@@ -158,13 +102,21 @@ function estimate({ state }: EvaluationRequest, plans: readonly { readonly plan:
   };
 }
 
+/** The names alone; the code of the servers is loaded by the first call. */
+const serverNames: Readonly<Record<LabelServerName, true>> = {
+  openai: true,
+  vllm: true,
+  "llama.cpp": true,
+  sglang: true,
+  ollama: true,
+};
 const ofServer = ["baseUrl", "model", "apiKey", "server", "price"];
 const ofReadings = ["debias", "minLabelMass", "concurrency"];
 
 function readOptions(options: LogprobsTransportOptions) {
   checkTransportOptions(options, ...ofServer, ...ofReadings);
   const { server = "auto", debias = "balanced", minLabelMass = 0.5, concurrency = 4 } = options;
-  const servers = ["auto", ...Object.keys(labelServers)];
+  const servers = ["auto", ...Object.keys(serverNames)];
   if (!servers.includes(server)) rejectOption("server", `is one of ${servers.join(", ")}`);
   if (debias !== "raw" && debias !== "balanced") rejectOption("debias", 'is "raw" or "balanced"');
   if (!(minLabelMass >= 0 && minLabelMass <= 1))
