@@ -28,6 +28,7 @@ test("exports these names and no others", () => {
       "boxAnswerSchema",
       "boxQuestionSchema",
       "checkAnswers",
+      "checkLength",
       "choice",
       "choiceAnswerSchema",
       "choiceQuestionSchema",
