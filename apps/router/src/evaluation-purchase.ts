@@ -88,7 +88,7 @@ export class Purchase {
     if (route === null) return [];
     return this.#paid.map(({ service, costUsd }, at) => {
       const answers = Object.values(route).filter(({ step }) => step === at + 1).length;
-      return { service: service.name, answers, costUsd };
+      return { service: service.name, model: service.model, answers, costUsd };
     });
   }
 
@@ -159,10 +159,14 @@ export class Purchase {
   /** Returns an evaluator that asks the second service of a service again for its unsure answers. */
   #escalated(watched: Evaluator, { model, next }: DecisionService) {
     if (next === null) return watched;
-    const bounds = boundsFor({ model, ...next }, this.request.questions, this.#calibrations);
+    const { questions } = this.request;
+    const { service, unsure, ownUnsure } = next;
+    const bounds = boundsFor({ model, unsure }, questions, this.#calibrations);
     if (Object.keys(bounds).length === 0) return watched;
-    const again = next.service.evaluator.with(this.#watch(next.service, true));
-    return watched.with(escalate(again, bounds));
+    const own = { model: service.model, unsure: ownUnsure };
+    const nextBounds = boundsFor(own, questions, this.#calibrations);
+    const again = service.evaluator.with(this.#watch(service, true));
+    return watched.with(escalate(again, bounds, { nextBounds }));
   }
 
   /** Reserves once more before each attempt that follows a lost answer. */

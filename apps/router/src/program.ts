@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import {
   type CliContext,
   type Command,
@@ -81,9 +82,15 @@ function addLogCommands(program: Command, context: CliContext): void {
     const command = program.command(name).description(description);
     return command.argument("[log]", "the decision log (ROUTER_DECISION_LOG)");
   };
-  add("report", "Sum up a decision log.").action(async (log) => {
+  const report = add("report", "Sum up a decision log.").option(
+    "--labels <file>",
+    "{ id, question, truth } by request id: counts wrong answers to clients' questions; needs ROUTER_LOG_TEXT=on",
+  );
+  report.action(async (log, { labels }) => {
     const { printTotals } = await import("./report/totals.ts");
-    context.stdout.write(await printTotals(logPath(log, context)));
+    const { cwd, signal } = context;
+    const file = labels === undefined ? null : { path: resolve(cwd, labels), signal };
+    context.stdout.write(await printTotals(logPath(log, context), file));
   });
   add("labels", "Count the labels in a decision log, and name their readers.").action(
     async (log) => {

@@ -70,5 +70,5 @@ export function describeWrong(
   const counts = sums.map(({ step, labelled, wrong }) => {
     return `${printCount(wrong)} of ${printCount(labelled)} of step ${step}`;
   });
-  return `Of the labelled answers are wrong: ${counts.join(", ")}.`;
+  return `Wrong answers by the labels: ${counts.join(", ")}.`;
 }

@@ -37,7 +37,7 @@ test.each([
   [[{ service: "fireworks", apiKeyEnv: "OWN_KEY" }], "decisions[0].model is missing"],
   [[{ service: "openrouter", price: 1 }], "decisions[0].price is not an object"],
   [[{ service: "openrouter", then: 0 }], "decisions[0].unsure is missing"],
-  [[{ service: "openrouter", unsure: "0.8" }], "decisions[0].then is missing"],
+  [[{ service: "openrouter", unsure: "0.8" }], "decisions[0].then is missing, and no then"],
   [[{ service: "openrouter", then: 0, unsure: "0.8" }], "decisions[0].then is its own place"],
   [[{ service: "openrouter", then: 1, unsure: "0.8" }], "decisions[0].then is no place"],
   [[{ service: "openrouter", then: 0, unsure: "0,8" }], "decisions[0].unsure is not when"],

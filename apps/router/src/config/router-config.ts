@@ -101,6 +101,13 @@ function configSchema(json: WrittenConfig, env: Environment) {
         const at = list.findIndex((service, place) => service.then === place);
         const message = "is its own place; name another service";
         if (at >= 0) context.addIssue({ code: "custom", path: [at, "then"], message });
+        const isNamed = (place: number) => list.some(({ then }) => then === place);
+        const alone = list.findIndex(
+          ({ then, unsure }, place) => then === null && unsure !== null && !isNamed(place),
+        );
+        const missing = "is missing, and no then names this service";
+        if (alone >= 0)
+          context.addIssue({ code: "custom", path: [alone, "then"], message: missing });
       })
       .default([]),
     models: record(model, place(asked)),
@@ -126,6 +133,7 @@ function decisionService(env: Environment, count: number) {
     /** The place of the service that is asked again for the unsure answers of this one. */
     // oxlint-disable-next-line unicorn/no-thenable -- the word of --then; the value is a number
     then: orNull(place(count)),
+    /** When its answers are unsure; of a service that is asked again, it marks them. */
     unsure: orNull(
       z.union([unsureWord.transform((word) => [word]), z.array(unsureWord).min(1)], notUnsure),
     ),
@@ -147,8 +155,8 @@ function decisionService(env: Environment, count: number) {
       context.addIssue({ code: "custom", path: [path], message });
     if (isOwn && variable === undefined)
       problem("apiKeyEnv", `is missing, and ${variables.join(" or ")} is not set`);
-    if ((then === null) !== (unsure === null))
-      problem(then === null ? "then" : "unsure", "is missing; a second service needs both");
+    if (then !== null && unsure === null)
+      problem("unsure", "is missing; then asks again for unsure answers");
     if (row !== null && row.model === null && given.model === null) problem("model", "is missing");
     const needsAccount = row?.baseUrl.includes("{account}") === true && baseUrl === null;
     const accountId =

@@ -22,6 +22,8 @@ export interface EvaluationEnd {
   /** The answers that each service gave in the end, and its cost, if a second one may be asked. */
   readonly steps: readonly {
     readonly service: string;
+    /** The model that it was asked for. */
+    readonly model: string;
     readonly answers: number;
     readonly costUsd: number | null;
   }[];

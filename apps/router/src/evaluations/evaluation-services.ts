@@ -27,6 +27,8 @@ export interface DecisionService {
   readonly next: {
     readonly service: DecisionService;
     readonly unsure: readonly UnsureWord[];
+    /** When an answer of the service that is asked again is unsure, too. */
+    readonly ownUnsure: readonly UnsureWord[];
   } | null;
   /** Whether a state may be a list of parts. */
   readonly takesParts: boolean;
@@ -67,7 +69,9 @@ export function connectDecisions(
   for (const [at, { then, unsure }] of decisions.entries()) {
     const next = then === null ? undefined : services[then];
     if (next !== undefined && unsure !== null)
-      Object.assign(services[at] as DecisionService, { next: { service: next, unsure } });
+      Object.assign(services[at] as DecisionService, {
+        next: { service: next, unsure, ownUnsure: decisions[then ?? 0]?.unsure ?? [] },
+      });
   }
   const [first = cached(own), ...rest] = services;
   return { list: [first, ...rest], models };

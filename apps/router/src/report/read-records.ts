@@ -20,7 +20,12 @@ const evidenceSchema = z.object({
 });
 
 /** What one service did in a call in which another one may be asked again. */
-const stepSchema = z.object({ service: z.string(), answers: z.int(), costUsd: amount });
+const stepSchema = z.object({
+  service: z.string(),
+  model: z.string().default(""),
+  answers: z.int(),
+  costUsd: amount,
+});
 
 const loggedRecordSchema = z.object({
   time: z.iso.datetime(),
@@ -148,6 +153,18 @@ function blindRecordOf(line: string): LoggedRecord | null {
     replyCostUsd: blind.spentUsd,
   };
   return loggedRecordSchema.safeParse(record).data ?? null;
+}
+
+const answersSchema = z.object({
+  requestId: z.string(),
+  outcome: z.literal("answered"),
+  answers: z.record(z.string(), z.looseObject({ type: z.string() })),
+  route: z.record(z.string(), z.object({ step: z.int(), model: z.string() })),
+});
+
+/** Parses the answers of a call in which a second service may be asked, if the log has them; else null. */
+export function routedAnswersOf(line: string): z.infer<typeof answersSchema> | null {
+  return line.includes('"route"') ? parsedLine(line, answersSchema) : null;
 }
 
 /** Reads the lines of a file. @throws CliError if it cannot be read. */

@@ -1,6 +1,7 @@
 import { printAtLeast, printAtMost, printThreshold } from "evaluator-kit";
 import { tierNames } from "../decision/tier-question.ts";
 import { blindName } from "../keys/budget-state.ts";
+import { countWrongAnswers } from "./wrong-answers.ts";
 import { type LoggedRecord, messageOf, noteOf, readLines } from "./read-records.ts";
 
 /** How messages are grouped; null for no group. */
@@ -51,10 +52,14 @@ export class Totals {
   /** What each service did in calls in which another one may be asked again. */
   readonly #steps = new Map<string, { calls: number; answers: number; usd: number }>();
 
+  /** How many answers of each step are wrong, in one sentence. */
+  wrong = "How many are wrong is not known: it needs labels (report --labels FILE).";
+
   add(record: LoggedRecord): void {
     addTo(this.#all, record);
-    for (const [at, { service, answers, costUsd }] of (record.evaluation?.steps ?? []).entries()) {
-      const name = `Step ${at + 1}, ${service}`;
+    for (const [at, step] of (record.evaluation?.steps ?? []).entries()) {
+      const { service, model, answers, costUsd } = step;
+      const name = `Step ${at + 1}, ${service} ${model}`.trimEnd();
       const { calls = 0, ...sum } = this.#steps.get(name) ?? { answers: 0, usd: 0 };
       const usd = sum.usd + (costUsd ?? 0);
       this.#steps.set(name, { calls: calls + 1, answers: sum.answers + answers, usd });
@@ -87,10 +92,11 @@ export class Totals {
 
   #describeSteps(): string[] {
     const steps = [...this.#steps].toSorted(([one], [other]) => one.localeCompare(other));
-    return steps.map(([name, { calls, answers, usd }]) => {
+    const lines = steps.map(([name, { calls, answers, usd }]) => {
       const gave = `${answers.toLocaleString("en")} answer${answers === 1 ? "" : "s"}`;
       return `${name}: ${gave} in ${calls.toLocaleString("en")} call${calls === 1 ? "" : "s"}, ${dollars.format(usd)}.`;
     });
+    return lines.length === 0 ? [] : [...lines, this.wrong];
   }
 
   /** The headings of a group's table after its name. */
@@ -166,9 +172,20 @@ function failureOf({ outcome, failure }: LoggedRecord): string | null {
   return [outcome, failure].filter((word) => word !== null).join(": ");
 }
 
-/** Returns the totals of a decision log as lines for a terminal. @throws CliError without the file. */
-export async function printTotals(path: string): Promise<string> {
+interface LabelFile {
+  readonly path: string;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Returns the totals of a decision log as lines for a terminal, and with a file of labels the wrong answers of
+ * services that were asked one after the other.
+ *
+ * @throws CliError without the file, or for one that has no labels.
+ */
+export async function printTotals(path: string, labels: LabelFile | null = null): Promise<string> {
   const totals = new Totals();
+  if (labels !== null) totals.wrong = await countWrongAnswers(labels.path, path, labels.signal);
   let unreadable = 0;
   for await (const line of readLines(path, "The decision log ")) {
     const record = messageOf(line);

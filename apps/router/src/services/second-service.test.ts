@@ -1,96 +1,18 @@
-// oxlint-disable unicorn/no-thenable -- `then` is a place in the list of services
-import { createServer, type ServerResponse } from "node:http";
-import { text } from "node:stream/consumers";
-import { type CalibrationArtifact, questionHash } from "evaluator-calibration";
 import { boolean } from "evaluator-client";
-import { closeServer, listen } from "evaluator-kit";
-import { expect, onTestFinished, test } from "vitest";
-import type { EvaluationRecord } from "../evaluations/evaluation-record.ts";
+import { expect, test } from "vitest";
 import { printTotals } from "../report/totals.ts";
-import { parseRouterOptions } from "../router-options.ts";
-import { budgetRouter } from "../testing/budget-router.ts";
-import { calibrationOf } from "../testing/calibration-of.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
-import { readConfig } from "../testing/read-config.ts";
-import { connectServices } from "./connect-services.ts";
-
-const state = "You have won the lottery";
-const instructions = "What is it?";
-const questions = {
-  scam: { type: "noul", instructions },
-  kind: { type: "choice", instructions, criteria: { prize: "a lottery", other: "the rest" } },
-};
-
-type Fault = (response: ServerResponse) => void;
-
-/** A service of the vendor's form that bills a token for each byte and 200 more, also if its answer is lost. */
-async function startService(model: string, usdPerMillion: number, yes: number) {
-  const service = { asked: [] as string[][], billedNano: 0, faults: [] as Fault[] };
-  const server = createServer((request, response) => {
-    void text(request).then((sent) => {
-      const ids = Object.keys((JSON.parse(sent) as { questions: object }).questions);
-      const tokens = Buffer.byteLength(sent) + 200;
-      service.asked.push(ids);
-      service.billedNano += tokens * usdPerMillion * 1000;
-      const fault = service.faults.shift();
-      if (fault !== undefined) return fault(response);
-      const probabilities = { prize: 0.9, other: 0.1 };
-      const known = {
-        scam: { type: "noul", noul: yes },
-        kind: { type: "choice", choice: "prize", probabilities },
-      };
-      const answers = Object.fromEntries(Object.entries(known).filter(([id]) => ids.includes(id)));
-      response.end(
-        JSON.stringify({ model, answers, usage: { input_tokens: tokens, output_tokens: 1 } }),
-      );
-    });
-  });
-  const { origin: baseUrl } = await listen(server, { port: 0 });
-  onTestFinished(() => closeServer(server));
-  const row = { service: "typesafe", baseUrl, model, price: { input: usdPerMillion } };
-  return Object.assign(service, { row });
-}
+import {
+  type Fault,
+  instructions,
+  promised,
+  questions,
+  state,
+  twoServices,
+} from "../testing/two-services.ts";
 
 const lose: Fault = (response) => void response.socket?.destroy();
 const refuse: Fault = (response) => void response.writeHead(400).end("{}");
-
-interface Given {
-  readonly unsure?: string | readonly string[];
-  readonly usdPerDay?: number;
-  readonly calibrations?: readonly CalibrationArtifact[];
-  readonly env?: Readonly<Record<string, string>>;
-}
-
-/** A router of two services; the second one is asked again, and is twenty times as dear. */
-async function twoServices({
-  unsure = "0.8",
-  usdPerDay = 1,
-  calibrations = [],
-  env = {},
-}: Given = {}) {
-  const first = await startService("small", 1, 0.6);
-  const second = await startService("large", 20, 0.99);
-  const decisions = [{ ...first.row, then: 1, unsure }, second.row];
-  const services = connectServices(parseRouterOptions(env, await readConfig({ decisions }, {})));
-  onTestFinished(() => services.close());
-  const records: EvaluationRecord[] = [];
-  const router = await budgetRouter(
-    usdPerDay,
-    {},
-    {
-      services,
-      calibrations: Map.groupBy(calibrations, ({ questionHash: hash }) => hash ?? ""),
-      observeEvaluation: (record: EvaluationRecord) => void records.push(record),
-    },
-  );
-  const ask = async (path = "/v1/systemone", body: object = { state, questions }) => {
-    const response = await router.post(path, body);
-    const { status, headers } = response;
-    return { status, headers, body: (await response.json()) as { x_route?: object } };
-  };
-  const billedNano = () => first.billedNano + second.billedNano;
-  return { ...router, services, first, second, records, ask, billedNano };
-}
 
 const routed = { step: 2, service: "typesafe", model: "large", isSure: null, failure: null };
 const own = { step: 1, service: "typesafe", model: "small", isSure: true, failure: null };
@@ -123,7 +45,7 @@ test("the second service is asked about the unsure answers alone, and body, log 
   for (const record of records) log.add(record);
   await log.written();
   expect(await printTotals(log.path)).toMatch(
-    /Step 1, typesafe: 1 answer in 1 call, \$0\.\d+\. Step 2, typesafe: 1 answer in 1 call, \$0\.\d+\./,
+    /Step 1, typesafe small: 1 answer in 1 call, \$0\.\d+\. Step 2, typesafe large: 1 answer in 1 call, \$0\.\d+\. How many are wrong is not known/,
   );
   expect(await spent()).toMatchObject({ dayNano: billedNano(), reservedNano: 0 });
 });
@@ -149,25 +71,6 @@ test.each([
   await ask();
   expect(second.asked).toHaveLength(count);
 });
-
-const scam = boolean(instructions);
-const promised = {
-  ...calibrationOf("small"),
-  kind: "none",
-  parameters: {},
-  questionHash: questionHash({ scam }),
-  thresholds: [
-    {
-      question: "scam",
-      action: "yes",
-      threshold: 0.7,
-      maxRisk: 0.05,
-      confidence: 0.95,
-      n: 200,
-      wrong: 2,
-    },
-  ],
-} as CalibrationArtifact;
 
 test("an answer that reaches no promised threshold is asked again, and has no promise of the first", async () => {
   const unsure = "calibration";

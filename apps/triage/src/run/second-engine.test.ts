@@ -36,7 +36,7 @@ test("the report shows how much each engine answered, cost and, with labels, got
   ]);
   const report = async () => {
     const page = (await startTriage(["report"], { cwd })).stdout.replaceAll(/\s+/g, " ");
-    return /Step 1.*?wrong(?:\.|: .*?\.)/.exec(page)?.[0];
+    return /Step 1.*?(?:are wrong|of step 2)\./.exec(page)?.[0];
   };
   const one = "Step 1, gateway unknown: asked about 4 records, gave 14 answers, $0.00005. ";
   const two = "Step 2, openai b: asked about 2 records, gave 2 answers (2 unsure), $0.000025. ";
@@ -56,7 +56,7 @@ test("the report shows how much each engine answered, cost and, with labels, got
   const lines = labels.map((label) => `${JSON.stringify(label)}\n`).join("");
   await writeFile(join(cwd, "inbox.labels.ndjson"), lines);
   expect(await report()).toBe(
-    `${steps}Of the labelled answers are wrong: 1 of 2 of step 1, 1 of 2 of step 2.`,
+    `${steps}Wrong answers by the labels: 1 of 2 of step 1, 1 of 2 of step 2.`,
   );
   await writeFile(join(cwd, "inbox.labels.ndjson"), `${lines}{"id":"m-1","question":"scam"}\n`);
   const broken = await startTriage(["report"], { cwd });

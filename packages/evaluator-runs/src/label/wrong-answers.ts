@@ -1,8 +1,8 @@
 import { createReadStream, existsSync } from "node:fs";
 import { CalibrationInputError, LabelJoin, reportSteps } from "evaluator-calibration/reports";
-import { CliError } from "evaluator-kit";
+import { CliError, printable, toFileError } from "evaluator-kit";
 import { describeWrong } from "../amounts.ts";
-import { readTable as readRecords } from "../input/read-table.ts";
+import { readTable as readRecords, TableError } from "../input/read-table.ts";
 import { inputOf, needJournalAddress } from "../journal-address.ts";
 import { besideInput } from "../output/paths.ts";
 import type { ProgramContext } from "../service.ts";
@@ -25,13 +25,30 @@ export async function wrongAnswers(
   const { questions } = table;
   const join = new LabelJoin(table, { last: true, allowUnknown: true, questions });
   const path = besideInput(inputOf(address, source), ".labels.ndjson");
-  const records = existsSync(path) ? readRecords(createReadStream(path, { signal })) : [];
-  try {
-    for await (const all of records)
-      for (const record of all) if ("value" in record) join.add(record, path);
-  } catch (error) {
-    if (!(error instanceof CalibrationInputError)) throw error;
-    throw new CliError(`${error.message}.`, { cause: error });
-  }
+  if (existsSync(path)) await joinLabels(path, join, signal);
   return describeWrong(reportSteps(table, join));
+}
+
+/** Joins the labels of a file with answers. @throws CliError if it cannot be read, or has other lines */
+export async function joinLabels(
+  path: string,
+  join: LabelJoin,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    for await (const records of readRecords(createReadStream(path, { signal }))) {
+      for (const record of records) {
+        if ("problem" in record) throw new TableError(record.line, record.problem);
+        join.add(record, path);
+      }
+    }
+  } catch (error) {
+    if (error instanceof TableError)
+      throw new CliError(printable`${path} line ${String(error.line)}: ${error.problem}.`, {
+        cause: error,
+      });
+    if (error instanceof CalibrationInputError)
+      throw new CliError(`${error.message}.`, { cause: error });
+    throw toFileError(error, `read ${path}`, "Check its name and rights.");
+  }
 }
