@@ -1,20 +1,21 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { CalibrationArtifact } from "evaluator-calibration";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { printTotals } from "../report/totals.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
 import { promised, questions, state, twoServices } from "../testing/two-services.ts";
 
-const ofSecond = { ...promised, model: { id: "large", wire: null } };
+const ofSecond: CalibrationArtifact = { ...promised, model: { id: "large", wire: null } };
 
-test.each([
+test.each<[string, CalibrationArtifact[], boolean | null]>([
   ["0.99", [], true],
   ["1", [], false],
   ["calibration", [ofSecond], true],
   ["calibration", [{ ...ofSecond, thresholds: [] }], null],
   ["calibration", [promised], false],
-] as const)("the second service has its own bound %s", async (ownUnsure, more, isSure) => {
+])("the second service has its own bound %s", async (ownUnsure, more, isSure) => {
   const calibrations = [promised, ...more];
   const { ask, second } = await twoServices({ unsure: "calibration", ownUnsure, calibrations });
   const { body } = await ask();

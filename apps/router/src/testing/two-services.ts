@@ -103,8 +103,7 @@ export async function twoServices({
   return { ...router, services, first, second, records, ask, billedNano };
 }
 
-/** The unsure question in the client's form. */
-export const scam = boolean(instructions);
+const scam = boolean(instructions);
 /** A promise of the first service for it. */
 export const promised = {
   ...calibrationOf("small"),
