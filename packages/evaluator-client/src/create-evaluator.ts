@@ -14,14 +14,14 @@ import {
   type Tracing,
 } from "./evaluator-options.ts";
 import { type Hooks, joinHooks } from "./logger.ts";
-import { checkOptions, type Defined, rejectOption } from "./options.ts";
+import { checkOptions, type Defined } from "./options.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
 import { askThrough, checkMiddleware } from "./middleware-chain.ts";
 import { RetriedCall } from "./retry/retried-call.ts";
 import type { RetryPolicy } from "./retry/retry-policy.ts";
-import type { ProviderOptions } from "./transports/provider-options.ts";
+import { checkOptionsFor } from "./transports/provider-options.ts";
 import { checkLength, estimateCall } from "./transports/call-estimate.ts";
-import type { AttemptContext, Transport } from "./transports/transport.ts";
+import type { AttemptContext } from "./transports/transport.ts";
 
 /**
  * Makes an evaluator. Without `transport`, the environment is read at the first call, so that a module can
@@ -157,7 +157,7 @@ class Calls {
     policy.signal?.throwIfAborted();
     const { parseRequest, transport } = this.#connection;
     const request = parseRequest(given);
-    if (policy.providerOptions !== undefined) checkFor(transport, policy.providerOptions);
+    if (policy.providerOptions !== undefined) checkOptionsFor(transport, policy.providerOptions);
     if (chain.length === 0 && policy.beforeAttempt === undefined)
       return this.#trace(request, policy);
     return askThrough(chain, {
@@ -201,15 +201,6 @@ class Calls {
     const { calls, inputTokens } = estimateCall(request, this.#connection.transport);
     return inputTokens / Math.max(1, calls);
   }
-}
-
-function checkFor(transport: Transport, providerOptions: ProviderOptions): void {
-  if (transport.checkProviderOptions !== undefined)
-    return transport.checkProviderOptions(providerOptions);
-  rejectOption(
-    "providerOptions",
-    `cannot be sent by the transport ${transport.name}; leave it out`,
-  );
 }
 
 function checkRequests(requests: RequestSource): void {

@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { checkOptions, optionsObject } from "../options.ts";
+import { checkOptions, optionsObject, rejectOption } from "../options.ts";
 import type { JsonObject } from "../questions/json.ts";
 
 /** How the gateway routes, bills and reports a call; the names are the gateway's own. */
@@ -69,4 +69,20 @@ export function mergeProviderOptions(
   if (own === undefined || ofCall === undefined) return ofCall ?? own;
   const names = new Set([...Object.keys(own), ...Object.keys(ofCall)]);
   return Object.fromEntries([...names].map((name) => [name, { ...own[name], ...ofCall[name] }]));
+}
+
+/** A transport that may take options of a call. */
+interface OptionsTaker {
+  readonly name: string;
+  checkProviderOptions?(options: ProviderOptions): void;
+}
+
+/** Throws a `ConfigurationError` for options that a transport does not take. */
+export function checkOptionsFor(transport: OptionsTaker, providerOptions: ProviderOptions): void {
+  if (transport.checkProviderOptions !== undefined)
+    return transport.checkProviderOptions(providerOptions);
+  rejectOption(
+    "providerOptions",
+    `cannot be sent by the transport ${transport.name}; leave it out`,
+  );
 }

@@ -1,5 +1,6 @@
 import { isRecord, valueAt } from "../../questions/json.ts";
 import type { PostedService } from "../post-transport.ts";
+import { mergeProviderOptions, type ProviderOptions } from "../provider-options.ts";
 import { type CutStateWarning, cutStateWarnings } from "./cut-state.ts";
 import { decisionsForm } from "./decisions-wire.ts";
 import { type DirectForm, type DirectReply, systemoneForm } from "./direct-wire.ts";
@@ -29,21 +30,27 @@ interface NamedServer {
   readonly model: string;
   /** Undefined for a server without a row. */
   readonly asked: AskedModel | undefined;
+  /** Options of every call; those of a call win. */
+  readonly ofTransport: ProviderOptions | undefined;
 }
 
 type ServiceCode = Pick<PostedService, "toBody" | "toReply" | "toError" | "failedStatus">;
 
 /** Returns the code of a server's calls, which its first call loads: bodies, replies and errors. */
-export function directCalls({ name, wire, vendor, model, asked }: NamedServer): ServiceCode {
+export function directCalls(server: NamedServer): ServiceCode {
+  const { name, wire, vendor, model, asked, ofTransport } = server;
   const form = codeOf[wire];
   const row = asked?.row;
-  const server = { vendor, row, definesConfidence: !asked || definesConfidence(asked) };
+  const answering = { vendor, row, definesConfidence: !asked || definesConfidence(asked) };
   return {
-    toBody: (request, ofCall) => withCallOptions(form.toBody(request, model, row), ofCall?.[name]),
+    toBody(request, ofCall) {
+      const sent = mergeProviderOptions(ofTransport, ofCall);
+      return withCallOptions(form.toBody(request, model, row), sent?.[name]);
+    },
     toReply(response, request) {
       const json = asked ? unwrap(response.json) : response.json;
-      const given = form.read(json, request.questions, server);
-      const reply = { ...given, usage: usageOf(json, given.usage) };
+      const read = form.read(json, request.questions, answering);
+      const reply = { ...read, usage: usageOf(json, read.usage) };
       const warnings = cutStateWarnings(json, reply, request);
       const requestId = requestIdOf(response, row);
       return { ...toReply({ ...reply, warnings }, asked, json), requestId };

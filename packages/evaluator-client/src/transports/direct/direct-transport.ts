@@ -6,6 +6,7 @@ import {
   type TransportOptions,
 } from "../post-transport.ts";
 import { onceLoaded } from "../once-loaded.ts";
+import { checkOptionsFor, type ProviderOptions } from "../provider-options.ts";
 import type { Transport } from "../transport.ts";
 import { readDirectOptions, rowOf } from "./direct-options.ts";
 import { type DirectWire, type FormFacts, forms } from "./forms.ts";
@@ -30,6 +31,8 @@ export interface DirectTransportOptions extends TransportOptions {
   longContext?: boolean | undefined;
   /** The vendor's own form, OpenAI's, which SGLang and vLLM have too, or Google's. @default the service's, else "systemone" */
   wire?: DirectWire | undefined;
+  /** Options of every call for a service that has some, such as `{ openrouter: { provider: { order: ["typesafe"] } } }`. @default none */
+  providerOptions?: ProviderOptions | undefined;
   /** The key in `providerMetadata` that holds confidence and legend. @default the service's name, else "typesafe" */
   vendor?: string | undefined;
 }
@@ -47,7 +50,7 @@ export interface DirectTransportOptions extends TransportOptions {
  */
 export function directTransport(options: DirectTransportOptions = {}): Transport {
   const own = ["service", "accountId", "apiKey", "baseUrl", "path", "model", "vendor", "wire"];
-  checkTransportOptions(options, ...own, "longContext");
+  checkTransportOptions(options, ...own, "longContext", "providerOptions");
   const row = rowOf(options.service);
   const { wire = row?.wire ?? "systemone", vendor = options.service ?? "typesafe" } = options;
   if (!Object.hasOwn(forms, wire))
@@ -63,7 +66,10 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
   const name = options.service ?? "direct";
   const asked = row && { row, model };
   const facts = factsOf(form, { name, asked, mostStateTokens, wire });
-  const server = { name, wire, vendor, model, asked };
+  const { providerOptions } = options;
+  if (providerOptions !== undefined) checkOptionsFor({ name, ...facts.facts }, providerOptions);
+  const ofTransport = structuredClone(providerOptions);
+  const server = { name, wire, vendor, model, asked, ofTransport };
   const http = httpClientFor(options);
   const added = { headers: { ...options.headers } };
   return {

@@ -192,28 +192,6 @@ test("a count of no tokens is unknown: it is no price, and no cut state", async 
   expect(evaluation).toMatchObject({ usage: null, costUsd: null, warnings: [] });
 });
 
-test("a call to OpenRouter has its options, and another service has none", async () => {
-  const bodies: unknown[] = [];
-  const fetch = async (_: unknown, { body }: RequestInit) => {
-    bodies.push(JSON.parse(body as string));
-    return Response.json(replyOf("openrouter"));
-  };
-  const ask = (service: ServiceName, providerOptions: Record<string, object>) => {
-    const transport = directTransport({ service, apiKey: "k", env: {}, fetch });
-    const request = { state: "a letter", questions };
-    return createEvaluator({ transport }).evaluate(request, { providerOptions });
-  };
-  const own = { provider: { order: ["typesafe"] }, session_id: "s-1", trace: { trace_id: "t" } };
-  await ask("openrouter", { openrouter: { ...own, user: "u" } });
-  expect(bodies).toMatchObject([{ model: "typesafe/jev-1.14", ...own, user: "u" }]);
-  await expect(ask("openrouter", { openrouter: { models: [] } })).rejects.toThrow(
-    'The option "providerOptions" has "models"; write { openrouter: { provider, session_id, trace, user } }.',
-  );
-  await expect(ask("openrouter", { gateway: {} })).rejects.toThrow('has "gateway"; write');
-  await expect(ask("perplexity", { perplexity: {} })).rejects.toThrow("cannot be sent by");
-  expect(bodies).toHaveLength(1);
-});
-
 const base64 = onePixel.toString("base64");
 const png = { image: `data:image/png;base64,${base64}` };
 
