@@ -22,6 +22,7 @@ import {
   readText,
   wrongField,
 } from "./evaluation-form.ts";
+import { otherFields } from "./other-fields.ts";
 import { isGemini, readGemini } from "./gemini-form.ts";
 import { isSystemone, readSystemone } from "./systemone-form.ts";
 
@@ -178,7 +179,8 @@ interface Listed {
 }
 
 function toBody(answered: Answered, { listed, ids }: Listed) {
-  const { model, usage, costUsd, printed, route } = answered;
+  const { model, usage, costUsd, printed, route, raw } = answered;
+  const others = otherFields(raw);
   const { inputTokens = 0, cachedInputTokens = 0, outputTokens = 0 } = usage ?? {};
   const toAnswers = (answers: Answered["answers"]) =>
     listed.map(({ name, labels }, at) => {
@@ -187,12 +189,14 @@ function toBody(answered: Answered, { listed, ids }: Listed) {
       if (answer === undefined) return { type: "refusal", name };
       const confidence = answers === printed ? undefined : confidenceIn(id, answered);
       const written = writers[answer.type](answer, labels);
-      return { name, ...written, ...(confidence !== undefined && { confidence }) };
+      return { ...written, ...(confidence !== undefined && { confidence }), name };
     });
   return {
+    ...others.body,
     model,
     answers: toAnswers(answered.answers),
     usage: {
+      ...others.usage,
       input_tokens: inputTokens,
       input_tokens_details: { cached_tokens: cachedInputTokens, cache_write_tokens: 0 },
       output_tokens: outputTokens,
@@ -219,17 +223,16 @@ const writers: Readonly<
   Record<KindName, (answer: Answer, labels: readonly OptionValue[]) => object>
 > = {
   box: (answer) => answer, // the form has no such question
-  boolean: writer(({ probability }) => ({ type: "predicate", probability })),
-  choice: writer(({ choice: picked, probabilities }, labels) => ({
-    type: "choice",
+  boolean: writer((answer) => ({ ...answer, type: "predicate" })),
+  choice: writer(({ choice: picked, probabilities, ...others }, labels) => ({
+    ...others,
     choice: labels.find((value) => optionOf(value, labels) === picked),
     probabilities: labels.map((value) => {
       return { value, probability: probabilities[optionOf(value, labels)] };
     }),
   })),
-  score: writer(({ score: mean, probabilities }, labels) => ({
-    type: "score",
-    score: mean,
+  score: writer(({ probabilities, ...others }, labels) => ({
+    ...others,
     probabilities: labels.map((label, value) => {
       return { value, label, probability: probabilities[value] };
     }),

@@ -11,7 +11,7 @@ import { HttpError } from "../http-error.ts";
 /** The answers to a client's questions, with the metadata that a form may print. */
 export interface Answered extends Pick<
   Evaluation,
-  "costUsd" | "providerMetadata" | "rounding" | "usage" | "warnings"
+  "costUsd" | "providerMetadata" | "raw" | "rounding" | "usage" | "warnings"
 > {
   /** Without those of refused questions. */
   readonly answers: Readonly<Record<string, Answer>>;
@@ -123,5 +123,6 @@ export function answeredOf({ answers, usage, costUsd }: RefusalError, model: str
     rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
     warnings: [],
     providerMetadata: {},
+    raw: null,
   };
 }

@@ -8,6 +8,7 @@ import {
   readObject,
   wrongField,
 } from "./evaluation-form.ts";
+import { otherFields } from "./other-fields.ts";
 import { type KindNames, readQuestionMap, readState } from "./question-map.ts";
 
 const names: KindNames = { choice: "choice", score: "score", boolean: "boolean", box: null };
@@ -77,19 +78,23 @@ function readParts(given: unknown) {
 }
 
 function toBody(answered: Answered, questions: object) {
-  const { answers, model, rounding, usage, costUsd, warnings } = answered;
+  const { answers, model, rounding, usage, costUsd, warnings, raw } = answered;
+  const others = otherFields(raw);
   const ids = Object.keys(questions);
   const whole = ids.map((id) => {
     return [id, Object.hasOwn(answers, id) ? answers[id] : { type: "refusal" }] as const;
   });
   return {
+    ...others.body,
     answers: Object.fromEntries(whole),
     model,
     rounding: {
       probabilityDecimals: rounding.probabilityDecimals,
       scoreDecimals: rounding.scoreDecimals,
     },
-    ...(usage !== null && { usage: { ...usage, ...(costUsd !== null && { cost: costUsd }) } }),
+    ...(usage !== null && {
+      usage: { ...others.usage, ...usage, ...(costUsd !== null && { cost: costUsd }) },
+    }),
     warnings,
     providerMetadata: metadataOf(answered),
   };

@@ -7,6 +7,7 @@ import {
   readText,
   wrongField,
 } from "./evaluation-form.ts";
+import { otherFields } from "./other-fields.ts";
 import { type KindNames, readQuestionMap } from "./question-map.ts";
 import { mapEntries, toBody } from "./systemone-form.ts";
 
@@ -27,14 +28,18 @@ export function readGemini(given: unknown): AskedEvaluation {
     request: { state: readInput(body["input"]), questions },
     takesRefusals: false,
     write(answered) {
-      const { answers, usage } = toBody(answered, plain);
+      const { answers } = toBody(answered, plain);
+      const { inputTokens = 0, outputTokens = 0 } = answered.usage ?? {};
+      const others = otherFields(answered.raw);
       const confidence = mapEntries(answered.answers, greatestProbability);
       return {
+        ...others.body,
         answers: mapEntries(answers, (answer, id) => ({ ...answer, confidence: confidence[id] })),
         usage: {
-          total_input_tokens: usage.input_tokens,
-          total_output_tokens: usage.output_tokens,
-          total_tokens: usage.input_tokens + usage.output_tokens,
+          ...others.usage,
+          total_input_tokens: inputTokens,
+          total_output_tokens: outputTokens,
+          total_tokens: inputTokens + outputTokens,
         },
       };
     },

@@ -9,6 +9,7 @@ import {
   readObject,
   wrongField,
 } from "./evaluation-form.ts";
+import { otherFields } from "./other-fields.ts";
 import { type KindNames, readQuestionMap, readState } from "./question-map.ts";
 
 const names = { choice: "choice", score: "score", boolean: "noul", box: "box" } satisfies KindNames;
@@ -81,7 +82,8 @@ export function toBody(
   answered: Answered,
   questions: Readonly<Record<string, { criteria?: unknown }>>,
 ) {
-  const { model, usage, costUsd, printed, route } = answered;
+  const { model, usage, costUsd, printed, route, raw } = answered;
+  const others = otherFields(raw);
   const toAnswers = (answers: Answered["answers"]) =>
     mapEntries(answers, (answer, id) => {
       const confidence = answers === printed ? undefined : confidenceIn(id, answered);
@@ -93,9 +95,11 @@ export function toBody(
       };
     });
   return {
+    ...others.body,
     model,
     answers: toAnswers(answered.answers),
     usage: {
+      ...others.usage,
       input_tokens: usage?.inputTokens ?? 0,
       output_tokens: usage?.outputTokens ?? 0,
       ...(costUsd !== null && { cost: costUsd }),
