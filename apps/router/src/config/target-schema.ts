@@ -50,6 +50,7 @@ const prices = fields({
   fromInputTokens: z.array(step.transform(toPrices), "is not a list").exactOptional(),
   modes: z.record(z.string(), factor, "is not an object").exactOptional(),
   usdPerSearch: cached,
+  usdPerCall: z.record(z.string(), usd, "is not an object").exactOptional(),
   tokensPerFile: tokens.exactOptional(),
 });
 

@@ -1,6 +1,6 @@
 import { estimateTextTokens } from "evaluator-client";
 import { inputTokensOf, TOKENS_PER_IMAGE } from "../conversation/input-tokens.ts";
-import { type BilledTokens, noUsage, type TokenMeter } from "./usage.ts";
+import { type BilledTokens, mergeUsage, noUsage, type TokenMeter } from "./usage.ts";
 
 type Input = Parameters<typeof inputTokensOf>[0];
 
@@ -9,16 +9,17 @@ type Input = Parameters<typeof inputTokensOf>[0];
  * reports its input and one token at its start.
  */
 export function billedTokens(
-  { written, reported, tokensPerFile }: TokenMeter,
+  { written, reported: given, tokensPerFile, asked = {} }: TokenMeter,
   conversation: Input,
   { isWhole = false } = {},
 ): BilledTokens {
+  const reported = given && mergeUsage({ ...noUsage, ...asked }, given);
   if (isWhole && reported !== null) {
     return { usage: reported, isEstimate: reported.isDoubtful === true };
   }
   const input = reported?.input ?? estimateInput(conversation, tokensPerFile);
   const output = Math.max(written, reported?.output ?? 0);
-  const usage = { ...noUsage, ...reported, input, output };
+  const usage = { ...noUsage, ...asked, ...reported, input, output };
   return { usage, isEstimate: output !== reported?.output };
 }
 

@@ -39,7 +39,47 @@ const forms: [form: string, event: object, counts: object][] = [
   [
     "more cached input than input",
     { usage: { ...openAi, prompt_tokens_details: { cached_tokens: 1001 } } },
-    { input: 0, isDoubtful: true },
+    { input: 1000, cacheRead: 1001, output: 10, isDoubtful: true },
+  ],
+  [
+    "cached input beside the input under OpenAI's names",
+    {
+      usage: {
+        prompt_tokens: 10,
+        completion_tokens: 5,
+        total_tokens: 915,
+        prompt_tokens_details: { cached_tokens: 900 },
+      },
+    },
+    { input: 10, cacheRead: 900, output: 5, isDoubtful: true },
+  ],
+  [
+    "the greater of two usages of one event",
+    { usage: { prompt_tokens: 0, completion_tokens: 0 }, choices: [{ usage: openAi }] },
+    { input: 1000, output: 10 },
+  ],
+  [
+    "LiteLLM's writes",
+    {
+      usage: {
+        ...openAi,
+        prompt_tokens_details: {
+          cache_creation_tokens: 300,
+          cache_creation_token_details: { ephemeral_1h_input_tokens: 200 },
+        },
+      },
+    },
+    { input: 700, cacheWrite: 300, longCacheWrite: 200 },
+  ],
+  [
+    "Alibaba's writes",
+    { usage: { ...openAi, prompt_tokens_details: { cache_creation_input_tokens: 300 } } },
+    { input: 700, cacheWrite: 300 },
+  ],
+  [
+    "writes for an hour that no sum counts",
+    { usage: { ...openAi, cache_creation: { ephemeral_1h_input_tokens: 9 } } },
+    { input: 991, cacheWrite: 9, longCacheWrite: 9 },
   ],
   [
     "Anthropic's names in OpenAI's form",
@@ -78,16 +118,44 @@ const forms: [form: string, event: object, counts: object][] = [
     },
     { billedUsd: 2.1 },
   ],
+  ["xAI's cost", { usage: { ...openAi, cost_in_usd_ticks: 37_756_000 } }, { billedUsd: 0.0037756 }],
+  [
+    "Perplexity's cost",
+    { usage: { ...openAi, cost: { request_cost: 0.005, total_cost: 0.006 } } },
+    { billedUsd: 0.006 },
+  ],
+  ["DeepInfra's cost", { usage: { ...openAi, estimated_cost: 0.25 } }, { billedUsd: 0.25 }],
   ["a service tier", { service_tier: "flex", usage: openAi }, { modes: ["flex"] }],
+  [
+    "Anthropic's priority, which is a contract",
+    { usage: { ...openAi, service_tier: "priority" } },
+    { modes: ["anthropic-priority"] },
+  ],
+  [
+    "tokens of audio",
+    { usage: { ...openAi, completion_tokens_details: { audio_tokens: 5 } } },
+    { modes: ["audio"] },
+  ],
   [
     "a speed",
     { usage: { ...openAi, speed: "fast", service_tier: "standard" } },
     { modes: ["fast"] },
   ],
   [
-    "searches in an output",
-    { response: { output: [{ type: "web_search_call" }, { type: "message" }], usage: openAi } },
-    { searches: 1 },
+    "searches and calls of hosted tools in an output",
+    {
+      response: {
+        output: [
+          { type: "web_search_call" },
+          { type: "web_search_call", action: { type: "search" } },
+          { type: "web_search_call", action: { type: "open_page" } },
+          { type: "code_interpreter_call" },
+          { type: "function_call" },
+        ],
+        usage: openAi,
+      },
+    },
+    { searches: 2, calls: { code_interpreter: 1 } },
   ],
 ];
 
@@ -100,6 +168,11 @@ test("an ordinary usage has the five counts alone", () => {
   const expected = { ...noUsage, input: 1000, output: 10 };
   expect(usageIn({ service_tier: "default", usage })).toEqual(expected);
   expect(usageIn({ usage: null, choices: [{ usage: {} }] })).toBeNull();
+});
+
+test("Groq's flex has the usual price", () => {
+  const usage = { ...noUsage, input: 1000, output: 10 };
+  expect(usageIn({ service_tier: "flex", x_groq: { id: "1" }, usage: openAi })).toEqual(usage);
 });
 
 test("of two counts for one thing the greater counts, and what the first one had stays", () => {
@@ -122,6 +195,21 @@ const costs: [situation: string, usage: object, more: object, usd: number | null
   ["a mode of the file", { modes: ["fast"] }, { modes: { fast: 6 } }, 60],
   ["a mode without a factor", { modes: ["fast"] }, {}, null],
   ["searches", { searches: 5 }, {}, 10.05],
+  ["searches at a model's own price", { searches: 1, isOwnSearch: true }, {}, null],
+  [
+    "searches at a model's own price of the file",
+    { searches: 1, isOwnSearch: true },
+    { usdPerSearch: 0.025 },
+    10.025,
+  ],
+  ["no search", { isOwnSearch: true }, {}, 10],
+  ["a call of a hosted tool", { calls: { code_interpreter: 2 } }, {}, null],
+  [
+    "a call at the file's price",
+    { calls: { code_interpreter: 2 } },
+    { usdPerCall: { code_interpreter: 0.03 } },
+    10.06,
+  ],
   ["searches at the file's price", { searches: 5 }, { usdPerSearch: 1 }, 15],
   ["the service's cost", { billedUsd: 3, modes: ["fast"] }, {}, 3],
   ["writes for an hour", { input: 0, cacheWrite: 1_000_000, longCacheWrite: 1_000_000 }, {}, 20],

@@ -5,9 +5,11 @@ import { mergeUsage, toCount, type TokenMeter, type TokenUsage } from "./usage.t
 
 /** An amount in a service's usage; `ownCost` is the cost with the caller's key at the service. */
 type Amount =
-  | Exclude<keyof TokenUsage, "modes" | "billedUsd" | "isDoubtful">
+  | Exclude<keyof TokenUsage, "modes" | "calls" | "billedUsd" | "isDoubtful">
   | "total"
+  | "audio"
   | "cost"
+  | "costTicks"
   | "ownCost";
 
 type Amounts = Readonly<Record<Amount, number | null>>;
@@ -26,14 +28,18 @@ const usagePlaces = Object.values(table.usages);
 /** Reads the usage in a service's body, chunk or event, of whichever API; null if it has none. */
 function readUsage(event: unknown): TokenUsage | null {
   const usages = usagePlaces.map((place) => valueAt(event, place)).filter(isRecord);
-  const usage = usages.find(hasCount);
-  if (usage === undefined) return null;
-  const names = modePlaces.map((place) => valueAt(event, place));
-  const modes = [...names, usage["service_tier"], usage["speed"]].filter(isDearOrCheap);
-  return countsOf(usage, {
-    modes: [...new Set(modes)],
-    searches: searchesIn(valueAt(event, "output") ?? valueAt(event, "response.output")),
-  });
+  const counted = usages.filter(hasCount);
+  if (counted.length === 0) return null;
+  const tiers = modePlaces.map((place) => valueAt(event, place));
+  // Groq's flex has the usual price.
+  const isGroq = valueAt(event, "x_groq") !== undefined;
+  const besides = {
+    tiers: isGroq ? tiers.filter((tier) => tier !== "flex") : tiers,
+    hosted: hostedIn(valueAt(event, "output") ?? valueAt(event, "response.output")),
+  };
+  return counted
+    .map((usage) => countsOf(usage, besides))
+    .reduce<TokenUsage | null>(mergeUsage, null);
 }
 
 /** Adds the usage in a service's body, chunk or event, if it has one. */
@@ -74,32 +80,60 @@ function hasCount(usage: object): boolean {
 }
 
 interface Besides {
-  readonly modes: readonly string[];
-  readonly searches: number;
+  /** The service tiers outside of the usage. */
+  readonly tiers: readonly unknown[];
+  readonly hosted: Pick<TokenUsage, "searches" | "calls">;
 }
 
-function countsOf(usage: Record<string, unknown>, { modes, searches }: Besides): TokenUsage {
+function countsOf(usage: Record<string, unknown>, { tiers, hosted }: Besides): TokenUsage {
   const entries = Array.from(places, ([name, at]) => [name, greatest(usage, at)]);
   const amounts = Object.fromEntries(entries) as Amounts;
-  const { input, cacheRead, cacheWrite, longCacheWrite, reasoning } = amounts;
+  const { input, cacheRead, longCacheWrite, reasoning } = amounts;
+  const cacheWrite = longCacheWrite
+    ? Math.max(longCacheWrite, amounts.cacheWrite ?? 0)
+    : amounts.cacheWrite;
   // Anthropic's count of input excludes the cache; a gateway in OpenAI's form may have both names.
   const isAnthropic = !("prompt_tokens" in usage) && excluded.some((name) => name in usage);
   const cached = isAnthropic ? 0 : (cacheRead ?? 0) + (cacheWrite ?? 0);
-  const { output, isDoubtful } = outputOf(isAnthropic ? { ...amounts, total: null } : amounts);
-  const own = usage["is_byok"] === true ? (amounts.ownCost ?? 0) : 0;
-  const searched = Math.max(searches, amounts.searches ?? 0);
+  // Some gateways keep Anthropic's way of counting under OpenAI's names.
+  const isOver = cached > (input ?? cached);
+  const isExcluded = isAnthropic || isOver;
+  const { output, isDoubtful } = outputOf(isExcluded ? { ...amounts, total: null } : amounts);
+  const searches = Math.max(hosted.searches ?? 0, amounts.searches ?? 0);
+  const modes = modesOf(usage, tiers, (amounts.audio ?? 0) > 0);
+  const billedUsd = costIn(usage, amounts);
   return {
-    input: input && Math.max(0, input - cached),
+    input: input && (isExcluded ? input : input - cached),
     cacheRead,
     cacheWrite,
     output,
     reasoning,
     ...(longCacheWrite && { longCacheWrite }),
-    ...(searched > 0 && { searches: searched }),
-    ...(amounts.cost !== null && { billedUsd: amounts.cost + own }),
+    ...(searches > 0 && { searches }),
+    ...(hosted.calls && { calls: hosted.calls }),
+    ...(billedUsd !== null && { billedUsd }),
     ...(modes.length > 0 && { modes }),
-    ...((isDoubtful || cached > (input ?? cached)) && { isDoubtful: true }),
+    ...((isDoubtful || isOver) && { isDoubtful: true }),
   };
+}
+
+/** xAI's unit of a cost. */
+const TICKS_PER_USD = 1e10;
+
+/** Returns the cost by the service itself; null if it reports none. */
+function costIn(usage: object, { cost, costTicks, ownCost }: Amounts): number | null {
+  if (cost === null) return costTicks && costTicks / TICKS_PER_USD;
+  return cost + (valueAt(usage, "is_byok") === true ? (ownCost ?? 0) : 0);
+}
+
+/** Anthropic's priority is a contract, whose price is not that of OpenAI's. */
+const anthropicModes: Readonly<Record<string, string>> = { priority: "anthropic-priority" };
+
+function modesOf(usage: object, tiers: readonly unknown[], hasAudio: boolean): string[] {
+  const tier = valueAt(usage, "service_tier");
+  const own = anthropicModes[String(tier)] ?? tier;
+  const modes = [...tiers, own, valueAt(usage, "speed"), hasAudio && "audio"];
+  return [...new Set(modes.filter(isDearOrCheap))];
 }
 
 const excluded = ["cache_read_input_tokens", "cache_creation_input_tokens"];
@@ -128,9 +162,21 @@ function outputOf({ input, output, total, reasoning }: Amounts) {
   return { output: isBeside ? output + thought : output, isDoubtful: isBeside };
 }
 
-function searchesIn(output: unknown): number {
-  if (!Array.isArray(output)) return 0;
-  return output.filter((item) => valueAt(item, "type") === "web_search_call").length;
+/** The calls of OpenAI's hosted tools with a price each, but the search. */
+const pricedCalls = /^(file_search|code_interpreter|image_generation)_call$/;
+
+/** Counts the calls of hosted tools in the output of a response. Opening a page that was found is free. */
+function hostedIn(output: unknown): Besides["hosted"] {
+  let searches = 0;
+  const calls: Record<string, number> = {};
+  for (const item of Array.isArray(output) ? (output as unknown[]) : []) {
+    const type = String(valueAt(item, "type"));
+    const action = valueAt(item, "action.type") ?? "search";
+    if (type === "web_search_call" && action === "search") searches += 1;
+    const name = pricedCalls.exec(type)?.[1];
+    if (name !== undefined) calls[name] = (calls[name] ?? 0) + 1;
+  }
+  return { searches, ...(Object.keys(calls).length > 0 && { calls }) };
 }
 
 function greatest(usage: object, at: readonly string[]): number | null {

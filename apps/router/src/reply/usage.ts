@@ -12,7 +12,11 @@ export interface TokenUsage {
   readonly longCacheWrite?: number;
   /** Searches of a hosted tool. */
   readonly searches?: number;
-  /** Modes with another price, such as `priority`, `flex` or `fast`. */
+  /** Whether a search has another price than the published one. */
+  readonly isOwnSearch?: boolean;
+  /** Calls of other hosted tools, such as `{ "code_interpreter": 1 }`. */
+  readonly calls?: Readonly<Record<string, number>>;
+  /** Modes with another price, such as `priority`, `flex`, `fast` or `audio`. */
   readonly modes?: readonly string[];
   /** The cost in US dollars by the service itself. */
   readonly billedUsd?: number;
@@ -35,6 +39,8 @@ export interface ModelPrice {
   readonly modes?: Readonly<Record<string, number>>;
   /** A call of a hosted search. @default 0.01 */
   readonly usdPerSearch?: number;
+  /** A call of each other hosted tool; without one, the cost is unknown. */
+  readonly usdPerCall?: Readonly<Record<string, number>>;
   /** The most tokens of a document, image or recording, for budgets. */
   readonly tokensPerFile?: number;
 }
@@ -70,6 +76,8 @@ export interface TokenMeter {
   tokensPerFile?: number | undefined;
   /** Whether a call was sent that its service may charge for. */
   isSent?: boolean;
+  /** The part of the usage that the request sets, and that no service reports. */
+  asked?: Partial<TokenUsage>;
 }
 
 /** Estimates the tokens of a piece of a reply, which has one at least. */
@@ -79,7 +87,7 @@ export function estimateDelta(text: string): number {
 
 /** Returns a meter at the start of an attempt. */
 export function newMeter(): TokenMeter {
-  return { written: 0, reported: null, tokensPerFile: undefined, isSent: false };
+  return { written: 0, reported: null, tokensPerFile: undefined, isSent: false, asked: {} };
 }
 
 /** Returns all input tokens, cached or not. */
@@ -144,11 +152,17 @@ export function billedCostOf(usage: TokenUsage | null, price: ModelPrice | null)
   if (usage?.billedUsd !== undefined) return usage.billedUsd;
   const tokens = costOf(usage, price);
   if (usage === null || price === null || tokens === null) return null;
-  const { modes = [], searches = 0 } = usage;
-  const factors = modes.map((mode) => price.modes?.[mode] ?? publishedModes[mode] ?? null);
-  if (factors.includes(null)) return null;
-  const factor = factors.reduce<number>((product, each) => product * (each ?? 1), 1);
-  return tokens * factor + searches * (price.usdPerSearch ?? USD_PER_SEARCH);
+  const { modes = [], searches = 0, calls = {} } = usage;
+  const factors = modes.map((mode) => price.modes?.[mode] ?? publishedModes[mode] ?? Number.NaN);
+  const factor = factors.reduce((product, each) => product * each, 1);
+  const fees = Object.entries(calls).map(
+    ([name, count]) => count * (price.usdPerCall?.[name] ?? Number.NaN),
+  );
+  const published = usage.isOwnSearch === true ? Number.NaN : USD_PER_SEARCH;
+  const searchUsd = searches === 0 ? 0 : searches * (price.usdPerSearch ?? published);
+  const fee = fees.reduce((sum, each) => sum + each, searchUsd);
+  const dollars = tokens * factor + fee;
+  return Number.isNaN(dollars) ? null : dollars;
 }
 
 /** Returns the cost of the same tokens, searches and modes at another model, or null if it is unknown. */
