@@ -182,18 +182,6 @@ test("without usage, each event counts as a token", async () => {
   });
 });
 
-test.each<[string, object]>([
-  ['{"web_search_options":{}}', { searches: 1, isOwnSearch: true }],
-  ['{"tools":[{"type":"web_search_preview"}]}', { isOwnSearch: true }],
-  ['{"tools":[{"type":"web_search"}]}', {}],
-])("the price of searches that %s asks for is not the usual one", async (json, more) => {
-  const usage = { prompt_tokens: 9, completion_tokens: 1 };
-  const fetch = async () => Response.json({ choices: [{}], usage });
-  const { reply } = callFor([chatWith(fetch)], { passed: { ...passed, ...bodyOf(json) } });
-  const expected = { usage: { ...noUsage, input: 9, output: 1, ...more }, isEstimate: false };
-  expect((await reply).billed).toEqual(expected);
-});
-
 test("without usage, a body of JSON is estimated by its text", async () => {
   const fetch = async () => Response.json({ choices: [{}], text: "a".repeat(387) });
   const { reply } = callFor([chatWith(fetch)], { passed: { ...passed, ...bodyOf("{}") } });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { blocksOf, callFor, targetAt } from "../testing/reply-calls.ts";
 import { connectUpstream } from "./upstream.ts";
+import { noUsage } from "./usage.ts";
 
 const end = 'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n';
 const asStream = '{"stream":true,"stream_options":{"include_usage":true}}';
@@ -73,6 +74,17 @@ test.each([
     expect(reply.billed).toMatchObject({ isEstimate: true, usage: { output: output + 1 } });
   },
 );
+
+test.each<[string, object]>([
+  ['{"model":"auto","web_search_options":{}}', { searches: 1, isOwnSearch: true }],
+  ['{"model":"auto","tools":[{"type":"web_search_preview"}]}', { isOwnSearch: true }],
+  ['{"model":"auto","tools":[{"type":"web_search"}]}', {}],
+])("the price of searches that %s asks for is not the usual one", async (json, more) => {
+  const usage = { prompt_tokens: 9, completion_tokens: 1 };
+  const { reply } = await passOn(json, Response.json({ choices: [{}], usage }));
+  const expected = { ...noUsage, input: 9, output: 1, ...more };
+  expect(reply.billed).toEqual({ usage: expected, isEstimate: false });
+});
 
 test("an event of 15 MB passes, and its text counts", async () => {
   for (const [text, output] of [
