@@ -31,6 +31,18 @@ export function printUsd(usd: number | null): string {
   return (usd < 1 ? fractions : dollars).format(usd);
 }
 
+/** Returns the cost of a run, with what may have been charged for beside its answers. */
+export function describeCost(
+  run: Readonly<{ costUsd: number | null; uncountedUsd: number }>,
+): string {
+  const { costUsd, uncountedUsd } = run;
+  const lost =
+    uncountedUsd > 0
+      ? ` and at most ${printUsd(uncountedUsd)} for calls without a kept answer`
+      : "";
+  return printUsd(costUsd) + lost;
+}
+
 /** Prints a span of time in its largest fitting unit: `40 s`, `12 min`, `3.4 h`, `5.8 days`. */
 export function printDuration(milliseconds: number): string {
   const seconds = milliseconds / 1000;

@@ -115,6 +115,8 @@ function toFacts({ setup, finishedAt, createdAt, ...run }: RunInfo) {
   const endedAt = finishedAt ?? new Date();
   return {
     ...run,
+    costUsd: run.costUsd ?? 0,
+    ...(run.costUsd === null && { isUnpriced: true }),
     wire: setup.wire,
     modelId: setup.modelId,
     mails: run.records,

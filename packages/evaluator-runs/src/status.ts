@@ -1,6 +1,6 @@
 import { pause, printable, truncateColumns } from "evaluator-kit";
 import type { RunInfo, RunStore, WorkerInfo } from "./postgres/index.ts";
-import { printCount, printCounted, printDuration, printUsd } from "./amounts.ts";
+import { describeCost, printCount, printCounted, printDuration, printUsd } from "./amounts.ts";
 import type { FileCommand } from "./options.ts";
 import { needJournalAddress } from "./journal-address.ts";
 import type { JournalReader } from "./journal/journal-reader.ts";
@@ -88,10 +88,13 @@ async function describeRuns(runs: RunStore, { run }: FileCommand<"status">) {
   const details = await Promise.all(
     open.map(async (info) => describeOpenRun(info, await runs.workers(info.run))),
   );
+  const lost = infos
+    .filter(({ state, uncountedUsd }) => state !== "open" && uncountedUsd > 0)
+    .map((info) => `Run ${info.run} cost ${describeCost(info)}.\n`);
   const reasons = infos
     .filter(({ state, stoppedBy }) => state === "stopped" && stoppedBy !== null)
     .map((info) => printable`Run ${String(info.run)} was stopped: ${info.stoppedBy ?? ""}\n`);
-  const parts = [...alignColumns(() => rows), ...details, ...reasons];
+  const parts = [...alignColumns(() => rows), ...details, ...lost, ...reasons];
   return { text: parts.join(""), isOver: open.length === 0 };
 }
 
@@ -102,11 +105,11 @@ function describeOpenRun(info: RunInfo, workers: readonly WorkerInfo[]): string 
   const time =
     perSecond > 0 ? `${printDuration((left / perSecond) * 1000)} left` : "no answer lately";
   const most = info.maxCostUsd === null ? "" : ` of at most ${printUsd(info.maxCostUsd)}`;
-  const asked = info.asked > 0 ? info.costUsd / info.asked : 0;
+  const usdEach = info.costUsd === null ? null : info.costUsd / Math.max(1, info.asked);
   const head = [
     `run ${info.run}: ${perSecond.toFixed(1)} a second`,
     time,
-    `${printUsd(info.costUsd)}${most}, about ${printUsd(asked * left)} to come`,
+    `${describeCost(info)}${most}, about ${printUsd(usdEach && usdEach * left)} to come`,
     printCounted(workers.length, "worker"),
   ].join(" · ");
   const rows = workers.map((worker) => [

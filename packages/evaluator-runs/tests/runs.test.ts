@@ -26,7 +26,7 @@ async function workWith(runs: PostgresRuns, count: number): Promise<number> {
   const writer = runs.writer({ run, signal });
   await Promise.all(missing.map(({ idx }) => writer.keep(answerTo(records[idx] as SampleRecord))));
   expect(await runs.touch(chunk)).toBe(true);
-  expect(await runs.finish(chunk)).toBe(true);
+  expect(await runs.finish(chunk, 0)).toBe(true);
   let answered = 0;
   for await (const { evaluation } of runs.rows(run)) answered += Number(evaluation !== null);
   return answered;

@@ -145,9 +145,14 @@ export class Budget {
     return cost;
   }
 
+  /** The most that all calls until now may have cost, in US dollars. */
+  get heldUsd(): number {
+    return this.#spentUsd + this.#reservedUsd;
+  }
+
   /** Returns the most that all calls until now and so many more attempts of this price may cost together. */
   protected wantedUsd(mostUsd: number, attempts: number): number {
-    return this.#spentUsd + this.#reservedUsd + attempts * mostUsd * this.factor;
+    return this.heldUsd + attempts * mostUsd * this.factor;
   }
 
   /** Returns the most that an attempt of each engine may cost together. */
@@ -171,15 +176,10 @@ export class Budget {
   /** Reserves one more attempt of a call, of the dearer engine; returns whether it fits. */
   protected take(cost: CallCost, mostUsd = cost.mostUsd): boolean {
     const usd = mostUsd * this.factor;
-    if (this.#spentUsd + this.#reservedUsd + usd > this.maxUsd) return false;
+    if (this.heldUsd + usd > this.maxUsd) return false;
     this.#reservedUsd += usd;
     cost.reservedUsd += usd;
     return true;
-  }
-
-  /** Counts money that was spent elsewhere. */
-  protected addSpent(spentUsd: number): void {
-    this.#spentUsd += spentUsd;
   }
 
   /** Keeps the cost of an attempt whose answer was lost, so that a process that is killed later has it. */

@@ -26,7 +26,8 @@ export interface KeptAnswer {
   /** The evaluation, as JSON. */
   readonly evaluation: string;
   readonly inputTokens: number;
-  readonly costUsd: number;
+  /** In US dollars; null if it is not known. */
+  readonly costUsd: number | null;
 }
 
 /** The outcome of the call about a record. */

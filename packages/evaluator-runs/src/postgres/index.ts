@@ -9,6 +9,7 @@ export {
   type ChunkRecord,
   PostgresRuns,
   postgresRuns,
+  type ReportedRun,
   type RunStore,
   type RunWriter,
   type WorkerReport,

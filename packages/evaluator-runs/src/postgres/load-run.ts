@@ -26,7 +26,7 @@ export class RunLoader extends RunReader {
   /**
    * Creates a run in one transaction, or joins the run with the same digest: waits while another
    * process loads it, and loads it if that process died. Reopens a run that ended with missing or
-   * failed records.
+   * failed records. A maximum cost replaces that of the run; without one, the run keeps its own.
    *
    * @param records - Called only if this process loads them.
    */
@@ -66,8 +66,8 @@ export class RunLoader extends RunReader {
         [run],
       );
       if (row?.state !== "loading") {
-        const setCost = "update evaluator.runs set max_cost_usd = $2 where run = $1";
-        await query(setCost, [run, maxCostUsd]);
+        const cap = `select evaluator.cap_run($1, $2, ${CHUNK_SIZE})`;
+        if (maxCostUsd !== null) await query(cap, [run, maxCostUsd]);
         await this.#reopen(query, run, []);
         return true;
       }
@@ -105,6 +105,7 @@ export class RunLoader extends RunReader {
     const rows = await query<{ chunk: number }>(unfinishedStatement, [run, lost]);
     const chunks = rows.map(({ chunk }) => chunk);
     if (chunks.length === 0) return;
+    await query(`select evaluator.open_chunks($1, $2, ${CHUNK_SIZE})`, [run, chunks]);
     await query(reopenStatement, [run, chunks]);
     await query("select evaluator.count_again($1, null, null)", [run]);
     await this.queue.replace(query, run, chunks);
@@ -180,13 +181,7 @@ const unfinishedStatement = `
   order by chunk
 `;
 
-// What a chunk has cost stays reserved until a worker reserves more for it.
 const reopenStatement = `
-  with opened as (
-    update evaluator.chunks set finished_at = null, reserved_usd = case when finished_at is null
-      then (evaluator.count_chunk($1, chunk * ${CHUNK_SIZE}, (chunk + 1) * ${CHUNK_SIZE})).cost_usd
-      else cost_usd end where run = $1 and chunk = any($2)
-  )
   update evaluator.runs set chunks_left = cardinality($2::integer[]),
     state = 'open', stopped_by = null, failed_in_a_row = 0, finished_at = null
   where run = $1

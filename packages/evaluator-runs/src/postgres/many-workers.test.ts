@@ -21,7 +21,7 @@ test("a chunk that comes back is asked before those that no worker had", async (
   // As a server with many chunks plans it, by an index, in which one that comes back would be the last.
   await opened.database.query("set enable_sort = off");
   const first = await opened.takeChunk(1);
-  expect(await runs.finish(first)).toBe(false);
+  expect(await runs.finish(first, 0)).toBe(false);
   const next = [await opened.takeChunk(1), await opened.takeChunk(1), await opened.takeChunk(1)];
   expect(next.map(({ chunk }) => chunk)).toEqual([first.chunk, 1, 2]);
 });
@@ -57,7 +57,7 @@ test("a load holds its run until it is whole, so that no other process loads or 
 test("a worker that reserves holds the run, so that no two take the same dollar", async () => {
   await opened.load(countedTo(1), { maxCostUsd: 1 });
   const locks = await opened.database.transaction(async ({ query }) => {
-    await query("select evaluator.reserve_chunk(1, 0, 1)");
+    await query("select evaluator.reserve_chunk(1, 0, 'lease', 1)");
     return await locksOf(query);
   });
   expect(locks).toEqual(["relation"]);

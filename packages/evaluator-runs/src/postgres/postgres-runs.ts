@@ -19,10 +19,13 @@ const CONNECTIONS = 8;
 /** A record without an answer, with its index in the run. */
 export type ChunkRecord = Pick<RunRow, "idx" | "id" | "key" | "state">;
 
-type ChunkRow = ChunkRecord & AnswerRow & { readonly cost_usd: number | null };
+type ChunkRow = ChunkRecord & AnswerRow;
 
 /** The report of a worker. */
 export type WorkerReport = Omit<WorkerInfo, "seenMsAgo"> & Pick<RunInfo, "run">;
+
+/** The state of a run for its workers, why it was stopped, and the most it may cost. */
+export type ReportedRun = Pick<RunInfo, "state" | "stoppedBy" | "maxCostUsd">;
 
 /** Runs over many records, their answers, and the chunks that workers take, in PostgreSQL. */
 export class PostgresRuns extends RunLoader implements AsyncDisposable {
@@ -36,10 +39,10 @@ export class PostgresRuns extends RunLoader implements AsyncDisposable {
     );
   }
 
-  /** Stores a worker's report, and returns its run's state and why it was stopped. */
-  async report(report: WorkerReport): Promise<Pick<RunInfo, "state" | "stoppedBy">> {
+  /** Stores a worker's report, and returns the state of its run. */
+  async report(report: WorkerReport): Promise<ReportedRun> {
     const { worker, run, name, answered, failed, inFlight, perSecond } = report;
-    const [row] = await this.sql<Pick<RunInfo, "state" | "stoppedBy">>(
+    const [row] = await this.sql<ReportedRun>(
       `with seen as (
          insert into evaluator.workers as one
            (worker, run, name, answered, failed, in_flight, per_second)
@@ -48,10 +51,12 @@ export class PostgresRuns extends RunLoader implements AsyncDisposable {
            answered = excluded.answered, failed = excluded.failed,
            in_flight = excluded.in_flight, per_second = excluded.per_second
        )
-       select state, stopped_by as "stoppedBy" from evaluator.runs where run = $2`,
+       select state, stopped_by as "stoppedBy", max_cost_usd as "maxCostUsd"
+       from evaluator.runs where run = $2`,
       [worker, run, name, answered, failed, inFlight, perSecond],
     );
-    return row ?? { state: "stopped", stoppedBy: "The run was removed from the database." };
+    const stoppedBy = "The run was removed from the database.";
+    return row ?? { state: "stopped", stoppedBy, maxCostUsd: null };
   }
 
   /** Forgets a worker that ends. */
@@ -75,22 +80,26 @@ export class PostgresRuns extends RunLoader implements AsyncDisposable {
 
   /**
    * Returns the records of a chunk without a valid answer or a failure, so that a chunk of a dead worker
-   * repeats only the calls in flight; and the cost of the other records.
+   * repeats only the calls in flight; and what the chunk may have cost until now. Workers that had it before
+   * may reserve nothing more for it.
    */
-  async readChunk({ run, chunk }: LeasedChunk) {
-    const first = chunk * CHUNK_SIZE;
-    const range = [run, first, first + CHUNK_SIZE];
-    const kept = await this.sql<ChunkRow>(
-      "select * from evaluator.read_records($1, $2, $3)",
-      range,
+  async readChunk(leased: LeasedChunk) {
+    const { run } = leased;
+    const [first, beyond] = rangeOf(leased);
+    const [taken] = await this.sql<{ spent: number }>(
+      "select evaluator.take_chunk($1, $2, $3, $4, $5) as spent",
+      [run, leased.chunk, leaseOf(leased), first, beyond],
     );
+    const kept = await this.sql<ChunkRow>("select * from evaluator.read_records($1, $2, $3)", [
+      run,
+      first,
+      beyond,
+    ]);
     const samples = kept.length === 0 ? new Map() : await readSamples(this.sql, run);
     const rows = kept.map((row) =>
       Object.assign(row, { state: stateOf(row, run, samples.get("state")) }),
     );
-    const { there = [], missing = [] } = Object.groupBy(rows, (row) =>
-      readEvaluation(row, samples, row.state) === null ? "missing" : "there",
-    );
+    const missing = rows.filter((row) => readEvaluation(row, samples, row.state) === null);
     // Changed answers are deleted, so that they are asked for again.
     const changed = missing.flatMap(({ key, digest }) => (digest === null ? [] : [key]));
     if (changed.length > 0) {
@@ -100,17 +109,17 @@ export class PostgresRuns extends RunLoader implements AsyncDisposable {
       missing: missing.map(({ idx, id, key, state }) => {
         return { idx, id: JSON.parse(id) as string, key, state };
       }),
-      costUsd: there.reduce((sum, row) => sum + (row.cost_usd ?? 0), 0),
+      costUsd: taken?.spent ?? 0,
     };
   }
 
-  /** Reserves the possible cost of a chunk, in US dollars, and returns the part that is left. */
-  async reserve({ run, chunk }: LeasedChunk, wantedUsd: number): Promise<number> {
-    const [row] = await this.sql<{ granted: number }>(
-      "select evaluator.reserve_chunk($1, $2, $3) as granted",
-      [run, chunk, wantedUsd],
+  /** Reserves the possible cost of a chunk, in US dollars, and returns the part that is left; null if another worker has it. */
+  async reserve(leased: LeasedChunk, wantedUsd: number): Promise<number | null> {
+    const [row] = await this.sql<{ granted: number | null }>(
+      "select evaluator.reserve_chunk($1, $2, $3, $4) as granted",
+      [leased.run, leased.chunk, leaseOf(leased), wantedUsd],
     );
-    return row?.granted ?? 0;
+    return row?.granted ?? null;
   }
 
   /** Renews the lease of a chunk; returns whether the worker still has it. */
@@ -118,15 +127,18 @@ export class PostgresRuns extends RunLoader implements AsyncDisposable {
     return await this.queue.touch(chunk);
   }
 
-  /** Ends a chunk if each record has an answer or a failure, else releases it; returns which. */
-  async finish(chunk: LeasedChunk): Promise<boolean> {
-    const first = chunk.chunk * CHUNK_SIZE;
+  /**
+   * Ends a chunk if each record has an answer or a failure, else releases it; returns which.
+   *
+   * @param spentUsd - What the chunk may have cost until now, in US dollars, with what it had cost when it was read.
+   */
+  async finish(leased: LeasedChunk, spentUsd: number): Promise<boolean> {
     const [row] = await this.sql<{ whole: boolean }>(
-      "select evaluator.finish_chunk($1, $2, $3, $4) as whole",
-      [chunk.run, chunk.chunk, first, first + CHUNK_SIZE],
+      "select evaluator.finish_chunk($1, $2, $3, $4, $5, $6) as whole",
+      [leased.run, leased.chunk, leaseOf(leased), spentUsd, ...rangeOf(leased)],
     );
     const isWhole = row?.whole === true;
-    await this.queue.end(chunk, isWhole);
+    await this.queue.end(leased, isWhole);
     return isWhole;
   }
 
@@ -152,6 +164,14 @@ export class PostgresRuns extends RunLoader implements AsyncDisposable {
     await this.queue.close();
     await this.database.close();
   }
+}
+
+function rangeOf({ chunk }: LeasedChunk): readonly [number, number] {
+  return [chunk * CHUNK_SIZE, (chunk + 1) * CHUNK_SIZE];
+}
+
+function leaseOf({ lease: { id, retryCount } }: LeasedChunk): string {
+  return `${id} ${retryCount}`;
 }
 
 function stateOf({ idx, state }: ChunkRow, run: number, sample: Sample | undefined): string {

@@ -47,7 +47,10 @@ export interface RunInfo {
   readonly asked: number;
   readonly failed: number;
   readonly inputTokens: number;
-  readonly costUsd: number;
+  /** Of the answers that this run asked for, in US dollars; null if the cost of one of them is not known. */
+  readonly costUsd: number | null;
+  /** The most that may have been charged for beside them, in US dollars: lost attempts, and calls of workers that died. */
+  readonly uncountedUsd: number;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
 }
@@ -224,13 +227,16 @@ const selectRuns = `
     runs.asked + coalesce(part.asked, 0)::integer as asked,
     runs.failed + coalesce(part.failed, 0)::integer as failed,
     (runs.input_tokens + coalesce(part.input_tokens, 0))::float8 as "inputTokens",
-    runs.cost_usd + coalesce(part.cost_usd, 0) as "costUsd",
+    case when not (runs.is_unpriced or coalesce(part.is_unpriced, false))
+      then runs.cost_usd + coalesce(part.cost_usd, 0) end as "costUsd",
+    runs.uncounted_usd + coalesce(part.uncounted_usd, 0) as "uncountedUsd",
     created_at as "createdAt", finished_at as "finishedAt",
     json_build_object('hash', hash, 'wire', wire, 'modelId', model, 'questions', questions) as setup
   from evaluator.runs join evaluator.setups using (setup) left join lateral (
     select sum(counted.answered) as answered, sum(counted.asked) as asked,
       sum(counted.failed) as failed, sum(counted.input_tokens) as input_tokens,
-      sum(counted.cost_usd) as cost_usd
+      sum(counted.cost_usd) as cost_usd, bool_or(counted.is_unpriced) as is_unpriced,
+      sum(c.uncounted_usd) as uncounted_usd
     from evaluator.chunks c,
       evaluator.count_chunk(c.run, c.chunk * ${CHUNK_SIZE}, (c.chunk + 1) * ${CHUNK_SIZE}) as counted
     where c.run = runs.run and c.finished_at is null

@@ -1,13 +1,8 @@
 import { runTables } from "./run-tables.ts";
+import { byIndex, chunkMoney } from "./chunk-money.ts";
 import { ChunkQueue } from "./chunk-queue.ts";
 import { DatabaseError } from "./database-error.ts";
 import { type Connection, type Database, openDatabase, type Query } from "./database.ts";
-
-// Frequent statements are functions: the server plans a function once per connection, which takes
-// 66,000 of its instructions per answer instead of 116,000. A plan may be made while a table is empty
-// and used when it has millions of rows, so each uses the indexes whatever the statistics.
-const byIndex = `language plpgsql
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off`;
 
 const insertAnswers = `
   insert into evaluator.answers
@@ -156,7 +151,16 @@ const lateAnswers = `
 `;
 
 /** The schema's migrations, in order; the first makes version 1, which had only limits. */
-const migrations = ["", runTables, runFunctions, refusals, limits, oneClock, lateAnswers];
+const migrations = [
+  "",
+  runTables,
+  runFunctions,
+  refusals,
+  limits,
+  oneClock,
+  lateAnswers,
+  chunkMoney,
+];
 
 // The oldest version that the PostgreSQL project supported in 2025.
 const OLDEST_SERVER = 13;

@@ -128,7 +128,7 @@ function runColumns(word: string): Column<ListedRun>[] {
     number("answered", ({ answered }) => answered),
     number("failed", ({ failed }) => failed),
     number("input_tokens", ({ inputTokens }) => inputTokens),
-    number("cost_usd", ({ costUsd }) => costUsd),
+    number("cost_usd", ({ costUsd, isUnpriced }) => (isUnpriced ? null : costUsd)),
     number("elapsed_ms", ({ elapsedMs }) => elapsedMs),
   ];
 }

@@ -9,7 +9,7 @@ import { Budget, type CallCost, type RunPrice } from "../money/cost.ts";
 import { RunTotals } from "../money/totals.ts";
 import { limitsOf } from "../limits.ts";
 import { serviceOf } from "../service.ts";
-import { callLimits, endsRun, evaluateOne } from "./evaluate-one.ts";
+import { type CallOutcome, callLimits, endsRun, evaluateOne } from "./evaluate-one.ts";
 import { startDrain } from "./interruption.ts";
 import type { NextEngine } from "../next-engine.ts";
 import type { CallPlan, PlannedCall } from "./plan-calls.ts";
@@ -236,8 +236,6 @@ async function askOne(
   streak.ended("error" in end ? end.cause : null);
   return { id, key, state, lostUsd: cost.lostUsd, spentUsd, ...end };
 }
-
-type CallOutcome = Awaited<ReturnType<typeof evaluateOne>>;
 
 /** Returns a failure for an answer that the next engine could not be asked about again, so that a later run asks. */
 function withoutUnasked(end: CallOutcome, cause: EvaluatorError | null): CallOutcome {

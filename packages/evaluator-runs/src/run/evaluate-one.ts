@@ -29,13 +29,16 @@ interface AskOptions {
   readonly hasPromise?: boolean;
 }
 
+/** How a call about a record ended. */
+export type CallOutcome = { evaluation: AskedEvaluation } | CallFailure;
+
 /** Asks once, and returns the answer or the failure; other errors than an `EvaluatorError` are thrown. */
 export async function evaluateOne(
   evaluator: Evaluator,
   request: EvaluationRequest,
   { signal, hasPromise = false }: AskOptions,
-): Promise<{ evaluation: AskedEvaluation } | CallFailure> {
-  const wholeOrFailure = (end: { evaluation: AskedEvaluation } | CallFailure) =>
+): Promise<CallOutcome> {
+  const wholeOrFailure = (end: CallOutcome) =>
     hasPromise && "evaluation" in end && isStateCut(end.evaluation)
       ? toCutFailure(end.evaluation)
       : end;

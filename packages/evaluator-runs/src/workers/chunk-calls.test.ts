@@ -13,11 +13,23 @@ const price = { inputUsdPerMillionTokens: 1, source: "--price" };
 const request = { state: "a mail", questions: { scam: boolean("Is it a scam?") } };
 const mostUsd = mostCostUsd(request, { inputUsdPerMillionTokens: 1, transport });
 
-test("retries of lost attempts reserve their price in the database too", async () => {
-  const leftUsd = 20.5 * mostUsd;
+/** A budget of a chunk of a run that has so much left. */
+function budgetOf(maxUsd: number, leftUsd: number): ChunkBudget {
   const reserveUsd = async (usd: number) => Math.min(usd, leftUsd);
   const from = { price, transport, spentUsd: 0, dearest: { factor: 1 }, reserveUsd };
-  const budget = new ChunkBudget(0, from);
+  return new ChunkBudget(maxUsd, { ...from, waitForMoney: async () => false });
+}
+
+test("a run that gets a maximum cost has it from the next call on", async () => {
+  const budget = budgetOf(Infinity, 1.5 * mostUsd);
+  const costs = [await budget.reserveCall(request), await budget.reserveCall(request)];
+  budget.limit();
+  costs.push(await budget.reserveCall(request));
+  expect(costs.map((cost) => cost !== null)).toEqual([true, true, false]);
+});
+
+test("retries of lost attempts reserve their price in the database too", async () => {
+  const budget = budgetOf(0, 20.5 * mostUsd);
   let sent = 0;
   const send = async () => {
     sent += 1;

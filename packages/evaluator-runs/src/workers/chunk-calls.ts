@@ -1,59 +1,50 @@
+import { CliError } from "evaluator-kit";
 import type { EvaluationRequest } from "evaluator-client";
 import { toKeptText } from "../journal/kept-answer.ts";
-import { Budget, type CallCost } from "../money/cost.ts";
-import type { ChunkRecord } from "../postgres/index.ts";
-import { endsRun, type evaluateOne } from "../run/evaluate-one.ts";
+import { Budget, type CallCost, type Price } from "../money/cost.ts";
+import type { ChunkRecord, RunInfo } from "../postgres/index.ts";
+import { type CallOutcome, endsRun } from "../run/evaluate-one.ts";
 
 // Chosen: one statement for so many calls, while little of the run's maximum is held at once.
 const CALLS_RESERVED = 16;
 
 /** The part of a run's maximum cost that a chunk has from the database, for a few calls at once. */
 export class ChunkBudget extends Budget {
-  readonly #reserveUsd: (usd: number) => Promise<number>;
-  readonly #dearest: { factor: number };
+  readonly #options: ChunkBudgetOptions;
   #asking: Promise<unknown> = Promise.resolve();
-  /** What calls may have cost whose cost the database does not keep, in US dollars. */
-  lostUsd = 0;
 
-  /** @param grantedUsd - What the chunk has; `dearest` is shared by the chunks of a worker. */
-  constructor(
-    grantedUsd: number,
-    from: ConstructorParameters<typeof Budget>[1] & {
-      readonly reserveUsd: (usd: number) => Promise<number>;
-      readonly dearest: { factor: number };
-    },
-  ) {
-    super(grantedUsd, from);
-    this.#reserveUsd = from.reserveUsd;
-    this.#dearest = from.dearest;
+  /** @param maxUsd - What the chunk may cost before it asks the database; Infinity without a maximum. */
+  constructor(maxUsd: number, options: ChunkBudgetOptions) {
+    super(maxUsd, options);
+    this.#options = options;
   }
 
-  override takeRetry(cost: CallCost): boolean | Promise<boolean> {
-    return this.take(cost) || this.#ask(cost.mostUsd, () => this.take(cost));
+  /** Asks the database before further calls: the run has a maximum from now on. */
+  limit(): void {
+    if (this.maxUsd === Infinity) this.maxUsd = 0;
+  }
+
+  override async takeRetry(cost: CallCost): Promise<boolean> {
+    for (;;) {
+      if (this.take(cost) || (await this.#ask(cost.mostUsd, () => this.take(cost)))) return true;
+      // Calls and chunks that end have cost less than the most.
+      if (!(await this.#options.waitForMoney())) return false;
+    }
   }
 
   /** Reserves the most that a call may cost; null if the run has not so much left. */
   async reserveCall(request: EvaluationRequest): Promise<CallCost | null> {
-    this.factor = this.#dearest.factor = Math.max(this.factor, this.#dearest.factor);
-    const mostUsd = this.mostUsdOf(request);
-    return this.reserve(request) ?? (await this.#ask(mostUsd, () => this.reserve(request)));
-  }
-
-  /** Ends a call of which the database keeps a part of the cost. */
-  endedWith(cost: CallCost, answersUsd: readonly (number | null)[], keptUsd: number): void {
-    this.lostUsd += this.ended(cost, answersUsd) + cost.notedUsd - keptUsd;
-  }
-
-  /** Counts what calls of other chunks may have cost. */
-  addLost(usd: number): void {
-    this.lostUsd += usd;
-    this.addSpent(usd);
+    const { dearest } = this.#options;
+    this.factor = dearest.factor = Math.max(this.factor, dearest.factor);
+    const reserved = this.reserve(request);
+    if (reserved !== null) return reserved;
+    return await this.#ask(this.mostUsdOf(request), () => this.reserve(request));
   }
 
   /** Asks the database for more, one after the other: the chunk has what the last reply grants. */
   #ask<TTaken>(mostUsd: number, take: () => TTaken): Promise<TTaken> {
     const asked = this.#asking.then(async () => {
-      this.maxUsd = await this.#reserveUsd(this.wantedUsd(mostUsd, CALLS_RESERVED));
+      this.maxUsd = await this.#options.reserveUsd(this.wantedUsd(mostUsd, CALLS_RESERVED));
       return take();
     });
     this.#asking = asked.catch(() => {});
@@ -61,11 +52,29 @@ export class ChunkBudget extends Budget {
   }
 }
 
+type ChunkBudgetOptions = ConstructorParameters<typeof Budget>[1] & {
+  /** Reserves so much of the run's maximum, and returns the part that is left. */
+  readonly reserveUsd: (usd: number) => Promise<number>;
+  /** Resolves when calls have ended that may leave money; false if there are none. */
+  readonly waitForMoney: () => Promise<boolean>;
+  /** Shared by the chunks of a worker. */
+  readonly dearest: { factor: number };
+};
+
+// The machine that began the run may have been told the price.
+/** Checks that the maximum cost of a run can be kept. @throws CliError if no price is known */
+export function checkPriced({ run, state, maxCostUsd }: RunInfo, price: Price): void {
+  if (state !== "open" || maxCostUsd === null || price.inputUsdPerMillionTokens !== null) return;
+  throw new CliError(
+    `The --max-cost of run ${run} cannot be kept, since no list says what this engine costs; nothing was sent. Name it with --price USD, for a million input tokens.`,
+  );
+}
+
 /** Returns the stored form of the outcome of a call. */
 export function toEnd(
   { idx, key, state }: ChunkRecord,
-  outcome: Awaited<ReturnType<typeof evaluateOne>>,
-  costUsd: number,
+  outcome: CallOutcome,
+  costUsd: number | null,
 ) {
   if ("error" in outcome) {
     const { error, isRefusal, cause } = outcome;

@@ -1,5 +1,5 @@
-import { CliError } from "evaluator-kit";
-import type { JsonObject, Questions } from "evaluator-client";
+import { CliError, pause } from "evaluator-kit";
+import { EvaluatorError, type JsonObject, type Questions } from "evaluator-client";
 import { type RecordSetup, toRecord } from "../columns/columns.ts";
 import type { RunRecord } from "../input/record-source.ts";
 import { fromKeptText } from "../journal/kept-answer.ts";
@@ -22,6 +22,24 @@ export async function withRuns<TResult>(
     return await use(runs);
   } catch (error) {
     throw toCliError(error);
+  }
+}
+
+const AWAY_MS = 1000; // chosen, not measured: a database that is back is used within a second
+
+/** Makes a call until the database can be reached. @throws any other error, and that of the last call after an interruption */
+export async function untilReached<TResult>(
+  call: () => Promise<TResult>,
+  { clock, signal }: Pick<ProgramContext, "clock" | "signal">,
+): Promise<TResult> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      const isAway = error instanceof EvaluatorError && error.isRetryable;
+      if (!isAway || signal.aborted) throw error;
+      await pause(AWAY_MS, { clock, signal });
+    }
   }
 }
 

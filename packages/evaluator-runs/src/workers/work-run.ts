@@ -2,19 +2,27 @@ import {
   createEvaluator,
   type EvaluationRequest,
   type Evaluator,
-  EvaluatorError,
   type Pacer,
   type Questions,
 } from "evaluator-client";
 import { pause } from "evaluator-kit";
-import type { ChunkRecord, LeasedChunk, RunInfo, RunStore, RunWriter } from "../postgres/index.ts";
+import type {
+  ChunkRecord,
+  LeasedChunk,
+  ReportedRun,
+  RunInfo,
+  RunStore,
+  RunWriter,
+} from "../postgres/index.ts";
 import type { CallCost, Price } from "../money/cost.ts";
 import type { RunTotals } from "../money/totals.ts";
 import { isPromised } from "../calibration.ts";
 import { evaluatorRuntime } from "../machine.ts";
-import { callLimits, endsRun, evaluateOne } from "../run/evaluate-one.ts";
+import { type CallOutcome, callLimits, endsRun, evaluateOne } from "../run/evaluate-one.ts";
 import { repeat } from "../run/interruption.ts";
-import { ChunkBudget, toEnd } from "./chunk-calls.ts";
+import { untilReached } from "./open-runs.ts";
+import { CallsInFlight } from "./calls-in-flight.ts";
+import { checkPriced, ChunkBudget, toEnd } from "./chunk-calls.ts";
 import type { RunContext } from "../run/run-context.ts";
 
 // A lease lasts ten seconds, so two touches may be missed; a fraction for calls on their way.
@@ -47,8 +55,9 @@ interface Chunk {
   readonly records: readonly ChunkRecord[];
   /** Resolves when no more of its records are begun and no call is in flight. */
   readonly ended: PromiseWithResolvers<unknown>;
-  /** The part of the run's maximum cost that the database granted; null for a run without one. */
-  readonly budget: ChunkBudget | null;
+  readonly budget: ChunkBudget;
+  /** Its calls in flight. */
+  inFlight: number;
   /** Until when no other worker has it, by the clock of this process, as far as is known. */
   heldUntilMs: number;
 }
@@ -65,14 +74,10 @@ export class RunWorker {
   readonly #writer: RunWriter;
   /** The chunks that are not finished or given back, and when they are. */
   readonly #held = new Map<Chunk, Promise<void>>();
-  /** The calls in flight. */
-  inFlight = 0;
-  #freed = Promise.withResolvers<void>();
-  /** The ends of the chunks whose calls have begun. */
-  readonly #begun = new Set<Promise<void>>();
+  readonly #calls = new CallsInFlight();
+  /** The most that the run may cost, in US dollars; null without a maximum. */
+  #maxCostUsd: number | null;
   readonly #dearest = { factor: 1 };
-  /** What calls without an answer may have cost in chunks that ended, in US dollars. */
-  #lostUsd = 0;
   #isStopped = false;
   #failure: unknown = null;
 
@@ -80,6 +85,7 @@ export class RunWorker {
     const { runs, info, pacer, signal, context } = options;
     const { stderr, transport } = context;
     this.#options = options;
+    this.#maxCostUsd = info.maxCostUsd;
     this.#evaluator = createEvaluator(
       { transport, ...callLimits, ...(pacer && { pacer }) },
       evaluatorRuntime(context),
@@ -111,9 +117,21 @@ export class RunWorker {
     if (this.#failure !== null) throw this.#failure;
   }
 
-  /** Begins no further call; those in flight end. */
-  stop(): void {
-    this.#isStopped = true;
+  /** Takes the state of the run from the database: who joins a run may stop it, or give it a maximum cost. */
+  follow({ state, maxCostUsd }: ReportedRun): void {
+    this.#isStopped ||= state === "stopped";
+    try {
+      checkPriced({ ...this.#options.info, maxCostUsd }, this.#options.price);
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#maxCostUsd = maxCostUsd;
+    if (maxCostUsd !== null) for (const { budget } of this.#held.keys()) budget.limit();
+  }
+
+  /** The calls in flight. */
+  get inFlight(): number {
+    return this.#calls.count;
   }
 
   get #mayBegin(): boolean {
@@ -135,12 +153,12 @@ export class RunWorker {
     const { runs, info, context } = this.#options;
     try {
       while (this.#mayBegin) {
-        const [askedAtMs, leased] = await this.#tryAgain(
+        const [askedAtMs, leased] = await this.#reach(
           async () => [context.clock.now(), await runs.fetchChunk(info.run)] as const,
         );
         // The reply may be so late that the lease is over.
         if (leased !== null) return await this.#read(leased, askedAtMs + LEASE_MS);
-        if ((await this.#tryAgain(() => runs.get(info.run))).state !== "open") return null;
+        if ((await this.#reach(() => runs.get(info.run))).state !== "open") return null;
         await this.#waitForChunk();
       }
     } catch (error) {
@@ -158,33 +176,44 @@ export class RunWorker {
     await pause(IDLE_MS, { ...context, signal });
   }
 
-  /** Reads the missing records of a chunk, and what the others have cost. */
+  /** Reads the missing records of a chunk, and what it has cost. */
   async #read(leased: LeasedChunk, heldUntilMs: number): Promise<Chunk> {
-    const { runs, info, price } = this.#options;
-    const { transport } = this.#options.context;
+    const { runs, price, context } = this.#options;
+    const { transport } = context;
     // If this worker's lease on the chunk ended, its calls in flight are committed first.
     const old = [...this.#held].filter(([held]) => held.leased.chunk === leased.chunk);
     await Promise.all(old.map(([, finished]) => finished));
-    const chunk = await this.#tryAgain(async () => {
-      const { missing: records, costUsd: spentUsd } = await runs.readChunk(leased);
-      // Without a maximum, the row only shows that the chunk is under way.
-      const grantedUsd = await runs.reserve(leased, info.maxCostUsd === null ? 0 : spentUsd);
-      const reserveUsd = (usd: number) => this.#tryAgain(() => runs.reserve(leased, usd));
-      const from = { price, transport, spentUsd, reserveUsd, dearest: this.#dearest };
-      const budget = info.maxCostUsd === null ? null : new ChunkBudget(grantedUsd, from);
-      const read: Chunk = { leased, records, budget, ended: Promise.withResolvers(), heldUntilMs };
-      return read;
-    });
+    const { missing: records, costUsd: spentUsd } = await this.#reach(() => runs.readChunk(leased));
+    const chunk: Chunk = {
+      leased,
+      records,
+      heldUntilMs,
+      inFlight: 0,
+      ended: Promise.withResolvers(),
+      budget: new ChunkBudget(this.#maxCostUsd === null ? Infinity : 0, {
+        price,
+        transport,
+        spentUsd,
+        dearest: this.#dearest,
+        waitForMoney: () => this.#calls.waitToTryAgain(),
+        reserveUsd: async (usd) => {
+          const grantedUsd = await this.#reach(() => runs.reserve(leased, usd));
+          if (grantedUsd === null) chunk.heldUntilMs = 0;
+          return grantedUsd ?? 0;
+        },
+      }),
+    };
     this.#held.set(chunk, this.#finish(chunk));
     return chunk;
   }
 
   async #finish(chunk: Chunk): Promise<void> {
     await chunk.ended.promise;
-    const finished = this.#tryAgain(() => this.#options.runs.finish(chunk.leased));
+    const { leased, budget } = chunk;
+    const finished = this.#reach(() => this.#options.runs.finish(leased, budget.heldUsd));
     await finished.catch((error: unknown) => this.#fail(error));
-    this.#lostUsd += chunk.budget?.lostUsd ?? 0;
     this.#held.delete(chunk);
+    this.#calls.chunkFinished(chunk);
   }
 
   /** Begins the calls of a chunk; they may end later. */
@@ -193,59 +222,38 @@ export class RunWorker {
     const calls: Promise<void>[] = [];
     try {
       for (const record of chunk.records) {
-        while (this.inFlight >= asking.concurrency) {
-          await this.#nextFreed();
-        }
+        while (this.inFlight >= asking.concurrency) await this.#calls.nextEnd;
         if (!this.#mayAskAbout(chunk)) break;
         const cost = await this.#reserve(chunk, record);
-        if (cost === null) {
-          await this.#stopAtMaximum();
+        // The wait for money may be long.
+        if (cost === null || !this.#mayAskAbout(chunk)) {
+          if (cost !== null) chunk.budget.ended(cost, []);
+          else if (this.#mayAskAbout(chunk)) await this.#stopAtMaximum();
           break;
         }
-        // The wait for money may be long.
-        if (!this.#mayAskAbout(chunk)) break;
         calls.push(this.#ask(chunk, record, cost));
       }
     } catch (error) {
       this.#fail(error);
     }
     chunk.ended.resolve(Promise.all(calls));
-    const finished = this.#held.get(chunk);
-    if (finished === undefined) return;
-    this.#begun.add(finished);
-    void finished.finally(() => this.#begun.delete(finished));
+    if (this.#held.has(chunk)) this.#calls.chunkBegun(chunk);
   }
 
-  /** Reserves the most that a call may cost: "free" without a maximum, null if the run may not cost it. */
-  async #reserve(chunk: Chunk, record: ChunkRecord): Promise<CallCost | "free" | null> {
-    const { budget } = chunk;
-    if (budget === null) return "free";
+  /** Reserves the most that a call may cost; null if the run may not cost it. */
+  async #reserve({ budget }: Chunk, record: ChunkRecord): Promise<CallCost | null> {
     const request = this.#requestOf(record);
     for (;;) {
-      budget.addLost(this.#lostUsd);
-      this.#lostUsd = 0;
       const cost = await budget.reserveCall(request);
-      if (cost !== null) return cost;
-      // Calls and chunks that end have cost less than the most.
-      if (this.inFlight > 0) await this.#nextFreed();
-      else if (this.#begun.size > 0) {
-        const begun = [...this.#begun];
-        this.#begun.clear();
-        await Promise.all(begun);
-      } else return null;
+      if (cost !== null || !(await this.#calls.waitForMoney())) return cost;
     }
   }
 
   async #stopAtMaximum(): Promise<void> {
     const { runs, info } = this.#options;
     this.#isStopped = true;
-    const why = `The run costs more than --max-cost ${info.maxCostUsd}, which is to be raised.`;
+    const why = `The run costs more than --max-cost ${this.#maxCostUsd}, which is to be raised.`;
     await runs.stop(info.run, why);
-  }
-
-  async #nextFreed(): Promise<void> {
-    this.#freed = Promise.withResolvers();
-    await this.#freed.promise;
   }
 
   #requestOf({ state }: ChunkRecord): EvaluationRequest {
@@ -254,28 +262,36 @@ export class RunWorker {
   }
 
   /** Asks about a record, and resolves when the outcome is committed; an error ends the work. */
-  async #ask(chunk: Chunk, record: ChunkRecord, cost: CallCost | "free"): Promise<void> {
+  async #ask(chunk: Chunk, record: ChunkRecord, cost: CallCost): Promise<void> {
     const { totals, signal, context } = this.#options;
-    this.inFlight += 1;
+    this.#calls.begin(chunk);
     try {
-      const around = cost === "free" ? this.#evaluator : this.#evaluator.with(cost.middleware);
+      const around = this.#evaluator.with(cost.middleware);
       const options = { signal, hasPromise: isPromised(context.calibration) };
       const outcome = await evaluateOne(around, this.#requestOf(record), options);
       const paid = "error" in outcome ? outcome.paid : outcome.evaluation;
-      const prices = paid === undefined ? [] : totals.pricesOf(paid);
-      const costUsd = prices.reduce<number>((sum, usd) => sum + (usd ?? 0), 0);
-      // The database keeps the cost of answers alone.
-      if (cost !== "free") chunk.budget?.endedWith(cost, prices, "error" in outcome ? 0 : costUsd);
-      const isHeld = await this.#writer.keep(toEnd(record, outcome, costUsd), chunk.leased.lease);
-      if (!isHeld) chunk.heldUntilMs = 0;
-      totals.add(outcome);
-      if ("error" in outcome) this.#isStopped ||= endsRun(outcome.cause);
+      chunk.budget.ended(cost, paid === undefined ? [] : totals.pricesOf(paid));
+      if (cost.refusal === null) await this.#keep(chunk, record, outcome);
+      else await this.#stopAtMaximum();
     } catch (error) {
       // After a cut-off, answers that were not committed are asked for again.
       this.#fail(signal.aborted && error === signal.reason ? null : error);
     }
-    this.inFlight -= 1;
-    this.#freed.resolve();
+    this.#calls.end(chunk);
+  }
+
+  async #keep(chunk: Chunk, record: ChunkRecord, outcome: CallOutcome): Promise<void> {
+    const { totals } = this.#options;
+    const costUsd = "error" in outcome ? null : totals.usdOf(outcome.evaluation);
+    const isHeld = await this.#writer.keep(toEnd(record, outcome, costUsd), chunk.leased.lease);
+    if (!isHeld) chunk.heldUntilMs = 0;
+    totals.add(outcome);
+    if ("error" in outcome) this.#isStopped ||= endsRun(outcome.cause);
+  }
+
+  /** Calls the database until it can be reached. */
+  #reach<TResult>(call: () => Promise<TResult>): Promise<TResult> {
+    return untilReached(call, this.#options.context);
   }
 
   #touch(): void {
@@ -284,20 +300,6 @@ export class RunWorker {
       // A lost lease stays lost, also if the reply to an older touch comes late.
       const onTouched = (isHeld: boolean) => void (chunk.heldUntilMs &&= isHeld ? untilMs : 0);
       this.#options.runs.touch(chunk.leased).then(onTouched, () => {});
-    }
-  }
-
-  /** Calls the database until it can be reached. */
-  async #tryAgain<TResult>(call: () => Promise<TResult>): Promise<TResult> {
-    const { context } = this.#options;
-    for (;;) {
-      try {
-        return await call();
-      } catch (error) {
-        const isAway = error instanceof EvaluatorError && error.isRetryable;
-        if (!isAway || context.signal.aborted) throw error;
-        await pause(IDLE_MS, context);
-      }
     }
   }
 }

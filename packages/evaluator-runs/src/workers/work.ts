@@ -5,7 +5,7 @@ import { CliError, pause, printable } from "evaluator-kit";
 import { EvaluatorError, type Questions, type RateLimits } from "evaluator-client";
 import type { RunInfo, RunStore } from "../postgres/index.ts";
 import type { AskingOptions, WorkCommand } from "../options.ts";
-import { printCount, printDuration, printUsd } from "../amounts.ts";
+import { describeCost, printCount, printDuration } from "../amounts.ts";
 import { evaluatorRuntime } from "../machine.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import { findPrice, type Price } from "../money/cost.ts";
@@ -22,6 +22,7 @@ import {
   serviceOf,
 } from "../service.ts";
 import { serviceOfRun, withRuns } from "./open-runs.ts";
+import { checkPriced } from "./chunk-calls.ts";
 import { RunWorker } from "./work-run.ts";
 
 const WAIT_MS = 1000; // chosen, not measured: a new run, or a database that is back, within a second
@@ -73,7 +74,7 @@ export async function workWithOthers(info: RunInfo, setting: WorkSetting) {
 const REPORT_MS = 1000;
 const RATE_OVER_MS = 20_000;
 
-/** Reports each second that a worker is there, until the result is called; stops it if the run was stopped. */
+/** Reports each second that a worker is there, until the result is called; which follows its run. */
 function startReports(
   worker: RunWorker,
   { runs, context: { clock, newId = randomUUID } }: WorkSetting,
@@ -91,7 +92,7 @@ function startReports(
     const perSecond = seconds > 0 ? (answered - first.answered) / seconds : 0;
     const { inFlight } = worker;
     runs.report({ worker: id, run, name, answered, failed, perSecond, inFlight }).then(
-      ({ state }) => void (state === "stopped" && worker.stop()),
+      (reported) => worker.follow(reported),
       () => {}, // the answers that wait for the database report the trouble
     );
   };
@@ -112,14 +113,6 @@ function checkedQuestions(info: RunInfo, service: Service): Questions {
   if (setupHash({ questions, service }) === setup.hash) return questions;
   throw new CliError(
     `Run ${run} was begun by another version of this program, with other questions; use the same version on all machines.`,
-  );
-}
-
-// The machine that began the run may have been told the price.
-function checkPriced({ run, state, maxCostUsd }: RunInfo, price: Price): void {
-  if (state !== "open" || maxCostUsd === null || price.inputUsdPerMillionTokens !== null) return;
-  throw new CliError(
-    `The --max-cost of run ${run} cannot be kept, since no list says what this engine costs; nothing was sent. Name it with --price USD, for a million input tokens.`,
   );
 }
 
@@ -148,7 +141,7 @@ export function describeRun(
   info: RunInfo,
   { answered, elapsedMs }: Awaited<ReturnType<typeof workWithOthers>>,
 ): string {
-  const { asked, failed, inputTokens, costUsd } = info;
+  const { asked, failed, inputTokens } = info;
   const notes = [
     asked === answered ? "" : `, ${printCount(answered)} of them here`,
     failed === 0 ? "" : `, ${printCount(failed)} failed`,
@@ -156,7 +149,7 @@ export function describeRun(
   ].join("");
   return (
     `Run ${info.run} answered: ${printCount(asked)}${notes}; ${printCount(inputTokens)} tokens, ` +
-    `${printUsd(costUsd)}, ${printDuration(elapsedMs)} here.\n`
+    `${describeCost(info)}, ${printDuration(elapsedMs)} here.\n`
   );
 }
 

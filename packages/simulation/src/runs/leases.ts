@@ -31,7 +31,7 @@ interface Holder {
   lost: number | null;
   /** How many calls the worker had in flight then, of all its chunks. */
   inFlight: number;
-  /** Whether its cost is reserved; its calls begin only then. */
+  /** Whether its cost is reserved, or need not be; its calls begin only then. */
   isReserved: boolean;
 }
 
@@ -41,7 +41,7 @@ interface Holder {
  */
 export class Leases implements RequestFollower {
   readonly #world: World;
-  readonly #concurrency: number;
+  readonly #run: { readonly concurrency: number; readonly isCapped: boolean };
   readonly #repeats: Repeats;
   readonly #faults: readonly FaultOf<"store">[];
   /** Who had a chunk last. */
@@ -53,9 +53,10 @@ export class Leases implements RequestFollower {
   /** The chunks that each worker has, and whose calls have not ended. */
   readonly #asking = new Map<ProcessClock, Map<LeasedChunk, Holder>>();
 
-  constructor(world: World, concurrency: number, repeats: Repeats) {
+  /** @param run - `isCapped`: it has a maximum cost. */
+  constructor(world: World, run: { concurrency: number; isCapped: boolean }, repeats: Repeats) {
     this.#world = world;
-    this.#concurrency = concurrency;
+    this.#run = run;
     this.#repeats = repeats;
     this.#faults = world.plan.faults.filter(
       (fault) => fault.kind === "store" && fault.what !== "lost-notify",
@@ -80,16 +81,15 @@ export class Leases implements RequestFollower {
       readChunk: async (leased: LeasedChunk) => {
         const chunk = await readChunk.call(store, leased);
         const holder = this.#asking.get(clock)?.get(leased);
-        if (holder !== undefined) holder.left = new Set(chunk.missing.map(({ idx }) => idx));
+        if (holder === undefined) return chunk;
+        holder.left = new Set(chunk.missing.map(({ idx }) => idx));
+        if (!this.#run.isCapped) this.#reserved(holder);
         return chunk;
       },
       reserve: async (leased: LeasedChunk, usd: number) => {
         const granted = await reserve.call(store, leased, usd);
         const holder = this.#asking.get(clock)?.get(leased);
-        // It has begun no call before, so it begins none if the reply comes after the lease.
-        const isLate = holder !== undefined && clock.time.nowMs - holder.heldAtMs > LEASE_MS;
-        if (isLate && !holder.isReserved) holder.mayBeSent = 0;
-        if (holder !== undefined) holder.isReserved = true;
+        if (holder !== undefined) this.#reserved(holder);
         return granted;
       },
       touch: async (leased: LeasedChunk) => {
@@ -112,18 +112,25 @@ export class Leases implements RequestFollower {
           },
         });
       },
-      finish: async (leased: LeasedChunk) => {
+      finish: async (leased: LeasedChunk, spentUsd: number) => {
         this.#asking.get(clock)?.delete(leased);
         // It may be given back, and be taken before the reply.
         const holder = this.#holders.get(leased.chunk);
         const isHeld = holder?.leased === leased;
         if (isHeld) holder.heldAtMs = Number.NEGATIVE_INFINITY;
-        const isWhole = await finish.call(store, leased);
+        const isWhole = await finish.call(store, leased, spentUsd);
         if (isHeld && this.#holders.get(leased.chunk) === holder)
           this.#holders.delete(leased.chunk);
         return isWhole;
       },
     });
+  }
+
+  /** A worker that has begun no call before begins none if the reply comes after its lease. */
+  #reserved(holder: Holder): void {
+    const isLate = holder.clock.time.nowMs - holder.heldAtMs > LEASE_MS;
+    if (isLate && !holder.isReserved) holder.mayBeSent = 0;
+    holder.isReserved = true;
   }
 
   #fetched(leased: LeasedChunk, clock: ProcessClock, sentAtMs: number): void {
@@ -152,13 +159,13 @@ export class Leases implements RequestFollower {
     const asking = this.#asking.get(clock) ?? new Map<LeasedChunk, Holder>();
     this.#asking.set(clock, asking.set(leased, made));
     const seen = () => `a worker has ${asking.size} chunks`;
-    checks.expect("memory", asking.size <= CHUNKS_AHEAD + this.#concurrency, seen);
+    checks.expect("memory", asking.size <= CHUNKS_AHEAD + this.#run.concurrency, seen);
   }
 
   #lose(holder: Holder): void {
     this.#cutOff(holder);
     // A worker that has not heard yet that it got the chunk, or still reads it, begins its calls later.
-    const most = holder.isReserved ? this.#mostInFlight(holder.clock) : this.#concurrency;
+    const most = holder.isReserved ? this.#mostInFlight(holder.clock) : this.#run.concurrency;
     if (holder.lost === null) holder.inFlight = most;
     holder.lost ??= inFlight(holder);
   }
@@ -216,7 +223,7 @@ export class Leases implements RequestFollower {
       (sum, { isReserved, left }) => sum + (isReserved ? (left?.size ?? 0) : 0),
       0,
     );
-    return Math.min(this.#concurrency, this.#sent(clock) + left);
+    return Math.min(this.#run.concurrency, this.#sent(clock) + left);
   }
 
   /** The calls of a worker end without answers that are kept: it has died, or has given up its run. */

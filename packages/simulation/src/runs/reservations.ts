@@ -68,11 +68,12 @@ export class Reservations implements RequestFollower {
         return chunk;
       },
       reserve: async (leased: LeasedChunk, wantedUsd: number) => {
-        const usd = await reserve.call(store, leased, wantedUsd);
+        const granted = await reserve.call(store, leased, wantedUsd);
+        const usd = granted ?? 0;
         wake();
         const read = worker.read.find((each) => each.leased === leased);
         if (read !== undefined) Object.assign(read, { usd, mostUsd: Math.max(read.mostUsd, usd) });
-        return usd;
+        return granted;
       },
       writer: (options: Parameters<RunStore["writer"]>[0]) => {
         const kept = writer.call(store, options);
@@ -87,9 +88,10 @@ export class Reservations implements RequestFollower {
             if (read !== undefined) read.ended += 1;
             read?.open.delete(mail);
             if (!("costUsd" in end)) return isHeld;
-            read?.kept.push({ mail, usd: end.costUsd });
+            const usd = end.costUsd ?? 0;
+            read?.kept.push({ mail, usd });
             worker.answers += 1;
-            worker.costUsd += end.costUsd;
+            worker.costUsd += usd;
             return isHeld;
           },
         });

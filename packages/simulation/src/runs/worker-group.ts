@@ -55,7 +55,6 @@ export class WorkerGroup {
     const { workers, records } = plan;
     const concurrency = random.whole(1, 6);
     const repeats = new Repeats(world);
-    this.#leases = new Leases(world, concurrency, repeats);
     this.#command = {
       concurrency,
       // Hardly more than the estimate, so that chunks are left when the budget is spent.
@@ -67,7 +66,9 @@ export class WorkerGroup {
     this.#pauses = new Pauses(world);
     this.#limits = this.#pauses.watch(memoryLimits({ clock: world.machineClock() }));
     const { maxCost = Infinity, rate } = this.#command;
-    this.#reservations = maxCost === Infinity ? null : new Reservations(world, concurrency);
+    const isCapped = maxCost !== Infinity;
+    this.#leases = new Leases(world, { concurrency, isCapped }, repeats);
+    this.#reservations = isCapped ? new Reservations(world, concurrency) : null;
     this.#followers = [
       this.#leases,
       ...(this.#reservations === null ? [] : [this.#reservations]),
@@ -256,7 +257,7 @@ export class WorkerGroup {
     const isComplete = info?.stoppedBy?.includes("--max-cost") !== true;
     const costUsd = checkKept(this.#world, "the run", { records: rows, isComplete });
     if (info === undefined) return;
-    const isTold = isSame(info.costUsd, costUsd);
+    const isTold = info.costUsd !== null && isSame(info.costUsd, costUsd);
     checks.expect(
       "money",
       isTold,

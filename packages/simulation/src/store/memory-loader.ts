@@ -1,6 +1,7 @@
 import { pause } from "evaluator-kit";
 import type { NewRun, RunInfo, RunRecord } from "evaluator-runs/postgres";
 import { type Load, lostConnection } from "./memory-database.ts";
+import { capRun } from "./chunk-money.ts";
 import { MemoryReader } from "./memory-reader.ts";
 import type { StoredRecord } from "./rows.ts";
 import { CHUNK_SIZE, chunkCount } from "./tables.ts";
@@ -45,7 +46,7 @@ export class MemoryLoader extends MemoryReader {
           this.loads.add(load);
           return false;
         }
-        if (run !== undefined) run.maxCostUsd = maxCostUsd;
+        if (maxCostUsd !== null) capRun(number, maxCostUsd, this.database.tables);
         this.#reopen(number, []);
         this.database.endLoad(load);
         return true;

@@ -101,11 +101,15 @@ export class MemoryReader extends MemorySession {
 
 function toInfo({ made, setup, ...run }: StoredRun, tables: Tables): RunInfo {
   const { hash, wire, modelId, questions } = setup;
-  const { answered, asked, failed, inputTokens, costUsd } = run;
-  const counts = { answered, asked, failed, inputTokens, costUsd };
-  for (const [chunk, { finishedAtMs }] of tables.chunksOf(run.run)) {
-    if (finishedAtMs === null) addCounts(counts, tables.count(run.run, chunk), 1);
+  const { answered, asked, failed, inputTokens, costUsd, unpriced } = run;
+  const sums = { answered, asked, failed, inputTokens, costUsd, unpriced };
+  let { uncountedUsd } = run;
+  for (const [chunk, row] of tables.chunksOf(run.run)) {
+    if (row.finishedAtMs !== null) continue;
+    addCounts(sums, tables.count(run.run, chunk), 1);
+    uncountedUsd += row.uncountedUsd;
   }
+  const { unpriced: ofUnknownCost, ...counts } = sums;
   return {
     run: run.run,
     digest: made.digest,
@@ -117,6 +121,8 @@ function toInfo({ made, setup, ...run }: StoredRun, tables: Tables): RunInfo {
     records: made.records,
     maxCostUsd: run.maxCostUsd,
     ...counts,
+    costUsd: ofUnknownCost > 0 ? null : counts.costUsd,
+    uncountedUsd,
     createdAt: new Date(run.createdAtMs),
     finishedAt: run.finishedAtMs === null ? null : new Date(run.finishedAtMs),
   };

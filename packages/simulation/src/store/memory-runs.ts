@@ -1,7 +1,7 @@
 import type {
   ChunkRecord,
   LeasedChunk,
-  RunInfo,
+  ReportedRun,
   WorkerReport,
   WriterOptions,
 } from "evaluator-runs/postgres";
@@ -15,7 +15,8 @@ import {
 import { MemoryLoader } from "./memory-loader.ts";
 import { evaluationOf } from "./memory-reader.ts";
 import type { SessionOptions } from "./memory-session.ts";
-import type { KeptEnds } from "./rows.ts";
+import { reserveChunk, takeChunk } from "./chunk-money.ts";
+import type { ChunkLease, KeptEnds } from "./rows.ts";
 
 /** Opens a session of a store of runs in memory. */
 export function memoryRuns(options: SessionOptions): MemoryRuns {
@@ -24,7 +25,7 @@ export function memoryRuns(options: SessionOptions): MemoryRuns {
 
 /** A session of a store of runs in memory, with PostgreSQL's rules of commits. */
 class MemoryRuns extends MemoryLoader implements RunStore {
-  async report(report: WorkerReport): Promise<Pick<RunInfo, "state" | "stoppedBy">> {
+  async report(report: WorkerReport): Promise<ReportedRun> {
     return await this.run("report", ({ workers, runs }) => {
       const seenAtMs = this.database.now();
       const { name, startedAtMs } = workers.get(report.worker) ?? {
@@ -33,8 +34,9 @@ class MemoryRuns extends MemoryLoader implements RunStore {
       };
       workers.set(report.worker, { ...report, name, startedAtMs, seenAtMs });
       const removed = "The run was removed from the database.";
-      const { state, stoppedBy } = runs.get(report.run) ?? { state: "stopped", stoppedBy: removed };
-      return { state, stoppedBy };
+      const gone = { state: "stopped", stoppedBy: removed, maxCostUsd: null } as const;
+      const { state, stoppedBy, maxCostUsd } = runs.get(report.run) ?? gone;
+      return { state, stoppedBy, maxCostUsd };
     });
   }
 
@@ -67,20 +69,20 @@ class MemoryRuns extends MemoryLoader implements RunStore {
     await this.run("forget-future", () => jobs.forgetFuture(run, this.database.now()));
   }
 
-  async readChunk({ run, chunk }: LeasedChunk) {
-    const { missing, changed, costUsd } = await this.run("read-chunk", (tables) => {
+  async readChunk(leased: LeasedChunk) {
+    const { run, chunk } = leased;
+    const costUsd = await this.run("take-chunk", (tables) => takeChunk(leaseOf(leased), tables));
+    const { missing, changed } = await this.run("read-chunk", (tables) => {
       const missing: ChunkRecord[] = [];
       const changed: string[] = [];
-      let costUsd = 0;
       for (const { idx, id, key, state } of tables.recordsOf(run, chunk)) {
         if (tables.failuresOf(run).has(idx)) continue;
         const answer = tables.answers.get(key);
         const isThere = answer !== undefined && evaluationOf(answer, tables, state) !== null;
         if (!isThere) missing.push({ idx, id, key, state });
-        else if (answer.run === run) costUsd += answer.costUsd;
         if (answer !== undefined && !isThere) changed.push(key);
       }
-      return { missing, changed, costUsd };
+      return { missing, changed };
     });
     if (changed.length > 0) {
       await this.run("delete-changed", ({ answers }) => {
@@ -90,18 +92,19 @@ class MemoryRuns extends MemoryLoader implements RunStore {
     return { missing, costUsd };
   }
 
-  async reserve({ run, chunk }: LeasedChunk, wantedUsd: number): Promise<number> {
+  async reserve(leased: LeasedChunk, wantedUsd: number): Promise<number | null> {
     return await this.run("reserve", async (tables) => {
+      const { run } = leased;
       if (tables.runs.get(run)?.maxCostUsd != null) await this.database.lockRun(run);
-      return tables.reserve(run, chunk, wantedUsd);
+      return reserveChunk(leaseOf(leased), wantedUsd, tables);
     });
   }
 
-  async finish(chunk: LeasedChunk): Promise<boolean> {
+  async finish(leased: LeasedChunk, spentUsd: number): Promise<boolean> {
     const isWhole = await this.run("finish-chunk", (tables) =>
-      tables.finish(chunk.run, chunk.chunk, this.database.now()),
+      tables.finish(leaseOf(leased), spentUsd, this.database.now()),
     );
-    await this.run("end-chunk", () => this.database.jobs.end(chunk, isWhole));
+    await this.run("end-chunk", () => this.database.jobs.end(leased, isWhole));
     return isWhole;
   }
 
@@ -149,4 +152,8 @@ class MemoryRuns extends MemoryLoader implements RunStore {
   async query(): Promise<never> {
     throw new DatabaseError("A store in memory runs no SQL.", { failure: "query" });
   }
+}
+
+function leaseOf({ run, chunk, lease: { id, retryCount } }: LeasedChunk): ChunkLease {
+  return { run, chunk, lease: `${id} ${retryCount}` };
 }

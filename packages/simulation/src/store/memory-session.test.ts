@@ -79,13 +79,13 @@ test("a chunk is counted once, though the reply to its count is lost", async () 
   const session = open({ carry: losingFirst("finish-chunk", ["lost-after"]).carry });
   const chunk = await session.fetchChunk(1);
   if (chunk === null) throw new Error("There is no chunk.");
-  await session.reserve(chunk, 1);
+  await session.readChunk(chunk);
   const writer = session.writer({ run: 1, signal });
   await Promise.all(records.map((record) => writer.keep(answerTo(record))));
-  await expect(session.finish(chunk)).rejects.toMatchObject({ failure: "unreachable" });
+  await expect(session.finish(chunk, 0)).rejects.toMatchObject({ failure: "unreachable" });
   expect(await runs.get(1)).toMatchObject({ state: "done", answered: 2, costUsd: 0.5 });
   expect(await runs.touch(chunk)).toBe(true);
-  expect(await session.finish(chunk)).toBe(true);
+  expect(await session.finish(chunk, 0)).toBe(true);
   expect(await runs.touch(chunk)).toBe(false);
   expect(await runs.get(1)).toMatchObject({ state: "done", answered: 2, costUsd: 0.5 });
 });

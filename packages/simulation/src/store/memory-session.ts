@@ -35,6 +35,7 @@ export type StoreStatement =
   | "statuses"
   | "stop"
   | "supervise"
+  | "take-chunk"
   | "touch"
   | "workers";
 

@@ -1,7 +1,19 @@
 import type { NewRun, RunInfo, RunRecord, RunSetup, WorkerReport } from "evaluator-runs/postgres";
 
-/** What is counted of chunks and runs. */
-export type Counts = Record<"answered" | "asked" | "failed" | "inputTokens" | "costUsd", number>;
+/** What is counted of chunks and runs; `unpriced` are the answers of unknown cost. */
+export type Counts = Record<
+  "answered" | "asked" | "failed" | "inputTokens" | "costUsd" | "unpriced",
+  number
+>;
+
+export const noCounts: Counts = {
+  answered: 0,
+  asked: 0,
+  failed: 0,
+  inputTokens: 0,
+  costUsd: 0,
+  unpriced: 0,
+};
 
 /** A run, with the counts of its finished chunks. */
 export interface StoredRun extends Counts {
@@ -12,6 +24,7 @@ export interface StoredRun extends Counts {
   stoppedBy: string | null;
   maxCostUsd: number | null;
   chunksLeft: number;
+  uncountedUsd: number;
   failedInARow: number;
   readonly createdAtMs: number;
   finishedAtMs: number | null;
@@ -27,7 +40,8 @@ export interface StoredSetup extends RunSetup {
 export type StoredRecord = Required<RunRecord> & { readonly idx: number };
 
 /** An answer; its digests are in hexadecimal. */
-export interface StoredAnswer extends Pick<Counts, "inputTokens" | "costUsd"> {
+export interface StoredAnswer extends Pick<Counts, "inputTokens"> {
+  readonly costUsd: number | null;
   readonly key: string;
   readonly run: number;
   readonly setup: number | null;
@@ -44,8 +58,23 @@ export interface StoredFailure {
 
 /** A chunk that a worker has had. */
 export interface StoredChunk extends Counts {
+  /** The worker that has it. */
+  lease: string | null;
   reservedUsd: number;
+  uncountedUsd: number;
   finishedAtMs: number | null;
+}
+
+/** A chunk of a run, and the worker that has it. */
+export interface ChunkLease {
+  readonly run: number;
+  readonly chunk: number;
+  readonly lease: string;
+}
+
+/** Counts what was spent on a chunk beside the answers that are kept. */
+export function countLost(row: StoredChunk, spentUsd: number, keptUsd: number): void {
+  row.uncountedUsd = Math.max(row.uncountedUsd, spentUsd - keptUsd - 1e-12);
 }
 
 /** The values of the statement that keeps how calls ended, in the order of its parameters. */
@@ -57,7 +86,7 @@ export type KeptEnds = readonly [
   evaluations: readonly string[],
   digests: readonly Buffer[],
   inputTokens: readonly number[],
-  costs: readonly number[],
+  costs: readonly (number | null)[],
   failed: readonly number[],
   errors: readonly string[],
   sinceAnswer: number,

@@ -1,15 +1,18 @@
 import type { NewRun, RunSetup } from "evaluator-runs/postgres";
 import { Sample, toDatabaseError } from "evaluator-runs/store-parts";
-import type {
-  Counts,
-  KeptEnds,
-  StoredAnswer,
-  StoredChunk,
-  StoredFailure,
-  StoredRecord,
-  StoredRun,
-  StoredSetup,
-  StoredWorker,
+import {
+  type ChunkLease,
+  countLost,
+  type Counts,
+  type KeptEnds,
+  noCounts,
+  type StoredAnswer,
+  type StoredChunk,
+  type StoredFailure,
+  type StoredRecord,
+  type StoredRun,
+  type StoredSetup,
+  type StoredWorker,
 } from "./rows.ts";
 
 /** The rows of all runs. Rows are replaced, so that who has read one keeps it as it was. */
@@ -49,6 +52,7 @@ export class Tables {
       failedInARow: 0,
       createdAtMs: nowMs,
       finishedAtMs: null,
+      uncountedUsd: 0,
       ...noCounts,
     });
     return run;
@@ -129,7 +133,7 @@ export class Tables {
       evaluation: evaluations[at] ?? "",
       digest: digests[at]?.toString("hex") ?? "",
       inputTokens: inputTokens[at] ?? 0,
-      costUsd: costs[at] ?? 0,
+      costUsd: costs[at] ?? null,
     });
   }
 
@@ -156,7 +160,8 @@ export class Tables {
       if (answer?.run !== run) continue;
       counts.asked += 1;
       counts.inputTokens += answer.inputTokens;
-      counts.costUsd += answer.costUsd;
+      counts.costUsd += answer.costUsd ?? 0;
+      counts.unpriced += Number(answer.costUsd === null);
     }
     return counts;
   }
@@ -166,33 +171,26 @@ export class Tables {
     return records.slice(chunk * CHUNK_SIZE, (chunk + 1) * CHUNK_SIZE);
   }
 
-  /** Reserves the possible cost of a chunk, and returns the part that is left. */
-  reserve(run: number, chunk: number, wantedUsd: number): number {
-    const of = this.runs.get(run);
-    const chunks = this.chunksOf(run);
-    let granted = wantedUsd;
-    if (of !== undefined && of.maxCostUsd !== null) {
-      const others = [...chunks].filter(
-        ([other, { finishedAtMs }]) => other !== chunk && finishedAtMs === null,
-      );
-      const reserved = others.reduce((sum, [, { reservedUsd }]) => sum + reservedUsd, 0);
-      granted = Math.min(wantedUsd, Math.max(0, of.maxCostUsd - of.costUsd - reserved));
-    }
-    const known = chunks.get(chunk) ?? { finishedAtMs: null, ...noCounts };
-    chunks.set(chunk, { ...known, reservedUsd: granted });
-    return granted;
-  }
-
   /** Returns whether each record of a chunk has its end, and counts the chunk once if so. */
-  finish(run: number, chunk: number, nowMs: number): boolean {
+  finish({ run, chunk, lease }: ChunkLease, spentUsd: number, nowMs: number): boolean {
     const { records, ...counts } = this.count(run, chunk);
-    if (counts.answered + counts.failed < records) return false;
+    const isWhole = counts.answered + counts.failed >= records;
     const row = this.chunksOf(run).get(chunk);
-    if (row === undefined || row.finishedAtMs !== null) return true;
-    Object.assign(row, counts, { finishedAtMs: nowMs });
     const of = this.runs.get(run);
-    if (of === undefined) return true;
+    if (row === undefined || of === undefined) return isWhole;
+    const before = row.uncountedUsd;
+    countLost(row, spentUsd, counts.costUsd);
+    if (row.finishedAtMs !== null) {
+      of.uncountedUsd += row.uncountedUsd - before;
+      return true;
+    }
+    const isHeld = row.lease === lease;
+    if (isHeld) row.lease = null;
+    if (!isWhole && isHeld) row.reservedUsd = counts.costUsd + row.uncountedUsd;
+    if (!isWhole) return false;
+    Object.assign(row, counts, { finishedAtMs: nowMs });
     addCounts(of, counts, 1);
+    of.uncountedUsd += row.uncountedUsd;
     const isLast = of.chunksLeft === 1;
     of.chunksLeft -= 1;
     if (isLast) of.state = "done";
@@ -218,9 +216,13 @@ export class Tables {
       const row = rows.get(chunk);
       if (row === undefined) continue;
       const isFinished = row.finishedAtMs !== null;
-      if (isFinished) addCounts(of, row, -1);
-      const reservedUsd = isFinished ? row.costUsd : this.count(run, chunk).costUsd;
-      Object.assign(row, { finishedAtMs: null, reservedUsd });
+      const costUsd = isFinished ? row.costUsd : this.count(run, chunk).costUsd;
+      if (isFinished) {
+        addCounts(of, row, -1);
+        of.uncountedUsd -= row.uncountedUsd;
+      } else if (row.lease !== null) countLost(row, row.reservedUsd, costUsd);
+      const reservedUsd = costUsd + row.uncountedUsd;
+      Object.assign(row, { finishedAtMs: null, lease: null, reservedUsd });
     }
     const again = { state: "open", stoppedBy: null, failedInARow: 0, finishedAtMs: null } as const;
     Object.assign(of, again, { chunksLeft: chunks.length });
@@ -243,8 +245,7 @@ export function chunkCount(records: number): number {
   return Math.ceil(records / CHUNK_SIZE);
 }
 
-const noCounts = { answered: 0, asked: 0, failed: 0, inputTokens: 0, costUsd: 0 };
-const countNames = ["answered", "asked", "failed", "inputTokens", "costUsd"] as const;
+const countNames = Object.keys(noCounts) as (keyof Counts)[];
 
 /** Adds counts, or subtracts them. */
 export function addCounts(sums: Counts, counts: Counts, sign: 1 | -1): void {

@@ -11,7 +11,8 @@ export type StoreCall = { readonly session: number } & (
     }
   | { readonly what: "keep"; readonly run: number; readonly ends: readonly RecordEnd[] }
   | { readonly what: "reserve"; readonly lease: number; readonly usd: number }
-  | { readonly what: "readChunk" | "touch" | "finish"; readonly lease: number }
+  | { readonly what: "finish"; readonly lease: number; readonly usd: number }
+  | { readonly what: "readChunk" | "touch"; readonly lease: number }
   | { readonly what: "answerAll"; readonly lease: number; readonly isFirstFailed: boolean }
   | {
       readonly what: "fetchChunk" | "workers" | "refused" | "newIds" | "forgetRun";
@@ -86,7 +87,7 @@ function randomCall(random: Random): StoreCall {
   if (draw < 52) return { session, what: "reserve", lease, usd: random.whole(0, 12) / 4 };
   if (draw < 58) return { session, what: "readChunk", lease };
   if (draw < 63) return { session, what: "touch", lease };
-  if (draw < 72) return { session, what: "finish", lease };
+  if (draw < 72) return { session, what: "finish", lease, usd: random.whole(0, 12) / 4 };
   if (draw < 74) return { session, what: "stop", run, why: random.pick(["late", "dear"]) };
   if (draw < 77) return { session, what: "reopen", run, lost: [random.whole(0, 103)] };
   if (draw < 80) return { session, what: "report", report: randomReport(random, run) };
@@ -123,7 +124,14 @@ function randomEnd(random: Random): RecordEnd {
   if (random.chance(0.55)) {
     const state = `{"about":"m-${idx}"}`;
     const evaluation = JSON.stringify({ by: random.whole(0, 9), model: "m" });
-    return { idx, key: `key-m-${idx}`, state, evaluation, inputTokens: 300, costUsd: 0.25 };
+    return {
+      idx,
+      key: `key-m-${idx}`,
+      state,
+      evaluation,
+      inputTokens: 300,
+      costUsd: random.pick([0.25, null]),
+    };
   }
   const kind = random.whole(0, 19);
   // The same for a record, as a later run takes the refusal of any run before.

@@ -31,9 +31,7 @@ async function outcomeOf(call: StoreCall, store: PlayedStore): Promise<unknown> 
     const lease = store.leases.at(-1 - call.lease);
     if (lease === undefined) return "no lease";
     if (call.what === "answerAll") return await answerAll(lease, runs, call.isFirstFailed);
-    return call.what === "reserve"
-      ? await runs.reserve(lease, call.usd)
-      : await runs[call.what](lease);
+    return "usd" in call ? await runs[call.what](lease, call.usd) : await runs[call.what](lease);
   }
   let outcome: unknown = null;
   switch (call.what) {
@@ -123,7 +121,7 @@ async function answerAll(leased: LeasedChunk, runs: RunStore, isFirstFailed: boo
       : { idx, key, state, evaluation: `{"of":${idx}}`, inputTokens: 300, costUsd: 0.25 },
   );
   const held = await Promise.all(ends.map((end) => writer.keep(end, leased.lease)));
-  return { granted, held, isWhole: await runs.finish(leased) };
+  return { granted, held, isWhole: await runs.finish(leased, missing.length / 4) };
 }
 
 /** Takes a chunk; its id is told by the first lease that had it. */

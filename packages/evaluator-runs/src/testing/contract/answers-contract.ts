@@ -58,7 +58,7 @@ export function testAnswers(open: () => Promise<StoreUnderTest>): void {
     await runs.writer({ run: 1, signal }).keep(answerTo(records[0] as SampleRecord));
     expect(await other.statusesOf(records.map(({ key }) => key))).toEqual(["answered", "unknown"]);
     expect(await other.get(1)).toMatchObject({ answered: 0, asked: 0 });
-    await runs.reserve(await takeChunk(runs, 1), 0);
+    await takeChunk(runs, 1);
     expect(await other.get(1)).toMatchObject({ answered: 1, asked: 1, costUsd: 0.25 });
   });
 
@@ -95,7 +95,7 @@ export function testAnswers(open: () => Promise<StoreUnderTest>): void {
     );
     const rows = await allRows(runs, 1);
     expect(rows.filter(({ evaluation }) => evaluation?.startsWith('"by '))).toHaveLength(50);
-    await runs.reserve(await takeChunk(runs, 1), 0);
+    await takeChunk(runs, 1);
     expect(await runs.get(1)).toMatchObject({ answered: 50, asked: 50, costUsd: 12.5 });
   });
 
@@ -151,35 +151,38 @@ export function testAnswers(open: () => Promise<StoreUnderTest>): void {
     await load(runs, records);
     const writer = runs.writer({ run: 1, signal });
     const chunk = await takeChunk(runs, 1);
-    await runs.reserve(chunk, 0);
     await writer.keep({ ...failure, idx: 0 });
     await writer.keep({ ...failure, idx: 0, error: "It is down again." });
     expect(await allRows(runs, 1)).toMatchObject([{ error: "It is down again." }, { error: null }]);
     await Promise.all(records.map((record) => writer.keep(answerTo(record))));
-    expect(await runs.finish(chunk)).toBe(true);
+    expect(await runs.finish(chunk, 0)).toBe(true);
     expect(await runs.get(1)).toMatchObject({ state: "done", answered: 2, failed: 0 });
   });
 
   test("an answer after a failure counts, also if it comes when the chunk is finished", async () => {
-    const records = countedTo(CHUNK_SIZE + 1);
-    await load(runs, records, { maxCostUsd: 30 });
+    const records = countedTo(2 * CHUNK_SIZE + 1);
+    await load(runs, records, { maxCostUsd: 60 });
     const writer = runs.writer({ run: 1, signal });
     const [first, second] = [await takeChunk(runs, 1), await takeChunk(runs, 1)];
-    for (const chunk of [first, second]) await runs.reserve(chunk, 0);
-    const [failed, ...others] = records;
+    const last = await takeChunk(runs, 1);
+    const [failed, ...others] = records.slice(0, -1);
     await writer.keep({ ...failure, idx: 0 });
     await Promise.all(others.map((record) => writer.keep(answerTo(record))));
-    for (const chunk of [first, second]) expect(await runs.finish(chunk)).toBe(true);
-    expect(await runs.get(1)).toMatchObject({ answered: 100, asked: 100, failed: 1, costUsd: 25 });
+    for (const chunk of [first, second]) expect(await runs.finish(chunk, 0)).toBe(true);
+    expect(await runs.get(1)).toMatchObject({ answered: 199, failed: 1, costUsd: 49.75 });
+    await writer.keep(answerTo(records.at(-1) as SampleRecord));
+    expect(await runs.finish(last, 0)).toBe(true);
     const { finishedAt } = await runs.get(1);
     const late = (await store.openSession()).writer({ run: 1, signal });
     await late.keep(answerTo(failed as SampleRecord));
-    const end = { state: "done", answered: 101, asked: 101, failed: 0, finishedAt };
-    expect(await runs.get(1)).toMatchObject({ ...end, inputTokens: 30_300, costUsd: 25.25 });
-    // The run may spend less, and its first chunk has no failure any more.
-    expect(await runs.reserve(second, 10)).toBe(4.75);
+    const end = { state: "done", answered: 201, asked: 201, failed: 0, finishedAt };
+    expect(await runs.get(1)).toMatchObject({ ...end, inputTokens: 60_300, costUsd: 50.25 });
+    // Its first chunk has no failure any more.
     await load(runs, records);
     expect(await runs.get(1)).toMatchObject(end);
+    // The run may spend less.
+    await runs.reopen(1, [2 * CHUNK_SIZE]);
+    expect(await runs.reserve(await takeChunk(runs, 1), 100)).toBe(10);
   });
 
   test("rows are from one snapshot, also if answers are kept meanwhile", async () => {

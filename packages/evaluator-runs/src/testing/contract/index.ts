@@ -2,6 +2,7 @@ import { describe } from "vitest";
 import { testAnswers } from "./answers-contract.ts";
 import { testChunks } from "./chunks-contract.ts";
 import { answersOf, testKeptAnswers } from "./kept-answers-contract.ts";
+import { testMoney } from "./money-contract.ts";
 import { testRuns } from "./runs-contract.ts";
 import type { StoreUnderTest } from "./store-under-test.ts";
 
@@ -26,6 +27,9 @@ export function testRunStore(
   });
   describe("journals", () => {
     testKeptAnswers(async () => answersOf(await open()));
+  });
+  describe("money", () => {
+    testMoney(open);
   });
   describe("chunks", () => {
     testChunks(open, options);

@@ -17,11 +17,10 @@ export function testRuns(open: () => Promise<StoreUnderTest>): void {
   /** Answers all records of a run of one chunk. */
   async function answerAll(run: number): Promise<void> {
     const chunk = await takeChunk(runs, run);
-    await runs.reserve(chunk, 1);
     const writer = runs.writer({ run, signal });
     const { missing } = await runs.readChunk(chunk);
     await Promise.all(missing.map((record) => writer.keep(answerTo(record))));
-    expect(await runs.finish(chunk)).toBe(true);
+    expect(await runs.finish(chunk, 0)).toBe(true);
   }
 
   test("the same input is one run, and runs are numbered from 1", async () => {
@@ -84,14 +83,12 @@ export function testRuns(open: () => Promise<StoreUnderTest>): void {
     const { missing } = await runs.readChunk(second);
     expect(missing).toMatchObject([{ idx: CHUNK_SIZE, id: `m-${CHUNK_SIZE}` }]);
     const writer = runs.writer({ run: 1, signal });
-    await runs.reserve(second, 1);
     await writer.keep({ ...failure, idx: CHUNK_SIZE });
     expect(await runs.get(1)).toMatchObject({ answered: 0, failed: 1 });
-    expect(await runs.finish(second)).toBe(true);
+    expect(await runs.finish(second, 0)).toBe(true);
     expect(await runs.get(1)).toMatchObject({ state: "open", answered: 0, failed: 1 });
-    await runs.reserve(first, 1);
     await Promise.all(records.slice(0, CHUNK_SIZE).map((record) => writer.keep(answerTo(record))));
-    expect(await runs.finish(first)).toBe(true);
+    expect(await runs.finish(first, 0)).toBe(true);
     expect(await runs.get(1)).toMatchObject({
       state: "done",
       answered: CHUNK_SIZE,
@@ -112,9 +109,8 @@ export function testRuns(open: () => Promise<StoreUnderTest>): void {
     await load(runs, records, { digest: "other" });
     const chunk = await takeChunk(runs, 2);
     expect(await runs.readChunk(chunk)).toMatchObject({ missing: [{ id: "b" }], costUsd: 0 });
-    await runs.reserve(chunk, 1);
     if (b !== undefined) await runs.writer({ run: 2, signal }).keep(b);
-    await runs.finish(chunk);
+    await runs.finish(chunk, 0);
     expect(await runs.get(2)).toMatchObject({ answered: 2, asked: 1, costUsd: 0.25 });
   });
 
@@ -124,8 +120,7 @@ export function testRuns(open: () => Promise<StoreUnderTest>): void {
     const [one, two] = [await takeChunk(runs, 1), await takeChunk(runs, 1)];
     const writer = runs.writer({ run: 1, signal });
     await Promise.all(records.slice(0, CHUNK_SIZE).map((record) => writer.keep(answerTo(record))));
-    await runs.reserve(one, 1);
-    await runs.finish(one);
+    await runs.finish(one, 0);
     await writer.keep({ ...failure, idx: CHUNK_SIZE });
     await runs.stop(1, "It costs more.");
     const again = {
@@ -147,10 +142,8 @@ export function testRuns(open: () => Promise<StoreUnderTest>): void {
     await load(runs, records);
     const writer = runs.writer({ run: 1, signal });
     await Promise.all(records.map((record) => writer.keep(answerTo(record))));
-    for (const chunk of [await takeChunk(runs, 1), await takeChunk(runs, 1)]) {
-      await runs.reserve(chunk, 0);
-      await runs.finish(chunk);
-    }
+    for (const chunk of [await takeChunk(runs, 1), await takeChunk(runs, 1)])
+      await runs.finish(chunk, 0);
     expect(await runs.get(1)).toMatchObject({ state: "done", finishedAt: expect.any(Date) });
     await runs.reopen(1, [CHUNK_SIZE]);
     expect(await runs.get(1)).toMatchObject({
@@ -161,7 +154,7 @@ export function testRuns(open: () => Promise<StoreUnderTest>): void {
     await runs.reopen(1, [0]); // is open already
     const again = await takeChunk(runs, 1);
     expect([again.chunk, await runs.fetchChunk(1)]).toEqual([1, null]);
-    expect(await runs.finish(again)).toBe(true);
+    expect(await runs.finish(again, 0)).toBe(true);
     const whole = { answered: CHUNK_SIZE + 1, costUsd: 0.25 * (CHUNK_SIZE + 1) };
     expect(await runs.get(1)).toMatchObject({ state: "done", ...whole });
   });

@@ -41,9 +41,10 @@ export async function allRows(runs: RunStore, run: number): Promise<RunRow[]> {
   return rows;
 }
 
-/** Returns the next chunk of a run. @throws if there is none. */
+/** Returns the next chunk of a run, whose records were read. @throws if there is none. */
 export async function takeChunk(runs: RunStore, run: number): Promise<LeasedChunk> {
   const chunk = await runs.fetchChunk(run);
   if (chunk === null) throw new Error("There is no chunk.");
+  await runs.readChunk(chunk);
   return chunk;
 }
