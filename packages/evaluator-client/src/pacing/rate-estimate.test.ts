@@ -102,6 +102,14 @@ test("finds the rate of a bucket, and lets it refuse less than 2 %", () => {
   }
 });
 
+test("four strays in a row among the first attempts cost their pause alone", () => {
+  for (let at = 0; at < 15; at += 1) {
+    let sent = 0;
+    const sender = new Sender().send(64, () => (sent++, sent > at && sent <= at + 4));
+    expect([at, sender.rate.isLimited]).toEqual([at, false]);
+  }
+});
+
 test("a rate that others pressed down to one in many seconds is back in minutes", () => {
   for (let seed = 1; seed <= 40; seed += 1) {
     const sender = new Sender();
@@ -142,10 +150,20 @@ test("after a pause in which no other call succeeded, nothing is known of a rate
   expect(rate.isLimited).toBe(false);
 });
 
-test("a few successes and a long pause do not make a rate below one a second", () => {
+test("after few successes a first pause sets no rate, and a second one none below one a second", () => {
   const sender = new Sender().send(3, never);
   const { rate } = sender;
-  for (const attempt of [0, 1, 2, 3].map(() => rate.sent())) rate.refused(attempt, sender.nowMs);
+  const refuseFour = () => {
+    for (const attempt of [0, 1, 2, 3].map(() => rate.sent())) rate.refused(attempt, sender.nowMs);
+  };
+  refuseFour();
+  const late = rate.sent();
+  rate.reopened(sender.nowMs, 3_600_000);
+  expect(sender.perSecond).toBe(Infinity);
+  const next = [0, 1, 2].map(() => rate.sent());
+  // What was sent before the pause is in no row with what follows.
+  expect([late, ...next].map((attempt) => rate.refused(attempt, sender.nowMs))).not.toContain(true);
+  refuseFour();
   rate.reopened(sender.nowMs, 3_600_000);
   expect(sender.perSecond).toBe(1);
 });

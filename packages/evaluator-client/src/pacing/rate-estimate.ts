@@ -86,6 +86,8 @@ export class RateEstimate {
   #range = { floorPerMs: 0, ceilingPerMs: Number.POSITIVE_INFINITY };
   /** The rate that succeeded before the pause, or null if it was not measured. */
   #beforePausePerMs: number | null = null;
+  /** Whether a pause has ended before there were enough successes to measure a rate. */
+  #mayBeLimited = false;
   /** When the last pause ended, how long it was, and the successes before its end. */
   #lastPause = { endedAtMs: 0, pausedMs: 0, successes: 0 };
 
@@ -141,6 +143,12 @@ export class RateEstimate {
 
   /** A pause is over, since an attempt succeeded. If no other one did, nothing is known about a rate. */
   reopened(nowMs: number, pausedMs: number): void {
+    // Of fewer attempts, refusals in a row may be strays. A second pause is measured from the first attempt on.
+    if (!this.#mayBeLimited && !this.isLimited && this.#beforePausePerMs === null) {
+      this.#mayBeLimited = true;
+      this.#cutTo(Number.POSITIVE_INFINITY, SMALLEST_STEP, nowMs);
+      return;
+    }
     const last = this.#lastPause;
     const count = this.#successes - last.successes;
     const beforePerMs = this.#beforePausePerMs ?? this.#perMs;
