@@ -21,6 +21,19 @@ test("the page of engines has each decision service as its row has it", () => {
   }
 });
 
+test("the README names the company of each decision service, and the gateway first", () => {
+  const [, named = ""] = /^The gateway is the default\. (.+?)\n\n/ms.exec(read("README.md")) ?? [];
+  for (const name of services) expect(named).toContain(serviceRows[name].title);
+});
+
+test("the row of a service has at most 15 lines", () => {
+  const source = read("packages/evaluator-client/src/transports/direct/services.ts");
+  const rows = [...source.matchAll(/^ {2}"?([a-z-]+)"?: \{\n.*?^ {2}\},\n/gms)];
+  expect(rows.map(([, name]) => name)).toEqual(services);
+  const lines = rows.map(([row]) => row.trimEnd().split("\n").length);
+  expect(Math.max(...lines)).toBeLessThanOrEqual(15);
+});
+
 test("the page names the versions of the SDKs that are tested", () => {
   const { dependencies } = JSON.parse(read("tests/clients/package.json")) as {
     dependencies: Record<string, string>;

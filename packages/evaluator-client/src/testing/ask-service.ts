@@ -7,6 +7,7 @@ import {
   type DirectTransportOptions,
 } from "../transports/direct/direct-transport.ts";
 import { type ServiceName, serviceRows } from "../transports/direct/services.ts";
+import { serviceFixtures } from "./service-fixtures.ts";
 
 /** A question of each kind. */
 export const questions = {
@@ -53,11 +54,9 @@ export const ofWire = {
 };
 
 /** As each service answers. */
-export function replyOf(service: ServiceName, fields: object = {}): object {
-  const body = { ...ofWire[serviceRows[service].wire], ...fields };
-  if (service === "cloudflare") return { result: body, success: true, errors: [], messages: [] };
-  if (service !== "openrouter") return body;
-  return { ...body, usage: { ...usage, cost: 0.00005 }, ...fields, id: "gen-1", provider: "Any" };
+export function replyOf(service: ServiceName, changed: object = {}): object {
+  const { fields, toReply = (body: object) => body } = serviceFixtures[service];
+  return toReply({ ...ofWire[serviceRows[service].wire], ...fields, ...changed });
 }
 
 /** Asks a service that answers with this body; returns what was sent, and the evaluation or error. */

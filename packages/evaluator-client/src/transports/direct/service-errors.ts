@@ -37,10 +37,11 @@ export function toDirectError(failure: StatusFailure, row?: ServiceRow): StatusE
   });
 }
 
-/** Returns the service's id of a request, or null. */
+/** Returns the service's id of a request, else that of Cloudflare, which is in front of many; or null. */
 export function requestIdOf(response: JsonResponse, row?: ServiceRow): string | null {
-  const [name, other] = row?.requestIds ?? ["x-typesafe-request-id", "x-request-id"];
-  return headerOf(response, name, other) ?? (row && textAt(response.json, "id")) ?? null;
+  const own = headerOf(response, "x-typesafe-request-id", "x-request-id");
+  const inBody = row && textAt(response.json, "id");
+  return own ?? inBody ?? headerOf(response, "cf-ai-req-id", "cf-ray");
 }
 
 /** Returns the error status of a success that contains a failure, or null. */

@@ -1,20 +1,9 @@
 import { expect, test } from "vitest";
 import { askService } from "../../testing/ask-service.ts";
+import { serviceFixtures } from "../../testing/service-fixtures.ts";
 import { serviceRows, type ServiceName, services } from "./services.ts";
 
 const words = "Something about the request.";
-
-/** An error as each service writes it. */
-const bodies: Readonly<Record<ServiceName, (status: number) => object>> = {
-  typesafe: () => ({ detail: { error_type: "some_error", message: words } }),
-  openai: () => ({ error: { message: words, type: "some_error", code: null, param: null } }),
-  gemini: (code) => ({ error: { code, message: words, status: "some_error", details: [] } }),
-  openrouter: (code) => ({ error: { code, message: words, metadata: {} }, user_id: "user" }),
-  perplexity: (code) => ({ error: { message: words, type: "some_error", code } }),
-  cloudflare: () => ({ success: false, errors: [{ code: 1234, message: words }], result: null }),
-  fireworks: () => ({ detail: words }),
-  "fireworks-decisions": () => ({ error: { message: words, type: "some_error" } }),
-};
 
 const outcomes: readonly [status: number, name: string, isRetryable: boolean][] = [
   [400, "StatusError", false],
@@ -36,7 +25,11 @@ const outcomes: readonly [status: number, name: string, isRetryable: boolean][] 
 test.each(services)("%s: each status by its own body, and by a page", async (service) => {
   const { title } = serviceRows[service];
   for (const [status, name, isRetryable] of outcomes) {
-    for (const body of [bodies[service](status), "<html><body>Bad Gateway</body></html>", ""]) {
+    for (const body of [
+      serviceFixtures[service].toError(status, words),
+      "<html><body>Bad Gateway</body></html>",
+      "",
+    ]) {
       const { error } = await askService(service, { status, body });
       expect(error, `${status}`).toMatchObject({ name, status, isRetryable, attempts: 1 });
       expect(error?.message).toMatch(new RegExp(`^${title} answered ${status}\\b`));
@@ -58,7 +51,7 @@ const google = (retryDelay: string) => ({
 test.each(services)("%s: each header of a waiting time", async (service) => {
   const waits = [{ "retry-after": "7" }, { "retry-after-ms": "7000" }];
   for (const headers of waits) {
-    const body = bodies[service](429);
+    const body = serviceFixtures[service].toError(429, words);
     const { error } = await askService(service, { status: 429, body, headers });
     expect(error).toMatchObject({ retryAfterMs: 7000, isRetryable: true });
   }

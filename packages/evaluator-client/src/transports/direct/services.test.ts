@@ -2,51 +2,26 @@ import { expect, test } from "vitest";
 import { createEvaluator } from "../../create-evaluator.ts";
 import { boolean } from "../../questions/kinds.ts";
 import { answers, askService, ofWire, questions, replyOf } from "../../testing/ask-service.ts";
+import { serviceFixtures } from "../../testing/service-fixtures.ts";
 import { onePixel } from "../../testing/one-pixel.ts";
 import { directTransport } from "./direct-transport.ts";
 import { type ServiceName, serviceRows, services } from "./services.ts";
 
-test.each<[ServiceName, string, string, number | null, number | undefined]>([
-  ["typesafe", "https://api.typesafe.ai/v1/systemone", "authorization", 0.000042, 2],
-  ["openai", "https://api.openai.com/v1/decisions", "authorization", 0.0001, 15],
-  [
-    "gemini",
-    "https://generativelanguage.googleapis.com/v1beta/decisions",
-    "x-goog-api-key",
-    0.0001,
-    15,
-  ],
-  ["openrouter", "https://openrouter.ai/api/alpha/decisions", "authorization", 0.00005, 2],
-  ["perplexity", "https://api.perplexity.ai/v1/decisions", "authorization", 0.00002, 15],
-  [
-    "cloudflare",
-    "https://api.cloudflare.com/client/v4/accounts/an-account/ai/run/@cf/cloudflare/clef-flash",
-    "authorization",
-    0.00009,
-    4,
-  ],
-  ["fireworks", "https://api.fireworks.ai/inference/v1/systemone", "authorization", null, 15],
-  [
-    "fireworks-decisions",
-    "https://api.fireworks.ai/inference/v1/decisions",
-    "authorization",
-    null,
-    15,
-  ],
-])("%s answers at %s", async (service, url, header, costUsd, probabilityDecimals) => {
+test.each(services)("%s answers at its address, by its own rounding and price", async (service) => {
+  const fixture = serviceFixtures[service];
+  const { url, keyHeader = "authorization", costUsd, decimals = 15, definesConfidence } = fixture;
   const { sent, evaluation, error } = await askService(service, {});
   expect(error).toBeNull();
   expect(sent[0]?.url).toBe(url);
-  expect(sent[0]?.headers.get(header)).toContain("a-secret-key");
-  const isContracts = service === "typesafe" || service === "openrouter";
+  expect(sent[0]?.headers.get(keyHeader)).toContain("a-secret-key");
   expect(evaluation).toMatchObject({
     answers: {
       kind: { choice: "receipt", probabilities: { receipt: 0.75, other: 0.25 } },
       level: { score: 0.5 },
       scam: { type: "boolean", probability: 0.25 },
     },
-    rounding: { probabilityDecimals },
-    confidence: { kind: isContracts ? 0.6 : null, level: null },
+    rounding: { probabilityDecimals: decimals },
+    confidence: { kind: definesConfidence ? 0.6 : null, level: null },
     transport: service,
     usage: { inputTokens: 1000, outputTokens: 0 },
   });
@@ -126,7 +101,9 @@ test("request ids are in each service's header, else in the body", async () => {
   expect(await idOf("cloudflare", { "cf-ray": "ray", "cf-ai-req-id": "ai" })).toBe("ai");
   expect(await idOf("cloudflare", { "cf-ray": "ray" })).toBe("ray");
   expect(await idOf("openai", { "x-request-id": "r" })).toBe("r");
-  expect(await idOf("openrouter", {})).toBe("gen-1");
+  expect(await idOf("openai", { "x-request-id": "r", "cf-ray": "ray" })).toBe("r");
+  expect(await idOf("openai", { "cf-ray": "ray" })).toBe("ray");
+  expect(await idOf("openrouter", { "cf-ray": "ray" })).toBe("gen-1");
 });
 
 test("Google's blocked input is a refusal of every question", async () => {

@@ -41,8 +41,6 @@ export interface ServiceRow {
   readonly images?: "assets" | "images" | "image_url" | "parts";
   /** Requests a minute and tokens a second that every key may send. */
   readonly limits?: { readonly requestsPerMinute?: number; readonly tokensPerSecond?: number };
-  /** The response headers of its request id. @default x-request-id */
-  readonly requestIds?: readonly [string, string];
 }
 
 /** A requirement of a service; `service-rules.ts` has the code. */
@@ -65,7 +63,6 @@ const rows = {
     prices: { "": 0.042 },
     images: "assets",
     limits: { requestsPerMinute: 1200, tokensPerSecond: 250_000 },
-    requestIds: ["x-typesafe-request-id", "x-request-id"],
   },
   // openai 7.59.0, resources/decisions. Cached tokens cost as much as others.
   openai: {
@@ -140,7 +137,6 @@ const rows = {
     decimals: { "": 4 },
     prices: { clef: 0.24, "clef-flash": 0.09 },
     images: "images",
-    requestIds: ["cf-ai-req-id", "cf-ray"],
   },
   // Its documentation; it bills a deployment by time.
   fireworks: {
