@@ -3,6 +3,8 @@ import { expect, test } from "vitest";
 import type { MessageRecord } from "../records/message-record.ts";
 import { defaultTierModels, parseRouterOptions } from "../router-options.ts";
 import { post } from "../testing/api-forms.ts";
+import { connectUpstream, type Upstream } from "../reply/upstream.ts";
+import { configureReplies } from "../services/connect-services.ts";
 import { replyStream } from "../testing/reply-stream.ts";
 import { servicesOver, testRouter } from "../testing/test-router.ts";
 import { testGateway } from "../testing/upstreams.ts";
@@ -63,8 +65,44 @@ const prices = new Map([
   ],
 ]);
 
+/** Blocks of a body of OpenAI's chat API; a mark is at a part of a content. */
+function toChatBlocks({ tools = [], messages }: { tools?: Fields[]; messages: Fields[] }): Block[] {
+  const parts = messages.flatMap(({ content, tool_calls: calls }) => [
+    ...(Array.isArray(content) ? (content as Fields[]) : [{ type: "text", text: content }]),
+    { calls },
+  ]);
+  return [...tools, ...parts].map(({ cache_control: mark, ...rest }) => ({
+    text: JSON.stringify(rest),
+    isMarked: mark !== undefined,
+  }));
+}
+
+/** A service of OpenAI's chat API with a model of Anthropic, which reports its cost as OpenRouter does. */
+function chatService() {
+  const ask = anthropicCache();
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const body = (await new Request(input, init).json()) as Parameters<typeof toChatBlocks>[0];
+    const { total, noCache, cacheRead, cacheWrite } = ask(toChatBlocks(body));
+    const message = { role: "assistant", content: "fine" };
+    const usage = {
+      prompt_tokens: total,
+      completion_tokens: 100,
+      prompt_tokens_details: { cached_tokens: cacheRead, cache_write_tokens: cacheWrite },
+      cost: (noCache * 3 + cacheRead * 0.3 + cacheWrite * 3.75 + 100 * 15) / 1e6,
+    };
+    return Response.json({ choices: [{ index: 0, message, finish_reason: "stop" }], usage });
+  };
+  const baseUrl = "http://chat.invalid/v1";
+  return connectUpstream({ type: "openai-chat", name: "chat", baseUrl, apiKey: null, fetch });
+}
+
 /** Sends the steps of an agent, and returns the cost in the log, with the reads and writes of the cache. */
-async function costOf(path: string, bodies: readonly object[], env: Record<string, string> = {}) {
+async function costOf(
+  path: string,
+  bodies: readonly object[],
+  env: Record<string, string> = {},
+  upstream: Upstream | null = null,
+) {
   const ask = anthropicCache();
   const { fetch } = testGateway({
     reply: async (request) => {
@@ -73,11 +111,14 @@ async function costOf(path: string, bodies: readonly object[], env: Record<strin
     },
   });
   const options = parseRouterOptions(env);
+  const services = servicesOver(fetch, options);
+  const current =
+    upstream === null ? services.replies.current : configureReplies(upstream, options);
   const records: MessageRecord[] = [];
   const { request } = await testRouter(
     {},
     {
-      services: servicesOver(fetch, options),
+      services: { ...services, replies: { ...services.replies, current } },
       options,
       policy: options.policy,
       prices,
@@ -177,6 +218,9 @@ test.each([
     const { usd, reads, writes } = await costOf(path, bodies);
     expect(usd).toBeLessThanOrEqual(1.1 * own.usd);
     expect(reads).toBeGreaterThan(5 * writes);
+    const atChat = await costOf(path, bodies, {}, chatService());
+    expect(atChat.usd).toBeLessThanOrEqual(1.1 * own.usd);
+    expect(atChat.reads).toBeGreaterThan(5 * atChat.writes);
     const off = await costOf(path, bodies, { ROUTER_PROMPT_CACHE: "off" });
     expect([off.reads, off.writes]).toEqual([0, 0]);
     expect(off.usd).toBeGreaterThan(3 * usd);

@@ -5,6 +5,7 @@ import { withCacheMarks } from "../conversation/cache-marks.ts";
 import type { createSignatureMemory } from "../conversation/signatures.ts";
 import { toCallOptions, type UpstreamType } from "../conversation/to-call-options.ts";
 import { askModel } from "./ask-model.ts";
+import { withChatMarks } from "./chat-marks.ts";
 import { passRequest } from "./pass-request.ts";
 import { refusalBy, takesBody } from "./passed-request.ts";
 import { Attempt } from "./attempt.ts";
@@ -180,7 +181,8 @@ async function ask(target: Target, call: Call): Promise<Outcome> {
 }
 
 /** Receives a reply in the client's API or as pieces. */
-async function receive(target: Target, call: Call, attempt: Attempt): Promise<ReplyEnd> {
+async function receive(given: Target, call: Call, attempt: Attempt): Promise<ReplyEnd> {
+  const target = call.marksCaches === true ? withChatMarks(given) : given;
   const { passed, meter, signatures, headers = {} } = call;
   let asked = target;
   if (passed !== null && takesBody(target.upstream, passed)) {
@@ -192,8 +194,8 @@ async function receive(target: Target, call: Call, attempt: Attempt): Promise<Re
   const pieces = new ReplyPieces({ ...call, onSigned: (part) => signatures?.keep(part, model) });
   const signed = signatures?.restore(call.conversation, model) ?? call.conversation;
   const conversation = call.toService?.(signed, upstream.type) ?? signed;
-  const isOfAnthropic = /^(?:anthropic |gateway anthropic\/)/.test(`${upstream.type} ${model}`);
-  const isMarked = call.marksCaches === true && isOfAnthropic;
+  const hasCache = /^(?:anthropic |gateway anthropic\/)/.test(`${upstream.type} ${model}`);
+  const isMarked = call.marksCaches === true && hasCache;
   const options = toCallOptions(
     isMarked ? withCacheMarks(conversation) : conversation,
     upstream.type,

@@ -1,0 +1,59 @@
+import { isRecord, parseJson } from "evaluator-kit";
+import { replaceValues } from "./replace-values.ts";
+import type { Target } from "./upstream.ts";
+
+/** Whether a model's name is one of Anthropic, at whichever service. */
+export function isOfAnthropic(model: string): boolean {
+  return /\b(?:anthropic|claude)\b/i.test(model);
+}
+
+/** Returns a model of Anthropic behind OpenAI's chat API with a service that gets marks for its cache; others unchanged. */
+export function withChatMarks(target: Target): Target {
+  const { upstream, model } = target;
+  if (upstream.type !== "openai-chat" || !isOfAnthropic(model)) return target;
+  const send: typeof upstream.send = (url, { headers, body }, signal) =>
+    upstream.send(url, { headers, body: markChat(body) }, signal);
+  return { ...target, upstream: { ...upstream, send } };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Marks the end of the system text, whose prefix has the tools, and of the last two steps, as OpenRouter and LiteLLM
+ * take marks. A client's own marks stay alone, and a single question without tools gets none.
+ */
+function markChat(json: string): string {
+  if (json.includes('"cache_control"')) return json;
+  const { messages: given, tools } = Object(parseJson(json)) as Fields;
+  const messages = Array.isArray(given) ? (given as unknown[]).filter(isRecord) : [];
+  const isOnce = tools === undefined && messages.every(({ role }) => role !== "assistant");
+  if (isOnce || messages.length === 0) return json;
+  const ends = [...messages.keys()].filter((at) => {
+    const [role, next] = [kindOf(messages[at]), kindOf(messages[at + 1])];
+    return role === "step" && next !== "step";
+  });
+  const begin = messages.findIndex((message) => kindOf(message) !== "system");
+  const marked = new Set([begin - 1, ...ends.slice(-2)]);
+  const changed = messages.map((message, at) => (marked.has(at) ? withMark(message) : message));
+  return replaceValues(json, { messages: changed });
+}
+
+function kindOf(message: Fields | undefined): "system" | "step" | null {
+  const role = message?.["role"];
+  if (role === "system" || role === "developer") return "system";
+  return role === "user" || role === "tool" ? "step" : null;
+}
+
+const cache_control = { type: "ephemeral" };
+
+/** The last part that has content gets the mark: an empty text can have none. */
+function withMark(message: Fields): Fields {
+  const { content } = message;
+  const parts: unknown = typeof content === "string" ? [{ type: "text", text: content }] : content;
+  if (!Array.isArray(parts)) return message;
+  const last = parts.findLastIndex((part) => isRecord(part) && part["text"] !== "");
+  const marked = (parts as Fields[]).map((part, at) =>
+    at === last ? { ...part, cache_control } : part,
+  );
+  return last === -1 ? message : { ...message, content: marked };
+}
