@@ -13,18 +13,17 @@ async function bodyFor(
   { model = "anthropic/claude-x", marksCaches = true } = {},
 ) {
   let sent = "";
-  const fetch: typeof globalThis.fetch = async (_input, init) => {
-    sent = String(init?.body);
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    sent = await new Request(input, init).text();
     return Response.json(whole);
   };
   const target = targetAt(connectUpstream({ ...service, apiKey: null, fetch }), model);
-  const isTranslated = "toolChoice" in given;
   const json = JSON.stringify(given);
   const body = JSON.parse(json) as Record<string, unknown>;
   const passed = { upstreamType: service.type, json, body, unsupported: null };
   const { reply } = callFor([target], {
     marksCaches,
-    ...(isTranslated ? { conversation: given as Conversation } : { passed }),
+    ...("toolChoice" in given ? { conversation: given } : { passed }),
   });
   expect((await reply).replyError).toBeNull();
   return sent;

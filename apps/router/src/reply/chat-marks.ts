@@ -52,8 +52,7 @@ function withMark(message: Fields): Fields {
   const parts: unknown = typeof content === "string" ? [{ type: "text", text: content }] : content;
   if (!Array.isArray(parts)) return message;
   const last = parts.findLastIndex((part) => isRecord(part) && part["text"] !== "");
-  const marked = (parts as Fields[]).map((part, at) =>
-    at === last ? { ...part, cache_control } : part,
-  );
-  return last === -1 ? message : { ...message, content: marked };
+  if (last === -1) return message;
+  const end = parts[last] as Fields;
+  return { ...message, content: parts.with(last, { ...end, cache_control }) as unknown[] };
 }
