@@ -6,7 +6,8 @@ import { post } from "evaluator-emulator/testing";
 import { afterAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { startRouter } from "./servers.ts";
 
-// Clients from PyPI that get nothing but the address and a key of the emulator, or of the router in front of it.
+// Clients from PyPI, crates.io and Maven Central that get nothing but the address and a key of the
+// emulator, or of the router in front of it.
 
 const rules = [
   { answers: { scam: 0.875, kind: { prize: 0.625, other: 0.375 }, level: { "1": 0.8125 } } },
@@ -24,9 +25,36 @@ const whole = {
   level: { "0": 0.1875, "1": 0.8125 },
 };
 
+/** Its providers, with the base URL that its documentation gives for each, on the emulator. */
+const kunobiProviders = [
+  ["typesafe", rounded, "", ""],
+  ["vercel", rounded, "/typesafe", ""],
+  ["openrouter", rounded, "/api", "/api"],
+  ["liquid", whole, "/decisions", ""],
+  ["cloudflare", whole, "", null],
+] as const;
+
+const python = (bin: string) => [join(bin, "python"), join(import.meta.dirname, "clients.py")];
+const programs = {
+  clients: python,
+  litellm: python,
+  rust: (bin: string) => [join(bin, "clients")],
+  // With one thread for its garbage and quick compilation, since each test starts it once.
+  java: (bin: string) => [
+    "java",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-cp",
+    `${bin}/*:${bin}`,
+    "Clients",
+  ],
+};
+
 interface Peer {
   readonly name: string;
-  readonly environment: "clients" | "litellm";
+  readonly environment: keyof typeof programs;
+  /** Added to the origin of the emulator and of the router, where it differs. */
+  readonly paths?: readonly [emulator: string, router: string | null];
   readonly answers: object;
   /** The errors that it raises for a wrong key and for a limit. */
   readonly errors: readonly [wrongKey: string, limited: string];
@@ -86,16 +114,45 @@ const peers: readonly Peer[] = [
     answers: whole,
     errors: ["AuthenticationError", "RateLimitError"],
   },
+  {
+    name: "judgment",
+    environment: "rust",
+    answers: rounded,
+    errors: ["Unauthorized", "RateLimited"],
+  },
+  ...kunobiProviders.map(([provider, answers, ...paths]) => ({
+    name: `kunobi-decision ${provider}`,
+    environment: "rust" as const,
+    paths,
+    answers,
+    errors: ["Authentication", "RateLimit"] as const,
+  })),
+  {
+    name: "openai-java",
+    environment: "java",
+    answers: whole,
+    errors: ["UnauthorizedException", "RateLimitException"],
+  },
+  // Its message names the status.
+  {
+    name: "google-genai-java",
+    environment: "java",
+    answers: whole,
+    errors: ["GaosApiException", "GaosApiException"],
+  },
 ];
 
 // The gateway's answers at the router are rounded, and a wrong key has the status 401 there.
 const cases = peers
   .filter(({ environment }) => "bin" in inject(environment))
-  .flatMap((peer) => {
-    const atEmulator = { at: "the emulator", address: origin, key: "right-key", ...peer };
-    const atRouter = { at: "the router", address: router.origin, key: token, ...peer };
+  .flatMap(({ paths: [emulatorPath, routerPath] = ["", ""], ...peer }) => {
+    const address = `${origin}${emulatorPath}`;
+    const atEmulator = { at: "the emulator", address, key: "right-key", ...peer };
+    if (routerPath === null) return [atEmulator];
+    const behind = { address: `${router.origin}${routerPath}`, key: token, answers: rounded };
+    const atRouter = { ...peer, at: "the router", ...behind };
     if (peer.name === "google-genai") atRouter.errors = ["AuthenticationError", peer.errors[1]];
-    return [atEmulator, { ...atRouter, answers: rounded }];
+    return [atEmulator, atRouter];
   });
 
 beforeEach(() => emulator.reset());
@@ -108,9 +165,10 @@ describe.each(cases)("$name at $at", ({ name, environment, answers, errors, addr
   const installed = inject(environment);
   const bin = "bin" in installed ? installed.bin : "";
   const ask = async (asKey: string, count = 1) => {
-    const words = [join(import.meta.dirname, "clients.py"), name, address, asKey, String(count)];
-    const env = { PATH: bin, LITELLM_LOCAL_MODEL_COST_MAP: "True" };
-    const { stdout } = await promisify(execFile)(join(bin, "python"), words, { env });
+    const [program = "", ...words] = programs[environment](bin);
+    const env = { PATH: `${bin}:/usr/bin`, LITELLM_LOCAL_MODEL_COST_MAP: "True" };
+    const all = [...words, name, address, asKey, String(count)];
+    const { stdout } = await promisify(execFile)(program, all, { env });
     return JSON.parse(stdout) as unknown[];
   };
 

@@ -3,56 +3,104 @@ import { createHash } from "node:crypto";
 import { access, mkdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { env } from "node:process";
 import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
 
-const run = promisify(execFile);
-const environments = ["clients", "litellm", "models"] as const;
-type Environment = (typeof environments)[number];
+const root = env["PEERS_FOLDER"] ?? join(tmpdir(), "evaluator-peers");
+
+/** How each environment is installed in a folder, and the files that decide what is in it. */
+const environments = {
+  clients: python("clients"),
+  litellm: python("litellm"),
+  models: python("models"),
+  rust: {
+    files: ["rust/Cargo.toml", "rust/Cargo.lock", "rust/src/main.rs"],
+    bin: "target/debug",
+    async install(folder: string) {
+      const manifest = ["--manifest-path", join(import.meta.dirname, "rust/Cargo.toml")];
+      await run("cargo", [
+        "build",
+        "--locked",
+        ...manifest,
+        "--target-dir",
+        join(folder, "target"),
+      ]);
+    },
+  },
+  java: {
+    files: ["java/pom.xml", "java/SHA256SUMS", "java/Clients.java"],
+    bin: "classes",
+    async install(folder: string) {
+      const java = join(import.meta.dirname, "java");
+      const classes = join(folder, "classes");
+      const goal = "org.apache.maven.plugins:maven-dependency-plugin:2.8:copy-dependencies";
+      const pom = ["-f", join(java, "pom.xml"), `-DoutputDirectory=${classes}`];
+      await run("mvn", ["-q", "-B", goal, ...pom]);
+      await run("sha256sum", ["--strict", "--check", join(java, "SHA256SUMS")], { cwd: classes });
+      const jars = ["-proc:none", "-cp", join(classes, "*"), "-d", classes];
+      await run("javac", [...jars, join(java, "Clients.java")]);
+    },
+  },
+} as const satisfies Record<string, Installer>;
+
+interface Installer {
+  readonly files: readonly string[];
+  /** The folder of its programs. */
+  readonly bin: string;
+  install(folder: string): Promise<void>;
+}
+type Environment = keyof typeof environments;
 
 declare module "vitest" {
-  /** The folder of programs of each Python environment, or why it is not there. */
+  /** The folder of programs of each environment, or why it is not there. */
   interface ProvidedContext extends Record<Environment, { bin: string } | { reason: string }> {}
 }
 
 /** Installs each environment once, and tells the tests where it is. */
 export async function setup(project: TestProject): Promise<void> {
-  for (const name of environments) {
-    const installed = await install(name);
+  for (const name of Object.keys(environments) as Environment[]) {
+    const installed = await prepare(name);
     if ("reason" in installed) process.stderr.write(`not run here: ${name}: ${installed.reason}\n`);
     project.provide(name, installed);
   }
 }
 
-async function install(name: Environment): Promise<{ bin: string } | { reason: string }> {
-  const requirements = join(import.meta.dirname, "requirements", `${name}.txt`);
-  const hash = createHash("sha256")
-    .update(await readFile(requirements))
-    .digest("hex");
-  const folder = join(tmpdir(), "evaluator-peers", `${name}-${hash.slice(0, 16)}`);
-  const bin = join(folder, "bin");
-  if (await exists(join(folder, "complete"))) return { bin };
+async function prepare(name: Environment): Promise<{ bin: string } | { reason: string }> {
+  const { files, bin, install } = environments[name];
+  const hash = createHash("sha256");
+  for (const file of files) hash.update(await readFile(join(import.meta.dirname, file)));
+  const folder = join(root, `${name}-${hash.digest("hex").slice(0, 16)}`);
+  const installed = { bin: join(folder, bin) };
+  if (await exists(join(folder, "complete"))) return installed;
   try {
     await rm(folder, { recursive: true, force: true });
-    await mkdir(join(folder, ".."), { recursive: true });
-    await run("python3", ["-m", "venv", folder]);
-    const words = [
-      "install",
-      "--quiet",
-      "--require-hashes",
-      "--only-binary=:all:",
-      "--no-deps",
-      "-r",
-      requirements,
-    ];
-    await run(join(bin, "pip"), words, { maxBuffer: 10_000_000 });
+    await mkdir(folder, { recursive: true });
+    await install(folder);
     await mkdir(join(folder, "complete"));
-    return { bin };
+    return installed;
   } catch (error) {
     return {
       reason: error instanceof Error ? (error.message.trim().split("\n").at(-1) ?? "") : "",
     };
   }
+}
+
+function python(name: string): Installer {
+  const requirements = `requirements/${name}.txt`;
+  return {
+    files: [requirements],
+    bin: "bin",
+    async install(folder) {
+      await run("python3", ["-m", "venv", folder]);
+      const words = ["install", "--quiet", "--require-hashes", "--only-binary=:all:", "--no-deps"];
+      await run(join(folder, "bin/pip"), [...words, "-r", join(import.meta.dirname, requirements)]);
+    },
+  };
+}
+
+function run(program: string, words: readonly string[], options = {}) {
+  return promisify(execFile)(program, words, { maxBuffer: 10_000_000, ...options });
 }
 
 const exists = (path: string) =>

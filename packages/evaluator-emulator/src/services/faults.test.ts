@@ -16,6 +16,8 @@ test.each([
   ["cloudflare", 429, { result: null, success: false, errors: [{ code: 3040, message: asked }] }],
   ["cloudflare", 502, { errors: [{ code: 5012 }] }],
   ["fireworks", 422, { error: { type: "invalid_request_error" } }],
+  ["vercel", 429, { error: { message: asked, type: "rate_limit_exceeded" } }],
+  ["liquid", 429, { error: { message: asked, type: "requests" } }],
 ] as const)("a fault at %s with status %d has the service's body", async (name, status, json) => {
   const response = await ask(name, { faults: [{ kind: "status", status, retryAfter: 7 }] });
   expect(response).toMatchObject({ status, json });

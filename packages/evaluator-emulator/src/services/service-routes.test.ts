@@ -136,6 +136,16 @@ test("Fireworks has both forms", async () => {
   });
 });
 
+test.each([
+  ["vercel", 0.88],
+  ["liquid", 0.875],
+] as const)("%s has the vendor's form below its own base URL", async (name, noul) => {
+  const { status, json } = await ask(name);
+  expect(status).toBe(200);
+  expect(json).toMatchObject({ answers: { scam: { noul }, level: { legend: { "0": "fine" } } } });
+  expect((await ask(name, {}, { model: "nobody's" })).status).toBe(404);
+});
+
 test("a recorded answer is for services that print no more decimals than it has", async () => {
   const { path, body } = services.openrouter;
   const recorded = await post(emulatorWith(), path, { body });

@@ -48,6 +48,11 @@ export const services = {
     body: { model: "pplx-decider-v1.2-27b", state, questions },
   },
   cloudflare: { path: cloudflarePath, body: { model: "clef-flash", state, questions } },
+  vercel: {
+    path: "/typesafe/v1/systemone",
+    body: { model: "typesafe-ai/jev", state, questions },
+  },
+  liquid: { path: "/decisions/v1/systemone", body: { model: "d1:free", state, questions } },
   fireworks: { path: "/inference/v1/systemone", body: { model: "any", state, questions } },
   "fireworks, other route": {
     path: "/inference/v1/decisions",
