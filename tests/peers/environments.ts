@@ -67,7 +67,7 @@ export async function setup(project: TestProject): Promise<void> {
 }
 
 async function prepare(name: Environment): Promise<{ bin: string } | { reason: string }> {
-  const { files, bin, install } = environments[name];
+  const { files, bin } = environments[name];
   const hash = createHash("sha256");
   for (const file of files) hash.update(await readFile(join(import.meta.dirname, file)));
   const folder = join(root, `${name}-${hash.digest("hex").slice(0, 16)}`);
@@ -76,7 +76,7 @@ async function prepare(name: Environment): Promise<{ bin: string } | { reason: s
   try {
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
-    await install(folder);
+    await environments[name].install(folder);
     await mkdir(join(folder, "complete"));
     return installed;
   } catch (error) {
