@@ -71,6 +71,8 @@ export interface RunOutcome {
   /** Records that were answered or refused before. */
   readonly skipped: number;
   readonly failed: number;
+  /** Records that the next run asks about, with a higher maximum if this one stopped at its own. */
+  readonly notAsked: number;
   readonly inputTokens: number;
   /** With the estimate of attempts that were lost and may be charged for; null if it is not known. */
   readonly costUsd: number | null;
@@ -152,7 +154,15 @@ async function runPlanned(
   const costUsd = isUnpriced ? null : totals.costUsd;
   if (!isBudgetSpent) journal.addRun(toRunFacts(plan, outcome, context));
   const skipped = plan.count("answered") + plan.count("refused");
-  return { records: plan.length, answered, skipped, failed, inputTokens, costUsd, isBudgetSpent };
+  const { length: records } = plan;
+  const ended = {
+    records,
+    answered,
+    skipped,
+    failed,
+    notAsked: records - answered - skipped - failed,
+  };
+  return { ...ended, inputTokens, costUsd, isBudgetSpent };
 }
 
 function priceOf(transport: Transport, given: number | undefined): Price {

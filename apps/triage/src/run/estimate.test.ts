@@ -63,7 +63,7 @@ test("a run that turns out dearer than estimated ends before it passes --max-cos
   expect(exitCode).toBe(1);
   expect(transport.requests).toHaveLength(3);
   expect(stderr).toContain("Stopped: The run costs more than --max-cost 0.01");
-  expect(stderr).toContain("3 of 10 answers are kept");
+  expect(stderr).toContain("3 of 10 answers are kept, and 7 records not asked; ");
 });
 
 test("a cheap run asks nobody", async () => {

@@ -50,10 +50,10 @@ export function reportQuestions(
   const { maxRisk, confidence } = options;
   const planned = drafts.flatMap((draft) => draft.planned);
   const spent = planned.reduce((sum, { level }) => sum + level, 0);
-  const isLeft = 1 - confidence - spent > 1e-9;
+  const isUnasked = 1 - confidence - spent > 1e-9;
   const searches = searchPromises(
-    drafts.flatMap(({ promises }) => (isLeft ? promises : [])),
-    { maxRisk, confidence: isLeft ? confidence + spent : confidence },
+    drafts.flatMap(({ promises }) => (isUnasked ? promises : [])),
+    { maxRisk, confidence: isUnasked ? confidence + spent : confidence },
   );
   return drafts.map((draft) => toReport(draft, searches, options));
 }

@@ -36,9 +36,15 @@ test("an engine may spend the rest that the engines before it left", async () =>
   await run(whole, words);
   const { engines: compared } = await readComparison(whole);
   const maxCost = String(2.1 * (compared[0]?.spentUsd ?? 0));
-  const { stderr } = await run(await folderOf(12), [...words, "--max-cost", maxCost]);
+  const cwd = await folderOf(12);
+  const { stderr } = await run(cwd, [...words, "--max-cost", maxCost]);
   expect(stderr).toContain(`gateway=${urls[0]}: 12 answered`);
   expect(stderr).toMatch(/ has [3-9] records left\./);
+  // The same command spends its maximum no second time, though the first engine has nothing to do.
+  const asked = await other.paths();
+  const again = await run(cwd, [...words, "--max-cost", maxCost]);
+  expect([again.exitCode, await other.paths()]).toEqual([1, asked]);
+  expect(again.stderr.split("Stopped")[1]).toBe(stderr.split("Stopped")[1]);
 });
 
 test("an engine at fault is an error at its first call, and no answer is made up", async () => {

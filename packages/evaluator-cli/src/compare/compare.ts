@@ -53,18 +53,25 @@ async function askEngines(asked: Asked, context: CliContext) {
   const { signal, stderr: progress } = context;
   const limits = { ...callLimits, failuresAtStart: FAILURES_AT_START };
   const answered: (ReturnType<typeof readAnswers> & { readonly engine: Engine })[] = [];
-  let spentUsd = 0;
+  const before = lastComparison(path, asked);
   for (const engine of asked.engines) {
     using journal = openAnswers(path, asked.questions, engine);
     const { transport, usdPerMillionTokens } = engine;
-    const budget = { maxCostUsd: maxCost - spentUsd, usdPerMillionTokens };
+    // The run itself counts what its engine spent since a run of it was complete.
+    const leftUsd = maxCost - journal.spentUsdSince(before) + journal.spentUsd;
+    const budget = { maxCostUsd: Math.max(0, leftUsd), usdPerMillionTokens };
     const run = { ...limits, ...budget, journal, transport, concurrency, signal, progress };
     const outcome = await askMissing(asked, engine, run);
-    spentUsd += outcome.costUsd ?? 0; // a cap needs a price
-    if (outcome.isBudgetSpent) throw outOfBudget(spentUsd, outcome, engine);
+    if (outcome.isBudgetSpent) throw outOfBudget(journal.spentUsdSince(before), outcome, engine);
     answered.push({ engine, ...readAnswers(journal, asked, engine) });
   }
   return answered;
+}
+
+/** Returns the run that completed the last comparison: the last engine's, so that a repeated command spends its cap once. */
+function lastComparison(path: string, { engines, questions }: Asked): number {
+  using journal = openAnswers(path, questions, engines.at(-1) as Engine);
+  return journal.lastWholeRun;
 }
 
 function openAnswers(path: string, questions: Questions, { transport }: Engine): Journal {
@@ -93,11 +100,10 @@ async function askMissing(asked: Asked, engine: Engine, options: RunOptions) {
 
 function outOfBudget(
   spentUsd: number,
-  { records, answered, skipped, failed }: Awaited<ReturnType<typeof runRecords>>,
+  { notAsked }: Awaited<ReturnType<typeof runRecords>>,
   { name }: Engine,
 ): CliError {
-  const left = records - answered - skipped - failed;
-  const problem = printable`Stopped at --max-cost: $${spentUsd.toFixed(4)} spent, and ${name} has ${printCounted(left, "record")} left.`;
+  const problem = printable`Stopped at --max-cost: $${spentUsd.toFixed(4)} spent, and ${name} has ${printCounted(notAsked, "record")} left.`;
   return new CliError(
     `${problem} The answers are kept; with a larger --max-cost the same command goes on from there.`,
   );

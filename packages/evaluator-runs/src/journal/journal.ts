@@ -17,6 +17,8 @@ interface NotedRecord {
 type CallEnd = Pick<NotedRecord, "id" | "key"> & {
   /** What the call has cost or may have, in US dollars, with its lost attempts. @default 0 */
   readonly spentUsd?: number;
+  /** Whether the call is as one that was not made, but for its cost. @default false */
+  readonly isUnasked?: boolean;
 } & (
     | { readonly state: JsonValue; readonly evaluation: Evaluation }
     | { readonly error: string; readonly isRefusal?: boolean }
@@ -123,13 +125,31 @@ export class Journal extends JournalReader {
 
   /** The cost in US dollars of the tries with this setup since a run with it was complete. */
   get spentUsd(): number {
+    return this.#number(
+      "SELECT total(facts ->> 'spentUsd') AS number FROM runs WHERE facts ->> 'spentFor' = ? AND run > ?",
+      [this.#setupHash, this.lastWholeRun],
+    );
+  }
+
+  /** The number of the last complete run with this setup; 0 without one. */
+  get lastWholeRun(): number {
+    return this.#number(
+      `SELECT coalesce(max(run), 0) AS number FROM runs
+        WHERE facts ->> 'spentFor' = ? AND facts ->> 'finishedAt' IS NOT NULL`,
+      [this.#setupHash],
+    );
+  }
+
+  /** Returns the cost in US dollars of all tries after a run, of any setup. */
+  spentUsdSince(run: number): number {
+    return this.#number("SELECT total(facts ->> 'spentUsd') AS number FROM runs WHERE run > ?", [
+      run,
+    ]);
+  }
+
+  #number(sql: string, values: readonly (string | number)[]): number {
     try {
-      const row = this.prepare(
-        `SELECT total(facts ->> 'spentUsd') AS usd FROM runs WHERE facts ->> 'spentFor' = ?1
-          AND run > (SELECT coalesce(max(run), 0) FROM runs
-            WHERE facts ->> 'spentFor' = ?1 AND facts ->> 'finishedAt' IS NOT NULL)`,
-      ).get(this.#setupHash);
-      return Number(row?.["usd"]);
+      return Number(this.prepare(sql).get(...values)?.["number"]);
     } catch (error) {
       throw toJournalError(error, this.path);
     }
@@ -183,7 +203,9 @@ export class Journal extends JournalReader {
 
   #end(end: CallEnd, nextKey: string | null): void {
     const { id, key } = end;
-    if ("error" in end) {
+    if (end.isUnasked) {
+      // The record has no end, and the next run asks about it.
+    } else if ("error" in end) {
       this.prepare("UPDATE mails SET error = ? WHERE id = ?").run(end.error, id);
       const refuse = "INSERT OR REPLACE INTO refusals SELECT call, ? FROM calls WHERE key = ?";
       if (end.isRefusal === true) this.prepare(refuse).run(end.error, key);

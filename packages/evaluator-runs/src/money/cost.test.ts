@@ -36,6 +36,33 @@ test("a call that fails leaves its share of the budget to the next one", () => {
   expect([reserve() !== null, reserve() !== null]).toEqual([true, false]);
 });
 
+test("a call that is to be tried again waits for others to leave money, and one of the last that wait gives up", async () => {
+  const { budget, reserve } = budgetOf(3.5 * mostUsd);
+  const [one, two, three] = [reserve(), reserve(), reserve()];
+  const retries = [one, two].map(async (cost) => cost && (await budget.takeRetry(cost)));
+  if (three) budget.ended(three, [0.2 * mostUsd]);
+  expect(await Promise.race(retries)).toBe(true);
+  if (one) budget.ended(one, []);
+  expect(await Promise.all(retries)).toEqual([true, true]);
+  const { budget: full, reserve: take } = budgetOf(2.5 * mostUsd);
+  const last = [take(), take()];
+  const ended = last.map(async (cost) => {
+    const isTaken = cost && (await full.takeRetry(cost));
+    if (cost) full.ended(cost, [mostUsd]);
+    return isTaken;
+  });
+  expect(await Promise.all(ended)).toEqual([false, false]);
+});
+
+test("a call that has ended takes no money for its retry", async () => {
+  const { budget, reserve } = budgetOf(2.5 * mostUsd);
+  const [one, two] = [reserve(), reserve()];
+  const retry = one && budget.takeRetry(one);
+  if (one) budget.ended(one, []);
+  expect(await retry).toBe(false);
+  expect([two !== null, reserve() !== null, reserve()]).toEqual([true, true, null]);
+});
+
 test("a million tokens have the price of a million", () => {
   expect(tokensUsd(2_000_000, price)).toBe(2);
 });

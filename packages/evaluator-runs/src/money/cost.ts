@@ -98,6 +98,9 @@ export class Budget {
   #spentUsd: number;
   #reservedUsd = 0;
   #inFlight = 0;
+  /** Of these, the ones that wait for money to be tried again. */
+  #waiting = 0;
+  #freed = Promise.withResolvers<void>();
   /** The highest cost of an answer by the most that it was to cost, if a service counts other tokens; 1 at least. */
   factor = 1;
   /** Whether a request was held back. */
@@ -168,9 +171,17 @@ export class Budget {
     });
   }
 
-  /** Reserves one more attempt of a call that lost one; returns whether it fits. */
-  takeRetry(cost: CallCost): boolean | Promise<boolean> {
-    return this.take(cost);
+  /** Reserves one more attempt of a call that lost one, when other calls leave room for it; returns whether one did. */
+  async takeRetry(cost: CallCost): Promise<boolean> {
+    while (!cost.isEnded) {
+      if (this.take(cost)) return true;
+      this.#waiting += 1;
+      const isLast = this.#waiting === this.#inFlight;
+      if (!isLast) await this.#freed.promise;
+      this.#waiting -= 1;
+      if (isLast) break;
+    }
+    return false;
   }
 
   /** Reserves one more attempt of a call, of the dearer engine; returns whether it fits. */
@@ -195,7 +206,10 @@ export class Budget {
    * @param answersUsd - The cost of the answer of each engine that answered; null if it is not known.
    */
   ended(cost: CallCost, answersUsd: readonly (number | null)[]): number {
+    cost.isEnded = true;
     this.#inFlight -= 1;
+    this.#freed.resolve();
+    this.#freed = Promise.withResolvers();
     this.#reservedUsd = this.#inFlight === 0 ? 0 : this.#reservedUsd - cost.reservedUsd;
     const attemptUsd = cost.mostUsd * this.factor;
     let usd = cost.lost * attemptUsd;
@@ -217,8 +231,10 @@ export class CallCost {
   readonly mostUsd: number;
   /** The most that an attempt of each engine may cost. */
   readonly mostOfEach: readonly number[];
-  /** Why an attempt was held back, or null. */
-  refusal: EvaluatorError | null = null;
+  /** Whether the call has ended, also if one of its attempts still waits for money. */
+  isEnded = false;
+  /** Whether an attempt was held back; the call is then as one that was not made, but for its cost. */
+  isHeldBack = false;
   reservedUsd = 0;
   notedUsd = 0;
   #attempts = 1;
@@ -264,10 +280,11 @@ export class CallCost {
       this.#budget.noteLost(this);
     } else {
       this.#budget.isSpent = true;
-      const message =
-        "The call was not tried again: its lost attempts may have been charged for, and one more might pass the run's maximum cost, which is to be raised.";
-      this.refusal = new EvaluatorError(message, { isRetryable: false });
-      throw this.refusal;
+      this.isHeldBack = true;
+      throw new EvaluatorError(
+        "The call was not tried again: its lost attempts may have been charged for, and one more might pass the run's maximum cost, which is to be raised.",
+        { isRetryable: false },
+      );
     }
   }
 }

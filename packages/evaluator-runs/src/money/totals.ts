@@ -12,6 +12,8 @@ type EndedCall = (
 ) & {
   /** The estimated cost of lost attempts. */
   readonly lostUsd?: number;
+  /** Whether the call is as one that was not made, but for its cost. @default false */
+  readonly isUnasked?: boolean;
 };
 
 /** The counts of a run so far; it counts calls that are on the disk. */
@@ -45,13 +47,15 @@ export class RunTotals {
   /** Counts a call that has ended. */
   add(end: EndedCall): void {
     this.costUsd += end.lostUsd ?? 0;
-    if ("error" in end) {
+    if (end.isUnasked) {
+      // Only its cost counts.
+    } else if ("error" in end) {
       this.failed += 1;
       this.failure = end.error;
     } else this.succeeded += 1;
     const paid = "error" in end ? end.paid : end.evaluation;
     if (paid !== undefined) this.#addPrice(paid);
-    if (!("error" in end)) this.#addSteps(end.evaluation);
+    if (!("error" in end) && !end.isUnasked) this.#addSteps(end.evaluation);
   }
 
   #addPrice(paid: Evaluation): void {

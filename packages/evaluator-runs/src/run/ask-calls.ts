@@ -230,11 +230,12 @@ async function askOne(
   const around = evaluator.with(cost.middleware);
   const options = { signal, hasPromise: isPromised(calibration) };
   const answered = await evaluateOne(around, { state, questions }, options);
-  const end = withoutUnasked(answered, fatal.error ?? cost.refusal);
+  const end = withoutUnasked(answered, fatal.error);
   const paid = "error" in end ? end.paid : end.evaluation;
   const spentUsd = budget.ended(cost, paid === undefined ? [] : totals.pricesOf(paid));
-  streak.ended("error" in end ? end.cause : null);
-  return { id, key, state, lostUsd: cost.lostUsd, spentUsd, ...end };
+  const isUnasked = cost.isHeldBack;
+  if (!isUnasked) streak.ended("error" in end ? end.cause : null);
+  return { id, key, state, lostUsd: cost.lostUsd, spentUsd, isUnasked, ...end };
 }
 
 /** Returns a failure for an answer that the next engine could not be asked about again, so that a later run asks. */

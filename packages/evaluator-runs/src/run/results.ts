@@ -101,10 +101,25 @@ function describeWritten(
 
 /** Returns the error of a run that did not ask about all its records. */
 export function unfinished(
-  { reason, kept, of }: { readonly reason: string; readonly kept: number; readonly of: number },
+  {
+    reason,
+    kept,
+    of,
+    ...left
+  }: {
+    readonly reason: string;
+    readonly kept: number;
+    readonly of: number;
+    /** The records that were not asked about, if a maximum cost stopped the run. */
+    readonly notAsked?: number | null;
+  },
   signal: AbortSignal,
 ): CliError {
-  const next = `${kept} of ${of} answers are kept; run the same command again for the rest.`;
+  const notAsked = left.notAsked ?? null;
+  const next =
+    notAsked === null
+      ? `${kept} of ${of} answers are kept; run the same command again for the rest.`
+      : `${kept} of ${of} answers are kept, and ${printCounted(notAsked, "record")} not asked; run the same command with a higher --max-cost for the rest.`;
   return signal.aborted
     ? interrupted(`Interrupted; no results were written. ${next}`, signal)
     : new CliError(`Stopped: ${toPrintable(reason)}\nNo results were written. ${next}`);

@@ -101,7 +101,9 @@ function checkComplete(plan: CallPlan, outcome: AskOutcome, { signal, run }: Run
     finalError === null
       ? `The run costs more than --max-cost ${run.maxCost}, which is to be raised`
       : finalError.message;
-  throw unfinished({ reason, kept, of: plan.length }, signal);
+  const isCapped = finalError === null && !signal.aborted;
+  const notAsked = isCapped ? plan.open - totals.succeeded - totals.failed : null;
+  throw unfinished({ reason, kept, of: plan.length, notAsked }, signal);
 }
 
 async function giveFileResults(

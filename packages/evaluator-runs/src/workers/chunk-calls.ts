@@ -25,11 +25,12 @@ export class ChunkBudget extends Budget {
   }
 
   override async takeRetry(cost: CallCost): Promise<boolean> {
-    for (;;) {
+    while (!cost.isEnded) {
       if (this.take(cost) || (await this.#ask(cost.mostUsd, () => this.take(cost)))) return true;
       // Calls and chunks that end have cost less than the most.
-      if (!(await this.#options.waitForMoney())) return false;
+      if (!(await this.#options.waitForMoney())) break;
     }
+    return false;
   }
 
   /** Reserves the most that a call may cost; null if the run has not so much left. */

@@ -45,7 +45,10 @@ export async function runTogether(
     stderr.write(describeRun(last, outcome));
     if (last.state !== "done") {
       const reason = last.stoppedBy ?? "the run was ended.";
-      throw unfinished({ reason, kept: last.answered, of: last.records }, signal);
+      const left = last.records - last.answered - last.failed;
+      const isCapped = reason.includes("--max-cost") && !signal.aborted;
+      const notAsked = isCapped ? left : null;
+      throw unfinished({ reason, kept: last.answered, of: last.records, notAsked }, signal);
     }
     return await giveRunResults(runs, { info: last, refusals }, context);
   };

@@ -271,8 +271,8 @@ export class RunWorker {
       const outcome = await evaluateOne(around, this.#requestOf(record), options);
       const paid = "error" in outcome ? outcome.paid : outcome.evaluation;
       chunk.budget.ended(cost, paid === undefined ? [] : totals.pricesOf(paid));
-      if (cost.refusal === null) await this.#keep(chunk, record, outcome);
-      else await this.#stopAtMaximum();
+      if (cost.isHeldBack) await this.#stopAtMaximum();
+      else await this.#keep(chunk, record, outcome);
     } catch (error) {
       // After a cut-off, answers that were not committed are asked for again.
       this.#fail(signal.aborted && error === signal.reason ? null : error);
