@@ -64,10 +64,15 @@ export interface EvaluateOptions extends CallLimits {
   providerOptions?: ProviderOptions | undefined;
   /**
    * Called before each attempt, with the number of earlier attempts of the call whose answers were lost and
-   * may be charged for, and the price of the model if it is known beforehand. An error of it ends the call, and nothing more is sent.
+   * may be charged for, the price of the model if it is known beforehand, and the most tokens that the attempt
+   * may take. An error of it ends the call, and nothing more is sent.
    */
   beforeAttempt?:
-    | ((lostAttempts: number, usdPerMillionTokens?: number) => Promise<void> | void)
+    | ((
+        lostAttempts: number,
+        usdPerMillionTokens?: number,
+        mostTokens?: number,
+      ) => Promise<void> | void)
     | undefined;
 }
 

@@ -17,10 +17,12 @@ import type { TransportTarget } from "./transports/transport.ts";
 export interface AttemptsElsewhere {
   /** How many may be charged for without an answer; they are a part of `lostAttempts`. */
   lost: number;
-  /** How many answers `next` gave to this call. */
-  readonly answered: number;
+  /** How many answers `next` and other evaluators gave to this call. */
+  answered: number;
   /** The price of the attempt that is about to be made elsewhere, in US dollars; undefined if unknown. */
   usdPerMillionTokens: number | undefined;
+  /** The most tokens of that attempt, input and output; undefined if unknown. */
+  mostTokens: number | undefined;
   /** Runs the checks before an attempt, such as a budget's. @throws their errors */
   check(this: void): Promise<void>;
 }

@@ -6,6 +6,7 @@ import { callLimits } from "./evaluator-options.ts";
 import { isRecord, quoteName } from "./questions/json.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
 import type { RetryPolicy } from "./retry/retry-policy.ts";
+import { mostTokensOf } from "./transports/call-estimate.ts";
 import type { Transport } from "./transports/transport.ts";
 
 interface ChainedCall extends Pick<MiddlewareCall, "estimate"> {
@@ -23,9 +24,9 @@ export function askThrough(chain: readonly Middleware[], asked: ChainedCall): Pr
   const deadline = new CallDeadline(policy);
   const lost = { attempts: 0 };
   const priceOf = () => call.elsewhere.usdPerMillionTokens ?? transport.usdPerMillionTokens;
-  const beforeAttempt = () => policy.beforeAttempt?.(call.lostAttempts, priceOf());
+  const mostTokens = () => call.elsewhere.mostTokens ?? mostTokensOf(asked.estimate(asked.request));
+  const beforeAttempt = () => policy.beforeAttempt?.(call.lostAttempts, priceOf(), mostTokens());
   let limited: RetryPolicy = { ...policy, lost, deadlineAtMs: deadline.atMs, beforeAttempt };
-  let answered = 0;
   const call: MiddlewareCall = {
     get signal() {
       return deadline.signal;
@@ -42,9 +43,8 @@ export function askThrough(chain: readonly Middleware[], asked: ChainedCall): Pr
     elsewhere: {
       lost: 0,
       usdPerMillionTokens: undefined,
-      get answered() {
-        return answered;
-      },
+      mostTokens: undefined,
+      answered: 0,
       check: async () => await limited.beforeAttempt?.(call.lostAttempts),
     },
     limitWait: (waitLimit) => void (limited = { ...limited, waitLimit }),
@@ -60,7 +60,7 @@ export function askThrough(chain: readonly Middleware[], asked: ChainedCall): Pr
   };
   const send = async (request: EvaluationRequest) => {
     const evaluation = await deadline.send(() => asked.send(request, limited));
-    answered += 1;
+    call.elsewhere.answered += 1;
     return evaluation;
   };
   const through = (next: typeof send, middleware: Middleware) => (request: EvaluationRequest) =>

@@ -20,8 +20,8 @@ export async function askOther(
 ): Promise<Evaluation> {
   const earlier = elsewhere.lost;
   let lostAttempts = 0;
-  const beforeAttempt = async (lost: number, usdPerMillionTokens?: number) => {
-    elsewhere.usdPerMillionTokens = usdPerMillionTokens;
+  const beforeAttempt = async (lost: number, usdPerMillionTokens?: number, mostTokens?: number) => {
+    Object.assign(elsewhere, { usdPerMillionTokens, mostTokens });
     lostAttempts = lost;
     // The attempt counts while it is on the way, beside the answers that the call already has.
     elsewhere.lost = earlier + lost + elsewhere.answered;
@@ -31,6 +31,7 @@ export async function askOther(
     const options = { signal, headers, providerOptions, beforeAttempt };
     const evaluation = await untilAborted(helper.evaluate(request, options), signal);
     elsewhere.lost = earlier + lostAttempts;
+    elsewhere.answered += evaluation.steps?.length ?? 1;
     return evaluation;
   } catch (error) {
     if (error instanceof ConnectionError && error.maybeBilled) lostAttempts += 1;

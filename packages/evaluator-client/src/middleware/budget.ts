@@ -11,6 +11,7 @@ import { checkOptions, optionsObject } from "../options.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import type { Middleware, MiddlewareCall } from "../evaluator.ts";
+import { mostTokensOf } from "../transports/call-estimate.ts";
 
 /** Options of {@link budget}; at least one of the two limits is required. */
 export interface BudgetOptions {
@@ -94,22 +95,46 @@ export function billedAttempts(
   // The service did its work, though its answer is of no use.
   if (error instanceof InvalidResponseError || error instanceof RefusalError)
     return lostAttempts + 1;
-  // An error of another evaluator, such as a fallback's, has its own attempts.
-  const own = error instanceof ConnectionError && error.maybeBilled ? error.attempts : 0;
-  return Math.max(lostAttempts, own);
+  // The error of an evaluator that a middleware asked by itself has its own attempts.
+  const isCounted = lostAttempts > 0 || !(error instanceof ConnectionError && error.maybeBilled);
+  return isCounted ? lostAttempts : error.attempts;
 }
 
 type Amount = Pick<Spending, "costUsd" | "tokens">;
 
+const nothing: Amount = { costUsd: 0, tokens: 0 };
+
+function sumOf(amounts: readonly Amount[]): Amount {
+  const add = (one: Amount, other: Amount) => ({
+    costUsd: one.costUsd + other.costUsd,
+    tokens: one.tokens + other.tokens,
+  });
+  return amounts.reduce(add, nothing);
+}
+
 /** The reservation of a call: of one attempt, and of each that was lost before it. */
 interface Reservation {
-  /** The most that an attempt may take. */
-  readonly each: Amount;
+  /** The most that each attempt may take, the last one on the way. */
+  readonly attempts: Amount[];
   readonly estimatedTokens: number;
-  attempts: number;
-  /** Of all attempts. */
-  reservedUsd: number;
   isOver: boolean;
+}
+
+/**
+ * Returns the most tokens of so many lost attempts. Which of them were lost is not known: the largest, as far as the
+ * answers leave room for them.
+ */
+function mostOfLost(
+  attempts: readonly Amount[],
+  { lost, answered }: { readonly lost: number; readonly answered: number },
+): number {
+  const sorted = attempts.toSorted((one, other) => other.tokens - one.tokens);
+  const [most = nothing] = sorted;
+  const { tokens: largest } = sumOf(sorted.slice(0, lost));
+  const { tokens: smallest } = sumOf(sorted.slice(Math.max(0, sorted.length - lost)));
+  const room = sumOf(sorted).tokens - answered;
+  const unreserved = Math.max(0, lost - sorted.length) * most.tokens;
+  return Math.max(smallest, Math.min(largest, room)) + unreserved;
 }
 
 class Ledger {
@@ -141,28 +166,24 @@ class Ledger {
     call: MiddlewareCall,
   ): Promise<Evaluation> {
     const reservation = await this.#reserve(request, call);
-    const { each: reserved } = reservation;
     call.beforeAttempt(() => this.#reserveRetry(reservation, call));
     try {
       const evaluation = await next(request);
+      const most = Math.max(...reservation.attempts.map(({ tokens }) => tokens));
       const parts = (evaluation.steps ?? [evaluation]).map(({ usage, costUsd }) => {
         // An answer without usage counts as reserved: nothing else is known of it.
         const told = usage === null ? 0 : usage.inputTokens + usage.outputTokens;
-        const tokens = usage === null ? reserved.tokens : told;
+        const tokens = usage === null ? most : told;
         const part = { costUsd: costUsd ?? this.#priceOf(tokens), tokens };
-        const learned = told === 0 ? reservation.estimatedTokens : Math.min(told, reserved.tokens);
+        const learned = told === 0 ? reservation.estimatedTokens : Math.min(told, most);
         this.#learnPrice(part.costUsd, learned);
         return part;
       });
-      const answer = parts.reduce((one, other) => ({
-        costUsd: one.costUsd + other.costUsd,
-        tokens: one.tokens + other.tokens,
-      }));
-      this.#settle(reservation, answer, { call, lost: call.lostAttempts });
+      this.#settle(reservation, sumOf(parts), { call, lost: call.lostAttempts });
       return evaluation;
     } catch (error) {
       const lost = billedAttempts(error, call);
-      this.#settle(reservation, { costUsd: 0, tokens: 0 }, { call, lost });
+      this.#settle(reservation, nothing, { call, lost });
       throw error;
     }
   }
@@ -175,29 +196,34 @@ class Ledger {
 
   /** @throws BudgetError if the call might exceed the budget, or if no price is known. */
   async #reserve(request: EvaluationRequest, call: MiddlewareCall): Promise<Reservation> {
-    const { inputTokens, mostInputTokens, outputTokens = 0 } = call.estimate(request);
-    const tokens = mostInputTokens + outputTokens;
+    const estimate = call.estimate(request);
+    const tokens = mostTokensOf(estimate);
     if (this.#options.maxCostUsd !== undefined) await this.#untilPriced(call.signal);
     const amount = { costUsd: tokens * (this.#usdPerToken ?? 0), tokens };
     this.#forgetOld(call);
     this.#take(amount);
     this.#inFlight += 1;
-    const estimatedTokens = inputTokens + outputTokens;
-    const { costUsd: reservedUsd } = amount;
-    return { each: amount, estimatedTokens, attempts: 1, reservedUsd, isOver: false };
+    const { inputTokens, outputTokens = 0 } = estimate;
+    return { attempts: [amount], estimatedTokens: inputTokens + outputTokens, isOver: false };
   }
 
-  /** Reserves one more attempt after one that may have been charged for. @throws BudgetError if it does not fit */
-  #reserveRetry(reservation: Reservation, { lostAttempts, elsewhere }: MiddlewareCall): void {
-    if (reservation.isOver || lostAttempts < reservation.attempts) return;
-    const { tokens } = reservation.each;
-    // Another evaluator may be dearer than all answers so far.
-    const { usdPerMillionTokens } = elsewhere;
+  /** Reserves one more attempt after one that may have been charged for, or what it takes more. @throws BudgetError if it does not fit */
+  #reserveRetry({ attempts, isOver }: Reservation, { lostAttempts, elsewhere }: MiddlewareCall) {
+    if (isOver) return;
+    // Another evaluator may be dearer than all answers so far, and make more calls of an attempt.
+    const { usdPerMillionTokens, mostTokens = 0 } = elsewhere;
     if (usdPerMillionTokens !== undefined) this.#learnPrice(usdPerMillionTokens / 1e6, 1);
-    const costUsd = tokens * (this.#usdPerToken ?? 0);
-    this.#take({ tokens, costUsd });
-    reservation.attempts += 1;
-    reservation.reservedUsd += costUsd;
+    const known = lostAttempts < attempts.length ? (attempts.pop() as Amount) : nothing;
+    const tokens = Math.max(mostTokens, (attempts[0] ?? known).tokens);
+    const costUsd = Math.max(known.costUsd, tokens * (this.#usdPerToken ?? 0));
+    const amount = { tokens: Math.max(known.tokens, tokens), costUsd };
+    const more = { tokens: amount.tokens - known.tokens, costUsd: costUsd - known.costUsd };
+    // It stays reserved if there is no room for more.
+    if (known !== nothing) attempts.push(known);
+    if (more.tokens === 0 && more.costUsd === 0) return;
+    this.#take(more);
+    if (known !== nothing) attempts.pop();
+    attempts.push(amount);
   }
 
   #take(amount: Amount): void {
@@ -211,22 +237,22 @@ class Ledger {
     this.#usdPerToken = Math.max(this.#usdPerToken ?? 0, costUsd / Math.max(1, tokens));
   }
 
-  /** Ends a reservation; each lost attempt may cost as much as was reserved. */
+  /** Ends a reservation; each lost attempt may cost as much as was reserved for the dearest ones. */
   #settle(
     reservation: Reservation,
     answer: Amount,
     { call: { clock }, lost }: { readonly call: MiddlewareCall; readonly lost: number },
   ): void {
-    const { each: reserved, attempts, reservedUsd } = reservation;
     reservation.isOver = true;
     this.#inFlight -= 1;
-    this.#spending.reservedTokens -= attempts * reserved.tokens;
+    const reserved = sumOf(reservation.attempts);
+    this.#spending.reservedTokens -= reserved.tokens;
     // Differences of floating-point numbers would leave a rest.
     if (this.#inFlight === 0) this.#spending.reservedUsd = 0;
-    else this.#spending.reservedUsd -= reservedUsd;
+    else this.#spending.reservedUsd -= reserved.costUsd;
     this.#pricing?.resolve();
     this.#pricing = null;
-    const lostTokens = lost * reserved.tokens;
+    const lostTokens = mostOfLost(reservation.attempts, { lost, answered: answer.tokens });
     const spent = {
       costUsd: answer.costUsd + lostTokens * (this.#usdPerToken ?? 0),
       tokens: answer.tokens + lostTokens,

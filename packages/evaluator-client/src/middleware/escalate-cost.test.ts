@@ -57,6 +57,40 @@ test("a budget reserves the second call at its own price, if that is known befor
   expect(capped.spent).toBeLessThanOrEqual(1.5 * second);
 });
 
+test("a budget reserves all calls that the second evaluator makes of an attempt", async () => {
+  const most = 5000;
+  const estimate = () => ({ calls: 16, inputTokens: 2000, mostInputTokens: most });
+  const ask = async (maxTokens: number, usage: object | null) => {
+    const spent = budget({ maxTokens });
+    let reserved = 0;
+    const before = async () => void (reserved = spent.spending.reservedTokens);
+    const run = escalating({ second: { before, estimate, usage } });
+    const { route } = await run.evaluator.with(spent).evaluate(request);
+    return { reserved, tokens: spent.spending.tokens, step: route?.scam.step };
+  };
+  const whole = await ask(10_000, null);
+  expect(whole).toMatchObject({ tokens: 103 + most, step: 2 });
+  expect(whole.reserved).toBeGreaterThan(most);
+  expect(await ask(whole.reserved - 1, null)).toEqual({ reserved: 0, tokens: 103, step: 1 });
+});
+
+test.each([
+  ["broken", { scam: { type: "boolean", probability: 2 } }],
+  ["refused", { scam: { type: "refusal" } }],
+])("a budget counts the %s answer of an evaluator whose fallback answers", async (_, answers) => {
+  const spent = budget({ maxTokens: 10_000 });
+  const reserved: number[] = [];
+  const before = async () => void reserved.push(spent.spending.reservedTokens);
+  const broken = escalating({ first: { answers, before }, bounds: {} }).evaluator;
+  const { transport } = countingTransport({ answer: before });
+  const helper = createEvaluator({ transport });
+  const evaluator = broken.with(fallback(helper, { on: () => true })).with(spent);
+  await evaluator.evaluate(scamRequest("a"));
+  const [each = 0] = reserved;
+  expect(reserved).toEqual([each, 2 * each]);
+  expect(spent.spending).toMatchObject({ tokens: each + 103, reservedTokens: 0 });
+});
+
 test("a budget counts a second call whose answer was lost", async () => {
   const spent = budget({ maxTokens: 1000, usdPerMillionTokens: 1 });
   let reserved = 0;

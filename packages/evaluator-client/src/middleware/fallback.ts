@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { type EvaluatorError, InvalidResponseError } from "../errors.ts";
+import { type EvaluatorError, InvalidResponseError, RefusalError } from "../errors.ts";
 import { checkOptions, objectWith, optionsObject } from "../options.ts";
 import type { Evaluator, Middleware } from "../evaluator.ts";
 import { askOther } from "./ask-other.ts";
@@ -54,6 +54,9 @@ export function fallback(evaluator: Evaluator, options: FallbackOptions = {}): M
       return await next(request);
     } catch (error) {
       if (call.signal?.aborted || !isMeant(error)) throw error;
+      // The service did its work, though its answer is of no use.
+      if (error instanceof InvalidResponseError || error instanceof RefusalError)
+        call.elsewhere.lost += 1;
       // Its questions are those of the request, which the compiler cannot see for all types of them.
       return (await askOther(evaluator, request, call)) as never;
     }

@@ -21,6 +21,7 @@ export interface RetryPolicy extends Readonly<
   readonly beforeAttempt?: (
     lostAttempts: number,
     usdPerMillionTokens?: number,
+    mostTokens?: number,
   ) => Promise<void> | void;
   /** Which failures are tried again, and when. */
   readonly retry?: RetryOptions;

@@ -11,6 +11,7 @@ export function answeringTransport({
   usage = { inputTokens: 100, outputTokens: 3 },
   warnings = [],
   usdPerMillionTokens,
+  estimate,
 }: {
   name?: string;
   modelId?: string | null;
@@ -20,11 +21,13 @@ export function answeringTransport({
   usage?: object | null;
   warnings?: readonly object[];
   usdPerMillionTokens?: number;
+  estimate?: NonNullable<Transport["estimate"]>;
 }) {
   const asked: string[][] = [];
   const transport: Transport = {
     name,
     ...(usdPerMillionTokens !== undefined && { usdPerMillionTokens }),
+    ...(estimate && { estimate }),
     target: { url: `https://${name}.example/v1`, modelId: name },
     async send(request) {
       const ids = Object.keys(request.questions);

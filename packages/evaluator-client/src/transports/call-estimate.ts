@@ -9,6 +9,11 @@ import type { CallEstimate, Transport } from "./transport.ts";
 /** A request's estimate with the most input tokens that it may take. */
 export type BoundedEstimate = CallEstimate & Required<Pick<CallEstimate, "mostInputTokens">>;
 
+/** Returns the most tokens of an evaluation, input and output. */
+export function mostTokensOf({ mostInputTokens, outputTokens = 0 }: BoundedEstimate): number {
+  return mostInputTokens + outputTokens;
+}
+
 /** Estimates one evaluation over a transport; the most tokens are counted when they are read. */
 export function estimateCall(
   request: EvaluationRequest,
