@@ -83,6 +83,7 @@ test("the evaluation model reads the words of the user, without the program's re
   expect(Object.fromEntries(await Promise.all(asked))).toEqual({
     ...Object.fromEntries(noEvaluation),
     aider: fix,
+    "anthropic-tool-runner": [weather],
     "claude-code": shortFix,
     "claude-code-compaction": shortFix,
     cline: fix,
@@ -90,6 +91,9 @@ test("the evaluation model reads the words of the user, without the program's re
     "codex-compaction": shortFix,
     continue: fix,
     copilot: fix,
+    crewai: [
+      `Current Task: ${weather}\n\nThis is the expected criteria for your final answer: one sentence`,
+    ],
     dspy: [`[[ ## question ## ]]\n${weather}`],
     langgraph: [weather],
     "librechat-agent": ["What is the weather in Oslo and in Rome?"],
@@ -111,10 +115,12 @@ interface Evaluation {
 
 /** Values that the next step of a program needs, or that its cost depends on. */
 const kept: Partial<Record<string, readonly string[]>> = {
+  "anthropic-tool-runner": ["call_2_0", "sunny, 21 degrees"],
   "claude-code": ["toolu_01", "toolu_02", "1 failing", "error-text", "cacheControl", "b3BhcXVl"],
   cline: ["call_502_0", "call_502_1", "call_503_0", "call_504_0", "Initial value."],
   codex: ["call_1", "call_2", "*** Begin Patch", "apply_patch", "gAAAAb3BhcXVl"],
   continue: ["call_511_0", "call_511_1", "call_513_0", "call_514_0"],
+  crewai: ["call_4_0", "sunny, 21 degrees"],
   langgraph: ["call_4_0", "call_4_1", "sunny, 21 degrees"],
   "llama-index": ["call_11_0", "call_11_1", "sunny, 21 degrees"],
   "openai-agents": ["call_0_0", "call_0_1", "sunny, 21 degrees"],
