@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { post, gatewayAnswer, map, predicate, state } from "../testing/evaluation-calls.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
@@ -44,11 +44,25 @@ test("the page of decisions lists calls with own questions by kinds and outcomes
 test("the spending and the report count them apart, and they cost no savings", async () => {
   const { request, log } = await loggedRouter();
   const spend = await (await request("/spend")).text();
-  expect(spend).toContain("2 calls with own questions: $0.0000021.");
+  expect(spend).toContain("2 calls with own questions: $0.0000021 and one unknown cost.");
   expect(spend).toContain("Spend by endpoint");
   const report = await printTotals(log.path);
   expect(report).toMatch(/systemone +0 +\$0 +\$0 +1 +\$0.0000021 +0 +–/);
   expect(report).not.toContain("no records");
+});
+
+test("a step of unknown cost is named beside the sum of the others", async () => {
+  const { log } = await loggedRouter();
+  const [line = ""] = (await readFile(log.path, "utf8")).split("\n");
+  const [first, ...later] = [0.01, null, 0.02].map((costUsd, at) => {
+    const step = { service: "typesafe", model: "large", answers: 1, costUsd };
+    return JSON.stringify({ ...JSON.parse(line), requestId: `r${at}`, steps: [step] });
+  });
+  await writeFile(log.path, [first, ...later, ""].join("\n"));
+  const report = await printTotals(log.path);
+  expect(report).toContain(
+    "Step 1, typesafe large: 3 answers in 3 calls, $0.03 and one unknown cost.",
+  );
 });
 
 test("metrics count them by endpoint, outcome and service", async () => {

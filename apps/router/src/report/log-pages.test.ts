@@ -159,7 +159,9 @@ test("spend is summed by day, tier and key; a cost without a price is counted", 
     { ...local, outputTokens: 5, time: "2026-11-21T08:00:00.000Z" },
   );
   const text = (await page("/spend")).replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
-  expect(text).toContain("3 messages from 2026-11-20 to 2026-11-21 (UTC): $0.022.");
+  expect(text).toContain(
+    "3 messages from 2026-11-20 to 2026-11-21 (UTC): $0.022 and 2 unknown costs.",
+  );
   expect(text).toContain("2026-11-21 2 $0.001 $0.01 2 $0.089 2026-11-20 1 $0.001 $0.01 0 $0.089");
   expect(text).toContain("nano 2 $0.001 $0.01 2 $0.089 fast 1 $0.001 $0.01 0 $0.089");
   expect(text).toContain("none 1 $0 $0 2 – alice 2 $0.002 $0.02 0 $0.178");

@@ -23,6 +23,8 @@ const nothing = {
   /** Calls with own questions, and their cost. */
   evaluations: 0,
   evaluationUsd: 0,
+  /** Those without a known price. */
+  unpricedEvaluations: 0,
   decisionUsd: 0,
   replyUsd: 0,
   /** Decisions and replies without a known price. */
@@ -42,6 +44,15 @@ export const dollars = new Intl.NumberFormat("en", {
   maximumSignificantDigits: 3,
 });
 
+/** Prints a sum with how many costs it lacks. */
+function printCost(usd: number, unknown: number): string {
+  const lacking =
+    unknown === 1 ? "one unknown cost" : `${unknown.toLocaleString("en")} unknown costs`;
+  return unknown === 0 ? dollars.format(usd) : `${dollars.format(usd)} and ${lacking}`;
+}
+
+const noStep = { calls: 0, answers: 0, usd: 0, unpriced: 0 };
+
 /** Totals of messages, also by group. */
 export class Totals {
   readonly #all = { ...nothing };
@@ -50,7 +61,7 @@ export class Totals {
   });
 
   /** What each service did in calls in which another one may be asked again. */
-  readonly #steps = new Map<string, { calls: number; answers: number; usd: number }>();
+  readonly #steps = new Map<string, typeof noStep>();
 
   /** How many answers of each step are wrong, in one sentence. */
   wrong = "How many are wrong is not known: it needs labels (report --labels FILE).";
@@ -60,9 +71,12 @@ export class Totals {
     for (const [at, step] of (record.evaluation?.steps ?? []).entries()) {
       const { service, model, answers, costUsd } = step;
       const name = `Step ${at + 1}, ${service} ${model}`.trimEnd();
-      const { calls = 0, ...sum } = this.#steps.get(name) ?? { answers: 0, usd: 0 };
-      const usd = sum.usd + (costUsd ?? 0);
-      this.#steps.set(name, { calls: calls + 1, answers: sum.answers + answers, usd });
+      const sum = this.#steps.get(name) ?? { ...noStep };
+      this.#steps.set(name, sum);
+      sum.calls += 1;
+      sum.answers += answers;
+      sum.usd += costUsd ?? 0;
+      sum.unpriced += Number(costUsd === null);
     }
     for (const { of, sums } of this.#groups) {
       const group = of(record);
@@ -75,15 +89,15 @@ export class Totals {
   /** Describes all messages in sentences. */
   describe(): string {
     const { messages, decisionUsd, replyUsd, frontierUsd, compared } = this.#all;
-    const { evaluations, evaluationUsd } = this.#all;
+    const { evaluations, evaluationUsd, unpriced, unpricedEvaluations } = this.#all;
     const days = [...(this.#groups[0]?.sums.keys() ?? [])].toSorted();
     if (days.length === 0) return "No message here matches.";
-    const paid = dollars.format(decisionUsd + replyUsd);
+    const paid = printCost(decisionUsd + replyUsd, unpriced - unpricedEvaluations);
     const total = `${messages.toLocaleString("en")} message${messages === 1 ? "" : "s"} from ${days[0]} to ${days.at(-1)} (UTC): ${paid}.`;
     const usd = savedUsd(this.#all);
     const share = frontierUsd > 0 ? `, ${Math.round((100 * usd) / frontierUsd)} %` : "";
     const saved = `${usd < 0 ? "Lost" : "Saved"} against frontier only, net of the decisions: ${dollars.format(Math.abs(usd))}${share}.`;
-    const calls = `${evaluations.toLocaleString("en")} call${evaluations === 1 ? "" : "s"} with own questions: ${dollars.format(evaluationUsd)}.`;
+    const calls = `${evaluations.toLocaleString("en")} call${evaluations === 1 ? "" : "s"} with own questions: ${printCost(evaluationUsd, unpricedEvaluations)}.`;
     const own = [calls, ...this.#describeSteps()].join(" ");
     if (messages === 0 && evaluations > 0) return own;
     const all = evaluations === 0 ? total : `${total} ${own}`;
@@ -92,9 +106,9 @@ export class Totals {
 
   #describeSteps(): string[] {
     const steps = [...this.#steps].toSorted(([one], [other]) => one.localeCompare(other));
-    const lines = steps.map(([name, { calls, answers, usd }]) => {
+    const lines = steps.map(([name, { calls, answers, usd, unpriced }]) => {
       const gave = `${answers.toLocaleString("en")} answer${answers === 1 ? "" : "s"}`;
-      return `${name}: ${gave} in ${calls.toLocaleString("en")} call${calls === 1 ? "" : "s"}, ${dollars.format(usd)}.`;
+      return `${name}: ${gave} in ${calls.toLocaleString("en")} call${calls === 1 ? "" : "s"}, ${printCost(usd, unpriced)}.`;
     });
     return lines.length === 0 ? [] : [...lines, this.wrong];
   }
@@ -145,6 +159,7 @@ function addTo(sums: Sums, record: LoggedRecord): void {
     sums.evaluations += 1;
     sums.evaluationUsd += evaluation.usd ?? 0;
     sums.unpriced += Number(evaluation.usd === null);
+    sums.unpricedEvaluations += Number(evaluation.usd === null);
     return;
   }
   if (record.key !== blindName) sums.messages += 1; // a comparison only costs
