@@ -6,13 +6,13 @@ import { image } from "../../questions/state.ts";
 import { askService, ofWire, replyOf } from "../../testing/ask-service.ts";
 import { isStateCut } from "./cut-state.ts";
 import { directTransport } from "./direct-transport.ts";
-import { services } from "./services.ts";
+import { serviceRows, services } from "./services.ts";
 
 test.each(services)("%s: a cut state is a warning, and the answers are kept", async (service) => {
   const { fetch } = createEmulator({ exchanges: [], faults: [{ kind: "cut-state" }] });
   const own = { apiKey: "any", accountId: "any", baseUrl: "http://emulator", env: {}, fetch };
-  const model = service.startsWith("fireworks") ? { model: "any" } : {};
-  const transport = directTransport({ ...own, ...model, service });
+  const model = serviceRows[service].model ?? "any";
+  const transport = directTransport({ ...own, model, service });
   const request = { state: "a letter", questions: { isScam: boolean("Is it a scam?") } };
   const evaluation = await createEvaluator({ transport }).evaluate(request);
   expect(evaluation.warnings).toEqual([
