@@ -27,7 +27,8 @@ function tokensIn(value: unknown): number {
   return tokens;
 }
 
-function charactersIn(value: unknown): number {
+/** Returns the characters of a value as JSON, without escapes. */
+export function charactersIn(value: unknown): number {
   if (typeof value === "string") return value.length + 2;
   if (typeof value !== "object" || value === null) return 4;
   let characters = 2;

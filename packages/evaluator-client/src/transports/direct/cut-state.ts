@@ -1,6 +1,6 @@
 import { isRecord, valueAt } from "../../questions/json.ts";
 import type { EvaluationRequest } from "../../questions/request.ts";
-import { estimateTokens } from "../../questions/tokens.ts";
+import { charactersIn, estimateTokens } from "../../questions/tokens.ts";
 import { imagesIn } from "../../questions/state.ts";
 import type { DirectReply } from "./direct-wire.ts";
 
@@ -39,13 +39,16 @@ function reportedCut(json: unknown): string | null {
   return isCut || valueAt(usage, "truncated") === true ? "it reports that it cut it" : null;
 }
 
-// No known server cuts shorter states, and its count and the estimate differ by more for them.
+// No known server cuts shorter states, and its count and the estimate differ by more for them. Counting
+// characters first saves a tenth of a call with a mail's snippet.
 const FEWEST_TOKENS = 512;
+const FEWEST_CHARACTERS = 512;
 
 function missingTokens(usage: DirectReply["usage"], request: EvaluationRequest): string | null {
   const { inputTokens = 0 } = usage ?? {};
   // No tokens mean that it does not count them; the tokens of images differ by service.
   if (inputTokens === 0 || imagesIn(request.state).length > 0) return null;
+  if (charactersIn(request.state) < FEWEST_CHARACTERS) return null;
   const estimate = estimateTokens(request);
   if (estimate < FEWEST_TOKENS || inputTokens * 2 >= estimate) return null;
   return `it counts ${inputTokens} tokens of about ${estimate}`;
