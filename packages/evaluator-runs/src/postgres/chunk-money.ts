@@ -46,7 +46,7 @@ export const chunkMoney = `
 
   -- Returns what is uncounted of a sum beside the answers that are kept. Sums of many prices differ by roundings.
   create or replace function evaluator.uncounted(before double precision, spent double precision, kept double precision)
-  returns double precision immutable language sql as 'select greatest(before, spent - kept - 1e-12)';
+  returns double precision immutable language sql as 'select case when spent - kept > 1e-12 then greatest(before, spent - kept) else before end';
 
   -- Gives a chunk to a worker, and returns what it has cost, or may have.
   create or replace function evaluator.take_chunk(

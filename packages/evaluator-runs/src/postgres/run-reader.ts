@@ -153,7 +153,7 @@ export class RunReader {
          (1000 * extract(epoch from evaluator.now() - seen_at))::float8 as "seenMsAgo"
        from evaluator.workers
        where run = $1 and seen_at > evaluator.now() - make_interval(secs => ${WORKER_IS_THERE_SECONDS})
-       order by started_at`,
+       order by started_at, worker collate "C"`,
       [run],
     );
   }

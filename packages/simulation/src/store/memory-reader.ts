@@ -43,7 +43,10 @@ export class MemoryReader extends MemorySession {
       const nowMs = this.database.now();
       return [...workers.values()]
         .filter(({ run: of, seenAtMs }) => of === run && seenAtMs > nowMs - WORKER_IS_THERE_MS)
-        .toSorted((one, other) => one.startedAtMs - other.startedAtMs)
+        .toSorted(
+          (one, other) =>
+            one.startedAtMs - other.startedAtMs || (one.worker < other.worker ? -1 : 1),
+        )
         .map(({ worker, name, answered, failed, inFlight, perSecond, seenAtMs }) => {
           const seenMsAgo = nowMs - seenAtMs;
           return { worker, name, answered, failed, inFlight, perSecond, seenMsAgo };

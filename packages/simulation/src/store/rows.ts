@@ -74,7 +74,9 @@ export interface ChunkLease {
 
 /** Counts what was spent on a chunk beside the answers that are kept. */
 export function countLost(row: StoredChunk, spentUsd: number, keptUsd: number): void {
-  row.uncountedUsd = Math.max(row.uncountedUsd, spentUsd - keptUsd - 1e-12);
+  // Sums of many prices differ by roundings.
+  const usd = spentUsd - keptUsd;
+  if (usd > 1e-12) row.uncountedUsd = Math.max(row.uncountedUsd, usd);
 }
 
 /** The values of the statement that keeps how calls ended, in the order of its parameters. */

@@ -177,11 +177,11 @@ export class Tables {
     const isWhole = counts.answered + counts.failed >= records;
     const row = this.chunksOf(run).get(chunk);
     const of = this.runs.get(run);
-    if (row === undefined || of === undefined) return isWhole;
+    if (row === undefined) return isWhole;
     const before = row.uncountedUsd;
     countLost(row, spentUsd, counts.costUsd);
     if (row.finishedAtMs !== null) {
-      of.uncountedUsd += row.uncountedUsd - before;
+      if (of !== undefined) of.uncountedUsd += row.uncountedUsd - before;
       return true;
     }
     const isHeld = row.lease === lease;
@@ -189,6 +189,7 @@ export class Tables {
     if (!isWhole && isHeld) row.reservedUsd = counts.costUsd + row.uncountedUsd;
     if (!isWhole) return false;
     Object.assign(row, counts, { finishedAtMs: nowMs });
+    if (of === undefined) return true;
     addCounts(of, counts, 1);
     of.uncountedUsd += row.uncountedUsd;
     const isLast = of.chunksLeft === 1;
