@@ -214,7 +214,8 @@ function toHttpError({ decision, reply }: Answer): HttpError {
   // Without a time, the clients of an overloaded service wait longer each time.
   const retryAfter = status === 529 ? (asked ?? undefined) : status === 429 ? asked : null;
   const code = status === 404 ? "model_not_found" : (httpError?.code ?? null);
-  const details = { ...(status === 404 && { param: "model" }), ...(code !== null && { code }) };
+  const param = status === 404 ? "model" : status === 400 ? httpError?.param : undefined;
+  const details = { ...(param && { param }), ...(code !== null && { code }) };
   return new HttpError(status, replyError ?? "", { ...details, retryAfter });
 }
 

@@ -40,7 +40,7 @@ test.each([true, false])("warnings of the gateway are listed (stream: %j)", asyn
       ? new Response(events.join(""), { headers: { "content-type": "text/event-stream" } })
       : Response.json({ content: [{ type: "text", text: "ok" }], ...end, warnings });
   const { ask } = await oneUpstream("gateway", { answer });
-  const response = await ask("chat", { stop: "END", stream, made_up: 1 });
+  const response = await ask("chat", { model: "acme/x", stop: "END", stream, made_up: 1 });
   expect(response.status).toBe(200);
   expect(response.headers.get("x-router-ignored")).toBe("made_up, stop");
   expect(await response.text()).toContain("ok");
@@ -57,6 +57,21 @@ test.each<[Api, Upstream, object, string]>([
   expect(response.status).toBe(400);
   expect(await response.text()).toContain(`The upstream u cannot do this: ${field}: `);
   expect(sent).toEqual([]);
+});
+
+test.each<[string, object, string | null]>([
+  ["openai/gpt-x", { stop: "END" }, "stop"],
+  ["openai/gpt-x", { response_format: format }, null],
+  ["openai/gpt-oss-x", { stop: "END" }, null],
+  ["anthropic/claude-x", { response_format: format }, "response_format"],
+  ["anthropic/claude-x", { stop: "END" }, null],
+  ["acme/x", { stop: "END", response_format: format }, null],
+])("the gateway's model %s with %j is refused: %s", async (model, fields, field) => {
+  const { ask, sent } = await oneUpstream("gateway");
+  const response = await ask("chat", { model, ...fields });
+  expect([response.status, sent.length]).toEqual(field === null ? [200, 1] : [400, 0]);
+  const { error } = (await response.json()) as { error?: { param: string } };
+  expect(error?.param ?? null).toBe(field);
 });
 
 test.each<[Api, Upstream, object]>([

@@ -59,8 +59,11 @@ const instead = {
 };
 
 /** @throws HttpError (400) for a field without which the reply of a translated request is another one. */
-export function checkSettings({ upstream }: Target, { conversation, body }: ApiRequest): void {
-  const lost = lostSetting(conversation, upstream.type);
+export function checkSettings(
+  { upstream, model }: Target,
+  { conversation, body }: ApiRequest,
+): void {
+  const lost = lostSetting(conversation, upstream.type, model);
   if (lost === null) return;
   const problem = invalidField({ path: [fieldIn(body, lost) ?? lost], message: instead[lost] });
   throw refusalBy([upstream.name], problem);

@@ -56,3 +56,19 @@ test.each([
     expect(free.body()).toMatchObject({ ...fields, ...history });
   },
 );
+
+test.each([
+  ["messages[0].content", "messages[0].content"],
+  ["a\nb", null],
+  [5, null],
+])("a service's refusal keeps the name %j of its field: %j", async (param, expected) => {
+  const error = { message: "It is wrong.", type: "invalid_request_error", param };
+  const answer = () => Response.json({ error }, { status: 400 });
+  for (const api of ["chat", "messages"] as const) {
+    const { ask } = await oneUpstream("openai-chat", { answer });
+    const response = await ask(api, {});
+    expect(response.status).toBe(400);
+    const { error: given } = (await response.json()) as { error: { param?: string | null } };
+    expect(given.param ?? null).toBe(api === "chat" ? expected : null); // Anthropic's form has none
+  }
+});

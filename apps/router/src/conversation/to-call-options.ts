@@ -43,10 +43,14 @@ export function toCallOptions(
 export function lostSetting(
   { settings, format }: Pick<Conversation, "settings" | "format">,
   type: UpstreamType,
+  model: string,
 ): "stopSequences" | "responseFormat" | null {
-  const stops = settings.stopSequences ?? [];
-  if (type === "openai-responses" && stops.length > 0) return "stopSequences";
-  return type === "anthropic" && format !== null && !format.schema ? "responseFormat" : null;
+  // The gateway asks OpenAI's own models by the Responses API, and Anthropic's by the Messages API.
+  const owner = type === "gateway" ? /^(openai|anthropic)\/(?!gpt-oss)/.exec(model)?.[1] : null;
+  const hasNoStop = type === "openai-responses" || owner === "openai";
+  if (hasNoStop && (settings.stopSequences ?? []).length > 0) return "stopSequences";
+  const needsSchema = type === "anthropic" || owner === "anthropic";
+  return needsSchema && format !== null && !format.schema ? "responseFormat" : null;
 }
 
 function toFunctionTool({ name, parameters, description, strict, providerOptions }: Tool) {

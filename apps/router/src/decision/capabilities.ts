@@ -74,7 +74,8 @@ export function createCapabilityCheck(
   /** Whether a model can take a request, as far as is known. */
   const isCapable = (target: Target, { conversation, passed }: Asked): boolean => {
     const isPassed = passed ? takesBody(target.upstream, passed) : false;
-    const isLost = passed?.unsupported ?? lostSetting(conversation, target.upstream.type);
+    const isLost =
+      passed?.unsupported ?? lostSetting(conversation, target.upstream.type, target.model);
     if (!isPassed && isLost) return false;
     const given = capabilitiesOf(target, listed());
     const { hasTools, hasImages, hasFiles, isOver } = find(conversation);

@@ -26,8 +26,10 @@ export function toReplyFailure(
   const answered = call === null ? statusCode : (call.statusCode ?? 0);
   const clear = (words: string | null) => (words && strictly(words) === words ? words : null);
   const [code, retryAfter] = [clear(codeOf(call ?? failed)), clear(retryAfterOf(call))];
+  const param = clear(paramOf(call ?? failed));
   const isOfRequest = requestStatuses.has(statusCode) || code === TOO_LONG;
-  const httpError = statusCode < 400 ? null : { status: statusCode, code, retryAfter };
+  const details = { code, retryAfter, ...(param !== null && { param }) };
+  const httpError = statusCode < 400 ? null : { status: statusCode, ...details };
   return {
     replyError: limit === null ? strictly(describe(failed, service)) : tooSlow[limit],
     /** The time limit that ended the call. */
@@ -128,6 +130,15 @@ function codeOf(error: unknown): string | null {
   const body = "data" in error ? (error.data as { error?: { code?: unknown } | null }) : null;
   const code = body?.error?.code;
   return typeof code === "string" && /^[a-z_]{1,60}$/.test(code) ? code : null;
+}
+
+/** Returns the field that a refusal is about. */
+function paramOf(error: unknown): string | null {
+  if (error instanceof HttpError) return error.details.param ?? null;
+  if (!APICallError.isInstance(error)) return null;
+  const { error: given } = Object(error.data) as { error?: { param?: unknown } | null };
+  const param = given?.param;
+  return typeof param === "string" && /^[\w.[\]-]{1,100}$/.test(param) ? param : null;
 }
 
 const tooLong =
