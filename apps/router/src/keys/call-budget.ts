@@ -264,7 +264,7 @@ export function expectedTokens(conversation: Conversation): CallTokens {
 const MOST_OUTPUT = 128_000;
 const efforts: Readonly<Record<string, number>> = {
   none: 0,
-  minimal: 0.02,
+  minimal: 0.1, // a model without it takes low
   low: 0.1,
   medium: 0.3,
   high: 0.6,

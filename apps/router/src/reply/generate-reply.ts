@@ -6,6 +6,7 @@ import type { createSignatureMemory } from "../conversation/signatures.ts";
 import { toCallOptions, type UpstreamType } from "../conversation/to-call-options.ts";
 import { askModel } from "./ask-model.ts";
 import { withChatMarks } from "./chat-marks.ts";
+import { nearestEffort } from "./efforts.ts";
 import { passRequest } from "./pass-request.ts";
 import { refusalBy, takesBody } from "./passed-request.ts";
 import { Attempt } from "./attempt.ts";
@@ -204,7 +205,9 @@ async function receive(given: Target, call: Call, attempt: Attempt): Promise<Rep
   const raw = upstream.type !== "gateway" && { includeRawChunks: true };
   const most = target.capabilities?.maxOutputTokens ?? Infinity;
   if ((options.maxOutputTokens ?? 0) > most) options.maxOutputTokens = most;
-  const full = { ...options, ...raw, headers };
+  const { reasoning } = options;
+  const fitted = reasoning && { reasoning: nearestEffort(reasoning, target.capabilities) };
+  const full = { ...options, ...fitted, ...raw, headers };
   await askModel(asked, full, { attempt, pieces });
   return pieces.end();
 }

@@ -3,6 +3,7 @@ import { parseJson } from "evaluator-kit";
 import type { Attempt } from "./attempt.ts";
 import { BrokenReplyError, MAX_REPLY_BYTES, noReply, tooLarge } from "./broken-reply.ts";
 import { callModel } from "./call-model.ts";
+import { fitEfforts } from "./efforts.ts";
 import { cutLimits } from "./output-limit.ts";
 import { checkWholeReply, PassedEvents } from "./passed-events.ts";
 import type { PassedRequest } from "./passed-request.ts";
@@ -41,7 +42,8 @@ export async function passRequest(
     const open = isOpen ? json : json.replace("{", '{"stream_options":{},');
     // Not kept while the reply flows.
     const cut = cutLimits(body, target.capabilities?.maxOutputTokens);
-    const text = replaceValues(open, { model: target.model, ...counted, ...cut });
+    const fitted = fitEfforts(body, target.capabilities);
+    const text = replaceValues(open, { model: target.model, ...counted, ...cut, ...fitted });
     return { headers: { ...request.headers, ...Object.fromEntries(own) }, body: text };
   };
   meter.asked = searchesOf(body, target.model);
