@@ -38,6 +38,8 @@ export function checkTransportOptions(options: TransportOptions, ...own: readonl
 interface Source {
   readonly variable: string | null;
   readonly fallback?: string | null | undefined;
+  /** Returns what else to say if it is missing. */
+  readonly noteOfOtherKey?: (env: Environment, own: readonly string[]) => string;
 }
 
 type OptionName = "apiKey" | "baseUrl" | "model" | "modelId";
@@ -46,12 +48,15 @@ type Given = { readonly env?: Environment | undefined } & {
 };
 
 /** Returns the given value, else the variable's (blank counts as unset), else the fallback. */
-function readOption(options: Given, option: OptionName, { variable, fallback }: Source): string {
+function readOption(options: Given, option: OptionName, source: Source): string {
+  const { variable, fallback, noteOfOtherKey } = source;
   const env = options.env ?? programEnvironment();
   const set = variable === null ? "" : env[variable]?.trim();
   const value = options[option] ?? (set || fallback);
   if (value) return value;
-  const message = `No ${option}: pass the option "${option}"${variable === null ? "" : ` or set ${variable}`}.`;
+  const orSet = variable === null ? "" : ` or set ${variable}`;
+  const note = noteOfOtherKey?.(env, [variable ?? ""]) ?? "";
+  const message = `No ${option}: pass the option "${option}"${orSet}.${note}`;
   throw new ConfigurationError(message, { option, environmentVariable: variable });
 }
 
@@ -88,12 +93,13 @@ export function readBaseUrl(options: Given, source: Source): string {
 export function readServer(
   name: OwnTransportName,
   options: Given & TransportOptions,
-  defaults: Pick<Given, "apiKey" | "baseUrl" | "model">,
+  defaults: Pick<Given, "apiKey" | "baseUrl" | "model"> & Pick<Source, "noteOfOtherKey">,
 ) {
   const variable = ownKeyVariables[name];
   const { env = programEnvironment() } = options;
   const { apiKey: given = env[variable]?.trim() || defaults.apiKey } = options;
-  const apiKey = given === null ? null : readHeaderOption(options, "apiKey", { variable });
+  const apiKey =
+    given === null ? null : readHeaderOption(options, "apiKey", { ...defaults, variable });
   const model = readOption(options, "model", { variable: modelVariable, fallback: defaults.model });
   const urlSource = { variable: baseUrlVariables[name], fallback: defaults.baseUrl };
   const baseUrl = readBaseUrl(options, urlSource).replace(/\/v1$/, "");

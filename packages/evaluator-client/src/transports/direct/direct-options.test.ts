@@ -42,6 +42,21 @@ test.each<[DirectTransportOptions, string]>([
   expect(() => directTransport(given)).toThrow(message);
 });
 
+test("the gateway and the vendor's API name the key of a service that is set, and never use it", () => {
+  const ofService = { OPENROUTER_API_KEY: "a-secret", EVALUATOR_DIRECT_API_KEY: " " };
+  const next = "To ask that one, set EVALUATOR_TRANSPORT=openrouter.";
+  const note = `OPENROUTER_API_KEY is set, which is another service's. ${next}`;
+  expect(() => transportFromEnvironment(ofService)).toThrow(
+    `No apiKey: pass the option "apiKey" or set AI_GATEWAY_API_KEY. ${note}`,
+  );
+  expect(() => directTransport({ env: ofService })).toThrow(note);
+  expect(() => directTransport({ env: { TYPESAFE_API_KEY: "x" } })).toThrow("=typesafe.");
+  expect(() => directTransport({ service: "gemini", env: { AI_GATEWAY_API_KEY: "x" } })).toThrow(
+    "=gateway.",
+  );
+  expect(() => transportFromEnvironment({})).toThrow(/AI_GATEWAY_API_KEY\.$/);
+});
+
 test("the environment names a service, with its own key and never by its key alone", () => {
   const env = { EVALUATOR_TRANSPORT: "gemini", GOOGLE_API_KEY: "g" };
   expect(transportFromEnvironment(env)).toMatchObject({

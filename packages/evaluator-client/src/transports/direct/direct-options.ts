@@ -9,6 +9,7 @@ import {
   readServer,
   type TransportOptions,
 } from "../post-transport.ts";
+import { noteOfOtherKey } from "./other-keys.ts";
 import { byModel } from "./service-rules.ts";
 import { type ServiceName, type ServiceRow, serviceRows, services } from "./services.ts";
 
@@ -54,7 +55,7 @@ export function readDirectOptions(
       `begins with "/" and has neither query nor fragment, such as /v1/systemone`,
     );
   if (row !== undefined) return withContext(readService(options, path, row), options, row);
-  const server = readServer("direct", options, defaults);
+  const server = readServer("direct", options, { ...defaults, noteOfOtherKey });
   const isVendor = server.baseUrl === defaults.baseUrl;
   if (isVendor) checkModelIsOfVendor(server.model);
   const whole = { ...server, url: withoutRepeat(server.baseUrl, path) + path };
@@ -125,11 +126,7 @@ function readKey({ apiKey }: ServerOptions, row: ServiceRow, env: Environment): 
   const variable = row.keyVariables.find((name) => env[name]?.trim()) ?? first;
   const key = apiKey ?? env[variable]?.trim() ?? "";
   if (key !== "") return checkHeaderText(key, "apiKey", variable);
-  const isSet = (name: string) => Boolean(env[name]?.trim());
-  const ofServices = services.flatMap((name) => serviceRows[name].keyVariables);
-  const others = [...ofServices, "AI_GATEWAY_API_KEY", "EVALUATOR_LOGPROBS_API_KEY"];
-  const other = others.find((name) => isSet(name) && !row.keyVariables.includes(name));
-  const note = other === undefined ? "" : ` ${other} is set, which is another service's.`;
+  const note = noteOfOtherKey(env, row.keyVariables);
   const names = row.keyVariables.join(" or ");
   const message = `No apiKey for ${row.title}: pass the option "apiKey" or set ${names}.${note}`;
   throw new ConfigurationError(message, { option: "apiKey", environmentVariable: first });

@@ -2,6 +2,7 @@ import { baseUrlVariables, modelVariable, ownKeyVariables } from "../../environm
 import { AuthenticationError, GatewayRateLimitError, StatusError } from "../../errors.ts";
 import { headerOf } from "../../http/http-response.ts";
 import { textAt } from "../../questions/json.ts";
+import { noteOfOtherKey } from "../direct/other-keys.ts";
 import {
   isAboutLength,
   nextStep,
@@ -12,7 +13,7 @@ import {
 
 /** The environment variables of the gateway's options, and their defaults. */
 export const gatewaySources = {
-  apiKey: { variable: ownKeyVariables.gateway },
+  apiKey: { variable: ownKeyVariables.gateway, noteOfOtherKey },
   baseUrl: { variable: baseUrlVariables.gateway, fallback: "https://ai-gateway.vercel.sh/v4/ai" },
   modelId: { variable: modelVariable, fallback: "typesafe-ai/jev" },
 };
