@@ -1,9 +1,14 @@
+import { randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { pack } from "tar-stream";
 import { expect, test } from "vitest";
 import { ZipFile } from "yazl";
 import { dateHeader, importOf, mbox } from "../testing/import-of.ts";
+import { readSource, sizeOf } from "./read-source.ts";
 
 const mail = (subject: string) => `${dateHeader}\nSubject: ${subject}\nFrom: a@b.example\n\nHi\n`;
 
@@ -92,4 +97,26 @@ test("archives in archives without end are refused", async () => {
   const { exitCode, stderr } = await importOf({ "a.gz": packed });
   expect(exitCode).toBe(1);
   expect(stderr).toContain("Broken: a.gz: it is an archive in an archive; unpack the outer one");
+});
+
+const plain = (files: Readonly<Record<string, string>>) => Object.values(files).join("");
+
+test.each([
+  ["zip", zip],
+  ["tgz", tgz],
+  ["mbox", plain],
+])("the bytes that are read of a %s are its size, for the progress", async (kind, make) => {
+  const noise = randomBytes(1_000_000).toString("base64");
+  const text = mbox(mail("one"), `${mail("two")}${noise}\n`, mail("three"));
+  const path = join(await temporaryFolder(), `a.${kind}`);
+  await writeFile(path, await make({ "a.mbox": text }));
+  let read = 0;
+  const onRead = (bytes: number) => void (read += bytes);
+  const found = readSource(path, { signal: new AbortController().signal, onRead });
+  expect((await Array.fromAsync(found)).map(({ name }) => name)).toHaveLength(3);
+  const size = await sizeOf(path);
+  expect(await sizeOf(dirname(path))).toBe(size);
+  // A zip's first bytes are read twice.
+  expect(read / size).toBeGreaterThanOrEqual(0.99);
+  expect(read / size).toBeLessThan(1.1);
 });

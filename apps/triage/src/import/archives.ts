@@ -89,18 +89,24 @@ function zipFile(archive: SourceFile, zip: ZipFile, entry: Entry): SourceFile | 
     ? "it is encrypted; unpack the archive with its password and import the folder"
     : "it is packed in a way not known here; unpack the archive and import the folder";
   if (!entry.canDecodeFileData()) return { name, reason, isMail: true };
-  const chunks = readEntry(zip, entry);
+  const chunks = readEntry(zip, entry, archive.onRead);
   return { name, prefix: `${name}: `, path: null, modifiedAt: entry.getLastModDate(), chunks };
 }
 
-async function* readEntry(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
+async function* readEntry(
+  zip: ZipFile,
+  entry: Entry,
+  onRead: SourceFile["onRead"],
+): AsyncGenerator<Buffer> {
   const stored = await zip.openReadStreamPromise(entry, { decodeFileData: false });
   const content = entry.isCompressed()
     ? pipeline(stored, createInflateRaw(pieces), ignore)
     : stored;
   let left = entry.uncompressedSize;
+  const packedShare = entry.compressedSize / entry.uncompressedSize;
   for await (const chunk of content as AsyncIterable<Buffer>) {
     left -= chunk.length;
+    onRead?.(chunk.length * packedShare);
     if (left < 0) break;
     yield chunk;
   }

@@ -11,6 +11,8 @@ export interface SourceFile {
   readonly modifiedAt: Date;
   /** Its content; can be read once. */
   readonly chunks: AsyncIterable<Buffer>;
+  /** Gets the bytes that were read of a file on the disk, for the progress. */
+  readonly onRead?: ((bytes: number) => void) | undefined;
 }
 
 /** One mail as its source has it, before the rules of the input are applied. */

@@ -21,7 +21,7 @@ import {
 import { isEmptyMail } from "../input/mail.ts";
 import type { Mail } from "../input/mail-schema.ts";
 import { type FoundMail, ImportProblem, type NotRead } from "./found-mail.ts";
-import { readSource } from "./read-source.ts";
+import { readSource, sizeOf } from "./read-source.ts";
 import { onlySentRule } from "./sent-labels.ts";
 import { toMail } from "./to-mail.ts";
 import { mailSource } from "../mail-source.ts";
@@ -73,9 +73,10 @@ async function* readMails(sourcePath: string, options: ImportOptions): AsyncGene
   const { counts, signal, progress } = options;
   const toUnique = uniqueIds();
   const isCopy = copies();
-  for await (const found of readSource(sourcePath, signal)) {
+  const share = shareOf(sourcePath);
+  for await (const found of readSource(sourcePath, { signal, onRead: share.onRead })) {
     signal.throwIfAborted();
-    progress.show(() => `${printCount(counts.kept)} mails imported`);
+    progress.show(() => `${printCount(counts.kept)} mails imported${share.describe()}`);
     if ("reason" in found && found.gone !== undefined) counts.addGone(found.gone);
     else if ("reason" in found) counts.add(found);
     else {
@@ -95,6 +96,19 @@ async function* readMails(sourcePath: string, options: ImportOptions): AsyncGene
   const advice =
     "Give an mbox, a folder of mail files, an archive of these from Takeout, or a Gmail API dump.";
   throw new CliError(`${counts.describeNotRead()}${problem} ${advice}`);
+}
+
+/** Counts the bytes of a source that were read; their share is empty until the size is known. */
+function shareOf(sourcePath: string) {
+  let [read, size] = [0, 0];
+  void sizeOf(sourcePath).then(
+    (bytes) => (size = bytes),
+    () => undefined, // a file that cannot be read is reported when it is its turn
+  );
+  return {
+    onRead: (bytes: number) => void (read += bytes),
+    describe: () => (size === 0 ? "" : ` (${Math.min(100, Math.floor((100 * read) / size))} %)`),
+  };
 }
 
 /** Returns the folder of a mail in its source: an mbox, or the folder of a file. */

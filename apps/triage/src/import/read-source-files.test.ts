@@ -6,7 +6,8 @@ import { findFiles } from "./read-source.ts";
 
 async function find(path: string) {
   const found = [];
-  for await (const file of findFiles(path, new AbortController().signal)) found.push(file);
+  for await (const file of findFiles(path, { signal: new AbortController().signal }))
+    found.push(file);
   return found;
 }
 
@@ -41,7 +42,7 @@ test("an interrupt ends the search between files, and the reading between pieces
   for (const name of ["a.mbox", "b.mbox"])
     await writeFile(join(folder, name), Buffer.alloc(200_000));
   const interrupt = new AbortController();
-  const files = findFiles(folder, interrupt.signal);
+  const files = findFiles(folder, interrupt);
   const { value: file } = await files.next();
   if (file === undefined || "reason" in file) throw new Error("No file was found.");
   const pieces = file.chunks[Symbol.asyncIterator]();

@@ -16,8 +16,29 @@ type Found = AsyncGenerator<FoundMail | NotRead>;
  * Finds the mails of a folder, an archive or a file; the first bytes of a file decide its format.
  * Unreadable parts are reported, and the next part is read. With a `place` it reads on from there.
  */
-export function readSource(path: string, signal: AbortSignal, place?: MailSource): Found {
-  return readEntries(findFiles(path, signal), { signal, place, depth: 0 });
+export function readSource(path: string, { place, ...reading }: SourceOptions): Found {
+  return readEntries(findFiles(path, reading), { signal: reading.signal, place, depth: 0 });
+}
+
+interface Reading {
+  readonly signal: AbortSignal;
+  /** Gets the bytes of the source's files that were read, packed ones as they are on the disk. */
+  readonly onRead?: SourceFile["onRead"];
+}
+
+interface SourceOptions extends Reading {
+  readonly place?: MailSource | undefined;
+}
+
+/** Returns the bytes of a file, or of all files below a folder. */
+export async function sizeOf(path: string): Promise<number> {
+  const stats = await stat(path);
+  if (!stats.isDirectory()) return stats.size;
+  let bytes = 0;
+  for (const entry of await readdir(path, { recursive: true, withFileTypes: true })) {
+    if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).size;
+  }
+  return bytes;
 }
 
 /** With the number of archives that the entries are in. */
@@ -76,28 +97,28 @@ function reasonOf(error: unknown): string {
  * Finds the file of a path, or all files below a folder, by name. Follows links to files, but not
  * links to folders, since they may lead in a circle.
  */
-export async function* findFiles(path: string, signal: AbortSignal) {
+export async function* findFiles(path: string, reading: Reading) {
   const stats = await stat(path);
-  if (stats.isDirectory()) yield* filesIn(path, "", signal);
-  else yield fileAt({ path, name: basename(path), prefix: "" }, stats, signal);
+  if (stats.isDirectory()) yield* filesIn(path, "", reading);
+  else yield fileAt({ path, name: basename(path), prefix: "" }, stats, reading);
 }
 
 async function* filesIn(
   folder: string,
   prefix: string,
-  signal: AbortSignal,
+  reading: Reading,
 ): AsyncGenerator<SourceFile | NotRead> {
   const names = await readdir(folder);
   for (const name of names.toSorted()) {
-    signal.throwIfAborted();
+    reading.signal.throwIfAborted();
     const [path, shown] = [join(folder, name), `${prefix}${name}`];
     try {
       const isLink = (await lstat(path)).isSymbolicLink();
       const stats = await stat(path);
       if (!stats.isDirectory())
-        yield fileAt({ path, name: shown, prefix: `${shown}: ` }, stats, signal);
+        yield fileAt({ path, name: shown, prefix: `${shown}: ` }, stats, reading);
       else if (isLink) yield notRead(shown, "it is a link to a folder; give that folder itself");
-      else yield* filesIn(path, `${shown}/`, signal);
+      else yield* filesIn(path, `${shown}/`, reading);
     } catch (error) {
       const reason = describeSystemError(error);
       if (reason === null) throw error;
@@ -113,16 +134,18 @@ function notRead(name: string, reason: string): NotRead {
 function fileAt(
   file: Pick<SourceFile, "name" | "prefix"> & { readonly path: string },
   stats: Stats,
-  signal: AbortSignal,
+  reading: Reading,
 ): SourceFile | NotRead {
   if (!stats.isFile()) return { name: file.name, reason: "it is no regular file", isMail: false };
-  return { ...file, modifiedAt: stats.mtime, chunks: readChunks(file.path, signal) };
+  const { onRead } = reading;
+  return { ...file, modifiedAt: stats.mtime, onRead, chunks: readChunks(file.path, reading) };
 }
 
 // Opened only while it is read: a folder may have more files than a process may open.
-async function* readChunks(path: string, signal: AbortSignal): AsyncGenerator<Buffer> {
-  for await (const chunk of createReadStream(path)) {
+async function* readChunks(path: string, { signal, onRead }: Reading): AsyncGenerator<Buffer> {
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
     signal.throwIfAborted();
-    yield chunk as Buffer;
+    onRead?.(chunk.length);
+    yield chunk;
   }
 }

@@ -56,7 +56,7 @@ async function readMail(id: string | undefined, command: ServeCommand, context: 
 
 /** Opens only files of an export, whatever the record of the mail names. */
 async function readOriginal(path: string, mail: Mail, signal: AbortSignal): Promise<Buffer> {
-  const all = existsSync(path) ? readSource(path, signal, mail.source) : [];
+  const all = existsSync(path) ? readSource(path, { signal, place: mail.source }) : [];
   for await (const found of all) {
     if (!("read" in found) || found.bytes === undefined) continue;
     const { date, from, subject, snippet } = toMail(await found.read(), found);
