@@ -142,6 +142,9 @@ test.each(inject("nodes"))("all run on Node %s", async (_version, node) => {
     AI_GATEWAY_API_KEY: "local",
     EVALUATOR_BASE_URL: gatewayBaseUrl,
     EVALUATOR_DIRECT_API_KEY: "local",
+    // Of evaluators that are not asked: the emulator's answers are sure.
+    OPENAI_API_KEY: "local",
+    OPENROUTER_API_KEY: "local",
     EVALUATOR_DIRECT_BASE_URL: directBaseUrl,
     SNIPPET_DATABASE_URL: postgresUrl ?? "",
   };
