@@ -1,9 +1,3 @@
-import { en } from "zod/locales";
-import * as z from "zod/mini";
-
-// Without a language zod/mini reports only "Invalid input". A language that the program set is kept.
-if (z.config().localeError === undefined) z.config(en());
-
 /** Options of every error of this package. */
 export interface EvaluatorErrorOptions {
   /** The lower-level error, when showing it leaks neither key nor state. */

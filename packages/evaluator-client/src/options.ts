@@ -1,5 +1,9 @@
+import { en } from "zod/locales";
 import * as z from "zod/mini";
 import { ConfigurationError } from "./errors.ts";
+
+// Without a language zod/mini reports only "Invalid input". A language that the program set is kept.
+if (z.config().localeError === undefined) z.config(en());
 
 /** Options with their defaults: each is given, and none is undefined. */
 export type Defined<TOptions> = {

@@ -113,7 +113,9 @@ test.each([
   let read = 0;
   const onRead = (bytes: number) => void (read += bytes);
   const found = readSource(path, { signal: new AbortController().signal, onRead });
-  expect((await Array.fromAsync(found)).map(({ name }) => name)).toHaveLength(3);
+  let mails = 0;
+  for await (const _ of found) mails += 1;
+  expect(mails).toBe(3);
   const size = await sizeOf(path);
   expect(await sizeOf(dirname(path))).toBe(size);
   // A zip's first bytes are read twice.
