@@ -15,8 +15,9 @@ import {
   withUsualCommand,
 } from "evaluator-kit";
 
-// The names suffice, so that `--help` does not load the client.
-const forPerson = /^(?:Configuration|Database)Error$/;
+// The names suffice, so that `--help` does not load the client, whose messages quote neither key nor state.
+const forPerson =
+  /^(?:Configuration|Database|Connection|Timeout|Status|Authentication|(?:Gateway)?RateLimit|InvalidRe(?:quest|sponse)|Refusal)Error$/;
 
 /** The program `evaluator-router`, for `runProgram`. */
 export const evaluatorRouter: [Program, ProgramOptions] = [

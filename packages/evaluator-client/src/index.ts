@@ -50,12 +50,19 @@ export type { Admission, PacedCall, Patience, WaitLimit } from "./pacing/call-qu
 export type { GatewayOptions, ProviderOptions } from "./transports/provider-options.ts";
 export type { RateLimits } from "./pacing/rate-limits.ts";
 export type { Clock, EvaluatorRuntime } from "./clock.ts";
+export type { Defined } from "./options.ts";
+export type { OwnTransportName } from "./environment.ts";
 
 // Models, prices, credits
 export { createCatalog } from "./catalog/catalog.ts";
 export type { Catalog, CatalogOptions, LookUpOptions } from "./catalog/catalog.ts";
 export type { CatalogModel, Credits, ModelEndpoint } from "./catalog/catalog-replies.ts";
-export { type CostEstimate, estimateCost, mostCostUsd } from "./catalog/estimate-cost.ts";
+export {
+  type CostEstimate,
+  type CostOptions,
+  estimateCost,
+  mostCostUsd,
+} from "./catalog/estimate-cost.ts";
 
 // Following
 export type { AttemptEvent, Hooks, Logger, WaitEvent } from "./logger.ts";
@@ -75,7 +82,7 @@ export { choiceAnswerSchema, choiceQuestionSchema } from "./questions/kinds/choi
 export type { ChoiceAnswer, ChoiceQuestion, OptionList } from "./questions/kinds/choice.ts";
 export { scoreAnswerSchema, scoreQuestionSchema } from "./questions/kinds/score.ts";
 export type { LevelIndex, ScoreAnswer, ScoreQuestion } from "./questions/kinds/score.ts";
-export type { KeyLimit, KindOf, NonEmpty, QuestionLimits } from "./questions/kinds/kind.ts";
+export type { Empty, KeyLimit, KindOf, NonEmpty, QuestionLimits } from "./questions/kinds/kind.ts";
 export type { BrokenRule, Rounding, Truth, ValueFieldOf } from "./questions/kinds/kind.ts";
 export { checkAnswers, evaluationResponseSchema } from "./evaluation.ts";
 export { restOfRefusal } from "./rest-of-refusal.ts";
@@ -86,7 +93,7 @@ export type { Evaluation, EvaluationResponse, Timing, Usage } from "./evaluation
 export { evaluationRequestSchema } from "./questions/request.ts";
 export { estimateTextTokens } from "./questions/text-tokens.ts";
 export { estimateTokens } from "./questions/tokens.ts";
-export { checkLength } from "./transports/call-estimate.ts";
+export { type BoundedEstimate, checkLength } from "./transports/call-estimate.ts";
 export type { EvaluationRequest, QuestionProblem } from "./questions/request.ts";
 export type { JsonObject, JsonValue } from "./questions/json.ts";
 export type { Json, NotJson, PartOf, StateOf } from "./questions/state.ts";

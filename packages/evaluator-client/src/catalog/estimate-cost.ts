@@ -61,7 +61,8 @@ export function mostCostUsd(request: EvaluationRequest, options: CostOptions): n
   return costOf(mostInputTokens, outputTokens);
 }
 
-interface CostOptions {
+/** The price of requests. */
+export interface CostOptions {
   readonly inputUsdPerMillionTokens: number;
   /** @default the price of input */
   readonly outputUsdPerMillionTokens?: number;

@@ -6,7 +6,8 @@ import type { BooleanQuestion } from "./kinds/boolean.ts";
 import type { ChoiceQuestion } from "./kinds/choice.ts";
 import type { ScoreQuestion } from "./kinds/score.ts";
 
-type TextSchema =
+/** A zod enum, or a union of literals. */
+export type TextSchema =
   | z.core.$ZodEnum<Readonly<Record<string, string>>>
   | z.core.$ZodUnion<readonly z.core.$ZodLiteral<string>[]>;
 /** A zod object of booleans, enums and unions of literals, of `zod` or `zod/mini`. */
@@ -14,7 +15,8 @@ export type QuestionsSchema = z.core.$ZodObject<
   Readonly<Record<string, z.core.$ZodBoolean | TextSchema>>
 >;
 
-type Fields<TSchema extends QuestionsSchema> = TSchema["_zod"]["def"]["shape"];
+/** The fields of a schema. */
+export type Fields<TSchema extends QuestionsSchema> = TSchema["_zod"]["def"]["shape"];
 
 /** Questions by field, and the way from their answers to the schema's type. */
 export interface SchemaQuestions<TSchema extends QuestionsSchema> {

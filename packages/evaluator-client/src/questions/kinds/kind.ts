@@ -33,7 +33,7 @@ export interface KindOf<TQuestion, TAnswer> {
 }
 
 /** The compiler's reason if there is nothing to choose from. */
-interface Empty {
+export interface Empty {
   readonly isEmpty: "write at least one";
 }
 
