@@ -142,8 +142,8 @@ test("a reply that breaks off is charged with what was received", async () => {
   await response.text();
   const { dayNano, reservedNano } = await router.spent();
   expect(reservedNano).toBe(0);
-  expect(dayNano).toBeGreaterThan(512 * 200 * 1000);
-  expect(dayNano).toBeLessThan(540 * 200 * 1000);
+  expect(dayNano).toBeGreaterThan(1024 * 200 * 1000);
+  expect(dayNano).toBeLessThan(1080 * 200 * 1000);
 });
 
 test("a passed reply that breaks off costs its events, also if its start reports one token", async () => {

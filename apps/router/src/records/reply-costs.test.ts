@@ -60,14 +60,14 @@ test("a reply that breaks off is paid for by an estimate, which says that it is 
   const { chat, request } = await testRouter({ reply }, parts);
   await readEvents(await chat({ message: "b".repeat(400) }, { headers }));
   expect(records).toMatchObject([
-    { outcome: "reply-failed", inputTokens: 54, outputTokens: 4, isEstimate: true },
+    { outcome: "reply-failed", inputTokens: 105, outputTokens: 9, isEstimate: true },
   ]);
-  expect(records[0]?.replyCostUsd).toBeCloseTo(0.000062, 12);
-  expect(records[0]?.frontierCostUsd).toBeCloseTo(0.41, 12);
+  expect(records[0]?.replyCostUsd).toBeCloseTo(0.000123, 12);
+  expect(records[0]?.frontierCostUsd).toBeCloseTo(0.807, 12);
   expect(await costsIn(request)).toMatchObject({
-    reply: expect.closeTo(0.000062, 12),
-    frontier: expect.closeTo(0.41, 12),
-    estimated: expect.closeTo(0.000062, 12),
+    reply: expect.closeTo(0.000123, 12),
+    frontier: expect.closeTo(0.807, 12),
+    estimated: expect.closeTo(0.000123, 12),
   });
 });
 
@@ -111,7 +111,7 @@ test("a conversation is estimated by all its texts", async () => {
   const body = JSON.stringify({ model: "nano", messages, stream: true });
   const answer = await request("/v1/chat/completions", { method: "POST", headers, body });
   await answer.text();
-  expect(records).toMatchObject([{ inputTokens: 1621, outputTokens: 0, isEstimate: true }]);
+  expect(records).toMatchObject([{ inputTokens: 1631, outputTokens: 0, isEstimate: true }]);
 });
 
 test("tokens that the gateway named before the reader left are no estimate", async () => {

@@ -58,11 +58,11 @@ const long = "a".repeat(400);
 
 test.each([
   [{ choices: [{ delta: { content: 'a "word" and more' } }] }, 6],
-  [{ choices: [{ delta: { reasoning_content: long, content: "" } }] }, 50],
-  [{ choices: [{ delta: { tool_calls: [1, 2].map(() => ({ arguments: long })) } }] }, 101],
-  [{ type: "content_block_delta", delta: { type: "text_delta", text: long } }, 50],
+  [{ choices: [{ delta: { reasoning_content: long, content: "" } }] }, 101],
+  [{ choices: [{ delta: { tool_calls: [1, 2].map(() => ({ arguments: long })) } }] }, 204],
+  [{ type: "content_block_delta", delta: { type: "text_delta", text: long } }, 101],
   [{ type: "content_block_delta", delta: { type: "signature_delta", signature: long } }, 1],
-  [{ type: "response.output_text.delta", item_id: long, delta: "a".repeat(40) }, 4],
+  [{ type: "response.output_text.delta", item_id: long, delta: "a".repeat(40) }, 9],
   [{}, 1],
 ])(
   "without a report, the tokens of %j are those of its text, at least one",

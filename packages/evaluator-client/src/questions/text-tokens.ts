@@ -12,7 +12,7 @@ const MARKS_OF_A_PAIR = 6; // longer runs are patterns, which tokenizers know le
 const TOKENS_PER_FURTHER_MARK = 0.6;
 // Tokenizers have tokens for rows of equal characters.
 const LETTERS_OF_A_ROW = 4;
-const LETTERS_PER_LETTER_OF_A_ROW = 2.6;
+const LETTERS_PER_LETTER_OF_A_ROW = 1.3; // four letters a token; public tokenizers have eight, and not all are public
 const TOKENS_PER_MARK_OF_A_ROW = 1 / 60;
 const TOKENS_OF_EQUAL_SYMBOL = 0.1;
 const TOKENS_PER_CHANGE_OF_SPACE = 0.25;
