@@ -41,7 +41,7 @@ export interface Call {
 }
 
 interface RouterReplyOptions extends Partial<
-  Pick<Parameters<typeof generateReply>[1], "passed" | "toService" | "onWarnings">
+  Pick<Parameters<typeof generateReply>[1], "passed" | "toService" | "onWarnings" | "isWhole">
 > {
   readonly listener: ReplyListener;
   /** The evaluation model's decision if another model replies. */
@@ -132,6 +132,7 @@ export class MessageRouter {
       passed = null,
       toService,
       onWarnings,
+      isWhole,
       ...call
     } = given;
     const { services, blindShadow } = this.#routing;
@@ -161,6 +162,7 @@ export class MessageRouter {
         signatures: this.#signatures,
         toService,
         onWarnings,
+        isWhole: isWhole === true && budget === null, // a budget may end the reply at any piece
         marksCaches: this.#routing.policy.marksCaches,
         onEnd: (target, failed) => this.plans.note(target, failed, unlimited),
         onNext: async (target, { cause, maybeBilled }) => {

@@ -74,7 +74,7 @@ function replyRoute(
     const { plan, planned } = router.plans.planFor(chosen.decision, asked, call.key);
     const [target] = plan.targets;
     const isOpenEnded = call.budget?.isOpenEnded === true; // then no body is passed
-    const limited = isLimited(call) ? request.allowed : null;
+    const limited = isLimited(call) ? request.allowed() : null;
     const dropped = limited?.dropped ?? [];
     const isUnchanged = takesBody(target.upstream, passed) && !isOpenEnded;
     if (!isUnchanged) checkSettings(target, request);
@@ -91,6 +91,7 @@ function replyRoute(
         const answer = await router.reply(chosen.decision, request.conversation, {
           ...call,
           listener,
+          isWhole: !request.isStreamed,
           onFallback: (changed) => void (decision = changed),
           autoDecision: chosen.autoDecision,
           toService: withCallIds,

@@ -29,8 +29,8 @@ export interface ApiRequest extends Pick<PassedRequest, "body" | "unsupported" |
   readonly model: string;
   readonly conversation: Conversation;
   readonly isStreamed: boolean;
-  /** The part of the body that a key with tiers or a budget may pass, and the names of the other fields. */
-  readonly allowed: Pick<PassedRequest, "body"> & { readonly dropped: readonly string[] };
+  /** Returns the part of the body that a key with tiers or a budget may pass, and the names of the other fields. */
+  readonly allowed: () => Pick<PassedRequest, "body"> & { readonly dropped: readonly string[] };
   /** The names of the repairs of its history. */
   readonly repairs: readonly string[];
   /** The fields that neither the conversation nor the reply needs, by path. */

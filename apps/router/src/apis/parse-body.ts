@@ -27,7 +27,7 @@ export function parseBody<TSchema extends z.ZodType>(
   const { data, error } = schema.safeParse(body);
   if (!error) {
     const unread = namesOf(unreadFields(body, data));
-    const allowed = allowedOf(body, data);
+    const allowed = () => allowedOf(body, data);
     return { data, body, allowed, unread, unsupported: null, isLocal: false };
   }
   const issues = error.issues.flatMap(leavesOf);
@@ -35,11 +35,11 @@ export function parseBody<TSchema extends z.ZodType>(
   const [unsupported = null] = issues.slice(0, 1).map(invalidField);
   const read = parseBody(schema, leaveOut(body, places));
   const isLocal = issues.some(({ params }) => params?.isLocal === true);
-  return { ...read, body, allowed: allowedOf(body, read.data), unsupported, isLocal };
+  return { ...read, body, allowed: () => allowedOf(body, read.data), unsupported, isLocal };
 }
 
 /** Returns the part of a body that changes neither the model nor the price of a token: read fields, and tools of the client. */
-function allowedOf(body: ApiRequest["body"], read: unknown): ApiRequest["allowed"] {
+function allowedOf(body: ApiRequest["body"], read: unknown): ReturnType<ApiRequest["allowed"]> {
   const known = Object.entries(body).filter(([key]) => Object.hasOwn(Object(read), key));
   const { tools, ...fields } = Object.fromEntries(known);
   const hosted = new Set<string>();

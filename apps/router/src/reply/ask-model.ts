@@ -28,7 +28,7 @@ export async function askModel(
     if (taken === undefined) {
       for await (const part of stream) {
         pieces.add(part);
-        await attempt.send(pieces.take());
+        await attempt.pass(pieces);
       }
     } else if (isJson(taken)) {
       const text = await readText(taken);
@@ -48,7 +48,7 @@ export async function askModel(
       }
     } else await readEvents(taken, { attempt, pieces });
   } finally {
-    await attempt.send(pieces.take()); // also those in front of a failure in one chunk
+    await attempt.send(pieces.take()); // of a whole reply, or in front of a failure in one chunk
   }
 }
 
@@ -70,6 +70,6 @@ async function readEvents(response: StreamedResponse, { attempt, pieces }: Readi
   });
   await readBody(response, (text) => {
     parser.feed(text);
-    return attempt.send(pieces.take());
+    return attempt.pass(pieces);
   });
 }

@@ -4,6 +4,7 @@ import type { ReplyListener } from "./reply-piece.ts";
 
 interface AttemptOptions {
   readonly listener: ReplyListener;
+  readonly isWhole?: boolean | undefined;
   /** The client's signal. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -39,6 +40,11 @@ export class Attempt {
     if (part.length === 0 || this.#isOver) return undefined;
     this.hasBegun = true;
     return this.#heard(this.#options.listener(part));
+  }
+
+  /** Sends the pieces so far, or notes that the service is not silent if they are sent at the end. */
+  pass(pieces: { take(): Parameters<ReplyListener>[0] }): void | Promise<void> {
+    return this.#options.isWhole === true ? this.hear() : this.send(pieces.take());
   }
 
   /** Notes that the service is not silent. */

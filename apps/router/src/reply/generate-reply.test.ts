@@ -173,6 +173,17 @@ test("a reply whose connection ends early is broken", async () => {
   expect((await reply).replyError).toMatch(/^The reply broke off: the connection/);
 });
 
+test("a listener of the whole reply is called once, at its end, also if it broke off", async () => {
+  const texts = ["a ", plantedKey.slice(0, 5), plantedKey.slice(5), " b"];
+  const end = eventOf({ type: "finish", finishReason: { unified: "stop" } });
+  for (const chunks of [[...texts.map(deltaOf), end], texts.map(deltaOf)]) {
+    const body = ReadableStream.from(chunks.map((chunk) => Buffer.from(chunk)));
+    const { reply, pieces } = callFor([gatewayTarget(answer(body))], { isWhole: true });
+    expect((await reply).end === null).toBe(!chunks.includes(end));
+    expect(pieces.map(({ text }) => text)).toEqual(["a [secret] b"]);
+  }
+});
+
 test("no more of a reply is read until the client has taken a piece", async () => {
   const pulled: number[] = [];
   const chunks = ["a", "b", "c"].map(deltaOf);

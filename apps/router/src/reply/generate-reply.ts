@@ -35,6 +35,8 @@ export interface ReplyOptions {
   /** Whether conversations without marks get some for the caches of Anthropic's models. @default false */
   readonly marksCaches?: boolean;
   readonly onWarnings?: ConstructorParameters<typeof ReplyPieces>[0]["onWarnings"];
+  /** Whether its listener needs no piece before the end. @default false */
+  readonly isWhole?: boolean | undefined;
   /** Ids for the upstream. */
   readonly headers?: Readonly<Record<string, string>>;
   /**

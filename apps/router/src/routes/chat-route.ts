@@ -43,7 +43,11 @@ function chatRoute(router: MessageRouter, pingMs: number): Handler<ClientEnv> {
     if (!wantsEvents(c)) {
       let text = "";
       const listener = listenForText((delta) => void (text += delta));
-      const answer = await router.reply(decision, conversation, { ...call, listener });
+      const answer = await router.reply(decision, conversation, {
+        ...call,
+        listener,
+        isWhole: true,
+      });
       setDecisionHeaders(c, answer.decision);
       c.header("x-router-reply-ms", String(answer.reply.replyMs));
       return c.json(toChatResponse(answer, text));
