@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
-import { ConnectionError } from "../errors.ts";
+import { ConnectionError, RefusalError } from "../errors.ts";
 import { countingTransport, scamRequest } from "../testing/counting-transport.ts";
 import { escalating, request } from "../testing/escalating.ts";
 import { budget } from "./budget.ts";
@@ -160,4 +160,12 @@ test("a budget around a fallback counts the lost attempts of both, and reserves 
   const [each = 0] = reserved;
   expect(reserved).toEqual([each, 2 * each, 3 * each, 4 * each]);
   expect(spent.spending).toMatchObject({ tokens: 3 * each + 103, reservedTokens: 0 });
+});
+
+test("a refusal of the first evaluator ends the call, with its other answers", async () => {
+  const run = escalating({ first: { answers: { scam: 0.6, deal: { type: "refusal" } } } });
+  const refusal = await run.ask().catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(RefusalError);
+  expect(refusal).toMatchObject({ answers: { scam: { probability: 0.6 } }, costUsd: 0.001 });
+  expect(run.askedAgain).toEqual([]);
 });

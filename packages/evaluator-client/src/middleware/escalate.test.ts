@@ -2,7 +2,7 @@ import { calibrate, decide, questionHash } from "evaluator-calibration";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
-import { ConfigurationError, ConnectionError, RefusalError, TimeoutError } from "../errors.ts";
+import { ConfigurationError, ConnectionError, TimeoutError } from "../errors.ts";
 import { boolean, choice, score } from "../questions/kinds.ts";
 import { answeringTransport } from "../testing/answering-transport.ts";
 import { escalating, questions, request } from "../testing/escalating.ts";
@@ -213,14 +213,6 @@ test("a model that refuses some questions has answered the others", async () => 
   });
   expect(evaluation.route?.scam.failure).toContain("declined");
   expect(evaluation.costUsd).toBeCloseTo(0.011, 9);
-});
-
-test("a refusal of the first evaluator ends the call, with its other answers", async () => {
-  const run = escalating({ first: { answers: { scam: 0.6, deal: { type: "refusal" } } } });
-  const refusal = await run.ask().catch((error: unknown) => error);
-  expect(refusal).toBeInstanceOf(RefusalError);
-  expect(refusal).toMatchObject({ answers: { scam: { probability: 0.6 } }, costUsd: 0.001 });
-  expect(run.askedAgain).toEqual([]);
 });
 
 test("an error of configuration is not swallowed", async () => {
