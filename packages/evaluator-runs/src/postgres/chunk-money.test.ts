@@ -37,6 +37,10 @@ test("a run that workers of the version before began is upgraded with its cost, 
   const [one, two] = [await opened.takeChunk(1), await opened.takeChunk(1)];
   expect(await runs.get(1)).toMatchObject({ costUsd: 24.75, uncountedUsd: expect.closeTo(35.25) });
   expect(await runs.reserve(two, 100)).toBe(40);
+  const old = { ...two, lease: { ...two.lease, retryCount: two.lease.retryCount - 1 } };
+  expect(await runs.reserve(old, 1)).toBeNull();
+  // Who joins without a maximum leaves that of the run.
+  expect(await opened.load(records)).toMatchObject({ maxCostUsd: 100 });
   await writer.keep(first as NonNullable<typeof first>);
   expect(await runs.finish(one, 26)).toBe(true);
   expect(await runs.get(1)).toMatchObject({ costUsd: 25, uncountedUsd: expect.closeTo(35.25) });

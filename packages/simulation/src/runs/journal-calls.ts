@@ -11,8 +11,6 @@ interface JournalOptions {
   readonly billedUsd: () => number;
   /** What earlier tries spent, as the journal has it, and how many of their calls have no end. */
   readonly earlier: { readonly usd: number; readonly begun: number };
-  /** Whether a try ended without its calls in flight, which are then known by their estimate only. */
-  readonly wasCutOff: () => boolean;
   /** Whether the journal has the call about a mail as begun. */
   readonly isBegun: (mail: number) => boolean;
 }
@@ -58,12 +56,12 @@ export class JournalCalls implements RequestFollower {
   }
 
   ended(_caller: Caller, body: string, usd: number | null): void {
-    const { world, maxUsd, billedUsd, wasCutOff } = this.#options;
+    const { world, maxUsd, billedUsd } = this.#options;
     if (usd !== null) {
       this.#count(body, -1);
       this.#spentUsd += usd;
     }
-    const isWithin = billedUsd() <= maxUsd + 1e-12 || wasCutOff();
+    const isWithin = billedUsd() <= maxUsd + 1e-12;
     const seen = () => `the service charged for ${billedUsd()}, lost answers included > ${maxUsd}`;
     world.checks.expect("budget", isWithin, seen);
   }

@@ -25,8 +25,6 @@ export class JournalProcess {
   /** The calls of the run under way, or of the last one. */
   #calls: JournalCalls | null = null;
   #round = 0;
-  /** Whether a try ended without its calls in flight. */
-  #isCutOff = false;
   /** The answers of the service when a run was complete last. */
   #billedBefore = 0;
   isOver = false;
@@ -66,10 +64,7 @@ export class JournalProcess {
     if (name !== "journal" || this.isOver) return;
     const world = this.#world;
     const clock = world.startProcess(name);
-    clock.onDeath(() => {
-      this.#isCutOff = true;
-      this.#disk.release();
-    });
+    clock.onDeath(() => this.#disk.release());
     world.watch(this.#live({ world, name, clock }));
   }
 
@@ -111,7 +106,7 @@ export class JournalProcess {
     this.#cutOff();
     const isBegun = this.#openBegun();
     const earlier = this.#earlier();
-    const tries = { earlier, billedUsd: () => this.#billedUsd(), wasCutOff: () => this.#isCutOff };
+    const tries = { earlier, billedUsd: () => this.#billedUsd() };
     const calls = new JournalCalls({ world, maxUsd: maxCost, isBegun, ...tries });
     this.#calls = calls;
     const context = programContext({
@@ -129,7 +124,6 @@ export class JournalProcess {
     const run = await clock.time.outside(loadRun(command, context));
     const exitCode = await run().catch((error: unknown) => {
       if (error instanceof CliError && error.message.includes("--max-cost")) calls.stopped();
-      this.#isCutOff ||= !(error instanceof CliError && isEnd(error));
       throw error;
     });
     this.#checkRun(askedBefore);

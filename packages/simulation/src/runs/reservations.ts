@@ -43,12 +43,12 @@ interface Reserved {
 /** Follows the cost that workers reserve for their chunks: no call begins that is not reserved. */
 export class Reservations implements RequestFollower {
   readonly #world: World;
-  readonly #concurrency: number;
+  readonly #run: { readonly concurrency: number; readonly maxUsd: number };
   readonly #workers = new Map<ProcessClock, Worker>();
 
-  constructor(world: World, concurrency: number) {
+  constructor(world: World, run: { readonly concurrency: number; readonly maxUsd: number }) {
     this.#world = world;
-    this.#concurrency = concurrency;
+    this.#run = run;
   }
 
   /** Returns the store as a worker uses it in one run. */
@@ -99,6 +99,16 @@ export class Reservations implements RequestFollower {
     });
   }
 
+  /** All that the service charged for fits into the maximum, lost answers and those of dead workers included. */
+  ended(): void {
+    const costs = [...this.#world.service.costs.values()];
+    const ofWorkers = costs.filter(({ caller }) => caller.startsWith("worker"));
+    const billedUsd = ofWorkers.reduce((sum, { usd }) => sum + usd, 0);
+    const { maxUsd } = this.#run;
+    const seen = () => `the service charged for ${billedUsd}, lost answers included > ${maxUsd}`;
+    this.#world.checks.expect("budget", billedUsd <= maxUsd + 1e-12, seen);
+  }
+
   sent({ clock }: Caller, body: string): void {
     const mail = mailIn(body);
     const [chunk = 0, ...others] = chunksOf(mail);
@@ -139,7 +149,7 @@ export class Reservations implements RequestFollower {
   /** Returns the cost of a chunk as it was when a call began: it may have waited since for the pacer. */
   #spentUsd({ beforeUsd, kept }: Reserved, call: Cost): number {
     const before = kept.filter(({ mail }) => mail < call.mail);
-    const known = before.length - (this.#concurrency - 1);
+    const known = before.length - (this.#run.concurrency - 1);
     const costs = before.map(({ usd }, at) => (at < known ? usd : Math.min(usd, call.usd)));
     return costs.reduce((sum, usd) => sum + usd, beforeUsd);
   }

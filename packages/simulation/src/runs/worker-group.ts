@@ -68,7 +68,9 @@ export class WorkerGroup {
     const { maxCost = Infinity, rate } = this.#command;
     const isCapped = maxCost !== Infinity;
     this.#leases = new Leases(world, { concurrency, isCapped }, repeats);
-    this.#reservations = isCapped ? new Reservations(world, concurrency) : null;
+    this.#reservations = isCapped
+      ? new Reservations(world, { concurrency, maxUsd: maxCost })
+      : null;
     this.#followers = [
       this.#leases,
       ...(this.#reservations === null ? [] : [this.#reservations]),
