@@ -6,6 +6,7 @@ import {
 } from "./artifact.ts";
 import { type AskedQuestions, formOf, questionHash } from "./kinds.ts";
 import { stepOfWire } from "./input/step-wire.ts";
+import { actKey, isAbout } from "./act-keys.ts";
 import { jsonHash } from "./math/json-hash.ts";
 import { applyRecalibration, recalibrationsOf } from "./recalibration.ts";
 import { complement, toHundredths } from "./thresholds/risk-coverage.ts";
@@ -163,6 +164,14 @@ export type Decision =
   | { readonly act: string; readonly evidence: ActEvidence }
   | { readonly act: null; readonly why: "below-threshold" | "no-promise" };
 
+/** How acts are decided. */
+interface DecideOptions {
+  /** The questions, to compare their hash. @default the evaluation's `questionHash` is compared */
+  readonly questions?: AskedQuestions;
+  /** The id of the record: a promise about exactly some records permits an act on those only. @default no such act */
+  readonly id?: string;
+}
+
 /**
  * Returns for each answered question the act that the artifact promises, or why there is none. It compares
  * the printed answers, also of an evaluation that `calibrate` returned, in hundredths as the promise did.
@@ -173,7 +182,7 @@ export type Decision =
 export function decide(
   evaluation: PrintedEvaluation & { readonly printed?: PrintedEvaluation["answers"] },
   artifact: CalibrationArtifact,
-  { questions }: { readonly questions?: AskedQuestions } = {},
+  { questions, id: record }: DecideOptions = {},
 ): Record<string, Decision> {
   const answers = evaluation.printed ?? evaluation.answers;
   const isOwn = (id: string) => isOfModel(id, evaluation, artifact);
@@ -191,6 +200,8 @@ export function decide(
     for (const threshold of locked) {
       const { act, sureness } = actOf(answer, threshold);
       if (toHundredths(sureness) < toHundredths(threshold.threshold)) continue;
+      const key = record === undefined ? null : actKey(record, act, sureness);
+      if (!isAbout(threshold, key)) return [id, { act: null, why: "no-promise" }];
       return [id, { act, evidence: toEvidence(artifact, threshold, sureness) }];
     }
     return [id, { act: null, why: "below-threshold" }];
@@ -232,7 +243,7 @@ function actOf(answer: PrintedAnswer, { question, action }: LockedThreshold) {
 
 function toEvidence(
   artifact: CalibrationArtifact,
-  { threshold, maxRisk, confidence, level = 1 - confidence, n, wrong }: LockedThreshold,
+  { threshold, maxRisk, confidence, level = 1 - confidence, n, wrong, these }: LockedThreshold,
   sureness: number,
 ) {
   return {
@@ -254,6 +265,8 @@ function toEvidence(
     /** Labels at the threshold and above, and how many of them were wrong. */
     n,
     wrong,
+    /** Of a promise about exactly some records: how many have no label. */
+    ...(these && { unlabelled: these.unlabelled }),
   };
 }
 

@@ -49,6 +49,16 @@ const lockedThresholdSchema = z.object({
   method: z.optional(z.enum(["fixed", "sequential"])),
   n: count,
   wrong: count,
+  /** The promise is about exactly these records; without it, about records like the labelled ones. */
+  these: z.optional(
+    z.object({
+      /** Those that are acted on without a label, and how many of them are wrong at most. */
+      unlabelled: count,
+      mostWrong: count,
+      /** The keys of all that may be acted on: those, and the ones that a label confirms. */
+      records: z.array(z.string()),
+    }),
+  ),
 });
 /** A threshold with a promised risk: act at this printed value and above. */
 export type LockedThreshold = z.infer<typeof lockedThresholdSchema>;

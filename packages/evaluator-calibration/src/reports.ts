@@ -31,6 +31,7 @@ export {
   type PlannedPromise,
   type PromisePlan,
   promisePool,
+  recordsOf,
   replayPlan,
 } from "./report/promise-plan.ts";
 export {

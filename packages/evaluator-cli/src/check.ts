@@ -4,6 +4,7 @@ import {
   artifactHash,
   type CalibrationArtifact,
   createRiskAlarm,
+  type LockedThreshold,
   type SavedRiskAlarm,
 } from "evaluator-calibration";
 import {
@@ -16,6 +17,7 @@ import {
   type JoinedColumn,
   type LabelledRows,
   printedOf,
+  recordsOf,
   toLabelledRows,
 } from "evaluator-calibration/reports";
 import {
@@ -56,9 +58,8 @@ export async function check(name: string, options: CheckOptions, context: CliCon
     !table.steps.has(question) || source.modelId === artifact.model.id;
   const own = columns.some(isOwn) ? columns.filter(isOwn) : columns;
   for (const column of own) refuseOthers(artifact, column);
-  const tested = own.map((column) => toLabelledRows(column).tested);
   const state = options.state === undefined ? null : resolve(context.cwd, options.state);
-  const checks = await testThresholds(artifact, tested, state);
+  const checks = await testThresholds(artifact, own, state);
   const isUnfair = checks.some(({ verdict }) => verdict === "no fair draw");
   const notes = [
     ...found.notes,
@@ -75,17 +76,24 @@ export async function check(name: string, options: CheckOptions, context: CliCon
 /** @param state - The file of alarms that the rows are added to; null for one test. */
 async function testThresholds(
   artifact: CalibrationArtifact,
-  tested: readonly LabelledRows["tested"][],
+  columns: readonly JoinedColumn[],
   state: string | null,
 ): Promise<TestedThreshold[]> {
-  if (state !== null) return await addSpotChecks(state, artifact, tested);
+  if (state !== null) return await addSpotChecks(state, artifact, columns);
   const tests = artifact.thresholds.flatMap((locked): ThresholdTest[] => {
-    const rows = tested.filter(({ question }) => question === locked.question);
+    const rows = columns.flatMap((joined) => rowsAbout(locked, joined));
     // Without a label of the question, no row is at the threshold.
     if (rows.length === 0) return [{ locked, rows: { p: [], cameTrue: [] }, all: null }];
     return rows.map((some) => ({ locked, rows: some, all: printedOf(some) }));
   });
   return checkThresholds(tests);
+}
+
+/** Returns the labelled rows that a promise is about: of its question, and if it is of exactly some records, those. */
+function rowsAbout(locked: LockedThreshold, joined: JoinedColumn): LabelledRows["tested"][] {
+  const { column } = joined;
+  if (column.question !== locked.question) return [];
+  return [toLabelledRows(joined, recordsOf(locked, column)).tested];
 }
 
 const unnamed = "a model that is not named";
@@ -107,6 +115,8 @@ function refuseOthers({ model, questionHash }: CalibrationArtifact, joined: Join
 }
 
 function* describeChecks({ questionHash, thresholds }: CalibrationArtifact, isRunning: boolean) {
+  if (thresholds.some(({ these }) => these !== undefined))
+    yield "A promise about exactly some records is tested by labels of those; labels of others are left out.";
   if (questionHash === null)
     yield "Neither the calibration nor the answers name their questions; make sure they are the same.";
   const doubt = printAtMost(1 - (thresholds[0]?.confidence ?? 0));
@@ -141,7 +151,7 @@ const advice = "Name another file with --state.";
 async function addSpotChecks(
   path: string,
   artifact: CalibrationArtifact,
-  rows: readonly LabelledRows["tested"][],
+  columns: readonly JoinedColumn[],
 ): Promise<TestedThreshold[]> {
   const taken = printable`${path} is in use by another check; wait for its end and run again.`;
   const unlock = lockBeside(path, { taken, advice });
@@ -150,7 +160,10 @@ async function addSpotChecks(
     const isNew = !existsSync(path);
     const alarms = isNew ? openAlarms(artifact) : await readParsedFile(path, { parse, advice });
     const isUnfair = alarms.map((alarm) =>
-      rows.map((some) => addRows(alarm, some)).includes(false),
+      columns
+        .flatMap((joined) => rowsAbout(alarm.locked, joined))
+        .map((rows) => addRows(alarm, rows))
+        .includes(false),
     );
     await writeAlarms(path, artifact, alarms);
     return alarms.map(({ locked, needed, alarm }, at) => {
@@ -181,7 +194,6 @@ type Alarm = ReturnType<typeof openAlarms>[number];
 
 /** Adds new labels of a question; adds none and returns false if they are no fair draw of the acts. */
 function addRows({ locked, ids, alarm }: Alarm, rows: LabelledRows["tested"]): boolean {
-  if (rows.question !== locked.question) return true;
   if (!isFairTest({ locked, rows, all: printedOf(rows) })) return false;
   const fresh = rows.ids.flatMap((id, at) => {
     const row = { p: rows.p.slice(at, at + 1), cameTrue: rows.cameTrue.slice(at, at + 1) };

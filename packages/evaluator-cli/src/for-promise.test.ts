@@ -225,3 +225,41 @@ test("pick draws the next records of a plan for a spreadsheet, and calibrate tak
   const other = [...words, "--require", "1%"];
   expect(await run(cwd, other)).toMatchObject({ exitCode: 1, stdout: "" });
 });
+
+test("a promise about exactly these records permits acts on those only, if none is missing", async () => {
+  const cwd = await folderOf(400);
+  const words = ["--for-promise", "refund=no", "--exactly-these"];
+  const { origin, stop } = await startLabel(cwd, ...words);
+  const { status, html } = await labelUntilPromised(origin, isRefund);
+  expect(html).toContain("permits no act on other records");
+  const sentence =
+    /^act on "no" at 0\.98 and above: of exactly these (\d+) records without a label at most (\d+) \((4\.?\d?|5) %\) wrong, with 95 % confidence; 0 wrong of (\d+) labels\./;
+  const [, unlabelled, mostWrong, , n] = sentence.exec(status) ?? [];
+  expect(Number(n) + Number(unlabelled)).toBe(343);
+  expect(Number(n)).toBeLessThan(80);
+  expect(Number(mostWrong)).toBeLessThanOrEqual(0.05 * Number(unlabelled));
+  await stop();
+  const replayed = await promisesOf(cwd);
+  expect(replayed.stdout).toContain(`of exactly these ${unlabelled} records without a label`);
+  expect(replayed.stdout).not.toContain("at most 5 % wrong");
+
+  const act = ["act", "tickets.csv", "--artifact", "calibration/calibration.json", "--acts-only"];
+  const csv = Array.from({ length: 399 }, (_, number) => `t-${number},Ticket ${number}\n`);
+  await writeFile(join(cwd, "tickets.csv"), `id,body\n${csv.join("")}t-399,Ticket 399\n`);
+  const acts = await run(cwd, act);
+  expect(acts).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("refund no 343") });
+  expect(acts.stdout.trimEnd().split("\n")).toHaveLength(343);
+  expect(acts.stdout).toContain(`"unlabelled":${unlabelled}`);
+  // Another record was answered since: the promise is not about it.
+  await ask(cwd, 401);
+  expect((await run(cwd, act)).stdout).toBe(acts.stdout);
+
+  const fewer = await folderOf(399);
+  await copyFile(join(cwd, "calibration/calibration.json"), join(fewer, "calibration.json"));
+  await writeFile(join(fewer, "tickets.csv"), `id,body\n${csv.join("")}`);
+  const refused = await run(fewer, act.with(3, "calibration.json"));
+  expect(refused).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(refused.stderr).toContain("1 of them are missing here or have another answer");
+  const other = await run(cwd, ["label", "tickets.csv", "--for-promise", "refund=yes"]);
+  expect(other.stderr).toContain("--exactly-these");
+});

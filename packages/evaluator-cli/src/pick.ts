@@ -65,6 +65,7 @@ function drawByStrata(table: AnswerTable, { budget, seed, onePer, ...chosen }: P
 /** Draws the records that the promises of some acts take next, after the labels so far. */
 async function drawForPromise(table: AnswerTable, options: PickOptions, context: CliContext) {
   const { forPromise = [], labels: name, require: maxRisk, confidence, seed, budget } = options;
+  const { exactlyThese } = options;
   if (name === undefined) throw new UsageError("--for-promise needs --labels, the labels so far.");
   const { openPlan } = await import("evaluator-runs");
   const path = resolve(context.cwd, name);
@@ -73,7 +74,7 @@ async function drawForPromise(table: AnswerTable, options: PickOptions, context:
     await readRecords(name, context, (record) => join.add(record, name));
   }
   const columnOf = (question: string) => chooseColumn(table, { ...options, question });
-  const wanted = { forPromise, maxRisk, confidence, seed, columnOf };
+  const wanted = { forPromise, maxRisk, confidence, seed, exactlyThese, columnOf };
   const { promises } = await openPlan(path, wanted, join);
   const share = Math.ceil(budget / promises.length);
   const rows = promises.flatMap(({ question, next }) => {

@@ -15,7 +15,8 @@ import {
   printable,
   printTexts,
 } from "evaluator-kit";
-import { printCount } from "./amounts.ts";
+import type { CalibrationArtifact, Decision } from "evaluator-calibration";
+import { printCount, printCounted } from "./amounts.ts";
 import { z } from "zod";
 import { deciderOf, readCalibration } from "./calibration.ts";
 import { readTable } from "./input/read-table.ts";
@@ -48,13 +49,16 @@ export async function printActs(command: ActCommand, context: ProgramContext): P
   let checked = 0;
   await open(false, async ({ rows, calibrations }) => {
     const decider = deciderOf(calibrations);
-    for await (const { kept } of rows) {
-      decider.decide(kept);
+    let exact = 0;
+    for await (const { input, kept } of rows) {
+      const decisions = Object.values(decider.decide(kept, input.id));
+      exact += decisions.filter(isOfTheseRecords).length;
       checked += 1;
       progress.show(() => `${printCount(checked)} answers checked`);
     }
     progress.end();
     decider.check();
+    checkTheseRecords(exact, calibrations);
     return 0;
   });
   const isAgainst = await readKnownTruths(command, context);
@@ -72,6 +76,21 @@ export async function printActs(command: ActCommand, context: ProgramContext): P
     context.stderr.write(describe(counts, context.source.program));
     return counts.unanswered === 0 ? exitCodes.done : exitCodes.unanswered;
   });
+}
+
+function isOfTheseRecords(decision: Decision): boolean {
+  return decision.act !== null && decision.evidence.unlabelled !== undefined;
+}
+
+/** @throws CliError if some of the records that a promise is about are missing, or have other answers now. */
+function checkTheseRecords(found: number, calibrations: readonly CalibrationArtifact[]): void {
+  const thresholds = calibrations.flatMap((one) => one.thresholds);
+  const records = thresholds.flatMap(({ these }) => these?.records ?? []);
+  const missing = records.length - found;
+  if (missing === 0) return;
+  const promised = `The calibration promises acts on exactly ${printCounted(records.length, "record")}`;
+  const problem = `${promised}, and ${printCount(missing)} of them are missing here or have another answer`;
+  throw new CliError(`${problem}. Act on the answers that were calibrated, or calibrate again.`);
 }
 
 /** The results that acts are made of. */
@@ -212,7 +231,7 @@ async function* actLines(
   }
   const { decide } = deciderOf(calibrations);
   for await (const { input, kept } of rows) {
-    const decisions = decide(kept);
+    const decisions = decide(kept, input.id);
     for (const question of questions.filter((one) => one === (input.question ?? one))) {
       const found = decisions[question] ?? { act: null, why: "no-answer" as const };
       const isWrong = found.act !== null && isAgainst(input.id, question, found.act);

@@ -1,4 +1,4 @@
-import { printable } from "evaluator-kit";
+import { printable, printAtMost } from "evaluator-kit";
 import type { StepFacts } from "./run-facts.ts";
 
 // Created at their first use: they take as long to load as Node itself.
@@ -83,4 +83,17 @@ export function describeWrong(
     return `${printCount(wrong)} of ${printCount(labelled)} of step ${step}`;
   });
   return `Wrong answers by the labels: ${counts.join(", ")}.`;
+}
+
+/** Returns how many of exactly some records without a label are wrong at most. */
+export function printTheseRecords({
+  unlabelled,
+  mostWrong,
+}: {
+  readonly unlabelled: number;
+  readonly mostWrong: number;
+}): string {
+  const share = printAtMost(Math.ceil(1000 * (mostWrong / unlabelled) - 1e-6) / 1000);
+  const records = printCounted(unlabelled, "record");
+  return `of exactly these ${records} without a label at most ${printCount(mostWrong)} (${share})`;
 }

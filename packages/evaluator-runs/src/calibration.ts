@@ -65,10 +65,15 @@ interface DecidedEvaluation extends Pick<PrintedEvaluation, "answers" | "modelId
   readonly warnings?: readonly unknown[];
 }
 
-/** Returns for each answered question the act that a calibration promises, or why there is none. */
+/**
+ * Returns for each answered question the act that a calibration promises, or why there is none.
+ *
+ * @param id - Of the record, if all records of a promise about exactly some are there. @default it permits no act
+ */
 export function decisionsOf(
   kept: DecidedEvaluation | null,
   artifact: CalibrationArtifact | null,
+  id?: string,
 ): Readonly<Record<string, Decision>> {
   // A promise is about states that were read as a whole.
   if (kept === null || artifact === null || isStateCut({ warnings: kept.warnings ?? [] }))
@@ -76,7 +81,8 @@ export function decisionsOf(
   // `readCalibration` compared the questions of a journal.
   const { answers, modelId, questionHash = artifact.questionHash, route, steps } = kept;
   const decided = { answers, modelId, questionHash, route, steps };
-  return refuseMismatch(() => decide(decided, artifact));
+  const options = id === undefined ? {} : { id };
+  return refuseMismatch(() => decide(decided, artifact, options));
 }
 
 /** Returns a function that decides by the promises of several engines, each about its own answers. */
@@ -84,12 +90,12 @@ export function deciderOf(artifacts: readonly CalibrationArtifact[]) {
   /** Why an artifact has fitted no answer so far. */
   const misfits = new Map<CalibrationArtifact, unknown>();
   const fitting = new Set<CalibrationArtifact>();
-  const decide = (kept: DecidedEvaluation | null) => {
+  const decide = (kept: DecidedEvaluation | null, record?: string) => {
     const found: Record<string, Decision> = {};
     for (const artifact of artifacts) {
       let decisions: ReturnType<typeof decisionsOf>;
       try {
-        decisions = decisionsOf(kept, artifact);
+        decisions = decisionsOf(kept, artifact, record);
         if (Object.keys(decisions).length > 0) fitting.add(artifact);
       } catch (error) {
         // If several engines may be asked, the others' promises are about other answers.

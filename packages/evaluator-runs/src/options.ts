@@ -204,6 +204,10 @@ const declareLabel = (program: Command, { word }: RecordSource) =>
         .argParser(questionActions)
         .conflicts(["count", "onePer"]),
     )
+    .option(
+      "--exactly-these",
+      `with --for-promise: promise it of exactly these ${word}s, for a backlog of a few hundred, instead of ${word}s like them`,
+    )
     .option("--require <share>", "with --for-promise: the highest risk (default: 5%)", share)
     .option("--confidence <share>", "with --for-promise: how sure it is (default: 95%)", share)
     .addOption(

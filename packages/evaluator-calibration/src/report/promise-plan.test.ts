@@ -165,3 +165,17 @@ test("a file that is no plan is refused with its field", () => {
     "is not a plan of a promise: actions",
   );
 });
+
+test("a promise about exactly these records names those that may be acted on, without those that a label contradicts", () => {
+  const exact = { ...planFor("no"), of: "these" as const };
+  const planned = replayed(exact, []);
+  const { draw } = planned;
+  let right = 0;
+  for (; draw.state.promised === null; right += 1) draw.add(draw.next() as number, false);
+  draw.add(draw.next() as number, true);
+  const { promised: found } = draw.state;
+  expect(found).toMatchObject({ unlabelled: expect.any(Number) });
+  const { threshold = 1, unlabelled = 0 } = found ?? {};
+  expect(planned.keysAt(threshold)).toHaveLength(unlabelled + right);
+  expect(new Set(planned.keysAt(threshold)).size).toBe(unlabelled + right);
+});

@@ -3,8 +3,10 @@ import { CalibrationInputError, parseJsonAs } from "../input/input-record.ts";
 import type { AnswerColumn } from "../input/answer-column.ts";
 import type { LabelJoin } from "../input/join-labels.ts";
 import { jsonHash } from "../math/json-hash.ts";
+import { actKey } from "../act-keys.ts";
+import type { Action, LockedThreshold } from "../artifact.ts";
 import { createPromiseDraw } from "../thresholds/promise-draw.ts";
-import { toHundredths } from "../thresholds/risk-coverage.ts";
+import { complement, toHundredths } from "../thresholds/risk-coverage.ts";
 import { actionRows, toLabelledRows, topAnswers } from "./labelled-rows.ts";
 
 const openShare = z.number().check(z.gt(0), z.lt(1));
@@ -24,6 +26,8 @@ const planSchema = z.object({
   /** How sure the promises of all actions are together. */
   confidence: openShare,
   seed: z.int().check(z.minimum(0)),
+  /** The promise is about exactly these records; without it, about records like them. */
+  of: z.optional(z.literal("these")),
 });
 /** How labels are drawn one by one for a promise; it is decided before the first label. */
 export type PromisePlan = z.infer<typeof planSchema>;
@@ -40,13 +44,15 @@ export function promisePool(column: AnswerColumn) {
     (ids[one] as string) < (ids[other] as string) ? -1 : 1,
   );
   const answers = rows.map((row) => [ids[row], ...values.subarray(row * width, (row + 1) * width)]);
-  const { probability } = topAnswers(column);
+  const { option, probability } = topAnswers(column);
   return {
     column,
     rows,
     indexes: new Map(rows.map((row, index) => [row, index])),
     /** Of yes, or the largest. */
     printed: rows.map((row) => probability[row] as number),
+    /** The most probable option. */
+    tops: rows.map((row) => column.options[option[row] as number] ?? ""),
     hash: jsonHash(JSON.stringify([source.modelId, source.questionHash, answers])),
   };
 }
@@ -59,6 +65,30 @@ function poolOf(column: AnswerColumn): PromisePool {
   const pool = pools.get(column) ?? promisePool(column);
   pools.set(column, pool);
   return pool;
+}
+
+function keyOf({ column, rows, printed, tops }: PromisePool, index: number, action: Action) {
+  const p = printed[index] as number;
+  const id = column.ids[rows[index] as number] as string;
+  return actKey(
+    id,
+    action === "top" ? (tops[index] as string) : action,
+    action === "no" ? complement(p) : p,
+  );
+}
+
+/** Returns whether a promise is about a record of a column, by the id. */
+export function recordsOf(
+  { these, action }: LockedThreshold,
+  column: AnswerColumn,
+): (id: string) => boolean {
+  if (these === undefined) return () => true;
+  const pool = poolOf(column);
+  const keys = new Set(these.records);
+  return (id) => {
+    const index = pool.indexes.get(column.rowOf(id) as number);
+    return index !== undefined && keys.has(keyOf(pool, index, action));
+  };
 }
 
 /** Which actions of a plan are replayed, and the name of its file for messages. */
@@ -101,7 +131,8 @@ function replayAction(
   const { column, rows, indexes, printed } = pool;
   const { sureness } = actionRows({ p: printed, cameTrue: [] }, action);
   const shares = plan.actions.length;
-  const draw = createPromiseDraw(printed, { ...plan, action, shares });
+  const isExact = plan.of === "these";
+  const draw = createPromiseDraw(printed, { ...plan, action, shares, isExact });
   const labels = join.drawn.find((joined) => joined.column === column);
   const tested = labels ? toLabelledRows(labels).tested : { p: [], cameTrue: [] };
   const { wrong } = actionRows(tested, action);
@@ -122,6 +153,14 @@ function replayAction(
     coverageAt: (threshold: number) => {
       const least = toHundredths(threshold);
       return sureness.filter((one) => toHundredths(one) >= least).length / rows.length;
+    },
+    /** Returns the keys of the records that may be acted on at a threshold, without those that a label contradicts. */
+    keysAt: (threshold: number) => {
+      const least = toHundredths(threshold);
+      return [...rows.keys()].flatMap((index) => {
+        const isLow = toHundredths(sureness[index] as number) < least;
+        return isLow || draw.labelOf(index) === true ? [] : [keyOf(pool, index, action)];
+      });
     },
     /** Returns the id of the next record to label, and the field `draw` of its label; null at the end. */
     next: () => {

@@ -246,12 +246,18 @@ function worstRows(rows: Rows) {
 
 /** Returns the threshold of a plan in the form of an artifact. */
 function toSequential(
-  { plan: { maxRisk }, question, action, level, draw }: PlannedPromise,
+  { plan: { maxRisk }, question, action, level, draw, keysAt }: PlannedPromise,
   { confidence }: ActionOptions,
 ): LockedThreshold | null {
   const { promised } = draw.state;
+  if (promised === null) return null;
+  const { threshold, n, wrong, unlabelled, mostWrong } = promised;
   const promise = { question, action, maxRisk, confidence, level, method: "sequential" } as const;
-  return promised && { ...promise, ...promised };
+  const these =
+    unlabelled === undefined || mostWrong === undefined
+      ? null
+      : { unlabelled, mostWrong, records: keysAt(threshold) };
+  return { ...promise, threshold, n, wrong, ...(these && { these }) };
 }
 
 /** Returns the threshold of a search in the form of an artifact. */

@@ -5,7 +5,7 @@ import { playDrift } from "./drift-worlds.ts";
 import { clusterWorlds, playClusters } from "./cluster-worlds.ts";
 import { costWorlds, playCosts } from "./cost-worlds.ts";
 import { intervalWorlds, playIntervals, shareWorlds } from "./interval-worlds.ts";
-import { playRounds, promiseWorlds } from "./promise-worlds.ts";
+import { exactWorlds, playRounds, promiseWorlds } from "./promise-worlds.ts";
 
 // Plays the worlds of promise-draw.test.ts, check-threshold.test.ts and compare-releases.test.ts with many more rounds, and prints what it saw:
 // npm run test:promises -w packages/evaluator-calibration -- --rounds 1000
@@ -15,7 +15,7 @@ const share = (value: number) => `${(100 * value).toFixed(1)} %`;
 const write = (...cells: string[]) => void process.stdout.write(`| ${cells.join(" | ")} |\n`);
 write("world", "median labels", "promised", "broken at any look");
 write("---", "---", "---", "---");
-for (const world of promiseWorlds) {
+for (const world of [...promiseWorlds, ...exactWorlds]) {
   const { median, promised, broken } = playRounds(world, Number(values.rounds));
   write(world.name, `${median}`, share(promised), share(broken));
   if (broken <= 0.05 && median <= (world.medianLabels ?? Infinity)) continue;

@@ -1,4 +1,5 @@
 import { createPromiseDraw } from "../index.ts";
+import type { PromiseDraw } from "../thresholds/promise-draw.ts";
 import { seededRandom } from "../math/random.ts";
 
 type Action = "yes" | "no";
@@ -16,6 +17,10 @@ export interface PromiseWorld {
   readonly truth?: (printed: number) => number;
   /** The actions that share the level. */
   readonly actions: readonly Action[];
+  /** The promise is about exactly these records: the risk of those without a label counts. */
+  readonly isExact?: boolean;
+  /** So many records are wrong, all printed alike. */
+  readonly wrong?: number;
   /** The most labels that the first promise may take in half of the rounds. */
   readonly medianLabels?: number;
 }
@@ -54,6 +59,32 @@ export const promiseWorlds: readonly PromiseWorld[] = [
   },
 ];
 
+/** Backlogs as users have them, then those at the limit of a promise: one number of wrong records, printed alike. */
+export const exactWorlds: readonly PromiseWorld[] = [
+  ...[
+    { pool: 300, medianLabels: 95 },
+    { pool: 400, medianLabels: 85 },
+    { pool: 600, medianLabels: 80 },
+    { pool: 1000, medianLabels: 80 },
+  ].map((size) => exactWorld("yes in 10 %", { odds: [-5, 4], actions: ["no"] }, size)),
+  exactWorld("yes in 20 %", { odds: [-3, 3], actions: ["no"] }, { pool: 400 }),
+  exactWorld("yes and no", { odds: [-1, 5], actions: ["yes", "no"] }, { pool: 1000 }),
+  exactWorld("overconfident", { odds: [0, 3], printed: extreme(1.5) }, { pool: 600 }),
+  exactWorld("5 % wrong", { odds: [6, 1], truth: () => 0.95 }, { pool: 400 }),
+  ...[9, 10, 11, 12, 13, 15].map((wrong) =>
+    exactWorld(`${wrong} wrong, printed alike`, { odds: [4, 0], wrong }, { pool: 300 }),
+  ),
+];
+
+function exactWorld(
+  name: string,
+  about: Partial<PromiseWorld> & Pick<PromiseWorld, "odds">,
+  { pool, ...more }: Pick<PromiseWorld, "pool" | "medianLabels">,
+): PromiseWorld {
+  const actions = ["yes"] as const;
+  return { actions, ...about, ...more, name: `exactly ${pool}, ${name}`, pool, isExact: true };
+}
+
 const bound = { maxRisk: 0.05, confidence: 0.95 };
 
 /**
@@ -62,27 +93,44 @@ const bound = { maxRisk: 0.05, confidence: 0.95 };
  * @returns The labels up to the first promise, or null, and whether a promise was broken at any look.
  */
 function playWorld(
-  { pool, odds, printed = (p) => p, truth, actions }: PromiseWorld,
+  { pool, odds, printed = (p) => p, truth, actions, isExact = false, wrong }: PromiseWorld,
   { seed, labels: most }: { readonly seed: number; readonly labels: number },
 ) {
   const random = seededRandom(seed);
   const made = Array.from({ length: pool }, () => drawOdds(odds, random));
   const shown = made.map((p) => Math.round(100 * printed(p)) / 100);
-  const isYes = made.map((p, i) => random() < (truth?.(shown[i] as number) ?? p));
+  // The draw takes the records in an order of its own.
+  const isYes = made.map((p, i) =>
+    wrong === undefined ? random() < (truth?.(shown[i] as number) ?? p) : i >= wrong,
+  );
   const parties = actions.map((action) => ({
-    draw: createPromiseDraw(shown, { ...bound, action, seed, shares: actions.length }),
+    draw: createPromiseDraw(shown, { ...bound, action, seed, shares: actions.length, isExact }),
     isWrong: (index: number) => isYes[index] === (action === "no"),
     risks: risksOf(shown, isYes, action),
+    riskOfRest: (threshold: number, draw: PromiseDraw) => {
+      const least = Math.round(100 * threshold);
+      const left = shown.flatMap((p, i) => {
+        const at = action === "yes" ? Math.round(100 * p) : 100 - Math.round(100 * p);
+        return at >= least && draw.labelOf(i) === undefined ? [isYes[i] === (action === "no")] : [];
+      });
+      return left.filter(Boolean).length / left.length;
+    },
   }));
   const found = { first: null as number | null, isBroken: false };
   for (let labels = 1; labels <= most; labels += 1) {
-    const { draw, isWrong, risks } = parties[labels % parties.length] as (typeof parties)[number];
+    const { draw, isWrong, risks, riskOfRest } = parties[
+      labels % parties.length
+    ] as (typeof parties)[number];
     const index = draw.next();
     if (index === null) continue;
     const { promised } = draw.add(index, isWrong(index));
     if (promised === null) continue;
     found.first ??= labels;
-    found.isBroken ||= (risks[Math.round(100 * promised.threshold)] as number) > bound.maxRisk;
+    const { threshold } = promised;
+    const risk = isExact
+      ? riskOfRest(threshold, draw)
+      : (risks[Math.round(100 * threshold)] as number);
+    found.isBroken ||= risk > bound.maxRisk + 1e-9;
   }
   return found;
 }

@@ -1,8 +1,10 @@
 import { seededRandom, shuffle } from "../math/random.ts";
 import { checkRows, type Numbers } from "../math/rows.ts";
+import { choosePlan, FixedRecords, planRegion } from "./fixed-records.ts";
 import { type Bound, checkShare } from "./intervals.ts";
 import { type PromiseAction, regionOf } from "./learn-then-test.ts";
 import { countRisks, toHundredths } from "./risk-coverage.ts";
+import { evidenceOfRisk, type PromiseEvidence } from "./promise-evidence.ts";
 import { createRiskAlarm } from "./risk-alarm.ts";
 
 /** How labels are drawn for the promise of one action. */
@@ -12,10 +14,18 @@ export interface PromiseDrawOptions extends Bound {
   readonly seed: number;
   /** How many actions share 1 − confidence. @default 1 */
   readonly shares?: number;
+  /**
+   * The promise is about exactly these records: at most `maxRisk` of those without a label is wrong. Otherwise it is
+   * about records like them. @default false
+   */
+  readonly isExact?: boolean;
 }
 
 /** A threshold of the region, and the labels at it and above that count there. */
-type Test = ReturnType<typeof regionOf>[number] & typeof noLabels;
+type Test = ReturnType<typeof regionOf>[number] &
+  typeof noLabels & {
+    readonly source: PromiseEvidence;
+  };
 
 const noLabels = {
   /** The first place in the order whose record is not counted. */
@@ -37,16 +47,6 @@ const STARTS = [0.7, 0.4, 0.2, 0.1];
 // more, would run out of them.
 /** The part of the level of the start that the printed values choose, in a pool of so many records or more. */
 const CHOSEN = { part: 0.8, records: 500 };
-
-/** Each bet is that the risk is a share of the promised one, with a part of the stake. */
-const BETS = [
-  [0.01, 0.3],
-  [0.1, 0.2],
-  [0.2, 0.2],
-  [0.3, 0.1],
-  [0.4, 0.1],
-  [0.6, 0.1],
-] as const;
 
 /**
  * Returns a draw of records to label for the promise of one action. The promise may be looked at after each
@@ -86,7 +86,7 @@ export class PromiseDraw {
   #from: number | null = null;
 
   constructor(printed: Numbers, options: PromiseDrawOptions) {
-    const { action, maxRisk, confidence = 0.95, seed, shares = 1 } = options;
+    const { action, maxRisk, confidence = 0.95, seed, shares = 1, isExact = false } = options;
     checkShare("maxRisk", maxRisk);
     checkShare("confidence", confidence);
     if (!Number.isInteger(shares) || shares < 1) {
@@ -98,16 +98,17 @@ export class PromiseDraw {
     this.#sureness = action === "no" ? hundredths.map((at) => 100 - at) : hundredths;
     const sureness = Float64Array.from(this.#sureness, (at) => at / 100);
     const region = regionOf(countRisks(sureness, new Uint8Array(printed.length)), maxRisk);
-    this.#tests = region.map((part) => ({ ...part, ...noLabels }));
+    const need = shares / (1 - confidence);
+    const plans = isExact ? planRegion(region, maxRisk, need) : null;
+    this.#tests = region.flatMap((part, at) => {
+      const source = plans === null ? evidenceOfRisk(maxRisk, part.acted) : plans[at]?.fixed;
+      return source === undefined ? [] : Object.assign({ source }, part, noLabels);
+    });
     const records = [...this.#sureness.keys()].filter((index) => this.has(index));
     this.#order = shuffle(records, seededRandom(seed));
-    const starts = STARTS.map((share) =>
-      region.findIndex(({ acted }) => acted >= share * records.length),
-    );
-    const parts = this.#partsOf(starts, printed.length);
-    this.#searches = starts.map((start, at) => {
-      return { start, need: shares / (1 - confidence) / (parts[at] as number) };
-    });
+    const start = plans === null ? -1 : choosePlan(plans.filter((plan) => plan !== null));
+    this.#searches =
+      plans === null ? this.#startsOf(need, printed.length) : start < 0 ? [] : [{ start, need }];
   }
 
   /** How many records may be acted on if their printed values are true. */
@@ -130,15 +131,25 @@ export class PromiseDraw {
     const reached = this.#searches.flatMap((search) =>
       this.#tests.slice(search.start, this.#endOf(search)),
     );
-    const [promised] = reached.toSorted((one, other) => one.at - other.at);
+    const [promised] = reached
+      .filter((test) => this.#restOf(test) !== null)
+      .toSorted((one, other) => one.at - other.at);
     const withdrawn = this.#tests.findLast(({ alarmedAt }) => alarmedAt !== null);
     const nearest = this.#nearest();
     return {
       labelled: this.#labels.size,
       wrong: [...this.#labels.values()].filter(Boolean).length,
-      /** The lowest promised threshold, and the labels that were counted there; null for none yet. */
+      /**
+       * The lowest promised threshold, and the labels that were counted there; null for none yet. Of exactly these records
+       * also how many have no label, and how many of those are wrong at most.
+       */
       promised: promised
-        ? { threshold: promised.at / 100, n: promised.n, wrong: promised.wrong }
+        ? {
+            threshold: promised.at / 100,
+            n: promised.n,
+            wrong: promised.wrong,
+            ...this.#restOf(promised),
+          }
         : null,
       /** The lowest threshold whose promise later labels withdrew: `since` is the number of the label that did. */
       withdrawn: withdrawn
@@ -189,6 +200,21 @@ export class PromiseDraw {
     return this.state;
   }
 
+  /** Returns the label of a record: whether acting on it is wrong; undefined without one. */
+  labelOf(index: number): boolean | undefined {
+    return this.#labels.get(index);
+  }
+
+  /** Returns the records without a label at a threshold; null if its promise is no longer about them. */
+  #restOf({ at, acted, source }: Test) {
+    if (!(source instanceof FixedRecords)) return {};
+    // More labels were made at higher thresholds: they count as well.
+    const own = [...this.#labels].filter(([index]) => this.#isFrom(index, at));
+    const counts = { n: own.length, wrong: own.filter(([, wrong]) => wrong).length };
+    if (!source.keeps(counts)) return null;
+    return { unlabelled: acted - counts.n, mostWrong: source.most - counts.wrong };
+  }
+
   #isFrom(index: number, at: number): boolean {
     return (this.#sureness[index] ?? -1) >= at;
   }
@@ -203,21 +229,23 @@ export class PromiseDraw {
       if (!this.#isFrom(index, test.at)) continue;
       const wrong = this.#labels.get(index);
       if (wrong === undefined) return;
+      const chance = test.source.chanceOf(test);
       test.n += 1;
       test.wrong += Number(wrong);
-      if (test.alarm?.add(wrong).alarm === true) test.alarmedAt ??= test.n;
+      if (test.alarm?.add(wrong, chance).alarm === true) test.alarmedAt ??= test.n;
       // Enough once is enough: the evidence of a broken promise ever rises so far in one of so many draws.
-      test.evidence = Math.max(test.evidence, this.#evidenceOf(test));
+      test.evidence = Math.max(test.evidence, test.source.evidenceOf(test));
       if (test.evidence >= least) test.alarm ??= createRiskAlarm(this.#bound);
     }
   }
 
-  #evidenceOf({ n, wrong }: Test): number {
-    const M = this.#bound.maxRisk;
-    const payoffs = BETS.map(([share, stake]) => {
-      return stake * share ** wrong * ((1 - share * M) / (1 - M)) ** (n - wrong);
-    });
-    return payoffs.reduce((sum, payoff) => sum + payoff, 0);
+  /** Returns the searches of a promise about records like these, each with a part of the level. */
+  #startsOf(need: number, records: number) {
+    const starts = STARTS.map((share) =>
+      this.#tests.findIndex(({ acted }) => acted >= share * this.#order.length),
+    );
+    const parts = this.#partsOf(starts, records);
+    return starts.map((start, at) => ({ start, need: need / (parts[at] as number) }));
   }
 
   /** Returns the part of the level of each search: the same, or most for the one that takes the fewest labels. */
@@ -226,9 +254,7 @@ export class PromiseDraw {
     if (records < CHOSEN.records) return starts.map(() => equal);
     const labels = starts.map((start) => {
       const test = this.#tests[start];
-      return test === undefined
-        ? Infinity
-        : this.#labelsFor(test, 1 / (1 - this.#bound.confidence));
+      return test === undefined ? Infinity : labelsFor(test, 1 / (1 - this.#bound.confidence));
     });
     const fewest = Math.min(...labels);
     if (fewest === Infinity) return starts.map(() => equal);
@@ -253,18 +279,13 @@ export class PromiseDraw {
     });
     return tested
       .filter(({ test }) => test.alarmedAt === null)
-      .map(({ test, need }) => ({ test, more: this.#labelsFor(test, need) }))
+      .map(({ test, need }) => ({ test, more: labelsFor(test, need) }))
       .filter(({ more }) => more < Infinity)
       .toSorted((one, other) => one.more - other.more)[0];
   }
+}
 
-  /** Returns how many labels a test takes if the risk is that of its labels and the printed one together. */
-  #labelsFor(test: Test, need: number): number {
-    const M = this.#bound.maxRisk;
-    const risk = (test.wrong + 4 * test.printedRisk) / (test.n + 4);
-    if (risk >= M) return Number.POSITIVE_INFINITY;
-    const growth = risk * Math.log(risk / M || 1) + (1 - risk) * Math.log((1 - risk) / (1 - M));
-    const more = Math.max(1, Math.log(need / this.#evidenceOf(test)) / growth);
-    return more <= test.acted - test.n ? more : Number.POSITIVE_INFINITY;
-  }
+/** Returns how many labels a test takes if the risk is that of its labels and the printed one together. */
+function labelsFor({ n, wrong, printedRisk, source }: Test, need: number): number {
+  return source.moreLabels({ n, wrong }, (wrong + 4 * printedRisk) / (n + 4), need);
 }

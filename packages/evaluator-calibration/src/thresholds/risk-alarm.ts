@@ -48,9 +48,14 @@ export function createRiskAlarm(
   checkSaved(saved);
   let state: SavedRiskAlarm = saved;
   return {
-    /** Adds the label of one record that was acted on, and returns the state. */
-    add(wrong: boolean): RiskAlarmState {
-      state = nextState(state, wrong, { maxRisk, confidence });
+    /**
+     * Adds the label of one record that was acted on, and returns the state.
+     *
+     * @param chance - The largest chance that it is wrong if the promise is true. It changes if the records are of a fixed
+     * number. Default: `maxRisk`.
+     */
+    add(wrong: boolean, chance = maxRisk): RiskAlarmState {
+      state = nextState(state, { isWrong: wrong, chance }, { maxRisk, confidence });
       const { gains: _, ...shown } = state;
       return shown;
     },
@@ -61,14 +66,15 @@ export function createRiskAlarm(
 /** The j-th possible start of a rise has 1 / (j (j + 1)) of the stake; the rest is not bet yet. */
 function nextState(
   { n: before, wrong: wrongBefore, alarm, gains: former }: SavedRiskAlarm,
-  isWrong: boolean,
+  { isWrong, chance }: { readonly isWrong: boolean; readonly chance: number },
   { maxRisk, confidence }: Required<Bound>,
 ): SavedRiskAlarm {
   const starts = Math.floor(before / LABELS_BETWEEN) + 1;
   const begun = before % LABELS_BETWEEN === 0 ? 1 / (starts * (starts + 1)) : 0;
   const gains = BETS.map(([multiple, stake], i) => {
-    const risk = Math.min(HIGHEST_RISK, multiple * maxRisk);
-    const payoff = isWrong ? risk / maxRisk : (1 - risk) / (1 - maxRisk);
+    const risk = Math.max(chance, Math.min(HIGHEST_RISK, multiple * maxRisk));
+    // Nothing is bet on a label that may well be wrong although the promise is true.
+    const payoff = risk <= chance ? 1 : isWrong ? risk / chance : (1 - risk) / (1 - chance);
     return Math.min(LARGEST_GAIN, ((former[i] as number) + stake * begun) * payoff);
   });
   const evidence = gains.reduce((sum, gain) => sum + gain, 1 / (starts + 1));

@@ -139,6 +139,10 @@ export const reportCommands = {
           .conflicts(["acts", "onePer", "question"]),
       )
       .option("--labels <file>", "with --for-promise: the labels so far; the plan is beside them")
+      .option(
+        "--exactly-these",
+        "with --for-promise: promise it of exactly these records, for a backlog of a few hundred, instead of records like them",
+      )
       .option("--require <share>", "with --for-promise: the highest risk (default: 5%)", share)
       .option("--confidence <share>", "with --for-promise: how sure it is (default: 95%)", share)
       .option("--out <file>", "where the sheet goes; it is printed by default")

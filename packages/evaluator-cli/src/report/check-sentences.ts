@@ -35,8 +35,8 @@ export function describeRisk(
 
 /** Returns a threshold and its result on new labels, in one line. */
 export function describeCheck(check: TestedThreshold): string {
-  const { question, maxRisk } = check.locked;
-  const promise = `${question}: ${nameThreshold(check.locked)}, at most ${printAtMost(maxRisk)} wrong`;
+  const { question, maxRisk, these } = check.locked;
+  const promise = `${question}: ${nameThreshold(check.locked)}${these ? " of exactly these records" : ""}, at most ${printAtMost(maxRisk)} wrong`;
   const result =
     "evidence" in check
       ? `(evidence ${check.evidence.toFixed(2)}; ${check.needed} is an alarm)`

@@ -6,7 +6,7 @@ import {
   LEAST_JUDGED,
   type QuestionReport,
 } from "evaluator-calibration/reports";
-import { printCounted } from "evaluator-runs/source";
+import { printCounted, printTheseRecords } from "evaluator-runs/source";
 import { percent, percentRange, printAtLeast, printAtMost, printThreshold } from "evaluator-kit";
 import { describeAgreement, nameLabeler, withRange } from "./labeler-sentences.ts";
 
@@ -113,6 +113,11 @@ function permissionOf(report: QuestionReport): string {
     if (constant !== null) return ` A${constant.slice(1)}`;
     return actions.length === 0 ? "" : " No threshold can be promised from these labels yet.";
   }
+  const exact = promised.flatMap(({ these }) => these ?? []);
+  if (exact.length === promised.length) {
+    const risks = promised.map((one) => `${nameThreshold(one)}: ${describeRisk(one)} wrong`);
+    return ` You may ${risks.join(", and ")}, with ${printAtLeast(first.confidence)} confidence.`;
+  }
   const acts = promised.map(nameThreshold);
   return ` You may ${acts.join(", and ")}, without asking: at most ${printAtMost(first.maxRisk)} of that is wrong, with ${printAtLeast(first.confidence)} confidence.`;
 }
@@ -189,7 +194,7 @@ function describeAction(report: ActionReport, question: string, bound: Bound) {
       `the smallest risk that can be promised is ${printAtMost(Math.ceil(1000 * smallest.risk - 1e-6) / 1000)} at ${printThreshold(smallest.threshold)}`,
   ];
   const granted = promised && [
-    `${nameThreshold(promised)}: at most ${risk} wrong, with ${printAtLeast(bound.confidence)} confidence`,
+    `${nameThreshold(promised)}: ${describeRisk(promised)} wrong, with ${printAtLeast(bound.confidence)} confidence`,
     found && `finds ${percent(found.value)} of all yes (${percentRange(found)})`,
     passed && `lets ${percent(passed.value)} of all yes through (${percentRange(passed)})`,
     actedOnNo && `acts on ${percent(actedOnNo.value)} of all no (${percentRange(actedOnNo)})`,
@@ -231,6 +236,11 @@ function describeWithdrawal({
 function describeCost({ threshold, cost }: NonNullable<ActionReport["cost"]>): string {
   const what = threshold === null ? "never acting" : `acting at ${printThreshold(threshold)}`;
   return `${what} costs least (about ${cost.toFixed(3)} a record, on labels that did not choose it)`;
+}
+
+/** Returns the promised share of wrong acts, or of exactly some records their number. */
+export function describeRisk({ maxRisk, these }: ThresholdCheck["locked"]): string {
+  return these === undefined ? `at most ${printAtMost(maxRisk)}` : printTheseRecords(these);
 }
 
 /** Returns an act and its threshold, such as `act on "no" at 0.97 and above`. */

@@ -19,7 +19,7 @@ import {
   readParsedFile,
   UsageError,
 } from "evaluator-kit";
-import { printCount, printCounted } from "../amounts.ts";
+import { printCount, printCounted, printTheseRecords } from "../amounts.ts";
 import type { LabelFile } from "./label-file.ts";
 import type { LabelledAnswers, LabelSheet } from "./label-sheet.ts";
 import type { LabelCommand } from "../options.ts";
@@ -30,14 +30,14 @@ export async function planSheets(
   { table, questions }: LabelledAnswers,
   { labels, ...command }: Omit<LabelCommand, "labels"> & { readonly labels: LabelFile },
 ): Promise<LabelSheet[]> {
-  const { forPromise = [], require: maxRisk, confidence, seed, labeler } = command;
+  const { forPromise = [], require: maxRisk, confidence, seed, exactlyThese, labeler } = command;
   const joinLabels = () => {
     const join = new LabelJoin(table, { last: true });
     for (const record of labels.drawn) join.add(record, labels.path);
     return join;
   };
   const columnOf = (question: string) => table.largest(question);
-  const wanted = { forPromise, maxRisk, confidence, seed, columnOf };
+  const wanted = { forPromise, maxRisk, confidence, seed, exactlyThese, columnOf };
   const { plan, promises } = await openPlan(labels.path, wanted, joinLabels());
   const file = toPlanPath(labels.path);
   return [...Map.groupBy(promises, ({ question }) => question)].map(([id, own]) => {
@@ -84,6 +84,11 @@ function drawNext(promises: readonly PlannedPromise[]) {
 }
 
 function limitsOf(promises: readonly PlannedPromise[]): string[] {
+  if (promises.some(({ plan }) => plan.of === "these")) {
+    return [
+      "A promise about exactly these records takes 70 to 100 labels if the answers are good. It permits no act on other records.",
+    ];
+  }
   const small = promises.filter(({ plan, draw }) => draw.regionSize < 5 / plan.maxRisk);
   return [
     ...small.map(({ action, draw }) => {
@@ -111,9 +116,18 @@ function describe({ action, plan, draw }: PlannedPromise): string {
     return `${right}; ${more === null ? "no promise is in sight yet" : `about ${printCount(more)} more`}`;
   }
   const act = action === "top" ? "the most probable option" : `"${action}"`;
-  const risk = `at most ${printAtMost(plan.maxRisk)} wrong, with ${printAtLeast(plan.confidence)} confidence`;
+  const risk = `${describeRisk(promised, plan.maxRisk)} wrong, with ${printAtLeast(plan.confidence)} confidence`;
   const seen = `${printCount(promised.wrong)} wrong of ${printCounted(promised.n, "label")}`;
   return `act on ${act} at ${printThreshold(promised.threshold)} and above: ${risk}; ${seen}. More labels may lower the threshold further.`;
+}
+
+/** Returns the promised share of wrong acts, or of exactly some records their number. */
+function describeRisk(
+  { unlabelled, mostWrong }: NonNullable<PlannedPromise["draw"]["state"]["promised"]>,
+  maxRisk: number,
+): string {
+  if (unlabelled === undefined || mostWrong === undefined) return `at most ${printAtMost(maxRisk)}`;
+  return printTheseRecords({ unlabelled, mostWrong });
 }
 
 const defaults = { maxRisk: 0.05, confidence: 0.95, seed: 20_260_101 };
@@ -121,6 +135,8 @@ const defaults = { maxRisk: 0.05, confidence: 0.95, seed: 20_260_101 };
 /** The wanted promises; an undefined number is that of an existing plan, or the default. */
 interface WantedPlan extends Record<keyof typeof defaults, number | undefined> {
   readonly forPromise: readonly Pick<PlannedPromise, "question" | "action">[];
+  /** Promises acts on exactly the answered records. */
+  readonly exactlyThese?: boolean | undefined;
   /** Returns the answers to a question. */
   readonly columnOf: (question: string) => AnswerColumn | undefined;
 }
@@ -153,7 +169,10 @@ export async function openPlan(labelsPath: string, wanted: WantedPlan, join: Lab
   const empty = promises.find(({ draw }) => draw.regionSize === 0);
   if (empty !== undefined) {
     const problem = printable`No record may be acted on with ${empty.question}=${empty.action}`;
-    const why = `by the printed values, each threshold has more than ${printAtMost(plan.maxRisk)} wrong`;
+    const why =
+      plan.of === "these"
+        ? "too few of them are sure by their printed values to save any label"
+        : `by the printed values, each threshold has more than ${printAtMost(plan.maxRisk)} wrong`;
     throw new CliError(`${problem}: ${why}. Ask about more records, or use a higher --require.`);
   }
   const advice = "Choose another place with --labels.";
@@ -167,7 +186,14 @@ export function isOneOf(actions: WantedPlan["forPromise"]) {
     actions.some((one) => one.question === question && one.action === action);
 }
 
-function newPlan({ forPromise, columnOf, maxRisk, confidence, seed }: WantedPlan): PromisePlan {
+function newPlan({
+  forPromise,
+  columnOf,
+  maxRisk,
+  confidence,
+  seed,
+  exactlyThese = false,
+}: WantedPlan): PromisePlan {
   const unique = new Map(forPromise.map((one) => [`${one.question}=${one.action}`, one]));
   return {
     version: 1,
@@ -183,6 +209,7 @@ function newPlan({ forPromise, columnOf, maxRisk, confidence, seed }: WantedPlan
     maxRisk: maxRisk ?? defaults.maxRisk,
     confidence: confidence ?? defaults.confidence,
     seed: seed ?? defaults.seed,
+    ...(exactlyThese && { of: "these" as const }),
   };
 }
 
@@ -190,9 +217,10 @@ function checkPlan(path: string, plan: PromisePlan, wanted: WantedPlan): void {
   const isSame = (["maxRisk", "confidence", "seed"] as const).every((name) => {
     return wanted[name] === undefined || wanted[name] === plan[name];
   });
-  if (isSame && wanted.forPromise.every(isOneOf(plan.actions))) return;
+  const isOther = wanted.exactlyThese === true && plan.of !== "these";
+  if (isSame && !isOther && wanted.forPromise.every(isOneOf(plan.actions))) return;
   const names = plan.actions.map(({ question, action }) => `${question}=${action}`).join(", ");
-  const words = `--require ${plan.maxRisk} --confidence ${plan.confidence} --seed ${plan.seed}`;
+  const words = `--require ${plan.maxRisk} --confidence ${plan.confidence} --seed ${plan.seed}${plan.of === "these" ? " --exactly-these" : ""}`;
   const problem = printable`${path} plans ${names} with ${words}; another plan would be a second try`;
   throw new CliError(`${problem}. Use these words, or plan other actions with --labels FILE.`);
 }

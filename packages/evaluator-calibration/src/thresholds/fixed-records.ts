@@ -1,0 +1,175 @@
+import { binomialAtMost } from "../math/special-functions.ts";
+import type { LabelCounts, PromiseEvidence } from "./promise-evidence.ts";
+
+/** Records of a known number, some of which are labelled in a random order. */
+interface Part {
+  readonly acted: number;
+  /** The share of wrong records if the printed values are true. */
+  readonly printedRisk: number;
+}
+
+/** For more records, a promise about records like them takes as many labels. */
+const MOST_RECORDS = 10_000;
+
+// Half of the stake on nearly no risk: few of a small number of records can be wrong at all.
+/** Each bet is that the risk is a share of the promised one, with a part of the stake. */
+const BETS = [
+  [0.01, 0.5],
+  [0.2, 0.3],
+  [0.5, 0.2],
+] as const;
+
+/** A printed risk may be too low by so much; it decides about the number of labels only. */
+const DOUBT = 0.004;
+
+/** Below this share of the highest number most records need a label, so the first such number is the last tried. */
+const ENOUGH = 0.85;
+
+/** A plan that saves at least this share of the labels that the best one saves is chosen if it takes fewer. */
+const NEARLY_BEST = 0.9;
+
+const logFactorials = [0];
+
+function logFactorial(n: number): number {
+  for (let next = logFactorials.length; next <= n; next += 1) {
+    logFactorials.push((logFactorials[next - 1] as number) + Math.log(next));
+  }
+  return logFactorials[n] as number;
+}
+
+/** The log of the ways to draw some of a number in order; -Infinity if there are too few. */
+function logDraws(all: number, drawn: number): number {
+  return drawn > all ? -Infinity : logFactorial(all) - logFactorial(all - drawn);
+}
+
+/**
+ * The evidence that at most `most` of `records` are wrong: the likelihood of the labels under a mixture of fewer wrong ones,
+ * over that of one more than `most`. If more are wrong, it is a likelihood ratio of labels without replacement, and ever
+ * reaches 20 in at most 1 of 20 draws, at whichever label one looks (Waudby-Smith and Ramdas, 2020).
+ */
+export class FixedRecords implements PromiseEvidence {
+  readonly records: number;
+  readonly most: number;
+  readonly #maxRisk: number;
+  /** The stake on each number of wrong records, from 0 to `most`. */
+  readonly #stakes: Float64Array;
+
+  constructor(records: number, most: number, maxRisk: number) {
+    this.records = records;
+    this.most = most;
+    this.#maxRisk = maxRisk;
+    this.#stakes = new Float64Array(most + 1);
+    for (const [share, stake] of BETS) this.#bet(share * maxRisk, stake);
+  }
+
+  /** Bets on a risk: the binomial chances of 0 to `most` wrong records. */
+  #bet(risk: number, stake: number): void {
+    const { records } = this;
+    const chances = Array.from(this.#stakes, (_, wrong) => {
+      const ways = logDraws(records, wrong) - logFactorial(wrong);
+      return Math.exp(ways + wrong * Math.log(risk) + (records - wrong) * Math.log(1 - risk));
+    });
+    const total = chances.reduce((sum, chance) => sum + chance, 0);
+    for (const [wrong, chance] of chances.entries()) {
+      this.#stakes[wrong] = (this.#stakes[wrong] as number) + (stake * chance) / total;
+    }
+  }
+
+  /** Returns the evidence after some labels; 0 if they alone have more wrong ones. */
+  evidenceOf({ n, wrong }: LabelCounts): number {
+    if (wrong > this.most) return 0;
+    const logOf = (all: number) => logDraws(all, wrong) + logDraws(this.records - all, n - wrong);
+    const refuted = logOf(this.most + 1);
+    if (refuted === -Infinity) return Infinity;
+    let evidence = 0;
+    for (let all = wrong; all <= this.most; all += 1) {
+      evidence += (this.#stakes[all] as number) * Math.exp(logOf(all) - refuted);
+    }
+    return evidence;
+  }
+
+  /** Returns the fewest labels, so many of them wrong, that have the evidence; all records if none have it. */
+  labelsFor(need: number, wrong: number): number {
+    let [low, high] = [wrong, this.records];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.evidenceOf({ n: middle, wrong }) >= need) high = middle;
+      else low = middle;
+    }
+    return high;
+  }
+
+  /** Returns whether at most the promised share of the records without a label is wrong if at most `most` of all are. */
+  keeps({ n, wrong }: LabelCounts): boolean {
+    const left = this.records - n;
+    return left > 0 && wrong <= this.most && this.most - wrong <= this.#maxRisk * left + 1e-9;
+  }
+
+  moreLabels({ n, wrong }: LabelCounts, risk: number, need: number): number {
+    if (risk >= this.#maxRisk) return Infinity;
+    const after = (more: number) => ({ n: n + more, wrong: wrong + Math.floor(risk * more) });
+    let [low, high] = [0, this.records - n];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.evidenceOf(after(middle)) >= need) high = middle;
+      else low = middle;
+    }
+    return this.keeps(after(high)) ? high : Infinity;
+  }
+
+  chanceOf({ n, wrong }: LabelCounts): number {
+    return n < this.records ? Math.max(0, this.most - wrong) / (this.records - n) : 0;
+  }
+}
+
+/** How many wrong records may be among some, so that labels of a part can show it, and what that takes. */
+interface Plan {
+  readonly fixed: FixedRecords;
+  /** The chance that labels show it if the printed risk is true. */
+  readonly chance: number;
+  /** The labels that it takes if all are right. */
+  readonly labels: number;
+}
+
+/**
+ * Returns how many of some records may be wrong at most, decided before any label: the number by which labels are likely to
+ * save the most others, if at most `maxRisk` of the records without a label may be wrong. Null
+ * if no number has that.
+ */
+function planFixedRecords(
+  { acted, printedRisk }: Part,
+  maxRisk: number,
+  need: number,
+): Plan | null {
+  const highest = Math.floor(maxRisk * acted + 1e-9);
+  let best: Plan | null = null;
+  for (let most = highest; most >= 1; most -= 1) {
+    const fixed = new FixedRecords(acted, most, maxRisk);
+    const paths = [0, 1, 2, 3, 4]
+      .map((wrong) => ({ wrong, n: fixed.labelsFor(need, wrong) }))
+      .filter((path) => fixed.keeps(path));
+    const [first] = paths;
+    if (first === undefined) continue;
+    const chances = paths.map(({ wrong, n }) => binomialAtMost(wrong, n, printedRisk + DOUBT));
+    const chance = Math.max(...chances);
+    if (chance > 1.02 * (best?.chance ?? 0)) best = { fixed, chance, labels: first.n };
+    if (most < ENOUGH * highest) break;
+  }
+  return best;
+}
+
+/** Returns the plan of each part of a region. @throws RangeError if it has too many records. */
+export function planRegion(region: readonly Part[], maxRisk: number, need: number) {
+  const records = region.at(-1)?.acted ?? 0;
+  if (records <= MOST_RECORDS) return region.map((part) => planFixedRecords(part, maxRisk, need));
+  const problem = `${records} records may be acted on; a promise about exactly these takes at most ${MOST_RECORDS}`;
+  throw new RangeError(`${problem}. One about records like them takes as many labels.`);
+}
+
+/** Returns the index of the plan that takes the fewest labels of those that save about the most; -1 without a plan. */
+export function choosePlan(plans: readonly Plan[]): number {
+  const top = Math.max(0, ...plans.map(({ chance }) => chance));
+  const good = [...plans.keys()].filter((at) => (plans[at] as Plan).chance >= NEARLY_BEST * top);
+  const labelsOf = (at: number) => (plans[at] as Plan).labels;
+  return good.toSorted((one, other) => labelsOf(one) - labelsOf(other))[0] ?? -1;
+}
