@@ -239,7 +239,7 @@ function describeCost({ threshold, cost }: NonNullable<ActionReport["cost"]>): s
 }
 
 /** Returns the promised share of wrong acts, or of exactly some records their number. */
-export function describeRisk({ maxRisk, these }: ThresholdCheck["locked"]): string {
+function describeRisk({ maxRisk, these }: ThresholdCheck["locked"]): string {
   return these === undefined ? `at most ${printAtMost(maxRisk)}` : printTheseRecords(these);
 }
 
