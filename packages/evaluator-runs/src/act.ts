@@ -1,6 +1,6 @@
 import { createReadStream, existsSync, statSync } from "node:fs";
 import { answerSchema, type Questions } from "evaluator-client";
-import type { CalibrationArtifact } from "evaluator-calibration";
+import type { CalibrationArtifact, Decision } from "evaluator-calibration";
 import {
   AnswerTable,
   CalibrationInputError,
@@ -15,7 +15,6 @@ import {
   printable,
   printTexts,
 } from "evaluator-kit";
-import type { CalibrationArtifact, Decision } from "evaluator-calibration";
 import { printCount, printCounted } from "./amounts.ts";
 import { z } from "zod";
 import { deciderOf, readCalibration } from "./calibration.ts";
