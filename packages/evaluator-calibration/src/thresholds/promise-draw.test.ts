@@ -113,50 +113,6 @@ test.each([
   expect(withdrawn / promised).toBeGreaterThanOrEqual(least);
 });
 
-describe("a promise about exactly these records", () => {
-  const exact = { ...asked, isExact: true };
-  const alike = new Float64Array(300).fill(0.99);
-
-  test("73 right labels of 300 promise at most 11 wrong among the other 227, which is within 5 %", () => {
-    const draw = createPromiseDraw(alike, exact);
-    label(draw, 72);
-    expect(draw.state).toMatchObject({ promised: null, more: 1 });
-    label(draw, 1);
-    const promise = { threshold: 0.99, n: 73, wrong: 0, unlabelled: 227, mostWrong: 11 };
-    expect(draw.state.promised).toEqual(promise);
-    expect(11 / 227).toBeLessThanOrEqual(0.05);
-  });
-
-  test("two actions share the level, and take more labels", () => {
-    const draw = createPromiseDraw(alike, { ...exact, shares: 2 });
-    label(draw, 80);
-    expect(draw.state.promised).toBeNull();
-  });
-
-  test("the promise ends if so many are labelled that 5 % of the rest are fewer than may be wrong", () => {
-    const draw = createPromiseDraw(alike, exact);
-    label(draw, 80);
-    expect(draw.state.promised).toMatchObject({ unlabelled: 220, mostWrong: 11 });
-    label(draw, 1);
-    expect(draw.state.promised).toBeNull();
-  });
-
-  test("more wrong labels than the promise allows withdraw it", () => {
-    const draw = createPromiseDraw(alike, exact);
-    label(draw, 75);
-    label(draw, 40, () => true);
-    expect(draw.state.promised).toBeNull();
-    expect(draw.state.withdrawn).toMatchObject({ threshold: 0.99, since: expect.any(Number) });
-  });
-
-  test("so few records that each label saves none have no plan, and too many are refused", () => {
-    expect(createPromiseDraw(alike.slice(0, 40), exact).regionSize).toBe(0);
-    expect(() => createPromiseDraw(new Float64Array(10_001).fill(0.99), exact)).toThrow(
-      "at most 10000",
-    );
-  });
-});
-
 test("no record is drawn twice, and only those that may be acted on", () => {
   const drawn = label(createPromiseDraw(printed, asked), Infinity);
   expect(new Set(drawn).size).toBe(1200);
