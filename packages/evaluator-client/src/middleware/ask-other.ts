@@ -19,22 +19,29 @@ export async function askOther(
   { signal, headers, providerOptions, elsewhere }: MiddlewareCall,
 ): Promise<Evaluation> {
   const earlier = elsewhere.lost;
-  let lostAttempts = 0;
+  let [lostAttempts, onTheWay] = [0, 0];
   const beforeAttempt = async (lost: number, usdPerMillionTokens?: number, mostTokens?: number) => {
     Object.assign(elsewhere, { usdPerMillionTokens, mostTokens });
     lostAttempts = lost;
     // The attempt counts while it is on the way, beside the answers that the call already has.
     elsewhere.lost = earlier + lost + elsewhere.answered;
+    onTheWay = 0;
     await elsewhere.check();
+    onTheWay = 1;
   };
   try {
     const options = { signal, headers, providerOptions, beforeAttempt };
     const evaluation = await untilAborted(helper.evaluate(request, options), signal);
-    elsewhere.lost = earlier + lostAttempts;
-    elsewhere.answered += evaluation.steps?.length ?? 1;
+    const { steps = [evaluation] } = evaluation;
+    // Its answers before the last attempt are among the lost ones that it reported; they came.
+    const came = steps.filter(({ timing }) => timing.attempts > 0).length - onTheWay;
+    elsewhere.lost = earlier + Math.max(0, lostAttempts - Math.max(0, came));
+    elsewhere.answered += steps.length;
     return evaluation;
   } catch (error) {
-    if (error instanceof ConnectionError && error.maybeBilled) lostAttempts += 1;
+    // One that the end of the call met on the way is counted there.
+    const isEnd = signal?.aborted === true && error === signal.reason;
+    if (!isEnd && error instanceof ConnectionError && error.maybeBilled) lostAttempts += 1;
     elsewhere.lost = earlier + lostAttempts;
     throw error;
   }

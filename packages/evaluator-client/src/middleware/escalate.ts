@@ -89,6 +89,7 @@ function answersDespite(
   const lostAttempts = elsewhere.lost - lostEarlier;
   if (answered === null)
     elsewhere.lost = lostEarlier + billedAttempts(error, { lostAttempts, signal });
+  else elsewhere.answered += 1;
   const { name = "Error", message } = Object(error) as Partial<Error>;
   // The text of an error that is not ours may contain the state.
   return { answered, failure: error instanceof EvaluatorError ? `${name}: ${message}` : name };
