@@ -18,6 +18,8 @@ export interface PromiseArtifact {
     readonly threshold: number;
     readonly maxRisk?: number | undefined;
     readonly confidence?: number | undefined;
+    /** Of a promise about exactly some records: an answer about any other is unsure. */
+    readonly these?: unknown;
   }[];
 }
 
@@ -25,8 +27,8 @@ export interface PromiseArtifact {
  * When an answer is unsure, by its printed probabilities:
  * - `below`: its most probable side, option or level is less probable than this, 0 to 1;
  * - `between`: yes is more probable than the first and less than the second, 0 to 1;
- * - `promise`: it reaches no threshold of a calibration artifact, another model gave it, or the service did not
- *   read the whole state.
+ * - `promise`: it reaches no threshold of a calibration artifact, another model gave it, the service did not
+ *   read the whole state, or the promise is about exactly some records.
  */
 export type Bound =
   | { readonly below: number }
@@ -45,6 +47,7 @@ const thresholdSchema = z.object({
   threshold: share,
   maxRisk: z.optional(share),
   confidence: z.optional(share),
+  these: z.optional(z.unknown()),
 });
 const artifactSchema = z.object({
   model: z.object({ id: z.nullable(z.string()) }),
@@ -176,9 +179,10 @@ function isSure(
   }
   const { model, thresholds } = bound.promise;
   const actions: Readonly<Record<string, number>> = isYesNo ? shares : { top: greatest };
-  // As `decide` of evaluator-calibration: the promise was made in hundredths.
-  const reaches = ({ question, action, threshold }: (typeof thresholds)[number]) =>
+  // As `decide` of evaluator-calibration without an id: the promise was made in hundredths.
+  const reaches = ({ question, action, threshold, these }: (typeof thresholds)[number]) =>
     question === id &&
+    these === undefined &&
     Object.hasOwn(actions, action) &&
     Math.round(100 * (actions[action] as number)) >= Math.round(100 * threshold);
   return modelId === model.id && thresholds.some(reaches);

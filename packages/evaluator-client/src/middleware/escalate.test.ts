@@ -117,6 +117,12 @@ test("an answer of another model than the promise is for is unsure", async () =>
   expect((await run.ask()).route?.scam.step).toBe(2);
 });
 
+test("an answer has no part in a promise about exactly some records", async () => {
+  const thresholds = artifact.thresholds.map((threshold) => ({ ...threshold, these: {} }));
+  const run = escalating({ bounds: { scam: { promise: { ...artifact, thresholds } } } });
+  expect((await run.ask()).route?.scam.step).toBe(2);
+});
+
 const cut = [{ type: "state-cut", message: "It was cut." }];
 
 test("no promise holds for a state that was not read as a whole", async () => {

@@ -117,12 +117,19 @@ const promise = {
   ],
 };
 
+const these = { unlabelled: 227, mostWrong: 11, records: ["a key"] };
+const ofTheseRecords = {
+  ...promise,
+  thresholds: promise.thresholds.map((threshold) => ({ ...threshold, these })),
+};
+
 test.each([
   ["approved", 0.8, promise],
   ["undecided", 0.79, promise],
   ["undecided", 0.02, promise],
   ["undecided", 0.99, { ...promise, model: { id: "another" } }],
   ["undecided", 0.99, { ...promise, questionHash: "another" }],
+  ["undecided", 0.99, ofTheseRecords],
 ])("with a promise a call is %s at %d", async (status, harmless, artifact) => {
   const { transport } = answeringTransport({ answers: { harmless } });
   const approved = { harmless: { is: "yes", promise: artifact } };

@@ -165,7 +165,8 @@ function findingOf(
 function promiseOf(id: string, requirement: Requirement, acts: readonly string[]): string {
   if (!("promise" in requirement)) return "";
   const promised = requirement.promise.thresholds.find(
-    ({ question, action }) => question === id && (action === "top" || acts.includes(action)),
+    ({ question, action, these }) =>
+      question === id && these === undefined && (action === "top" || acts.includes(action)),
   );
   const { maxRisk, confidence } = promised ?? {};
   if (maxRisk === undefined || confidence === undefined) return "";
