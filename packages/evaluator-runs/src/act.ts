@@ -46,20 +46,21 @@ export async function printActs(command: ActCommand, context: ProgramContext): P
       : await use(readAnswers());
   const progress = createProgress(context);
   let checked = 0;
+  let isExact = false;
   await open(false, async ({ rows, calibrations }) => {
     const decider = deciderOf(calibrations);
-    let exact = 0;
     for await (const { input, kept } of rows) {
-      const decisions = Object.values(decider.decide(kept, input.id));
-      exact += decisions.filter(isOfTheseRecords).length;
+      decider.decide(kept, input.id);
       checked += 1;
       progress.show(() => `${printCount(checked)} answers checked`);
     }
     progress.end();
     decider.check();
-    checkTheseRecords(exact, calibrations);
+    isExact = theseRecords(calibrations).length > 0;
     return 0;
   });
+  // In the order of the input, as the printed acts: the journal may have records that the input has no more.
+  if (isExact) await open(true, checkTheseRecords);
   const isAgainst = await readKnownTruths(command, context);
   let isPrinting = false;
   return await open(true, async (results) => {
@@ -81,13 +82,19 @@ function isOfTheseRecords(decision: Decision): boolean {
   return decision.act !== null && decision.evidence.unlabelled !== undefined;
 }
 
+function theseRecords(calibrations: readonly CalibrationArtifact[]): readonly string[] {
+  return calibrations.flatMap((one) => one.thresholds).flatMap(({ these }) => these?.records ?? []);
+}
+
 /** @throws CliError if some of the records that a promise is about are missing, or have other answers now. */
-function checkTheseRecords(found: number, calibrations: readonly CalibrationArtifact[]): void {
-  const thresholds = calibrations.flatMap((one) => one.thresholds);
-  const records = thresholds.flatMap(({ these }) => these?.records ?? []);
-  const missing = records.length - found;
-  if (missing === 0) return;
-  const promised = `The calibration promises acts on exactly ${printCounted(records.length, "record")}`;
+async function checkTheseRecords({ rows, calibrations }: ActInput): Promise<number> {
+  const { decide } = deciderOf(calibrations);
+  let missing = theseRecords(calibrations).length;
+  const promised = `The calibration promises acts on exactly ${printCounted(missing, "record")}`;
+  for await (const { input, kept } of rows) {
+    missing -= Object.values(decide(kept, input.id)).filter(isOfTheseRecords).length;
+  }
+  if (missing === 0) return 0;
   const problem = `${promised}, and ${printCount(missing)} of them are missing here or have another answer`;
   throw new CliError(`${problem}. Act on the answers that were calibrated, or calibrate again.`);
 }
