@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import {
   percent,
   percentRange,
+  printRange,
   printAtLeast,
   printAtMost,
   printPValue,
@@ -41,6 +42,15 @@ test.each([
   [Number.NaN, Number.NaN, "– to –"],
 ])("the interval from %s to %s is %s", (low, high, printed) => {
   expect(percentRange({ low, high })).toBe(printed);
+});
+
+test.each([
+  [0.0496, 0.0504, "4.9 % to 5.1 %", "0.04 to 0.06"],
+  [0.05, 0.29, "5.0 % to 29.0 %", "0.05 to 0.29"],
+  [0.9996, 1, "99.9 % to 100.0 %", "0.99 to 1.00"],
+])("from %s to %s with decimals is %s and %s", (low, high, shares, values) => {
+  expect(percentRange({ low, high }, 1)).toBe(shares);
+  expect(printRange({ low, high })).toBe(values);
 });
 
 test("a p-value is never 0, and a threshold is never printed below itself", () => {

@@ -19,11 +19,23 @@ export function percent(share: number): string {
   return `${withoutMinusZero(Math.round(100 * share)).toLocaleString("en")} %`;
 }
 
-/** Prints an interval in whole per cent, rounded to the outside. */
-export function percentRange({ low, high }: { readonly low: number; readonly high: number }) {
+interface Range {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Prints an interval of shares in per cent, rounded to the outside. */
+export function percentRange({ low, high }: Range, decimals = 0): string {
   if (Number.isNaN(low) || Number.isNaN(high)) return "– to –";
-  const [from, to] = [Math.floor(100 * low + ROUNDING), Math.ceil(100 * high - ROUNDING)];
-  return `${withoutMinusZero(from)} % to ${withoutMinusZero(to)} %`;
+  return printRange({ low: 100 * low, high: 100 * high }, { decimals, unit: " %" });
+}
+
+/** Prints an interval, rounded to the outside. */
+export function printRange({ low, high }: Range, { decimals = 2, unit = "" } = {}): string {
+  const scale = 10 ** decimals;
+  const ends = [Math.floor(scale * low + ROUNDING), Math.ceil(scale * high - ROUNDING)];
+  const printed = ends.map((end) => withoutMinusZero(end / scale).toFixed(decimals) + unit);
+  return printed.join(" to ");
 }
 
 /** Prints a p-value with three decimals, never as 0. */

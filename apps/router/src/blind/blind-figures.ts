@@ -1,6 +1,5 @@
-import { estimate, figure } from "../labels/figures.ts";
+import { estimate, figure, points } from "../labels/figures.ts";
 import { meanOf } from "../labels/tier-points.ts";
-import { points } from "../labels/verdict.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import { visitLatest } from "../report/latest-messages.ts";
 import { type BlindNote, type Note, noteOf } from "../report/read-records.ts";

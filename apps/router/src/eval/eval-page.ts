@@ -1,5 +1,5 @@
 import type { Interval } from "evaluator-calibration";
-import { toPrintable } from "evaluator-kit";
+import { percentRange, toPrintable } from "evaluator-kit";
 import { curve, html, type Html, page, type PageLink, plot, table } from "evaluator-kit/page";
 import { type Decider, describeDecider } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
@@ -87,8 +87,8 @@ function sectionsOf({ confusion, ways, orders, categories, costBasis, ...shares 
   return sections.filter(({ rows }) => rows.length > 0);
 }
 
-function percent({ share, low, high }: Interval & { readonly share: number }): string {
-  return figure({ value: share, low, high }, (each) => `${(100 * each).toFixed(1)} %`);
+function percent({ share, ...interval }: Interval & { readonly share: number }): string {
+  return `${(100 * share).toFixed(1)} % (${percentRange(interval, 1)})`;
 }
 
 function describeSource({ n, name, decider, asked }: RoutingFigures): string {

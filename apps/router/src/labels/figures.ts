@@ -28,15 +28,31 @@ export function estimate<TRow, TFigures extends Record<string, number | null>>(
   };
 }
 
-/** Returns a figure with its interval, by default of three digits; a dash for null. */
+/** To the next figure, or for an end of an interval down or up. */
+type FigureRounding = "halfExpand" | "floor" | "ceil";
+
+/** Returns a figure with its interval, by default of three digits and rounded to the outside; a dash for null. */
 export function figure(estimate: Estimate | null, print = inThreeDigits): string {
   if (estimate === null) return "–";
-  const [at, from, to] = [estimate.value, estimate.low, estimate.high].map(print);
-  return `${at} (${from} to ${to})`;
+  const { value, low, high } = estimate;
+  return `${print(value, "halfExpand")} (${print(low, "floor")} to ${print(high, "ceil")})`;
 }
 
-function inThreeDigits(value: number): string {
-  return value.toLocaleString("en", { maximumSignificantDigits: 3 });
+function inThreeDigits(value: number, roundingMode: FigureRounding): string {
+  return value.toLocaleString("en", { maximumSignificantDigits: 3, roundingMode });
+}
+
+/** Returns a quality in hundredths, without the sign of -0. */
+export function points(quality: number, roundingMode: FigureRounding): string {
+  // The product of a decimal fraction is not exact, and its error must not move an end.
+  return Number((100 * quality).toFixed(9))
+    .toLocaleString("en", {
+      minimumFractionDigits: 1,
+      maximumFractionDigits: 1,
+      roundingMode,
+      signDisplay: "negative",
+    })
+    .replace("-", "\u2212");
 }
 
 /** A prompt in an order: the quality that the dear tier adds, and the value that is its place. */

@@ -1,6 +1,6 @@
 import type { Estimate } from "evaluator-calibration/reports";
 import { twoSidedP } from "evaluator-calibration/statistics";
-import { type Draws, estimate, figure, gainOf, ROUNDING, toGaps } from "./figures.ts";
+import { type Draws, estimate, figure, gainOf, points, ROUNDING, toGaps } from "./figures.ts";
 import { type LabelledPrompt, pointOf, tierPoints } from "./tier-points.ts";
 
 /** The fewest different prompts for an advice. */
@@ -70,14 +70,9 @@ export function doubtOf(n: number, of: Estimate & { name: string; chance: number
 
 /** Describes a routing beside always frontier. */
 export function describeRouting(threshold: number, saving: number, quality: Estimate): string {
-  const half = points((quality.high - quality.low) / 2);
+  const half = points((quality.high - quality.low) / 2, "ceil");
   const percent = Math.floor(100 * saving + ROUNDING);
-  return `With ${Number(threshold.toPrecision(2))}: ${percent} % cheaper, quality ${points(quality.value)} ± ${half} points`;
-}
-
-/** Returns a quality in hundredths, without the sign of -0. */
-export function points(quality: number): string {
-  return (Math.round(1000 * quality) / 10 + 0).toFixed(1).replace("-", "\u2212");
+  return `With ${Number(threshold.toPrecision(2))}: ${percent} % cheaper, quality ${points(quality.value, "halfExpand")} ± ${half} points`;
 }
 
 /** Worlds of two values that pass at 2.5 % although their mean is 0: with none 16 %, one 4.8 %, two 2.4 %. */

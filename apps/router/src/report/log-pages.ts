@@ -1,3 +1,4 @@
+import { percent } from "evaluator-kit";
 import { html, type Html, page, table } from "evaluator-kit/page";
 import { deciderOf } from "../decision/decide.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
@@ -121,11 +122,12 @@ function sharesOf({ probabilities, tierChosen }: LoggedRecord): Html | null {
   if (probabilities === null) return null;
   const shares = tierNames.map((tier) => {
     const share = probabilities[tier] ?? 0;
-    const [chosen, percent] = [tier === tierChosen ? "chosen" : "", (100 * share).toFixed(0)];
+    const chosen = tier === tierChosen ? "chosen" : "";
     return html`<div class="share ${chosen}" data-tier="${tier}">
       <dt>${tier}</dt>
       <dd>
-        <span class="bar" style="--share:${share}"></span><span class="percent">${percent} %</span>
+        <span class="bar" style="--share:${share}"></span
+        ><span class="percent">${percent(share)}</span>
       </dd>
     </div>`;
   });

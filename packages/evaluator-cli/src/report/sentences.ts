@@ -130,11 +130,7 @@ function describeConstant({ n, verdict, scores }: QuestionReport): string | null
     verdict === "worthless"
       ? "the answers add nothing to that"
       : "an act that it keeps as well is not promised";
-  return `always "${always}" would be wrong in ${tenth(wrong.value)} (${tenth(wrong.low)} to ${tenth(wrong.high)}); ${than}.`;
-}
-
-function tenth(share: number): string {
-  return `${(100 * share).toFixed(1)} %`;
+  return `always "${always}" would be wrong in ${(100 * wrong.value).toFixed(1)} % (${percentRange(wrong, 1)}); ${than}.`;
 }
 
 /** So many labelers are listed by name. */
@@ -206,7 +202,7 @@ function describeAction(report: ActionReport, question: string, bound: Bound) {
     granted && withdrawn && `the promise at ${describeWithdrawal(withdrawn)}`,
     onAverage === null
       ? null
-      : `on average only, and as a share of all records: wrong acts stay under ${risk} at ${onAverage.toFixed(2)}`,
+      : `on average only, and as a share of all records: wrong acts stay under ${risk} at ${printThreshold(onAverage)}`,
     cost && describeCost(cost),
   ];
   return `${parts.filter((part) => part !== null).join("; ")}.`;

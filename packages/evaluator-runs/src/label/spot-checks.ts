@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { CalibrationArtifact } from "evaluator-calibration";
 import { checkThresholds } from "evaluator-calibration/statistics";
 import { LabelJoin, printedOf, toLabelledRows } from "evaluator-calibration/reports";
-import { printable } from "evaluator-kit";
+import { printable, printRange } from "evaluator-kit";
 import type { LabelFile } from "./label-file.ts";
 import { drawSheets, type LabelledAnswers, type LabelSheet } from "./label-sheet.ts";
 
@@ -56,7 +56,7 @@ export function auditLines(
   });
   return checkThresholds(tests).map(({ locked, n, wrong, low, high, verdict }) => {
     const kept = verdict === "holds" ? "kept" : verdict;
-    const seen = `${wrong} wrong of ${n} (${low.toFixed(2)} to ${high.toFixed(2)})`;
+    const seen = `${wrong} wrong of ${n} (${printRange({ low, high })})`;
     return printable`Audit: ${locked.question} ${locked.action}: ${kept}, ${seen}`;
   });
 }

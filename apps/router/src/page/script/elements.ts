@@ -56,8 +56,8 @@ function announceCopy(button: HTMLElement, state: "copied" | "failed"): void {
 
 /** Returns a share in percent: a printed 1 is at least 0.995, a 0 below 0.005 (contract 2.4). */
 export function percent(probability: number): string {
-  if (probability >= 1) return "> 99 %";
-  if (probability <= 0) return "< 1 %";
+  if (probability >= 0.995) return "> 99 %";
+  if (probability < 0.005) return "< 1 %";
   return `${Math.round(probability * 100)} %`;
 }
 

@@ -2,7 +2,14 @@ import { expect, test } from "vitest";
 import { duration, percent, tokens, usd } from "./elements.ts";
 
 test("a printed 1 and a printed 0 are not certain", () => {
-  expect([1, 0.97, 0.005, 0].map(percent)).toEqual(["> 99 %", "97 %", "1 %", "< 1 %"]);
+  expect([1, 0.996, 0.97, 0.005, 0.004, 0].map(percent)).toEqual([
+    "> 99 %",
+    "> 99 %",
+    "97 %",
+    "1 %",
+    "< 1 %",
+    "< 1 %",
+  ]);
 });
 
 test("times are in milliseconds, then in seconds", () => {
