@@ -170,16 +170,34 @@ test("a promise about exactly these records names those that may be acted on, wi
   const exact = { ...planFor("no"), of: "these" as const };
   const planned = replayed(exact, []);
   const { draw } = planned;
-  const labelledIndexes: number[] = [];
+  const drawn: PlannedLabel[] = [];
   while (draw.state.promised === null) {
-    const index = draw.next() as number;
-    draw.add(index, false);
-    labelledIndexes.push(index);
+    const next = planned.next() as PlannedLabel;
+    draw.add(pool.indexes.get(pool.column.rowOf(next.id) as number) as number, false);
+    drawn.push({ ...next, truth: false });
   }
   const { threshold } = draw.state.promised;
-  const before = planned.keysAt(threshold);
-  draw.add(theOne(labelledIndexes.slice(-1)), true);
-  const after = new Set(planned.keysAt(threshold));
-  expect(after.size).toBe(before.length - 1);
-  expect(before.filter((key) => !after.has(key))).toHaveLength(1);
+  const theseOf = (labels: readonly PlannedLabel[]) => {
+    const { promised } = replayed(exact, labels).draw.state;
+    const counts = { unlabelled: promised?.unlabelled ?? 0, mostWrong: promised?.mostWrong ?? 0 };
+    return replayed(exact, labels).theseAt(threshold, counts);
+  };
+  const before = theseOf(drawn);
+  const records = before?.records ?? [];
+  const ids = new Set(drawn.map(({ id }) => id));
+  const others = rows.filter(({ id, p }) => p < 1 - threshold && !ids.has(id));
+  // These were labelled for another purpose, one as a mistake and one as no one can tell.
+  const other = (truth: boolean | null) => ({ truth, ...(truth === null && { skipped: true }) });
+  const [one, two, ...more] = others.map(({ id }) => id);
+  const plain = [Object.assign(other(true), { id: `${one}` }), { ...other(null), id: `${two}` }];
+  const after = theseOf([...drawn, ...plain]);
+  expect(after).toMatchObject({
+    unlabelled: (before?.unlabelled ?? 0) - 2,
+    mostWrong: (before?.mostWrong ?? 0) - 2,
+  });
+  expect(records.filter((key) => !after?.records.includes(key))).toHaveLength(2);
+  const mistakes = more.slice(0, (before?.mostWrong ?? 0) + 1).map((id) => ({ id, truth: true }));
+  expect(theseOf([...drawn, ...mistakes])).toBeNull();
+  const last = Object.assign({}, drawn.at(-1), { truth: true });
+  expect(theseOf([...drawn.slice(0, -1), last])?.records).toHaveLength(records.length - 1);
 });

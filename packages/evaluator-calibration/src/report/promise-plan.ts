@@ -123,6 +123,15 @@ export function replayPlan(
   });
 }
 
+/** Returns the records that labels contradict that were not made for the plan; it does not count them otherwise. */
+function wrongIndexes({ column, indexes }: PromisePool, join: LabelJoin, action: Action) {
+  const joined = join.columns.find((one) => one.column === column);
+  if (joined === undefined) return new Set<number>();
+  const { wrong } = actionRows(toLabelledRows(joined).tested, action);
+  const rows = joined.rows.filter((_, at) => wrong[at] === 1);
+  return new Set(rows.map((row) => indexes.get(row) as number));
+}
+
 function replayAction(
   plan: PromisePlan,
   { question, action }: PromisePlan["actions"][number],
@@ -140,6 +149,7 @@ function replayAction(
     const index = indexes.get(row) as number;
     if (draw.has(index)) draw.add(index, wrong[at] === 1);
   }
+  const refuted = wrongIndexes(pool, join, action);
   return {
     plan,
     question,
@@ -154,13 +164,24 @@ function replayAction(
       const least = toHundredths(threshold);
       return sureness.filter((one) => toHundredths(one) >= least).length / rows.length;
     },
-    /** Returns the keys of the records that may be acted on at a threshold, without those that a label contradicts. */
-    keysAt: (threshold: number) => {
+    /**
+     * Returns what a promise about exactly these records permits at a threshold: the keys of those that no label contradicts,
+     * and the counts of those without a label. Null if labels refute it, whatever they were made for.
+     */
+    theseAt: (threshold: number, counts: { unlabelled: number; mostWrong: number }) => {
       const least = toHundredths(threshold);
-      return [...rows.keys()].flatMap((index) => {
-        const isLow = toHundredths(sureness[index] as number) < least;
-        return isLow || draw.labelOf(index) === true ? [] : [keyOf(pool, index, action)];
-      });
+      const above = [...rows.keys()].filter(
+        (index) => toHundredths(sureness[index] as number) >= least,
+      );
+      const known = above.filter(
+        (index) => refuted.has(index) && draw.labelOf(index) === undefined,
+      );
+      const mostWrong = counts.mostWrong - known.length;
+      const records = above
+        .filter((index) => draw.labelOf(index) !== true && !refuted.has(index))
+        .map((index) => keyOf(pool, index, action));
+      const unlabelled = counts.unlabelled - known.length;
+      return mostWrong < 0 ? null : { unlabelled, mostWrong, records };
     },
     /** Returns the id of the next record to label, and the field `draw` of its label; null at the end. */
     next: () => {

@@ -246,18 +246,17 @@ function worstRows(rows: Rows) {
 
 /** Returns the threshold of a plan in the form of an artifact. */
 function toSequential(
-  { plan: { maxRisk }, question, action, level, draw, keysAt }: PlannedPromise,
+  { plan: { maxRisk }, question, action, level, draw, theseAt }: PlannedPromise,
   { confidence }: ActionOptions,
 ): LockedThreshold | null {
   const { promised } = draw.state;
   if (promised === null) return null;
   const { threshold, n, wrong, unlabelled, mostWrong } = promised;
   const promise = { question, action, maxRisk, confidence, level, method: "sequential" } as const;
-  const these =
-    unlabelled === undefined || mostWrong === undefined
-      ? null
-      : { unlabelled, mostWrong, records: keysAt(threshold) };
-  return { ...promise, threshold, n, wrong, ...(these && { these }) };
+  const locked = { ...promise, threshold, n, wrong };
+  if (unlabelled === undefined || mostWrong === undefined) return locked;
+  const these = theseAt(threshold, { unlabelled, mostWrong });
+  return these && { ...locked, these };
 }
 
 /** Returns the threshold of a search in the form of an artifact. */
