@@ -63,13 +63,17 @@ test.each([
   [
     "of another model",
     { modelId: "maker/judge-8" },
-    "400 labelled answers are of maker/judge-8; the thresholds were promised for maker/judge-7.",
+    "The answers of 400 labels are of maker/judge-8; the thresholds were promised for maker/judge-7.",
   ],
-  ["to other questions", { questionHash: "other" }, "400 labelled answers are to other questions"],
+  [
+    "to other questions",
+    { questionHash: "other" },
+    "The answers of 400 labels are to other questions",
+  ],
   [
     "to questions that are not known",
     { questionHash: null },
-    "400 labelled answers and the calibration may be of different questions: only the calibration",
+    "The answers of 400 labels and the calibration may be of different questions: only the calibration",
   ],
 ])("answers %s are refused, and nothing else is printed", async (_, later, message) => {
   const folder = await promisedFolder(later);
@@ -88,7 +92,7 @@ test("one answer of another model among many refuses all of them", async () => {
   expect(await run(folder, answered)).toMatchObject({
     exitCode: 1,
     stdout: "",
-    stderr: expect.stringContaining("1 labelled answers are of maker/judge-8"),
+    stderr: expect.stringContaining("The answers of 1 label are of maker/judge-8"),
   });
 });
 

@@ -30,7 +30,7 @@ import {
   readParsedFile,
   printAtMost,
 } from "evaluator-kit";
-import { lockBeside, writePrivateFile } from "evaluator-runs/source";
+import { lockBeside, printCounted, writePrivateFile } from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
 import { hashOfId, readAnswers, readArtifact } from "./read-files.ts";
@@ -110,7 +110,7 @@ function refuseOthers({ model, questionHash }: CalibrationArtifact, joined: Join
         ? "are to other questions than the thresholds were promised for"
         : `and the calibration may be of different questions: only ${questionHash === null ? "the answers name" : "the calibration names"} them by a question hash`;
   throw new CliError(
-    printable`${String(joined.rows.length)} labelled answers ${problem}. Check answers of the same model to the same questions, or calibrate again.`,
+    printable`The answers of ${printCounted(joined.rows.length, "label")} ${problem}. Check answers of the same model to the same questions, or calibrate again.`,
   );
 }
 

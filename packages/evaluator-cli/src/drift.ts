@@ -16,6 +16,7 @@ import {
   percentRange,
   printPValue,
 } from "evaluator-kit";
+import { printCounted } from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { readAnswers, readArtifact, readRecords } from "./read-files.ts";
 import { describeCheck } from "./report/check-sentences.ts";
@@ -103,11 +104,11 @@ function describe(comparison: ReleaseComparison & { leftAside: LeftAside[] }) {
   const { question, before, after, stability, kolmogorovSmirnov, flips, labelled } = comparison;
   const lines = [
     `${question}: ${comparison.isChanged ? "changed" : "no change shown"}.`,
-    `  before   ${nameSource(before.source)}, ${before.n} answers`,
-    `  after    ${nameSource(after.source)}, ${after.n} answers`,
+    `  before   ${nameSource(before.source)}, ${printCounted(before.n, "answer")}`,
+    `  after    ${nameSource(after.source)}, ${printCounted(after.n, "answer")}`,
     ...comparison.leftAside.map(
       ({ source, n }) =>
-        `  left out ${nameSource(source)}, ${n} answers: sources are never mixed, and the largest of each release is compared`,
+        `  left out ${nameSource(source)}, ${printCounted(n, "answer")}: sources are never mixed, and the largest of each release is compared`,
     ),
     `  values   stability index ${stability.index.toFixed(4)} (${printPValue(stability.pValue)}), largest distance ${kolmogorovSmirnov.distance.toFixed(3)} (${printPValue(kolmogorovSmirnov.pValue)})`,
     flips === null

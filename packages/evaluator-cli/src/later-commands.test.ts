@@ -93,7 +93,7 @@ test("drift says which answers it leaves out, since sources are never mixed", as
   await writeFile(join(folder, "after.ndjson"), `${text}${JSON.stringify(recorded)}\n`);
   const words = ["drift", "--before", "answers.ndjson", "--after", "after.ndjson"];
   const { stdout } = await run(folder, words);
-  expect(stdout).toContain("left out maker/judge-8, 1 answers: sources are never mixed");
+  expect(stdout).toContain("left out maker/judge-8, 1 answer: sources are never mixed");
   const json = JSON.parse((await run(folder, [...words, "--json"])).stdout) as object[];
   expect(json[0]).toMatchObject({ leftAside: [{ source: { modelId: "maker/judge-8" }, n: 1 }] });
 });

@@ -51,7 +51,7 @@ export async function readAnswers(
       let count = 0;
       await read((entry) => {
         count += 1;
-        progress.show(() => printable`${file}: ${count.toLocaleString("en")} records read`);
+        progress.show(() => printable`${file}: records read: ${count.toLocaleString("en")}`);
         if (entry.evaluation === null) table.addFailed(entry.id);
         else {
           const wire = firstAddress(entry.service.address);
@@ -146,7 +146,7 @@ export async function readRecords(
       }
       progress.show(() => {
         const share = size === 0 ? "" : `, ${Math.floor((100 * bytes) / size)} %`;
-        return printable`${name}: ${count.toLocaleString("en")} records read${share}`;
+        return printable`${name}: records read: ${count.toLocaleString("en")}${share}`;
       });
     }
   } catch (error) {

@@ -52,7 +52,7 @@ export async function printActs(command: ActCommand, context: ProgramContext): P
     for await (const { input, kept } of rows) {
       decider.decide(kept, input.id);
       checked += 1;
-      progress.show(() => `${printCount(checked)} answers checked`);
+      progress.show(() => `${printCounted(checked, "answer")} checked`);
     }
     progress.end();
     decider.check();

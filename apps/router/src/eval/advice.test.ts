@@ -106,7 +106,7 @@ test("fewer than 40 different prompts give no advice, however good the judge is"
   expect(advise(prompts)).toMatchObject({
     verdict: "cannot-tell",
     sentence:
-      "These labels cannot tell: 39 different labelled prompts are too few. 40 labels may suffice.",
+      "These labels cannot tell: too few different labelled prompts (39). 40 labels may suffice.",
   });
   const copies = prompts.map((prompt) => ({ ...prompt, isRepeat: true }));
   expect(advise([...prompts, ...copies]).verdict).toBe("cannot-tell");

@@ -140,7 +140,7 @@ test("lines with costs beside lines without are refused before anything is asked
 test("the same prompt twice is one label for the advice", async () => {
   const lines = Array.from({ length: 60 }, (_, at) => ({ ...small, prompt: `prompt ${at % 30}` }));
   const { first } = await evaluate(lines);
-  expect(first.stdout).toContain("cannot tell: 30 different labelled prompts are too few.");
+  expect(first.stdout).toContain("cannot tell: too few different labelled prompts (30).");
 });
 
 test("no advice, page or figure recommends a least confidence", async () => {
@@ -171,7 +171,7 @@ test("labels of messages that the log does not have are named", async () => {
   const { first } = await evaluate(lines);
   expect(first).toMatchObject({ exitCode: 0 });
   expect(first.stderr).toContain(
-    "Not used: 1 labels of messages that have no decision in the file (",
+    "Not used: 1 label of messages that have no decision in the file (",
   );
   expect(first.stderr).not.toContain("\u001b");
 });

@@ -100,7 +100,7 @@ export async function readLabels(path: string, warn: (text: string) => void): Pr
   }
   const foreign = [...feedbackOf.keys()].filter((id) => !decided.has(id));
   const names = foreign.slice(0, 3).map((id) => JSON.stringify(toPrintable(id.slice(0, 64))));
-  const unused = `Not used: ${foreign.length} labels of messages that have no decision in the file (${names.join(", ")}).\n`;
+  const unused = `Not used: ${foreign.length} label${foreign.length === 1 ? "" : "s"} of messages that have no decision in the file (${names.join(", ")}).\n`;
   if (foreign.length > 0) warn(unused);
   checkCosts(labels, path);
   return scaleScores(labels, warn);

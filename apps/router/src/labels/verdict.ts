@@ -26,7 +26,7 @@ export function findDoubt(
 ): Doubt | null {
   const n = prompts.length;
   if (n < LEAST_LABELS) {
-    const sentence = `These labels cannot tell: ${n} different labelled prompts are too few. ${LEAST_LABELS} labels may suffice.`;
+    const sentence = `These labels cannot tell: too few different labelled prompts (${n}). ${LEAST_LABELS} labels may suffice.`;
     return { verdict: "cannot-tell", sentence };
   }
   const best = Math.max(...tierPoints(prompts).map(({ quality }) => quality));

@@ -47,7 +47,7 @@ test("a full disk loses the records of that time, counts them, and no others", a
   expect(await readLog(path)).toEqual({ ids: ["1", "4", "5"], torn: 1 });
   expect(warnings).toEqual([
     "The decision log cannot be written (ENOSPC); records are dropped until it can.\n",
-    "The decision log is written again; 2 records were dropped.\n",
+    "The decision log is written again; records dropped: 2.\n",
   ]);
 });
 
@@ -67,8 +67,8 @@ test("each time of a full disk tells its own losses", async () => {
   await log.close();
   expect(log.dropped()).toBe(3);
   expect(warnings.filter((line) => line.includes("again"))).toEqual([
-    "The decision log is written again; 1 records were dropped.\n",
-    "The decision log is written again; 2 records were dropped.\n",
+    "The decision log is written again; records dropped: 1.\n",
+    "The decision log is written again; records dropped: 2.\n",
   ]);
 });
 

@@ -122,7 +122,7 @@ function countLosses(warn: (line: string) => void) {
     },
     end(): void {
       if (before === null) return;
-      warn(`The decision log is written again; ${dropped - before} records were dropped.\n`);
+      warn(`The decision log is written again; records dropped: ${dropped - before}.\n`);
       before = null;
     },
   };

@@ -76,7 +76,7 @@ async function* readMails(sourcePath: string, options: ImportOptions): AsyncGene
   const share = shareOf(sourcePath);
   for await (const found of readSource(sourcePath, { signal, onRead: share.onRead })) {
     signal.throwIfAborted();
-    progress.show(() => `${printCount(counts.kept)} mails imported${share.describe()}`);
+    progress.show(() => `${printCounted(counts.kept, "mail")} imported${share.describe()}`);
     if ("reason" in found && found.gone !== undefined) counts.addGone(found.gone);
     else if ("reason" in found) counts.add(found);
     else {

@@ -52,12 +52,12 @@ export function fitRecalibration(rows: Rows) {
 
 function reasonForNone({ form, truth }: Rows): string | null {
   const n = truth.length;
-  if (n < LEAST_FITTED) return `Recalibrating takes ${LEAST_FITTED} labels; there are ${n}.`;
+  if (n < LEAST_FITTED) return `Recalibrating takes ${LEAST_FITTED} labels; you have ${n}.`;
   const yes = truth.reduce((sum, one) => sum + one, 0);
   const fewer = { probability: Math.min(yes, n - yes), distribution: Infinity }[form];
   return fewer >= LEAST_FITTED_OF_EACH
     ? null
-    : `Recalibrating takes ${LEAST_FITTED_OF_EACH} labels of each side; of one there are ${fewer}.`;
+    : `Recalibrating takes ${LEAST_FITTED_OF_EACH} labels of each side; of one you have ${fewer}.`;
 }
 
 /** The mean log loss of rows, each recalibrated by its fit. */

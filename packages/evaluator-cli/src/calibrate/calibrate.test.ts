@@ -132,7 +132,7 @@ test("a notice about several questions is printed once", async () => {
     "deal: 40 labelled, 40 joined.",
     "These answers come from matching words (the emulator's stand-in), not from a model.",
     expect.stringMatching(/^your 40 labels come from 2 groups; /),
-    "Recalibrating takes 100 labels; there are 40.",
+    "Recalibrating takes 100 labels; you have 40.",
   ]);
   expect(stdout).not.toMatch(/\n\n(.|\n)*(matching words|Recalibrating)/);
 });

@@ -111,7 +111,7 @@ function stepNotes(
   if (lines.length === 0) return [];
   const sums = costs.map(({ records, costUsd }, at) => {
     const cost = costUsd === null ? "cost unknown" : `$${Number(costUsd.toPrecision(3))}`;
-    return `step ${at + 1}: ${cost} for ${count(records)} records`;
+    return `step ${at + 1}: ${cost} for ${printCounted(records, "record")}`;
   });
   return [...lines, `Cost of ${sums.join("; ")}.`];
 }

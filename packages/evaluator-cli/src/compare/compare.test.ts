@@ -83,7 +83,7 @@ test("with --calibrated the fit and the comparison have different labels", async
   const engines = ["--engine", `gateway=${gatewayBaseUrl}`, "--engine", `direct=${directBaseUrl}`];
   const few = await run(await folderOf(20), [...plain, ...engines, "--calibrated"]);
   expect(few.exitCode).toBe(3);
-  expect(few.stderr).toContain("takes 100 labels; there are ");
+  expect(few.stderr).toContain("takes 100 labels; you have ");
   const cwd = await folderOf(220);
   const questions = { scam: asked.scam };
   await writeFile(join(cwd, "questions.json"), JSON.stringify(questions));

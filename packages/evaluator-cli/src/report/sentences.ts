@@ -56,7 +56,7 @@ function worthOf({ question, n, verdict, scores }: QuestionReport): string {
   if (n === 0)
     return `No label of ${name} is of a random draw, so nothing shows the worth of all its answers`;
   if (verdict === "one truth only") {
-    return `All of ${labelled} have one truth (${constant.always}) for ${name}: they cannot show what its answers are worth`;
+    return `${name} has only one truth (${constant.always}) in ${labelled}: that cannot show what its answers are worth`;
   }
   if (verdict === "useful after recalibration") {
     const order = `sorts them better than chance (AUC ${withRange(scores.auc)})`;

@@ -1,4 +1,5 @@
 import { columnsOf, toPrintable, truncateCharacters, truncateColumns } from "evaluator-kit";
+import { printCounted } from "../amounts.ts";
 import type { TableLayout } from "../input/record-source.ts";
 import type { ResultRecord } from "../output/write-records.ts";
 import { type AnswerColumn, answerColumns, type Column } from "./columns.ts";
@@ -84,7 +85,7 @@ export function* resultTable(
     shareOf: (at) => columns[at]?.share ?? 0,
   });
   if (terminal === null || count >= top) return;
-  const rest = `${records.length - count} more rows: --top ${records.length} prints them all; they are in `;
+  const rest = `${printCounted(records.length - count, "more row")}: --top ${records.length} prints them all; they are in `;
   yield `${truncateColumns(rest + toPrintable(fileName), width || Number.POSITIVE_INFINITY)}\n`;
 }
 

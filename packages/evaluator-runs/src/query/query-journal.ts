@@ -254,7 +254,7 @@ async function* tableOf({ names, rows }: QueryRows, width?: number): AsyncGenera
   const widest = names.map((_, at) => Math.max(...shown.map((row) => columnsOf(row[at] ?? ""))));
   // Wide columns are narrowed first.
   yield* alignColumns(() => shown, { width, shareOf: (at) => Number((widest[at] ?? 0) > 12) });
-  if (more > 0) yield `${printCount(more)} more rows; --format csv prints them all.\n`;
+  if (more > 0) yield `${printCounted(more, "more row")}; --format csv prints them all.\n`;
 }
 
 function toText(cell: Cell): string {

@@ -49,8 +49,12 @@ export function plot(options: PlotOptions, draw: (scales: Scales) => HtmlValue):
   const { title, x, y, height = 260, room = 0, name = title } = options;
   const [left, right] = [margin.left, WIDTH - margin.right - room];
   const [top, bottom] = [margin.top, height - margin.bottom];
-  const xs = scaleLinear(x.domain, [left, right]);
-  const ys = scaleLinear(y.domain, [bottom, top]);
+  const [scaleX, scaleY] = [
+    scaleLinear(x.domain, [left, right]),
+    scaleLinear(y.domain, [bottom, top]),
+  ];
+  const xs = (value: number) => round(scaleX(value));
+  const ys = (value: number) => round(scaleY(value));
   const xTicks = ticksOf(x).map(({ value, text }) => [
     axisLine([xs(value), bottom], [xs(value), bottom + 4]),
     html`<text class="tick-x" x="${xs(value)}" y="${bottom + 16}" text-anchor="middle">
@@ -59,7 +63,7 @@ export function plot(options: PlotOptions, draw: (scales: Scales) => HtmlValue):
   ]);
   const yTicks = ticksOf(y).map(({ value, text }) => [
     axisLine([left, ys(value)], [right, ys(value)]),
-    html`<text x="${left - 6}" y="${ys(value) + 4}" text-anchor="end">${text}</text>`,
+    html`<text x="${left - 6}" y="${round(ys(value) + 4)}" text-anchor="end">${text}</text>`,
   ]);
   const [center, middle] = [(left + right) / 2, (top + bottom) / 2];
   const picture = html`<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${name}">
@@ -74,7 +78,7 @@ export function plot(options: PlotOptions, draw: (scales: Scales) => HtmlValue):
     >
       ${y.label}
     </text>
-    ${draw({ x: (value) => round(xs(value)), y: (value) => round(ys(value)) })}
+    ${draw({ x: xs, y: ys })}
   </svg>`;
   return figure(options, picture);
 }
@@ -207,13 +211,13 @@ function bars(
   { x, y }: Scales,
 ): Html[] {
   return counts.map(({ from, to, count, name }) => {
-    const width = Math.max(0.5, x(to) - x(from) - 0.5);
+    const width = round(Math.max(0.5, x(to) - x(from) - 0.5));
     return html`<rect
       class="mark bar"
       x="${x(from)}"
       y="${y(count)}"
       width="${width}"
-      height="${y(0) - y(count)}"
+      height="${round(y(0) - y(count))}"
     >
       <title>${name}: ${count.toLocaleString("en")}</title>
     </rect>`;
