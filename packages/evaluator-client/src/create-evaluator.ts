@@ -185,7 +185,6 @@ class Calls {
     const startedAtMs = this.#clock.now();
     const tokens = policy.pacer.countsTokens ? this.#tokensOfEach(request) : 0;
     const attempt = async (context: AttemptContext) => {
-      await policy.beforeAttempt?.(policy.lost?.attempts ?? 0);
       const reply = await transport.send(request, context);
       const response = checkReply(reply, questions, transport.name);
       const tokensUsed = response.usage?.inputTokens ?? tokens;

@@ -37,7 +37,9 @@ export class RetriedCall {
     const policy = this.#policy;
     const { clock, signal, pacer, answered } = policy;
     for (; ; this.#attempts += 1) {
-      const admission = pacer.admitNow(this.#tokens) ?? (await this.#waitForAttempt(signal));
+      const isFree = policy.beforeAttempt === undefined;
+      const now = isFree ? pacer.admitNow(this.#tokens) : null;
+      const admission = now ?? (await this.#waitForAttempt(signal));
       const startedAtMs = clock.now();
       const attempt = new Attempt(policy, admission, this);
       try {
@@ -91,11 +93,21 @@ export class RetriedCall {
 
   async #waitForAttempt(signal: AbortSignal | undefined) {
     try {
-      return await this.waitForTurn(signal);
+      await this.#check(signal);
+      return this.#policy.pacer.admitNow(this.#tokens) ?? (await this.waitForTurn(signal));
     } catch (error) {
       if (this.#retries === null || !(error instanceof EvaluatorError)) throw error;
       return this.#retries.giveUpWaiting(error);
     }
+  }
+
+  // Before the turn and the time of an attempt: a check that waits for other calls holds none of them back.
+  async #check(signal: AbortSignal | undefined): Promise<void> {
+    const { beforeAttempt, lost, clock } = this.#policy;
+    if (beforeAttempt === undefined) return;
+    await beforeAttempt(lost?.attempts ?? 0);
+    signal?.throwIfAborted();
+    if (clock.now() >= this.#deadlineAtMs) throw timeoutError("deadlineMs", this.#policy, false);
   }
 
   #attemptLimits(startedAtMs: number, probes: EvaluatorError | null) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openPgliteRuns, type PgliteRuns } from "../testing/pglite-runs.ts";
+import { forgetAll, openPgliteRuns, type PgliteRuns } from "../testing/pglite-runs.ts";
 import { answerTo, countedTo, type SampleRecord } from "../testing/sample-runs.ts";
 import { CHUNK_SIZE } from "./chunk-queue.ts";
 import { runTables } from "./run-tables.ts";
@@ -47,4 +47,29 @@ test("a run that workers of the version before began is upgraded with its cost, 
   expect(await runs.reserve(two, 100)).toBeCloseTo(39.75);
   await writer.keep(answerTo(records[CHUNK_SIZE] as SampleRecord));
   expect(await runs.get(1)).toMatchObject({ answered: 101, costUsd: 25.25 });
+});
+
+test("what answers cost that somebody removed stays spent when their run is opened again", async () => {
+  const { database, runs } = opened;
+  await forgetAll(database.query);
+  const records = countedTo(CHUNK_SIZE);
+  await opened.load(records, { maxCostUsd: 30 });
+  const writer = runs.writer({ run: 1, signal: new AbortController().signal });
+  await Promise.all(records.map((record) => writer.keep(answerTo(record))));
+  expect(await runs.finish(await opened.takeChunk(1), 25)).toBe(true);
+  await database.query("delete from evaluator.answers where key = any($1)", [
+    records.slice(0, 40).map(({ key }) => key),
+  ]);
+  // It is opened twice, before and after a worker has it.
+  await runs.reopen(1, [0]);
+  const again = await opened.takeChunk(1);
+  expect(await runs.get(1)).toMatchObject({ costUsd: 15, uncountedUsd: expect.closeTo(10) });
+  expect(await runs.reserve(again, 100)).toBe(30);
+  await runs.stop(1, "It is late.");
+  await database.query(
+    "update evaluator.chunks set lease = null, uncounted_usd = 0, reserved_usd = 25",
+  );
+  await runs.reopen(1, []);
+  const { costUsd } = await runs.readChunk(await opened.takeChunk(1));
+  expect(costUsd).toBeCloseTo(25);
 });

@@ -59,7 +59,7 @@ export const chunkMoney = `
     insert into evaluator.chunks (run, chunk, reserved_usd) values (of_run, of_chunk, 0)
       on conflict do nothing;
     update evaluator.chunks set lease = of_lease,
-        uncounted_usd = case when lease <> of_lease and finished_at is null
+        uncounted_usd = case when lease is distinct from of_lease and finished_at is null
           then evaluator.uncounted(uncounted_usd, reserved_usd, kept) else uncounted_usd end
       where run = of_run and chunk = of_chunk returning uncounted_usd into lost;
     return kept + lost;
@@ -99,10 +99,11 @@ export const chunkMoney = `
     before record;
     lost double precision;
   begin
-    select * into counted from evaluator.count_chunk(of_run, first, beyond);
     -- In the order of reserve_chunk, which would wait for this one else.
     perform from evaluator.runs where run = of_run for update;
     select * into before from evaluator.chunks where run = of_run and chunk = of_chunk for update;
+    -- Who opened the run again meanwhile removed its failures.
+    select * into counted from evaluator.count_chunk(of_run, first, beyond);
     lost := evaluator.uncounted(before.uncounted_usd, spent, counted.cost_usd);
     if before.finished_at is not null then
       update evaluator.chunks set uncounted_usd = lost where run = of_run and chunk = of_chunk;
@@ -160,7 +161,7 @@ export const chunkMoney = `
   create or replace function evaluator.open_chunks(of_run integer, of_chunks integer[], size integer)
   returns void language sql as $$
     with known as (
-      select chunk, cost, case when lease is null or finished_at is not null then uncounted_usd
+      select chunk, cost, case when finished_at is not null then uncounted_usd
           else evaluator.uncounted(uncounted_usd, reserved_usd, cost) end as lost
         from (select *, case when finished_at is not null then cost_usd
             else (evaluator.count_chunk(run, chunk * size, (chunk + 1) * size)).cost_usd end as cost

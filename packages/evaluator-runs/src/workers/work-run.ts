@@ -271,8 +271,9 @@ export class RunWorker {
       const outcome = await evaluateOne(around, this.#requestOf(record), options);
       const paid = "error" in outcome ? outcome.paid : outcome.evaluation;
       chunk.budget.ended(cost, paid === undefined ? [] : totals.pricesOf(paid));
-      if (cost.isHeldBack) await this.#stopAtMaximum();
-      else await this.#keep(chunk, record, outcome);
+      if (!cost.isHeldBack) await this.#keep(chunk, record, outcome);
+      // Without the lease nothing is reserved, though the run may have money left.
+      else if (this.#mayAskAbout(chunk)) await this.#stopAtMaximum();
     } catch (error) {
       // After a cut-off, answers that were not committed are asked for again.
       this.#fail(signal.aborted && error === signal.reason ? null : error);

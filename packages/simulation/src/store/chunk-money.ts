@@ -7,7 +7,7 @@ export function takeChunk({ run, chunk, lease }: ChunkLease, tables: Tables): nu
   const begun = { lease: null, finishedAtMs: null, reservedUsd: 0, uncountedUsd: 0, ...noCounts };
   const row = chunks.get(chunk) ?? begun;
   chunks.set(chunk, row);
-  const isTaken = row.lease !== null && row.lease !== lease && row.finishedAtMs === null;
+  const isTaken = row.lease !== lease && row.finishedAtMs === null;
   const { costUsd } = tables.count(run, chunk);
   if (isTaken) countLost(row, row.reservedUsd, costUsd);
   row.lease = lease;

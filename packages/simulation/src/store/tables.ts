@@ -221,7 +221,7 @@ export class Tables {
       if (isFinished) {
         addCounts(of, row, -1);
         of.uncountedUsd -= row.uncountedUsd;
-      } else if (row.lease !== null) countLost(row, row.reservedUsd, costUsd);
+      } else countLost(row, row.reservedUsd, costUsd);
       const reservedUsd = costUsd + row.uncountedUsd;
       Object.assign(row, { finishedAtMs: null, lease: null, reservedUsd });
     }

@@ -1,0 +1,49 @@
+import { ConnectionError, mostCostUsd, type Transport } from "evaluator-client";
+import { systemClock } from "evaluator-kit";
+import { expect, test } from "vitest";
+import { RunTotals } from "../money/totals.ts";
+import { openPgliteRuns } from "../testing/pglite-runs.ts";
+import { recordsNamed } from "../testing/sample-runs.ts";
+import { sampleQuestions as questions, sampleResponse } from "../testing/samples.ts";
+import { RunWorker } from "./work-run.ts";
+
+const price = { inputUsdPerMillionTokens: 1, source: "--price" };
+
+/** A clock whose short waits are over at once. */
+const clock = {
+  ...systemClock,
+  schedule(delayMs: number, callback: () => void) {
+    if (delayMs >= 1000) return systemClock.schedule(delayMs, callback);
+    const timer = setImmediate(callback);
+    return () => clearImmediate(timer);
+  },
+};
+
+test("a worker whose chunk another one has got leaves the run open, though it has no money for a retry", async () => {
+  await using opened = await openPgliteRuns();
+  const { runs, database } = opened;
+  let sent = 0;
+  const transport: Transport = {
+    name: "gateway",
+    async send() {
+      sent += 1;
+      if (sent > 1) {
+        return { response: sampleResponse(), modelId: null, requestId: null, raw: null };
+      }
+      await database.query("select evaluator.take_chunk(1, 0, 'another', 0, 100)");
+      await database.query("update evaluator.runs set max_cost_usd = 1");
+      throw new ConnectionError("Lost.", { maybeBilled: true, isRetryable: true });
+    },
+  };
+  const request = { state: { about: "a" }, questions };
+  const mostUsd = mostCostUsd(request, { ...price, transport });
+  const info = await opened.load(recordsNamed("a"), { maxCostUsd: 1.5 * mostUsd });
+  const { signal } = new AbortController();
+  const context = { clock, signal, transport, stderr: { write: () => true } };
+  const totals = new RunTotals(price);
+  const asking = { concurrency: 1 };
+  const part = { runs, info, questions, asking, pacer: null, totals, price, context, signal };
+  await new RunWorker(part).work();
+  expect(sent).toBe(2);
+  expect(await runs.get(1)).toMatchObject({ state: "done", answered: 1 });
+});
