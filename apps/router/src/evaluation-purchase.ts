@@ -38,9 +38,10 @@ export class Purchase {
   #lost = 0;
   /** The failure whose answer is among the lost ones. */
   #counted: unknown = null;
+  /** Whether anything was sent to the service that was asked last; a call that joins another one sends nothing. */
   #isSent = false;
   readonly #startedAt = performance.now();
-  /** The answers that were paid for, each with its service, in the order in which they came. */
+  /** The answers and refusals that were paid for, each with its service, in the order in which they came. */
   readonly #paid: { readonly service: DecisionService; readonly costUsd: number | null }[] = [];
   #last: DecisionService;
 
@@ -118,13 +119,11 @@ export class Purchase {
     return costUsd === null || this.#lost > 0 ? null : costUsd;
   }
 
-  /** Charges a failed call: a lost answer may have been paid, and a refusal was. Nothing was sent if another call asked. */
+  /** Charges a failed call: a lost answer may have been paid, and a refusal was. */
   async settleFailed(failure: unknown): Promise<number | null> {
-    if (!this.#isSent) return this.settle(0);
-    if (failure instanceof RefusalError) return this.settle(this.#last.costOf(failure));
-    const isStopped = this.#call.signal.aborted;
+    const isStopped = this.#call.signal.aborted && !(failure instanceof RefusalError);
     const isPaid = isStopped || (isLost(failure) && failure !== this.#counted);
-    return this.settle(isPaid ? null : this.costUsd);
+    return this.settle(this.#isSent && isPaid ? null : this.costUsd);
   }
 
   /**
@@ -173,9 +172,8 @@ export class Purchase {
   #watch(service: DecisionService, isAgain = false): Middleware {
     return async (request, next, call) => {
       this.#last = service;
+      this.#isSent = false;
       let counted = 0;
-      // A call that joins another one sends nothing, and its lost attempts are the other's.
-      let isSent = false;
       const count = async (last = 0) => {
         // Those of the next service are counted there.
         const lost = call.lostAttempts - call.elsewhere.lost - last;
@@ -184,7 +182,7 @@ export class Purchase {
         if (more > 0) await this.#lose(service, more);
       };
       call.beforeAttempt(() => {
-        isSent = this.#isSent = true;
+        this.#isSent = true;
         return count();
       });
       try {
@@ -192,9 +190,10 @@ export class Purchase {
         this.#paid.push({ service, costUsd: service.costOf(evaluation) });
         return evaluation;
       } catch (error) {
-        if (isAgain && error instanceof RefusalError)
-          this.#paid.push({ service, costUsd: isSent ? service.costOf(error) : 0 });
-        if (!isSent) throw error;
+        if (error instanceof RefusalError)
+          this.#paid.push({ service, costUsd: this.#isSent ? service.costOf(error) : 0 });
+        // The lost attempts of a call that this one joined are the other's.
+        if (!this.#isSent) throw error;
         // The last answer is settled at the end, or counted before the next service is asked.
         await count(Number(maybeBilled(error)));
         if (isLost(error) && (isAgain || service !== this.#services.at(-1))) {

@@ -166,3 +166,27 @@ test("of two equal calls at once, the one that joins pays no lost answer of the 
   await alone.ask();
   expect((await spent()).dayNano).toBe((await alone.spent()).dayNano);
 });
+
+test("a call that joins another one at the next service pays nothing, though it asked the first one", async () => {
+  const { ask, first, second, records, spent } = await twoServices({
+    env: { ROUTER_DECISION_CACHE: "60" },
+  });
+  const deny: Fault = (response) => void response.writeHead(401).end("{}");
+  const gate = Promise.withResolvers<void>();
+  first.faults.push(deny, deny);
+  second.faults.push((response) => void gate.promise.then(() => lose(response)), lose, lose);
+  const one = ask();
+  await expect.poll(() => second.asked.length).toBe(1);
+  const other = ask();
+  await expect.poll(() => first.asked.length).toBe(2);
+  gate.resolve();
+  await Promise.all([one, other]);
+  expect(second.asked).toHaveLength(3);
+  const costs = records.map(({ evaluationUsd }) => evaluationUsd);
+  expect(costs.toSorted()).toEqual([0, null]);
+  const alone = await twoServices();
+  alone.first.faults.push(deny);
+  alone.second.faults.push(...Array<Fault>(3).fill(lose));
+  await alone.ask();
+  expect((await spent()).dayNano).toBe((await alone.spent()).dayNano);
+});
