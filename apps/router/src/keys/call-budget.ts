@@ -6,7 +6,7 @@ import { HttpError } from "../http-error.ts";
 import { isOfAnthropic } from "../reply/chat-marks.ts";
 import { ReplyLimitError, type ReplyListener } from "../reply/reply-piece.ts";
 import type { ReplyPlan, Target } from "../reply/upstream.ts";
-import { CACHE_WRITE_FACTOR, type ModelPrice, priceFrom } from "../reply/usage.ts";
+import { CACHE_WRITE_FACTOR, type ModelPrice, priceFrom, searchUsdOf } from "../reply/usage.ts";
 import { type BudgetKey, type Held, type Room, toNano } from "./budget-state.ts";
 import type { Ledger } from "./ledger.ts";
 import { priceOf } from "../decision/replies.ts";
@@ -287,7 +287,9 @@ export function dearestUsd(
     const price = priceOf(target, prices);
     const problem = `The key has a budget, and there is no price for ${target.model}`;
     if (price === null) throw new HttpError(400, `${problem}: set one in router.config.json.`);
-    return mostUsd(target, price, tokens);
+    const fee = searchUsdOf(target.model, price);
+    if (fee === null) throw new HttpError(400, `${problem}'s searches: set its usdPerSearch.`);
+    return mostUsd(target, price, tokens) + fee;
   });
   return Math.max(...costs);
 }

@@ -50,6 +50,15 @@ test.each([
   expect(dearestUsd(planOf(...prices), tokens, new Map())).toBeCloseTo(usd, 9);
 });
 
+test("a plan with a model that always searches costs its search, and is refused without the price of it", () => {
+  const plan = (own: object) => {
+    const [target] = planOf({ ...price, ...own }).targets;
+    return { targets: [{ ...target, model: "gpt-4o-mini-search-preview-2025-03-11" }] as const };
+  };
+  expect(dearestUsd(plan({ usdPerSearch: 0.025 }), tokens, new Map())).toBeCloseTo(3.025, 9);
+  expect(() => dearestUsd(plan({}), tokens, new Map())).toThrow("set its usdPerSearch");
+});
+
 test("a plan with a model without a price is refused", () => {
   expect(() => dearestUsd(planOf(price, null), tokens, new Map())).toThrow(
     "there is no price for maker/model: set one in router.config.json.",

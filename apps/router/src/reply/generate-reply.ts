@@ -16,7 +16,7 @@ import { type ReplyEnd, ReplyLimitError, type ReplyListener } from "./reply-piec
 import { ReplyPieces } from "./reply-pieces.ts";
 import type { ReplyPlan, Target } from "./upstream.ts";
 import { billedTokens } from "./billed-tokens.ts";
-import { type BilledTokens, noUsage, type TokenMeter } from "./usage.ts";
+import { type BilledTokens, noUsage, searchesOf, type TokenMeter } from "./usage.ts";
 
 /** The plan of a reply, its listener and its limits. */
 export interface ReplyOptions {
@@ -187,6 +187,7 @@ async function ask(target: Target, call: Call): Promise<Outcome> {
 async function receive(given: Target, call: Call, attempt: Attempt): Promise<ReplyEnd> {
   const target = call.marksCaches === true ? withChatMarks(given) : given;
   const { passed, meter, signatures, headers = {} } = call;
+  meter.asked = searchesOf(target.model);
   let asked = target;
   if (passed !== null && takesBody(target.upstream, passed)) {
     const upstream = await passRequest(target, passed, { ...call, attempt, headers });

@@ -12,7 +12,7 @@ import { readBody } from "./read-body.ts";
 import type { Redact } from "./redactor.ts";
 import { replaceValues } from "./replace-values.ts";
 import { answering, type ProviderRequest, type Target, type Upstream } from "./upstream.ts";
-import type { TokenMeter, TokenUsage } from "./usage.ts";
+import { searchesOf, type TokenMeter } from "./usage.ts";
 import { addUsage } from "./usage-forms.ts";
 
 interface Passing {
@@ -46,7 +46,7 @@ export async function passRequest(
     const text = replaceValues(open, { model: target.model, ...counted, ...cut, ...fitted });
     return { headers: { ...request.headers, ...Object.fromEntries(own) }, body: text };
   };
-  meter.asked = searchesOf(body, target.model);
+  meter.asked = searchesOf(target.model, body);
   const call = { options: { prompt: [], headers }, attempt, change };
   const { taken } = await callModel(target, call, () => true);
   if (taken === undefined) throw new BrokenReplyError(noReply); // each success is taken
@@ -87,15 +87,6 @@ export async function passRequest(
   addUsage(meter, parseJson(whole));
   await attempt.send(redact(whole));
   return null;
-}
-
-/** OpenAI's models that always search, their field and their tool have a price for each call, which no usage counts. */
-function searchesOf(body: PassedRequest["body"], model: string): Partial<TokenUsage> {
-  const isAsked = (body["web_search_options"] ?? null) !== null;
-  if (isAsked || /-search-(?:preview|api)\b/.test(model)) return { searches: 1, isOwnSearch: true };
-  const tools = Array.isArray(body["tools"]) ? (body["tools"] as unknown[]) : [];
-  const types = tools.map((tool) => String((Object(tool) as { type?: unknown }).type));
-  return types.some((type) => type.startsWith("web_search_preview")) ? { isOwnSearch: true } : {};
 }
 
 /** Headers that change a reply in its form. No other one is passed: the client's key is the router's. */

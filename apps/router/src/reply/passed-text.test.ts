@@ -86,6 +86,25 @@ test.each<[string, object]>([
   expect(reply.billed).toEqual({ usage: expected, isEstimate: false });
 });
 
+test.each([
+  ["gpt-4o-search-preview", { searches: 1, isOwnSearch: true }],
+  ["gpt-4o", {}],
+])("a translated call of %s counts the search that its model makes", async (model, more) => {
+  const usage = { prompt_tokens: 9, completion_tokens: 1 };
+  const last = `data: ${JSON.stringify({ choices: [], usage })}\n\n`;
+  const fetch = async () =>
+    new Response(end + last, { headers: { "content-type": "text/event-stream" } });
+  const service = { type: "openai-chat", name: "a", baseUrl: "http://a.invalid/v1" } as const;
+  const target = targetAt(connectUpstream({ ...service, apiKey: null, fetch }), model);
+  const { billed } = await callFor([target]).reply;
+  const { searches, isOwnSearch } = billed?.usage ?? {};
+  expect({ searches, isOwnSearch }).toEqual({
+    searches: undefined,
+    isOwnSearch: undefined,
+    ...more,
+  });
+});
+
 test("an event of 15 MB passes, and its text counts", async () => {
   for (const [text, output] of [
     [long.repeat(39_000), 1_900_000],

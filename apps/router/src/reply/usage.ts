@@ -90,6 +90,28 @@ export function newMeter(): TokenMeter {
   return { written: 0, reported: null, tokensPerFile: undefined, isSent: false, asked: {} };
 }
 
+/** Whether a model of OpenAI searches for each reply. */
+function alwaysSearches(model: string): boolean {
+  return /-search-(?:preview|api)\b/.test(model);
+}
+
+/** Returns the price of the search of a model that always searches, 0 for another model, and null if it is unknown. */
+export function searchUsdOf(model: string, price: ModelPrice): number | null {
+  return alwaysSearches(model) ? (price.usdPerSearch ?? null) : 0;
+}
+
+/** OpenAI's models that always search, their field and their tool have a price for each call, which no usage counts. */
+export function searchesOf(
+  model: string,
+  body: Readonly<Record<string, unknown>> = {},
+): Partial<TokenUsage> {
+  const isAsked = (body["web_search_options"] ?? null) !== null;
+  if (isAsked || alwaysSearches(model)) return { searches: 1, isOwnSearch: true };
+  const tools = Array.isArray(body["tools"]) ? (body["tools"] as unknown[]) : [];
+  const types = tools.map((tool) => String((Object(tool) as { type?: unknown }).type));
+  return types.some((type) => type.startsWith("web_search_preview")) ? { isOwnSearch: true } : {};
+}
+
 /** Returns all input tokens, cached or not. */
 export function inputOf({ input, cacheRead, cacheWrite }: TokenUsage): number | null {
   return input === null ? null : input + (cacheRead ?? 0) + (cacheWrite ?? 0);
