@@ -113,9 +113,12 @@ export class Purchase {
     return { service: this.asked.name, ms: Math.round(performance.now() - this.#startedAt) };
   }
 
-  /** Charges the call, an unknown price as estimated; returns the price with that of lost answers, null if unknown. */
-  async settle(costUsd: number | null): Promise<number | null> {
-    await this.#call.budget?.settle(0, costUsd);
+  /** Charges the call, an unknown price as its most; returns the price with that of lost answers, null if unknown. */
+  async settle(): Promise<number | null> {
+    const { costUsd } = this;
+    const most = this.#paid.map((one) => one.costUsd ?? one.service.mostCostOf(this.request) ?? 0);
+    const mostUsd = most.reduce((sum, usd) => sum + usd, 0);
+    await this.#call.budget?.settle(0, mostUsd);
     return costUsd === null || this.#lost > 0 ? null : costUsd;
   }
 
@@ -123,7 +126,8 @@ export class Purchase {
   async settleFailed(failure: unknown): Promise<number | null> {
     const isStopped = this.#call.signal.aborted && !(failure instanceof RefusalError);
     const isPaid = isStopped || (isLost(failure) && failure !== this.#counted);
-    return this.settle(this.#isSent && isPaid ? null : this.costUsd);
+    if (this.#isSent && isPaid) this.#paid.push({ service: this.#last, costUsd: null });
+    return this.settle();
   }
 
   /**

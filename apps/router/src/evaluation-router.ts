@@ -75,7 +75,7 @@ export class EvaluationRouter {
 
   async #answered(call: EvaluationCall, purchase: Purchase, evaluation: Evaluation) {
     const { asked, costUsd } = purchase;
-    const totalUsd = await purchase.settle(costUsd);
+    const totalUsd = await purchase.settle();
     const { calibrations } = this.#parts;
     const { promise, ...corrected } = correct(evaluation, call.request.questions, calibrations);
     const route = purchase.routeOf(evaluation);

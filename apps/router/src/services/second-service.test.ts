@@ -183,10 +183,23 @@ test("a call that joins another one at the next service pays nothing, though it 
   await Promise.all([one, other]);
   expect(second.asked).toHaveLength(3);
   const costs = records.map(({ evaluationUsd }) => evaluationUsd);
-  expect(costs.toSorted()).toEqual([0, null]);
+  expect(new Set(costs)).toEqual(new Set([0, null]));
   const alone = await twoServices();
   alone.first.faults.push(deny);
   alone.second.faults.push(...Array<Fault>(3).fill(lose));
   await alone.ask();
   expect((await spent()).dayNano).toBe((await alone.spent()).dayNano);
+});
+
+test("an answer without a price and lost ones of the second service are charged as the most of each, once", async () => {
+  const { ask, first, second, services, spent } = await twoServices();
+  const answers = { scam: { type: "noul", noul: 0.6 } };
+  first.faults.push((response) => void response.end(JSON.stringify({ model: "small", answers })));
+  second.faults.push(...Array<Fault>(3).fill(lose));
+  const asked = { state, questions: { scam: questions.scam } };
+  expect((await ask("/v1/systemone", asked)).status).toBe(200);
+  const request = { state, questions: { scam: boolean(instructions) } };
+  const most = services.decisions.current.list.map(({ mostCostOf }) => mostCostOf(request) ?? 0);
+  const [own = 0, again = 0] = most;
+  expect((await spent()).dayNano / 1e9).toBeCloseTo(own + 3 * again, 8);
 });
