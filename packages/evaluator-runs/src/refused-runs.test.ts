@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { boolean, gatewayTransport } from "evaluator-client";
+import { boolean, directTransport, gatewayTransport } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
@@ -22,6 +22,16 @@ test("a maximum without any known price is refused, and nothing is sent", async 
   const capped = run(records, { name: "pigeon", maxCostUsd: 1 });
   await expect(capped).rejects.toThrow("no price is known");
   expect(await run(records, { name: "pigeon" })).toMatchObject({ answered: 3 });
+});
+
+test("a maximum is kept by the price of a service's own", async () => {
+  const { fetch } = createEmulator();
+  const reach = { baseUrl: "http://emulator", apiKey: "any", env: {}, fetch };
+  const transport = directTransport({ service: "openai", ...reach });
+  using journal = openJournal(join(await temporaryFolder(), "t.sqlite"), { questions, transport });
+  const capped = (maxCostUsd: number) => runRecords(records, { journal, transport, maxCostUsd });
+  expect(await capped(1e-9)).toMatchObject({ answered: 0, notAsked: 3, isBudgetSpent: true });
+  expect(await capped(1)).toMatchObject({ answered: 3, isBudgetSpent: false });
 });
 
 test.each([

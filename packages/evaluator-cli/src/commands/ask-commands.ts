@@ -28,7 +28,7 @@ ${lines.join("\n")}
   Missing parts come from the environment, as in the client, and so do the keys:
   AI_GATEWAY_API_KEY, EVALUATOR_DIRECT_API_KEY (direct, decisions),
   EVALUATOR_LOGPROBS_API_KEY, and each service's, such as OPENAI_API_KEY. After a comma: key=VARIABLE (another variable), key=none,
-  price=USD (of a million input tokens, logprobs).`;
+  price=USD (of a million input tokens).`;
 
 /** The option of every command that asks one engine. */
 export const engineOption = new Option(

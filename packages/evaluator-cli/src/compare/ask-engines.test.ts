@@ -27,6 +27,35 @@ test("what a run was cut short of is asked for by the next one, and nothing twic
   expect(await paths()).toHaveLength(24);
 });
 
+test.each([
+  ["a service of unknown price is refused before another is asked", "", 1, 0],
+  ["a typed price is kept", ",price=0.2", 0, 24],
+])("a maximum cost: %s", async (_, price, exitCode, calls) => {
+  const { origin, paths } = await startEmulator();
+  const cwd = await folderOf(12);
+  const unpriced = `fireworks=${origin}/inference@m,key=K`;
+  const engines = ["--engine", `openai=${origin},key=K`, "--engine", unpriced + price];
+  const words = [...plain, ...engines, "--max-cost", "1"];
+  const ended = await run(cwd, words, { env: { K: "any" } });
+  expect([ended.exitCode, (await paths()).length]).toEqual([exitCode, calls]);
+  if (exitCode === 0) {
+    const { engines: compared } = await readComparison(cwd);
+    const [listed, typed] = compared.map(({ spentUsd }) => spentUsd ?? 0);
+    expect((typed ?? 0) / (listed ?? 0)).toBeCloseTo(2); // the row's price is 0.1
+  }
+  const told = ended.stderr.includes(`no list says what ${unpriced} costs; nothing was sent.`);
+  expect(told).toBe(price === "");
+});
+
+test("a maximum cost: an engine on this machine without a key costs nothing", async () => {
+  const { gatewayBaseUrl, directBaseUrl } = await startEmulator();
+  const cwd = await folderOf(2);
+  const own = ["--engine", `gateway=${gatewayBaseUrl}`, "--engine", `direct=${directBaseUrl}`];
+  const { stderr, exitCode } = await run(cwd, [...plain, ...own, "--max-cost", "1"]);
+  expect(stderr).toContain(`direct=${directBaseUrl}: 2 answered`);
+  expect(exitCode).toBe(0);
+});
+
 test("an engine may spend the rest that the engines before it left", async () => {
   const [one, other] = [await startEmulator(), await startEmulator()];
   const urls = [one.gatewayBaseUrl, other.gatewayBaseUrl];

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type CliContext, CliError, exitCodes, printable, UsageError } from "evaluator-kit";
 import type { Questions } from "evaluator-client";
 import { type Journal, openJournal, type RunOptions, runRecords } from "evaluator-runs";
-import type { KeptEvaluation } from "evaluator-runs/results";
+import { documentedPrice, type KeptEvaluation } from "evaluator-runs/results";
 import { printCounted } from "evaluator-runs/source";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { type Asked, readAsked } from "./asked.ts";
@@ -15,6 +15,7 @@ import { makeFolder } from "../write-report.ts";
 export async function compare(options: CompareOptions, context: CliContext): Promise<void> {
   checkOptions(options);
   const asked = await readAsked(options, context);
+  if (options.maxCost !== undefined) checkPriced(asked.engines);
   const answered = await askEngines(asked, context);
   const comparison = compareEngines(answered, asked);
   await writeComparison(comparison, options, context);
@@ -32,6 +33,21 @@ function checkOptions({ labels, engine: engines, ...options }: CompareOptions): 
   if (options.margin !== undefined || options.calibrated === true) {
     throw new UsageError("--margin and --calibrated need LABELS.");
   }
+}
+
+/** @throws UsageError, before any engine is asked, if a maximum cost cannot be kept */
+function checkPriced(engines: readonly Engine[]): void {
+  const unpriced = engines.find((engine) => priceOf(engine) === null);
+  if (unpriced === undefined) return;
+  const problem = printable`--max-cost cannot be kept, since no list says what ${unpriced.name} costs; nothing was sent.`;
+  const advice = printable`Type it as ${unpriced.name},price=USD, for a million input tokens, or leave --max-cost out.`;
+  throw new UsageError(`${problem} ${advice}`);
+}
+
+/** Returns the price before an answer, in US dollars for a million input tokens; null if it is unknown. */
+function priceOf({ usdPerMillionTokens, transport, isFree }: Engine): number | null {
+  const { inputUsdPerMillionTokens: documented } = documentedPrice(transport);
+  return usdPerMillionTokens ?? documented ?? (isFree ? 0 : null);
 }
 
 function endingOf({ questions, margin }: Comparison): number {
@@ -56,7 +72,8 @@ async function askEngines(asked: Asked, context: CliContext) {
   const before = lastComparison(path, asked);
   for (const engine of asked.engines) {
     using journal = openAnswers(path, asked.questions, engine);
-    const { transport, usdPerMillionTokens } = engine;
+    const { transport } = engine;
+    const usdPerMillionTokens = priceOf(engine) ?? undefined;
     // The run itself counts what its engine spent since a run of it was complete.
     const leftUsd = maxCost - journal.spentUsdSince(before) + journal.spentUsd;
     const budget = { maxCostUsd: Math.max(0, leftUsd), usdPerMillionTokens };

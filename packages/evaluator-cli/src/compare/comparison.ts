@@ -100,7 +100,11 @@ function notesOn({ columns, notes }: ReturnType<typeof joinEngine>): string[] {
 function measure({ engine, evaluations, failures }: AnsweredEngine) {
   const all = [...evaluations.values()];
   const times = Float64Array.from(all, ({ timing }) => timing.totalMs).toSorted();
-  const costs = all.map(({ costUsd }) => costUsd);
+  const { usdPerMillionTokens: price = null } = engine;
+  const costs = all.map(({ costUsd, usage }) => {
+    const typed = price === null || usage === null ? null : (usage.inputTokens * price) / 1e6;
+    return costUsd ?? typed;
+  });
   const isPriced = all.length > 0 && costs.every((cost) => cost !== null);
   const spentUsd = isPriced ? costs.reduce((sum: number, cost) => sum + (cost ?? 0), 0) : null;
   const models = ranked(all.map(({ modelId }) => modelId ?? "a model that is not named"));

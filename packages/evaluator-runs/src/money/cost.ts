@@ -47,11 +47,9 @@ export async function findPrice(from: {
 }): Promise<Price> {
   const { given, catalog, transport, signal, source = "--price" } = from;
   if (given !== undefined) return { inputUsdPerMillionTokens: given, source };
-  const { usdPerMillionTokens: known } = transport;
-  if (known !== undefined)
-    return { inputUsdPerMillionTokens: known, source: `the price of ${transport.name}` };
   const documented = documentedPrice(transport);
-  if (documented.inputUsdPerMillionTokens === null || catalog === null) return documented;
+  const isListed = transport.usdPerMillionTokens === undefined && catalog !== null;
+  if (documented.inputUsdPerMillionTokens === null || !isListed) return documented;
   try {
     const models = await catalog.listModels({ signal });
     const { modelId } = serviceOf(transport);
@@ -64,8 +62,11 @@ export async function findPrice(from: {
   }
 }
 
-/** Returns the price of an engine in the contract; null for one that it does not have. */
+/** Returns the price that an engine itself has, else the contract's; null for one without both. */
 export function documentedPrice(transport: Transport): Price {
+  const { usdPerMillionTokens: known, name } = transport;
+  if (known !== undefined)
+    return { inputUsdPerMillionTokens: known, source: `the price of ${name}` };
   if (hasDocumentedPrice(transport)) return contractPrice("the documented price");
   return { inputUsdPerMillionTokens: null, source: "no list has this engine" };
 }
