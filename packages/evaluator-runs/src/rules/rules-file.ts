@@ -218,6 +218,8 @@ function findPromise(rule: Rule, calibration: CalibrationArtifact | null) {
     ({ question, action }) =>
       question === wanted.question && (action === "top" || wanted.acts.includes(action)),
   );
+  if (locked?.these !== undefined)
+    return "the calibration promises acts on exactly some records, which the command act prints";
   return locked ?? `its labels promise no threshold of ${toPrintable(wanted.question)}`;
 }
 
