@@ -77,14 +77,18 @@ export const askCommands = {
       .command("doctor")
       .summary("examine a server, and print the lines to paste or the changes to make")
       .description(
-        "Examines a server for typed questions: native routes, log-probabilities and how\nmany tokens it lists, its tokenizer, whether it thinks first, how much of the probability the\nlabels hold, and how long a call takes. Prints the lines to paste, or the changes to make\non the server. EVALUATOR_LOGPROBS_API_KEY holds its key, if it wants one. It asks two questions about one sentence, in about twenty short calls.\nExit code 0: the server can be used. 1: it cannot be used unchanged.",
+        "Examines a server for typed questions: native routes, log-probabilities and how\nmany tokens it lists, its tokenizer, whether it thinks first, how much of the probability the\nlabels hold, and how long a call takes. Prints the lines to paste, or the changes to make\non the server. EVALUATOR_LOGPROBS_API_KEY holds its key, if it wants one. It asks two questions about one sentence, in about twenty short calls. Of a service by name it\nprints address, key and model, and sends nothing.\nExit code 0: the server can be used. 1: it cannot be used unchanged.",
       )
-      .argument("<url>", "the server's address, such as http://127.0.0.1:11434")
+      .argument(
+        "<url>",
+        "the server's address, such as http://127.0.0.1:11434, or the name of a service, such as openrouter",
+      )
       .option("--model <model>", "the model's name there (default: the first that it lists)")
       .addOption(jsonOption)
       .addHelpText(
         ...examples(
           "evaluator-cli doctor http://127.0.0.1:11434",
+          "evaluator-cli doctor openrouter",
           "EVALUATOR_LOGPROBS_API_KEY=… evaluator-cli doctor https://api.example.com/v1 --model small",
         ),
       ),

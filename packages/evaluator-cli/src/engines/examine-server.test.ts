@@ -1,3 +1,4 @@
+import { services } from "evaluator-client";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { chatReply, closedAddress, startEmulator, startServer } from "../testing/engines.ts";
@@ -23,6 +24,17 @@ test.each([
   expect(stdout).toContain("label mass          0.97");
   expect(stdout).toMatch(/time for a call {5}\d+ ms/);
   expect(stdout).toContain(paste);
+});
+
+test.each(services)("of the service %s it says what it needs, and sends nothing", async (name) => {
+  const { exitCode, stdout } = await examine(name);
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(
+    / {2}address +https:\/\/\S+ \(form \w+\)\n {2}key +\w+.*: not set\n {2}model /,
+  );
+  expect(stdout).toContain(`EVALUATOR_TRANSPORT=${name}\n`);
+  const typed = await examine(name, "--model", "own", "--json");
+  expect(JSON.parse(typed.stdout)).toMatchObject({ service: name, model: "own", keyFrom: null });
 });
 
 test("a server that speaks the vendor's wire is reached by it", async () => {

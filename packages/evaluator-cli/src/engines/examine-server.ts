@@ -1,4 +1,4 @@
-import { apiKeyVariables } from "evaluator-client";
+import { apiKeyVariables, services } from "evaluator-client";
 import {
   CliError,
   type CliContext,
@@ -9,6 +9,7 @@ import {
   UsageError,
 } from "evaluator-kit";
 import type { AskOptions } from "../commands/ask-commands.ts";
+import { describeService, isServiceName } from "./describe-service.ts";
 import { probeServer } from "./probe-server.ts";
 
 type Findings = Awaited<ReturnType<typeof probeServer>> & {
@@ -19,9 +20,11 @@ type Findings = Awaited<ReturnType<typeof probeServer>> & {
 /** Prints the findings about a server, with the lines that reach it or the changes to make. */
 export async function examineServer(
   url: string,
-  { model: wanted, json: isJson }: AskOptions<"doctor">,
+  options: AskOptions<"doctor">,
   context: CliContext,
 ): Promise<void> {
+  if (isServiceName(url)) return describeService(url, options, context);
+  const { model: wanted, json: isJson } = options;
   const baseUrl = readUrl(url);
   const apiKey = context.env[apiKeyVariables.logprobs] ?? null;
   const models = await listModels(baseUrl, apiKey, context);
@@ -42,7 +45,9 @@ function readUrl(typed: string): string {
     // Most programs want the /v1 in their address, so people type it.
     return url.href.replace(/(?:\/v1)?\/?$/, "");
   }
-  throw new UsageError(printable`"${typed}" is no address such as http://127.0.0.1:11434.`);
+  throw new UsageError(
+    printable`"${typed}" is no address such as http://127.0.0.1:11434, and no service: ${services.join(", ")}.`,
+  );
 }
 
 function chooseModel(models: readonly string[], wanted: string | undefined, baseUrl: string) {

@@ -1,0 +1,36 @@
+import { type ServiceName, serviceRows, services } from "evaluator-client";
+import { type CliContext, printable } from "evaluator-kit";
+import type { AskOptions } from "../commands/ask-commands.ts";
+
+/** Whether a word is the name of a service that needs no examination. */
+export function isServiceName(word: string): word is ServiceName {
+  return (services as readonly string[]).includes(word);
+}
+
+/** Prints what a service needs and takes, with the lines that reach it; nothing is sent. */
+export function describeService(
+  service: ServiceName,
+  { model: wanted, json: isJson }: AskOptions<"doctor">,
+  { env, stdout }: CliContext,
+): void {
+  const { title, baseUrl, path, keyVariables, wire, model: usual } = serviceRows[service];
+  const set = keyVariables.find((name) => Boolean(env[name]?.trim()));
+  const model = wanted ?? usual;
+  const paste = [
+    `EVALUATOR_TRANSPORT=${service}`,
+    `${set ?? keyVariables[0]}=…`,
+    ...(baseUrl.includes("{account}") ? ["CLOUDFLARE_ACCOUNT_ID=…"] : []),
+    ...(model !== null && model === usual ? [] : [printable`EVALUATOR_MODEL_ID=${model ?? "…"}`]),
+  ].join("\n");
+  const url = baseUrl + path;
+  const found = { service, title, url, wire, keyVariables, keyFrom: set ?? null, model, paste };
+  const lines = [
+    `${title} is a known service, so nothing was sent.`,
+    `  address             ${url} (form ${wire})`,
+    `  key                 ${keyVariables.join(" or ")}: ${set === undefined ? "not set" : "set"}`,
+    printable`  model               ${model ?? "none is usual; name yours with --model"}`,
+    "",
+    paste,
+  ];
+  stdout.write(`${isJson === true ? JSON.stringify(found, null, 2) : lines.join("\n")}\n`);
+}
