@@ -153,12 +153,19 @@ async function* answerRows(path: string, signal: AbortSignal): AsyncGenerator<Ac
         throw new CliError(`${problem}, as toAnswerRecord returns it; start a run first.`);
       }
       for (const row of found) {
-        const key = labelKey(row.input.id, row.input.question ?? "");
-        if (ids.size === ids.add(key).size) throw new CliError(`The id in ${where} is repeated.`);
+        for (const key of keysOf(row)) {
+          if (ids.size === ids.add(key).size) throw new CliError(`The id in ${where} is repeated.`);
+        }
         yield row;
       }
     }
   }
+}
+
+/** Returns a key of a row and of each of its answers: a line may hold all answers about a record, or one. */
+function keysOf({ input: { id, question = "" }, kept }: ActRow): Set<string> {
+  const questions = Object.keys(kept?.answers ?? {});
+  return new Set([question, ...questions].map((one) => labelKey(id, one)));
 }
 
 /** Returns the answers of a record; one of a score, such as { id, question, probability }, is read as calibrate does. */

@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { questionHash } from "evaluator-calibration";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { run } from "../testing/run.ts";
@@ -57,4 +58,17 @@ test.each([
   const refused = await run(folder, ["act", "scores.csv", "--artifact", "calibration.json"]);
   expect(refused).toMatchObject({ exitCode: 1, stdout: "" });
   expect(refused.stderr).toContain(problem);
+});
+
+test("act refuses a score of a record whose answers it has", async () => {
+  const { folder, write } = await calibratedFolder();
+  const answers = { scam: { type: "boolean", probability: 0.98 } };
+  const modelId = "own/judge";
+  const whole = { id: "m0", answers, modelId, questionHash: questionHash(questions) };
+  const score = { id: "m0", question: "scam", probability: 0.98, modelId };
+  await write("both.json", JSON.stringify([whole, score]));
+  const act = ["act", "both.json", "--artifact", "calibration.json"];
+  const refused = await run(folder, act);
+  expect(refused).toMatchObject({ exitCode: 1, stdout: "" });
+  expect(refused.stderr).toContain("is repeated");
 });
