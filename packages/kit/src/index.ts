@@ -17,3 +17,4 @@ export * from "./seeded-random.ts";
 export { page, pageHeader, pageIcon, pageStyle, sourceHash } from "./page/page.ts";
 export * from "./unpack-body.ts";
 export * from "./write-whole-file.ts";
+export * from "./written-order.ts";

@@ -1,5 +1,6 @@
 import { isRecord } from "evaluator-kit";
 import {
+  choice,
   type KindName,
   type Question,
   type Questions,
@@ -45,7 +46,8 @@ function readQuestion(given: unknown, names: KindNames, path: Path): Question {
 
 /** Reads the criteria of each kind. */
 const criteriaReaders: Readonly<Record<KindName, (criteria: unknown, path: Path) => unknown>> = {
-  choice: (criteria, path) => described(readObject(criteria, path), path),
+  // The list keeps the order of names such as "3", which JavaScript sorts in an object.
+  choice: (criteria, path) => choice("", described(readObject(criteria, path), path)).criteria,
   score: (criteria, path) =>
     readList(criteria, path).map((level, at) => readText(level, [...path, at])),
   box: () => undefined,
@@ -55,16 +57,14 @@ const criteriaReaders: Readonly<Record<KindName, (criteria: unknown, path: Path)
     const given = Object.entries({ true: yes, false: no }).filter(
       ([, side]) => (side ?? null) !== null,
     );
-    return described(Object.fromEntries(given), path);
+    return Object.fromEntries(described(Object.fromEntries(given), path));
   },
 };
 
 function described(criteria: Readonly<Record<string, unknown>>, path: Path) {
-  return Object.fromEntries(
-    Object.entries(criteria).map(([name, description]) => {
-      return [name, description === null ? null : readText(description, [...path, name])];
-    }),
-  );
+  return Object.entries(criteria).map(([name, description]) => {
+    return [name, description === null ? null : readText(description, [...path, name])] as const;
+  });
 }
 
 /** The default question of each kind: the client requires one, and the vendor does not. Throws if the criteria are not enough. */

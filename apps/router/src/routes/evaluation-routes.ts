@@ -7,6 +7,7 @@ import { deepPath, TOO_DEEP } from "./json-depth.ts";
 import type { Guards } from "./guards.ts";
 import { type EvaluationForm, wrongField } from "../evaluations/evaluation-form.ts";
 import { evaluationForms } from "../evaluations/evaluation-forms.ts";
+import { inWrittenOrder } from "../evaluations/written-order.ts";
 import type { EvaluationRouter } from "../evaluation-router.ts";
 
 /** Adds a route for each form of typed questions. */
@@ -25,11 +26,15 @@ function evaluationRoute(form: EvaluationForm, router: EvaluationRouter): Handle
     if (key?.decisions === false) {
       throw new HttpError(403, "The key may not ask decision models; use a key with --decisions.");
     }
-    const { value: body, inexact } = await readJson(c.req, parseExactJson);
-    const deep = deepPath(body);
+    const { text, value, inexact } = await readJson(c.req, (text) => {
+      return { text, ...parseExactJson(text) };
+    });
+    const deep = deepPath(value);
     if (deep !== null) throw wrongField(deep, TOO_DEEP);
     const [rounded] = inexact;
     if (rounded !== undefined) throw wrongField(rounded, INEXACT);
+    const { body, sorted } = inWrittenOrder(text, value);
+    if (sorted.length > 0) c.header("x-router-sorted", sorted.join(", "));
     const asked = form.read(body, (name) => c.req.header(name));
     const { endpoint } = form;
     const answered = await router.ask({ ...callOf(c, endpoint), ...asked, endpoint });

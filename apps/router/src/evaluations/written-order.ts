@@ -1,0 +1,44 @@
+import { findSortedKeys, isRecord, type JsonPath } from "evaluator-kit";
+import { choice } from "evaluator-client";
+
+/** A body whose options keep their written order, and the fields with objects that lost theirs. */
+interface OrderedBody {
+  readonly body: unknown;
+  readonly sorted: readonly string[];
+}
+
+const inputs = ["state", "stateParts", "input", "questions"] as const;
+
+/**
+ * Returns a parsed body with the options of its questions in the order of its text, which is input to the model
+ * (contract section 1.5); JavaScript sorts names such as "3".
+ */
+export function inWrittenOrder(text: string, body: unknown): OrderedBody {
+  const found = findSortedKeys(text, body);
+  const options = found.filter(({ path }) => isOptions(path));
+  const fields = found.filter(({ path }) => !isOptions(path)).map(({ path: [field] }) => field);
+  const sorted = inputs.filter((field) => fields.some((one) => one === field));
+  const questions = isRecord(body) ? body["questions"] : null;
+  if (!isRecord(body) || !isRecord(questions)) return { body, sorted };
+  const reordered = options.map(({ path, keys }) => {
+    const id = String(path[1]);
+    const question = questions[id] as Readonly<Record<string, object>>;
+    return [id, { ...question, criteria: inOrder(question["criteria"] ?? {}, keys) }] as const;
+  });
+  const all = Object.fromEntries([...Object.entries(questions), ...reordered]);
+  return { body: { ...body, questions: all }, sorted };
+}
+
+function isOptions([field, , criteria, ...deeper]: JsonPath): boolean {
+  return field === "questions" && criteria === "criteria" && deeper.length === 0;
+}
+
+/** Returns options in an order, with descriptions of JSON as text. */
+function inOrder(criteria: object, keys: readonly string[]): object {
+  const values = new Map<string, unknown>(Object.entries(criteria));
+  const pairs = keys.map((key) => {
+    const value = values.get(key) ?? null;
+    return [key, typeof value === "object" && value !== null ? JSON.stringify(value) : value];
+  });
+  return choice("", pairs as [string, string | null][]).criteria;
+}

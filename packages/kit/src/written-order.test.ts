@@ -1,0 +1,34 @@
+import { assert, json, property, string } from "fast-check";
+import { expect, test } from "vitest";
+import { findSortedKeys } from "./written-order.ts";
+
+test.each<[string, object[]]>([
+  ['{"3":1,"1":2}', [{ path: [], keys: ["3", "1"] }]],
+  ['{"x":1,"1" :2}', [{ path: [], keys: ["x", "1"] }]],
+  [
+    '{"a":[{"x":0},{"b":{"\\u0031\\u0030":1,"2":2}}]}',
+    [{ path: ["a", 1, "b"], keys: ["10", "2"] }],
+  ],
+  [
+    '{"10":{"3":"\\"7\\":","1":0},"2":0}',
+    [
+      { path: [], keys: ["10", "2"] },
+      { path: ["10"], keys: ["3", "1"] },
+    ],
+  ],
+  ['{"1":1,"3":2,"x":"\\"3\\":"}', []],
+  ['{"a":"{\\"3\\":1,\\"1\\":2}","01":1,"1.5":2}', []],
+  ['{"3":1,"1":2,"3":3}', [{ path: [], keys: ["3", "1"] }]],
+  ['{"x":1,"__proto__":2,"0":3}', [{ path: [], keys: ["x", "__proto__", "0"] }]],
+])("%s", (text, sorted) => {
+  expect(findSortedKeys(text, JSON.parse(text))).toEqual(sorted);
+});
+
+test("what JavaScript wrote itself is in its order", () => {
+  assert(
+    property(json(), string(), (text, key) => {
+      const whole = JSON.stringify({ [key]: JSON.parse(text), 7: text });
+      expect(findSortedKeys(whole, JSON.parse(whole))).toEqual([]);
+    }),
+  );
+});
