@@ -1,4 +1,3 @@
-import { assert, json, property, string } from "fast-check";
 import { expect, test } from "vitest";
 import { findSortedKeys } from "./written-order.ts";
 
@@ -24,11 +23,11 @@ test.each<[string, object[]]>([
   expect(findSortedKeys(text, JSON.parse(text))).toEqual(sorted);
 });
 
-test("what JavaScript wrote itself is in its order", () => {
-  assert(
-    property(json(), string(), (text, key) => {
-      const whole = JSON.stringify({ [key]: JSON.parse(text), 7: text });
-      expect(findSortedKeys(whole, JSON.parse(whole))).toEqual([]);
-    }),
-  );
+test.each([
+  { "3": [{ "1": '"2":' }] },
+  { "7": { b: '{"9":1,"8":2}', "": "\\" }, a: "\n" },
+  ["1", null],
+])("what JavaScript wrote is in its order: %j", (value) => {
+  const text = JSON.stringify({ z: value, 7: '"5" :' }, null, 2);
+  expect(findSortedKeys(text, JSON.parse(text))).toEqual([]);
 });
