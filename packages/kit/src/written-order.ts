@@ -7,7 +7,7 @@ export interface SortedKeys {
 }
 
 const NUMERIC_KEY = /"(?:\d|\\u003\d){1,10}"\s*:/;
-const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
+const QUOTE = /\\.|"(\s*:)?/g;
 
 /**
  * Returns the objects of a JSON text whose keys its parsed value lists in another order than the text: JavaScript
@@ -15,11 +15,23 @@ const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?/g;
  */
 export function findSortedKeys(text: string, value: unknown): readonly SortedKeys[] {
   if (!NUMERIC_KEY.test(text)) return [];
-  // No key that begins with a letter is sorted.
-  const marked = text.replace(STRING, (string: string, colon?: string) =>
-    colon === undefined ? string : `"k${string.slice(1)}`,
-  );
-  return compareKeys(value, JSON.parse(marked) as Container);
+  return compareKeys(value, JSON.parse(withLetters(text)) as Container);
+}
+
+/** Returns JSON with a letter before each key, which no reader sorts. */
+function withLetters(text: string): string {
+  let copied = "";
+  let end = 0;
+  let start: number | null = null;
+  for (const { 0: quote, 1: colon, index } of text.matchAll(QUOTE)) {
+    if (quote.startsWith("\\")) continue;
+    if (start !== null && colon !== undefined) {
+      copied += `${text.slice(end, start)}k`;
+      end = start;
+    }
+    start = start === null ? index + 1 : null;
+  }
+  return copied + text.slice(end);
 }
 
 type Container = Readonly<Record<string, unknown>>;
