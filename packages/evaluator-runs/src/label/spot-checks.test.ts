@@ -59,6 +59,14 @@ test("from 40 random checks on each promise has its line, which may be that they
   ]);
 });
 
+test("checks of other records tell nothing about a promise of exactly some", async () => {
+  using labels = await labelsWith(60);
+  const these = { unlabelled: 227, mostWrong: 11, records: [] };
+  const thresholds = artifact.thresholds.map((locked) => Object.assign({ these }, locked));
+  const [line] = auditLines(answersOf(), labels, { ...artifact, thresholds });
+  expect(line).toContain("not enough labels, 0 wrong of 0");
+});
+
 test("a correction is no random check, and does not replace one", async () => {
   using labels = await labelsWith(40);
   await labels.save({

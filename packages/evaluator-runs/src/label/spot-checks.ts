@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { CalibrationArtifact } from "evaluator-calibration";
 import { checkThresholds } from "evaluator-calibration/statistics";
-import { LabelJoin, printedOf, toLabelledRows } from "evaluator-calibration/reports";
+import { LabelJoin, printedOf, recordsOf, toLabelledRows } from "evaluator-calibration/reports";
 import { printable, printRange } from "evaluator-kit";
 import type { LabelFile } from "./label-file.ts";
 import { drawSheets, type LabelledAnswers, type LabelSheet } from "./label-sheet.ts";
@@ -51,7 +51,7 @@ export function auditLines(
   const tests = thresholds.map((locked) => {
     const joined = join.columns.find(({ column }) => column === table.largest(locked.question));
     if (joined === undefined) return { locked, rows: { p: [], cameTrue: [] }, all: null };
-    const { tested } = toLabelledRows(joined);
+    const { tested } = toLabelledRows(joined, recordsOf(locked, joined.column));
     return { locked, rows: tested, all: printedOf(tested) };
   });
   return checkThresholds(tests).map(({ locked, n, wrong, low, high, verdict }) => {
