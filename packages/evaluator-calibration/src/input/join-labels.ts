@@ -219,7 +219,9 @@ export class LabelJoin {
   #addWeight({ weights, isWeighted }: JoinedColumn, at: number, { id, weight, location }: Label) {
     const isRepeated = this.#options.last === true;
     if (weight !== null && isWeighted[at] === true && weights[at] !== weight && !isRepeated) {
-      const problem = `record ${quote(id)} has the weight ${weight} here and ${weights[at] ?? 1} in a row before`;
+      // A weight may be 1 / 0.9: of its digits, six tell it.
+      const [here, before] = [weight, weights[at] ?? 1].map((one) => Number(one.toPrecision(6)));
+      const problem = `record ${quote(id)} has the weight ${here} here and ${before} in a row before`;
       const advice = "a record has one weight; mend weight or drawn, or use --last";
       throw new CalibrationInputError(location, `${problem}; ${advice}`);
     }

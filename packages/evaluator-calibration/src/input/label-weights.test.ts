@@ -21,8 +21,8 @@ test("a second labeler's row without columns keeps the weight, group and cluster
     expect(join.columns[0]).toMatchObject({ weights: [10], groupOf: [0], clusterOf: [0] });
     expect(join.groups.list).toEqual(["work"]);
   }
-  expect(() => joinOf([...rows, { id: "b", truth: 1, drawn: 0.2, labeler: "eve" }])).toThrow(
-    'labels line 3: record "b" has the weight 5 here and 10 in a row before; a record has one weight',
+  expect(() => joinOf([...rows, { id: "b", truth: 1, drawn: 0.3, labeler: "eve" }])).toThrow(
+    'labels line 3: record "b" has the weight 3.33333 here and 10 in a row before; a record has one weight',
   );
 });
 
