@@ -71,6 +71,33 @@ test("the same run again, within the same maximum, spends it no second time", as
   expect(await run(path)).toMatchObject({ answered: 3 - first.answered, isBudgetSpent: false });
 });
 
+test("a call that is killed each time counts as often as it was sent", async () => {
+  const path = join(await temporaryFolder(), "tickets.sqlite");
+  const { fetch } = createEmulator();
+  let sent = 0;
+  const transport = {
+    ...gatewayTransport({ apiKey: "local", env: {}, fetch }),
+    async send(): Promise<never> {
+      sent += 1;
+      throw new TypeError("As if the process was killed.");
+    },
+  };
+  const [record] = records;
+  const state = record?.state ?? {};
+  const mostUsd = mostCostUsd(
+    { state, questions },
+    { inputUsdPerMillionTokens: 1_000_000, transport },
+  );
+  const attempt = async () => {
+    using journal = openJournal(path, { questions, transport });
+    const budget = { maxCostUsd: 3.5 * mostUsd, usdPerMillionTokens: 1_000_000 };
+    return await runRecords([{ id: "t-1", state }], { journal, transport, ...budget });
+  };
+  for (let time = 0; time < 3; time += 1) await expect(attempt()).rejects.toThrow("killed");
+  expect(await attempt()).toMatchObject({ answered: 0, isBudgetSpent: true });
+  expect(sent).toBe(3);
+});
+
 test("attempts whose answers are lost stay within the maximum cost", async () => {
   const { fetch } = createEmulator();
   let billedUsd = 0;

@@ -24,9 +24,15 @@ type CallEnd = Pick<NotedRecord, "id" | "key"> & {
     | { readonly error: string; readonly isRefusal?: boolean }
   );
 
+/** A call that begins. */
+interface BegunCall extends Pick<NotedRecord, "key"> {
+  /** What an earlier try may have spent on it that did not end it, in US dollars. @default 0 */
+  readonly earlierUsd?: number;
+}
+
 interface WaitingEnd extends PromiseWithResolvers<void> {
   readonly end: CallEnd;
-  readonly nextKey: string | null;
+  readonly next: BegunCall | null;
 }
 
 /**
@@ -89,22 +95,24 @@ export class Journal extends JournalReader {
   }
 
   /** Notes the calls that begin. */
-  begin(keys: readonly string[]): void {
+  begin(calls: readonly BegunCall[]): void {
     this.#change(() => {
-      for (const key of keys) this.#begin(key);
+      for (const call of calls) this.#begin(call);
     });
   }
 
-  #begin(key: string): void {
+  // A call that is begun again may be charged for once more, however often its tries are killed.
+  #begin({ key, earlierUsd = 0 }: BegunCall): void {
     this.prepare("INSERT OR IGNORE INTO begun SELECT call FROM calls WHERE key = ?").run(key);
+    this.#addSpending(earlierUsd);
   }
 
   /**
    * Keeps how a call ended, and notes in the same step the call after it; resolves when both are on
    * the disk. Calls that end in one turn of the event loop share the wait.
    */
-  async end(end: CallEnd, nextKey: string | null): Promise<void> {
-    const waiting = { end, nextKey, ...Promise.withResolvers<void>() };
+  async end(end: CallEnd, next: BegunCall | null): Promise<void> {
+    const waiting = { end, next, ...Promise.withResolvers<void>() };
     if (this.#waiting.push(waiting) === 1) this.#defer(() => this.#commitEnds());
     await waiting.promise;
   }
@@ -192,7 +200,7 @@ export class Journal extends JournalReader {
     this.#waiting = [];
     try {
       this.#change(() => {
-        for (const { end, nextKey } of waiting) this.#end(end, nextKey);
+        for (const { end, next } of waiting) this.#end(end, next);
         this.#addSpending(waiting.reduce((sum, { end }) => sum + (end.spentUsd ?? 0), 0));
       });
       for (const { resolve } of waiting) resolve();
@@ -201,7 +209,7 @@ export class Journal extends JournalReader {
     }
   }
 
-  #end(end: CallEnd, nextKey: string | null): void {
+  #end(end: CallEnd, next: BegunCall | null): void {
     const { id, key } = end;
     if (end.isUnasked) {
       // The record has no end, and the next run asks about it.
@@ -219,7 +227,7 @@ export class Journal extends JournalReader {
       ).run(this.#setupHash, state, evaluation, digest, key);
     }
     this.prepare("DELETE FROM begun WHERE call = (SELECT call FROM calls WHERE key = ?)").run(key);
-    if (nextKey !== null) this.#begin(nextKey);
+    if (next !== null) this.#begin(next);
   }
 
   #change(change: () => void): void {

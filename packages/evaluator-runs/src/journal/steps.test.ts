@@ -53,9 +53,9 @@ function failOnAnswers(how: "ABORT" | "ROLLBACK"): string {
 test("a call is begun before it is sent, and the end of one begins the next", async () => {
   const { journal } = await openedJournal();
   expect(journal.statusesOf(keys)).toEqual(["unknown", "unknown", "unknown"]);
-  journal.begin([first.key]);
+  journal.begin([first]);
   expect(journal.statusesOf(keys)).toEqual(["begun", "unknown", "unknown"]);
-  await journal.end(answered(first), second.key);
+  await journal.end(answered(first), second);
   expect(journal.statusesOf(keys)).toEqual(["answered", "begun", "unknown"]);
   await journal.end({ ...second, error: "It failed." }, null);
   expect(journal.statusesOf(keys)).toEqual(["answered", "unknown", "unknown"]);
@@ -67,7 +67,7 @@ test.each(["ABORT", "ROLLBACK"] as const)(
     const { path, journal, edit } = await openedJournal();
     edit(failOnAnswers(how));
     const ends = [
-      journal.end({ ...first, error: "It failed." }, second.key),
+      journal.end({ ...first, error: "It failed." }, second),
       journal.end(answered(third), null),
     ];
     const message = `The journal ${path} cannot be used: it is full.`;
@@ -169,7 +169,7 @@ test("a reader beside a run sees what it has written, once, and holds nothing wh
   let reads = 0;
   const statuses = await readJournal(path, (reader) => {
     reads += 1;
-    journal.begin([first.key]);
+    journal.begin([first]);
     edit("PRAGMA wal_checkpoint"); // writes into the file itself
     return reader.statusesOf(keys);
   });

@@ -93,7 +93,7 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
       next = await queue.next();
       if (next.done || next.value === null) break;
     }
-    journal.begin(firsts.map(({ key }) => key));
+    journal.begin(firsts);
     const workers = firsts.map((first) => runWorker(first, queue, work));
     await Promise.all(workers.map((ended) => ended.catch((error: unknown) => broken.abort(error))));
     // After a cut-off, answers that were not kept are asked for again.
@@ -154,7 +154,7 @@ interface Work extends AskOptions {
 }
 
 /** A call whose first attempt is reserved. */
-type BudgetedCall = PlannedCall & { readonly cost: CallCost };
+type BudgetedCall = PlannedCall & { readonly cost: CallCost; readonly earlierUsd: number };
 /** The calls to begin; null: none as long as the calls in flight may take the rest of the budget. */
 type CallQueue = AsyncGenerator<BudgetedCall | null, undefined>;
 
@@ -171,7 +171,7 @@ async function* callsToBegin(plan: CallPlan, work: Work): CallQueue {
         if (signal.aborted || streak.finalError !== null || budget.isSpent) return;
         yield null;
       }
-      yield { ...call, cost };
+      yield { ...call, cost, earlierUsd: call.status === "begun" ? cost.reservedUsd : 0 };
     }
   } catch (error) {
     // The calls in flight are paid for; their answers are kept before the run ends.
@@ -183,7 +183,7 @@ async function runWorker(first: BudgetedCall, queue: CallQueue, work: Work): Pro
   for (let call: BudgetedCall | null = first; call !== null;) {
     const end = await askOne(call, work);
     call = (await queue.next()).value ?? null;
-    await work.journal.end(end, call?.key ?? null);
+    await work.journal.end(end, call);
     work.totals.add(end);
   }
 }
