@@ -206,7 +206,7 @@ async function liveStatus(cwd: string, onStep: (step: number, abort: () => void)
 test("the live status draws over itself while a run is under way, and ends with it", async () => {
   const cwd = await interruptedRun();
   const journal = Journal.open(join(cwd, "inbox.triage.sqlite"), sampleSetup);
-  journal.begin(["none"]);
+  journal.begin([{ key: "none" }]);
   const { exitCode, frames, listeners } = await liveStatus(cwd, (step) => {
     if (step === 12) journal[Symbol.dispose]();
   });
