@@ -197,8 +197,8 @@ async function readRun(url: string, context: CliContext, take: TakeEntry): Promi
   const { withResults } = await import("evaluator-runs/results");
   const services = { openCatalog, openRuns, openTransport };
   const program = { ...services, source: tableSource, ...context };
-  await withResults({ journal: url }, program, async ({ rows, questions, facts: [run] }) => {
-    const service = { address: run?.wire ?? "", modelId: run?.modelId ?? "" };
+  await withResults({ journal: url }, program, async ({ rows, questions, info }) => {
+    const service = { address: info?.setup.wire ?? "", modelId: info?.setup.modelId ?? "" };
     for await (const { input, kept: evaluation } of rows) {
       const { id, state } = input;
       if (evaluation === null) take({ id, evaluation });

@@ -6,7 +6,8 @@ import type { ExportCommand } from "./options.ts";
 import type { RecordInput, RunRecord } from "./input/record-source.ts";
 import { inputOf, needJournalAddress } from "./journal-address.ts";
 import type { JournalReader, NewRecords } from "./journal/journal-reader.ts";
-import type { RunFacts } from "./run-facts.ts";
+import { databaseFactsSchema, type RunFacts, type StepFacts } from "./run-facts.ts";
+import { RunTotals, stepFacts } from "./money/totals.ts";
 import { readJournal } from "./journal/read-journal.ts";
 import { toInputPath } from "./output/paths.ts";
 import {
@@ -39,8 +40,8 @@ export interface RunResults extends Awaited<ReturnType<typeof readSetup>> {
   readonly names: () => Promise<readonly string[]>;
   /** The run in PostgreSQL; null for a journal in a file. */
   readonly info: RunInfo | null;
-  /** The complete runs of a journal in a file, or the run of a database. */
-  readonly facts: RunFacts[];
+  /** Returns the complete runs of a journal in a file, or the run of a database. */
+  readonly readFacts: () => Promise<RunFacts[]>;
   /** Returns the complete runs of a journal in a file, or all of a database. */
   readonly listRuns: () => Promise<ListedRun[]>;
   /** Runs a query in the database of the run; null for a journal in a file. */
@@ -98,7 +99,7 @@ async function databaseResults(
     newRecords: async () => await runs.newIds(info),
     putAway: () => new Map<string, string>(),
     info,
-    facts: [toFacts(info)],
+    readFacts: async () => [{ ...toFacts(info), ...(await stepsOf(info, runs, toRow)) }],
     listRuns: async () => (await runs.list()).map(toListedRun),
     ask: ({ cellsOf, ...query }, use) =>
       runs.query({ ...query, run: info.run, cellsOf: (row) => cellsOf(toRow(row)) }, use),
@@ -124,6 +125,26 @@ function toFacts({ setup, finishedAt, createdAt, ...run }: RunInfo) {
     finishedAt: endedAt.toISOString(),
     elapsedMs: endedAt.getTime() - createdAt.getTime(),
   };
+}
+
+/** Returns what each of two engines answered, by the kept answers that a run asked for; nothing of one alone. */
+async function stepsOf(
+  { facts, run }: RunInfo,
+  runs: RunStore,
+  keptIn: (row: RunRow) => Pick<ResultRow, "kept">,
+): Promise<{ readonly steps?: StepFacts[] }> {
+  const { engines } = databaseFactsSchema.parse(JSON.parse(facts));
+  if (engines === undefined) return {};
+  const [price = { inputUsdPerMillionTokens: null, source: "" }, next] = engines.map((engine) => {
+    return { inputUsdPerMillionTokens: engine.usdPerMillionTokens, source: "the run" };
+  });
+  const totals = new RunTotals({ ...price, next });
+  for await (const row of runs.rows(run)) {
+    const { kept } = keptIn(row);
+    if (row.isOwn && kept !== null) totals.add({ evaluation: kept });
+  }
+  const names = engines.map(({ name }) => name);
+  return { steps: stepFacts(totals, names) };
 }
 
 async function findRun(runs: RunStore, { run, file }: ResultsCommand): Promise<RunInfo> {
@@ -165,7 +186,7 @@ async function fileResults(
     newRecords: async () => journal.newRecords(),
     putAway: () => journal.putAway(),
     info: null,
-    facts,
+    readFacts: async () => facts,
     listRuns: async () =>
       facts.map((fact, index) => Object.assign({ run: index + 1, name, state: "done" }, fact)),
     ask: null,

@@ -60,3 +60,13 @@ export const runFactsSchema = z.object({
 });
 /** The facts of one complete run. */
 export type RunFacts = z.infer<typeof runFactsSchema>;
+
+/** See {@link DatabaseFacts}. */
+export const databaseFactsSchema = z.object({
+  /** Both engines, if one is asked again for unsure answers, and their prices; null if it is not known. */
+  engines: z
+    .array(z.object({ name: z.string(), usdPerMillionTokens: z.number().nullable() }))
+    .optional(),
+});
+/** What a run in a database notes of how it was begun. */
+export type DatabaseFacts = z.infer<typeof databaseFactsSchema>;

@@ -97,7 +97,8 @@ async function toParts(
   command: ReportCommand,
   context: ProgramContext,
 ): Promise<ReportParts> {
-  const { questions, columns, calibration, facts } = results;
+  const { questions, columns, calibration } = results;
+  const runs = await results.readFacts();
   const rules =
     command.rules === undefined ? null : await readRules(command.rules, columns, context);
   const plan = rules === null ? null : planOf(rules, calibration);
@@ -131,10 +132,10 @@ async function toParts(
     pages: [],
     tomorrow: null,
     actions: (rules ?? []).map(({ action }) => action),
-    runs: facts,
+    runs,
     all,
     calibration,
-    wrong: await describeWrong(facts, command, context),
+    wrong: await describeWrong(runs, command, context),
     notes: [
       ...describeNew(newRecords, list),
       ...describeShown(command, list.length, all.mails),
@@ -146,7 +147,7 @@ async function toParts(
 
 /** Returns how many labelled answers of each engine are wrong; null if no run asked a second one. */
 async function describeWrong(
-  runs: RunResults["facts"],
+  runs: ReportParts["runs"],
   command: ReportCommand,
   context: ProgramContext,
 ): Promise<string | null> {

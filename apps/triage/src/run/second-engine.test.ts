@@ -3,24 +3,10 @@ import { join } from "node:path";
 import { systemClock } from "evaluator-kit";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { responseWith } from "../testing/report-pages.ts";
-import { recordingTransport, sampleMail } from "../testing/samples.ts";
+import { sampleMail } from "../testing/samples.ts";
 import { imapEnv, startHoodiecrow } from "../testing/start-hoodiecrow.ts";
 import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
-
-/** Two engines; the first is unsure whether every second mail is a scam. */
-function twoEngines() {
-  const first = recordingTransport((at) => responseWith({ scam: at % 2 === 0 ? 0.02 : 0.6 }));
-  const again = recordingTransport(() => {
-    const { answers, ...rest } = responseWith({ scam: 0.97 });
-    return { ...rest, answers: { scam: answers.scam } };
-  });
-  const second = { ...again, name: "openai", target: { url: "https://b.example/", modelId: "b" } };
-  const openTransport = async ({ engine }: { engine?: string | undefined }) =>
-    engine === "openai" ? second : first;
-  const words = ["--then", "openai", "--unsure", "scam=0.8", "--then-price", "1"];
-  return { first, again, openTransport, words };
-}
+import { twoEngines } from "../testing/two-engines.ts";
 
 test("the report shows how much each engine answered, cost and, with labels, got wrong", async () => {
   const ids = ["m-1", "m-2", "m-3", "m-4"];

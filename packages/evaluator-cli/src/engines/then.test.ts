@@ -64,7 +64,6 @@ test.each([
     '--then-unsure "2" is',
   ],
   ["two bounds", ["--unsure", "0.8", "--unsure", "0.9"], "is a second bound of refund"],
-  ["a database", ["--unsure", "0.8", "--journal", "postgres://a@b/c"], "needs a journal in a file"],
   ["the emulator", ["--unsure", "0.8", "--offline"], "cannot be used with option '--then"],
 ])("%s is refused before anything is sent", async (_, more, problem) => {
   const { run, words, asked } = await twoEngines();

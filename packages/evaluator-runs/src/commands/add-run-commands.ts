@@ -68,7 +68,6 @@ export async function loadRun(command: RunCommand, context: ProgramContext): Pro
     const { runFile } = await import("../run/run-file.ts");
     return () => runFile(command, context);
   }
-  checkOneEngine(command);
   const { runTogether } = await import("../workers/run-together.ts");
   return () => runTogether(command, address, context);
 }
@@ -81,15 +80,8 @@ export async function loadWork(command: WorkCommand, context: ProgramContext): P
     const { goOn } = await import("../run/run-file.ts");
     return () => goOn(command, address, context);
   }
-  checkOneEngine(command);
   const { workOnRuns } = await import("../workers/work.ts");
   return () => workOnRuns(command, address.url, context);
-}
-
-/** @throws UsageError for a second engine, which each worker of a database would have to know. */
-function checkOneEngine({ then }: Pick<WorkCommand, "then">): void {
-  if (then === undefined) return;
-  throw new UsageError("--then needs a journal in a file; leave out --then or --journal URL.");
 }
 
 // All other commands take the file first. One word without a space is no query.

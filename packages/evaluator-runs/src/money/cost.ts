@@ -24,6 +24,13 @@ export interface RunPrice extends Price {
   readonly next?: Price | undefined;
 }
 
+/** Returns the engine of a run whose price is not known, and the option that names it; null if all are known. */
+export function unpricedOf(price: RunPrice) {
+  if (price.inputUsdPerMillionTokens === null) return { option: "--price", engine: "this engine" };
+  if (price.next?.inputUsdPerMillionTokens !== null) return null;
+  return { option: "--then-price", engine: "the engine after --then" };
+}
+
 /** The price in the contract. */
 const contractPriceUsd = 0.042;
 
@@ -60,6 +67,25 @@ export async function findPrice(from: {
     if (!(error instanceof EvaluatorError)) throw error;
     return contractPrice("the documented price; the gateway's list cannot be read");
   }
+}
+
+/** Returns the prices of the engine of a run, and of the one that is asked again, if there is one. */
+export async function findRunPrice(
+  { price, thenPrice }: Readonly<Partial<Record<"price" | "thenPrice", number | undefined>>>,
+  [first, next]: readonly [PricedEngine, PricedEngine | null],
+  signal: AbortSignal,
+): Promise<RunPrice> {
+  const own = await findPrice({ given: price, ...first, signal });
+  if (next === null) return own;
+  // A price of the first engine, such as 0 of one on this machine, would make a cap void for a dearer one.
+  const given = { given: thenPrice, source: "--then-price" };
+  return { ...own, next: await findPrice({ ...given, ...next, signal }) };
+}
+
+/** An engine, and its price list or null. */
+interface PricedEngine {
+  readonly transport: Transport;
+  readonly catalog: Catalog | null;
 }
 
 /** Returns the price that an engine itself has, else the contract's; null for one without both. */

@@ -1,7 +1,10 @@
-import type { AnswerRoute, Evaluation } from "evaluator-client";
+import type { AnswerRoute, Evaluation as WholeEvaluation } from "evaluator-client";
 import { printUsd } from "../amounts.ts";
 import type { StepFacts } from "../run-facts.ts";
 import { type RunPrice, tokensUsd } from "./cost.ts";
+
+/** An evaluation as an engine gave it, or as a journal keeps it. */
+type Evaluation = Omit<WholeEvaluation, "raw">;
 
 /** What one engine of a run did. */
 type StepTotals = Omit<StepFacts, "name">;
@@ -118,4 +121,11 @@ export class RunTotals {
 
 function stepsOf(evaluation: Evaluation): readonly Evaluation[] {
   return evaluation.steps ?? [evaluation];
+}
+
+/** Returns what each of two engines did; nothing of one alone. */
+export function stepFacts({ steps }: RunTotals, names: readonly string[] | null): StepFacts[] {
+  if (names === null || steps.length === 0) return [];
+  const none = { records: 0, answers: 0, unsure: 0, costUsd: 0, isUnpriced: false, failed: 0 };
+  return names.map((name, at) => Object.assign({ name }, steps[at] ?? none));
 }

@@ -89,6 +89,8 @@ export interface RunRow {
   readonly evaluation: string | null;
   /** Whether the stored answer changed since it was written. */
   readonly isChanged: boolean;
+  /** Whether this run asked for the answer, and not an earlier one. */
+  readonly isOwn: boolean;
   /** The failure, or null. */
   readonly error: string | null;
 }
@@ -249,13 +251,14 @@ const answerColumns = `
   encode(a.digest, 'hex') as digest
 `;
 
-const rowColumns = `r.idx, r.id, r.key, r.state, r.note, f.error, ${answerColumns}`;
+const rowColumns = `r.idx, r.id, r.key, r.state, r.note, f.error,
+  coalesce(a.run = r.run, false) as "isOwn", ${answerColumns}`;
 const rowSource = `
   evaluator.records r left join evaluator.answers a on a.key = r.key
     left join evaluator.failures f on f.run = r.run and f.idx = r.idx
 `;
 
-type StoredRow = AnswerRow & Pick<RunRow, "idx" | "id" | "state" | "note" | "error">;
+type StoredRow = AnswerRow & Pick<RunRow, "idx" | "id" | "state" | "note" | "error" | "isOwn">;
 
 /** Returns the records of a run in input order, some at once, over the connection of a transaction. */
 export async function* rowBatches(query: Query, run: number): AsyncGenerator<RunRow[]> {
@@ -272,7 +275,7 @@ export async function* rowBatches(query: Query, run: number): AsyncGenerator<Run
 }
 
 function toRow(row: StoredRow, samples: ReadonlyMap<string, Sample>): RunRow {
-  const { idx, id, key, note, error } = row;
+  const { idx, id, key, note, error, isOwn } = row;
   const state = unpackJson(row.state, samples.get("state")) ?? "null";
   const evaluation = readEvaluation(row, samples, state);
   return {
@@ -283,6 +286,7 @@ function toRow(row: StoredRow, samples: ReadonlyMap<string, Sample>): RunRow {
     note: note === null ? null : unpackJson(note, samples.get("note")),
     evaluation,
     isChanged: row.evaluation !== null && evaluation === null,
+    isOwn,
     error,
   };
 }

@@ -1,17 +1,14 @@
-import { createEvaluator, type Evaluator, EvaluatorError } from "evaluator-client";
-import { escalate, type Helper } from "evaluator-client/escalate";
-import { toFailure } from "../call-failure.ts";
-import type { RunFacts, StepFacts } from "../run-facts.ts";
+import type { EvaluatorError } from "evaluator-client";
+import type { RunFacts } from "../run-facts.ts";
 import { isPromised } from "../calibration.ts";
 import { evaluatorRuntime } from "../machine.ts";
 import type { Journal } from "../journal/journal.ts";
 import { Budget, type CallCost, type RunPrice } from "../money/cost.ts";
-import { RunTotals } from "../money/totals.ts";
+import { RunTotals, stepFacts } from "../money/totals.ts";
 import { limitsOf } from "../limits.ts";
-import { serviceOf } from "../service.ts";
-import { type CallOutcome, callLimits, endsRun, evaluateOne } from "./evaluate-one.ts";
+import { type AskedEngines, type AskEngines, askEngines, engineNames } from "./ask-engines.ts";
+import { callLimits, endsRun } from "./evaluate-one.ts";
 import { startDrain } from "./interruption.ts";
-import type { NextEngine } from "../next-engine.ts";
 import type { CallPlan, PlannedCall } from "./plan-calls.ts";
 import { showProgress } from "./progress.ts";
 import type { RunContext } from "./run-context.ts";
@@ -19,13 +16,9 @@ import type { RunContext } from "./run-context.ts";
 /** The part of a run that asking uses. */
 interface AskContext
   extends
-    Pick<
-      RunContext,
-      "questions" | "transport" | "signal" | "clock" | "random" | "newId" | "stderr"
-    >,
+    Pick<RunContext, "questions" | "signal" | "clock" | "random" | "newId" | "stderr">,
+    AskedEngines,
     Partial<Pick<RunContext, "calibration">> {
-  /** The engine that is asked again. @default none */
-  readonly next?: NextEngine | null;
   readonly run: Pick<RunContext["run"], "concurrency" | "maxCost" | "rate">;
   readonly source: Pick<RunContext["source"], "word">;
 }
@@ -69,10 +62,8 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
   const startedAt = clock.now();
   const hideProgress = showProgress(plan.open, totals, context);
   const broken = new AbortController();
-  const fatal: Work["fatal"] = { error: null };
   const work: Work = {
     ...options,
-    fatal,
     totals,
     budget: new Budget(run.maxCost, {
       price,
@@ -83,7 +74,11 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
     }),
     streak: new FailureStreak(plan.count("answered") === 0 ? failuresAtStart : Infinity),
     signal: AbortSignal.any([drain.signal, broken.signal]),
-    evaluator: evaluatorOf(context, limits, fatal),
+    ask: askEngines(
+      context,
+      [{ ...limits, limits: limitsOf(run, transport) }, limits],
+      evaluatorRuntime(context),
+    ),
     inputError: null,
   };
   try {
@@ -115,40 +110,13 @@ function spentBefore(plan: CallPlan, { journal, price }: AskOptions): number {
   return journal.spentUsd + plan.mostUsdBegun(price);
 }
 
-/** Returns an evaluator of the engine, and of the next one for unsure answers. */
-function evaluatorOf(
-  context: AskContext,
-  limits: Omit<RunLimits, "failuresAtStart">,
-  fatal: Work["fatal"],
-): Evaluator {
-  const { run, transport, next = null } = context;
-  const runtime = evaluatorRuntime(context);
-  const own = { transport, ...limits, limits: limitsOf(run, transport) };
-  const evaluator = createEvaluator(own, runtime);
-  if (next === null) return evaluator;
-  const second = createEvaluator({ transport: next.transport, ...limits }, runtime);
-  const helper: Helper = {
-    evaluate: async (...call) => {
-      try {
-        return await second.evaluate(...call);
-      } catch (error) {
-        if (error instanceof EvaluatorError && endsRun(error)) fatal.error ??= error;
-        throw error;
-      }
-    },
-  };
-  return evaluator.with(escalate(helper, next.bounds, { nextBounds: next.nextBounds }));
-}
-
 interface Work extends AskOptions {
   readonly totals: RunTotals;
   readonly budget: Budget;
   readonly streak: FailureStreak;
   /** Ends the calls in flight; the context's signal only prevents further calls. */
   readonly signal: AbortSignal;
-  readonly evaluator: Evaluator;
-  /** The error with which each call of the next engine would fail. */
-  readonly fatal: { error: EvaluatorError | null };
+  readonly ask: AskEngines;
   /** Why no more of the input could be read, or null. */
   inputError: unknown;
 }
@@ -188,17 +156,6 @@ async function runWorker(first: BudgetedCall, queue: CallQueue, work: Work): Pro
   }
 }
 
-type AskedEngines = Pick<AskContext, "transport" | "next">;
-
-/** Returns what each of two engines did; nothing of one alone. */
-export function stepFacts({ steps }: RunTotals, { transport, next }: AskedEngines): StepFacts[] {
-  if (next == null || steps.length === 0) return [];
-  const none = { records: 0, answers: 0, unsure: 0, costUsd: 0, isUnpriced: false, failed: 0 };
-  return [transport, next.transport].map((engine, at) =>
-    Object.assign({ name: `${engine.name} ${serviceOf(engine).modelId}` }, steps[at] ?? none),
-  );
-}
-
 /** Returns the facts of a run that asked for all its answers. */
 export function toRunFacts(
   plan: CallPlan,
@@ -206,7 +163,7 @@ export function toRunFacts(
   context: Pick<RunContext, "clock" | "service"> & AskedEngines,
 ): RunFacts {
   const { clock, service } = context;
-  const steps = stepFacts(totals, context);
+  const steps = stepFacts(totals, engineNames(context));
   const { succeeded, failed, inputTokens, costUsd, isUnpriced } = totals;
   return {
     finishedAt: new Date(clock.epochNow()).toISOString(),
@@ -225,25 +182,15 @@ export function toRunFacts(
 
 async function askOne(
   { record: { id, state }, key, cost }: BudgetedCall,
-  { evaluator, context: { questions, calibration }, budget, totals, streak, signal, fatal }: Work,
+  { ask, context: { questions, calibration }, budget, totals, streak, signal }: Work,
 ) {
-  const around = evaluator.with(cost.middleware);
   const options = { signal, hasPromise: isPromised(calibration) };
-  const answered = await evaluateOne(around, { state, questions }, options);
-  const end = withoutUnasked(answered, fatal.error);
+  const end = await ask({ state, questions }, cost, options);
   const paid = "error" in end ? end.paid : end.evaluation;
   const spentUsd = budget.ended(cost, paid === undefined ? [] : totals.pricesOf(paid));
   const isUnasked = cost.isHeldBack;
   if (!isUnasked) streak.ended("error" in end ? end.cause : null);
   return { id, key, state, lostUsd: cost.lostUsd, spentUsd, isUnasked, ...end };
-}
-
-/** Returns a failure for an answer that the next engine could not be asked about again, so that a later run asks. */
-function withoutUnasked(end: CallOutcome, cause: EvaluatorError | null): CallOutcome {
-  if ("error" in end || cause === null) return end;
-  const { route = {} } = end.evaluation;
-  const isUnasked = Object.values(route).some(({ failure }) => failure !== null);
-  return isUnasked ? { ...toFailure(cause), paid: end.evaluation } : end;
 }
 
 // Chosen, not measured: few enough that a service that is down ends the run soon.

@@ -3,7 +3,7 @@ import type { Catalog, RateLimits } from "evaluator-client";
 import { printCount, printCounted, printDuration, printUsd } from "../amounts.ts";
 import { limitsOf } from "../limits.ts";
 import { isEmulator } from "../service.ts";
-import { findPrice, type Price, type RunPrice, tokensUsd } from "../money/cost.ts";
+import { findRunPrice, type Price, type RunPrice, tokensUsd, unpricedOf } from "../money/cost.ts";
 import { interrupted } from "./interruption.ts";
 import type { CallPlan } from "./plan-calls.ts";
 import type { RunContext } from "./run-context.ts";
@@ -54,19 +54,10 @@ type RunEstimate = Awaited<ReturnType<typeof estimateRun>>;
 
 async function estimateRun(plan: CallPlan, records: number, context: RunContext) {
   const { run, transport, signal } = context;
-  const given = run.price;
   const catalogOf = (one: Catalog | null) => (records === 0 ? null : one);
-  const catalog = catalogOf(context.catalog);
-  const first = await findPrice({ given, catalog, transport, signal });
-  const { next } = context;
-  const price: RunPrice = { ...first };
-  if (next !== null) {
-    const listed = { catalog: catalogOf(next.catalog), transport: next.transport, signal };
-    // A price of the first engine, such as 0 of one on this machine, would make a cap void for a dearer one.
-    Object.assign(price, {
-      next: await findPrice({ given: run.thenPrice, source: "--then-price", ...listed }),
-    });
-  }
+  const first = { transport, catalog: catalogOf(context.catalog) };
+  const next = context.next && { ...context.next, catalog: catalogOf(context.next.catalog) };
+  const price = await findRunPrice(run, [first, next], signal);
   // A plan without statuses does not know the open records, so they count as average ones.
   const share = records / Math.max(1, plan.open);
   const [missing = { calls: 0, inputTokens: 0 }, again] = plan.missing;
@@ -143,16 +134,11 @@ async function checkCost(
   { run: { maxCost, yes }, confirm, signal, source, mayCost }: RunContext,
 ): Promise<void> {
   const isBounded = maxCost < Number.POSITIVE_INFINITY;
-  const prices = [
-    ["--price", price],
-    ["--then-price", price.next],
-  ] as const;
-  const [unpriced] = prices.find(([, one]) => one?.inputUsdPerMillionTokens === null) ?? [];
-  if (isBounded && records > 0 && unpriced !== undefined) {
-    const whose = unpriced === "--price" ? "this engine" : "the engine after --then";
-    const problem = `--max-cost cannot be kept, since no list says what ${whose} costs`;
+  const unpriced = unpricedOf(price);
+  if (isBounded && records > 0 && unpriced !== null) {
+    const problem = `--max-cost cannot be kept, since no list says what ${unpriced.engine} costs`;
     throw new CliError(
-      `${problem}; nothing was sent. Name it with ${unpriced} USD, for a million input tokens, or leave --max-cost out.`,
+      `${problem}; nothing was sent. Name it with ${unpriced.option} USD, for a million input tokens, or leave --max-cost out.`,
     );
   }
   if (costUsd > maxCost) {
@@ -163,7 +149,7 @@ async function checkCost(
   if (!isAsked || yes || confirm === null) return;
   const more = againUsd > 0 ? `, and up to ${printUsd(againUsd)} to ask again` : "";
   const spend = `Spend about ${printUsd(costUsd)}${more}`;
-  const question = unpriced === undefined ? spend : "Ask at no known price";
+  const question = unpriced === null ? spend : "Ask at no known price";
   if (await confirm(`${question}? [y/N] `)) return;
   throw signal.aborted
     ? interrupted("Interrupted; nothing was sent.", signal)

@@ -23,7 +23,7 @@ import {
 export const callLimits = { maxRetries: 6, deadlineMs: 86_400_000 } as const;
 
 /** How a call is made. */
-interface AskOptions {
+export interface AskOptions {
   readonly signal: AbortSignal;
   /** Whether acts are promised, for which the whole state must have been read. @default false */
   readonly hasPromise?: boolean;

@@ -12,7 +12,9 @@ import type { RunCommand, WorkCommand } from "../options.ts";
 import { checkOutput } from "../output/check-output.ts";
 import { chooseQuestions } from "../questions/read-questions.ts";
 import { checkSameEngine, describeEngine, type ProgramContext } from "../service.ts";
-import { askMissing, type AskOutcome, stepFacts, toRunFacts } from "./ask-calls.ts";
+import { askMissing, type AskOutcome, toRunFacts } from "./ask-calls.ts";
+import { stepFacts } from "../money/totals.ts";
+import { engineNames } from "./ask-engines.ts";
 import { announceRun } from "./estimate.ts";
 import { readNextEngine, serviceThrough } from "../next-engine.ts";
 import { type CallPlan, planCalls } from "./plan-calls.ts";
@@ -87,7 +89,7 @@ function describeRun(
   return (
     `Answered: ${printCount(totals.succeeded)}${notes.join("")}. ${journal}. ` +
     `Took ${printCount(totals.inputTokens)} tokens, ${totals.describeCost()}, ${printDuration(elapsedMs)}.\n` +
-    describeSteps(stepFacts(totals, context))
+    describeSteps(stepFacts(totals, engineNames(context)))
       .map((line) => `${line}\n`)
       .join("")
   );

@@ -1,7 +1,7 @@
 import { CliError } from "evaluator-kit";
 import type { EvaluationRequest } from "evaluator-client";
 import { toKeptText } from "../journal/kept-answer.ts";
-import { Budget, type CallCost, type Price } from "../money/cost.ts";
+import { Budget, type CallCost, type RunPrice, unpricedOf } from "../money/cost.ts";
 import type { ChunkRecord, RunInfo } from "../postgres/index.ts";
 import { type CallOutcome, endsRun } from "../run/evaluate-one.ts";
 
@@ -64,10 +64,11 @@ type ChunkBudgetOptions = ConstructorParameters<typeof Budget>[1] & {
 
 // The machine that began the run may have been told the price.
 /** Checks that the maximum cost of a run can be kept. @throws CliError if no price is known */
-export function checkPriced({ run, state, maxCostUsd }: RunInfo, price: Price): void {
-  if (state !== "open" || maxCostUsd === null || price.inputUsdPerMillionTokens !== null) return;
+export function checkPriced({ run, state, maxCostUsd }: RunInfo, price: RunPrice): void {
+  const unpriced = unpricedOf(price);
+  if (state !== "open" || maxCostUsd === null || unpriced === null) return;
   throw new CliError(
-    `The --max-cost of run ${run} cannot be kept, since no list says what this engine costs; nothing was sent. Name it with --price USD, for a million input tokens.`,
+    `The --max-cost of run ${run} cannot be kept, since no list says what ${unpriced.engine} costs; nothing was sent. Name it with ${unpriced.option} USD, for a million input tokens.`,
   );
 }
 

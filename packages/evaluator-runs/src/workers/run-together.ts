@@ -7,6 +7,9 @@ import type { RunCommand } from "../options.ts";
 import type { JournalAddress } from "../journal-address.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import { checkOutput } from "../output/check-output.ts";
+import type { RunPrice } from "../money/cost.ts";
+import { engineNames } from "../run/ask-engines.ts";
+import type { DatabaseFacts } from "../run-facts.ts";
 import { announceRun } from "../run/estimate.ts";
 import { planCalls } from "../run/plan-calls.ts";
 import { giveResults, unfinished } from "../run/results.ts";
@@ -38,7 +41,7 @@ export async function runTogether(
     const counts = begun === null ? undefined : await countsOf(begun, runs);
     const price = await announceRun(plan, context, counts);
     if (run.dryRun) return 0;
-    const info = await join(runs, context, { ...planned, known });
+    const info = await join(runs, context, { ...planned, known, price });
     const refusals = await runs.refused(info.run);
     const outcome = await workWithOthers(info, { url, runs, context, price, asking: context.run });
     const last = await runs.get(info.run);
@@ -95,7 +98,15 @@ function toRunKey(key: string): string {
 async function join(
   runs: RunStore,
   context: RunContext,
-  { plan, digest, known }: Awaited<ReturnType<typeof planRun>> & { known: readonly RunInfo[] },
+  {
+    plan,
+    digest,
+    known,
+    price,
+  }: Awaited<ReturnType<typeof planRun>> & {
+    readonly known: readonly RunInfo[];
+    readonly price: RunPrice;
+  },
 ) {
   const { service, run, stderr, signal, source } = context;
   const { address: wire, modelId } = service;
@@ -111,7 +122,8 @@ async function join(
       yield { id, key: toRunKey(key), state: JSON.stringify(state), note };
     }
   };
-  const made = { digest, setup, name, facts: "{}", records: plan.length, maxCostUsd };
+  const facts = JSON.stringify(factsOf(context, price));
+  const made = { digest, setup, name, facts, records: plan.length, maxCostUsd };
   const info = await runs.join(made, records, signal);
   stderr.write(
     info.isJoined
@@ -124,6 +136,15 @@ async function join(
     stderr.write(printable`Run ${String(last.run)} of ${name} is another one: it asks ${what}.\n`);
   }
   return info;
+}
+
+/** Returns what the run notes of its engines, if one is asked again: the report counts what each did. */
+function factsOf(context: RunContext, price: RunPrice): DatabaseFacts {
+  const engines = engineNames(context)?.map((name, at) => {
+    const { inputUsdPerMillionTokens: usd } = at === 0 ? price : (price.next ?? price);
+    return { name, usdPerMillionTokens: usd };
+  });
+  return engines === undefined ? {} : { engines };
 }
 
 /** The table is sorted in memory; the file of results takes any number of records. */

@@ -1,10 +1,4 @@
-import {
-  createEvaluator,
-  type EvaluationRequest,
-  type Evaluator,
-  type Pacer,
-  type Questions,
-} from "evaluator-client";
+import type { EvaluationRequest, Pacer, Questions } from "evaluator-client";
 import { pause } from "evaluator-kit";
 import type {
   ChunkRecord,
@@ -14,11 +8,12 @@ import type {
   RunStore,
   RunWriter,
 } from "../postgres/index.ts";
-import type { CallCost, Price } from "../money/cost.ts";
+import type { CallCost, RunPrice } from "../money/cost.ts";
 import type { RunTotals } from "../money/totals.ts";
 import { isPromised } from "../calibration.ts";
 import { evaluatorRuntime } from "../machine.ts";
-import { type CallOutcome, callLimits, endsRun, evaluateOne } from "../run/evaluate-one.ts";
+import { type AskedEngines, type AskEngines, askEngines } from "../run/ask-engines.ts";
+import { type CallOutcome, callLimits, endsRun } from "../run/evaluate-one.ts";
 import { repeat } from "../run/interruption.ts";
 import { untilReached } from "./open-runs.ts";
 import { CallsInFlight } from "./calls-in-flight.ts";
@@ -36,14 +31,12 @@ interface WorkOptions {
   readonly info: RunInfo;
   readonly questions: Questions;
   readonly asking: { readonly concurrency: number };
-  /** The key's limit, shared with other machines; null for a limit of this worker alone. */
-  readonly pacer: Pacer | null;
+  /** The limits of the keys of both engines, shared with other machines; null for a limit of this worker alone. */
+  readonly pacers: readonly [Pacer | null, Pacer | null];
   readonly totals: RunTotals;
-  readonly price: Price;
-  readonly context: Pick<
-    RunContext,
-    "clock" | "random" | "newId" | "stderr" | "signal" | "transport"
-  > &
+  readonly price: RunPrice;
+  readonly context: Pick<RunContext, "clock" | "random" | "newId" | "stderr" | "signal"> &
+    AskedEngines &
     Partial<Pick<RunContext, "calibration">>;
   /** Ends the calls in flight; the context's signal only prevents further calls. */
   readonly signal: AbortSignal;
@@ -70,7 +63,7 @@ interface Chunk {
  */
 export class RunWorker {
   readonly #options: WorkOptions;
-  readonly #evaluator: Evaluator;
+  readonly #askEngines: AskEngines;
   readonly #writer: RunWriter;
   /** The chunks that are not finished or given back, and when they are. */
   readonly #held = new Map<Chunk, Promise<void>>();
@@ -82,14 +75,16 @@ export class RunWorker {
   #failure: unknown = null;
 
   constructor(options: WorkOptions) {
-    const { runs, info, pacer, signal, context } = options;
-    const { stderr, transport } = context;
+    const { runs, info, pacers, signal, context } = options;
+    const { stderr } = context;
     this.#options = options;
     this.#maxCostUsd = info.maxCostUsd;
-    this.#evaluator = createEvaluator(
-      { transport, ...callLimits, ...(pacer && { pacer }) },
-      evaluatorRuntime(context),
-    );
+    const [own, ofNext] = pacers;
+    const limits = [
+      { ...callLimits, ...(own && { pacer: own }) },
+      { ...callLimits, ...(ofNext && { pacer: ofNext }) },
+    ] as const;
+    this.#askEngines = askEngines(context, limits, evaluatorRuntime(context));
     this.#writer = runs.writer({
       run: info.run,
       signal,
@@ -179,7 +174,7 @@ export class RunWorker {
   /** Reads the missing records of a chunk, and what it has cost. */
   async #read(leased: LeasedChunk, heldUntilMs: number): Promise<Chunk> {
     const { runs, price, context } = this.#options;
-    const { transport } = context;
+    const { transport, next } = context;
     // If this worker's lease on the chunk ended, its calls in flight are committed first.
     const old = [...this.#held].filter(([held]) => held.leased.chunk === leased.chunk);
     await Promise.all(old.map(([, finished]) => finished));
@@ -193,6 +188,7 @@ export class RunWorker {
       budget: new ChunkBudget(this.#maxCostUsd === null ? Infinity : 0, {
         price,
         transport,
+        next: next?.transport,
         spentUsd,
         dearest: this.#dearest,
         waitForMoney: () => this.#calls.waitToTryAgain(),
@@ -266,9 +262,8 @@ export class RunWorker {
     const { totals, signal, context } = this.#options;
     this.#calls.begin(chunk);
     try {
-      const around = this.#evaluator.with(cost.middleware);
       const options = { signal, hasPromise: isPromised(context.calibration) };
-      const outcome = await evaluateOne(around, this.#requestOf(record), options);
+      const outcome = await this.#askEngines(this.#requestOf(record), cost, options);
       const paid = "error" in outcome ? outcome.paid : outcome.evaluation;
       chunk.budget.ended(cost, paid === undefined ? [] : totals.pricesOf(paid));
       if (!cost.isHeldBack) await this.#keep(chunk, record, outcome);

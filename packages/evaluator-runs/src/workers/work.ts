@@ -1,16 +1,16 @@
-import { hash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import process from "node:process";
 import { CliError, pause, printable } from "evaluator-kit";
-import { EvaluatorError, type Questions, type RateLimits } from "evaluator-client";
+import { EvaluatorError, type Questions } from "evaluator-client";
 import type { RunInfo, RunStore } from "../postgres/index.ts";
 import type { AskingOptions, WorkCommand } from "../options.ts";
-import { describeCost, printCount, printDuration } from "../amounts.ts";
-import { evaluatorRuntime } from "../machine.ts";
+import { describeCost, describeSteps, printCount, printDuration } from "../amounts.ts";
 import { setupHash } from "../journal/kept-answer.ts";
-import { findPrice, type Price } from "../money/cost.ts";
-import { RunTotals } from "../money/totals.ts";
-import { concurrencyOf, limitsOf } from "../limits.ts";
+import type { RunPrice } from "../money/cost.ts";
+import { RunTotals, stepFacts } from "../money/totals.ts";
+import { concurrencyOf } from "../limits.ts";
+import { type AskedEngines, engineNames } from "../run/ask-engines.ts";
 import { interrupted, repeat, startDrain } from "../run/interruption.ts";
 import { showProgress } from "../run/progress.ts";
 import type { RunContext } from "../run/run-context.ts";
@@ -23,7 +23,9 @@ import {
 } from "../service.ts";
 import { serviceOfRun, withRuns } from "./open-runs.ts";
 import { checkPriced } from "./chunk-calls.ts";
+import { openPacers } from "./shared-pacers.ts";
 import { RunWorker } from "./work-run.ts";
+import { enginesFor, nextRun, priceFinder, type WorkMachine } from "./worker-engines.ts";
 
 const WAIT_MS = 1000; // chosen, not measured: a new run, or a database that is back, within a second
 
@@ -31,8 +33,9 @@ interface WorkSetting {
   readonly url: string;
   readonly runs: RunStore;
   readonly context: Omit<ProgramContext, "openTransport" | "openCatalog" | "mayCost"> &
-    Pick<RunContext, "transport" | "service">;
-  readonly price: Price;
+    AskedEngines &
+    Pick<RunContext, "service">;
+  readonly price: RunPrice;
   readonly asking: AskingOptions & { readonly concurrency: number };
 }
 
@@ -44,30 +47,28 @@ interface WorkSetting {
  * cost and no price is known.
  */
 export async function workWithOthers(info: RunInfo, setting: WorkSetting) {
-  const { context, price, asking, url } = setting;
-  const { clock, transport } = context;
+  const { context, price } = setting;
+  const { clock } = context;
   const questions = checkedQuestions(info, context.service);
   checkPriced(info, price);
-  const limits = limitsOf(asking, transport);
-  const hasLimits = (limits.requestsPerMinute ?? limits.tokensPerSecond) !== undefined;
-  const shared = hasLimits ? await openPacer(url, limits, context) : null;
-  const pacer = shared?.pacer ?? null;
+  const shared = await openPacers(setting);
+  const pacers = shared?.pacers ?? ([null, null] as const);
   const totals = new RunTotals(price);
   const drain = startDrain(context.signal, context);
   const startedAt = clock.now();
   const hideProgress = showProgress(info.records - info.answered, totals, context);
   try {
     const { signal } = drain;
-    const worker = new RunWorker({ ...setting, info, questions, pacer, totals, signal });
+    const worker = new RunWorker({ ...setting, info, questions, pacers, totals, signal });
     const endReports = startReports(worker, setting, { run: info.run, totals });
     await worker.work().finally(endReports);
   } finally {
     hideProgress();
     drain.release();
-    await shared?.pacer[Symbol.asyncDispose]();
-    await shared?.store[Symbol.asyncDispose]();
+    await shared?.[Symbol.asyncDispose]();
   }
-  return { answered: totals.succeeded, elapsedMs: clock.now() - startedAt };
+  const steps = stepFacts(totals, engineNames(context));
+  return { answered: totals.succeeded, elapsedMs: clock.now() - startedAt, steps };
 }
 
 // Both chosen, not measured: `status` shows news each second, and a rate that does not jump.
@@ -116,30 +117,10 @@ function checkedQuestions(info: RunInfo, service: Service): Questions {
   );
 }
 
-/** Opens a pacer that shares the key's limit with every worker of the database. */
-async function openPacer(url: string, limits: RateLimits, context: WorkSetting["context"]) {
-  const { service, env, stderr } = context;
-  const { keyFromEnvironment, sharedPacer } = await import("evaluator-client");
-  const open = context.openLimits ?? (await import("../postgres/index.ts")).postgresLimits;
-  const store = await open(url);
-  // A hash of the key and the address; the database sees a hash of this hash.
-  const key = hash("sha256", JSON.stringify([keyFromEnvironment(env) ?? "", service.address]));
-  const onStoreChange = (isDown: boolean) =>
-    stderr.write(
-      isDown
-        ? "The shared limit cannot be reached; going on with this machine's part of it.\n"
-        : "The shared limit is reached again.\n",
-    );
-  return {
-    store,
-    pacer: sharedPacer({ store, key, limits, onStoreChange }, evaluatorRuntime(context)),
-  };
-}
-
-/** Returns in one line the counts and cost of a run, for all of its machines. */
+/** Returns in one line the counts and cost of a run, for all of its machines, and what each of two engines did here. */
 export function describeRun(
   info: RunInfo,
-  { answered, elapsedMs }: Awaited<ReturnType<typeof workWithOthers>>,
+  { answered, elapsedMs, steps }: Awaited<ReturnType<typeof workWithOthers>>,
 ): string {
   const { asked, failed, inputTokens } = info;
   const notes = [
@@ -149,7 +130,10 @@ export function describeRun(
   ].join("");
   return (
     `Run ${info.run} answered: ${printCount(asked)}${notes}; ${printCount(inputTokens)} tokens, ` +
-    `${describeCost(info)}, ${printDuration(elapsedMs)} here.\n`
+    `${describeCost(info)}, ${printDuration(elapsedMs)} here.\n` +
+    describeSteps(steps)
+      .map((line) => `${asked === answered ? "" : "Here: "}${line}\n`)
+      .join("")
   );
 }
 
@@ -166,16 +150,12 @@ export async function workOnRuns(
 ): Promise<number> {
   const { stderr, signal, env, clock } = program;
   const transport = await program.openTransport({ ...command, env });
-  const service = serviceOf(transport);
-  stderr.write(describeEngine(service));
-  const catalog = await program.openCatalog({ ...command, env });
-  const price = await findPrice({ given: command.price, catalog, transport, signal });
-  const asking = { ...command, concurrency: concurrencyOf(command, transport) };
-  const setting = { url, context: { ...program, transport, service }, price, asking };
+  if (command.then === undefined) stderr.write(describeEngine(serviceOf(transport)));
+  const machine = { url, transport, program, priceOf: priceFinder(command, transport, program) };
   let isReported = false;
   const use = async (runs: RunStore) => {
     isReported = false;
-    return await workOnEach(command, { ...setting, runs });
+    return await workOnEach(command, { ...machine, runs });
   };
   for (;;) {
     try {
@@ -192,12 +172,12 @@ export async function workOnRuns(
   }
 }
 
-async function workOnEach(command: WorkCommand, setting: WorkSetting): Promise<number> {
-  const { runs, context } = setting;
-  const { stderr, signal, service } = context;
+async function workOnEach(command: WorkCommand, machine: WorkMachine): Promise<number> {
+  const { runs, url, program: context, priceOf } = machine;
+  const { stderr, signal } = context;
   for (let worked = 0; ; worked += 1) {
     const info =
-      command.run === undefined ? await nextRun(runs, service) : await runs.get(command.run);
+      command.run === undefined ? await nextRun(command, machine) : await runs.get(command.run);
     if (info === null) {
       checkNotInterrupted(signal);
       if (!command.wait && worked === 0) stderr.write("No run is open.\n");
@@ -206,6 +186,11 @@ async function workOnEach(command: WorkCommand, setting: WorkSetting): Promise<n
       continue;
     }
     checkOpen(info);
+    const engines = await enginesFor(info, command, machine);
+    if (engines.next !== null) stderr.write(describeEngine(engines.service));
+    const asking = { ...command, concurrency: concurrencyOf(command, engines.transport) };
+    const price = await priceOf(engines.next);
+    const setting = { url, runs, price, asking, context: { ...context, ...engines } };
     const outcome = await workWithOthers(info, setting);
     const last = await runs.get(info.run);
     stderr.write(describeRun(last, outcome));
@@ -217,13 +202,6 @@ async function workOnEach(command: WorkCommand, setting: WorkSetting): Promise<n
 
 function checkNotInterrupted(signal: AbortSignal): void {
   if (signal.aborted) throw interrupted("Interrupted; every answer is kept.", signal);
-}
-
-/** Returns the oldest open run of the engine, else one of another engine, or null. */
-async function nextRun(runs: RunStore, { address, modelId }: Service): Promise<RunInfo | null> {
-  const open = (await runs.list()).filter(({ state }) => state === "open");
-  const own = open.find(({ setup }) => setup.wire === address && setup.modelId === modelId);
-  return own ?? open[0] ?? null;
 }
 
 function checkOpen({ run, state, stoppedBy }: RunInfo): void {

@@ -133,19 +133,21 @@ function toInfo({ made, setup, ...run }: StoredRun, tables: Tables): RunInfo {
 
 interface StoredRow {
   readonly record: StoredRecord;
+  readonly run: number;
   readonly answer: StoredAnswer | undefined;
   readonly failure: StoredFailure | undefined;
 }
 
 function storedRow(record: StoredRecord, run: number, tables: Tables): StoredRow {
   const { idx, key } = record;
-  return { record, answer: tables.answers.get(key), failure: tables.failuresOf(run).get(idx) };
+  return { record, run, answer: tables.answers.get(key), failure: tables.failuresOf(run).get(idx) };
 }
 
-function toRow({ record, answer, failure }: StoredRow, tables: Tables): RunRow {
+function toRow({ record, run, answer, failure }: StoredRow, tables: Tables): RunRow {
   const evaluation = answer === undefined ? null : evaluationOf(answer, tables, record.state);
   const isChanged = answer !== undefined && evaluation === null;
-  return { ...record, evaluation, isChanged, error: failure?.error ?? null };
+  const isOwn = answer !== undefined && answer.run === run;
+  return { ...record, evaluation, isChanged, isOwn, error: failure?.error ?? null };
 }
 
 /** Returns the evaluation of an unchanged answer, else null. */

@@ -36,6 +36,17 @@ export function testRuns(open: () => Promise<StoreUnderTest>): void {
     expect(await allRows(runs, 1)).toHaveLength(2);
   });
 
+  test("what the creator noted stays when others join, and each answer is that of the run that asked for it", async () => {
+    const facts = JSON.stringify({ engines: [{ name: "one", usdPerMillionTokens: null }] });
+    await load(runs, recordsNamed("a"), { facts });
+    await answerAll(1);
+    await load(runs, recordsNamed("a", "b"));
+    expect(await load(runs, recordsNamed("a"))).toMatchObject({ isJoined: true, facts });
+    await answerAll(2);
+    const own = async (run: number) => (await allRows(runs, run)).map(({ isOwn }) => isOwn);
+    expect([await own(1), await own(2)]).toEqual([[true], [false, true]]);
+  });
+
   test("sessions that join one run at once load it once, and share its chunks", async () => {
     const sessions = [runs, await store.openSession(), await store.openSession()];
     const records = countedTo(2 * CHUNK_SIZE + 50);

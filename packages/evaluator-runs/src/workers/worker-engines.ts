@@ -1,0 +1,66 @@
+import { UsageError } from "evaluator-kit";
+import type { Questions, Transport } from "evaluator-client";
+import type { RunInfo, RunStore } from "../postgres/index.ts";
+import { findRunPrice, type RunPrice } from "../money/cost.ts";
+import { readNextEngine, serviceThrough } from "../next-engine.ts";
+import type { WorkCommand } from "../options.ts";
+import type { AskedEngines } from "../run/ask-engines.ts";
+import type { ProgramContext } from "../service.ts";
+
+/** This machine as a worker; what it asks depends on the questions of a run. */
+export interface WorkMachine {
+  readonly url: string;
+  readonly runs: RunStore;
+  readonly transport: Transport;
+  readonly program: ProgramContext;
+  readonly priceOf: (next: AskedEngines["next"]) => Promise<RunPrice>;
+}
+
+type PriceServices = Pick<ProgramContext, "openCatalog" | "env" | "signal">;
+
+/** Returns a function that finds the prices of this machine's engines once. */
+export function priceFinder(
+  command: WorkCommand,
+  transport: Transport,
+  { openCatalog, env, signal }: PriceServices,
+): WorkMachine["priceOf"] {
+  let found: Promise<RunPrice> | null = null;
+  const find = async (next: AskedEngines["next"]) => {
+    const first = { transport, catalog: await openCatalog({ ...command, env }) };
+    const again = next && {
+      transport: next.transport,
+      catalog: await openCatalog({ ...command, engine: command.then, env }),
+    };
+    return await findRunPrice(command, [first, again ?? null], signal);
+  };
+  return (next) => (found ??= find(next));
+}
+
+/** Returns the engines of this machine for the questions of a run. @throws UsageError for bounds that do not fit them */
+export async function enginesFor(
+  { setup }: RunInfo,
+  command: WorkCommand,
+  { transport, program }: Pick<WorkMachine, "transport" | "program">,
+) {
+  const questions = JSON.parse(setup.questions) as Questions;
+  const next = await readNextEngine({ ...command, env: program.env }, questions, program);
+  return { transport, next, service: serviceThrough(transport, next) };
+}
+
+/** Returns the oldest open run of the engines, else one of other engines, or null. */
+export async function nextRun(command: WorkCommand, machine: WorkMachine): Promise<RunInfo | null> {
+  const open = (await machine.runs.list()).filter(({ state }) => state === "open");
+  for (const info of open) if (await isOwn(info, command, machine)) return info;
+  return open[0] ?? null;
+}
+
+async function isOwn(info: RunInfo, command: WorkCommand, machine: WorkMachine): Promise<boolean> {
+  try {
+    const { service } = await enginesFor(info, command, machine);
+    return info.setup.wire === service.address && info.setup.modelId === service.modelId;
+  } catch (error) {
+    // The bounds of another run's questions.
+    if (error instanceof UsageError) return false;
+    throw error;
+  }
+}
