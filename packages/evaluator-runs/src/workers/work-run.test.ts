@@ -42,7 +42,17 @@ test("a worker whose chunk another one has got leaves the run open, though it ha
   const context = { clock, signal, transport, stderr: { write: () => true } };
   const totals = new RunTotals(price);
   const asking = { concurrency: 1 };
-  const part = { runs, info, questions, asking, pacer: null, totals, price, context, signal };
+  const part = {
+    runs,
+    info,
+    questions,
+    asking,
+    pacers: [null, null],
+    totals,
+    price,
+    context,
+    signal,
+  };
   await new RunWorker(part).work();
   expect(sent).toBe(2);
   expect(await runs.get(1)).toMatchObject({ state: "done", answered: 1 });
