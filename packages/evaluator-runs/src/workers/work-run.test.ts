@@ -47,7 +47,7 @@ test("a worker whose chunk another one has got leaves the run open, though it ha
     info,
     questions,
     asking,
-    pacers: [null, null],
+    pacers: [null, null] as const,
     totals,
     price,
     context,
