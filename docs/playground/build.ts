@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 import { pageStyle } from "evaluator-kit/page";
 
 /** Writes the playground into a folder: its page, and its script with all packages in it. */
@@ -16,14 +16,18 @@ export async function buildPlayground(out: string): Promise<void> {
     // A module script has no origin in a sandboxed frame, and is not loaded there.
     format: "iife",
     target: "es2022",
-    define: { EXAMPLES: JSON.stringify(Array.from(titled, ([, ...example]) => example)) },
+    define: {
+      EXAMPLES: JSON.stringify(Array.from(titled, ([, ...example]) => example)),
+      "globalThis.process": "undefined", // a page has none
+    },
     tsconfigRaw: {},
     logLevel: "warning",
   });
   const page = await readFile(join(folder, "index.html"), "utf8");
   const style = pageStyle([new URL("playground.css", import.meta.url)]);
+  const { code } = await transform(style, { loader: "css", minify: true });
   await writeFile(
     join(out, "index.html"),
-    page.replace("/* STYLE */", () => style),
+    page.replace(/\n +/g, "\n").replace("/* STYLE */", () => code.trim()),
   );
 }

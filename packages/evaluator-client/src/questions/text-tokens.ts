@@ -31,7 +31,12 @@ export function mostTextTokens(text: string): number {
 }
 
 // Kinds of characters, which make runs.
-const [WIDE, WORD, CAPITALS, DIGITS, MARKS, SPACES] = [0, 1, 2, 3, 4, 5];
+const WIDE = 0;
+const WORD = 1;
+const CAPITALS = 2;
+const DIGITS = 3;
+const MARKS = 4;
+const SPACES = 5;
 
 /**
  * Estimates the tokens of a text in one pass: by its runs of words, capitals, digits, marks and spaces, and by
@@ -64,7 +69,9 @@ export function estimateTextTokens(text: string): number {
   return Math.round(tokens + prose.tokens + foreignTokens(prose));
 }
 
-const [TAB, SPACE, COMMA] = [9, 32, 44];
+const TAB = 9;
+const SPACE = 32;
+const COMMA = 44;
 
 /** Words of a text between spaces or commas: others are names and code. */
 interface Prose {
