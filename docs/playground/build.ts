@@ -28,6 +28,12 @@ export async function buildPlayground(out: string): Promise<void> {
   const { code } = await transform(style, { loader: "css", minify: true });
   await writeFile(
     join(out, "index.html"),
-    page.replace(/\n +/g, "\n").replace("/* STYLE */", () => code.trim()),
+    page.replace(/\n +/g, "\n").replace("/* STYLE */", () => withoutUnused(code.trim())),
   );
+}
+
+/** Leaves out the variables of a style that this page does not use. */
+function withoutUnused(style: string): string {
+  const declared = /(--[\w-]+):[^;{}]*;/g;
+  return style.replace(declared, (all, name) => (style.includes(`var(${name}`) ? all : ""));
 }
