@@ -81,14 +81,24 @@ function connect(options: DecisionOptions, { tracing, pacerFor }: ConnectParts):
   const { service, price, apiKey } = options;
   const transport = transportOf(options);
   const pacer = pacerFor?.(transport, apiKey ?? "");
+  const reportsCost = service === "gateway" || serviceRows[service].reportsCost === true;
+  const priced = { transport, price, reportsCost };
   const evaluator = createEvaluator({
     transport,
     env: {},
     ...(pacer !== undefined && { pacer }),
-    ...(tracing !== null && { tracing }),
+    ...(tracing !== null && { tracing: withCosts(tracing, costsOf(priced)) }),
   });
-  const reportsCost = service === "gateway" || serviceRows[service].reportsCost === true;
-  return serviceOf({ name: service, transport, evaluator, price, reportsCost });
+  return serviceOf({ name: service, evaluator, ...priced });
+}
+
+/** Traces evaluations with the costs of the log, which know the prices of the file. */
+function withCosts(tracing: Tracing, costOf: DecisionService["costOf"]): Tracing {
+  return (call, run) =>
+    tracing(call, async (hooks) => {
+      const evaluation = await run(hooks);
+      return { ...evaluation, costUsd: costOf(evaluation) };
+    });
 }
 
 function transportOf({ service, model, apiKey, baseUrl, accountId }: DecisionOptions): Transport {
@@ -111,9 +121,9 @@ interface ServiceParts extends Pick<DecisionService, "name" | "evaluator"> {
 }
 
 /** Returns a service with its prices. */
-export function serviceOf({ name, evaluator, transport, ...parts }: ServiceParts): DecisionService {
-  const { price, reportsCost } = parts;
-  const usdPerMillionTokens = price ?? transport.usdPerMillionTokens ?? null;
+export function serviceOf({ name, evaluator, ...priced }: ServiceParts): DecisionService {
+  const { transport } = priced;
+  const usdPerMillionTokens = priceOf(priced);
   return {
     name,
     evaluator,
@@ -126,12 +136,24 @@ export function serviceOf({ name, evaluator, transport, ...parts }: ServiceParts
       if (usdPerMillionTokens === null) return null;
       return mostCostUsd(request, { inputUsdPerMillionTokens: usdPerMillionTokens, transport });
     },
-    costOf({ costUsd, usage }) {
-      const isOwn = reportsCost || price === null;
-      const reported = isOwn ? costUsd : null;
-      if (reported !== null || usage === null || usdPerMillionTokens === null) return reported;
-      return (usage.inputTokens * usdPerMillionTokens) / 1_000_000;
-    },
+    costOf: costsOf(priced),
+  };
+}
+
+type PricedParts = Omit<ServiceParts, "name" | "evaluator">;
+
+/** Returns US dollars for a million input tokens; null if unknown. */
+function priceOf({ price, transport }: PricedParts): number | null {
+  return price ?? transport.usdPerMillionTokens ?? null;
+}
+
+function costsOf(parts: PricedParts): DecisionService["costOf"] {
+  const usdPerMillionTokens = priceOf(parts);
+  const isOwn = parts.reportsCost || parts.price === null;
+  return ({ costUsd, usage }) => {
+    const reported = isOwn ? costUsd : null;
+    if (reported !== null || usage === null || usdPerMillionTokens === null) return reported;
+    return (usage.inputTokens * usdPerMillionTokens) / 1_000_000;
   };
 }
 

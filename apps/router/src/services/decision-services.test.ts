@@ -3,12 +3,14 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { boolean, type Tracing } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
 import { closeServer, listen } from "evaluator-kit";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { onTestFinished, expect, test } from "vitest";
 import { parseRouterOptions } from "../router-options.ts";
 import { budgetRouter } from "../testing/budget-router.ts";
+import { connectDecisions } from "../evaluations/evaluation-services.ts";
 import { post, state } from "../testing/evaluation-calls.ts";
 import { readConfig } from "../testing/read-config.ts";
 import { startProgram } from "../testing/start-program.ts";
@@ -112,6 +114,27 @@ test("with a cache, equal calls at once and later buy one answer, and only one i
   expect(await router.spent()).toMatchObject({ dayNano: 1_000_000, reservedNano: 0 });
   await router.post("/v1/systemone", { ...body, state: "another" });
   expect(seen).toHaveLength(2);
+});
+
+test("a trace has the cost of the log, at the price of the file", async () => {
+  const { baseUrl } = await startService("m-1");
+  const row = { service: "typesafe", apiKeyEnv: "FIRST_KEY", baseUrl, price: { input: 100 } };
+  const costs: unknown[] = [];
+  const tracing: Tracing = async (_call, run) => {
+    const evaluation = await run({});
+    costs.push(evaluation.costUsd);
+    return evaluation;
+  };
+  const { config } = await optionsOf([row]);
+  const services = connectServices(await optionsOf([row]));
+  onTestFinished(() => services.close());
+  const [own] = services.decisions.current.list;
+  const parts = { tracing, pacerFor: null, cache: null };
+  const [{ evaluator, costOf }] = connectDecisions(config, own, parts).list;
+  onTestFinished(() => evaluator.close());
+  const evaluation = await evaluator.evaluate({ state, questions: { scam: boolean("Scam?") } });
+  expect(costs).toEqual([0.001]);
+  expect(costOf(evaluation)).toBe(0.001);
 });
 
 test.each([
