@@ -6,7 +6,7 @@ import { post } from "evaluator-emulator/testing";
 import { afterAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { startRouter } from "./servers.ts";
 
-// Clients from PyPI, crates.io and Maven Central that get nothing but the address and a key of the
+// Clients from PyPI, Cargo and Maven that get nothing but the address and a key of the
 // emulator, or of the router in front of it.
 
 const rules = [

@@ -1,4 +1,4 @@
-//! Asks a question of each kind with a client from crates.io, and prints its answers or its error as JSON.
+//! Asks a question of each kind with a client that Cargo installs, and prints its answers or its error as JSON.
 //!
 //! Usage: clients CLIENT ADDRESS KEY COUNT. COUNT calls run at once.
 
