@@ -81,7 +81,10 @@ async function playTutorial(run: string, options: Parameters<typeof startUntil>[
   const tickets = fileURLToPath(new URL("../../fixtures/tickets/", import.meta.url));
   for (const file of await readdir(tickets))
     await rename(join(cwd, "tickets", file), join(cwd, file));
-  const [emulator, ...commands] = readCodeBlocks("docs/tickets.md", "console").flatMap((block) =>
+  const blocks = readCodeBlocks("docs/tickets.md", "console");
+  // As many labels as the page counts.
+  const counts = blocks.flatMap((block) => block.match(/^\d+(?= labels,)/gm) ?? []).map(Number);
+  const [emulator, ...commands] = blocks.flatMap((block) =>
     Array.from(block.matchAll(/^\$ (.+)$/gm), ([, line = ""]) =>
       line.replace(/^evaluator-cli /, () => `${run} evaluator-cli `),
     ),
@@ -97,7 +100,7 @@ async function playTutorial(run: string, options: Parameters<typeof startUntil>[
     const all = text(child.stdout);
     if (command.includes(" label ")) {
       const [, origin = ""] = await untilPrinted(child, /at (http:\S+) /);
-      await label(origin, command.includes("--for-promise") ? 20 : 150);
+      await label(origin, counts.shift() ?? 0);
     }
     printed += await all;
   }
