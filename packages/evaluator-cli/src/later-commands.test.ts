@@ -86,6 +86,23 @@ test("drift: no change, change without labels, and worse with them", async () =>
   expect(better.exitCode).toBe(0);
 });
 
+test("drift tries no promise about exactly some records, which holds for the answers of that time", async () => {
+  const folder = await folderWith(1000);
+  expect((await run(folder, calibrate)).exitCode).toBe(0);
+  const path = join(folder, "calibration", "calibration.json");
+  const artifact = JSON.parse(await readFile(path, "utf8")) as { thresholds: object[] };
+  const words = ["--before", "answers.ndjson", "--after", "answers.ndjson"];
+  const drift = ["drift", ...words, "--labels", "labels.ndjson", "--calibration", path];
+  const tried = await run(folder, drift);
+  expect(tried.stdout).toMatch(/at most 5 % wrong/);
+  const these = { unlabelled: 1, mostWrong: 0, records: [] };
+  const thresholds = artifact.thresholds.map((one) => Object.assign(one, { these }));
+  await writeFile(path, JSON.stringify({ ...artifact, thresholds }));
+  const left = await run(folder, drift);
+  expect(left.stdout).not.toContain("wrong");
+  expect(left.stderr).toContain("it is not tried on those of another release");
+});
+
 test("drift says which answers it leaves out, since sources are never mixed", async () => {
   const folder = await folderWith(60);
   const text = await readFile(join(folder, "answers.ndjson"), "utf8");

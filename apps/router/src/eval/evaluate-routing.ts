@@ -142,7 +142,7 @@ export function adviseOn(
   }
   const threshold = options.minConfidence ?? 0;
   const routing = describeRouting(threshold, saving.value, quality);
-  const kept = Math.round(100 * keptShare(prompts));
+  const kept = Math.floor(100 * keptShare(prompts) + ROUNDING);
   const sentence = `${routing}; 95 % sure that it keeps ${kept} % of frontier's.`;
   return { verdict: "route" as const, sentence, threshold, saving, quality };
 }

@@ -52,7 +52,7 @@ export function compareReleases(
 }
 
 interface LabelledOptions {
-  /** Those of other questions are left out. */
+  /** Those of other questions, and of exactly some records with their answers of that time, are left out. */
   readonly thresholds: readonly LockedThreshold[];
   readonly seed: number;
   /** How many questions are compared in the same call; they share the chance of a false alarm. @default 1 */
@@ -79,7 +79,9 @@ export function compareLabelled(
   }
   if (differences.length === 0) return null;
   const fewer = Math.min(onlyBeforeRight, onlyAfterRight);
-  const own = thresholds.filter(({ question }) => question === after.question);
+  const own = thresholds.filter(
+    ({ question, these }) => question === after.question && these === undefined,
+  );
   // The Brier score, who is right more often, and each threshold.
   const tests = questions * (2 + own.length);
   const pValue = Math.min(1, 2 * binomialAtMost(fewer, onlyBeforeRight + onlyAfterRight, 0.5));

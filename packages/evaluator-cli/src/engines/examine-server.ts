@@ -141,7 +141,8 @@ function describeLogprobs(probe: Findings["logprobs"]) {
 
 function describeRight(right: number | null): string {
   if (right === null) return "not answered";
-  if (right > 0.5) return `${right.toFixed(2)} or more for the right answer`;
+  const least = (Math.floor(100 * right + 1e-6) / 100).toFixed(2);
+  if (right > 0.5) return `${least} or more for the right answer`;
   return `only ${right.toFixed(2)} for a right answer; a larger model reads better`;
 }
 

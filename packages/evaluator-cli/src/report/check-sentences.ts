@@ -39,7 +39,7 @@ export function describeCheck(check: TestedThreshold): string {
   const promise = `${question}: ${nameThreshold(check.locked)}${these ? " of exactly these records" : ""}, at most ${printAtMost(maxRisk)} wrong`;
   const result =
     "evidence" in check
-      ? `(evidence ${check.evidence.toFixed(2)}; ${check.needed} is an alarm)`
+      ? `(evidence ${(Math.floor(100 * check.evidence) / 100).toFixed(2)}; ${check.needed} is an alarm)`
       : describeRisk({ ...check, ...check.locked });
   const seen = `${count(check.wrong)} of ${count(check.n)} wrong ${result}`;
   return printable`${check.verdict.padEnd(17)}  ${promise}: ${seen}`;

@@ -140,6 +140,20 @@ test.each([
   expect(verdict.reason.includes(text)).toBe(status === "approved");
 });
 
+test("the promise of a gate is printed at its weaker side", async () => {
+  const { transport } = answeringTransport({ answers: { harmless: 0.99 } });
+  const [threshold] = promise.thresholds;
+  const weak = { ...threshold, maxRisk: 0.12341111, confidence: 0.99999 };
+  const artifact = { ...promise, thresholds: [weak] } as typeof promise;
+  const approved = { harmless: { is: "yes", promise: artifact } };
+  const verdict = await gate(createEvaluator({ transport }), {
+    questions: asked,
+    approve: approved,
+  })(call);
+  expect(verdict.reason).toContain("at most 12.3412 % of such acts");
+  expect(verdict.reason).toContain("with 99.999 % confidence");
+});
+
 test("an unsure gate may ask a better model", async () => {
   const first = answeringTransport({ answers: { harmless: 0.6 } });
   const second = answeringTransport({ name: "second", answers: { harmless: 0.97 } });

@@ -170,12 +170,14 @@ function promiseOf(id: string, requirement: Requirement, acts: readonly string[]
   );
   const { maxRisk, confidence } = promised ?? {};
   if (maxRisk === undefined || confidence === undefined) return "";
-  return `: at most ${percent(maxRisk)} of such acts are wrong, with ${percent(confidence)} confidence`;
+  // Rounded to the weaker side: the sentence never claims more than was shown.
+  const risk = Math.ceil(1e6 * maxRisk - ROUNDING) / 1e4;
+  const sureness = Math.floor(1e6 * confidence + ROUNDING) / 1e4;
+  return `: at most ${risk} % of such acts are wrong, with ${sureness} % confidence`;
 }
 
-function percent(share: number): string {
-  return `${Number((100 * share).toPrecision(3))} %`;
-}
+/** The error of a product with a decimal fraction is far below. */
+const ROUNDING = 1e-6;
 
 /** The text of an error that is not ours may contain the input. */
 function nameOf(error: unknown): string {
