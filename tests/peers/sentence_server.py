@@ -64,21 +64,31 @@ def shares(state, texts):
     return softmax(SCALE * np.array([state @ embed(text)[0] for text in texts])).tolist()
 
 
-def answer(state, question):
-    asked, criteria = str(question.get("instructions", "")), question.get("criteria")
-    if question["type"] == "noul":
-        return {"type": "noul", "noul": float(1 / (1 + np.exp(-SCALE * (state @ embed(asked)[0] - MIDDLE))))}
-    names = list(criteria) if question["type"] == "choice" else criteria
-    texts = [f"{name}: {criteria[name] or ''}" for name in names] if question["type"] == "choice" else criteria
-    found = shares(state, [str(text) for text in texts])
-    confidence = max(found)
-    if question["type"] == "choice":
-        best = names[int(np.argmax(found))]
-        return {"type": "choice", "choice": best, "probabilities": dict(zip(names, found)), "confidence": confidence}
+def noul(state, asked, _):
+    return {"noul": float(1 / (1 + np.exp(-SCALE * (state @ embed(asked)[0] - MIDDLE))))}
+
+
+def choice(state, _, options):
+    names = list(options)
+    found = shares(state, [f"{name}: {options[name] or ''}" for name in names])
+    best = names[int(np.argmax(found))]
+    return {"choice": best, "probabilities": dict(zip(names, found)), "confidence": max(found)}
+
+
+def score(state, _, levels):
+    found = shares(state, [str(level) for level in levels])
     mean = sum(index * share for index, share in enumerate(found))
-    levels = {str(index): level for index, level in enumerate(names)}
+    legend = {str(index): level for index, level in enumerate(levels)}
     by_index = {str(index): share for index, share in enumerate(found)}
-    return {"type": "score", "score": mean, "legend": levels, "probabilities": by_index, "confidence": confidence}
+    return {"score": mean, "legend": legend, "probabilities": by_index, "confidence": max(found)}
+
+
+KINDS = {"noul": noul, "choice": choice, "score": score}
+
+
+def answer(state, question):
+    asked = str(question.get("instructions", ""))
+    return {"type": question["type"], **KINDS[question["type"]](state, asked, question.get("criteria"))}
 
 
 class Handler(BaseHTTPRequestHandler):

@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as builtClient from "evaluator-client";
-import type { Question, Questions } from "evaluator-client";
+import type { KindName, Question, Questions } from "evaluator-client";
 import type { Questions as VendorQuestions } from "@typesafe-ai/sdk";
 import mail from "evaluator-fixtures/exchanges/gateway/consent-alert-first-of-thread.json" with { type: "json" };
 import type { BenchmarkServer } from "../process/start-servers.ts";
@@ -144,21 +144,24 @@ function openOwn(name: "gateway" | "direct", fetching: { fetch?: typeof globalTh
 }
 
 /** Builds the questions as a person does, with the client's own builders. */
-function buildQuestions({ choice, score, boolean }: Client): Questions {
-  const built = Object.entries(questions).map(([id, question]): [string, Question] => {
-    const { type, instructions } = question;
-    if (type === "choice") return [id, choice(instructions, question.criteria)];
-    return [id, type === "score" ? score(instructions, question.criteria) : boolean(instructions)];
+function buildQuestions(client: Client): Questions {
+  const build = (type: KindName) =>
+    client[type] as (instructions: string, criteria: unknown) => Question;
+  const built = Object.entries(questions).map(([id, { type, instructions, criteria }]) => {
+    return [id, build(type)(instructions, criteria)] as const;
   });
   return Object.fromEntries(built);
 }
+
+/** The vendor's names of kinds that are not the gateway's. */
+const vendorTypes: Readonly<Partial<Record<KindName, string>>> = { boolean: "noul" };
 
 /** Opens the vendor's own SDK on the vendor's own API. */
 async function openVendorSdk({ addresses }: TargetSetUp): Promise<Ask> {
   const { TypeSafeClient } = await import("@typesafe-ai/sdk");
   const client = new TypeSafeClient({ apiKey, baseURL: addresses.direct, logLevel: "off" });
   const mapped = Object.entries(questions).map(([id, question]) => {
-    return [id, question.type === "boolean" ? { ...question, type: "noul" } : question];
+    return [id, { ...question, type: vendorTypes[question.type] ?? question.type }];
   });
   const own = Object.fromEntries(mapped) as VendorQuestions;
   return async (state) => (await client.systemOne({ state, questions: own })).answers;

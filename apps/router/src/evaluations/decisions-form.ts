@@ -3,10 +3,11 @@ import {
   type Answer,
   boolean,
   choice,
-  type KindName,
+  type ChoiceAnswer,
   type Question,
   type Questions,
   score,
+  type ScoreAnswer,
   type State,
   type StatePart,
 } from "evaluator-client";
@@ -42,11 +43,11 @@ export const decisionsForm: EvaluationForm = {
 /** A value of an option, which is typed in this form. */
 type OptionValue = string | boolean;
 
-/** A question of the list, with the values or labels of its answer. */
+/** A question of the list, and the writer of its answer. */
 interface ListedQuestion {
   readonly name: string | null;
   readonly question: Question;
-  readonly labels: readonly OptionValue[];
+  readonly write: (answer: Answer) => object;
 }
 
 function readDecisions(given: unknown): AskedEvaluation {
@@ -86,7 +87,10 @@ type QuestionReader = (
 ) => Omit<ListedQuestion, "name">;
 
 const readers: Readonly<Record<string, QuestionReader>> = {
-  predicate: (instructions) => ({ question: boolean(instructions), labels: [] }),
+  predicate: (instructions) => ({
+    question: boolean(instructions),
+    write: (answer) => ({ ...answer, type: "predicate" }),
+  }),
   choice(instructions, { choices }, path) {
     const options = readList(choices, [...path, "choices"]).map((each, at) => {
       const place = [...path, "choices", at];
@@ -101,7 +105,8 @@ const readers: Readonly<Record<string, QuestionReader>> = {
     const pairs = options.map(({ value, description }) => {
       return [optionOf(value, labels), description] as const;
     });
-    return { question: choice(instructions, pairs), labels };
+    const write = (answer: Answer) => writeChoice(answer as ChoiceAnswer, labels);
+    return { question: choice(instructions, pairs), write };
   },
   score(instructions, { levels }, path) {
     const labels: string[] = [];
@@ -112,7 +117,8 @@ const readers: Readonly<Record<string, QuestionReader>> = {
       const meaning = readName(description, [...place, "description"]);
       return meaning ? `${labels.at(-1)}: ${meaning}` : (labels.at(-1) ?? "");
     });
-    return { question: score(instructions, criteria as [string, ...string[]]), labels };
+    const write = (answer: Answer) => writeScore(answer as ScoreAnswer, labels);
+    return { question: score(instructions, criteria as [string, ...string[]]), write };
   },
 };
 
@@ -183,13 +189,12 @@ function toBody(answered: Answered, { listed, ids }: Listed) {
   const others = otherFields(raw);
   const { inputTokens = 0, cachedInputTokens = 0, outputTokens = 0 } = usage ?? {};
   const toAnswers = (answers: Answered["answers"]) =>
-    listed.map(({ name, labels }, at) => {
+    listed.map(({ name, write }, at) => {
       const id = ids[at] ?? "";
       const answer = Object.hasOwn(answers, id) ? answers[id] : undefined;
       if (answer === undefined) return { type: "refusal", name };
       const confidence = answers === printed ? undefined : confidenceIn(id, answered);
-      const written = writers[answer.type](answer, labels);
-      return { ...written, ...(confidence !== undefined && { confidence }), name };
+      return { ...write(answer), ...(confidence !== undefined && { confidence }), name };
     });
   return {
     ...others.body,
@@ -209,36 +214,24 @@ function toBody(answered: Answered, { listed, ids }: Listed) {
   };
 }
 
-/** An answer with the fields of all kinds; each writer reads the fields of its kind. */
-type AnyAnswer = Answer & {
-  readonly choice: string;
-  readonly score: number;
-  readonly probability: number;
-  readonly probabilities: Readonly<Record<string, number>>;
-};
-
-type AnswerWriter = (answer: AnyAnswer, labels: readonly OptionValue[]) => object;
-
-const writers: Readonly<
-  Record<KindName, (answer: Answer, labels: readonly OptionValue[]) => object>
-> = {
-  box: (answer) => answer, // the form has no such question
-  boolean: writer((answer) => ({ ...answer, type: "predicate" })),
-  choice: writer(({ choice: picked, probabilities, ...others }, labels) => ({
+function writeChoice(
+  { choice: picked, probabilities, ...others }: ChoiceAnswer,
+  labels: readonly OptionValue[],
+) {
+  return {
     ...others,
     choice: labels.find((value) => optionOf(value, labels) === picked),
     probabilities: labels.map((value) => {
       return { value, probability: probabilities[optionOf(value, labels)] };
     }),
-  })),
-  score: writer(({ probabilities, ...others }, labels) => ({
+  };
+}
+
+function writeScore({ probabilities, ...others }: ScoreAnswer, labels: readonly string[]) {
+  return {
     ...others,
     probabilities: labels.map((label, value) => {
       return { value, label, probability: probabilities[value] };
     }),
-  })),
-};
-
-function writer(write: AnswerWriter) {
-  return (answer: Answer, labels: readonly OptionValue[]) => write(answer as AnyAnswer, labels);
+  };
 }

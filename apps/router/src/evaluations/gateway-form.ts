@@ -9,9 +9,7 @@ import {
   wrongField,
 } from "./evaluation-form.ts";
 import { otherFields } from "./other-fields.ts";
-import { type KindNames, readQuestionMap, readState } from "./question-map.ts";
-
-const names: KindNames = { choice: "choice", score: "score", boolean: "boolean", box: null };
+import { readQuestionMap, readState } from "./question-map.ts";
 
 /** The gateway's two forms (contract section 4.1, and its successor). */
 export const gatewayForms: readonly EvaluationForm[] = (
@@ -48,7 +46,7 @@ function readGateway(
   header: (name: string) => string | undefined,
 ): AskedEvaluation {
   const body = readObject(given, []);
-  const questions = readQuestionMap(body["questions"], names);
+  const questions = readQuestionMap(body["questions"], "gateway");
   const state = "stateParts" in body ? readParts(body["stateParts"]) : readState(body["state"]);
   return {
     model: header("ai-model-id") ?? null,

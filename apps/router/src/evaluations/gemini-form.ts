@@ -8,10 +8,9 @@ import {
   wrongField,
 } from "./evaluation-form.ts";
 import { otherFields } from "./other-fields.ts";
-import { type KindNames, readQuestionMap } from "./question-map.ts";
+import { formKinds } from "./question-kinds.ts";
+import { readQuestionMap } from "./question-map.ts";
 import { mapEntries, toBody } from "./systemone-form.ts";
-
-const names = { choice: "choice", score: "score", boolean: "noul", box: null } satisfies KindNames;
 
 /** Whether a body has Google's form: an input as in OpenAI's form, and a map of questions. */
 export function isGemini(body: unknown): boolean {
@@ -22,7 +21,7 @@ export function isGemini(body: unknown): boolean {
 export function readGemini(given: unknown): AskedEvaluation {
   const body = readObject(given, []);
   const plain = mapEntries(readObject(body["questions"], ["questions"]), plainQuestion);
-  const questions = readQuestionMap(plain, names);
+  const questions = readQuestionMap(plain, "gemini");
   return {
     model: readName(body["model"], ["model"]),
     request: { state: readInput(body["input"]), questions },
@@ -52,11 +51,12 @@ function plainQuestion(given: unknown, id: string) {
   const parts = [instructions].flat();
   const isText = parts.every((part) => isRecord(part) && typeof part["text"] === "string");
   const text = parts.map((part) => Object(part)["text"]).join("\n");
+  const isYesNo = question["type"] === formKinds.boolean.names.gemini;
   const { true_description: yes, false_description: no } = Object(criteria);
   return {
     ...question,
     instructions: isText ? text : instructions,
-    criteria: question["type"] === names.boolean && criteria ? { true: yes, false: no } : criteria,
+    criteria: isYesNo && criteria ? { true: yes, false: no } : criteria,
   };
 }
 

@@ -1,84 +1,37 @@
 import { isRecord } from "evaluator-kit";
-import {
-  choice,
-  type KindName,
-  type Question,
-  type Questions,
-  questionKinds,
-  type StatePart,
-} from "evaluator-client";
-import { type Path, readList, readObject, readText, wrongField } from "./evaluation-form.ts";
+import type { Question, Questions, StatePart } from "evaluator-client";
+import { type Path, readObject, readText, wrongField } from "./evaluation-form.ts";
+import { formKinds, type MapForm } from "./question-kinds.ts";
 
-/** The names of the kinds in a form with a map of questions; null for a kind that it lacks. */
-export type KindNames = Readonly<Record<KindName, string | null>>;
-
-/** Reads a map of questions, as the vendor's form and the gateway's have it. @throws HttpError (400) */
-export function readQuestionMap(given: unknown, names: KindNames): Questions {
+/** Reads the map of questions of a form. @throws HttpError (400) */
+export function readQuestionMap(given: unknown, form: MapForm): Questions {
   const entries = Object.entries(readObject(given, ["questions"]));
   if (entries.length === 0) throw wrongField(["questions"], "is empty; ask at least one question");
   // Entries keep an id such as __proto__ as data.
   return Object.fromEntries(
-    entries.map(([id, question]) => [id, readQuestion(question, names, ["questions", id])]),
+    entries.map(([id, question]) => [id, readQuestion(question, form, ["questions", id])]),
   );
 }
 
-const kindNames = Object.keys(questionKinds) as KindName[];
-
-function readQuestion(given: unknown, names: KindNames, path: Path): Question {
+function readQuestion(given: unknown, form: MapForm, path: Path): Question {
   const { type, instructions, criteria } = readObject(given, path);
-  const kind = kindNames.find((each) => names[each] !== null && names[each] === type);
-  if (kind === undefined) {
-    const known = kindNames.flatMap((each) => names[each] ?? []).join(", ");
-    throw wrongField([...path, "type"], `is none of ${known}`);
+  const known = Object.entries(formKinds).filter(([, { names }]) => names[form] !== null);
+  const found = known.find(([, { names }]) => names[form] === type);
+  if (found === undefined) {
+    const list = known.map(([, { names }]) => names[form]).join(", ");
+    throw wrongField([...path, "type"], `is none of ${list}`);
   }
-  const read = criteriaReaders[kind](criteria, [...path, "criteria"]);
+  const [kind, { readCriteria, defaultInstructions }] = found;
+  const read = readCriteria(criteria, [...path, "criteria"]);
   const text = instructions ?? null;
   const question = {
     type: kind,
     instructions:
-      text === null
-        ? withoutInstructions[kind](path, read)
-        : readText(text, [...path, "instructions"]),
+      text === null ? defaultInstructions(path, read) : readText(text, [...path, "instructions"]),
     ...(read !== undefined && { criteria: read }),
   };
-  return question as Question; // each reader returns the criteria of its kind
+  return question as Question; // each kind reads its own criteria
 }
-
-/** Reads the criteria of each kind. */
-const criteriaReaders: Readonly<Record<KindName, (criteria: unknown, path: Path) => unknown>> = {
-  // The list keeps the order of names such as "3", which JavaScript sorts in an object.
-  choice: (criteria, path) => choice("", described(readObject(criteria, path), path)).criteria,
-  score: (criteria, path) =>
-    readList(criteria, path).map((level, at) => readText(level, [...path, at])),
-  box: () => undefined,
-  boolean(criteria, path) {
-    if (criteria === undefined || criteria === null) return undefined;
-    const { true: yes, false: no } = readObject(criteria, path);
-    const given = Object.entries({ true: yes, false: no }).filter(
-      ([, side]) => (side ?? null) !== null,
-    );
-    return Object.fromEntries(described(Object.fromEntries(given), path));
-  },
-};
-
-function described(criteria: Readonly<Record<string, unknown>>, path: Path) {
-  return Object.entries(criteria).map(([name, description]) => {
-    return [name, description === null ? null : readText(description, [...path, name])] as const;
-  });
-}
-
-/** The default question of each kind: the client requires one, and the vendor does not. Throws if the criteria are not enough. */
-const withoutInstructions: Readonly<Record<KindName, (path: Path, criteria: unknown) => string>> = {
-  choice: () => "Which option fits?",
-  score: () => "Which level fits?",
-  box(path) {
-    throw wrongField([...path, "instructions"], "is missing; name the thing to find");
-  },
-  boolean(path, criteria) {
-    if (isRecord(criteria) && Object.keys(criteria).length > 0) return "Is it so?";
-    throw wrongField([...path, "instructions"], "is missing, and no criterion describes yes or no");
-  },
-};
 
 /** Reads a state of JSON: a list becomes parts, of which a service without parts gets the JSON. @throws HttpError (400) */
 export function readState(state: unknown) {

@@ -1,5 +1,5 @@
 import { isRecord } from "evaluator-kit";
-import { type Answer, type KindName, type State, type StatePart } from "evaluator-client";
+import type { State, StatePart } from "evaluator-client";
 import {
   type Answered,
   type AskedEvaluation,
@@ -10,9 +10,8 @@ import {
   wrongField,
 } from "./evaluation-form.ts";
 import { otherFields } from "./other-fields.ts";
-import { type KindNames, readQuestionMap, readState } from "./question-map.ts";
-
-const names = { choice: "choice", score: "score", boolean: "noul", box: "box" } satisfies KindNames;
+import { formKinds } from "./question-kinds.ts";
+import { readQuestionMap, readState } from "./question-map.ts";
 
 /** The vendor's form (contract sections 2.6 and 4.5), which most services and their SDKs speak. */
 export const systemoneForm: EvaluationForm = {
@@ -41,7 +40,7 @@ const errorTypes: Readonly<Record<number, string>> = {
 /** Reads a body of the vendor's form. @throws HttpError (400) */
 export function readSystemone(given: unknown): AskedEvaluation {
   const body = readObject(given, []);
-  const questions = readQuestionMap(body["questions"], names);
+  const questions = readQuestionMap(body["questions"], "systemone");
   const state = withAssets(readState(body["state"]), body["assets"]);
   const original = body["questions"] as Readonly<Record<string, { criteria?: unknown }>>;
   return {
@@ -87,9 +86,10 @@ export function toBody(
   const toAnswers = (answers: Answered["answers"]) =>
     mapEntries(answers, (answer, id) => {
       const confidence = answers === printed ? undefined : confidenceIn(id, answered);
-      const legend = legends[answer.type](questions[id]?.criteria);
+      const { toVendor, legend: legendOf } = formKinds[answer.type];
+      const legend = legendOf?.(questions[id]?.criteria);
       return {
-        ...toVendor[answer.type](answer),
+        ...(toVendor?.(answer) ?? answer),
         ...(confidence !== undefined && { confidence }),
         ...(legend !== undefined && { legend }),
       };
@@ -108,28 +108,6 @@ export function toBody(
     ...(route !== null && { x_route: route }),
   };
 }
-
-const unchanged = (answer: Answer): object => answer;
-
-const toVendor: Readonly<Record<KindName, (answer: Answer) => object>> = {
-  choice: unchanged,
-  score: unchanged,
-  box: unchanged,
-  boolean(answer) {
-    const { type: _type, probability, ...rest } = answer as Answer & { probability: number };
-    return { ...rest, type: names.boolean, noul: probability };
-  },
-};
-
-const none = () => undefined;
-
-/** The levels by their index, as the client wrote them. */
-const legends: Readonly<Record<KindName, (criteria: unknown) => object | undefined>> = {
-  choice: none,
-  score: (criteria) => Object.fromEntries(Object.entries(criteria as object)),
-  boolean: none,
-  box: none,
-};
 
 /** Maps a record; an id such as __proto__ is data. */
 export function mapEntries<TValue, TMapped>(

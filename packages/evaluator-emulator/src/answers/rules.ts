@@ -3,12 +3,12 @@ import { describeIssue, mapRecord, recordOf } from "../json.ts";
 import type { Opinion } from "../judge/evidence.ts";
 import { contentText } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
-import { edges } from "../questions/kinds/box.ts";
-import { kindOf, type QuestionInput } from "../questions/kinds/kinds.ts";
+import { allKinds, kindOf, type QuestionInput } from "../questions/kinds/kinds.ts";
 
+const numbers = allKinds.flatMap((kind) => (kind.numbers === undefined ? [] : [kind.numbers]));
 const expected =
   "expected the probability of yes, 0 to 1, or an object of option (or level index) to " +
-  "probability that sums to at most 1, or the four edges of a box";
+  `probability that sums to at most 1, or of ${numbers.map((names) => names.join(", ")).join(" or ")}`;
 const probabilitySchema = z.number().check(z.minimum(0, expected), z.maximum(1, expected));
 // Printed values such as 0.33, 0.33 and 0.35 may sum to a little more than 1.
 const highestSum = 1.01;
@@ -16,7 +16,8 @@ const highestSum = 1.01;
 const sharesSchema = recordOf(probabilitySchema).check(
   z.refine((shares) => {
     const values = Object.values(shares);
-    return values.length > 0 && (sumOf(values) <= highestSum || hasNames(shares, edges));
+    const isNamed = numbers.some((names) => hasNames(shares, names));
+    return values.length > 0 && (sumOf(values) <= highestSum || isNamed);
   }, expected),
 );
 
@@ -121,16 +122,17 @@ function opinionOfRule(question: QuestionInput, answer: RuleAnswer | null): Opin
   const kind = kindOf(question);
   const names = kind.namesOf(question);
   if (answer === null) return null;
-  const probabilities = kind.isDistribution ? fillShares(names, answer) : readValues(names, answer);
+  const probabilities = kind.isDistribution
+    ? fillShares(names, answer)
+    : readNumbers(names, answer);
   return probabilities === null ? null : { probabilities, isInformed: true };
 }
 
-/** Reads the probability of yes, or the edges of a box. */
-function readValues(names: readonly string[], answer: RuleAnswer): number[] | null {
+/** Reads the probability of yes, or several numbers by name. */
+function readNumbers(names: readonly string[], answer: RuleAnswer): number[] | null {
   if (typeof answer === "number") return names.length === 1 ? [answer] : null;
-  return hasNames(answer, edges) && names.length > 1
-    ? names.map((name) => answer[name] ?? 0)
-    : null;
+  const areAll = names.length > 1 && hasNames(answer, names);
+  return areAll ? names.map((name) => answer[name] ?? 0) : null;
 }
 
 function hasNames(shares: Readonly<Record<string, number>>, names: readonly string[]): boolean {

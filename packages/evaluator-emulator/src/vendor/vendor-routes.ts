@@ -64,10 +64,13 @@ const oldModelPattern = /^jev-1\.(?:\d|1[0-3])(?:\.|$)/;
 
 /** @throws {RequestError} 400 for a question about an image without one, or of an old release. */
 function checkImages(model: string, { questions, images }: EvaluationInput): void {
-  if (!Object.values(questions).some((question) => kindOf(question).needsImage)) return;
+  const kind = Object.values(questions)
+    .map(kindOf)
+    .find(({ needsImage }) => needsImage);
+  if (kind === undefined) return;
   if (oldModelPattern.test(model)) throw vendorError(400, "Invalid request.");
   if (images !== undefined) return;
-  const message = "A box question needs an image.";
+  const message = `A ${kind.names.vendor} question needs an image.`;
   throw vendorError(400, { error_type: "api_usage_error", message });
 }
 

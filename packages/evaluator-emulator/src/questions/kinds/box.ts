@@ -3,8 +3,8 @@ import { mapped } from "../../json.ts";
 import { contentSchema } from "../content.ts";
 import type { Kind, PrintedAnswer } from "./kind.ts";
 
-/** The edges of a box, each a fraction of the image from its top left. */
-export const edges = ["top", "left", "bottom", "right"] as const;
+/** Each a fraction of the image from its top left. */
+const edges = ["top", "left", "bottom", "right"] as const;
 
 const fraction = z.number().check(z.minimum(0), z.maximum(1));
 
@@ -17,6 +17,7 @@ const questionSchema = mapped(
 export const box: Kind<z.infer<typeof questionSchema>> = {
   names: { gateway: null, vendor: "box", decisions: null, gemini: null },
   isDistribution: false,
+  numbers: edges,
   needsImage: true,
   question: () => questionSchema,
   answer: mapped(

@@ -38,6 +38,8 @@ export interface Kind<TQuestion> {
   readonly names: Readonly<Record<Wire, string | null>>;
   /** Whether its probabilities sum to 1. */
   readonly isDistribution: boolean;
+  /** The names of its numbers, if each answer has the same several. @default none */
+  readonly numbers?: readonly string[];
   /** Whether it asks about an image. @default false */
   readonly needsImage?: boolean;
   /** Parses a question of a wire; unknown fields are ignored (field fact). */
