@@ -1,4 +1,4 @@
-import type { TextSink } from "evaluator-kit";
+import { iconFile, type TextSink } from "evaluator-kit";
 import { Hono } from "hono";
 import { requestId } from "hono/request-id";
 import { deciderOf, type Routing } from "./decision/decide.ts";
@@ -106,6 +106,7 @@ function addStatusRoutes(
 ): void {
   const noStore = { "Cache-Control": "no-store" };
   app.get("/", (c) => c.html(page.html, 200, noStore));
+  app.get("/favicon.ico", (c) => c.body(...iconFile()));
   app.get("/v1/key", async (c) => c.json(await keyStatus(c.var.key, ledger), 200, noStore));
   app.get("/tiers", async (c) => {
     await pricesTried;

@@ -10,6 +10,7 @@ import {
   describeDefect,
   InterruptedError,
   isLoopbackHost,
+  printAtMost,
   readParsedFile,
   toPrintable,
 } from "evaluator-kit";
@@ -170,8 +171,7 @@ function describeStart(
 }
 
 function describeBlindCost({ share, usdPerDay }: RouterOptions["blind"]): string {
-  const part = Number((100 * share).toFixed(2));
-  return `Blind shadow: the cheapest and the dearest tier also answer ${part} % of auto's messages, for at most $${usdPerDay} a day.`;
+  return `Blind shadow: the cheapest and the dearest tier also answer ${printAtMost(share)} of auto's messages, for at most $${usdPerDay} a day.`;
 }
 
 /** A SIGTERM to `npm start` ends npm and its shell, but not this process: only its parent changes. */

@@ -154,7 +154,8 @@ export function decimal({ min = 0, max = Number.MAX_VALUE, what = "a number" } =
 /** Parses an option's value as a share: `5%` or `0.05`. */
 export function share(text: string): number {
   const match = /^(\d{1,3}(?:\.\d{1,9})?)\s?(%?)$/.exec(text.trim());
-  const value = match === null ? Number.NaN : Number(match[1]) / (match[2] === "%" ? 100 : 1);
+  // As a decimal fraction: 99.9 / 100 is above 0.999.
+  const value = Number(match === null ? Number.NaN : `${match[1]}${match[2] === "%" ? "e-2" : ""}`);
   if (value > 0 && value < 1) return value;
   throw new InvalidArgumentError("Use a share above 0 and below 1, such as 5%.");
 }

@@ -14,7 +14,7 @@ export * from "./progress.ts";
 export * from "./read-text-file.ts";
 export * from "./run-program.ts";
 export * from "./seeded-random.ts";
-export { page, pageHeader, pageIcon, pageStyle, sourceHash } from "./page/page.ts";
+export { iconFile, page, pageHeader, pageIcon, pageStyle, sourceHash } from "./page/page.ts";
 export * from "./unpack-body.ts";
 export * from "./write-whole-file.ts";
 export * from "./written-order.ts";

@@ -4,6 +4,7 @@ import {
   percentRange,
   printRange,
   printAtLeast,
+  printDown,
   printAtMost,
   printPValue,
   printThreshold,
@@ -35,6 +36,16 @@ test.each([
 });
 
 test.each([
+  [0, "0.0 %"],
+  [0.0004, "< 0.1 %"],
+  [0.0006, "0.1 %"],
+  [0.9996, "> 99.9 %"],
+  [1, "100.0 %"],
+])("the estimate %s with a decimal is %s", (share, printed) => {
+  expect(percent(share, 1)).toBe(printed);
+});
+
+test.each([
   [0, 0.004, "0 % to 1 %"],
   [0.29, 0.57, "29 % to 57 %"],
   [0.991, 1, "99 % to 100 %"],
@@ -51,6 +62,10 @@ test.each([
 ])("from %s to %s with decimals is %s and %s", (low, high, shares, values) => {
   expect(percentRange({ low, high }, 1)).toBe(shares);
   expect(printRange({ low, high })).toBe(values);
+});
+
+test("a value of which more is better is rounded down", () => {
+  expect([0.29, 0.9973, 19.996, 1].map(printDown)).toEqual(["0.29", "0.99", "19.99", "1.00"]);
 });
 
 test("a p-value is never 0, and a threshold is never printed below itself", () => {

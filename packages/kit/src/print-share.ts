@@ -11,12 +11,14 @@ export function printAtLeast(share: number): string {
   return `${Math.floor(1e6 * share + ROUNDING) / 1e4} %`;
 }
 
-/** Prints an estimated share in whole per cent; a dash for none, and `< 1 %` and `> 99 %` for what is not all. */
-export function percent(share: number): string {
+/** Prints an estimated share in per cent; a dash for none, and `< 1 %` and `> 99 %` for what is not all. */
+export function percent(share: number, decimals = 0): string {
   if (Number.isNaN(share)) return "–";
-  if (share > 0 && share < 0.005) return "< 1 %";
-  if (share >= 0.995 && share < 1) return "> 99 %";
-  return `${withoutMinusZero(Math.round(100 * share)).toLocaleString("en")} %`;
+  const [scale, digits] = [10 ** decimals, { minimumFractionDigits: decimals }];
+  const printed = withoutMinusZero(Math.round(100 * scale * share) / scale);
+  if (share > 0 && printed === 0) return `< ${1 / scale} %`;
+  if (share < 1 && printed === 100) return `> ${100 - 1 / scale} %`;
+  return `${printed.toLocaleString("en", digits)} %`;
 }
 
 interface Range {
@@ -36,6 +38,11 @@ export function printRange({ low, high }: Range, { decimals = 2, unit = "" } = {
   const ends = [Math.floor(scale * low + ROUNDING), Math.ceil(scale * high - ROUNDING)];
   const printed = ends.map((end) => withoutMinusZero(end / scale).toFixed(decimals) + unit);
   return printed.join(" to ");
+}
+
+/** Prints a value with two decimals, rounded down, such as a score of which more is better. */
+export function printDown(value: number): string {
+  return (Math.floor(100 * value + ROUNDING) / 100).toFixed(2);
 }
 
 /** Prints a p-value with three decimals, never as 0. */

@@ -5,6 +5,7 @@ import {
   RateLimitError,
   TimeoutError,
 } from "evaluator-client";
+import { pageIcon } from "evaluator-kit";
 import { html } from "evaluator-kit/html";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { getPath } from "hono/utils/url";
@@ -117,7 +118,7 @@ function failurePage(status: number, message: string) {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${status}: Tier router</title>
-        <link rel="icon" href="data:," />
+        ${pageIcon()}
       </head>
       <body>
         <main>

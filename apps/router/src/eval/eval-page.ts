@@ -1,5 +1,5 @@
 import type { Interval } from "evaluator-calibration";
-import { percentRange, toPrintable } from "evaluator-kit";
+import { percent, percentRange, toPrintable } from "evaluator-kit";
 import { curve, html, type Html, page, type PageLink, plot, table } from "evaluator-kit/page";
 import { type Decider, describeDecider } from "../decision/decision.ts";
 import { tierNames } from "../decision/tier-question.ts";
@@ -57,7 +57,7 @@ function sectionsOf({ confusion, ways, orders, categories, costBasis, ...shares 
       title: "Right tier by row, used tier by column",
       head: ["right tier", ...tierNames],
       rows: (confusion ?? []).map((counts, at) => [tierNames[at] ?? "", counts].flat().map(String)),
-      notice: `Right ${percent(right)}, too high ${percent(over)}, too low ${percent(under)}`,
+      notice: `Right ${withRange(right)}, too high ${withRange(over)}, too low ${withRange(under)}`,
     },
     {
       title: "Beside simpler ways",
@@ -87,8 +87,8 @@ function sectionsOf({ confusion, ways, orders, categories, costBasis, ...shares 
   return sections.filter(({ rows }) => rows.length > 0);
 }
 
-function percent({ share, ...interval }: Interval & { readonly share: number }): string {
-  return `${(100 * share).toFixed(1)} % (${percentRange(interval, 1)})`;
+function withRange({ share, ...interval }: Interval & { readonly share: number }): string {
+  return `${percent(share, 1)} (${percentRange(interval, 1)})`;
 }
 
 function describeSource({ n, name, decider, asked }: RoutingFigures): string {
@@ -113,12 +113,12 @@ function gainPlot({ orders }: RoutingFigures): Html {
     title: "The gap recovered, hardest prompts first",
     about:
       "Across: the share of prompts that frontier answers, the others go to the cheapest tier. Up: the recovered part of the quality between the two.",
-    x: { domain: [0, 1] as const, label: "frontier calls", format: share },
-    y: { domain: [0, 1] as const, label: "gap recovered", format: share },
+    x: { domain: [0, 1] as const, label: "frontier calls", format: percent },
+    y: { domain: [0, 1] as const, label: "gap recovered", format: percent },
     keys: orders.map(({ name }, at) => [looks[at] ?? "guide", name] as const),
     head: ["order by", "frontier calls", "gap recovered"],
     rows: orders.flatMap(({ name, points }) =>
-      points.map((point) => [name, share(point.share), share(point.recovered)]),
+      points.map((point) => [name, percent(point.share), percent(point.recovered)]),
     ),
   };
   return plot(axes, (scales) =>
@@ -127,10 +127,6 @@ function gainPlot({ orders }: RoutingFigures): Html {
       return curve(points, scales, { look: looks[at] ?? "guide", title: order.name });
     }),
   );
-}
-
-function share(value: number): string {
-  return `${Math.round(100 * value)} %`;
 }
 
 /** Pixels between names, and the lowest place of one. */

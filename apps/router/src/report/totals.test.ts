@@ -41,6 +41,11 @@ test("replies that cost more than the frontier's are a loss", async () => {
   expect(report).toContain("Lost against frontier only, net of the decisions: $0.0055, -100 %.\n");
 });
 
+test("a saving of nearly all is not printed as all of it", async () => {
+  const report = await reportOn({ ...record, frontierCostUsd: 11 });
+  expect(report).toContain("net of the decisions: $11, > 99 %.\n");
+});
+
 test("a frontier that is free has no share", async () => {
   const report = await reportOn({ ...record, frontierCostUsd: 0 });
   expect(report).toContain("net of the decisions: $0.011.\n");

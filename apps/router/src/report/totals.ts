@@ -1,4 +1,4 @@
-import { printAtLeast, printAtMost, printThreshold } from "evaluator-kit";
+import { percent, printAtLeast, printAtMost, printThreshold } from "evaluator-kit";
 import { tierNames } from "../decision/tier-question.ts";
 import { blindName } from "../keys/budget-state.ts";
 import { countWrongAnswers } from "./wrong-answers.ts";
@@ -95,7 +95,7 @@ export class Totals {
     const paid = printCost(decisionUsd + replyUsd, unpriced - unpricedEvaluations);
     const total = `${messages.toLocaleString("en")} message${messages === 1 ? "" : "s"} from ${days[0]} to ${days.at(-1)} (UTC): ${paid}.`;
     const usd = savedUsd(this.#all);
-    const share = frontierUsd > 0 ? `, ${Math.round((100 * usd) / frontierUsd)} %` : "";
+    const share = frontierUsd > 0 ? `, ${percent(usd / frontierUsd)}` : "";
     const saved = `${usd < 0 ? "Lost" : "Saved"} against frontier only, net of the decisions: ${dollars.format(Math.abs(usd))}${share}.`;
     const calls = `${evaluations.toLocaleString("en")} call${evaluations === 1 ? "" : "s"} with own questions: ${printCost(evaluationUsd, unpricedEvaluations)}.`;
     const own = [calls, ...this.#describeSteps()].join(" ");

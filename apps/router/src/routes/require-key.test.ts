@@ -82,10 +82,12 @@ test.each([
   }
 });
 
-test("with keys, only the page and the health checks are open", async () => {
+test("with keys, only the page, its icon and the health checks are open", async () => {
   const { request, chat, seen } = await testRouter({}, { keys: { current: () => [] } });
-  const open = await Promise.all(["/", "/healthz", "/readyz"].map((path) => request(path)));
-  expect(open.map(({ status }) => status)).toEqual([200, 200, 200]);
+  const open = await Promise.all(
+    ["/", "/healthz", "/readyz", "/favicon.ico"].map((path) => request(path)),
+  );
+  expect(open.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   const closed = ["/tiers", "/v1/models", "/decisions", "/metrics", "/nowhere"];
   const answers = await Promise.all([...closed.map((path) => request(path)), chat({})]);
   expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401, 401, 401]);

@@ -12,7 +12,7 @@ interface KeyParts {
 /** Requires the access token or a key as a bearer token, an API key or a password. */
 export function requireKey({ options, keys }: KeyParts): MiddlewareHandler<ClientEnv> {
   const owner = options.accessToken === null ? [] : [ownerOf(options.accessToken)];
-  const open = new Set(keys ? ["/", "/healthz", "/readyz"] : ["/healthz", "/readyz"]);
+  const open = new Set(["/healthz", "/readyz", "/favicon.ico", ...(keys ? ["/"] : [])]);
   return async (c, next) => {
     const { req } = c;
     if (open.has(req.path)) return next();

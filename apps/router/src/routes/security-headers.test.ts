@@ -17,7 +17,7 @@ test("the policy allows the page's own style, script and origin, and nothing els
     `style-src 'sha256-${hashOf(html, "style")}'`,
     `script-src 'sha256-${hashOf(html, "script")}'`,
     "connect-src 'self'",
-    "img-src data:",
+    "img-src data: 'self'",
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",

@@ -13,7 +13,7 @@ export function pageHeaders({ styleHash, scriptHash }: PageHashes): MiddlewareHa
     styleSrc: [`'${styleHash}'`],
     scriptSrc: [`'${scriptHash}'`],
     connectSrc: ["'self'"],
-    imgSrc: ["data:"],
+    imgSrc: ["data:", "'self'"], // a browser shows /favicon.ico beside JSON only then
   });
 }
 

@@ -3,6 +3,7 @@ import {
   truncateCharacters,
   percent,
   percentRange,
+  printDown,
   printAtLeast,
   printThreshold,
 } from "evaluator-kit";
@@ -190,7 +191,7 @@ function lossesOf({ scores, form }: Reported): string {
   const { brier, constant, levels } = scores;
   const first = `Brier ${brier.toFixed(3)}${form === "probability" ? "" : " of 2"}, base rate ${constant.brier.toFixed(3)}`;
   if (levels === null || constant.rankedProbability === null) return first;
-  return `${first}; RPS ${levels.rankedProbability.toFixed(3)}, base rate ${constant.rankedProbability.toFixed(3)}; off by ${levels.meanAbsoluteError.toFixed(2)} levels, Spearman ${levels.spearman.toFixed(2)}`;
+  return `${first}; RPS ${levels.rankedProbability.toFixed(3)}, base rate ${constant.rankedProbability.toFixed(3)}; off by ${levels.meanAbsoluteError.toFixed(2)} levels, Spearman ${printDown(levels.spearman)}`;
 }
 
 function card(title: string, content: HtmlValue): Html {

@@ -3,7 +3,7 @@ import { type CliContext, CliError, exitCodes, printable, UsageError } from "eva
 import type { Questions } from "evaluator-client";
 import { type Journal, openJournal, type RunOptions, runRecords } from "evaluator-runs";
 import { documentedPrice, type KeptEvaluation } from "evaluator-runs/results";
-import { printCounted } from "evaluator-runs/source";
+import { printCounted, printUsd } from "evaluator-runs/source";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { type Asked, readAsked } from "./asked.ts";
 import { compareEngines, type Comparison } from "./comparison.ts";
@@ -120,7 +120,7 @@ function outOfBudget(
   { notAsked }: Awaited<ReturnType<typeof runRecords>>,
   { name }: Engine,
 ): CliError {
-  const problem = printable`Stopped at --max-cost: $${spentUsd.toFixed(4)} spent, and ${name} has ${printCounted(notAsked, "record")} left.`;
+  const problem = printable`Stopped at --max-cost: ${printUsd(spentUsd)} spent, and ${name} has ${printCounted(notAsked, "record")} left.`;
   return new CliError(
     `${problem} The answers are kept; with a larger --max-cost the same command goes on from there.`,
   );

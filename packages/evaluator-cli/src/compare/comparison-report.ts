@@ -4,6 +4,7 @@ import {
   toPrintablePath,
   truncateCharacters,
   percent,
+  printDown,
   printAtLeast,
   printAtMost,
   printPValue,
@@ -80,7 +81,7 @@ function describeFigures({ report, flips }: EngineOnQuestion): string[] {
     percent(scores.skill.value),
     percent(scores.accuracy.value),
     curve === null ? "–" : `${curve.isCalibrated ? "✓" : "✗"} ${curve.miscalibration.toFixed(4)}`,
-    Number.isNaN(scores.auc.value) ? "–" : scores.auc.value.toFixed(2),
+    Number.isNaN(scores.auc.value) ? "–" : printDown(scores.auc.value),
     flipped,
     first === undefined || first.promised === null
       ? "none"
@@ -230,7 +231,7 @@ function engineCard({ name, report }: EngineOnQuestion, question: string): Html 
   const { skill } = scores;
   const worth = {
     useful: `Worth ${percent(skill.value)} of the way from guessing to knowing.`,
-    "useful after recalibration": `Sorts better than chance (AUC ${scores.auc.value.toFixed(2)}); its probabilities need recalibration.`,
+    "useful after recalibration": `Sorts better than chance (AUC ${printDown(scores.auc.value)}); its probabilities need recalibration.`,
     worthless: "Worthless as far as these labels show.",
     "one truth only": "The labels have one truth only.",
   }[verdict];

@@ -5,6 +5,7 @@ import {
   exitCodes,
   parseJson,
   printable,
+  printDown,
   systemErrorCode,
   UsageError,
 } from "evaluator-kit";
@@ -134,15 +135,14 @@ function describeLogprobs(probe: Findings["logprobs"]) {
     "log-probabilities": `yes, ${listedTokens} tokens listed (asked as ${server ?? "a chat"})`,
     tokenizer,
     thinking: "off: the answer begins with a label",
-    "label mass": (labelMass ?? 0).toFixed(2) + order,
+    "label mass": printDown(labelMass ?? 0) + order,
     "time for a call": callMs === null ? "not known" : `${Math.round(callMs)} ms`,
   };
 }
 
 function describeRight(right: number | null): string {
   if (right === null) return "not answered";
-  const least = (Math.floor(100 * right + 1e-6) / 100).toFixed(2);
-  if (right > 0.5) return `${least} or more for the right answer`;
+  if (right > 0.5) return `${printDown(right)} or more for the right answer`;
   return `only ${right.toFixed(2)} for a right answer; a larger model reads better`;
 }
 

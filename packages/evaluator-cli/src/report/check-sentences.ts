@@ -1,5 +1,5 @@
 import type { ThresholdCheck } from "evaluator-calibration/statistics";
-import { percentRange, printable, printAtLeast, printAtMost } from "evaluator-kit";
+import { percentRange, printable, printAtLeast, printAtMost, printDown } from "evaluator-kit";
 import { count, nameThreshold } from "./sentences.ts";
 
 /** A threshold that new labels tested once, or label by label. */
@@ -39,7 +39,7 @@ export function describeCheck(check: TestedThreshold): string {
   const promise = `${question}: ${nameThreshold(check.locked)}${these ? " of exactly these records" : ""}, at most ${printAtMost(maxRisk)} wrong`;
   const result =
     "evidence" in check
-      ? `(evidence ${(Math.floor(100 * check.evidence) / 100).toFixed(2)}; ${check.needed} is an alarm)`
+      ? `(evidence ${printDown(check.evidence)}; ${check.needed} is an alarm)`
       : describeRisk({ ...check, ...check.locked });
   const seen = `${count(check.wrong)} of ${count(check.n)} wrong ${result}`;
   return printable`${check.verdict.padEnd(17)}  ${promise}: ${seen}`;

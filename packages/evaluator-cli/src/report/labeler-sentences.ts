@@ -1,5 +1,5 @@
 import type { Estimate, QuestionReport } from "evaluator-calibration/reports";
-import { percent, percentRange, printRange } from "evaluator-kit";
+import { percent, percentRange, printDown, printRange } from "evaluator-kit";
 import { printCounted } from "evaluator-runs/source";
 
 /** Returns how far labelers agree, in one line, and which share of their labels an engine can fit. */
@@ -35,5 +35,5 @@ export function nameLabeler(name: string): string {
 /** Returns an estimate with two decimals, and its interval if it has one. */
 export function withRange({ value, low, high }: Estimate): string {
   const range = Number.isNaN(low) ? "" : `, ${printRange({ low, high })}`;
-  return value.toFixed(2) + range;
+  return printDown(value) + range;
 }

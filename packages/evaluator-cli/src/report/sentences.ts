@@ -130,7 +130,7 @@ function describeConstant({ n, verdict, scores }: QuestionReport): string | null
     verdict === "worthless"
       ? "the answers add nothing to that"
       : "an act that it keeps as well is not promised";
-  return `always "${always}" would be wrong in ${(100 * wrong.value).toFixed(1)} % (${percentRange(wrong, 1)}); ${than}.`;
+  return `always "${always}" would be wrong in ${percent(wrong.value, 1)} (${percentRange(wrong, 1)}); ${than}.`;
 }
 
 /** So many labelers are listed by name. */

@@ -1,6 +1,7 @@
 import { boolean } from "evaluator-client";
 import { expect, test } from "vitest";
 import { labelPage } from "./label-page.ts";
+import { ownPage } from "./own-page.ts";
 
 function pageOf(instructions: string): string {
   const sheet = { id: "refund", question: boolean(instructions), records: [{ id: "a" }] };
@@ -14,6 +15,12 @@ function pageOf(instructions: string): string {
     nextCommand: "npx evaluator-cli calibrate",
   }).replace(/\s+/g, " ");
 }
+
+test("a server of pages has the icon that browsers request", async () => {
+  const headers = { host: "localhost" };
+  const icon = await ownPage().request("/favicon.ico", { headers });
+  expect([icon.status, icon.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);
+});
 
 test("the question is the heading, below the program's name", () => {
   const page = pageOf("Does the customer want the money back?");

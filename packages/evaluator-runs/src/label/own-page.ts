@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { getRequestListener, type HttpBindings } from "@hono/node-server";
-import { type CliContext, closeServer, isForeignRequest, listen } from "evaluator-kit";
+import { type CliContext, closeServer, iconFile, isForeignRequest, listen } from "evaluator-kit";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 
@@ -21,6 +21,7 @@ export function ownPage() {
     return await next();
   });
   app.use(bodyLimit({ maxSize: MAX_FORM_BYTES }));
+  app.get("/favicon.ico", (c) => c.body(...iconFile()));
   app.notFound((c) => c.text("There is nothing here; the page is at /.", 404));
   app.onError((error, c) => c.text(`${error.message} Go back and try again.`, 500));
   return app;

@@ -18,6 +18,8 @@ import {
   sourceHash,
   table,
   trusted,
+  iconFile,
+  pageIcon,
 } from "./index.ts";
 
 const around = { tool: "A tool", pages: [], heading: "<Mails>" };
@@ -29,6 +31,18 @@ test("a page is one file that fetches and runs nothing", () => {
   expect(text).toContain("default-src 'none'; style-src 'unsafe-inline'");
   expect(text).not.toMatch(/<script|<link (?!rel="icon" href="data:)|src=|url\(/);
   expect(text).toMatch(/--paper: light-dark\([^]*body > header \{/);
+});
+
+test("the icon of a page and the one of a server are the same picture", () => {
+  const [svg, status, headers] = iconFile();
+  expect([svg.startsWith("<svg "), status, headers["Content-Type"]]).toEqual([
+    true,
+    200,
+    "image/svg+xml",
+  ]);
+  const [, inPage = ""] =
+    /href="data:image\/svg\+xml,([^"#<>]+)"/.exec(pageIcon().toString()) ?? [];
+  expect(decodeURIComponent(inPage)).toBe(svg);
 });
 
 test("a number and its percent sign are on one line, and data is left alone", () => {

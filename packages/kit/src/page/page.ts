@@ -120,12 +120,23 @@ function readSheet(href: string): string {
 
 const MARK = "M1.5 8H6l4-4.5h4.5M6 8l4 4.5h4.5";
 
-/** Returns the icon of every page. A picture in an address knows no custom properties, so it has the light colour. */
+/** Returns the icon of every page as a part of it. */
 export function pageIcon(): Html {
-  const [, colour = ""] = /--balanced: light-dark\(#(\w+)/.exec(pageStyle()) ?? [];
-  const stroke = `fill='none' stroke='%23${colour}' stroke-width='1.75' stroke-linecap='round'`;
-  const svg = `%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath ${stroke} d='${MARK}'/%3E%3C/svg%3E`;
+  const svg = iconSvg().replaceAll(/[#<>]/g, encodeURIComponent);
   return html`<link rel="icon" href="${trusted(`data:image/svg+xml,${svg}`)}" />`;
+}
+
+/** Returns the answer to `/favicon.ico`, which browsers request for an answer that is no page, such as JSON. */
+export function iconFile() {
+  const headers = { "Content-Type": "image/svg+xml", "Cache-Control": "max-age=86400" };
+  return [iconSvg(), 200, headers] as const;
+}
+
+/** A picture knows no custom properties of a page, so it has the light colour. */
+function iconSvg(): string {
+  const [, colour = ""] = /--balanced: light-dark\(#(\w+)/.exec(pageStyle()) ?? [];
+  const stroke = `fill='none' stroke='#${colour}' stroke-width='1.75' stroke-linecap='round'`;
+  return `<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><path ${stroke} d='${MARK}'/></svg>`;
 }
 
 /** Returns the header of every page: the tool's name, and links to the pages beside. */
