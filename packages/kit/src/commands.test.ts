@@ -1,5 +1,13 @@
 import { expect, test, vi } from "vitest";
-import { createCommand, decimal, Option, runCommand, wholeNumber, wordList } from "./commands.ts";
+import {
+  createCommand,
+  decimal,
+  Option,
+  runCommand,
+  share,
+  wholeNumber,
+  wordList,
+} from "./commands.ts";
 import { UsageError } from "./errors.ts";
 import { createTestContext } from "./testing/test-context.ts";
 
@@ -29,6 +37,15 @@ test("a command gets its typed options, and its exit code is the program's", asy
   const { exitCode, seen } = await run("file", "x", "--times", "3", "--fields", "b,a", "--raw");
   expect(exitCode).toBe(2);
   expect(seen).toEqual(["x", { times: 3, fields: ["a", "b"], raw: true }]);
+});
+
+test.each([
+  ["99.9%", 0.999],
+  ["5 %", 0.05],
+  ["0.07", 0.07],
+  ["7%", 0.07],
+])("the share %s is exactly %s", (text, value) => {
+  expect(share(text)).toBe(value);
 });
 
 test("--version and --help print to the context and end with 0", async () => {
