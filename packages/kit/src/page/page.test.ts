@@ -34,12 +34,8 @@ test("a page is one file that fetches and runs nothing", () => {
 });
 
 test("the icon of a page and the one of a server are the same picture", () => {
-  const [svg, status, headers] = iconFile();
-  expect([svg.startsWith("<svg "), status, headers["Content-Type"]]).toEqual([
-    true,
-    200,
-    "image/svg+xml",
-  ]);
+  const [svg, , headers] = iconFile();
+  expect(headers["Content-Type"]).toBe("image/svg+xml");
   const [, inPage = ""] =
     /href="data:image\/svg\+xml,([^"#<>]+)"/.exec(pageIcon().toString()) ?? [];
   expect(decodeURIComponent(inPage)).toBe(svg);
