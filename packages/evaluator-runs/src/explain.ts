@@ -10,7 +10,7 @@ import {
 } from "evaluator-client";
 import { printCount, printUsd } from "./amounts.ts";
 import type { RecordSource } from "./input/record-source.ts";
-import type { RunStore } from "./postgres/index.ts";
+import type { RunStore } from "./store/run-store.ts";
 import type { FileCommand } from "./options.ts";
 import { type CalibratedAnswers, calibratedAnswers } from "./calibration.ts";
 import type { JournalReader } from "./journal/journal-reader.ts";

@@ -1,5 +1,5 @@
 import { CliError, printable, printTexts } from "evaluator-kit";
-import type { RunInfo } from "./postgres/index.ts";
+import type { RunInfo } from "./store/run-store.ts";
 import { printCount, printCounted } from "./amounts.ts";
 import type { ExportCommand } from "./options.ts";
 import { withResults } from "./journal-results.ts";

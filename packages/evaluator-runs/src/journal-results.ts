@@ -1,11 +1,13 @@
 import { basename } from "node:path";
 import { CliError, printable } from "evaluator-kit";
 import type { JsonObject, JsonValue, Questions } from "evaluator-client";
-import type { QueryResult, RunInfo, RunQuery, RunRow, RunStore } from "./postgres/index.ts";
+import type { QueryResult, RunQuery, RunRow } from "./store/run-query.ts";
+import type { RunInfo, RunStore } from "./store/run-store.ts";
 import type { ExportCommand } from "./options.ts";
 import type { RecordInput, RunRecord } from "./input/record-source.ts";
 import { inputOf, needJournalAddress } from "./journal-address.ts";
-import type { JournalReader, NewRecords } from "./journal/journal-reader.ts";
+import type { JournalReader } from "./journal/journal-reader.ts";
+import type { NewRecords } from "./store/run-store.ts";
 import { databaseFactsSchema, type RunFacts, type StepFacts } from "./run-facts.ts";
 import { RunTotals, stepFacts } from "./money/totals.ts";
 import { readJournal } from "./journal/read-journal.ts";

@@ -10,7 +10,7 @@ import {
   toPrintable,
 } from "evaluator-kit";
 import type { Catalog, ConfigurationError, LimitStore, Transport } from "evaluator-client";
-import type { RunStore } from "./postgres/index.ts";
+import type { RunStore } from "./store/run-store.ts";
 import type { Machine } from "./machine.ts";
 import type { RecordSource } from "./input/record-source.ts";
 

@@ -10,6 +10,7 @@ import {
   setupHash,
 } from "./kept-answer.ts";
 import { toJournalError } from "./open-journal.ts";
+import type { CallStatus, NewRecords } from "../store/run-store.ts";
 import { type RunBegin, runBeginSchema, type RunFacts, runFactsSchema } from "../run-facts.ts";
 
 /** Everything that a journal keeps about one record. */
@@ -29,16 +30,6 @@ interface RecordEnd {
   /** Whether the service refused the record as too long, so that it is not asked again. */
   readonly isRefused: boolean;
 }
-
-/** The records that no run before the last time had. */
-export interface NewRecords {
-  readonly ids: ReadonlySet<string>;
-  /** When the run before them was complete, in ISO 8601. */
-  readonly since: string;
-}
-
-/** The status of a planned call; answered and refused calls are not made again. */
-export type CallStatus = "answered" | "refused" | "begun" | "changed" | "unknown";
 
 /** An answer that is unchanged since it was written. */
 export type AnsweredEntry = JournalEntry & { readonly evaluation: KeptEvaluation };

@@ -1,6 +1,7 @@
 import { type Clock, pause } from "evaluator-kit";
-import { digestsOf } from "./answers.ts";
-import { CHUNK_SIZE, type LeasedChunk } from "./chunk-queue.ts";
+import { digestsOf, toRunKey } from "./answers.ts";
+import type { LeasedChunk, RecordEnd, RunWriter, WriterOptions } from "../store/run-store.ts";
+import { CHUNK_SIZE } from "./chunk-queue.ts";
 import { DatabaseError, type DatabaseFailure } from "./database-error.ts";
 import type { Query } from "./database.ts";
 import { Sample } from "./packed-text.ts";
@@ -15,45 +16,10 @@ const LAST_RETRY_MS = 5000;
 const FAILURES_IN_A_ROW = 20;
 const healing: ReadonlySet<DatabaseFailure> = new Set(["unreachable", "busy", "full", "read-only"]);
 
-/** An answer, stored under a key of its content, with a digest that detects changes. */
-export interface KeptAnswer {
-  /** The record's index in its run; without it, an answer that comes after its chunk was finished is not counted. */
-  readonly idx?: number;
-  /** A hash of the call and the service. */
-  readonly key: string;
-  /** The state of the call, as JSON. */
-  readonly state: string;
-  /** The evaluation, as JSON. */
-  readonly evaluation: string;
-  readonly inputTokens: number;
-  /** In US dollars; null if it is not known. */
-  readonly costUsd: number | null;
-}
-
-/** The outcome of the call about a record. */
-export type RecordEnd =
-  | KeptAnswer
-  | {
-      /** The record's index in its run. */
-      readonly idx: number;
-      readonly error: string;
-      /** Whether the same call may succeed later. */
-      readonly isRetryable: boolean;
-      /** Whether every further call would fail for the same reason. */
-      readonly isFinal: boolean;
-      /** Whether the service refuses this call each time. @default false */
-      readonly isRefusal?: boolean;
-    };
-
-/** Options of a writer. */
-export interface WriterOptions {
+/** Options of a writer of a database. */
+interface DatabaseWriterOptions extends WriterOptions {
   readonly query: Query;
   readonly clock: Clock;
-  readonly run: number;
-  /** Called once if the database does not accept answers, and with null once it does. */
-  readonly onTrouble?: ((trouble: DatabaseError | null) => void) | undefined;
-  /** Ends the retries. */
-  readonly signal: AbortSignal;
 }
 
 type Lease = LeasedChunk["lease"];
@@ -63,13 +29,13 @@ type Waiting = PromiseWithResolvers<boolean> & { readonly end: RecordEnd; readon
  * Commits the outcomes of calls, several in one statement. Retries while the database is unreachable;
  * paid answers stay in memory, and their callers wait.
  */
-export class AnswerWriter {
-  readonly #options: WriterOptions;
+export class AnswerWriter implements RunWriter {
+  readonly #options: DatabaseWriterOptions;
   #waiting: Waiting[] = [];
   #isWriting = false;
   #packing: Packing = null;
 
-  constructor(options: WriterOptions) {
+  constructor(options: DatabaseWriterOptions) {
     this.#options = options;
   }
 
@@ -159,7 +125,7 @@ const KEEP_ENDS = `select evaluator.count_again($1, $16, ${CHUNK_SIZE}), array(
   ) as held from evaluator.keep_ends(${Array.from({ length: 15 }, (_, at) => `$${at + 1}`).join(", ")})`;
 
 function toValues(run: number, ends: readonly RecordEnd[], packing: Packing): unknown[] {
-  const answers = ends.filter((end) => "key" in end);
+  const answers = ends.flatMap((end) => ("key" in end ? { ...end, key: toRunKey(end.key) } : []));
   const failures = ends.filter((end) => "error" in end);
   const digests = answers.map(digestsOf);
   const packed = answers.map(({ evaluation }) => toPacked(evaluation, packing));

@@ -2,6 +2,14 @@ import { hash } from "node:crypto";
 import type { Query } from "./database.ts";
 import { Sample } from "./packed-text.ts";
 
+// 132 bits identify a call among any number; the database writes a key four times for each record.
+const longKey = /^([\w-]{22})[\w-]{21}(?=#|$)/;
+
+/** Returns the form in which the database keeps a key: of a SHA-256 in base64url the first half. */
+export function toRunKey(key: string): string {
+  return key.replace(longKey, "$1");
+}
+
 /** The columns of `evaluator.answers` that an answer is read from; null without an answer. */
 export interface AnswerRow {
   readonly key: string;

@@ -2,6 +2,7 @@ import { type Clock, pause, systemClock } from "evaluator-kit";
 import { type Db, PgBoss, systemClock as queueClock } from "pg-boss";
 import { DatabaseError } from "./database-error.ts";
 import type { Database, Query } from "./database.ts";
+import type { LeasedChunk } from "../store/run-store.ts";
 
 /** The schema of pg-boss's tables, separate from other uses of it in the database. */
 const queueSchema = "evaluator_jobs";
@@ -23,14 +24,6 @@ const JOBS_AT_ONCE = 2000;
 // Chosen, not measured: the second try finds the tables, so the third is a reserve.
 const MIGRATION_TRIES = 3;
 const MIGRATION_RETRY_MS = 200;
-
-/** A chunk of a run that this worker owns until it completes or releases it, or dies. */
-export interface LeasedChunk {
-  readonly run: number;
-  readonly chunk: number;
-  /** The job's id, and how often it was handed out before: an old lease completes nothing. */
-  readonly lease: { readonly id: string; readonly retryCount: number };
-}
 
 /** A clock of pg-boss, whose declarations are not in the package that contains its code. */
 interface QueueClock {

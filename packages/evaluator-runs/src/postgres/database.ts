@@ -1,4 +1,5 @@
 import type { EventEmitter } from "node:events";
+import type { Cell } from "../store/run-query.ts";
 import type { Socket } from "node:net";
 import type { Clock } from "evaluator-kit";
 import type { ConnectionOptions } from "node:tls";
@@ -37,9 +38,6 @@ interface PoolOptions {
 
 /** Runs one statement, or without values several, and returns all rows. */
 export type Query = <TRow extends object>(text: string, values?: unknown[]) => Promise<TRow[]>;
-
-/** A value of a row. */
-export type Cell = string | number | boolean | null;
 
 /** Parsers of texts by the number of their PostgreSQL type; other types stay texts. */
 type CellParsers = Readonly<Record<number, (text: string) => Cell>>;

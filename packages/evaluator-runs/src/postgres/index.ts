@@ -1,27 +1,27 @@
-export type { AnswerWriter, KeptAnswer, RecordEnd, WriterOptions } from "./answer-writer.ts";
-export { CHUNK_SIZE, type LeasedChunk } from "./chunk-queue.ts";
+export { AnswerWriter } from "./answer-writer.ts";
+export { CHUNK_SIZE } from "./chunk-queue.ts";
 export { DatabaseError, type DatabaseFailure } from "./database-error.ts";
-export { type Cell, type Connection, type Database, openDatabase, type Query } from "./database.ts";
-export type { RunRecord } from "./load-run.ts";
+export { type Connection, type Database, openDatabase, type Query } from "./database.ts";
 export { migrate } from "./schema.ts";
 export { postgresLimits } from "./postgres-limits.ts";
-export {
-  type ChunkRecord,
-  PostgresRuns,
-  postgresRuns,
-  type ReportedRun,
-  type RunStore,
-  type RunWriter,
-  type WorkerReport,
-} from "./postgres-runs.ts";
-export type { QueryResult, QueryTable, RunQuery } from "./read-only-query.ts";
+export { PostgresRuns, postgresRuns } from "./postgres-runs.ts";
+export type { Cell, QueryResult, QueryTable, RunQuery, RunRow } from "../store/run-query.ts";
 export type {
-  AnswerStatus,
-  NewIds,
+  CallStatus,
+  ChunkRecord,
+  KeptAnswer,
+  LeasedChunk,
+  NewRecords,
   NewRun,
+  RecordEnd,
+  ReportedRun,
   RunInfo,
-  RunRow,
+  RunRecord,
   RunSetup,
   RunState,
+  RunStore,
+  RunWriter,
   WorkerInfo,
-} from "./run-reader.ts";
+  WorkerReport,
+  WriterOptions,
+} from "../store/run-store.ts";

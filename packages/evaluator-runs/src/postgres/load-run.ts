@@ -1,11 +1,10 @@
 import { type Clock, pause } from "evaluator-kit";
 import { inGroups } from "../input/record-source.ts";
+import { toRunKey } from "./answers.ts";
 import { CHUNK_SIZE, type ChunkQueue } from "./chunk-queue.ts";
 import type { Database, Query } from "./database.ts";
-import { type NewRun, type RunInfo, RunReader, type RunRow } from "./run-reader.ts";
-
-/** A record of a run, in input order. */
-export type RunRecord = Pick<RunRow, "id" | "key" | "state"> & Partial<Pick<RunRow, "note">>;
+import type { NewRun, RunInfo, RunRecord } from "../store/run-store.ts";
+import { RunReader } from "./run-reader.ts";
 
 // Chosen, not measured: a load takes minutes.
 const LOADING_POLL_MS = 1000;
@@ -23,13 +22,6 @@ export class RunLoader extends RunReader {
     this.clock = clock;
   }
 
-  /**
-   * Creates a run in one transaction, or joins the run with the same digest: waits while another
-   * process loads it, and loads it if that process died. Reopens a run that ended with missing or
-   * failed records. A maximum cost replaces that of the run; without one, the run keeps its own.
-   *
-   * @param records - Called only if this process loads them.
-   */
   async join(
     made: NewRun,
     records: () => AsyncIterable<RunRecord>,
@@ -84,11 +76,6 @@ export class RunLoader extends RunReader {
     });
   }
 
-  /**
-   * Reopens a run that ended, to ask again for removed or changed answers.
-   *
-   * @param lost - The indexes of their records in the run.
-   */
   async reopen(run: number, lost: readonly number[]): Promise<void> {
     const chunks = [...new Set(lost.map((idx) => Math.floor(idx / CHUNK_SIZE)))];
     await this.database.transaction(({ query }) => this.#reopen(query, run, chunks));
@@ -145,10 +132,10 @@ async function insertRecords(query: Query, run: number, records: AsyncIterable<R
   let first = 0;
   for await (const group of inGroups(records, RECORDS_AT_ONCE)) {
     const ids = group.map(({ id }) => JSON.stringify(id));
-    const columns = (["key", "state", "note"] as const).map((name) =>
-      group.map((record) => record[name] ?? null),
-    );
-    await query(insertStatement, [run, first, ids, ...columns]);
+    const keys = group.map(({ key }) => toRunKey(key));
+    const states = group.map(({ state }) => state);
+    const notes = group.map(({ note = null }) => note);
+    await query(insertStatement, [run, first, ids, keys, states, notes]);
     first += group.length;
   }
 }

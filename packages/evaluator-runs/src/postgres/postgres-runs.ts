@@ -1,34 +1,34 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { systemClock } from "evaluator-kit";
-import { AnswerWriter, type WriterOptions } from "./answer-writer.ts";
+import { AnswerWriter } from "./answer-writer.ts";
 import { type AnswerRow, readEvaluation, readSamples } from "./answers.ts";
-import { CHUNK_SIZE, ChunkQueue, type LeasedChunk, type RunsOptions } from "./chunk-queue.ts";
+import { CHUNK_SIZE, ChunkQueue, type RunsOptions } from "./chunk-queue.ts";
 import { DatabaseError } from "./database-error.ts";
 import { type Connection, type Database, openDatabase } from "./database.ts";
 import { migrateDatabase } from "./schema.ts";
 import { RunLoader } from "./load-run.ts";
 import { type Sample, unpackJson } from "./packed-text.ts";
-import { type QueryResult, readOnlyQuery, type RunQuery } from "./read-only-query.ts";
-import type { RunInfo, RunRow, WorkerInfo } from "./run-reader.ts";
+import { readOnlyQuery } from "./read-only-query.ts";
+import type { QueryResult, RunQuery } from "../store/run-query.ts";
+import type {
+  ChunkRecord,
+  LeasedChunk,
+  ReportedRun,
+  RunStore,
+  RunWriter,
+  WorkerReport,
+  WriterOptions,
+} from "../store/run-store.ts";
 
 // Chosen, not measured: planning looks up thousands of answers in one statement, and a worker takes and
 // reads chunks while it commits.
 const STATEMENT_MS = 60_000;
 const CONNECTIONS = 8;
 
-/** A record without an answer, with its index in the run. */
-export type ChunkRecord = Pick<RunRow, "idx" | "id" | "key" | "state">;
-
 type ChunkRow = ChunkRecord & AnswerRow;
 
-/** The report of a worker. */
-export type WorkerReport = Omit<WorkerInfo, "seenMsAgo"> & Pick<RunInfo, "run">;
-
-/** The state of a run for its workers, why it was stopped, and the most it may cost. */
-export type ReportedRun = Pick<RunInfo, "state" | "stoppedBy" | "maxCostUsd">;
-
 /** Runs over many records, their answers, and the chunks that workers take, in PostgreSQL. */
-export class PostgresRuns extends RunLoader implements AsyncDisposable {
+export class PostgresRuns extends RunLoader implements RunStore {
   /** Opens the runs of a database; disposing of them closes it. */
   static async open(database: Database, options: RunsOptions = {}): Promise<PostgresRuns> {
     await migrateDatabase(database);
@@ -39,7 +39,6 @@ export class PostgresRuns extends RunLoader implements AsyncDisposable {
     );
   }
 
-  /** Stores a worker's report, and returns the state of its run. */
   async report(report: WorkerReport): Promise<ReportedRun> {
     const { worker, run, name, answered, failed, inFlight, perSecond } = report;
     const [row] = await this.sql<ReportedRun>(
@@ -59,12 +58,10 @@ export class PostgresRuns extends RunLoader implements AsyncDisposable {
     return row ?? { state: "stopped", stoppedBy, maxCostUsd: null };
   }
 
-  /** Forgets a worker that ends. */
   async leave(worker: string): Promise<void> {
     await this.sql("delete from evaluator.workers where worker = $1", [worker]);
   }
 
-  /** Stops a run for all workers. */
   async stop(run: number, why: string): Promise<void> {
     await this.sql(
       `update evaluator.runs set state = 'stopped', stopped_by = $2
@@ -73,16 +70,10 @@ export class PostgresRuns extends RunLoader implements AsyncDisposable {
     );
   }
 
-  /** Returns the next free chunk of a run, or null. */
   async fetchChunk(run: number): Promise<LeasedChunk | null> {
     return await this.queue.fetch(run);
   }
 
-  /**
-   * Returns the records of a chunk without a valid answer or a failure, so that a chunk of a dead worker
-   * repeats only the calls in flight; and what the chunk may have cost until now. Workers that had it before
-   * may reserve nothing more for it.
-   */
   async readChunk(leased: LeasedChunk) {
     const { run } = leased;
     const [first, beyond] = rangeOf(leased);
@@ -113,7 +104,6 @@ export class PostgresRuns extends RunLoader implements AsyncDisposable {
     };
   }
 
-  /** Reserves the possible cost of a chunk, in US dollars, and returns the part that is left; null if another worker has it. */
   async reserve(leased: LeasedChunk, wantedUsd: number): Promise<number | null> {
     const [row] = await this.sql<{ granted: number | null }>(
       "select evaluator.reserve_chunk($1, $2, $3, $4) as granted",
@@ -122,16 +112,10 @@ export class PostgresRuns extends RunLoader implements AsyncDisposable {
     return row?.granted ?? null;
   }
 
-  /** Renews the lease of a chunk; returns whether the worker still has it. */
   async touch(chunk: LeasedChunk): Promise<boolean> {
     return await this.queue.touch(chunk);
   }
 
-  /**
-   * Ends a chunk if each record has an answer or a failure, else releases it; returns which.
-   *
-   * @param spentUsd - What the chunk may have cost until now, in US dollars, with what it had cost when it was read.
-   */
   async finish(leased: LeasedChunk, spentUsd: number): Promise<boolean> {
     const [row] = await this.sql<{ whole: boolean }>(
       "select evaluator.finish_chunk($1, $2, $3, $4, $5, $6) as whole",
@@ -142,17 +126,11 @@ export class PostgresRuns extends RunLoader implements AsyncDisposable {
     return isWhole;
   }
 
-  /** Returns a writer for the outcomes of calls. */
-  writer(options: Omit<WriterOptions, "query" | "clock">): Pick<AnswerWriter, "keep"> {
+  writer(options: WriterOptions): RunWriter {
     const { clock, sql: query } = this;
     return new AnswerWriter({ ...options, query, clock });
   }
 
-  /**
-   * Runs a person's query about a run in a read-only transaction that is rolled back.
-   *
-   * @throws DatabaseError with PostgreSQL's message about the query.
-   */
   async query<TResult>(
     query: RunQuery,
     use: (result: QueryResult) => Promise<TResult>,
@@ -201,8 +179,3 @@ export async function postgresRuns(
     throw error;
   }
 }
-
-/** A store of runs, with the methods of {@link PostgresRuns} and PostgreSQL's rules of commits. */
-export type RunStore = Pick<PostgresRuns, keyof PostgresRuns>;
-/** Commits the outcomes of the calls of a run. */
-export type RunWriter = ReturnType<RunStore["writer"]>;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import type { RunQuery } from "./read-only-query.ts";
+import type { RunQuery } from "../store/run-query.ts";
 import { openPgliteRuns, type PgliteRuns } from "../testing/pglite-runs.ts";
 import { countedTo } from "../testing/sample-runs.ts";
 

@@ -1,7 +1,8 @@
 import { escapeIdentifier } from "pg";
-import type { Cell, Database, Query, Session } from "./database.ts";
+import type { Cell, QueryResult, QueryTable, RunQuery } from "../store/run-query.ts";
+import type { Database, Query, Session } from "./database.ts";
 import { DatabaseError, toDatabaseError } from "./database-error.ts";
-import { type RunRow, rowBatches } from "./run-reader.ts";
+import { rowBatches } from "./run-reader.ts";
 
 // Chosen: a longer query is probably a mistake.
 const TIMEOUT_MS = 60_000;
@@ -9,39 +10,6 @@ const TIMEOUT_MS = 60_000;
 const ROWS_AT_ONCE = 100;
 const CELL_BYTES = 1_000_000;
 const ROW_BYTES = 2_000_000;
-
-/** A table that a person's query reads. */
-export interface QueryTable {
-  readonly name: string;
-  readonly columns: readonly { readonly name: string; readonly type: "text" | "number" | "json" }[];
-}
-
-/** A person's query about a run. */
-export interface RunQuery {
-  /** One statement that begins with select, with or values. */
-  readonly text: string;
-  readonly run: number;
-  /** Filled with the records of the run. */
-  readonly tables: readonly QueryTable[];
-  /** Returns for each table the cells that a record has there; null for none. */
-  readonly cellsOf: (row: RunRow) => readonly (readonly Cell[] | null)[];
-  /** Filled with rows that are given. */
-  readonly given: readonly (QueryTable & { readonly rows: readonly (readonly Cell[])[] })[];
-  /** Ends the query, on the server too. */
-  readonly signal: AbortSignal;
-  /** So long after its tables are filled the query ends. @default 60_000 */
-  readonly timeoutMs?: number;
-  /** Whether to allow a role that can act outside the transaction. @default false */
-  readonly allowSuperuser?: boolean;
-}
-
-/** The result of a query, row by row. */
-export interface QueryResult {
-  readonly names: readonly string[];
-  readonly rows: AsyncIterable<readonly Cell[]>;
-  /** Whether the role may write the tables of the workers, and end their connections. */
-  readonly ownsJournal: boolean;
-}
 
 /**
  * Runs a person's query over temporary tables, on a separate connection, in a read-only transaction

@@ -1,109 +1,17 @@
 import { PassThrough } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { type AnswerRow, readEvaluation, readSamples } from "./answers.ts";
+import { type AnswerRow, readEvaluation, readSamples, toRunKey } from "./answers.ts";
 import { CHUNK_SIZE } from "./chunk-queue.ts";
 import { DatabaseError } from "./database-error.ts";
 import type { Database, Query } from "./database.ts";
 import { type Sample, unpackJson } from "./packed-text.ts";
+import type { RunRow } from "../store/run-query.ts";
+import type { CallStatus, NewRecords, RunInfo, WorkerInfo } from "../store/run-store.ts";
 
 // Ten of the reports that a worker writes each second, as long as the heartbeat of a chunk.
 const WORKER_IS_THERE_SECONDS = 10;
 // Chosen, not measured: few round trips, in little memory.
 const ROWS_AT_ONCE = 500;
-
-/** The questions of a run, and the service. */
-export interface RunSetup {
-  /** A hash of the three fields below; a worker with another hash would ask other calls. */
-  readonly hash: string;
-  readonly wire: string;
-  readonly modelId: string;
-  /** The questions as JSON. */
-  readonly questions: string;
-}
-
-/** Whether a run is being loaded, is open, was stopped early, or is complete. */
-export type RunState = "loading" | "open" | "stopped" | "done";
-
-/** A run and its totals, with the current counts of unfinished chunks. */
-export interface RunInfo {
-  /** Runs are numbered from 1. */
-  readonly run: number;
-  /** A hash of the setup and of every record in order. */
-  readonly digest: string;
-  /** The name of its input. */
-  readonly name: string;
-  /** The creator's facts, as JSON. */
-  readonly facts: string;
-  readonly setup: RunSetup;
-  readonly state: RunState;
-  /** The reason for a stop, or null. */
-  readonly stoppedBy: string | null;
-  readonly records: number;
-  /** The most it may cost, in US dollars; null for no bound. */
-  readonly maxCostUsd: number | null;
-  /** Records that have an answer. */
-  readonly answered: number;
-  /** Of these, the ones that this run asked for. */
-  readonly asked: number;
-  readonly failed: number;
-  readonly inputTokens: number;
-  /** Of the answers that this run asked for, in US dollars; null if the cost of one of them is not known. */
-  readonly costUsd: number | null;
-  /** The most that may have been charged for beside them, in US dollars: lost attempts, and calls of workers that died. */
-  readonly uncountedUsd: number;
-  readonly createdAt: Date;
-  readonly finishedAt: Date | null;
-}
-
-/** A run to create, or to join if it exists. */
-export type NewRun = Pick<
-  RunInfo,
-  "digest" | "setup" | "name" | "facts" | "records" | "maxCostUsd"
->;
-
-/** A worker that reported recently. */
-export interface WorkerInfo {
-  readonly worker: string;
-  /** Its machine and process. */
-  readonly name: string;
-  readonly answered: number;
-  readonly failed: number;
-  readonly inFlight: number;
-  /** Answers a second, lately. */
-  readonly perSecond: number;
-  /** How long ago it was last seen, in milliseconds. */
-  readonly seenMsAgo: number;
-}
-
-/** A record of a run, and its outcome. */
-export interface RunRow {
-  readonly idx: number;
-  readonly id: string;
-  /** The key of its answer. */
-  readonly key: string;
-  /** The state for the model, as JSON. */
-  readonly state: string;
-  /** The caller's note, as JSON; null without one. */
-  readonly note: string | null;
-  /** The answer as JSON; null without a valid one. */
-  readonly evaluation: string | null;
-  /** Whether the stored answer changed since it was written. */
-  readonly isChanged: boolean;
-  /** Whether this run asked for the answer, and not an earlier one. */
-  readonly isOwn: boolean;
-  /** The failure, or null. */
-  readonly error: string | null;
-}
-
-/** Whether an answer is unchanged, changed since it was written, refused for good, or missing. */
-export type AnswerStatus = "answered" | "changed" | "refused" | "unknown";
-
-/** The records that are new since earlier runs. */
-export interface NewIds {
-  readonly ids: ReadonlySet<string>;
-  /** When the last of the runs before was done, in ISO 8601. */
-  readonly since: string;
-}
 
 /** Reads runs over many records, and their answers. */
 export class RunReader {
@@ -116,8 +24,8 @@ export class RunReader {
     this.sql = database.query;
   }
 
-  /** Returns the status of the answer of each key. */
-  async statusesOf(keys: readonly string[]): Promise<AnswerStatus[]> {
+  async statusesOf(calls: readonly string[]): Promise<CallStatus[]> {
+    const keys = calls.map(toRunKey);
     const rows = await this.sql<AnswerRow>(
       `select a.key, ${answerColumns} from evaluator.answers a where a.key = any($1)`,
       [keys],
@@ -136,19 +44,16 @@ export class RunReader {
     });
   }
 
-  /** Returns all runs, the oldest first. */
   async list(): Promise<RunInfo[]> {
     return await this.sql<RunInfo>(`${selectRuns} order by run`);
   }
 
-  /** Returns a run. @throws DatabaseError if the number is unknown. */
   async get(run: number): Promise<RunInfo> {
     const [found] = await this.sql<RunInfo>(`${selectRuns} where run = $1`, [run]);
     if (found !== undefined) return found;
     throw new DatabaseError(`There is no run ${run} in this database.`, { failure: "no-run" });
   }
 
-  /** Returns the workers of a run that reported in the last ten seconds. */
   async workers(run: number): Promise<WorkerInfo[]> {
     return await this.sql<WorkerInfo>(
       `select worker, name, answered, failed, in_flight as "inFlight", per_second as "perSecond",
@@ -160,7 +65,6 @@ export class RunReader {
     );
   }
 
-  /** Returns the indexes of the records of a run that the service refuses each time. */
   async refused(run: number): Promise<ReadonlySet<number>> {
     const rows = await this.sql<{ idx: number }>(
       "select idx from evaluator.failures where run = $1 and is_refusal",
@@ -169,7 +73,6 @@ export class RunReader {
     return new Set(rows.map(({ idx }) => idx));
   }
 
-  /** Returns the records of a run with their answers, in input order, from one snapshot. */
   async *rows(run: number): AsyncGenerator<RunRow> {
     const batches = new PassThrough({ objectMode: true, highWaterMark: 1 });
     // The transaction is open while rows are read; an early return closes the connection.
@@ -189,7 +92,6 @@ export class RunReader {
     }
   }
 
-  /** Returns a record by its id, of the newest run that has it or of one run; null without one. */
   async find(id: string, run: number | null = null): Promise<(RunRow & { run: number }) | null> {
     const [row] = await this.sql<StoredRow & { run: number }>(
       `select r.run, ${rowColumns}
@@ -201,8 +103,7 @@ export class RunReader {
     return { ...toRow(row, await readSamples(this.sql, row.run)), run: row.run };
   }
 
-  /** Returns the ids that are new since the complete runs of the same name; null without any. */
-  async newIds({ run, name }: Pick<RunInfo, "run" | "name">): Promise<NewIds | null> {
+  async newIds({ run, name }: Pick<RunInfo, "run" | "name">): Promise<NewRecords | null> {
     const before = await this.sql<{ run: number; since: Date }>(
       `select run, finished_at as since from evaluator.runs
        where name = $1 and run < $2 and finished_at is not null order by finished_at`,

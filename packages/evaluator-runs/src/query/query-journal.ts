@@ -16,7 +16,7 @@ import { formatRecords, toSafeTexts } from "../output/write-records.ts";
 import { needJournalAddress } from "../journal-address.ts";
 import type { ResultRow } from "../columns/columns.ts";
 import { type RunResults, withResults } from "../journal-results.ts";
-import type { Cell, QueryResult, QueryTable } from "../postgres/index.ts";
+import type { Cell, QueryResult, QueryTable } from "../store/run-query.ts";
 import type { ProgramContext } from "../service.ts";
 import { queryTables } from "./result-tables.ts";
 import { SqliteQuery } from "./sqlite-query.ts";

@@ -1,4 +1,4 @@
-import type { Cell } from "../postgres/index.ts";
+import type { Cell } from "../store/run-query.ts";
 import type { RunResults } from "../journal-results.ts";
 import {
   answerColumns,

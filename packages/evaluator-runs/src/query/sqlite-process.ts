@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import process from "node:process";
 import { constants, DatabaseSync, type SQLOutputValue } from "node:sqlite";
 import { isMainThread, Worker } from "node:worker_threads";
-import type { Cell } from "../postgres/index.ts";
+import type { Cell } from "../store/run-query.ts";
 
 /**
  * The program of a process that runs one query: a running statement of SQLite in a thread cannot be

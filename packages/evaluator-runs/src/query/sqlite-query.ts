@@ -7,7 +7,7 @@ import { join } from "node:path";
 import process from "node:process";
 import { DatabaseSync } from "node:sqlite";
 import { type CliContext, CliError, printable } from "evaluator-kit";
-import type { Cell, QueryTable } from "../postgres/index.ts";
+import type { Cell, QueryTable } from "../store/run-query.ts";
 import { type Call, processFile, type Reply } from "./sqlite-process.ts";
 
 const MEMORY_MB = 512;

@@ -13,7 +13,7 @@ import {
   type InputRecord,
   type RecordInput,
 } from "../input/record-source.ts";
-import type { CallStatus } from "../journal/journal-reader.ts";
+import type { CallStatus } from "../store/run-store.ts";
 import type { Journal } from "../journal/journal.ts";
 import { callKey, repeatedKey, setupHash } from "../journal/kept-answer.ts";
 import { type RunPrice, tokensUsd } from "../money/cost.ts";

@@ -1,7 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 import { PGlite } from "@electric-sql/pglite";
 import { dataDir } from "@electric-sql/pglite-prepopulatedfs";
-import type { Cell, Database, Query, Session } from "../postgres/database.ts";
+import type { Database, Query, Session } from "../postgres/database.ts";
+import type { Cell } from "../store/run-query.ts";
 import { toDatabaseError } from "../postgres/database-error.ts";
 
 /** A real PostgreSQL inside this process, with one session. */

@@ -1,8 +1,9 @@
 import { onTestFinished } from "vitest";
 import type { RunsOptions } from "../postgres/chunk-queue.ts";
+import { toRunKey } from "../postgres/answers.ts";
 import type { Query } from "../postgres/database.ts";
-import type { RunRecord } from "../postgres/load-run.ts";
-import type { NewRun } from "../postgres/run-reader.ts";
+import type { RunRecord } from "../store/run-store.ts";
+import type { NewRun } from "../store/run-store.ts";
 import { PostgresRuns } from "../postgres/postgres-runs.ts";
 import { allRows, load, type StoreUnderTest, takeChunk } from "./contract/store-under-test.ts";
 import { DrivenClock } from "./driven-clock.ts";
@@ -40,7 +41,7 @@ export function outsideChanges(query: Query) {
     void (await query(statement, values));
   return {
     changeAnswer: (key: string) =>
-      change("update evaluator.answers set evaluation = '1' where key = $1", key),
+      change("update evaluator.answers set evaluation = '1' where key = $1", toRunKey(key)),
     changeState: (run: number, idx: number) =>
       change("update evaluator.records set state = '1' where run = $1 and idx = $2", run, idx),
     forgetRun: (run: number) => change("select evaluator.forget_run($1)", run),

@@ -3,7 +3,8 @@ import { EvaluatorError, type JsonObject, type Questions } from "evaluator-clien
 import { type RecordSetup, toRecord } from "../columns/columns.ts";
 import type { RunRecord } from "../input/record-source.ts";
 import { fromKeptText } from "../journal/kept-answer.ts";
-import type { RunInfo, RunRow, RunStore } from "../postgres/index.ts";
+import type { RunRow } from "../store/run-query.ts";
+import type { RunInfo, RunStore } from "../store/run-store.ts";
 import type { OpenRuns, ProgramContext, Service } from "../service.ts";
 
 /**

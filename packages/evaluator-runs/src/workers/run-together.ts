@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { printable } from "evaluator-kit";
-import type { RunInfo, RunRecord, RunStore } from "../postgres/index.ts";
+import type { RunInfo, RunRecord, RunStore } from "../store/run-store.ts";
 import { printCount } from "../amounts.ts";
 import type { RunCommand } from "../options.ts";
 import type { JournalAddress } from "../journal-address.ts";
@@ -79,20 +79,12 @@ async function planRun(runs: RunStore, known: readonly RunInfo[], context: RunCo
 async function planWith(runs: RunStore | null, context: RunContext) {
   const digest = createHash("sha256").update(setupHash(context));
   const plan = await planCalls(context, {
-    ...(runs && { statusesOf: (keys) => runs.statusesOf(keys.map(toRunKey)) }),
+    ...(runs && { statusesOf: (keys) => runs.statusesOf(keys) }),
     noteRecords(entries) {
       for (const { id, key } of entries) digest.update(`${JSON.stringify(id)} ${key}\n`);
     },
   });
   return { plan, digest: digest.digest("base64url") };
-}
-
-// 132 bits identify a state among any number; the database writes a key four times for each record.
-const HASH_LENGTH = 22;
-
-function toRunKey(key: string): string {
-  const [hash = "", ...repeat] = key.split("#");
-  return [hash.slice(0, HASH_LENGTH), ...repeat].join("#");
 }
 
 async function join(
@@ -119,7 +111,7 @@ async function join(
       signal.throwIfAborted();
       const { id, state, source } = record;
       const note = source && JSON.stringify(source);
-      yield { id, key: toRunKey(key), state: JSON.stringify(state), note };
+      yield { id, key, state: JSON.stringify(state), note };
     }
   };
   const facts = JSON.stringify(factsOf(context, price));

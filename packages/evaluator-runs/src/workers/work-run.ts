@@ -7,7 +7,7 @@ import type {
   RunInfo,
   RunStore,
   RunWriter,
-} from "../postgres/index.ts";
+} from "../store/run-store.ts";
 import type { CallCost, RunPrice } from "../money/cost.ts";
 import type { RunTotals } from "../money/totals.ts";
 import { isPromised } from "../calibration.ts";

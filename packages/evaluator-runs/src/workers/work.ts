@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import process from "node:process";
 import { CliError, pause, printable } from "evaluator-kit";
 import { EvaluatorError, type Questions } from "evaluator-client";
-import type { RunInfo, RunStore } from "../postgres/index.ts";
+import type { RunInfo, RunStore } from "../store/run-store.ts";
 import type { AskingOptions, WorkCommand } from "../options.ts";
 import { describeCost, describeSteps, printCount, printDuration } from "../amounts.ts";
 import { setupHash } from "../journal/kept-answer.ts";

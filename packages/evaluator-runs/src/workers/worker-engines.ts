@@ -1,6 +1,6 @@
 import { UsageError } from "evaluator-kit";
 import type { Questions, Transport } from "evaluator-client";
-import type { RunInfo, RunStore } from "../postgres/index.ts";
+import type { RunInfo, RunStore } from "../store/run-store.ts";
 import { findRunPrice, type RunPrice } from "../money/cost.ts";
 import { readNextEngine, serviceThrough } from "../next-engine.ts";
 import type { WorkCommand } from "../options.ts";

@@ -65,7 +65,8 @@ export class Leases implements RequestFollower {
 
   /** Returns the store as a worker uses it. */
   watch<TStore extends RunStore>(store: TStore, clock: ProcessClock): TStore {
-    const { fetchChunk, finish, join, readChunk, reserve, touch, writer } = store;
+    const own: Pick<RunStore, keyof RunStore> = store;
+    const { fetchChunk, finish, join, readChunk, reserve, touch, writer } = own;
     return Object.assign(store, {
       join: async (...run: Parameters<RunStore["join"]>) => {
         const joined = await join.apply(store, run);

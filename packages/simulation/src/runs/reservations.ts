@@ -53,7 +53,8 @@ export class Reservations implements RequestFollower {
 
   /** Returns the store as a worker uses it in one run. */
   watch<TStore extends RunStore>(store: TStore, clock: ProcessClock): TStore {
-    const { readChunk, reserve, writer } = store;
+    const own: Pick<RunStore, keyof RunStore> = store;
+    const { readChunk, reserve, writer } = own;
     const worker: Worker = { read: [], wokenAtMs: 0, answers: 0, costUsd: 0 };
     const wake = () => (worker.wokenAtMs = clock.time.nowMs);
     this.#workers.set(clock, worker);

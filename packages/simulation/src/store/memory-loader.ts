@@ -1,5 +1,6 @@
 import { pause } from "evaluator-kit";
 import type { NewRun, RunInfo, RunRecord } from "evaluator-runs/postgres";
+import { toRunKey } from "evaluator-runs/store-parts";
 import { type Load, lostConnection } from "./memory-database.ts";
 import { capRun } from "./chunk-money.ts";
 import { MemoryReader } from "./memory-reader.ts";
@@ -55,7 +56,7 @@ export class MemoryLoader extends MemoryReader {
         const rows: StoredRecord[] = [];
         const insert = () => this.run("insert-records", () => {}, restarts);
         for await (const { id, key, state, note = null } of records()) {
-          rows.push({ idx: rows.length, id, key, state, note });
+          rows.push({ idx: rows.length, id, key: toRunKey(key), state, note });
           if (rows.length % ROWS_AT_ONCE === 0) await insert();
         }
         if (rows.length % ROWS_AT_ONCE > 0) await insert();

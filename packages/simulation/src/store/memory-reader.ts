@@ -1,5 +1,5 @@
-import type { AnswerStatus, NewIds, RunInfo, RunRow, WorkerInfo } from "evaluator-runs/postgres";
-import { DatabaseError, readEvaluation } from "evaluator-runs/store-parts";
+import type { CallStatus, NewRecords, RunInfo, RunRow, WorkerInfo } from "evaluator-runs/postgres";
+import { DatabaseError, readEvaluation, toRunKey } from "evaluator-runs/store-parts";
 import { MemorySession } from "./memory-session.ts";
 import type { StoredAnswer, StoredFailure, StoredRecord, StoredRun } from "./rows.ts";
 import { addCounts, type Tables } from "./tables.ts";
@@ -10,10 +10,10 @@ const ROWS_AT_ONCE = 500;
 
 /** Reads runs and their answers. */
 export class MemoryReader extends MemorySession {
-  async statusesOf(keys: readonly string[]): Promise<AnswerStatus[]> {
+  async statusesOf(keys: readonly string[]): Promise<CallStatus[]> {
     return await this.run("statuses", (tables) => {
       const refusals = tables.refusals();
-      return keys.map((key) => {
+      return keys.map(toRunKey).map((key) => {
         const answer = tables.answers.get(key);
         if (answer === undefined) return refusals.has(key) ? "refused" : "unknown";
         return evaluationOf(answer, tables) === null ? "changed" : "answered";
@@ -87,7 +87,7 @@ export class MemoryReader extends MemorySession {
     });
   }
 
-  async newIds({ run, name }: Pick<RunInfo, "run" | "name">): Promise<NewIds | null> {
+  async newIds({ run, name }: Pick<RunInfo, "run" | "name">): Promise<NewRecords | null> {
     return await this.run("new-ids", ({ runs, records }) => {
       const before = [...runs.values()].filter(
         (other) => other.made.name === name && other.run < run && other.finishedAtMs !== null,

@@ -1,4 +1,5 @@
 import type { StoreUnderTest } from "evaluator-runs/contract";
+import { toRunKey } from "evaluator-runs/store-parts";
 import { onTestFinished } from "vitest";
 import { lostConnection, MemoryDatabase } from "../store/memory-database.ts";
 import { memoryRuns } from "../store/memory-runs.ts";
@@ -72,7 +73,8 @@ export function startMemoryStore() {
 export function changesOf(database: MemoryDatabase) {
   const { answers, records } = database.tables;
   return {
-    async changeAnswer(key: string) {
+    async changeAnswer(call: string) {
+      const key = toRunKey(call);
       const answer = answers.get(key);
       if (answer !== undefined) answers.set(key, { ...answer, evaluation: "1" });
     },

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { CHUNK_SIZE } from "../../postgres/chunk-queue.ts";
-import type { RunStore } from "../../postgres/index.ts";
+import type { RunStore } from "../../store/run-store.ts";
 import {
   answerTo,
   countedTo,

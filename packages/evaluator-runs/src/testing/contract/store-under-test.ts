@@ -1,7 +1,9 @@
-import type { LeasedChunk, RunsOptions } from "../../postgres/chunk-queue.ts";
-import type { RunRecord } from "../../postgres/load-run.ts";
-import type { NewRun, RunInfo, RunRow } from "../../postgres/run-reader.ts";
-import type { RunStore } from "../../postgres/index.ts";
+import type { RunsOptions } from "../../postgres/chunk-queue.ts";
+import type { LeasedChunk } from "../../store/run-store.ts";
+import type { RunRecord } from "../../store/run-store.ts";
+import type { RunRow } from "../../store/run-query.ts";
+import type { NewRun, RunInfo } from "../../store/run-store.ts";
+import type { RunStore } from "../../store/run-store.ts";
 import { newRun } from "../sample-runs.ts";
 
 /** An empty store of runs, and the means to change it from outside. */

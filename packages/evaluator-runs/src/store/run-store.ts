@@ -1,0 +1,226 @@
+import type { QueryResult, RunQuery, RunRow } from "./run-query.ts";
+
+/** The questions of a run, and the service. */
+export interface RunSetup {
+  /** A hash of the three fields below; a worker with another hash would ask other calls. */
+  readonly hash: string;
+  readonly wire: string;
+  readonly modelId: string;
+  /** The questions as JSON. */
+  readonly questions: string;
+}
+
+/** Whether a run is being loaded, is open, was stopped early, or is complete. */
+export type RunState = "loading" | "open" | "stopped" | "done";
+
+/** A run and its totals, with the current counts of unfinished chunks. */
+export interface RunInfo {
+  /** Runs are numbered from 1. */
+  readonly run: number;
+  /** A hash of the setup and of every record in order. */
+  readonly digest: string;
+  /** The name of its input. */
+  readonly name: string;
+  /** The creator's facts, as JSON. */
+  readonly facts: string;
+  readonly setup: RunSetup;
+  readonly state: RunState;
+  /** The reason for a stop, or null. */
+  readonly stoppedBy: string | null;
+  readonly records: number;
+  /** The most it may cost, in US dollars; null for no bound. */
+  readonly maxCostUsd: number | null;
+  /** Records that have an answer. */
+  readonly answered: number;
+  /** Of these, the ones that this run asked for. */
+  readonly asked: number;
+  readonly failed: number;
+  readonly inputTokens: number;
+  /** Of the answers that this run asked for, in US dollars; null if the cost of one of them is not known. */
+  readonly costUsd: number | null;
+  /** The most that may have been charged for beside them, in US dollars: lost attempts, and calls of workers that died. */
+  readonly uncountedUsd: number;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+}
+
+/** A run to create, or to join if it exists. */
+export type NewRun = Pick<
+  RunInfo,
+  "digest" | "setup" | "name" | "facts" | "records" | "maxCostUsd"
+>;
+
+/** A worker that reported recently. */
+export interface WorkerInfo {
+  readonly worker: string;
+  /** Its machine and process. */
+  readonly name: string;
+  readonly answered: number;
+  readonly failed: number;
+  readonly inFlight: number;
+  /** Answers a second, lately. */
+  readonly perSecond: number;
+  /** How long ago it was last seen, in milliseconds. */
+  readonly seenMsAgo: number;
+}
+
+/** The status of a planned call; answered and refused calls are not made again. */
+export type CallStatus =
+  | "answered"
+  | "refused"
+  /** Sent, and its end is not known: a store that notes single calls has it. */
+  | "begun"
+  /** Answered, and the answer was changed since it was written. */
+  | "changed"
+  | "unknown";
+
+/** The records that no complete run before had. */
+export interface NewRecords {
+  readonly ids: ReadonlySet<string>;
+  /** When the last of these runs was complete, in ISO 8601. */
+  readonly since: string;
+}
+
+/** A record of a run, in input order. */
+export type RunRecord = Pick<RunRow, "id" | "key" | "state"> & Partial<Pick<RunRow, "note">>;
+
+/** A chunk of a run that this worker owns until it completes or releases it, or dies. */
+export interface LeasedChunk {
+  readonly run: number;
+  readonly chunk: number;
+  /** The job's id, and how often it was handed out before: an old lease completes nothing. */
+  readonly lease: { readonly id: string; readonly retryCount: number };
+}
+
+/** A record without an answer, with its index in the run. */
+export type ChunkRecord = Pick<RunRow, "idx" | "id" | "key" | "state">;
+
+/** The report of a worker. */
+export type WorkerReport = Omit<WorkerInfo, "seenMsAgo"> & Pick<RunInfo, "run">;
+
+/** The state of a run for its workers, why it was stopped, and the most it may cost. */
+export type ReportedRun = Pick<RunInfo, "state" | "stoppedBy" | "maxCostUsd">;
+
+/** An answer, stored under a key of its content, with a digest that detects changes. */
+export interface KeptAnswer {
+  /** The record's index in its run; without it, an answer that comes after its chunk was finished is not counted. */
+  readonly idx?: number;
+  /** A hash of the call and the service. */
+  readonly key: string;
+  /** The state of the call, as JSON. */
+  readonly state: string;
+  /** The evaluation, as JSON. */
+  readonly evaluation: string;
+  readonly inputTokens: number;
+  /** In US dollars; null if it is not known. */
+  readonly costUsd: number | null;
+}
+
+/** The outcome of the call about a record. */
+export type RecordEnd =
+  | KeptAnswer
+  | {
+      /** The record's index in its run. */
+      readonly idx: number;
+      readonly error: string;
+      /** Whether the same call may succeed later. */
+      readonly isRetryable: boolean;
+      /** Whether every further call would fail for the same reason. */
+      readonly isFinal: boolean;
+      /** Whether the service refuses this call each time. @default false */
+      readonly isRefusal?: boolean;
+    };
+
+/** Options of a writer. */
+export interface WriterOptions {
+  readonly run: number;
+  /** Called once if the store does not accept answers, and with null once it does. */
+  readonly onTrouble?: ((trouble: Error | null) => void) | undefined;
+  /** Ends the retries. */
+  readonly signal: AbortSignal;
+}
+
+/** Commits the outcomes of the calls of a run. */
+export interface RunWriter {
+  /**
+   * Resolves once an outcome is committed, with whether the lease was held then.
+   *
+   * @throws DatabaseError if that is impossible, or the signal's reason.
+   */
+  keep(end: RecordEnd, lease?: LeasedChunk["lease"]): Promise<boolean>;
+}
+
+/** A store of runs over many records, their answers, and the chunks that workers take. */
+export interface RunStore extends AsyncDisposable {
+  /** Returns the status of the call of each key. */
+  statusesOf(keys: readonly string[]): Promise<CallStatus[]>;
+  /** Returns all runs, the oldest first. */
+  list(): Promise<RunInfo[]>;
+  /** Returns a run. @throws DatabaseError if the number is unknown. */
+  get(run: number): Promise<RunInfo>;
+  /** Returns the records of a run with their answers, in input order, from one snapshot. */
+  rows(run: number): AsyncGenerator<RunRow>;
+  /** Returns a record by its id, of the newest run that has it or of one run; null without one. */
+  find(id: string, run?: number | null): Promise<(RunRow & { run: number }) | null>;
+  /** Returns the ids that are new since the complete runs of the same name; null without any. */
+  newIds(run: Pick<RunInfo, "run" | "name">): Promise<NewRecords | null>;
+  /** Returns the indexes of the records of a run that the service refuses each time. */
+  refused(run: number): Promise<ReadonlySet<number>>;
+  /**
+   * Runs a person's query about a run in a read-only transaction that is rolled back.
+   *
+   * @throws DatabaseError with the database's message about the query.
+   */
+  query<TResult>(query: RunQuery, use: (result: QueryResult) => Promise<TResult>): Promise<TResult>;
+
+  /**
+   * Creates a run in one transaction, or joins the run with the same digest: waits while another
+   * process loads it, and loads it if that process died. Reopens a run that ended with missing or
+   * failed records. A maximum cost replaces that of the run; without one, the run keeps its own.
+   *
+   * @param records - Called only if this process loads them.
+   */
+  join(
+    made: NewRun,
+    records: () => AsyncIterable<RunRecord>,
+    signal: AbortSignal,
+  ): Promise<RunInfo & { readonly isJoined: boolean }>;
+  /**
+   * Reopens a run that ended, to ask again for removed or changed answers.
+   *
+   * @param lost - The indexes of their records in the run.
+   */
+  reopen(run: number, lost: readonly number[]): Promise<void>;
+  /** Stops a run for all workers. */
+  stop(run: number, why: string): Promise<void>;
+
+  /** Returns the next free chunk of a run, or null. */
+  fetchChunk(run: number): Promise<LeasedChunk | null>;
+  /**
+   * Returns the records of a chunk without a valid answer or a failure, so that a chunk of a dead worker
+   * repeats only the calls in flight; and what the chunk may have cost until now. Workers that had it before
+   * may reserve nothing more for it.
+   */
+  readChunk(
+    leased: LeasedChunk,
+  ): Promise<{ readonly missing: ChunkRecord[]; readonly costUsd: number }>;
+  /** Reserves the possible cost of a chunk, in US dollars, and returns the part that is left; null if another worker has it. */
+  reserve(leased: LeasedChunk, wantedUsd: number): Promise<number | null>;
+  /** Renews the lease of a chunk; returns whether the worker still has it. */
+  touch(leased: LeasedChunk): Promise<boolean>;
+  /** Returns a writer for the outcomes of calls. */
+  writer(options: WriterOptions): RunWriter;
+  /**
+   * Ends a chunk if each record has an answer or a failure, else releases it; returns which.
+   *
+   * @param spentUsd - What the chunk may have cost until now, in US dollars, with what it had cost when it was read.
+   */
+  finish(leased: LeasedChunk, spentUsd: number): Promise<boolean>;
+
+  /** Stores a worker's report, and returns the state of its run. */
+  report(report: WorkerReport): Promise<ReportedRun>;
+  /** Forgets a worker that ends. */
+  leave(worker: string): Promise<void>;
+  /** Returns the workers of a run that reported in the last ten seconds. */
+  workers(run: number): Promise<WorkerInfo[]>;
+}
