@@ -7,6 +7,7 @@ import { type RateLimits, rateLimitsSchema } from "./pacing/rate-limits.ts";
 import type { QuestionLimits } from "./questions/kinds/kind.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
 import type { ProviderOptions } from "./transports/provider-options.ts";
+import { checkPrice } from "./token-price.ts";
 import type { Transport } from "./transports/transport.ts";
 import type { Evaluation } from "./evaluation.ts";
 import { type Hooks, type Logger, logLevels } from "./logger.ts";
@@ -170,6 +171,7 @@ const optionsSchema = optionsObject({
 /** Throws a `ConfigurationError` for the first wrong option of an evaluator. */
 export function checkEvaluatorOptions(options: EvaluatorOptions): void {
   checkOptions(optionsSchema, options);
+  checkPrice("transport.usdPerMillionTokens", options.transport?.usdPerMillionTokens ?? 0);
 }
 
 function isLogger(value: unknown): boolean {

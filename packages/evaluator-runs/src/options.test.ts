@@ -48,6 +48,11 @@ test("query ends after a minute or a million rows unless it is told otherwise", 
   }
 });
 
+test.each(["--price", "--then-price"])("%s refuses the price of one token", async (option) => {
+  const words = ["run", "a.json", option, "0.000000042"];
+  await expect(parse(words)).rejects.toThrow(/one token; set US dollars .* here 0\.042\./);
+});
+
 test.each([
   [["work"], { name: "work" }],
   [["work", "--run", "3", "--journal", "postgres://h/d"], { run: 3, journal: "postgres://h/d" }],

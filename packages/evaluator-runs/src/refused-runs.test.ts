@@ -49,6 +49,21 @@ test.each([
   await expect(refused).rejects.toThrow(`The option "${option}" is not a`);
 });
 
+test.each(["usdPerMillionTokens", "next.usdPerMillionTokens"])(
+  "the price of one token is refused as %s, and nothing is sent",
+  async (option) => {
+    const { fetch } = createEmulator();
+    const transport = gatewayTransport({ apiKey: "local", env: {}, fetch });
+    const price = { usdPerMillionTokens: 4.2e-8 };
+    const options: Partial<RunOptions> = option.startsWith("next")
+      ? { next: { transport, bounds: { scam: { below: 0.8 } }, ...price } }
+      : price;
+    const refused = run(records, { ...options, maxCostUsd: 1 });
+    await expect(refused).rejects.toThrow(`"${option}" is the price of one token; set US dollars`);
+    await expect(refused).rejects.toThrow("here 0.042. Nothing was sent.");
+  },
+);
+
 test.each([
   [["a", "a"], "at index 1 is also that of the record at index 0"],
   [["a", ""], "at index 1 is no text, or empty"],

@@ -3,6 +3,7 @@ import {
   ConfigurationError,
   type EvaluatorRuntime,
   InvalidRequestError,
+  priceProblem,
   type Questions,
   type Transport,
 } from "evaluator-client";
@@ -171,9 +172,18 @@ function priceOf(transport: Transport, given: number | undefined): Price {
 }
 
 function checkRunOptions(options: RunOptions): void {
-  const { maxCostUsd = 0, usdPerMillionTokens = 0 } = options;
-  for (const [option, usd] of Object.entries({ maxCostUsd, usdPerMillionTokens })) {
-    if (typeof usd !== "number" || !(usd >= 0)) rejectRun(option, "is not a number from 0 up");
+  const { maxCostUsd = 0, usdPerMillionTokens = 0, next, transport } = options;
+  if (typeof maxCostUsd !== "number" || !(maxCostUsd >= 0))
+    rejectRun("maxCostUsd", "is not a number from 0 up");
+  const prices = {
+    usdPerMillionTokens,
+    "next.usdPerMillionTokens": next?.usdPerMillionTokens ?? 0,
+    "transport.usdPerMillionTokens": transport.usdPerMillionTokens ?? 0,
+    "next.transport.usdPerMillionTokens": next?.transport.usdPerMillionTokens ?? 0,
+  };
+  for (const [option, usd] of Object.entries(prices)) {
+    const problem = priceProblem(usd);
+    if (problem !== null) rejectRun(option, problem);
   }
   const { concurrency = 1, failuresAtStart = 1 } = options;
   for (const [option, count] of Object.entries({ concurrency, failuresAtStart })) {

@@ -1,3 +1,4 @@
+import { priceProblem } from "evaluator-client";
 import { decimal, InvalidArgumentError, Option, wholeNumber } from "evaluator-kit";
 import type { RecordSource } from "./input/record-source.ts";
 
@@ -10,6 +11,14 @@ export type OutputFormat = (typeof outputFormats)[number];
 export const count = wholeNumber({ min: 1 });
 /** Parses US dollars. */
 const usd = decimal({ what: "US dollars" });
+
+/** Parses the price of a million tokens, in US dollars. */
+export function tokenPrice(text: string): number {
+  const price = usd(text);
+  const problem = priceProblem(price);
+  if (problem === null) return price;
+  throw new InvalidArgumentError(`It ${problem}.`);
+}
 
 /** Parses a day of the calendar, such as `2026-11-02`. */
 export function day(text: string): string {
@@ -73,9 +82,9 @@ export const sharedOptions = {
   price: new Option(
     "--price <usd>",
     "the price of a million input tokens, for an engine that no list has",
-  ).argParser(usd),
+  ).argParser(tokenPrice),
   thenPrice: new Option("--then-price <usd>", "the same for the engine after --then").argParser(
-    usd,
+    tokenPrice,
   ),
   rate: new Option(
     "--rate <n>",

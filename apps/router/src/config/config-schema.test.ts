@@ -127,6 +127,18 @@ const wrong: [situation: string, file: unknown, problem: string][] = [
     `tiers.nano.price.cacheRead ${notUsd}.`,
   ],
   [
+    "a price of one token",
+    changed({ tier: { price: { input: 0.00000015, output: 1 } } }),
+    "tiers.nano.price.input is the price of one token; set US dollars per million tokens, here 0.15.",
+  ],
+  [
+    "a price of one token for a long input",
+    changed({
+      tier: { price: { input: 1, output: 1, fromInputTokens: [{ inputTokens: 9, output: 1e-6 }] } },
+    }),
+    "tiers.nano.price.fromInputTokens[0].output is the price of one token; set US dollars per million tokens, here 1.",
+  ],
+  [
     "a price with another unit",
     changed({ tier: { price: { inputUsdPerMillionTokens: 1, output: 1 } } }),
     `tiers.nano.price.input ${notUsd}.`,

@@ -13,7 +13,7 @@ import { apiKeyVariables, serviceRows, services } from "evaluator-client";
 import { type Bound, boundFrom } from "evaluator-client/escalate";
 import { givenOf } from "../conversation/conversation.ts";
 import { fields, orNull, record } from "./fields.ts";
-import { capabilities, price, toTarget, usd } from "./target-schema.ts";
+import { capabilities, price, toTarget, tokenUsd } from "./target-schema.ts";
 import type { UpstreamType } from "../conversation/to-call-options.ts";
 
 /** The services that reply, and the plans of the tiers, as a file configures them. */
@@ -144,7 +144,7 @@ function decisionService(env: Environment, count: number) {
     accountId: orNull(
       z.string("is not a text").regex(/^[\x21-\x7e]{1,128}$/, "is not an account id"),
     ),
-    price: orNull(fields({ input: usd }).transform(({ input }) => input)),
+    price: orNull(fields({ input: tokenUsd }).transform(({ input }) => input)),
   }).transform(({ apiKeyEnv, ...given }, context) => {
     const { service, baseUrl, then, unsure } = given;
     const row = service === "gateway" ? null : serviceRows[service];

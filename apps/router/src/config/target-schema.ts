@@ -1,3 +1,4 @@
+import { priceProblem } from "evaluator-client";
 import { z } from "zod";
 import type { ModelPrice } from "../reply/usage.ts";
 import { fields, orNull } from "./fields.ts";
@@ -32,8 +33,11 @@ export function toTarget({ upstream, model, price, ...given }: GivenTarget) {
 
 const notUsd = "is not a number of US dollars per million tokens, such as 0.25";
 
-/** The schema of a price in US dollars per million tokens. */
-export const usd = z.number(notUsd).min(0, notUsd);
+const usd = z.number(notUsd).min(0, notUsd);
+/** The schema of a price in US dollars per million tokens; that of one token is refused. */
+export const tokenUsd = usd.refine((price) => priceProblem(price) === null, {
+  error: ({ input }) => priceProblem(input),
+});
 const cached = usd.exactOptional();
 const perMillion = {
   cacheRead: cached,
@@ -41,11 +45,12 @@ const perMillion = {
   /** Kept for an hour. */
   longCacheWrite: cached,
 };
-const step = fields({ inputTokens: tokens, input: cached, output: cached, ...perMillion });
+const stepUsd = tokenUsd.exactOptional();
+const step = fields({ inputTokens: tokens, input: stepUsd, output: stepUsd, ...perMillion });
 const factor = z.number("is not a factor, such as 2").min(0, "is not a factor, such as 2");
 const prices = fields({
-  input: usd,
-  output: usd,
+  input: tokenUsd,
+  output: tokenUsd,
   ...perMillion,
   fromInputTokens: z.array(step.transform(toPrices), "is not a list").exactOptional(),
   modes: z.record(z.string(), factor, "is not an object").exactOptional(),

@@ -1,6 +1,6 @@
 import { type KindName, services } from "evaluator-client";
 import { type Command, decimal, examples, Option, share, wholeNumber } from "evaluator-kit";
-import { sharedOptions } from "evaluator-runs/commands";
+import { sharedOptions, tokenPrice } from "evaluator-runs/commands";
 import {
   type OptionsOf,
   allowUnknownOption,
@@ -124,7 +124,7 @@ export const askCommands = {
       .option(
         "--price <usd>",
         "of a million tokens, if the engine reports none (default: EVALUATOR_USD_PER_MILLION_TOKENS)",
-        limit,
+        tokenPrice,
       )
       .option(
         "--calibration <file>",

@@ -20,13 +20,13 @@ import {
 } from "evaluator-client";
 import {
   CliError,
-  decimal,
   type Environment,
   InvalidArgumentError,
   isLoopbackHost,
   printable,
   UsageError,
 } from "evaluator-kit";
+import { tokenPrice } from "evaluator-runs/commands";
 import { type engineForms, readSetting } from "../commands/shared-options.ts";
 
 type Kind = keyof typeof engineForms | ServiceName;
@@ -188,7 +188,7 @@ function parseEngine(text: string, env: Environment) {
     baseUrl: baseUrl === "" ? undefined : baseUrl,
     model,
     key: readKey(set.get("key"), env),
-    price: readSetting("price", set.get("price"), decimal()),
+    price: readSetting("price", set.get("price"), tokenPrice),
   };
 }
 

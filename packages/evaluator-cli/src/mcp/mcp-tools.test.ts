@@ -1,4 +1,6 @@
+import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
+import { run } from "../testing/run.ts";
 import { connectTo, startHttp } from "../testing/start-mcp.ts";
 
 const claimed = "The service claims they are calibrated";
@@ -54,4 +56,16 @@ test.each([
   for (const { annotations } of others) {
     expect(annotations).toEqual({ readOnlyHint: true, openWorldHint: asksAway });
   }
+});
+
+test.each([
+  [[`logprobs=http://${local}@m,price=0.000000042`], {}],
+  [[`logprobs=http://${local}@m`, "--price", "0.000000042"], {}],
+  [[`logprobs=http://${local}@m`], { EVALUATOR_USD_PER_MILLION_TOKENS: "0.000000042" }],
+])("the price of one token is refused: %j %j", async (words, env) => {
+  const { exitCode, stderr } = await run(await temporaryFolder(), ["mcp", "--engine", ...words], {
+    env,
+  });
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/one token; set US dollars .* here 0\.042\./);
 });

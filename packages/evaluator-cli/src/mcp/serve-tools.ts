@@ -15,6 +15,7 @@ import {
   packageVersion,
   UsageError,
 } from "evaluator-kit";
+import { tokenPrice } from "evaluator-runs/commands";
 import type { AskOptions } from "../commands/ask-commands.ts";
 import { limit, readSetting } from "../commands/shared-options.ts";
 import { catalogOf, type Engine, evaluatorOf, readEngine } from "../engines/engine.ts";
@@ -55,7 +56,8 @@ function readLimits(options: AskOptions<"mcp">, env: Environment, engine: Engine
   const maxCostUsd = options.maxCost ?? read("EVALUATOR_MAX_COST_USD");
   const maxTokens = options.maxTokens ?? read("EVALUATOR_MAX_TOKENS");
   const hours = options.hours ?? read("EVALUATOR_BUDGET_HOURS");
-  const price = options.price ?? read("EVALUATOR_USD_PER_MILLION_TOKENS") ?? null;
+  const priceVariable = "EVALUATOR_USD_PER_MILLION_TOKENS";
+  const price = options.price ?? readSetting(priceVariable, env[priceVariable], tokenPrice) ?? null;
   if (maxCostUsd !== undefined && price === null && !engine.reportsCost) {
     throw new UsageError(
       `${engine.transport.name} reports no price, so a limit in dollars needs --price USD, or use --max-tokens.`,

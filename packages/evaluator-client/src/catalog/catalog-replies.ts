@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { InvalidResponseError } from "../errors.ts";
+import { isOfOneToken } from "../token-price.ts";
 
 /** One model of the gateway's price list (contract section 4.2). */
 export interface CatalogModel {
@@ -140,16 +141,13 @@ function parse<TSchema extends z.ZodMiniType>(schema: TSchema, json: unknown): z
 
 type Price = string | number | null | undefined;
 
-// As the price of a token this is $1,000 a million; as the price of a million, less than any model's.
-const LEAST_USD_PER_MILLION = 0.001;
-
 /**
  * Returns what gives US dollars per million tokens, null for null. The contract has prices per million and
  * services list them per token (field facts): the lowest price of a list that is above 0 decides.
  */
 function perMillion(prices: readonly Price[]): (price: Price) => number | null {
   const lowest = Math.min(...prices.map((price) => Number(price ?? 0) || Number.POSITIVE_INFINITY));
-  const digits = lowest < LEAST_USD_PER_MILLION ? 6 : 0;
+  const digits = isOfOneToken(lowest) ? 6 : 0;
   return (price) => {
     if (price === null || price === undefined) return null;
     // Moves the decimal point in the text, which rounds nothing: "0.000000042" gives 0.042.

@@ -1,5 +1,5 @@
-import { rejectOption } from "../options.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
+import { checkPrice } from "../token-price.ts";
 import { estimateCall } from "../transports/call-estimate.ts";
 import type { Transport } from "../transports/transport.ts";
 
@@ -22,7 +22,7 @@ export interface CostEstimate {
  * The evaluation model's price is for input (contract section 1). A given transport specifies the calls
  * of a request, and its output tokens if they are paid for.
  *
- * @throws {ConfigurationError} when the price is not a number from 0 up.
+ * @throws {ConfigurationError} when the price is not one of a million tokens in US dollars.
  * @example
  * ```ts
  * const { costUsd } = estimateCost(requests, { inputUsdPerMillionTokens: 0.042 });
@@ -53,7 +53,7 @@ export function estimateCost(
  * each UTF-8 byte is a token, and the service may add a prompt of 256. OpenAI's and Google's forms add 64 for each
  * question and 32 for each option and level.
  *
- * @throws {ConfigurationError} when the price is not a number from 0 up.
+ * @throws {ConfigurationError} when the price is not one of a million tokens in US dollars.
  */
 export function mostCostUsd(request: EvaluationRequest, options: CostOptions): number {
   const { costOf, transport } = readPrices(options);
@@ -79,9 +79,4 @@ function readPrices({
   const costOf = (inputTokens: number, outputTokens: number) =>
     (inputTokens * input + outputTokens * output) / 1_000_000;
   return { costOf, transport };
-}
-
-function checkPrice(option: string, price: number): void {
-  if (Number.isFinite(price) && price >= 0) return;
-  rejectOption(option, "is not a price in US dollars; listModels gives it for each model");
 }

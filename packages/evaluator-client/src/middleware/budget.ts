@@ -11,6 +11,7 @@ import { checkOptions, optionsObject } from "../options.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import type { Middleware, MiddlewareCall } from "../evaluator.ts";
+import { checkPrice } from "../token-price.ts";
 import { mostTokensOf } from "../transports/call-estimate.ts";
 
 /** Options of {@link budget}; at least one of the two limits is required. */
@@ -57,7 +58,7 @@ const optionsSchema = optionsObject({
   maxCostUsd: z.optional(z.number().check(z.positive())),
   maxTokens: z.optional(z.int().check(z.positive())),
   spanMs: z.optional(z.number().check(z.positive())),
-  usdPerMillionTokens: z.optional(z.number().check(z.nonnegative())),
+  usdPerMillionTokens: z.optional(z.unknown()),
 });
 
 /**
@@ -75,6 +76,8 @@ const optionsSchema = optionsObject({
  */
 export function budget(options: BudgetOptions): Budget {
   checkOptions(optionsSchema, options);
+  const { usdPerMillionTokens = 0 } = options;
+  checkPrice("usdPerMillionTokens", usdPerMillionTokens);
   if (options.maxCostUsd === undefined && options.maxTokens === undefined) {
     const message = "A budget needs maxCostUsd or maxTokens.";
     throw new ConfigurationError(message, { option: "maxCostUsd" });

@@ -1,4 +1,4 @@
-export { day, optionalFile, sharedOptions } from "../shared-options.ts";
+export { day, optionalFile, sharedOptions, tokenPrice } from "../shared-options.ts";
 export { printMails } from "../amounts.ts";
 export { interrupted, repeat } from "../run/interruption.ts";
 export {

@@ -4,6 +4,7 @@ import { type EvaluationRequest, perQuestions } from "../../questions/request.ts
 import { MOST_TOKENS_OF_A_PROMPT } from "../call-estimate.ts";
 import { estimateTextTokens, mostTextTokens } from "../../questions/text-tokens.ts";
 import { rejectOption } from "../../options.ts";
+import { checkPrice } from "../../token-price.ts";
 import { type Question, questionKinds } from "../../questions/kinds.ts";
 import { quoteName } from "../../questions/json.ts";
 import { onceLoaded } from "../once-loaded.ts";
@@ -123,6 +124,8 @@ function readOptions(options: LogprobsTransportOptions) {
     rejectOption("minLabelMass", "is a number from 0 to 1");
   const isCount = Number.isSafeInteger(concurrency) && concurrency >= 1;
   if (!isCount) rejectOption("concurrency", "is a whole number from 1 up");
+  checkPrice("price.inputUsdPerMillionTokens", options.price?.inputUsdPerMillionTokens ?? 0);
+  checkPrice("price.outputUsdPerMillionTokens", options.price?.outputUsdPerMillionTokens ?? 0);
   const read = readServer("logprobs", options, { apiKey: null });
   return { address: { ...read, concurrency, server }, debias, minLabelMass };
 }
