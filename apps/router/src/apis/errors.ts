@@ -5,8 +5,6 @@ import {
   RateLimitError,
   TimeoutError,
 } from "evaluator-client";
-import { pageIcon } from "evaluator-kit";
-import { html } from "evaluator-kit/html";
 import { methodNotAllowed } from "hono/method-not-allowed";
 import { getPath } from "hono/utils/url";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
@@ -18,6 +16,7 @@ import { responsesApi } from "./responses/responses-api.ts";
 import { UnfitCalibrationError } from "../decision/decide.ts";
 import type { EvaluationForm } from "../evaluations/evaluation-form.ts";
 import { evaluationForms } from "../evaluations/evaluation-forms.ts";
+import { failurePage } from "../page/failure-page.ts";
 import type { Redact } from "../reply/redactor.ts";
 
 /** The APIs that clients speak. */
@@ -90,8 +89,7 @@ function send(c: Context, { message, status: given, details }: HttpError): Respo
   if (retryAfter === null) c.header("x-should-retry", "false");
   else if (retryAfter !== undefined) c.header("Retry-After", retryAfter);
   if (isNavigation(c.req)) {
-    const page = failurePage(given, message).toString();
-    return c.html(page, given as ContentfulStatusCode, headers);
+    return c.html(failurePage(given, message), given as ContentfulStatusCode, headers);
   }
   const api = apiOf(c.req);
   const isOfField = details.path !== undefined && api !== null && "fieldStatus" in api;
@@ -108,26 +106,6 @@ function send(c: Context, { message, status: given, details }: HttpError): Respo
 /** Whether a browser shows the answer to a person. */
 function isNavigation(request: HonoRequest): boolean {
   return request.method === "GET" && request.header("sec-fetch-mode") === "navigate";
-}
-
-function failurePage(status: number, message: string) {
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <title>${status}: Tier router</title>
-        ${pageIcon()}
-      </head>
-      <body>
-        <main>
-          <h1>${status}</h1>
-          <p>${message}</p>
-          <p><a href="/">The router's page</a></p>
-        </main>
-      </body>
-    </html>`;
 }
 
 /** Returns the API whose form an error has; null outside of them. */

@@ -164,7 +164,7 @@ export class CallBudget {
     if (this.#room === null) return {};
     const { nano, resetAtMs } = this.#room;
     return {
-      "x-router-budget-remaining-usd": (Math.max(0, nano) / 1e9).toFixed(6),
+      "x-router-budget-remaining-usd": (Math.floor(Math.max(0, nano) / 1e3) / 1e6).toFixed(6),
       "x-router-budget-reset": new Date(resetAtMs).toISOString(),
     };
   }

@@ -29,7 +29,7 @@ export async function loadPage(facts: PageFacts, document = readDocument()) {
       .replace("<!-- header -->", () => pageHeader(TOOL, linksOf("/", hasLog)).toString())
       .replace("<!-- engine -->", () => aside)
       .replace("<body>", () => (hasLog ? "<body data-feedback>" : "<body>")),
-    styleHash: hashOf(source, "<style>", "</style>"),
+    styleHash: styleHashOf(source),
     scriptHash: hashOf(source, '<script type="module">', "</script>"),
   };
 }
@@ -43,6 +43,11 @@ async function readDocument(): Promise<string> {
   return document
     .replace("/* style */", () => pageStyle(sheets))
     .replace("/* script */", () => script);
+}
+
+/** Returns the hash of a page's one style. */
+export function styleHashOf(source: string): string {
+  return hashOf(source, "<style>", "</style>");
 }
 
 function hashOf(source: string, opening: string, closing: string): string {

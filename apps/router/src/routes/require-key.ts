@@ -22,7 +22,8 @@ export function requireKey({ options, keys }: KeyParts): MiddlewareHandler<Clien
     c.set("key", key);
     if (key !== null) return next();
     // Claude Code hides a message that names x-api-key, and repeats a 401 for minutes.
-    const error = "This router asks for its token or a named key: Authorization: Bearer <token>.";
+    const error =
+      "This router asks for its token or a named key: Authorization: Bearer <token>, or the password in a browser.";
     const headers = { "WWW-Authenticate": 'Basic realm="router", charset="UTF-8"' };
     throw new HttpError(401, error, { headers, retryAfter: null });
   };

@@ -12,9 +12,11 @@ test("the policy allows the page's own style, script and origin, and nothing els
   const { request } = await testRouter();
   const response = await request("/");
   const html = await response.text();
+  const navigation = { "sec-fetch-mode": "navigate" };
+  const failure = await (await request("/nowhere", { headers: navigation })).text();
   expect(response.headers.get("content-security-policy")?.split("; ")).toEqual([
     "default-src 'none'",
-    `style-src 'sha256-${hashOf(html, "style")}'`,
+    `style-src 'sha256-${hashOf(html, "style")}' 'sha256-${hashOf(failure, "style")}'`,
     `script-src 'sha256-${hashOf(html, "script")}'`,
     "connect-src 'self'",
     "img-src data: 'self'",

@@ -1,5 +1,6 @@
 import type { MiddlewareHandler } from "hono";
 import { secureHeaders } from "hono/secure-headers";
+import { failureStyleHash } from "../page/failure-page.ts";
 
 /** Source expressions of the page, such as `sha256-…`. */
 interface PageHashes {
@@ -7,10 +8,10 @@ interface PageHashes {
   readonly scriptHash: string;
 }
 
-/** Sets the headers of every answer; only the page has a style and a script. */
+/** Sets the headers of every answer; only the page and a failure have a style, and only the page a script. */
 export function pageHeaders({ styleHash, scriptHash }: PageHashes): MiddlewareHandler {
   return headersWith({
-    styleSrc: [`'${styleHash}'`],
+    styleSrc: [`'${styleHash}'`, `'${failureStyleHash}'`],
     scriptSrc: [`'${scriptHash}'`],
     connectSrc: ["'self'"],
     imgSrc: ["data:", "'self'"], // a browser shows /favicon.ico beside JSON only then

@@ -1,5 +1,5 @@
 import type { KeyStatus } from "../../keys/key-status.ts";
-import { byId, usd } from "./elements.ts";
+import { byId, usdLeft } from "./elements.ts";
 
 /** Shows the rest of the key's budget, and warns if it ends soon. Asked only after a message, when the browser has a key. */
 export async function showBudget(): Promise<void> {
@@ -9,7 +9,7 @@ export async function showBudget(): Promise<void> {
   if (budget === null) return;
   const line = byId("budget");
   const reset = new Date(budget.resetAt).toLocaleString();
-  const rest = `Budget of ${name}: ${usd(budget.remainingUsd)} left until ${reset}.`;
+  const rest = `Budget of ${name}: ${usdLeft(budget.remainingUsd)} left until ${reset}.`;
   line.textContent = budget.isNear
     ? `${rest} It is nearly spent, so only the cheapest tier answers.`
     : rest;

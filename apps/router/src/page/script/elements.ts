@@ -66,11 +66,18 @@ export function duration(milliseconds: number): string {
   return milliseconds < 1000 ? `${milliseconds} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
 }
 
-const dollars = new Intl.NumberFormat("en", {
-  style: "currency",
-  currency: "USD",
-  maximumSignificantDigits: 2,
+const inUsd = { style: "currency", currency: "USD" } as const;
+const dollars = new Intl.NumberFormat("en", { ...inUsd, maximumSignificantDigits: 2 });
+const restInDollars = new Intl.NumberFormat("en", {
+  ...inUsd,
+  maximumSignificantDigits: 3,
+  roundingMode: "floor",
 });
+
+/** Returns the rest of a budget in US dollars, rounded down, since that much must be left. */
+export function usdLeft(rest: number): string {
+  return restInDollars.format(rest);
+}
 
 /** Returns a price in US dollars, also a small or unknown one. */
 export function usd(price: number | null): string {

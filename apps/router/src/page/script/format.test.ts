@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { duration, percent, tokens, usd } from "./elements.ts";
+import { duration, percent, tokens, usd, usdLeft } from "./elements.ts";
 
 test("a printed 1 and a printed 0 are not certain", () => {
   expect([1, 0.996, 0.97, 0.005, 0.004, 0].map(percent)).toEqual([
@@ -24,6 +24,10 @@ test("small prices keep two digits, and an unknown one is no zero", () => {
     "$0",
     "unknown",
   ]);
+});
+
+test("the rest of a budget is rounded down", () => {
+  expect([0.75, 19.999, 0.00498769, 0].map(usdLeft)).toEqual(["$0.75", "$19.9", "$0.00498", "$0"]);
 });
 
 test("an unknown number of tokens is a question mark", () => {
