@@ -69,8 +69,8 @@ function replyRoute(
     const passed = { ...api, ...request };
     checkSupport(passed, call, routing);
     if (call.budget !== null) checkPrice(request.body);
-    const chosen = await choose(api, request, call);
     const asked = { ...request, passed };
+    const chosen = await choose(api, asked, call);
     const { plan, planned } = router.plans.planFor(chosen.decision, asked, call.key);
     const [target] = plan.targets;
     const isOpenEnded = call.budget?.isOpenEnded === true; // then no body is passed
@@ -98,7 +98,7 @@ function replyRoute(
           onWarnings: (given) => {
             for (const field of warnedFields(given, request.body)) ignored.add(field);
           },
-          passed: { ...passed, ...limited, json, headers: c.req.header() },
+          passed: { ...passed, ...limited, json, header: (name) => c.req.header(name) },
         });
         const { end } = answer.reply;
         if (end !== null) chosen.keep(answer.decision, end.usage);
@@ -137,10 +137,11 @@ function isLimited({ key, budget }: Call): boolean {
 
 /** @throws HttpError (400) unless the model of a tier takes the body unchanged. */
 function checkSupport(
-  { unsupported: problem, ...passed }: Omit<PassedRequest, "json">,
+  passed: Omit<PassedRequest, "json">,
   { budget }: Call,
   { services }: Routing,
 ): void {
+  const { unsupported: problem } = passed;
   if (problem === null) return;
   if (budget !== null) throw problem;
   const plans = Object.values(services.replies.current.tiers);

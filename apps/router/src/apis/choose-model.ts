@@ -44,10 +44,13 @@ export function createModelChooser(parts: NamedModels & { readonly router: Messa
     return { decision, autoDecision: null, keep: () => undefined };
   }
 
-  async function choose(api: Api, request: ApiRequest, call: Call): Promise<Chosen> {
-    const model = meaningOf(request.model, api, parts);
-    const { conversation } = request;
-    const asked = { call, conversation, passed: { ...api, ...request } };
+  async function choose(
+    api: Api,
+    { model: name, conversation, passed }: RoutedRequest & Pick<ApiRequest, "model">,
+    call: Call,
+  ): Promise<Chosen> {
+    const model = meaningOf(name, api, parts);
+    const asked = { call, conversation, passed };
     if (model === "cheapest") return takeNamed({ tier: cheapestTier }, "requested", asked);
     if (model !== "auto") {
       if (mayName(model, call.key, current())) return takeNamed(model, "requested", asked);

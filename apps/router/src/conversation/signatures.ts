@@ -31,6 +31,7 @@ const MAX_KEPT = 10_000;
  */
 export function createSignatureMemory({ now = Date.now }: { readonly now?: () => number } = {}) {
   const kept = new Map<string, Signature & { model: string; atMs: number }>();
+  const oldest = kept.keys(); // a new iterator passes the places of all deleted ones
   const restorePart = (part: Part, model: string): Part[] => {
     if (part.type !== "toolCall" && part.type !== "reasoning") return [part];
     const [found] = keysOf(part).flatMap((key) => kept.get(key) ?? []);
@@ -45,8 +46,7 @@ export function createSignatureMemory({ now = Date.now }: { readonly now?: () =>
       for (const key of keysOf(given)) {
         kept.delete(key); // the newest is the last
         kept.set(key, { ...signature, model, atMs: now() });
-        const [oldest = key] = kept.keys();
-        if (kept.size > MAX_KEPT) kept.delete(oldest);
+        if (kept.size > MAX_KEPT) kept.delete(oldest.next().value ?? key);
       }
     },
     /** Adds the signatures that parts lack, and drops the reasoning of other models. */

@@ -7,6 +7,7 @@ import { createCooldowns } from "./cooldowns.ts";
 import { askedOf, keepAllowed, type Routing } from "./decide.ts";
 import type { Decision } from "./decision.ts";
 import { type Allowance, allowedTiers, planOf } from "./replies.ts";
+import type { Tier } from "./tier-question.ts";
 
 /** Orders the models of a reply by their capabilities and their latest failures. */
 export class Plans {
@@ -36,12 +37,14 @@ export class Plans {
   /** Moves a decision to the next allowed tier with a model that can take the request, if there is one. */
   keepCapable(decision: Decision, asked: Asked, allowance: Allowance | null): Decision {
     const { current } = this.#routing.services.replies;
-    const tiers = allowedTiers(allowance ?? { tiers: null, models: null }, current);
-    const capable = tiers.filter((tierUsed) => {
+    const isCapable = (tierUsed: Tier) => {
       const [{ model, upstream }] = current.tiers[tierUsed].targets;
       const plan = planOf({ tierUsed, model, upstream: upstream.name }, current, allowance);
       return plan.targets.some((target) => this.#check.isCapable(target, asked));
-    });
+    };
+    if (decision.tierUsed === null || isCapable(decision.tierUsed)) return decision;
+    const tiers = allowedTiers(allowance ?? { tiers: null, models: null }, current);
+    const capable = tiers.filter(isCapable);
     if (capable.length === 0) return decision;
     const narrowed = { tiers: capable, models: null, cause: "capability" } as const;
     return keepAllowed(decision, narrowed, this.#routing);

@@ -71,10 +71,10 @@ test.each(upstreams)(
       request.setEncoding("utf8").on("data", (text: string) => seen.push(text));
       request.on("end", () => response.end(`data: é\r\n\r\n${ends[type]}`));
     });
-    const headers = { "anthropic-beta": "b", authorization: "of the client" };
+    const headers = new Headers({ "anthropic-beta": "b", authorization: "of the client" });
     const upstream = { type, name: "a", baseUrl: origin + base, apiKey: "own-key" };
     const { reply, bytes } = callFor([targetAt(connectUpstream(upstream), "own-model")], {
-      passed: { ...passedTo(type), headers },
+      passed: { ...passedTo(type), header: (name) => headers.get(name) ?? undefined },
       headers: { "x-request-id": "r" },
     });
     expect((await reply).replyError).toBeNull();

@@ -28,7 +28,7 @@ interface Passing {
  */
 export async function passRequest(
   target: Target,
-  { json, body, upstreamType, headers: given = {} }: PassedRequest,
+  { json, body, upstreamType, header }: PassedRequest,
   { attempt, redact, meter, headers }: Passing,
 ): Promise<Upstream | null> {
   const options = Object(body["stream_options"]) as PassedRequest["body"];
@@ -37,7 +37,7 @@ export async function passRequest(
   const isHidden = isStreamed && !isCounted;
   const counted = isHidden && { stream_options: { ...options, include_usage: true } };
   const change = (request: ProviderRequest): ProviderRequest => {
-    const own = passedHeaders.flatMap((name) => (given[name] ? [[name, given[name]]] : []));
+    const own = passedHeaders.map((name) => [name, header?.(name)]).filter(([, value]) => value);
     const isOpen = !isHidden || "stream_options" in body;
     const open = isOpen ? json : json.replace("{", '{"stream_options":{},');
     // Not kept while the reply flows.

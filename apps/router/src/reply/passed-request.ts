@@ -12,8 +12,8 @@ export interface PassedRequest {
   readonly unsupported: HttpError | null;
   /** Whether it has addresses of the router's own network, which are not for other services. */
   readonly isLocal?: boolean;
-  /** All headers of the client. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Returns a header of the client. */
+  readonly header?: (name: string) => string | undefined;
 }
 
 /** Whether an upstream takes a request's body unchanged. */
