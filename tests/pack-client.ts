@@ -56,5 +56,6 @@ export async function installPackages(cwd: string, packages: readonly string[], 
   const { INIT_CWD: _cwd, npm_config_local_prefix: _prefix, ...env } = process.env;
   const names = packages.map((name) => `"${name}"`).join(" ");
   const command = `npm install --prefer-offline --no-audit --no-fund ${options} ${names}`;
-  await promisify(exec)(command, { cwd, env });
+  // A script of an installation may wait for a registry without end.
+  await promisify(exec)(command, { cwd, env, timeout: 300_000 });
 }

@@ -86,7 +86,8 @@ export function createCapabilityCheck(
   };
   /** Returns the plan without models that cannot take a request, if others can; the others know their capabilities. */
   const order = (plan: ReplyPlan, asked: Asked): ReplyPlan => {
-    const capable = plan.targets.filter((target) => isCapable(target, asked));
+    const isOnly = plan.targets.length === 1; // asked in any case
+    const capable = isOnly ? [] : plan.targets.filter((target) => isCapable(target, asked));
     const [first = plan.targets[0], ...later] = capable.length === 0 ? plan.targets : capable;
     return { ...plan, targets: [known(first), ...later.map(known)] };
   };

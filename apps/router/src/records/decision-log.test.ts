@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { open as openFile, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
@@ -44,6 +44,22 @@ test("each message is one line with ids, shares, times and costs, and no text", 
     records.map(({ outcome }) => outcome),
   );
   expect((await stat(path)).mode & 0o777).toBe(0o600);
+});
+
+test("a record is written after its answer is sent", async () => {
+  const path = join(await temporaryFolder(), "decisions.jsonl");
+  const steps: string[] = [];
+  const open: typeof openFile = async (...file) => {
+    const opened = await openFile(...file);
+    const write = opened.write.bind(opened) as (bytes: Buffer, at: number) => Promise<object>;
+    const noted = (bytes: Buffer, at: number) => (steps.push("written"), write(bytes, at));
+    return Object.assign(opened, { write: noted });
+  };
+  const log = await openDecisionLog(path, (line) => expect.fail(line), open);
+  const { chat } = await testRouter({}, { log });
+  await chat({ message: "hi" }).then(() => steps.push("answered"));
+  await log.close();
+  expect(steps.slice(0, 2)).toEqual(["answered", "written"]);
 });
 
 test("a failed decision, a failed reply and a stopped one differ", async () => {

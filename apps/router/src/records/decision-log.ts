@@ -1,9 +1,12 @@
 import { constants } from "node:fs";
 import { type FileHandle, open as openFile } from "node:fs/promises";
+import { setImmediate } from "node:timers/promises";
 import { CliError, systemErrorCode } from "evaluator-kit";
 import type { EvaluationRecord } from "../evaluations/evaluation-record.ts";
 import type { Note } from "../report/read-records.ts";
 import type { MessageRecord } from "./message-record.ts";
+
+type LoggedRecord = MessageRecord | EvaluationRecord | (Note & Pick<MessageRecord, "instance">);
 
 type OpenFile = Pick<FileHandle, "write" | "read" | "stat" | "close">;
 
@@ -59,12 +62,13 @@ export async function openDecisionLog(path: string, warn: (line: string) => void
     const problem = `ROUTER_DECISION_LOG=${JSON.stringify(path)} cannot be written`;
     throw new CliError(`${problem} (${codeOf(error)}).`, { cause: error });
   });
-  let waiting: string[] = [];
+  let waiting: LoggedRecord[] = [];
   let work: Promise<void> = Promise.resolve();
   const inTurn = (task: () => Promise<void>) => (work = work.then(task));
   const losses = countLosses(warn);
   const writeWaiting = async () => {
-    const lines = waiting;
+    await setImmediate(); // the answers of this round of the event loop go first
+    const lines = waiting.map((record) => `${JSON.stringify(record)}\n`);
     waiting = [];
     try {
       await file.add(lines);
@@ -76,11 +80,9 @@ export async function openDecisionLog(path: string, warn: (line: string) => void
   };
   return {
     path,
-    add: (
-      record: MessageRecord | EvaluationRecord | (Note & Pick<MessageRecord, "instance">),
-    ): void => {
+    add: (record: LoggedRecord): void => {
       if (waiting.length >= MAX_WAITING) return losses.add(1, "the disk is too slow");
-      waiting.push(`${JSON.stringify(record)}\n`);
+      waiting.push(record);
       if (waiting.length === 1) void inTurn(writeWaiting);
     },
     /** Resolves after the records so far are written or dropped. */
