@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { InvalidResponseError } from "./errors.ts";
 import { anyName, type Asked, honestAnswers } from "./testing/honest-answers.ts";
 import { checkAnswers } from "./evaluation.ts";
+import { checkDistribution } from "./questions/json.ts";
 
 const rounding = { probabilityDecimals: 2, scoreDecimals: 2 };
 const HALF_A_UNIT = 0.005;
@@ -103,6 +104,43 @@ test.each(Object.entries(corruptions))("%s is rejected with the question's id", 
     expect(error).toMatchObject({ questionId: id });
   });
   fc.assert(property);
+});
+
+/** Printed numbers near the edges of what a distribution can print, with their decimals. */
+const printedNumbers = fc
+  .record({
+    decimals: fc.nat(4),
+    weights: fc.array(fc.oneof(fc.constant(0), fc.double({ min: 0.001, max: 1, noNaN: true })), {
+      minLength: 1,
+      maxLength: 255,
+    }),
+    // How far the sum is from 1, in the most that rounding explains.
+    offset: fc.double({ min: -2, max: 2, noNaN: true }),
+  })
+  .map(({ decimals, weights, offset }) => {
+    const unit = 10 ** decimals;
+    const all = weights.reduce((total, weight) => total + weight, 0) || 1;
+    const sum = 1 + (offset * weights.length) / 2 / unit;
+    const printed = weights.map((weight) => Math.round((weight / all) * sum * unit) / unit);
+    return { decimals, printed: printed.map((value) => Math.min(1, Math.max(0, value))) };
+  });
+
+test("exactly those numbers are accepted that some distribution prints so", () => {
+  const verdicts = { true: 0, false: 0 };
+  const property = fc.property(printedNumbers, ({ decimals, printed }) => {
+    const error = 0.5 * 10 ** -decimals;
+    const least = printed.reduce((sum, value) => sum + Math.max(0, value - error), 0);
+    const most = printed.reduce((sum, value) => sum + Math.min(1, value + error), 0);
+    const isPossible = least <= 1 + 1e-6 && most >= 1 - 1e-6;
+    const keys = Object.keys(printed);
+    const decided = checkDistribution(keys, Object.fromEntries(printed.entries()), {
+      probabilityDecimals: decimals,
+    });
+    expect(typeof decided === "number").toBe(isPossible);
+    verdicts[`${isPossible}`] += 1;
+  });
+  fc.assert(property, { numRuns: 2000 });
+  expect(Math.min(verdicts.true, verdicts.false)).toBeGreaterThan(200);
 });
 
 function pick<TItem>(items: readonly TItem[], index: number): TItem {

@@ -134,20 +134,23 @@ export function checkDistribution(
     return wrongKeys;
   }
   const error = roundingError(probabilityDecimals);
-  let least = 0;
-  let most = 0;
+  let sum = 0;
   let highest = 0;
+  // By how much values below the error would go below 0. A value above 1 - error needs no such part: it is enough alone.
+  let below = 0;
   for (const key of keys) {
     const probability = probabilities[key];
     if (typeof probability !== "number" || !(probability >= 0 && probability <= 1)) {
       // An inherited value is no number either.
       return Object.hasOwn(probabilities, key) ? outOfRange : wrongKeys;
     }
-    least += Math.max(0, probability - error);
-    most += Math.min(1, probability + error);
-    highest = Math.max(highest, probability);
+    sum += probability;
+    if (probability < error) below += error - probability;
+    if (probability > highest) highest = probability;
   }
   const bound = sumError + TOLERANCE;
+  const least = sum + below - keys.length * error;
+  const most = sum + keys.length * error;
   return least > 1 + bound || most < 1 - bound ? wrongSum : highest;
 }
 

@@ -108,10 +108,11 @@ export const choiceKind = {
     // answer makes V8 compile this function over and over (benchmark: triage).
     const picked = keys[keys.indexOf(answer["choice"] as string)];
     if (picked === undefined) return notOffered;
-    const error = roundingError(rounding.probabilityDecimals);
     const highest = checkDistribution(keys, answer["probabilities"], rounding);
     if (typeof highest !== "number") return highest;
     const probability = (answer["probabilities"] as Record<string, number>)[picked] as number;
+    if (probability === highest) return null;
+    const error = roundingError(rounding.probabilityDecimals);
     return highest > probability + 2 * error + TOLERANCE ? beaten : null;
   },
   values({ criteria }) {

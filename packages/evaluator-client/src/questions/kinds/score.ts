@@ -82,12 +82,14 @@ export const scoreKind = {
     const error = roundingError(rounding.probabilityDecimals);
     const highest = checkDistribution(keys, answer["probabilities"], rounding);
     if (typeof highest !== "number") return highest;
-    const probabilities = answer["probabilities"] as Record<string, number>;
+    // Levels are read by their number, which is several times as fast as by its text.
+    const printed = answer["probabilities"] as Readonly<Record<number, number>>;
+    const levels = keys.length;
     // A part of the sum that is nowhere may belong to any level.
     const { scoreDecimals, sumError = 0 } = rounding;
     const bound = roundingError(scoreDecimals) + sumError * last + TOLERANCE;
-    const least = meanFilled({ isFromTop: false, keys, probabilities, error });
-    const most = meanFilled({ isFromTop: true, keys, probabilities, error });
+    const least = meanFilled({ isFromTop: false, levels, printed, error });
+    const most = meanFilled({ isFromTop: true, levels, printed, error });
     return Math.max(least - score, score - most) > bound ? notTheMean : null;
   },
   values({ criteria }) {
@@ -103,26 +105,25 @@ export const scoreKind = {
 
 interface Filling {
   readonly isFromTop: boolean;
-  readonly keys: readonly string[];
-  readonly probabilities: Readonly<Record<string, number>>;
+  readonly levels: number;
+  readonly printed: Readonly<Record<number, number>>;
   readonly error: number;
 }
 
 /** Returns an extreme mean of the distributions that print so: the rest of 1 fills levels from the bottom or the top. */
 // It allocates no lists, which were a tenth of the allocations of a call (benchmark: calls).
-function meanFilled({ isFromTop, keys, probabilities, error }: Filling): number {
-  const { length } = keys;
+function meanFilled({ isFromTop, levels, printed, error }: Filling): number {
   let left = 1;
   let mean = 0;
-  for (let level = 0; level < length; level += 1) {
-    const least = Math.max(0, (probabilities[keys[level] as string] as number) - error);
+  for (let level = 0; level < levels; level += 1) {
+    const least = Math.max(0, (printed[level] as number) - error);
     left -= least;
     mean += level * least;
   }
-  for (let step = 0; step < length && left > 0; step += 1) {
-    const level = isFromTop ? length - 1 - step : step;
-    const printed = probabilities[keys[level] as string] as number;
-    const room = Math.min(1, printed + error) - Math.max(0, printed - error);
+  for (let step = 0; step < levels && left > 0; step += 1) {
+    const level = isFromTop ? levels - 1 - step : step;
+    const value = printed[level] as number;
+    const room = Math.min(1, value + error) - Math.max(0, value - error);
     const added = Math.min(left, room);
     left -= added;
     mean += level * added;
