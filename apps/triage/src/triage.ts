@@ -22,6 +22,7 @@ import {
   runAction,
   sharedOptions,
 } from "evaluator-runs/commands";
+import { mailFormats } from "./import/mail-formats.ts";
 import { isMailboxUrl, refusePasswords } from "./mailbox/mailbox-url.ts";
 import { mailPrograms } from "./report/mail-links.ts";
 
@@ -72,7 +73,7 @@ function addImport(program: Program, context: ProgramContext): void {
     )
     .argument(
       "<source>",
-      "imaps://USER@HOST/FOLDER (with TRIAGE_IMAP_PASSWORD or TRIAGE_IMAP_TOKEN), an mbox, a folder of mail files (.eml, .emlx, Maildir, Apple Mail, mailboxes of Thunderbird, mixed), one mail, the .zip or .tgz of Google Takeout, or a dump of the Gmail API; mailboxes also with gzip",
+      `imaps://USER@HOST/FOLDER (with TRIAGE_IMAP_PASSWORD or TRIAGE_IMAP_TOKEN), ${Object.values(mailFormats).join(", ")}, a folder of these (Maildir, Apple Mail, mailboxes of Thunderbird, mixed), or the .zip or .tgz of Google Takeout; mailboxes also with gzip`,
     )
     .argument("<out.json>", "the file to make", jsonFile)
     .option(

@@ -116,8 +116,7 @@ function checkMatch(
     throw new CalibrationMismatchError("questionHash", `${problem} ${advice}`);
   }
   if (typeof asked === "string" && asked !== fitted) {
-    const problem =
-      "The calibration was made for other questions than were asked; one changed word is enough.";
+    const problem = "The calibration was made for other questions, or other words.";
     const advice = "Ask the same words, or calibrate again on answers to these.";
     throw new CalibrationMismatchError("questionHash", `${problem} ${advice}`);
   }

@@ -77,7 +77,7 @@ test("a question with one other word throws", () => {
     CalibrationMismatchError,
   );
   const kept = { ...evaluation, questionHash: questionHash(other) };
-  expect(() => calibrate(kept, artifact)).toThrow("other questions than were asked");
+  expect(() => calibrate(kept, artifact)).toThrow("other questions, or other words");
 });
 
 test("a question hash knows words, options and their order, and no formatting", () => {

@@ -4,32 +4,47 @@ import { utf8ToBytes } from "@noble/hashes/utils.js";
 /** The form of a printed value: the probability of yes, or a probability for each option. */
 export type Form = "probability" | "distribution";
 
-// Answer records and questions name a kind. Everything else in this package goes by its form.
-const kinds = {
+/**
+ * The kinds by the names in answer records and questions; null for a kind whose answers are not scored. Everything else
+ * in this package goes by the form.
+ */
+export const kinds = {
   boolean: { form: "probability", isOrdered: false },
   choice: { form: "distribution", isOrdered: false },
   score: { form: "distribution", isOrdered: true },
-} as const satisfies Record<string, { readonly form: Form; readonly isOrdered: boolean }>;
+  box: null,
+} as const satisfies Record<string, { readonly form: Form; readonly isOrdered: boolean } | null>;
+
+type Kinds = typeof kinds;
 
 /** A kind of question whose answers have a form that can be scored. */
-export type QuestionKind = keyof typeof kinds;
+export type QuestionKind = {
+  [TName in keyof Kinds]: Kinds[TName] extends null ? never : TName;
+}[keyof Kinds];
 
 /** Returns the form of a kind's answers. @throws RangeError for a kind that is not known. */
-export function formOf(kind: string): (typeof kinds)[QuestionKind] {
-  if (Object.hasOwn(kinds, kind)) return kinds[kind as QuestionKind];
-  const known = Object.keys(kinds).join(", ");
-  throw new RangeError(`The form of a ${JSON.stringify(kind)} answer is not known; use ${known}.`);
+export function formOf(kind: string): Kinds[QuestionKind] {
+  const form = isKind(kind) && kinds[kind];
+  if (form) return form;
+  throw new RangeError(unknownKind(kind));
+}
+
+/** Whether a name is that of a kind. */
+export function isKind(name: unknown): name is keyof Kinds {
+  return Object.hasOwn(kinds, name as string);
+}
+
+/** Describes a type that is no kind, for messages. */
+export function unknownKind(type: unknown): string {
+  return `There is no kind ${JSON.stringify(type)}; use ${Object.keys(kinds).join(", ")}`;
 }
 
 /** Returns the kind of an answer with several options: the named one if it fits them. */
 export function listedKind(name: unknown, options: readonly string[]): QuestionKind {
   const isLevels = options.every((option, index) => option === String(index));
-  const named = Object.keys(kinds).find((kind) => kind === name) as QuestionKind | undefined;
-  const fits =
-    named !== undefined &&
-    kinds[named].form === "distribution" &&
-    (isLevels || !kinds[named].isOrdered);
-  if (fits) return named;
+  const kind = isKind(name) ? kinds[name] : null;
+  const fits = kind?.form === "distribution" && (isLevels || !kind.isOrdered);
+  if (fits) return name as QuestionKind;
   return isLevels ? "score" : "choice";
 }
 

@@ -23,7 +23,6 @@ import { apis } from "./errors.ts";
 import { addModelRoutes } from "./model-routes.ts";
 import { invalidField } from "./parse-body.ts";
 import { readJson } from "../routes/json-body.ts";
-import { readMessagesRequest } from "./messages/messages-request.ts";
 import { withServiceIds } from "./repair-history.ts";
 import { estimateInput } from "../reply/billed-tokens.ts";
 
@@ -37,13 +36,16 @@ export function addApiRoutes(app: Hono<ClientEnv>, parts: ApiParts): void {
   const { guards } = parts;
   const choose = createModelChooser(parts);
   addModelRoutes(app, parts);
-  app.post("/v1/messages/count_tokens", ...guards.largeBody, async (c) => {
-    const body = Object(await readJson(c.req)) as object;
-    const { conversation } = readMessagesRequest({ max_tokens: 1, ...body });
-    return c.json({ input_tokens: estimateInput(conversation) });
-  });
-  for (const api of apis)
+  for (const api of apis) {
     app.post(api.path, ...guards.conversation, replyRoute(api, choose, parts));
+    if (api.count === null) continue;
+    const { path, absent } = api.count;
+    app.post(path, ...guards.largeBody, async (c) => {
+      const body = Object(await readJson(c.req)) as object;
+      const { conversation } = api.read({ ...absent, ...body });
+      return c.json({ input_tokens: estimateInput(conversation) });
+    });
+  }
 }
 
 /** One reply to a request. */

@@ -1,5 +1,6 @@
 import type { Conversation } from "../conversation/conversation.ts";
 import type { HttpError } from "../http-error.ts";
+import type { ClientApiType } from "../conversation/upstream-types.ts";
 import type { PassedRequest } from "../reply/passed-request.ts";
 import type { ReplyEnd, ReplyPiece } from "../reply/reply-piece.ts";
 import type { ServerEvent } from "../routes/event-stream.ts";
@@ -7,10 +8,16 @@ import type { ServerEvent } from "../routes/event-stream.ts";
 /** One of the APIs that clients speak: a pair of pure functions, from a request and to a reply. */
 export interface Api {
   /** The type of an upstream that takes a body unchanged. */
-  readonly upstreamType: Exclude<PassedRequest["upstreamType"], "gateway">;
+  readonly upstreamType: ClientApiType;
   /** The endpoint in the decision log. */
-  readonly name: "openai" | "responses" | "messages";
+  readonly name: string;
   readonly path: string;
+  /** A header that only its clients send, also to `/v1/models`; null if there is none. */
+  readonly ownHeader: string | null;
+  /** The path that counts the tokens of a body, with the fields that clients leave out there; null if there is none. */
+  readonly count: { readonly path: string; readonly absent: object } | null;
+  /** The status of an overloaded service. */
+  readonly overloadedStatus: 503 | 529;
   /** The client's own model names, which mean `auto` or the cheapest tier. */
   readonly clientModels: RegExp;
   /** Reads a body. @throws HttpError (400) with the path of a wrong field, and an alternative. */

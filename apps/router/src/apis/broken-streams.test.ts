@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { UpstreamType } from "../conversation/to-call-options.ts";
+import type { UpstreamType } from "../conversation/upstream-types.ts";
 import type { MessageRecord } from "../records/message-record.ts";
 import { connectUpstream } from "../reply/upstream.ts";
 import { parseRouterOptions } from "../router-options.ts";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { Conversation, Part } from "../conversation/conversation.ts";
-import type { UpstreamType } from "../conversation/to-call-options.ts";
+import { type UpstreamType, upstreamTypes } from "../conversation/upstream-types.ts";
 
 /** New ids for the calls and results of a history, in their order. */
 export interface CallIds {
@@ -78,36 +78,26 @@ class Queue {
   }
 }
 
-/** The ids that a service takes, and whether it refuses the same id for a later call. */
-const services: Readonly<
-  Record<UpstreamType, { readonly ids: RegExp; readonly isStrict: boolean }>
-> = {
-  "openai-chat": { ids: /^.{1,40}$/su, isStrict: false },
-  "openai-responses": { ids: /^.{1,64}$/su, isStrict: false },
-  anthropic: { ids: /^[\w-]+$/, isStrict: true },
-  gateway: { ids: /^[\w-]{1,40}$/, isStrict: true }, // it asks all of them
-};
-
 /** Replaces ids that a service refuses: the same id in each request, and another one for each call. */
 export class ServiceIds implements CallIds {
-  readonly #service: (typeof services)[UpstreamType];
+  readonly #service: (typeof upstreamTypes)[UpstreamType]["callIds"];
   readonly #uses = new Map<string, number>();
   readonly #names = new Map<string, string>();
 
   constructor(type: UpstreamType) {
-    this.#service = services[type];
+    this.#service = upstreamTypes[type].callIds;
   }
 
   ofCall(id: string): string {
     const count = countUse(this.#uses, id);
-    const isAgain = this.#service.isStrict && count > 0;
+    const isAgain = this.#service.areUnique && count > 0;
     const name = isAgain ? newId(id, count) : this.ofResult(id);
     this.#names.set(id, name);
     return name;
   }
 
   ofResult(id: string): string {
-    return this.#names.get(id) ?? (this.#service.ids.test(id) ? id : newId(id, 0));
+    return this.#names.get(id) ?? (this.#service.form.test(id) ? id : newId(id, 0));
   }
 }
 

@@ -9,6 +9,7 @@ import type { Call, MessageRouter } from "../message-router.ts";
 import type { TokenUsage } from "../reply/usage.ts";
 import { HttpError } from "../http-error.ts";
 import type { Api, ApiRequest } from "./api.ts";
+import { historyField } from "./repair-history.ts";
 import type { Target } from "../reply/upstream.ts";
 import type { RouterOptions } from "../router-options.ts";
 
@@ -61,8 +62,7 @@ export function createModelChooser(parts: NamedModels & { readonly router: Messa
     const text = talk.texts.at(-1);
     if (text === undefined) {
       const problem = "auto decides by the last user message; send one.";
-      const param = api.name === "responses" ? "input" : "messages";
-      throw new HttpError(400, problem, { param });
+      throw new HttpError(400, problem, { param: historyField(api.upstreamType) });
     }
     if (isClientTask(conversation, text)) return takeNamed({ tier: cheapestTier }, "task", asked);
     return decideTurn(talk, asked);

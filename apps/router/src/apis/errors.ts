@@ -11,10 +11,10 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { defectMessage, HttpError } from "../http-error.ts";
 import type { Api } from "./api.ts";
 import { chatApi } from "./chat/chat-api.ts";
+import { openAiError } from "./openai-form.ts";
 import { messagesApi } from "./messages/messages-api.ts";
 import { responsesApi } from "./responses/responses-api.ts";
 import { UnfitCalibrationError } from "../decision/decide.ts";
-import type { EvaluationForm } from "../evaluations/evaluation-form.ts";
 import { evaluationForms } from "../evaluations/evaluation-forms.ts";
 import { failurePage } from "../page/failure-page.ts";
 import type { Redact } from "../reply/redactor.ts";
@@ -37,11 +37,13 @@ export function addFailureRoutes<TEnv extends Env>(
   app: Hono<TEnv>,
   { redact, reportDefect }: { redact: Redact; reportDefect: (error: Error) => void },
 ): void {
-  app.use(responsesApi.path, async (c, next) => {
-    if (c.req.header("upgrade")?.toLowerCase() !== "websocket") return next();
-    const headers = { Upgrade: "HTTP/1.1", Connection: "Upgrade" };
-    throw new HttpError(426, "This router has no websockets; POST the request.", { headers });
-  });
+  for (const { path } of apis) {
+    app.use(path, async (c, next) => {
+      if (c.req.header("upgrade")?.toLowerCase() !== "websocket") return next();
+      const headers = { Upgrade: "HTTP/1.1", Connection: "Upgrade" };
+      throw new HttpError(426, "This router has no websockets; POST the request.", { headers });
+    });
+  }
   app.use(
     methodNotAllowed({
       app,
@@ -91,15 +93,11 @@ function send(c: Context, { message, status: given, details }: HttpError): Respo
   if (isNavigation(c.req)) {
     return c.html(failurePage(given, message), given as ContentfulStatusCode, headers);
   }
-  const api = apiOf(c.req);
-  const isOfField = details.path !== undefined && api !== null && "fieldStatus" in api;
+  const { fieldStatus, overloadedStatus, error } = errorForm(c.req);
+  const isOfField = details.path !== undefined && fieldStatus !== null;
   // 529 is Anthropic's own status.
-  const status = isOfField
-    ? (api.fieldStatus ?? given)
-    : given === 529 && api !== messagesApi
-      ? 503
-      : given;
-  const body = api?.error?.(message, status, details) ?? { error: message };
+  const status = isOfField ? fieldStatus : given === 529 ? overloadedStatus : given;
+  const body = error(message, status, details);
   return c.json(body, status as ContentfulStatusCode, headers);
 }
 
@@ -108,16 +106,32 @@ function isNavigation(request: HonoRequest): boolean {
   return request.method === "GET" && request.header("sec-fetch-mode") === "navigate";
 }
 
-/** Returns the API whose form an error has; null outside of them. */
-function apiOf(request: HonoRequest): Api | EvaluationForm | null {
+/** How an error is written. */
+interface ErrorForm extends Pick<Api, "error" | "overloadedStatus"> {
+  /** The status of an error in a field; null for that of the error. */
+  readonly fieldStatus: number | null;
+}
+
+const usualStatuses = { fieldStatus: null, overloadedStatus: 503 } as const;
+
+/** Returns the form of a path's errors; that of unknown paths in `/v1` is OpenAI's. */
+function errorForm(request: HonoRequest): ErrorForm {
   const path = rightPath(request.path) ?? request.path;
   const form = evaluationForms.find((each) => each.path === path);
-  if (form !== undefined) return form.error === undefined ? chatApi : form;
-  if (!path.startsWith("/v1/")) return null;
-  const isMessages = path.startsWith("/v1/models")
-    ? request.header("anthropic-version") !== undefined
-    : path.startsWith(messagesApi.path);
-  return isMessages ? messagesApi : chatApi;
+  if (form !== undefined) {
+    const { fieldStatus, error } = form;
+    return { ...usualStatuses, fieldStatus, error: error ?? openAiError };
+  }
+  if (!path.startsWith("/v1/")) {
+    return { ...usualStatuses, error: (message) => ({ error: message }) };
+  }
+  const api = apis.find((each) => isOfApi(each, path, request)) ?? chatApi;
+  return { ...usualStatuses, ...api };
+}
+
+function isOfApi({ path, ownHeader }: Api, asked: string, request: HonoRequest): boolean {
+  if (!asked.startsWith("/v1/models")) return asked.startsWith(path);
+  return ownHeader !== null && request.header(ownHeader) !== undefined;
 }
 
 /** Describes an unknown path of the APIs, which often is a wrong base URL; null for another path. */
@@ -135,6 +149,7 @@ function describeApiPath(path: string): string | null {
 function rightPath(path: string): string | null {
   const meant = "/v1" + path.replace(/^(?:\/v1)+/, "");
   const posted = [...apis, ...evaluationForms].map((api) => api.path);
-  const known = [...posted, `${messagesApi.path}/count_tokens`, "/v1/models"];
+  const counts = apis.flatMap(({ count }) => count?.path ?? []);
+  const known = [...posted, ...counts, "/v1/models"];
   return meant !== path && known.includes(meant) ? meant : null;
 }

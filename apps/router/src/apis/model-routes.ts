@@ -27,7 +27,7 @@ export function addModelRoutes(app: Hono<ClientEnv>, models: NamedModels): void 
   });
   app.get("/v1/models/*", (c) => {
     const id = tryDecodeURIComponent(c.req.path.slice("/v1/models/".length));
-    const mayAsk = apis.filter(({ name }) => name === "messages" || !isAnthropic(c));
+    const mayAsk = apis.filter(({ ownHeader }) => ownHeader !== null || !isAnthropic(c));
     const isClients =
       models.options.clientModels === "auto" && mayAsk.some((api) => api.clientModels.test(id));
     if (isClients || ownNames(models).includes(id) || isModel(id, models)) {

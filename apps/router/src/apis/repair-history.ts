@@ -1,5 +1,5 @@
 import { isRecord, parseJson } from "evaluator-kit";
-import type { UpstreamType } from "../conversation/to-call-options.ts";
+import type { ClientApiType } from "../conversation/upstream-types.ts";
 import { deepPath } from "../routes/json-depth.ts";
 import { type CallIds, ServiceIds, StepIds } from "./call-ids.ts";
 
@@ -26,7 +26,7 @@ const isCall = (item: Fields) =>
   item["type"] === "function_call" || (endsWith(item, "_call") && "call_id" in item);
 const isOutput = (item: Fields) => endsWith(item, "_call_output");
 
-const forms: Readonly<Record<Exclude<UpstreamType, "gateway">, HistoryForm>> = {
+const forms: Readonly<Record<ClientApiType, HistoryForm>> = {
   "openai-chat": {
     list: "messages",
     inner: "tool_calls",
@@ -83,7 +83,7 @@ const repairs: Readonly<Record<string, (list: List, form: HistoryForm) => List>>
  * Repairs the calls and results of a history as agents leave it, so that every service takes it. Returns the body
  * itself if it is valid, and the names of the repairs.
  */
-export function repairHistory(type: keyof typeof forms, body: unknown) {
+export function repairHistory(type: ClientApiType, body: unknown) {
   const form = forms[type];
   const list = isRecord(body) ? body[form.list] : null;
   if (!isRecord(body) || !Array.isArray(list)) return { body, repairs: [] };
@@ -96,8 +96,13 @@ export function repairHistory(type: keyof typeof forms, body: unknown) {
   return { body: withField(body, form.list, repaired), repairs: names };
 }
 
+/** Returns the field of a body with the conversation. */
+export function historyField(type: ClientApiType): HistoryForm["list"] {
+  return forms[type].list;
+}
+
 /** Returns a body with ids that its service takes; the body itself if it takes all of them. */
-export function withServiceIds(type: keyof typeof forms, body: Fields): Fields {
+export function withServiceIds(type: ClientApiType, body: Fields): Fields {
   const form = forms[type];
   const list = body[form.list];
   if (!Array.isArray(list)) return body;

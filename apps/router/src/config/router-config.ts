@@ -14,7 +14,7 @@ import { type Bound, boundFrom } from "evaluator-client/escalate";
 import { givenOf } from "../conversation/conversation.ts";
 import { fields, orNull, record } from "./fields.ts";
 import { capabilities, price, toTarget, tokenUsd } from "./target-schema.ts";
-import type { UpstreamType } from "../conversation/to-call-options.ts";
+import { type UpstreamType, upstreamTypes } from "../conversation/upstream-types.ts";
 
 /** The services that reply, and the plans of the tiers, as a file configures them. */
 export type RouterConfig = ReturnType<typeof parseRouterConfig>;
@@ -224,16 +224,12 @@ const serverUrlSchema = z
 /** The schema of the address of a server with OpenAI's APIs. */
 export const openAiUrlSchema = serverUrlSchema.transform((url) => toServerUrl(url, "openai-chat"));
 
-/** Returns an address with the `/v1` of OpenAI's APIs and without that of Anthropic's, which people often omit or add. */
 function toServerUrl(url: string, type: UpstreamType): string {
-  const { href, pathname } = new URL(url);
-  const address = href.replace(/(?<!\/)\/+$/, "");
-  if (type.startsWith("openai")) return pathname === "/" ? `${address}/v1` : address;
-  return type === "anthropic" ? address.replace(/\/v1$/, "") : address;
+  return upstreamTypes[type].toBaseUrl(new URL(url).href.replace(/(?<!\/)\/+$/, ""));
 }
 
 const { gateway: gatewayKey } = apiKeyVariables;
-const types = ["gateway", "openai-chat", "openai-responses", "anthropic"] as const;
+const types = Object.keys(upstreamTypes) as UpstreamType[];
 
 function upstream(env: Environment) {
   return fields({

@@ -18,9 +18,7 @@ import {
   type ToolCallPart,
   type ToolResultPart,
 } from "./conversation.ts";
-
-/** The APIs of services that reply. */
-export type UpstreamType = "gateway" | "openai-chat" | "openai-responses" | "anthropic";
+import { openAiChatProvider, type UpstreamType, upstreamTypes } from "./upstream-types.ts";
 
 /** Converts a conversation to the call of a language model behind an upstream. */
 export function toCallOptions(
@@ -29,8 +27,7 @@ export function toCallOptions(
 ): LanguageModelV4CallOptions {
   const { strict = null, ...named } = format ?? {};
   return {
-    // OpenAI's chat API takes results of text only.
-    prompt: toPrompt(messages, { isTextOnly: upstreamType === "openai-chat" }),
+    prompt: toPrompt(messages, { isTextOnly: upstreamTypes[upstreamType].hasTextResults }),
     ...settings,
     ...(tools.length > 0 && { tools: tools.map(toFunctionTool) }),
     ...(tools.length > 0 && toolChoice !== null && { toolChoice }),
@@ -45,12 +42,10 @@ export function lostSetting(
   type: UpstreamType,
   model: string,
 ): "stopSequences" | "responseFormat" | null {
-  // The gateway asks OpenAI's own models by the Responses API, and Anthropic's by the Messages API.
-  const owner = type === "gateway" ? /^(openai|anthropic)\/(?!gpt-oss)/.exec(model)?.[1] : null;
-  const hasNoStop = type === "openai-responses" || owner === "openai";
-  if (hasNoStop && (settings.stopSequences ?? []).length > 0) return "stopSequences";
-  const needsSchema = type === "anthropic" || owner === "anthropic";
-  return needsSchema && format !== null && !format.schema ? "responseFormat" : null;
+  const maker = upstreamTypes[type].makerOf(model);
+  if (maker === "openai" && (settings.stopSequences ?? []).length > 0) return "stopSequences";
+  const lacksSchema = maker === "anthropic" && format !== null && !format.schema;
+  return lacksSchema ? "responseFormat" : null;
 }
 
 function toFunctionTool({ name, parameters, description, strict, providerOptions }: Tool) {
@@ -69,7 +64,7 @@ function toProviderOptions(
   upstreamType: UpstreamType,
 ): ProviderOptions {
   const strictly = strict === null ? {} : { strictJsonSchema: strict };
-  if (upstreamType === "openai-chat") {
+  if (upstreamTypes[upstreamType].providerName === openAiChatProvider) {
     const isSerial = given["openai"]?.["parallelToolCalls"] === false;
     const named = { ...strictly, ...(isSerial && { parallel_tool_calls: false }) };
     return { ...given, [openAiChatProvider]: { ...named, ...given[openAiChatProvider] } };
@@ -77,9 +72,6 @@ function toProviderOptions(
   // Unless a reply is stored, OpenAI sends its reasoning encrypted, for the client to repeat.
   return { ...given, openai: { store: false, ...strictly, ...given["openai"] } };
 }
-
-/** The provider's name in the options and metadata of upstreams of the type `openai-chat`. */
-export const openAiChatProvider = "upstream";
 
 /**
  * Converts messages to the prompt of a language model. Each result follows its call directly, and

@@ -45,12 +45,13 @@ test("the configuration wins over the list, which is the gateways' alone", () =>
 
 test("a field that only services of one API take needs such a service", () => {
   const { isCapable } = createCapabilityCheck(() => new Map());
-  const asked = (upstreamType: "anthropic" | "gateway") => ({
+  const asked = {
     conversation: conversationOf("hi"),
-    passed: { unsupported: new Error("x") as never, upstreamType },
-  });
-  expect(isCapable(target, asked("anthropic"))).toBe(false);
-  expect(isCapable(target, asked("gateway"))).toBe(true);
+    passed: { unsupported: new Error("x") as never, upstreamType: "anthropic" },
+  } as const;
+  const upstream = connectUpstream({ type: "anthropic", name: "u", apiKey: null });
+  expect(isCapable(target, asked)).toBe(false);
+  expect(isCapable({ ...target, upstream }, asked)).toBe(true);
 });
 
 test("a setting that a translation loses needs a service that keeps it", () => {

@@ -34,6 +34,8 @@ import { isSystemone, readSystemone } from "./systemone-form.ts";
 export const decisionsForm: EvaluationForm = {
   endpoint: "decisions",
   path: "/v1/decisions",
+  fieldStatus: null,
+  error: null,
   read(body) {
     if (isSystemone(body)) return readSystemone(body);
     return isGemini(body) ? readGemini(body) : readDecisions(body);

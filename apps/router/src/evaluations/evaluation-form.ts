@@ -48,12 +48,14 @@ export interface EvaluationForm {
   /** The endpoint in the log and the metrics. */
   readonly endpoint: "systemone" | "decisions" | "evaluation-model" | "decision-model";
   readonly path: string;
-  /** The status of an error in a field. @default 400 */
-  readonly fieldStatus?: 422;
+  /** The status of an error in a field; null for that of the error. */
+  readonly fieldStatus: 422 | null;
   /** Reads a body. @throws HttpError (400) with the path of a wrong field, never with its value. */
   readonly read: (body: unknown, header: (name: string) => string | undefined) => AskedEvaluation;
-  /** Returns an error in this form. @default OpenAI's form */
-  readonly error?: (message: string, status: number, details?: HttpError["details"]) => object;
+  /** Returns an error in this form; null for OpenAI's form. */
+  readonly error:
+    | ((message: string, status: number, details?: HttpError["details"]) => object)
+    | null;
 }
 
 /** The place of a field in a body. */

@@ -17,6 +17,7 @@ export const gatewayForms: readonly EvaluationForm[] = (
 ).map((endpoint) => ({
   endpoint,
   path: `/v4/ai/${endpoint}`,
+  fieldStatus: null,
   read: (body, header) => readGateway(body, endpoint, header),
   error: (message, status, { param, code } = {}) => ({
     error: {

@@ -3,7 +3,7 @@ import { estimateTextTokens } from "evaluator-client";
 import { mostInputOf, mostTokensOf, TOKENS_PER_IMAGE } from "../conversation/input-tokens.ts";
 import type { Routing } from "../decision/decide.ts";
 import { HttpError } from "../http-error.ts";
-import { isOfAnthropic } from "../reply/chat-marks.ts";
+import { isOfAnthropic, upstreamTypes } from "../conversation/upstream-types.ts";
 import { ReplyLimitError, type ReplyListener } from "../reply/reply-piece.ts";
 import type { ReplyPlan, Target } from "../reply/upstream.ts";
 import { CACHE_WRITE_FACTOR, type ModelPrice, priceFrom, searchUsdOf } from "../reply/usage.ts";
@@ -305,7 +305,8 @@ function mostUsd({ model, upstream }: Target, price: ModelPrice, tokens: CallTok
   const input = tokens.input + (images + files) * tokensPerFile;
   const isAdded = upstream.type === "gateway" && model.startsWith("anthropic/");
   const output = tokens.output + (isAdded ? thinking : 0);
-  const hasCacheWrites = upstream.type === "anthropic" || isOfAnthropic(model);
+  const { makerOf } = upstreamTypes[upstream.type];
+  const hasCacheWrites = makerOf(model) === "anthropic" || isOfAnthropic(model);
   // No cache may have the input, and writing it to a cache can cost more.
   const costs = [price, priceFrom(price, input)].map((each) => {
     const { inputUsdPerMillionTokens: perInput } = each;

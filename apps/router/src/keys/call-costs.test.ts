@@ -19,7 +19,9 @@ function planFor(usdPerMillionTokens: number): ReplyPlan {
     inputUsdPerMillionTokens: usdPerMillionTokens,
     outputUsdPerMillionTokens: usdPerMillionTokens,
   };
-  return { targets: [{ model: "maker/model", upstream: {}, price }] } as unknown as ReplyPlan;
+  return {
+    targets: [{ model: "maker/model", upstream: { type: "openai-chat" }, price }],
+  } as unknown as ReplyPlan;
 }
 
 const [dear, cheap, cheaper] = [planFor(100), planFor(1), planFor(0.5)];

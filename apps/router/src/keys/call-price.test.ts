@@ -8,7 +8,11 @@ const tokens = { input: 1_000_000, output: 100_000 };
 const price = { inputUsdPerMillionTokens: 2, outputUsdPerMillionTokens: 10 };
 
 function planOf(...prices: readonly Target["price"][]): ReplyPlan {
-  const targets = prices.map((each) => ({ model: "maker/model", upstream: {}, price: each }));
+  const targets = prices.map((each) => ({
+    model: "maker/model",
+    upstream: { type: "openai-chat" },
+    price: each,
+  }));
   return { targets } as unknown as ReplyPlan;
 }
 

@@ -21,7 +21,8 @@ interface MessageEnd {
 
 interface RecordedCall {
   readonly requestId: string;
-  readonly endpoint: "chat" | "decide" | "openai" | "responses" | "messages";
+  /** `chat`, `decide` or the name of an API. */
+  readonly endpoint: string;
   readonly key: { readonly name: string } | null;
   readonly repairs?: readonly string[];
   readonly budget?: { readonly lostEvaluationsUsd: number } | null;

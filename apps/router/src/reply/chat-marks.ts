@@ -1,16 +1,12 @@
 import { isRecord, parseJson } from "evaluator-kit";
+import { upstreamTypes } from "../conversation/upstream-types.ts";
 import { replaceValues } from "./replace-values.ts";
 import type { Target } from "./upstream.ts";
-
-/** Whether a model's name is one of Anthropic, at whichever service. */
-export function isOfAnthropic(model: string): boolean {
-  return /\b(?:anthropic|claude)\b/i.test(model);
-}
 
 /** Returns a model of Anthropic behind OpenAI's chat API with a service that gets marks for its cache; others unchanged. */
 export function withChatMarks(target: Target): Target {
   const { upstream, model } = target;
-  if (upstream.type !== "openai-chat" || !isOfAnthropic(model)) return target;
+  if (upstreamTypes[upstream.type].marksOf(model) !== "body") return target;
   const send: typeof upstream.send = (url, { headers, body }, signal) =>
     upstream.send(url, { headers, body: markChat(body) }, signal);
   return { ...target, upstream: { ...upstream, send } };

@@ -3,7 +3,8 @@ import { pause, systemClock } from "evaluator-kit";
 import type { Conversation } from "../conversation/conversation.ts";
 import { withCacheMarks } from "../conversation/cache-marks.ts";
 import type { createSignatureMemory } from "../conversation/signatures.ts";
-import { toCallOptions, type UpstreamType } from "../conversation/to-call-options.ts";
+import { toCallOptions } from "../conversation/to-call-options.ts";
+import { type UpstreamType, upstreamTypes } from "../conversation/upstream-types.ts";
 import { askModel } from "./ask-model.ts";
 import { withChatMarks } from "./chat-marks.ts";
 import { nearestEffort } from "./efforts.ts";
@@ -198,7 +199,7 @@ async function receive(given: Target, call: Call, attempt: Attempt): Promise<Rep
   const pieces = new ReplyPieces({ ...call, onSigned: (part) => signatures?.keep(part, model) });
   const signed = signatures?.restore(call.conversation, model) ?? call.conversation;
   const conversation = call.toService?.(signed, upstream.type) ?? signed;
-  const hasCache = /^(?:anthropic |gateway anthropic\/)/.test(`${upstream.type} ${model}`);
+  const hasCache = upstreamTypes[upstream.type].marksOf(model) === "conversation";
   const isMarked = call.marksCaches === true && hasCache;
   const options = toCallOptions(
     isMarked ? withCacheMarks(conversation) : conversation,

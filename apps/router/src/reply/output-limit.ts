@@ -1,5 +1,5 @@
 import { parseJson } from "evaluator-kit";
-import type { UpstreamType } from "../conversation/to-call-options.ts";
+import type { UpstreamType } from "../conversation/upstream-types.ts";
 
 interface LimitedCall {
   readonly type: UpstreamType;
@@ -9,9 +9,22 @@ interface LimitedCall {
 }
 
 /** Writes the limit of a reply's tokens into a body, in the form that a service and its model take. */
-export function limitOutput(body: string, { type, model, most }: LimitedCall): string {
-  if (type === "anthropic" && most !== undefined) return limitThinking(body, most);
-  if (type !== "openai-chat") return body;
+export function limitOutput(body: string, { type, ...call }: LimitedCall): string {
+  return limits[type](body, call);
+}
+
+const unchanged = (body: string) => body;
+
+const limits: Readonly<
+  Record<UpstreamType, (body: string, call: Omit<LimitedCall, "type">) => string>
+> = {
+  gateway: unchanged,
+  "openai-chat": limitChat,
+  "openai-responses": unchanged,
+  anthropic: (body, { most }) => (most === undefined ? body : limitThinking(body, most)),
+};
+
+function limitChat(body: string, { model }: Pick<LimitedCall, "model">): string {
   if (thinkingModels.test(model)) return renameLimit(body, "max_tokens", "max_completion_tokens");
   return strictModels.test(model) ? renameLimit(body, "max_completion_tokens", "max_tokens") : body;
 }

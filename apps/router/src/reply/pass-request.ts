@@ -5,7 +5,7 @@ import { BrokenReplyError, MAX_REPLY_BYTES, noReply, tooLarge } from "./broken-r
 import { callModel } from "./call-model.ts";
 import { fitEfforts } from "./efforts.ts";
 import { cutLimits } from "./output-limit.ts";
-import { checkWholeReply, PassedEvents } from "./passed-events.ts";
+import { asksForUsage, checkWholeReply, PassedEvents } from "./passed-events.ts";
 import type { PassedRequest } from "./passed-request.ts";
 import { isStreamText } from "./plain-events.ts";
 import { readBody } from "./read-body.ts";
@@ -32,9 +32,8 @@ export async function passRequest(
   { attempt, redact, meter, headers }: Passing,
 ): Promise<Upstream | null> {
   const options = Object(body["stream_options"]) as PassedRequest["body"];
-  const isCounted = upstreamType !== "openai-chat" || options["include_usage"] === true;
   const isStreamed = body["stream"] === true;
-  const isHidden = isStreamed && !isCounted;
+  const isHidden = isStreamed && !asksForUsage(upstreamType, body);
   const counted = isHidden && { stream_options: { ...options, include_usage: true } };
   const change = (request: ProviderRequest): ProviderRequest => {
     const own = passedHeaders.map((name) => [name, header?.(name)]).filter(([, value]) => value);

@@ -1,6 +1,6 @@
 import type { EventSourceMessage } from "eventsource-parser";
 import { parseJson } from "evaluator-kit";
-import type { UpstreamType } from "../conversation/to-call-options.ts";
+import type { ClientApiType } from "../conversation/upstream-types.ts";
 import {
   BrokenReplyError,
   brokenOff,
@@ -9,6 +9,7 @@ import {
   serviceFailure,
   tooLarge,
 } from "./broken-reply.ts";
+import type { PassedRequest } from "./passed-request.ts";
 import { eventParser } from "./plain-events.ts";
 import { estimateDelta, type TokenMeter } from "./usage.ts";
 import { addUsage } from "./usage-forms.ts";
@@ -18,26 +19,35 @@ interface Form {
   readonly word: RegExp;
   /** In the event that ends a whole reply. */
   readonly end: RegExp;
-  /** The list of a whole reply in one body. */
+  /** The list of a whole reply in one body, and its fewest elements. */
   readonly list: string;
+  readonly fewest: 0 | 1;
+  /** Whether a body asks for the usage of a stream. */
+  readonly asksForUsage: (body: PassedRequest["body"]) => boolean;
 }
 
 /** The events of each API. A quote in a text has a backslash, so that no text looks like a field. */
-const forms: Readonly<Record<Exclude<UpstreamType, "gateway">, Form>> = {
+const forms: Readonly<Record<ClientApiType, Form>> = {
   "openai-chat": {
     word: /"(?:content|reasoning(?:_content)?|refusal|arguments|text)":\s*"(?!")|"(?:tool_calls|images)":\s*\[\s*\{|"(?:audio|function_call)":\s*\{|"finish_reason":\s*"/,
     end: /"finish_reason":\s*"/,
     list: "choices",
+    fewest: 1,
+    asksForUsage: (body) => Object(body["stream_options"])["include_usage"] === true,
   },
   "openai-responses": {
     word: /"type":\s*"response\.(?!(?:created|queued|in_progress|(?:output_item|content_part|reasoning_summary_part)\.added)")/,
     end: /"type":\s*"response\.(?:completed|incomplete)"/,
     list: "output",
+    fewest: 0,
+    asksForUsage: () => true,
   },
   anthropic: {
     word: /"type":\s*"(?:content_block_delta|message_delta)"|"(?:tool_use_id|data)":\s*"|"input":\s*\{|"(?:text|thinking)":\s*"(?!")/,
     end: /"type":\s*"message_stop"/,
     list: "content",
+    fewest: 0,
+    asksForUsage: () => true,
   },
 };
 
@@ -45,7 +55,7 @@ const mayFail =
   /"error":\s*[{"]|"type":\s*"(?:error|response\.failed)"|"finish_reason":\s*"(?:error|malformed_function_call)"/i;
 
 interface PassedOptions {
-  readonly type: UpstreamType;
+  readonly type: ClientApiType;
   readonly meter: TokenMeter;
   /** Whether the client asked for no usage, so that events of usage alone are left out. */
   readonly isHidden: boolean;
@@ -69,7 +79,7 @@ export class PassedEvents {
 
   constructor(options: PassedOptions) {
     this.#options = options;
-    this.#form = formOf(options.type);
+    this.#form = forms[options.type];
   }
 
   /**
@@ -137,17 +147,18 @@ export class PassedEvents {
 }
 
 /** Checks a whole reply in one body. @throws BrokenReplyError if it is an error or no reply */
-export function checkWholeReply(type: UpstreamType, text: string): void {
+export function checkWholeReply(type: ClientApiType, text: string): void {
   const value: unknown = parseJson(text);
   const failure = serviceFailure(value);
   if (failure !== null) throw failure;
-  const list: unknown = Object(value)[formOf(type).list];
-  const isReply = Array.isArray(list) && (type !== "openai-chat" || list.length > 0);
-  if (!isReply) throw new BrokenReplyError(noReply);
+  const { list: name, fewest } = forms[type];
+  const list: unknown = Object(value)[name];
+  if (!Array.isArray(list) || list.length < fewest) throw new BrokenReplyError(noReply);
 }
 
-function formOf(type: UpstreamType): Form {
-  return forms[type === "gateway" ? "openai-chat" : type]; // no client speaks the gateway's API
+/** Whether the client of a body gets the usage of its stream; it always does if its API has no option for it. */
+export function asksForUsage(type: ClientApiType, body: PassedRequest["body"]): boolean {
+  return forms[type].asksForUsage(body);
 }
 
 function toText({ event, data }: EventSourceMessage): string {

@@ -1,10 +1,11 @@
 import { HttpError } from "../http-error.ts";
+import type { ClientApiType } from "../conversation/upstream-types.ts";
 import type { Upstream } from "./upstream.ts";
 
 /** A client's request that an upstream of the same API takes unchanged. */
 export interface PassedRequest {
   /** The type of an upstream that takes the body unchanged. */
-  readonly upstreamType: Upstream["type"];
+  readonly upstreamType: ClientApiType;
   /** The text of the body. */
   readonly json: string;
   readonly body: Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { parseJson } from "evaluator-kit";
 import type { StreamedResponse } from "evaluator-client/http";
-import type { UpstreamType } from "../conversation/to-call-options.ts";
+import type { UpstreamType } from "../conversation/upstream-types.ts";
 import {
   BrokenReplyError,
   MAX_REPLY_BYTES,
@@ -57,17 +57,29 @@ export function isStreamText(text: string): boolean | null {
 const isStart = /"type":\s*"content_block_start"/;
 const hasText = /"(?:text|thinking)":\s*"(?!")/;
 
-/** Returns an event in one line. A block's text in its start, as LiteLLM sends it, becomes a delta. */
+/** Returns an event in one line, with the deltas of a text that its API has elsewhere. */
 function toPlainEvents(data: string, type: UpstreamType): string {
   const line = `data: ${data.trim().replaceAll("\n", " ")}\n\n`;
-  if (type !== "anthropic" || !isStart.test(data) || !hasText.test(data)) return line;
+  const deltas = deltasOf[type](data);
+  return [line, ...deltas.map((delta) => `data: ${JSON.stringify(delta)}\n\n`)].join("");
+}
+
+const deltasOf: Readonly<Record<UpstreamType, (data: string) => readonly object[]>> = {
+  gateway: () => [],
+  "openai-chat": () => [],
+  "openai-responses": () => [],
+  anthropic: deltasOfStart,
+};
+
+/** Returns the deltas of a block's text in its start, as LiteLLM sends it. */
+function deltasOfStart(data: string): object[] {
+  if (!isStart.test(data) || !hasText.test(data)) return [];
   const { index, content_block: block } = Object(parseJson(data)) as Record<string, unknown>;
   const { type: kind, text, thinking } = Object(block) as Record<string, unknown>;
-  const deltas = [
+  return [
     ...(kind === "text" ? [{ type: "text_delta", text }] : []),
     ...(kind === "thinking" ? [{ type: "thinking_delta", thinking }] : []),
   ].map((delta) => ({ type: "content_block_delta", index, delta }));
-  return [line, ...deltas.map((delta) => `data: ${JSON.stringify(delta)}\n\n`)].join("");
 }
 
 /** Creates a parser of events of up to 16 MiB. */

@@ -1,7 +1,7 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import { type ChunkSink, createHttpClient, type StreamedResponse } from "evaluator-client/http";
 import type { Environment } from "evaluator-kit";
-import { openAiChatProvider, type UpstreamType } from "../conversation/to-call-options.ts";
+import { openAiChatProvider, type UpstreamType } from "../conversation/upstream-types.ts";
 import { isOwnNetwork } from "../own-network.ts";
 import type { ModelPrice } from "./usage.ts";
 

@@ -1,5 +1,6 @@
 import type { LanguageModelV4Usage } from "@ai-sdk/provider";
 import { isRecord } from "evaluator-kit";
+import type { ClientApiType } from "../conversation/upstream-types.ts";
 import table from "./usage-places.json" with { type: "json" };
 import { mergeUsage, toCount, type TokenMeter, type TokenUsage } from "./usage.ts";
 
@@ -16,7 +17,7 @@ type Amounts = Readonly<Record<Amount, number | null>>;
 
 /** The places of each amount; of several values the greatest is meant. */
 const places = new Map<string, string[]>();
-for (const counts of Object.values(table.counts)) {
+for (const counts of Object.values(table.counts satisfies Record<ClientApiType, object>)) {
   for (const [name, own] of Object.entries(counts)) {
     places.set(name, [...(places.get(name) ?? []), ...own]);
   }

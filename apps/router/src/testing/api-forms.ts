@@ -1,3 +1,5 @@
+import type { ClientApiType } from "../conversation/upstream-types.ts";
+
 /** One API as its clients speak it. */
 interface ApiForm {
   readonly name: "chat" | "responses" | "messages";
@@ -72,8 +74,14 @@ const messages = formOf({ name: "messages", path: "/v1/messages" }, (asked) => {
   return { ...asked.common, max_tokens: 100, tools, messages: [...asked.turns, ...steps] };
 });
 
-/** The three APIs. */
-export const apiForms = [chat, responses, messages] as const;
+const forms = {
+  "openai-chat": chat,
+  "openai-responses": responses,
+  anthropic: messages,
+} as const satisfies Record<ClientApiType, ApiForm>;
+
+/** The APIs. */
+export const apiForms = Object.values(forms) as [ApiForm, ApiForm, ApiForm];
 
 /** Returns a client's POST of a body. */
 export function post(body: unknown, headers: Record<string, string> = {}): RequestInit {

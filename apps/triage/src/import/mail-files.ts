@@ -2,6 +2,7 @@ import { peek } from "evaluator-runs/source";
 import type { MailSource } from "../input/mail-schema.ts";
 import type { FoundMail, NotRead, SourceFile } from "./found-mail.ts";
 import { gmailMails } from "./gmail-dump.ts";
+import { type MailFormat, mailFormats } from "./mail-formats.ts";
 import { isMbox, mboxMails } from "./mbox.ts";
 import { fileDay, header, parseMessage } from "./parse-message.ts";
 
@@ -31,14 +32,55 @@ export async function* readMailFile(
   const content = skip(isOld ? withNewlines(all) : all, at);
   const most = place === undefined ? MESSAGE_BYTES : Infinity;
   const gone = goneFile(file.name);
-  if (gone !== null) yield { name: file.name, reason: `it is ${gone}`, isMail: false, gone };
-  else if (isMbox(text)) yield* orNothing(file, mboxMails(file, content, { at, most }));
-  else if (/^\d{1,10}[ \t]{0,20}\r?\n[!-9;-~]{1,100}[ \t]{0,20}:/.test(text))
-    yield await emlx(file, content, most);
-  else if (isMessage(text) || /\.emlx?$/i.test(file.name)) yield await message(file, content, most);
-  else if (isGmailDump(text, file)) yield* orNothing(file, gmailMails(file, all, text));
-  else yield notRead(file, text);
+  if (gone !== null) {
+    yield { name: file.name, reason: `it is ${gone}`, isMail: false, gone };
+    return;
+  }
+  const format = formats.find((name) => readers[name].fits(text, file));
+  if (format === undefined) yield notRead(file, text);
+  else yield* readers[format].read(file, { content, at, most, all, text });
 }
+
+/** The content of a file from the mail at a byte on, of which `most` bytes are read; and all of it. */
+interface FileContent {
+  readonly content: AsyncIterable<Buffer>;
+  readonly at: number;
+  readonly most: number;
+  readonly all: AsyncIterable<Buffer>;
+  readonly text: string;
+}
+
+/** The reader of a format. */
+interface MailReader {
+  /** Whether a file has the format, by its first text and its name. */
+  readonly fits: (text: string, file: SourceFile) => boolean;
+  readonly read: (file: SourceFile, content: FileContent) => AsyncGenerator<FoundMail | NotRead>;
+}
+
+const readers: Readonly<Record<MailFormat, MailReader>> = {
+  mbox: {
+    fits: isMbox,
+    read: (file, { content, at, most }) => orNothing(file, mboxMails(file, content, { at, most })),
+  },
+  emlx: {
+    fits: (text) => /^\d{1,10}[ \t]{0,20}\r?\n[!-9;-~]{1,100}[ \t]{0,20}:/.test(text),
+    async *read(file, { content, most }) {
+      yield await emlx(file, content, most);
+    },
+  },
+  message: {
+    fits: (text, { name }) => isMessage(text) || /\.emlx?$/i.test(name),
+    async *read(file, { content, most }) {
+      yield await message(file, content, most);
+    },
+  },
+  gmailDump: {
+    fits: isGmailDump,
+    read: (file, { all, text }) => orNothing(file, gmailMails(file, all, text)),
+  },
+};
+
+const formats = Object.keys(mailFormats) as MailFormat[];
 
 /** Returns whether a name is that of a deleted mail in MH or Maildir, or of one whose delivery has not ended. */
 function goneFile(name: string): NonNullable<NotRead["gone"]> | null {

@@ -1,4 +1,11 @@
-import { type AskedQuestions, listedKind, questionHash } from "../kinds.ts";
+import {
+  type AskedQuestions,
+  isKind,
+  kinds,
+  listedKind,
+  questionHash,
+  unknownKind,
+} from "../kinds.ts";
 import { textHash } from "../math/random.ts";
 import {
   AnswerColumn,
@@ -63,6 +70,7 @@ interface AnswerTableOptions {
 /** The record of an answer, its source and its place. */
 type Origin = Pick<RecordAnswer, "ids" | "source"> & { readonly location: SourceLocation };
 
+const NO_VALUES = "has no probability (yes or no) and no probabilities (options or levels)";
 const YES_NO = ["no", "yes"] as const;
 
 /** All answers of a run, by source and question. */
@@ -255,8 +263,7 @@ export class AnswerTable {
     }
     if ((probability == null || probability === "") && probabilities == null) {
       if (error != null) return this.addFailed(id);
-      const problem = "has no probability (yes or no) and no probabilities (options or levels)";
-      throw new CalibrationInputError(location, `${problem}; one of the two is needed`);
+      throw new CalibrationInputError(location, NO_VALUES);
     }
     const answer = probability == null ? fields : { ...fields, probability };
     this.#addAnswer(question, answer, { ids: [id], source: sourceOf(fields, location), location });
@@ -268,6 +275,7 @@ export class AnswerTable {
         const problem = `the answer to ${quote(question)} is no JSON object`;
         throw new CalibrationInputError(origin.location, problem);
       }
+      checkType(question, answer, origin);
       this.#addAnswer(question, answer, origin);
     }
   }
@@ -281,14 +289,21 @@ export class AnswerTable {
     } else if (isObject(probabilities) && Object.keys(probabilities).length > 0) {
       const options = Object.keys(probabilities);
       const values = Object.values(probabilities) as number[];
-      this.add({ ...about, kind: listedKind(type, options), options, values }, location);
+      const kind = listedKind(type, options);
+      this.add({ ...about, kind, options, values }, location);
     } else if (type === "refusal") {
       for (const id of ids) this.addFailed(id);
-    } else {
-      const problem = `the answer to ${quote(question)} has no probability and no probabilities`;
-      throw new CalibrationInputError(location, problem);
+    } else if (!isKind(type) || kinds[type] !== null) {
+      throw new CalibrationInputError(location, `the answer to ${quote(question)} ${NO_VALUES}`);
     }
   }
+}
+
+/** @throws CalibrationInputError for an unknown kind with probabilities; the type of a line may be its record's. */
+function checkType(question: string, { probabilities, type }: Fields, { location }: Origin) {
+  if (probabilities == null || type == null || isKind(type)) return;
+  const problem = `the answer to ${quote(question)} has a wrong type. ${unknownKind(type)}`;
+  throw new CalibrationInputError(location, problem);
 }
 
 function keyOf({ modelId, wire, basis, questionHash: asked }: AnswerSource, question: string) {
