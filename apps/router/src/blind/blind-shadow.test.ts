@@ -4,7 +4,7 @@ import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
 import type { Api } from "../apis/api.ts";
 import { apis } from "../apis/errors.ts";
-import { evaluationUsd } from "../keys/call-budget.ts";
+import { evaluationUsd } from "../keys/call-price.ts";
 import { sqliteLedger } from "../keys/key-database.ts";
 import { Ledger } from "../keys/ledger.ts";
 import { connectUpstream, type Target } from "../reply/upstream.ts";

@@ -1,6 +1,6 @@
 import { createEvaluator, gatewayTransport } from "evaluator-client";
 import { expect, test } from "vitest";
-import { evaluationUsd } from "../keys/call-budget.ts";
+import { evaluationUsd } from "../keys/call-price.ts";
 import { judge } from "./judge.ts";
 
 const answer = (probability: number) => ({ type: "boolean", probability });

@@ -1,7 +1,7 @@
 import { boolean, type Evaluator } from "evaluator-client";
 import { cutMessage } from "../conversation/user-turns.ts";
 import { reportLost } from "../decision/decide.ts";
-import { evaluationUsd } from "../keys/call-budget.ts";
+import { evaluationUsd } from "../keys/call-price.ts";
 import { meanOf } from "../labels/tier-points.ts";
 
 /**

@@ -8,7 +8,7 @@ import { replyStream } from "../testing/reply-stream.ts";
 import { defaultPolicy } from "../testing/test-router.ts";
 import { startUpstream } from "../testing/upstreams.ts";
 import { toNano } from "./budget-state.ts";
-import { evaluationUsd } from "./call-budget.ts";
+import { evaluationUsd } from "./call-price.ts";
 import { sqliteLedger } from "./key-database.ts";
 import { Ledger } from "./ledger.ts";
 

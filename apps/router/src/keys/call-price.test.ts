@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { conversationOf } from "../conversation/conversation.ts";
 import type { ReplyPlan, Target } from "../reply/upstream.ts";
 import { mostTokensOf } from "../conversation/input-tokens.ts";
-import { dearestUsd, expectedTokens } from "./call-budget.ts";
+import { dearestUsd, expectedTokens } from "./call-price.ts";
 
 const tokens = { input: 1_000_000, output: 100_000 };
 const price = { inputUsdPerMillionTokens: 2, outputUsdPerMillionTokens: 10 };

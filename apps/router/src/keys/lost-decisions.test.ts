@@ -5,7 +5,7 @@ import { budgetRouter } from "../testing/budget-router.ts";
 import { servicesOver } from "../testing/test-router.ts";
 import { decisionFor, testGateway } from "../testing/upstreams.ts";
 import { toNano } from "./budget-state.ts";
-import { evaluationUsd } from "./call-budget.ts";
+import { evaluationUsd } from "./call-price.ts";
 
 /** A router that asks for a decision up to three times, each time with the next answer. */
 async function budgetRouterWithRetries(answers: readonly (() => Response)[]) {

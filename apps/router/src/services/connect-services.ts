@@ -13,7 +13,7 @@ import type { Replies } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { addressOf, connectDecisions, serviceOf } from "../evaluations/evaluation-services.ts";
 import { timedStore } from "../evaluations/timed-store.ts";
-import { EVALUATION_USD_PER_MILLION_TOKENS } from "../keys/call-budget.ts";
+import { EVALUATION_USD_PER_MILLION_TOKENS } from "../keys/call-price.ts";
 import { redactor } from "../reply/redactor.ts";
 import {
   type Capabilities,

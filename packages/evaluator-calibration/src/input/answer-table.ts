@@ -6,7 +6,6 @@ import {
   questionHash,
   unknownKind,
 } from "../kinds.ts";
-import { textHash } from "../math/random.ts";
 import {
   AnswerColumn,
   type AnswerSource,
@@ -24,7 +23,7 @@ import {
   type SourceLocation,
   stepsOf,
 } from "./input-record.ts";
-import { RepeatedColumns } from "./repeated-columns.ts";
+import { RecordNotes } from "./record-notes.ts";
 import { stepWires } from "./step-wire.ts";
 
 /** The answers of one model. */
@@ -82,17 +81,18 @@ export class AnswerTable {
   /** For each question that several models were asked: the columns of the first, of the second and so on. */
   readonly steps = new Map<string, AnswerColumn[][]>();
   readonly stepCosts: StepCost[] = [];
+  readonly #notes: RecordNotes;
   /** The cluster of each record that names one; without `onePer`, that of each record with the state of another. */
-  readonly clusters = new Map<string, string>();
+  readonly clusters: RecordNotes["clusters"];
   /** The columns whose values may repeat. */
-  readonly repeats = new RepeatedColumns();
-  /** The first record of each state. */
-  readonly #states = new Map<string, string>();
+  readonly repeats: RecordNotes["repeats"];
   /** The first and the last day of the records that have a date. */
-  readonly days: { from: string | null; to: string | null } = { from: null, to: null };
+  readonly days: RecordNotes["days"];
 
   constructor(options: AnswerTableOptions = {}) {
     this.#options = options;
+    this.#notes = new RecordNotes(options.onePer);
+    ({ clusters: this.clusters, repeats: this.repeats, days: this.days } = this.#notes);
   }
 
   /** In the order of their first answers. */
@@ -121,7 +121,7 @@ export class AnswerTable {
     if (!isObject(value)) {
       throw new CalibrationInputError(location, "is no JSON object; each record is one");
     }
-    this.#noteCluster(value["id"] ?? value["requestId"], value);
+    this.#notes.addCluster(value["id"] ?? value["requestId"], value);
     this.repeats.add(String(value["id"]), value);
     if ("requestId" in value && "outcome" in value) this.#addDecision(value, location);
     else if ("answers" in value) {
@@ -151,11 +151,11 @@ export class AnswerTable {
     location: SourceLocation,
   ): void {
     if (isObject(state)) {
-      this.#noteDate(state["date"]);
-      this.#noteCluster(id, state);
+      this.#notes.addDate(state["date"]);
+      this.#notes.addCluster(id, state);
       this.repeats.add(id, state);
     }
-    if (state !== undefined) this.#noteCopy(id, JSON.stringify(state));
+    if (state !== undefined) this.#notes.addCopy(id, JSON.stringify(state));
     let asked = this.#hashes.get(questions);
     if (asked === undefined) this.#hashes.set(questions, (asked = questionHash(questions)));
     const { steps = [evaluation] } = evaluation;
@@ -187,35 +187,6 @@ export class AnswerTable {
     this.#failed.add(id);
   }
 
-  /** Notes the cluster of a record, by its fields or those of its state. */
-  #noteCluster(id: unknown, fields: Fields): void {
-    const { onePer } = this.#options;
-    if (onePer === undefined || !Object.hasOwn(fields, onePer)) return;
-    const value = fields[onePer];
-    if ((typeof value === "string" && value !== "") || typeof value === "number") {
-      this.clusters.set(String(id), String(value));
-    }
-  }
-
-  /** Notes the records of one state: they have one answer, and one label is enough for all. */
-  #noteCopy(id: string, state: string): void {
-    if (this.#options.onePer !== undefined) return;
-    const key = textHash(state);
-    const first = this.#states.get(key) ?? id;
-    this.#states.set(key, first);
-    if (first === id) return;
-    this.clusters.set(first, key);
-    this.clusters.set(id, key);
-  }
-
-  /** Notes the day of a record, if it has one: YYYY-MM-DD, more may follow. */
-  #noteDate(date: unknown): void {
-    if (typeof date !== "string" || !/^\d{4}-\d\d-\d\d/.test(date)) return;
-    const day = date.slice(0, 10);
-    if (this.days.from === null || day < this.days.from) this.days.from = day;
-    if (this.days.to === null || day > this.days.to) this.days.to = day;
-  }
-
   /** Returns whether any question of a record was answered, or its call is known to have failed. */
   knows(id: string): boolean {
     return this.#failed.has(id) || this.columns.some((column) => column.rowOf(id) !== undefined);
@@ -237,7 +208,7 @@ export class AnswerTable {
 
   /** Adds a line of the router's decision log: joined by its request's id or the evaluation's. */
   #addDecision(fields: Fields, location: SourceLocation): void {
-    this.#noteDate(fields["time"]);
+    this.#notes.addDate(fields["time"]);
     const ids = [fields["requestId"], fields["evaluationId"]].filter(
       (id) => typeof id === "string",
     );
