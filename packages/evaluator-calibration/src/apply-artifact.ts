@@ -6,7 +6,7 @@ import {
 } from "./artifact.ts";
 import { type AskedQuestions, formOf, questionHash } from "./kinds.ts";
 import { stepOfWire } from "./input/step-wire.ts";
-import { actKey, isAbout } from "./act-keys.ts";
+import { isAbout } from "./act-keys.ts";
 import { jsonHash } from "./math/json-hash.ts";
 import { applyRecalibration, recalibrationsOf } from "./recalibration.ts";
 import { complement, toHundredths } from "./thresholds/risk-coverage.ts";
@@ -169,6 +169,8 @@ interface DecideOptions {
   readonly questions?: AskedQuestions;
   /** The id of the record: a promise about exactly some records permits an act on those only. @default no such act */
   readonly id?: string;
+  /** The state of the record, which such a promise names if a journal kept it. @default no act on a named state */
+  readonly state?: unknown;
 }
 
 /**
@@ -181,7 +183,7 @@ interface DecideOptions {
 export function decide(
   evaluation: PrintedEvaluation & { readonly printed?: PrintedEvaluation["answers"] },
   artifact: CalibrationArtifact,
-  { questions, id: record }: DecideOptions = {},
+  { questions, id: record, state }: DecideOptions = {},
 ): Record<string, Decision> {
   const answers = evaluation.printed ?? evaluation.answers;
   const isOwn = (id: string) => isOfModel(id, evaluation, artifact);
@@ -199,8 +201,8 @@ export function decide(
     for (const threshold of locked) {
       const { act, sureness } = actOf(answer, threshold);
       if (toHundredths(sureness) < toHundredths(threshold.threshold)) continue;
-      const key = record === undefined ? null : actKey(record, act, sureness);
-      if (!isAbout(threshold, key)) return [id, { act: null, why: "no-promise" }];
+      const isPromised = isAbout(threshold, { id: record, state, act, sureness });
+      if (!isPromised) return [id, { act: null, why: "no-promise" }];
       return [id, { act, evidence: toEvidence(artifact, threshold, sureness) }];
     }
     return [id, { act: null, why: "below-threshold" }];

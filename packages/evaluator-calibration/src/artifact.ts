@@ -57,6 +57,8 @@ const lockedThresholdSchema = z.object({
       mostWrong: count,
       /** The keys of all that may be acted on: those, and the ones that a label confirms. */
       records: z.array(z.string()),
+      /** Whether the keys change with the states of the records, as a journal keeps them. */
+      hasStates: z.optional(z.boolean()),
     }),
   ),
 });

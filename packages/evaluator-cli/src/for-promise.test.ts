@@ -10,41 +10,11 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { boolean, type Transport } from "evaluator-client";
 import { temporaryFolder } from "evaluator-kit/testing";
-import { openJournal, runRecords } from "evaluator-runs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { labelUntilPromised, readPage, startLabel } from "./testing/label-page.ts";
 import { readReport, run } from "./testing/run.ts";
-
-const questions = { refund: boolean("Does the customer ask for a refund?") };
-
-/** Ticket 3 is surely a refund, as is each seventh; only one of them is none. */
-const printedOf = (index: number) => (index % 7 === 3 ? 0.95 + (index % 5) / 100 : 0.02);
-const isRefund = (index: number) => index % 7 === 3 && index !== 3;
-
-async function ask(cwd: string, tickets: number): Promise<void> {
-  const transport: Transport = {
-    name: "gateway",
-    target: { url: "https://engine.example/v1", modelId: "maker/judge-7" },
-    async send({ state }) {
-      const probability = printedOf((state as { number: number }).number);
-      const response = {
-        answers: { refund: { type: "boolean", probability } },
-        rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
-        usage: { inputTokens: 300, outputTokens: 4 },
-        warnings: [],
-        providerMetadata: {},
-      };
-      return { response, modelId: "maker/judge-7", requestId: null, raw: null };
-    },
-  };
-  const records = Array.from({ length: tickets }, (_, number) => {
-    return { id: `t-${number}`, state: { number, body: `Ticket ${number}` } };
-  });
-  using journal = openJournal(join(cwd, "tickets.evaluator.sqlite"), { questions, transport });
-  await runRecords(records, { journal, transport, concurrency: 8 });
-}
+import { ask, isRefund } from "./testing/refunds.ts";
 
 const answered = await mkdtemp(join(tmpdir(), "evaluator-"));
 beforeAll(() => ask(answered, 2400));
@@ -263,7 +233,7 @@ test("a promise about exactly these records permits acts on those only, if none 
   await writeFile(join(fewer, "tickets.csv"), `id,body\n${csv.slice(0, -1).join("")}`);
   const refused = await run(fewer, act.with(3, "calibration.json"));
   expect(refused).toMatchObject({ exitCode: 1, stdout: "" });
-  expect(refused.stderr).toContain("1 of them are missing here or have another answer");
+  expect(refused.stderr).toContain("1 of them are missing here or have another state or answer");
   const yes = await run(cwd, ["label", "tickets.csv", ...forPromise]);
   expect(yes.stderr).toContain("--exactly-these");
 });

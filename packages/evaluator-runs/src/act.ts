@@ -49,8 +49,8 @@ export async function printActs(command: ActCommand, context: ProgramContext): P
   let isExact = false;
   await open(false, async ({ rows, calibrations }) => {
     const decider = deciderOf(calibrations);
-    for await (const { input, kept } of rows) {
-      decider.decide(kept, input.id);
+    for await (const row of rows) {
+      decider.decide(row.kept, recordOf(row));
       checked += 1;
       progress.show(() => `${printCounted(checked, "answer")} checked`);
     }
@@ -91,11 +91,11 @@ async function checkTheseRecords({ rows, calibrations }: ActInput): Promise<numb
   const { decide } = deciderOf(calibrations);
   let missing = theseRecords(calibrations).length;
   const promised = `The calibration promises acts on exactly ${printCounted(missing, "record")}`;
-  for await (const { input, kept } of rows) {
-    missing -= Object.values(decide(kept, input.id)).filter(isOfTheseRecords).length;
+  for await (const row of rows) {
+    missing -= Object.values(decide(row.kept, recordOf(row))).filter(isOfTheseRecords).length;
   }
   if (missing === 0) return 0;
-  const problem = `${promised}, and ${printCount(missing)} of them are missing here or have another answer`;
+  const problem = `${promised}, and ${printCount(missing)} of them are missing here or have another state or answer`;
   throw new CliError(`${problem}. Act on the answers that were calibrated, or calibrate again.`);
 }
 
@@ -118,6 +118,12 @@ async function readCalibrations(
 interface ActRow {
   readonly input: { readonly id: string; readonly question?: string };
   readonly kept: Parameters<ReturnType<typeof deciderOf>["decide"]>[0];
+  /** The state that the journal keeps; a file of answers has none. */
+  readonly keptState?: unknown;
+}
+
+function recordOf({ input: { id }, keptState }: ActRow) {
+  return { id, state: keptState };
 }
 
 const answersSchema = z.object({
@@ -243,8 +249,9 @@ async function* actLines(
     throw new CliError(problem, { exitCode: exitCodes.notEnoughEvidence });
   }
   const { decide } = deciderOf(calibrations);
-  for await (const { input, kept } of rows) {
-    const decisions = decide(kept, input.id);
+  for await (const row of rows) {
+    const { input } = row;
+    const decisions = decide(row.kept, recordOf(row));
     for (const question of questions.filter((one) => one === (input.question ?? one))) {
       const found = decisions[question] ?? { act: null, why: "no-answer" as const };
       const isWrong = found.act !== null && isAgainst(input.id, question, found.act);

@@ -60,6 +60,12 @@ export function isPromised(artifact: CalibrationArtifact | null | undefined): bo
 type AnswerPath = Pick<PrintedEvaluation, "route" | "steps">;
 type AskedEvaluation = Pick<KeptEvaluation, "answers" | "confidence" | "modelId"> & AnswerPath;
 
+/** The id of a record, and the state that its journal keeps. */
+interface DecidedRecord {
+  readonly id: string;
+  readonly state?: unknown;
+}
+
 interface DecidedEvaluation extends Pick<PrintedEvaluation, "answers" | "modelId">, AnswerPath {
   readonly questionHash?: string | null;
   readonly warnings?: readonly unknown[];
@@ -68,12 +74,12 @@ interface DecidedEvaluation extends Pick<PrintedEvaluation, "answers" | "modelId
 /**
  * Returns for each answered question the act that a calibration promises, or why there is none.
  *
- * @param id - Of the record, if all records of a promise about exactly some are there. @default it permits no act
+ * @param record - If all records of a promise about exactly some are there. @default it permits no act
  */
 export function decisionsOf(
   kept: DecidedEvaluation | null,
   artifact: CalibrationArtifact | null,
-  id?: string,
+  record?: DecidedRecord,
 ): Readonly<Record<string, Decision>> {
   // A promise is about states that were read as a whole.
   if (kept === null || artifact === null || isStateCut({ warnings: kept.warnings ?? [] }))
@@ -81,8 +87,7 @@ export function decisionsOf(
   // `readCalibration` compared the questions of a journal.
   const { answers, modelId, questionHash = artifact.questionHash, route, steps } = kept;
   const decided = { answers, modelId, questionHash, route, steps };
-  const options = id === undefined ? {} : { id };
-  return refuseMismatch(() => decide(decided, artifact, options));
+  return refuseMismatch(() => decide(decided, artifact, record));
 }
 
 /** Returns a function that decides by the promises of several engines, each about its own answers. */
@@ -90,7 +95,7 @@ export function deciderOf(artifacts: readonly CalibrationArtifact[]) {
   /** Why an artifact has fitted no answer so far. */
   const misfits = new Map<CalibrationArtifact, unknown>();
   const fitting = new Set<CalibrationArtifact>();
-  const decide = (kept: DecidedEvaluation | null, record?: string) => {
+  const decide = (kept: DecidedEvaluation | null, record?: DecidedRecord) => {
     const found: Record<string, Decision> = {};
     for (const artifact of artifacts) {
       let decisions: ReturnType<typeof decisionsOf>;

@@ -259,6 +259,7 @@ function toRow(input: RunRecord, end: RecordEnd, setup: RecordSetup): ResultRow 
   return {
     input,
     kept: end.evaluation,
+    keptState: end.state,
     isRefused: end.isRefused,
     get record() {
       return (record ??= toRecord(input, end, setup));

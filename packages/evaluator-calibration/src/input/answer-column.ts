@@ -40,6 +40,8 @@ export interface RecordAnswer {
   /** The probability of yes, or one for each option. */
   readonly values: readonly number[];
   readonly source: AnswerSource;
+  /** The hash of the record, if a journal keeps it. */
+  readonly state?: string | undefined;
 }
 
 /** How the values and truths of a form are read, and named in messages. */
@@ -84,6 +86,8 @@ export class AnswerColumn {
   readonly width: number;
   /** The first name of each row. */
   readonly ids: string[] = [];
+  /** The hash of each row's record; undefined if it is not known. */
+  readonly states: (string | undefined)[] = [];
   readonly #rows = new Map<string, number>();
   #latestRow = -1;
   readonly #numbers: number[] = [];
@@ -121,7 +125,7 @@ export class AnswerColumn {
    */
   add(answer: RecordAnswer, location: SourceLocation, last: boolean): boolean {
     this.#check(answer, location);
-    const { ids, options, values } = answer;
+    const { ids, options, values, state } = answer;
     let known: number | undefined;
     for (const id of ids) known ??= this.#rows.get(id);
     if (known !== undefined && !last) return false;
@@ -131,6 +135,7 @@ export class AnswerColumn {
       for (const id of ids) this.#rows.set(id, row);
       this.ids.push(ids[0] ?? "");
     }
+    this.states[row] = state;
     for (let at = 0; at < values.length; at += 1) {
       // The options of a record may be in another order.
       const isHere = options[at] === this.options[at];

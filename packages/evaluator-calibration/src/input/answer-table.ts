@@ -6,6 +6,7 @@ import {
   questionHash,
   unknownKind,
 } from "../kinds.ts";
+import { stateHash } from "../math/random.ts";
 import {
   AnswerColumn,
   type AnswerSource,
@@ -67,7 +68,9 @@ interface AnswerTableOptions {
 }
 
 /** The record of an answer, its source and its place. */
-type Origin = Pick<RecordAnswer, "ids" | "source"> & { readonly location: SourceLocation };
+interface Origin extends Pick<RecordAnswer, "ids" | "source" | "state"> {
+  readonly location: SourceLocation;
+}
 
 const NO_VALUES = "has no probability (yes or no) and no probabilities (options or levels)";
 const YES_NO = ["no", "yes"] as const;
@@ -155,7 +158,7 @@ export class AnswerTable {
       this.#notes.addCluster(id, state);
       this.repeats.add(id, state);
     }
-    if (state !== undefined) this.#notes.addCopy(id, JSON.stringify(state));
+    const key = state === undefined ? undefined : this.#notes.addCopy(id, stateHash(state));
     let asked = this.#hashes.get(questions);
     if (asked === undefined) this.#hashes.set(questions, (asked = questionHash(questions)));
     const { steps = [evaluation] } = evaluation;
@@ -164,7 +167,7 @@ export class AnswerTable {
       const from = wireOf({ modelId, wire: step === 0 ? wire : (transport ?? wire) });
       const named = basisOf(modelId, from, basis);
       const source = { modelId, wire: from, basis: named, questionHash: asked };
-      this.#addAnswers(answers, { ids: [id], source, location });
+      this.#addAnswers(answers, { ids: [id], source, location, state: key });
       if (steps.length > 1) this.#noteStep(step, Object.keys(answers), source);
       const cost = (this.stepCosts[step] ??= { records: 0, costUsd: 0 });
       cost.records += 1;
@@ -251,12 +254,12 @@ export class AnswerTable {
     }
   }
 
-  #addAnswer(question: string, answer: Fields, { ids, source, location }: Origin): void {
+  #addAnswer(question: string, answer: Fields, { ids, source, location, state }: Origin): void {
     const { probability, probabilities, type } = answer;
-    const about = { ids, question, source };
+    const about = { ids, question, source, state };
     if (probability !== undefined) {
-      const values = [probability as number];
-      this.add({ ...about, kind: "boolean", options: YES_NO, values }, location);
+      const asked = { kind: "boolean", options: YES_NO, values: [probability as number] } as const;
+      this.add({ ...about, ...asked }, location);
     } else if (isObject(probabilities) && Object.keys(probabilities).length > 0) {
       const options = Object.keys(probabilities);
       const values = Object.values(probabilities) as number[];

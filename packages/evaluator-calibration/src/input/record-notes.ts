@@ -1,4 +1,3 @@
-import { textHash } from "../math/random.ts";
 import type { Fields } from "./input-record.ts";
 import { RepeatedColumns } from "./repeated-columns.ts";
 
@@ -27,15 +26,13 @@ export class RecordNotes {
     }
   }
 
-  /** Adds the records of one state: they have one answer, and one label is enough for all. */
-  addCopy(id: string, state: string): void {
-    if (this.#onePer !== undefined) return;
-    const key = textHash(state);
+  /** Adds the records of one state, for which one label is enough, and returns its hash. */
+  addCopy(id: string, key: string): string {
+    if (this.#onePer !== undefined) return key;
     const first = this.#states.get(key) ?? id;
     this.#states.set(key, first);
-    if (first === id) return;
-    this.clusters.set(first, key);
-    this.clusters.set(id, key);
+    if (first !== id) for (const copy of [first, id]) this.clusters.set(copy, key);
+    return key;
   }
 
   /** Adds the day of a record, if it has one: YYYY-MM-DD, more may follow. */

@@ -41,6 +41,11 @@ export function textHash(text: string): string {
   return `${text.length} ${hashToShare(text)} ${hashToShare(text, 1)}`;
 }
 
+/** Returns the hash of a record's state. */
+export function stateHash(state: unknown): string {
+  return textHash(JSON.stringify(state));
+}
+
 /** Shuffles in place and returns the same list. */
 export function shuffle<TItem>(items: TItem[], random: Random): TItem[] {
   for (let i = items.length - 1; i > 0; i -= 1) {

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { AnswerTable } from "../input/answer-table.ts";
 import { LabelJoin } from "../input/join-labels.ts";
 import { seededRandom, shuffle } from "../math/random.ts";
 import { answersOf, asked, type Row, world } from "../testing/worlds.ts";
@@ -92,6 +93,37 @@ test("the hash of the pool changes with a printed value, an id and the model, no
   expect(hashOf(others)).not.toBe(pool.hash);
   expect(hashOf([{ ...first, p: first.p + 0.01 }, ...others])).not.toBe(pool.hash);
   expect(hashOf(rows, "maker/judge-8")).not.toBe(pool.hash);
+});
+
+test("a plan of version 2 is of the states too, and takes one label of each; one of version 1 is read as before", () => {
+  const columnWith = (stateOf: (index: number) => object) => {
+    const answers = new AnswerTable();
+    const questions = { scam: { type: "boolean", instructions: "Is it a scam?" } } as const;
+    for (const [index, { id, p }] of rows.entries()) {
+      const evaluation = { answers: { scam: { type: "boolean", probability: p } }, modelId: "m" };
+      const entry = { id, questions, wire: "gateway", state: stateOf(index), evaluation };
+      answers.addEvaluation(entry, { file: "journal" });
+    }
+    return answers;
+  };
+  const byNumber = columnWith((index) => ({ number: index }));
+  const byPair = columnWith((index) => ({ number: index - (index % 2) }));
+  const hashOf = ({ columns }: AnswerTable, version: 1 | 2) =>
+    promisePool(theOne(columns), version).hash;
+  expect(hashOf(byNumber, 2)).not.toBe(hashOf(byPair, 2));
+  expect(hashOf(byNumber, 1)).toBe(hashOf(byPair, 1));
+  const countsOf = (version: 1 | 2) => {
+    const plan = { ...planFor("no"), version };
+    const action = { question: "scam", action: "no", pool: hashOf(byPair, version) } as const;
+    const join = new LabelJoin(byPair);
+    const [planned] = replayPlan({ ...plan, actions: [action] }, join, { file: "plan" });
+    return [planned?.draw.regionSize, planned?.draw.copies];
+  };
+  const [region, none] = countsOf(1);
+  expect(none).toBe(0);
+  expect(countsOf(2)).toEqual([region, expect.any(Number)]);
+  // Nine of ten records may be acted on, so most pairs are two of them.
+  expect(countsOf(2)[1]).toBeGreaterThan(0.3 * (region ?? Infinity));
 });
 
 test("actions of one plan share its level, and each has its own labels", () => {

@@ -11,7 +11,8 @@ import { actionRows, toLabelledRows, topAnswers } from "./labelled-rows.ts";
 
 const openShare = z.number().check(z.gt(0), z.lt(1));
 const planSchema = z.object({
-  version: z.literal(1),
+  /** Since version 2 the answers' states are a part of it, and records with equal states are asked about once. */
+  version: z.literal([1, 2]),
   actions: z
     .array(
       z.object({
@@ -34,16 +35,21 @@ export type PromisePlan = z.infer<typeof planSchema>;
 
 /** Returns a plan from the text of its file. @throws Error that names the invalid field. */
 export function parsePromisePlan(text: string): PromisePlan {
-  return parseJsonAs(planSchema, text, { what: "a plan of a promise", latest: 1 });
+  return parseJsonAs(planSchema, text, { what: "a plan of a promise", latest: 2 });
 }
 
-/** Returns the records of a column in the order of their ids, and the hash of their answers. */
-export function promisePool(column: AnswerColumn) {
+/** Returns the records of a column in the order of their ids, and the hash of their answers and states. */
+export function promisePool(column: AnswerColumn, version: PromisePlan["version"] = 2) {
   const { ids, values, width, source } = column;
   const rows = [...ids.keys()].toSorted((one, other) =>
     (ids[one] as string) < (ids[other] as string) ? -1 : 1,
   );
-  const answers = rows.map((row) => [ids[row], ...values.subarray(row * width, (row + 1) * width)]);
+  const states = version === 1 ? [] : column.states;
+  const hasStates = rows.length > 0 && rows.every((row) => states[row] !== undefined);
+  const answers = rows.map((row) => {
+    const own = values.subarray(row * width, (row + 1) * width);
+    return [ids[row], ...own, ...(hasStates ? [states[row]] : [])];
+  });
   const { option, probability } = topAnswers(column);
   return {
     column,
@@ -53,28 +59,43 @@ export function promisePool(column: AnswerColumn) {
     printed: rows.map((row) => probability[row] as number),
     /** The most probable option. */
     tops: rows.map((row) => column.options[option[row] as number] ?? ""),
+    /** The hash of each state; null if they are not known. */
+    states: hasStates ? rows.map((row) => states[row] as string) : null,
     hash: jsonHash(JSON.stringify([source.modelId, source.questionHash, answers])),
   };
 }
 
 type PromisePool = ReturnType<typeof promisePool>;
 // Label by label, the same columns are asked for.
-const pools = new WeakMap<AnswerColumn, PromisePool>();
+const pools = {
+  1: new WeakMap<AnswerColumn, PromisePool>(),
+  2: new WeakMap<AnswerColumn, PromisePool>(),
+};
 
-function poolOf(column: AnswerColumn): PromisePool {
-  const pool = pools.get(column) ?? promisePool(column);
-  pools.set(column, pool);
+function poolOf(column: AnswerColumn, version: PromisePlan["version"]): PromisePool {
+  const pool = pools[version].get(column) ?? promisePool(column, version);
+  pools[version].set(column, pool);
   return pool;
 }
 
-function keyOf({ column, rows, printed, tops }: PromisePool, index: number, action: Action) {
+function keyOf(
+  { column, rows, printed, tops, states }: PromisePool,
+  index: number,
+  action: Action,
+) {
   const p = printed[index] as number;
-  const id = column.ids[rows[index] as number] as string;
-  return actKey(
-    id,
-    action === "top" ? (tops[index] as string) : action,
-    action === "no" ? complement(p) : p,
-  );
+  return actKey({
+    id: column.ids[rows[index] as number] as string,
+    act: action === "top" ? (tops[index] as string) : action,
+    sureness: action === "no" ? complement(p) : p,
+    state: states?.[index] ?? null,
+  });
+}
+
+/** Returns the name of each record's state and act: one label is enough for all records with the same; undefined if all differ. */
+function copiesOf({ states, tops }: PromisePool, action: Action): readonly string[] | undefined {
+  if (states === null || new Set(states).size === states.length) return undefined;
+  return action === "top" ? states.map((state, at) => JSON.stringify([state, tops[at]])) : states;
 }
 
 /** Returns whether a promise is about a record of a column, by the id. */
@@ -83,7 +104,7 @@ export function recordsOf(
   column: AnswerColumn,
 ): (id: string) => boolean {
   if (these === undefined) return () => true;
-  const pool = poolOf(column);
+  const pool = poolOf(column, these.hasStates === true ? 2 : 1);
   const keys = new Set(these.records);
   return (id) => {
     const index = pool.indexes.get(column.rowOf(id) as number);
@@ -115,7 +136,9 @@ export function replayPlan(
   }
   return plan.actions.filter(isWanted).map((action) => {
     const columns = join.table.columns.filter(({ question }) => question === action.question);
-    const pool = columns.map(poolOf).find(({ hash }) => hash === action.pool);
+    const pool = columns
+      .map((column) => poolOf(column, plan.version))
+      .find(({ hash }) => hash === action.pool);
     if (pool !== undefined) return replayAction(plan, action, { pool, join });
     const problem = "was planned for other answers (a run has changed them since)";
     const advice = "use the answers of that time, or plan for these in another file with --labels";
@@ -124,12 +147,17 @@ export function replayPlan(
 }
 
 /** Returns the records that labels contradict that were not made for the plan; it does not count them otherwise. */
-function wrongIndexes({ column, indexes }: PromisePool, join: LabelJoin, action: Action) {
+function wrongIndexes(pool: PromisePool, join: LabelJoin, action: Action) {
+  const { column, indexes } = pool;
+  const copies = copiesOf(pool, action);
   const joined = join.columns.find((one) => one.column === column);
   if (joined === undefined) return new Set<number>();
   const { wrong } = actionRows(toLabelledRows(joined).tested, action);
   const rows = joined.rows.filter((_, at) => wrong[at] === 1);
-  return new Set(rows.map((row) => indexes.get(row) as number));
+  const found = rows.map((row) => indexes.get(row) as number);
+  if (copies === undefined) return new Set(found);
+  const names = new Set(found.map((index) => copies[index]));
+  return new Set([...copies.keys()].filter((index) => names.has(copies[index])));
 }
 
 function replayAction(
@@ -138,16 +166,20 @@ function replayAction(
   { pool, join }: { readonly pool: PromisePool; readonly join: LabelJoin },
 ) {
   const { column, rows, indexes, printed } = pool;
+  const copies = copiesOf(pool, action);
   const { sureness } = actionRows({ p: printed, cameTrue: [] }, action);
   const shares = plan.actions.length;
   const isExact = plan.of === "these";
-  const draw = createPromiseDraw(printed, { ...plan, action, shares, isExact });
+  const draw = createPromiseDraw(printed, { ...plan, action, shares, isExact, copies });
   const labels = join.drawn.find((joined) => joined.column === column);
   const tested = labels ? toLabelledRows(labels).tested : { p: [], cameTrue: [] };
   const { wrong } = actionRows(tested, action);
-  for (const [at, row] of labels?.rows.entries() ?? []) {
-    const index = indexes.get(row) as number;
-    if (draw.has(index)) draw.add(index, wrong[at] === 1);
+  const indexAt = (at: number) => indexes.get(labels?.rows[at] as number) as number;
+  // Wrong ones last: if two copies have labels that differ, they are wrong in any order of the labels.
+  for (const side of [0, 1]) {
+    for (let at = 0; at < wrong.length; at += 1) {
+      if (wrong[at] === side && draw.has(indexAt(at))) draw.add(indexAt(at), side === 1);
+    }
   }
   const refuted = wrongIndexes(pool, join, action);
   return {
@@ -181,7 +213,8 @@ function replayAction(
         .filter((index) => draw.labelOf(index) !== true && !refuted.has(index))
         .map((index) => keyOf(pool, index, action));
       const unlabelled = counts.unlabelled - known.length;
-      return mostWrong < 0 ? null : { unlabelled, mostWrong, records };
+      if (mostWrong < 0) return null;
+      return { unlabelled, mostWrong, records, ...(pool.states && { hasStates: true }) };
     },
     /** Returns the id of the next record to label, and the field `draw` of its label; null at the end. */
     next: () => {

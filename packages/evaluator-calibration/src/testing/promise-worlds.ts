@@ -21,6 +21,8 @@ export interface PromiseWorld {
   readonly isExact?: boolean;
   /** So many records are wrong, all printed alike. */
   readonly wrong?: number;
+  /** How many records have each state. @default 1 */
+  readonly copies?: number;
   /** The most labels that the first promise may take in half of the rounds. */
   readonly medianLabels?: number;
 }
@@ -57,7 +59,15 @@ export const promiseWorlds: readonly PromiseWorld[] = [
     truth: () => 0.94,
     actions: ["yes"],
   },
+  ...[20, 120].flatMap((copies) => [
+    copied({ name: "yes in 50 %", pool: 2400, odds: [0, 5], copies }),
+    copied({ name: "5.2 % wrong", pool: 2400, odds: [3, 2], truth: () => 0.948, copies }),
+  ]),
 ];
+
+function copied(about: Omit<PromiseWorld, "actions"> & Partial<PromiseWorld>): PromiseWorld {
+  return { actions: ["yes"], ...about, name: `${about.name}, states of ${about.copies} records` };
+}
 
 /** Backlogs as users have them, then those at the limit of a promise: one number of wrong records, printed alike. */
 export const exactWorlds: readonly PromiseWorld[] = [
@@ -69,6 +79,9 @@ export const exactWorlds: readonly PromiseWorld[] = [
   ].map((size) => exactWorld("yes in 10 %", { odds: [-5, 4], actions: ["no"] }, size)),
   exactWorld("yes in 20 %", { odds: [-3, 3], actions: ["no"] }, { pool: 400 }),
   exactWorld("yes and no", { odds: [-1, 5], actions: ["yes", "no"] }, { pool: 1000 }),
+  ...[20, 120].map((copies) =>
+    copied(exactWorld("5 % wrong", { odds: [6, 1], truth: () => 0.95, copies }, { pool: 1200 })),
+  ),
   exactWorld("overconfident", { odds: [0, 3], printed: extreme(1.5) }, { pool: 600 }),
   exactWorld("5 % wrong", { odds: [6, 1], truth: () => 0.95 }, { pool: 400 }),
   ...[9, 10, 11, 12, 13, 15].map((wrong) =>
@@ -93,18 +106,24 @@ const bound = { maxRisk: 0.05, confidence: 0.95 };
  * @returns The labels up to the first promise, or null, and whether a promise was broken at any look.
  */
 function playWorld(
-  { pool, odds, printed = (p) => p, truth, actions, isExact = false, wrong }: PromiseWorld,
+  { pool, odds, printed = (p) => p, truth, isExact = false, wrong, ...world }: PromiseWorld,
   { seed, labels: most }: { readonly seed: number; readonly labels: number },
 ) {
+  const { actions, copies = 1 } = world;
   const random = seededRandom(seed);
-  const made = Array.from({ length: pool }, () => drawOdds(odds, random));
-  const shown = made.map((p) => Math.round(100 * printed(p)) / 100);
+  const states = Array.from({ length: pool / copies }, () => drawOdds(odds, random));
   // The draw takes the records in an order of its own.
-  const isYes = made.map((p, i) =>
-    wrong === undefined ? random() < (truth?.(shown[i] as number) ?? p) : i >= wrong,
-  );
+  const isTrue = states.map((p, i) => {
+    const shown = Math.round(100 * printed(p)) / 100;
+    return wrong === undefined ? random() < (truth?.(shown) ?? p) : i >= wrong;
+  });
+  const stateOf = (record: number) => Math.floor(record / copies);
+  const records = Array.from({ length: pool }, (_, record) => stateOf(record));
+  const shown = records.map((state) => Math.round(100 * printed(states[state] as number)) / 100);
+  const isYes = records.map((state) => isTrue[state] as boolean);
+  const shared = { seed, shares: actions.length, isExact, copies: records.map(String) };
   const parties = actions.map((action) => ({
-    draw: createPromiseDraw(shown, { ...bound, action, seed, shares: actions.length, isExact }),
+    draw: createPromiseDraw(shown, { ...bound, ...shared, action }),
     isWrong: (index: number) => isYes[index] === (action === "no"),
     risks: risksOf(shown, isYes, action),
     riskOfRest: (threshold: number, draw: PromiseDraw) => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { isAbout } from "../act-keys.ts";
+import { actKey, isAbout } from "../act-keys.ts";
 import { createPromiseDraw } from "../index.ts";
+import { stateHash } from "../math/random.ts";
 
 const asked = { action: "yes", maxRisk: 0.05, confidence: 0.95, seed: 7 } as const;
 
@@ -62,13 +63,22 @@ describe("a promise about exactly these records", () => {
   });
 });
 
-test("a promise about exactly some records is about no others", () => {
-  const these = { unlabelled: 1, mostWrong: 0, records: ["known"] };
+test("a promise about exactly some records is about no others, and if it names states about no other state", () => {
+  const act = { act: "yes", sureness: 0.99 };
   const locked = { question: "q", action: "yes", threshold: 0.9, n: 73, wrong: 0 } as const;
-  const promise = { ...locked, maxRisk: 0.05, confidence: 0.95, these };
-  expect(["known", "other", null].map((key) => isAbout(promise, key))).toEqual([
-    true,
-    false,
-    false,
-  ]);
+  const bound = { ...locked, maxRisk: 0.05, confidence: 0.95 };
+  const isAboutEach = (hasStates: boolean, known: string | null) => {
+    const records = [actKey({ ...act, id: "known", state: known })];
+    const promise = { ...bound, these: { unlabelled: 1, mostWrong: 0, records, hasStates } };
+    const asked = [
+      ["known", { text: "a" }],
+      ["known", { text: "b" }],
+      ["known", undefined],
+      ["other", { text: "a" }],
+      [undefined, { text: "a" }],
+    ] as const;
+    return asked.map(([id, state]) => isAbout(promise, { ...act, id, state }));
+  };
+  expect(isAboutEach(false, null)).toEqual([true, true, true, false, false]);
+  expect(isAboutEach(true, stateHash({ text: "a" }))).toEqual([true, false, false, false, false]);
 });

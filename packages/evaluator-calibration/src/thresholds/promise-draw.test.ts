@@ -30,6 +30,22 @@ describe.each([...promiseWorlds, ...exactWorlds])("$name", (world) => {
   });
 });
 
+test("a label counts for all records with the same state, which are drawn once, and is one label", () => {
+  const copies = printed.map((_, index) => String(index - (index % 80) + (index % 4)));
+  const draw = createPromiseDraw(printed, { ...asked, copies });
+  expect(draw.copies).toBe(1200 - 60);
+  const labelled = label(draw, 10);
+  expect(new Set(labelled.map((index) => copies[index])).size).toBe(10);
+  expect(draw.state).toMatchObject({ labelled: 10, wrong: 0 });
+  const all = label(draw, 60);
+  expect(all.length).toBe(50);
+  expect(draw.state.promised).toMatchObject({ threshold: 0.95, wrong: 0, n: 60 });
+  const last = all.at(-1) as number;
+  draw.add(last, true);
+  expect(draw.state).toMatchObject({ labelled: 60, wrong: 1 });
+  expect(printed.filter((_, index) => draw.labelOf(index) === true)).toHaveLength(20);
+});
+
 test("74 right labels at the threshold that the printed values choose promise it, and more labels lower it", () => {
   const draw = createPromiseDraw(printed, asked);
   expect(draw.regionSize).toBe(1200);

@@ -4,7 +4,7 @@ import { choosePlan, FixedRecords, planRegion } from "./fixed-records.ts";
 import { type Bound, checkShare } from "./intervals.ts";
 import { type PromiseAction, regionOf } from "./learn-then-test.ts";
 import { countRisks, toHundredths } from "./risk-coverage.ts";
-import { evidenceOfRisk, type PromiseEvidence } from "./promise-evidence.ts";
+import { evidenceOfRisk, type LabelCounts, type PromiseEvidence } from "./promise-evidence.ts";
 import { createRiskAlarm } from "./risk-alarm.ts";
 
 /** How labels are drawn for the promise of one action. */
@@ -19,6 +19,11 @@ export interface PromiseDrawOptions extends Bound {
    * about records like them. @default false
    */
   readonly isExact?: boolean;
+  /**
+   * The name of each record's state: of records with one name only one is drawn, and its label counts for each of them.
+   * @default each record has its own
+   */
+  readonly copies?: readonly string[] | undefined;
 }
 
 /** A threshold of the region, and the labels at it and above that count there. */
@@ -79,7 +84,9 @@ export class PromiseDraw {
   readonly #tests: readonly Test[];
   /** The searches: the test at which each begins, and the evidence that it takes. */
   readonly #searches: readonly { readonly start: number; readonly need: number }[];
-  /** Whether acting on a labelled record is wrong. */
+  /** The records with the same state, for each record that has any. */
+  readonly #copies = new Map<number, readonly number[]>();
+  /** Whether acting on a labelled record is wrong; each copy is there. */
   readonly #labels = new Map<number, boolean>();
   /** Drawn or labelled. */
   readonly #taken = new Set<number>();
@@ -106,6 +113,12 @@ export class PromiseDraw {
     });
     const records = [...this.#sureness.keys()].filter((index) => this.has(index));
     this.#order = shuffle(records, seededRandom(seed));
+    const { copies } = options;
+    const groups =
+      copies === undefined ? [] : Map.groupBy(records, (index) => copies[index]).values();
+    for (const group of groups) {
+      if (group.length > 1) for (const index of group) this.#copies.set(index, group);
+    }
     const start = plans === null ? -1 : choosePlan(plans.filter((plan) => plan !== null));
     this.#searches =
       plans === null ? this.#startsOf(need, printed.length) : start < 0 ? [] : [{ start, need }];
@@ -114,6 +127,11 @@ export class PromiseDraw {
   /** How many records may be acted on if their printed values are true. */
   get regionSize(): number {
     return this.#order.length;
+  }
+
+  /** How many of those have the state of another one. */
+  get copies(): number {
+    return this.regionSize - new Set(this.#order.map((index) => this.#copiesOf(index)[0])).size;
   }
 
   /** Returns whether a record may be acted on. */
@@ -137,8 +155,8 @@ export class PromiseDraw {
     const withdrawn = this.#tests.findLast(({ alarmedAt }) => alarmedAt !== null);
     const nearest = this.#nearest();
     return {
-      labelled: this.#labels.size,
-      wrong: [...this.#labels.values()].filter(Boolean).length,
+      labelled: this.#countLabels(this.#labels.keys()).n,
+      wrong: this.#countLabels(this.#labels.keys()).wrong,
       /**
        * The lowest promised threshold, and the labels that were counted there; null for none yet. Of exactly these records
        * also how many have no label, and how many of those are wrong at most.
@@ -146,8 +164,7 @@ export class PromiseDraw {
       promised: promised
         ? {
             threshold: promised.at / 100,
-            n: promised.n,
-            wrong: promised.wrong,
+            ...this.#labelsAt(promised),
             ...this.#restOf(promised),
           }
         : null,
@@ -155,14 +172,38 @@ export class PromiseDraw {
       withdrawn: withdrawn
         ? {
             threshold: withdrawn.at / 100,
-            n: withdrawn.n,
-            wrong: withdrawn.wrong,
+            ...this.#labelsAt(withdrawn),
             since: withdrawn.alarmedAt as number,
           }
         : null,
       /** About how many more labels the next lower threshold takes; null if none is in sight. */
-      more: nearest ? Math.ceil(nearest.more) : null,
+      more: nearest
+        ? Math.min(Math.ceil(nearest.more), this.#unlabelledFrom(nearest.test.at))
+        : null,
     };
+  }
+
+  /** Returns the records with the same state. */
+  #copiesOf(index: number): readonly number[] {
+    return this.#copies.get(index) ?? [index];
+  }
+
+  /** Counts the labels of some records: those of copies are one. */
+  #countLabels(indexes: Iterable<number>): LabelCounts {
+    const first = new Set(Array.from(indexes, (index) => this.#copiesOf(index)[0] as number));
+    return { n: first.size, wrong: [...first].filter((index) => this.#labels.get(index)).length };
+  }
+
+  /** Counts the labels that are the evidence of a test. */
+  #labelsAt({ at, next }: Pick<Test, "at" | "next">): LabelCounts {
+    return this.#countLabels(this.#order.slice(0, next).filter((index) => this.#isFrom(index, at)));
+  }
+
+  /** Returns how many labels a threshold and above can have yet. */
+  #unlabelledFrom(at: number): number {
+    if (this.#copies.size === 0) return Infinity;
+    const left = this.#order.filter((index) => this.#isFrom(index, at) && !this.#labels.has(index));
+    return this.#countLabels(left).n;
   }
 
   /** Returns the index of the next record to label, never one twice; null if all are drawn. */
@@ -174,7 +215,7 @@ export class PromiseDraw {
       const isFree = (record: number) => this.#isFrom(record, at) && !this.#taken.has(record);
       const index = this.#order.slice(next).find(isFree);
       if (index === undefined) continue;
-      this.#taken.add(index);
+      for (const copy of this.#copiesOf(index)) this.#taken.add(copy);
       this.#from = at / 100;
       return index;
     }
@@ -191,8 +232,10 @@ export class PromiseDraw {
       throw new RangeError(`index ${index} is not a record that may be acted on.`);
     }
     const isCorrected = (this.#labels.get(index) ?? wrong) !== wrong;
-    this.#taken.add(index);
-    this.#labels.set(index, wrong);
+    for (const copy of this.#copiesOf(index)) {
+      this.#taken.add(copy);
+      this.#labels.set(copy, wrong);
+    }
     for (const test of this.#tests) {
       if (isCorrected) Object.assign(test, noLabels);
       this.#count(test);
@@ -232,7 +275,8 @@ export class PromiseDraw {
       const chance = test.source.chanceOf(test);
       test.n += 1;
       test.wrong += Number(wrong);
-      if (test.alarm?.add(wrong, chance).alarm === true) test.alarmedAt ??= test.n;
+      if (test.alarm?.add(wrong, chance).alarm === true)
+        test.alarmedAt ??= this.#labelsAt({ at: test.at, next: test.next + 1 }).n;
       // Enough once is enough: the evidence of a broken promise ever rises so far in one of so many draws.
       test.evidence = Math.max(test.evidence, test.source.evidenceOf(test));
       if (test.evidence >= least) test.alarm ??= createRiskAlarm(this.#bound);

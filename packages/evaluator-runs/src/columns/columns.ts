@@ -106,6 +106,8 @@ export interface ResultRow {
   readonly record: ResultRecord;
   /** The kept answer; null without one. */
   readonly kept: KeptEvaluation | null;
+  /** The state that was asked about; it may have more fields than the input. */
+  readonly keptState?: unknown;
   /** Whether it was refused as too long; not known of a run in PostgreSQL. */
   readonly isRefused?: boolean;
 }

@@ -84,6 +84,18 @@ function drawNext(promises: readonly PlannedPromise[]) {
 }
 
 function limitsOf(promises: readonly PlannedPromise[]): string[] {
+  const copies = Math.max(...promises.map(({ draw }) => draw.copies));
+  return [
+    ...(copies > 0
+      ? [
+          `${printCounted(copies, "record")} of those that may be acted on have the state of another: each state is asked about once, and its label counts for all of them.`,
+        ]
+      : []),
+    ...limitsOfRecords(promises),
+  ];
+}
+
+function limitsOfRecords(promises: readonly PlannedPromise[]): string[] {
   if (promises.some(({ plan }) => plan.of === "these")) {
     return [
       "A promise about exactly these records takes 70 to 100 labels if the answers are good. It permits no act on other records.",
@@ -196,7 +208,7 @@ function newPlan({
 }: WantedPlan): PromisePlan {
   const unique = new Map(forPromise.map((one) => [`${one.question}=${one.action}`, one]));
   return {
-    version: 1,
+    version: 2,
     actions: Array.from(unique, ([name, { question, action }]) => {
       const column = columnOf(question);
       const known = column === undefined ? [] : actionsOf[column.form];

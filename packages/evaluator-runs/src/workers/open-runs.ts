@@ -72,5 +72,5 @@ export function toAnsweredRow(
   const record = toRecord(input, { evaluation: kept, error }, setup);
   // The call did not fail, and its answer is missing or was changed.
   const isLost = evaluation === null && error === null;
-  return { index, input, record, kept, isLost };
+  return { index, input, record, kept, keptState: input.state, isLost };
 }
