@@ -50,6 +50,7 @@ test("exports these names and no others", () => {
       "logprobsTransport",
       "memoryLimits",
       "mostCostUsd",
+      "priceProblem",
       "questionKinds",
       "questionSchema",
       "restOfRefusal",
@@ -62,6 +63,7 @@ test("exports these names and no others", () => {
       "transportFromEnvironment",
       "truthsOf",
       "valuesOf",
+      "wordingText",
     ]
   `);
 });

@@ -97,6 +97,7 @@ export { estimateTokens } from "./questions/tokens.ts";
 export { type BoundedEstimate, checkLength } from "./transports/call-estimate.ts";
 export type { EvaluationRequest, QuestionProblem } from "./questions/request.ts";
 export type { JsonObject, JsonValue } from "./questions/json.ts";
+export { type Wording, wordingText } from "./questions/wording.ts";
 export type { Json, NotJson, PartOf, StateOf } from "./questions/state.ts";
 
 // Failures

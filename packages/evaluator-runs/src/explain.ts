@@ -7,6 +7,7 @@ import {
   questionKinds,
   type Questions,
   valuesOf,
+  wordingText,
 } from "evaluator-client";
 import { printCount, printUsd } from "./amounts.ts";
 import type { RecordSource } from "./input/record-source.ts";
@@ -87,7 +88,7 @@ function describeEntry(
         .map((value) => ["calibrated", summary(value)]),
       ...(hasConfidence ? [["confidence", print(confidence)]] : []),
     ];
-    const head = `${toPrintable(id)} (${question.type}): ${toPrintable(question.instructions)}\n`;
+    const head = `${toPrintable(id)} (${question.type}): ${toPrintable(wordingText(question.instructions))}\n`;
     const shares = values.flatMap((value) => shareRows(question, value));
     return `${head}${indented(rows)}${indented(shares)}`;
   });
@@ -129,7 +130,7 @@ function shareRows({ criteria }: Question, value: AnswerValue): string[][] {
   return Object.entries(criteria ?? {}).map(([name, text]) => [
     value.value[name]?.toFixed(2) ?? "-",
     toPrintable(name),
-    toPrintable(text ?? ""),
+    toPrintable(wordingText(text ?? null)),
   ]);
 }
 

@@ -163,20 +163,11 @@ test("sends questions as text, without null descriptions", async () => {
   });
 });
 
-const which = { type: "choice", instructions: "Which?" } as const;
 const how = { type: "score", instructions: "How?" } as const;
-test.each<[string, DecisionQuestion, string]>([
-  ["no instructions", { type: "choice", criteria: { a: "A" } }, "instructions"],
-  ["null instructions", { ...how, instructions: null, criteria: ["a"] }, "instructions"],
-  ["JSON instructions", { type: "boolean", instructions: { ask: "?" } }, "instructions"],
-  ["a description in a list", { ...which, criteria: { a: ["A"] } }, 'option "a"'],
-  ["a null level", { ...how, criteria: ["a", null] }, 'level "1"'],
-  [
-    "a JSON criterion",
-    { type: "boolean", instructions: "?", criteria: { true: {} } },
-    'criterion "true"',
-  ],
-])("rejects a question with %s, and names it", async (_, question, where) => {
+test.each<[string, DecisionQuestion]>([
+  ["no instructions", { type: "choice", criteria: { a: "A" } }],
+  ["null instructions", { ...how, instructions: null, criteria: ["a"] }],
+])("rejects a question with %s, and names it", async (_, question) => {
   const { model, bodies } = answeringModel();
   const failure = decide({
     model,
@@ -186,7 +177,7 @@ test.each<[string, DecisionQuestion, string]>([
   await expect(failure).rejects.toBeInstanceOf(InvalidRequestError);
   await expect(failure).rejects.toMatchObject({
     questionId: "odd",
-    message: expect.stringContaining(`The question "odd" has no text as its ${where}`),
+    message: expect.stringContaining('The question "odd" has no instructions'),
   });
   expect(bodies).toEqual([]);
 });

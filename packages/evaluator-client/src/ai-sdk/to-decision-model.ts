@@ -157,7 +157,6 @@ function toJson(value: unknown): string {
   throw new InvalidRequestError("The state has a JSON part that is not a JSON value.");
 }
 
-// Instructions that are not text are rejected and not rewritten: other words are another question.
 function fromDecisionQuestions(questions: DecisionCall["questions"]): Questions {
   const entries = Object.entries(questions).map(([id, each]) => [id, fromQuestion(id, each)]);
   return Object.fromEntries(entries) as Questions;
@@ -172,24 +171,14 @@ function fromQuestion(id: string, question: DecisionQuestion): Question {
   const type = supportedQuestionTypes.find((supported) => supported === question.type);
   if (type === undefined)
     return reject(id, `asks for a ${question.type}; ask ${supportedQuestionTypes.join(", ")}`);
-  const textOf = (content: unknown, where: string) =>
-    typeof content === "string"
-      ? content
-      : reject(id, `has no text as its ${where}; an evaluator takes strings only`);
-  const instructions = textOf(question.instructions, "instructions");
+  const { instructions = null } = question;
+  if (instructions === null) return reject(id, "has no instructions; write the question");
+  const criteria = "criteria" in question ? question.criteria : undefined;
+  if (questionKinds[type].limit !== null) return { type, instructions, criteria } as Question;
   // A question without keys does not need its criteria.
-  const { limit } = questionKinds[type];
-  const isOptional = limit === null;
-  const unit = limit?.unit ?? "criterion";
-  const given = ("criteria" in question && question.criteria) || {};
-  const described = Object.entries(given).filter(([, text]) => !isOptional || text != null);
-  const texts = described.map(([key, text]) => {
-    const needsNone = text === null && !Array.isArray(given);
-    return [key, needsNone ? null : textOf(text, `${unit} ${quoteName(key)}`)];
-  });
-  if (isOptional && texts.length === 0) return { type, instructions } as Question;
-  const criteria = Array.isArray(given) ? texts.map(([, text]) => text) : Object.fromEntries(texts);
-  return { type, instructions, criteria };
+  const described = Object.entries(criteria ?? {}).filter(([, text]) => text != null);
+  if (described.length === 0) return { type, instructions } as Question;
+  return { type, instructions, criteria: Object.fromEntries(described) } as Question;
 }
 
 function reject(questionId: string, what: string): never {

@@ -196,18 +196,21 @@ function isIndex(key: string): boolean {
   return /^(?:0|[1-9]\d{0,9})$/.test(key);
 }
 
-/** Returns a frozen copy of plain data, or the data itself if it is frozen. */
-export function frozenCopy<TData>(data: TData): TData {
-  if (isFrozen(data)) return data;
-  if (Array.isArray(data)) return Object.freeze(data.map(frozenCopy)) as TData;
-  if (!isRecord(data)) return data;
-  const entries = Object.entries(data).map(([key, item]) => [key, frozenCopy(item)]);
-  return Object.freeze(Object.fromEntries(entries)) as TData;
+/** Returns a frozen copy of plain data, or the data itself if it is frozen; anything else in it stays for a check. */
+export function frozenCopy<TData>(data: TData, levels = MOST_LEVELS): TData {
+  if (isFrozen(data, levels) || levels === 0) return data;
+  const copy = (item: unknown) => frozenCopy(item, levels - 1);
+  if (Array.isArray(data)) return Object.freeze(data.map(copy)) as TData;
+  if (!isPlainObject(data)) return data;
+  const entries = Object.entries(data).map(([key, item]) => [key, copy(item)] as const);
+  const isOrdered = inOrder.has(data);
+  return (isOrdered ? recordInOrder(entries) : Object.freeze(Object.fromEntries(entries))) as TData;
 }
 
-function isFrozen(data: unknown): boolean {
+function isFrozen(data: unknown, levels: number): boolean {
   if (typeof data !== "object" || data === null) return true;
-  return Object.isFrozen(data) && Object.values(data).every(isFrozen);
+  if (levels === 0 || !Object.isFrozen(data)) return false;
+  return Object.values(data).every((item) => isFrozen(item, levels - 1));
 }
 
 const MAX_LENGTH = 60;

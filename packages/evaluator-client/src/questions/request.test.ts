@@ -75,7 +75,11 @@ test.each<[string, unknown, string]>([
   ["white space for instructions", choice(" \n\u00a0", { a: "a" }), "has empty instructions"],
   ["no instructions", { type: "boolean" }, 'at "instructions"'],
   ["a description that is no text", choice("which?", { a: 1 } as never), 'at "criteria.a"'],
-  ["a null level", score("how much?", [null] as never), 'at "criteria.0"'],
+  ["a level that is no text", score("how much?", [1] as never), 'at "criteria.0"'],
+  ["null for its instructions", boolean(null as never), 'at "instructions"'],
+  ["a date in its instructions", boolean({ at: new Date(0) } as never), 'at "instructions"'],
+  ["instructions in a cycle", boolean(cyclic as never), 'at "instructions"'],
+  ["a cycle in a level", score("how much?", [Object.freeze([cyclic])] as never), "criteria.0"],
   ["an unknown field", { ...boolean("scam?"), weight: 2 }, "Unrecognized key"],
 ])("rejects a question with %s and names it", (_, question, message) => {
   const error = failureOf({ state: "text", questions: { first: boolean("ok?"), odd: question } });

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { InvalidRequestError } from "../errors.ts";
 import { copyJson, Flaw, frozenCopy, isRecord, quoteName, recordOf, sortedKeyOf } from "./json.ts";
+import { wordingText } from "./wording.ts";
 import { kindList, type Question, questionKinds, type Questions, questionSchema } from "./kinds.ts";
 import type { QuestionLimits } from "./kinds/kind.ts";
 import { checkForImage, copyParts, type ImageSupport, type State } from "./state.ts";
@@ -111,7 +112,8 @@ function problemOfOne(question: Question, limits: QuestionLimits): string | null
       issue.path.length === 0 ? "" : ` at ${quoteName(issue.path.map(String).join("."))}`;
     return `is not a ${kindList} question${where}: ${issue.message}`;
   }
-  if (!/\S/.test(question.instructions)) return "has empty instructions; write the question";
+  if (!/\S/.test(wordingText(question.instructions)))
+    return "has empty instructions; write the question";
   const kind = questionKinds[question.type];
   const { limit } = kind;
   if (limit === null) return null;
@@ -173,6 +175,7 @@ function isCopy(copy: unknown, value: unknown): boolean {
   if (copy === value) return true; // frozen data is not copied
   if (typeof copy !== "object" || copy === null) return false;
   if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(copy) !== Array.isArray(value)) return false;
   const copied = Object.keys(copy);
   const keys = Object.keys(value);
   if (keys.length !== copied.length) return false;

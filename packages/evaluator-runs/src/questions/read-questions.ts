@@ -14,6 +14,7 @@ import {
   questionKinds,
   questionSchema,
   type Questions,
+  wordingText,
 } from "evaluator-client";
 import {
   findNodeAtLocation,
@@ -193,7 +194,7 @@ function checkQuestion(id: string, question: unknown, report: Report): void {
 }
 
 function checkTexts(id: string, question: Question, report: Report): void {
-  if (!/\S/.test(question.instructions)) {
+  if (!/\S/.test(wordingText(question.instructions))) {
     report([id, "instructions"], `is empty; ${howTo.instructions}`);
   }
   const kind = questionKinds[question.type];

@@ -1,23 +1,24 @@
 import * as z from "zod/mini";
 import { checkProbability, frozenCopy, probability } from "../json.ts";
+import { type Wording, wordingSchema, wordingText } from "../wording.ts";
 import type { KindOf } from "./kind.ts";
 
 /** A yes/no question; `criteria` is left out in the contract and understood by the vendor (field fact). */
 export const booleanQuestionSchema = /* @__PURE__ */ (() =>
   z.strictObject({
     type: z.literal("boolean"),
-    instructions: z.string(),
+    instructions: wordingSchema(),
     criteria: z.optional(
-      z.strictObject({ true: z.optional(z.string()), false: z.optional(z.string()) }),
+      z.strictObject({ true: z.optional(wordingSchema()), false: z.optional(wordingSchema()) }),
     ),
   }))();
 /** See {@link booleanQuestionSchema}. */
 export interface BooleanQuestion {
   readonly type: "boolean";
-  /** The question text. */
-  readonly instructions: string;
+  /** The question. */
+  readonly instructions: Wording;
   /** What counts as yes and as no. */
-  readonly criteria?: { readonly true?: string; readonly false?: string };
+  readonly criteria?: { readonly true?: Wording; readonly false?: Wording };
 }
 
 /** The answer to a boolean question: the probability of yes. */
@@ -38,7 +39,7 @@ export interface BooleanAnswer {
  * ```
  */
 export function boolean(
-  instructions: string,
+  instructions: Wording,
   criteria?: BooleanQuestion["criteria"],
 ): BooleanQuestion {
   return frozenCopy({ type: "boolean", instructions, ...(criteria !== undefined && { criteria }) });
@@ -54,7 +55,7 @@ export const booleanKind = {
   check: (_, answer) => checkProbability(answer["probability"]),
   values: () => [{ name: "probability", form: "probability", of: (one) => one.probability }],
   truths: ({ criteria = {} }) => [
-    { truth: true, name: "yes", description: criteria.true ?? "" },
-    { truth: false, name: "no", description: criteria.false ?? "" },
+    { truth: true, name: "yes", description: wordingText(criteria.true ?? null) },
+    { truth: false, name: "no", description: wordingText(criteria.false ?? null) },
   ],
 } satisfies KindOf<BooleanQuestion, BooleanAnswer>;

@@ -1,15 +1,16 @@
 import * as z from "zod/mini";
 import { checkProbability, frozenCopy, probability } from "../json.ts";
+import { type Wording, wordingSchema } from "../wording.ts";
 import type { KindOf } from "./kind.ts";
 
 /** A question for the place of a thing in an image; the vendor's API takes it (its model 1.14, third parties' clients). */
 export const boxQuestionSchema = /* @__PURE__ */ (() =>
-  z.strictObject({ type: z.literal("box"), instructions: z.string() }))();
+  z.strictObject({ type: z.literal("box"), instructions: wordingSchema() }))();
 /** See {@link boxQuestionSchema}. */
 export interface BoxQuestion {
   readonly type: "box";
   /** The thing to find. */
-  readonly instructions: string;
+  readonly instructions: Wording;
   readonly criteria?: undefined;
 }
 
@@ -38,7 +39,7 @@ export interface BoxAnswer {
  * box("the coffee mug");
  * ```
  */
-export function box(thing: string): BoxQuestion {
+export function box(thing: Wording): BoxQuestion {
   return frozenCopy({ type: "box", instructions: thing });
 }
 

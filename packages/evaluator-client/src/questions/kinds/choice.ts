@@ -10,22 +10,23 @@ import {
   roundingError,
   TOLERANCE,
 } from "../json.ts";
+import { type Wording, wordingSchema, wordingText } from "../wording.ts";
 import type { NonEmpty, KindOf } from "./kind.ts";
 
 /** A question that picks one of named options; names and descriptions are both read by the model. */
 export const choiceQuestionSchema = /* @__PURE__ */ (() =>
   z.strictObject({
     type: z.literal("choice"),
-    instructions: z.string(),
-    criteria: recordOf(z.nullable(z.string())),
+    instructions: wordingSchema(),
+    criteria: recordOf(z.nullable(wordingSchema())),
   }))();
 /** See {@link choiceQuestionSchema}. */
 export interface ChoiceQuestion<TOption extends string = string> {
   readonly type: "choice";
-  /** The question text. */
-  readonly instructions: string;
+  /** The question. */
+  readonly instructions: Wording;
   /** Option name to description, at least one; null if the name says enough. */
-  readonly criteria: Readonly<Record<TOption, string | null>>;
+  readonly criteria: Readonly<Record<TOption, Wording | null>>;
 }
 
 /** The answer to a choice question: the picked option and a probability for every option. */
@@ -47,7 +48,7 @@ export interface ChoiceAnswer<TOption extends string = string> {
 /** Options in the order in which the model reads them, each a name and a description. */
 export type OptionList<TOption extends string = string> = readonly (readonly [
   TOption,
-  string | null,
+  Wording | null,
 ])[];
 
 /**
@@ -62,9 +63,9 @@ export type OptionList<TOption extends string = string> = readonly (readonly [
  * ```
  */
 export function choice<const TOption extends string>(
-  instructions: string,
+  instructions: Wording,
   criteria:
-    | (Readonly<Record<TOption, string | null>> & NonEmpty<Record<TOption, unknown>>)
+    | (Readonly<Record<TOption, Wording | null>> & NonEmpty<Record<TOption, unknown>>)
     | OptionList<TOption>,
 ): ChoiceQuestion<TOption> {
   const options = Array.isArray(criteria) ? fromList<TOption>(criteria) : criteria;
@@ -126,6 +127,6 @@ export const choiceKind = {
     Object.entries(criteria).map(([name, description]) => ({
       truth: name,
       name,
-      description: description ?? "",
+      description: wordingText(description),
     })),
 } satisfies KindOf<ChoiceQuestion, ChoiceAnswer>;

@@ -8,21 +8,24 @@ import {
   roundingError,
   TOLERANCE,
 } from "../json.ts";
+import { type Wording, wordingSchema, wordingText } from "../wording.ts";
 import type { NonEmpty, KindOf } from "./kind.ts";
 
 /** A question that places the state on ordered levels; the position in the list is the level index. */
 export const scoreQuestionSchema = /* @__PURE__ */ (() =>
   z.strictObject({
     type: z.literal("score"),
-    instructions: z.string(),
-    criteria: z.array(z.string()),
+    instructions: wordingSchema(),
+    criteria: z.array(z.nullable(wordingSchema())),
   }))();
+type Levels = readonly (Wording | null)[];
+
 /** See {@link scoreQuestionSchema}. */
-export interface ScoreQuestion<TLevels extends readonly string[] = readonly string[]> {
+export interface ScoreQuestion<TLevels extends Levels = Levels> {
   readonly type: "score";
-  /** The question text. */
-  readonly instructions: string;
-  /** Level sentences from index 0 up, at least one. */
+  /** The question. */
+  readonly instructions: Wording;
+  /** Level sentences from index 0 up, at least one; null if the index says enough. */
   readonly criteria: TLevels;
 }
 
@@ -43,7 +46,7 @@ export interface ScoreAnswer<TLevelIndex extends string = string> {
 }
 
 /** The level indexes of a list of levels as strings: `"0" | "1"` for two levels written in place. */
-export type LevelIndex<TLevels extends readonly string[]> = number extends TLevels["length"]
+export type LevelIndex<TLevels extends Levels> = number extends TLevels["length"]
   ? string
   : Extract<keyof TLevels, `${number}`>;
 
@@ -54,8 +57,8 @@ export type LevelIndex<TLevels extends readonly string[]> = number extends TLeve
  * score("How important is it?", ["ignore: nothing to do", "high: reply within days"]);
  * ```
  */
-export function score<const TLevels extends readonly string[]>(
-  instructions: string,
+export function score<const TLevels extends Levels>(
+  instructions: Wording,
   criteria: TLevels & NonEmpty<TLevels>,
 ): ScoreQuestion<TLevels> {
   return frozenCopy({ type: "score", instructions, criteria });
@@ -100,7 +103,11 @@ export const scoreKind = {
     ];
   },
   truths: ({ criteria }) =>
-    criteria.map((description, level) => ({ truth: level, name: String(level), description })),
+    criteria.map((level, index) => ({
+      truth: index,
+      name: String(index),
+      description: wordingText(level),
+    })),
 } satisfies KindOf<ScoreQuestion, ScoreAnswer>;
 
 interface Filling {

@@ -5,6 +5,7 @@ import type { BooleanQuestion } from "../../questions/kinds/boolean.ts";
 import type { ChoiceQuestion } from "../../questions/kinds/choice.ts";
 import type { ScoreQuestion } from "../../questions/kinds/score.ts";
 import { isRecord, quoteName } from "../../questions/json.ts";
+import { wordingText } from "../../questions/wording.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import { isImage, type StatePart } from "../../questions/state.ts";
 import type { DirectForm, DirectReply } from "./direct-wire.ts";
@@ -36,10 +37,11 @@ const decisionKinds = {
       probabilities: z.array(z.object({ value: z.string(), probability })),
     }),
     toQuestion: ({ instructions, criteria }: ChoiceQuestion) => ({
-      instructions,
-      choices: Object.entries(criteria).map(([value, description]) =>
-        description ? { value, description } : { value },
-      ),
+      instructions: wordingText(instructions),
+      choices: Object.entries(criteria).map(([value, wording]) => {
+        const description = wordingText(wording);
+        return description === "" ? { value } : { value, description };
+      }),
     }),
   },
   score: {
@@ -51,8 +53,8 @@ const decisionKinds = {
       probabilities: z.array(z.object({ value: z.number(), probability })),
     }),
     toQuestion: ({ instructions, criteria }: ScoreQuestion) => ({
-      instructions,
-      levels: criteria.map((label) => ({ label })),
+      instructions: wordingText(instructions),
+      levels: criteria.map((level) => ({ label: wordingText(level) })),
     }),
   },
   boolean: {
@@ -132,9 +134,10 @@ function namesOf(questions: Questions): readonly string[] {
 
 /** The form has no field for what counts as yes and as no, so the question contains it. */
 function withMeanings({ instructions, criteria = {} }: BooleanQuestion) {
-  const yes = criteria.true === undefined ? "" : ` It is so when: ${criteria.true}`;
-  const no = criteria.false === undefined ? "" : ` It is not so when: ${criteria.false}`;
-  return `${instructions}${yes}${no}`;
+  const { true: yes, false: no } = criteria;
+  const ofYes = yes === undefined ? "" : ` It is so when: ${wordingText(yes)}`;
+  const ofNo = no === undefined ? "" : ` It is not so when: ${wordingText(no)}`;
+  return `${wordingText(instructions)}${ofYes}${ofNo}`;
 }
 
 /** Maps a response. Answers belong to questions by name and by order. */

@@ -1,5 +1,6 @@
 import { InvalidResponseError, RefusalError } from "../../errors.ts";
 import { isRecord, textAt, valueAt } from "../../questions/json.ts";
+import { mapWordings, wordingText } from "../../questions/wording.ts";
 import type { KindName, Questions } from "../../questions/kinds.ts";
 import type { BooleanQuestion } from "../../questions/kinds/boolean.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
@@ -44,7 +45,8 @@ const geminiKinds: Partial<Record<KindName, (question: never) => object>> = {
 
 const toQuestionsJson = perQuestions((questions) => {
   const entries = Object.entries(questions).map(([id, question]) => {
-    return [id, geminiKinds[question.type]?.(question as never) ?? question];
+    const texts = mapWordings(question, (wording) => wording && wordingText(wording));
+    return [id, geminiKinds[question.type]?.(texts as never) ?? texts];
   });
   return JSON.stringify(Object.fromEntries(entries));
 });

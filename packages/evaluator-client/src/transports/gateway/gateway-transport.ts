@@ -1,6 +1,7 @@
 import { headerOf, type JsonResponse } from "../../http/http-response.ts";
 import { rejectOption } from "../../options.ts";
 import { textAt, valueAt } from "../../questions/json.ts";
+import { mapWordings, wordingText } from "../../questions/wording.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import {
   type ImageData,
@@ -117,10 +118,13 @@ function toEvaluationBody({ state, questions }: EvaluationRequest): string {
   return `{"state":${JSON.stringify(state)},"questions":${toDescribedJson(questions)}}`;
 }
 
-/** Each option of the contract's wire has a description (contract section 2.2), if only an empty one. */
-const toDescribedJson = perQuestions((questions) =>
-  JSON.stringify(questions, (_, value: unknown) => value ?? ""),
-);
+/** All wordings of the contract's wire are texts (contract section 2.2), if only empty ones. */
+const toDescribedJson = perQuestions((questions) => {
+  const entries = Object.entries(questions).map(([id, question]) => {
+    return [id, mapWordings(question, wordingText)];
+  });
+  return JSON.stringify(Object.fromEntries(entries));
+});
 
 /** Returns the body of the successor's wire: its state is a list of parts. */
 function toDecisionBody({ state, questions }: EvaluationRequest): string {

@@ -2,6 +2,7 @@ import { loadFixtures } from "../../testing/replay-exchanges.ts";
 import { expect, test } from "vitest";
 import { createEvaluator } from "../../create-evaluator.ts";
 import { AuthenticationError, RateLimitError, StatusError } from "../../errors.ts";
+import { wordingText } from "../../questions/wording.ts";
 import type { Evaluation } from "../../evaluation.ts";
 import type { EvaluationRequest } from "../../questions/request.ts";
 import type { Questions } from "../../questions/kinds.ts";
@@ -28,7 +29,10 @@ function opinionIn({ answers }: Pick<Evaluation, "answers">, questions: Question
         return (option === "yes" ? answer.probability : 1 - answer.probability) + 1e-9;
       }
       const criteria = Object.entries(question?.criteria ?? {}).map(([key, text]) => {
-        return [key, question?.type === "choice" ? `${key}: ${text}`.trim() : text];
+        return [
+          key,
+          question?.type === "choice" ? `${key}: ${wordingText(text)}`.trim() : text,
+        ] as const;
       });
       const key = criteria.find(([, text]) => text === option)?.[0] ?? undefined;
       const probabilities = (answer as { probabilities: Record<string, number> }).probabilities;

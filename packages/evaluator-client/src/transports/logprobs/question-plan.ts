@@ -1,4 +1,5 @@
 import { InvalidRequestError } from "../../errors.ts";
+import { type Wording, wordingText } from "../../questions/wording.ts";
 import { type KindName, type Question, questionKinds } from "../../questions/kinds.ts";
 import type { BooleanQuestion } from "../../questions/kinds/boolean.ts";
 import type { ChoiceQuestion } from "../../questions/kinds/choice.ts";
@@ -114,8 +115,8 @@ function byKey(keys: readonly string[], probabilities: readonly number[]): objec
 }
 
 function planChoice({ instructions, criteria }: ChoiceQuestion, debias: Debias): QuestionPlan {
-  const texts = Object.entries(criteria).map(([name, text]) =>
-    text === null ? name : `${name}: ${text}`,
+  const texts = Object.entries(criteria).map(([name, wording]) =>
+    wording === null ? name : `${name}: ${wordingText(wording)}`,
   );
   const shown = { instructions, debias, labels: letters, words: optionWords };
   if (texts.length <= MOST_LETTERS) return { whole: choiceReadings(texts, shown) };
@@ -144,7 +145,7 @@ function upTo(count: number): number[] {
 }
 
 interface ShownOptions {
-  readonly instructions: string;
+  readonly instructions: Wording;
   readonly debias: Debias;
   readonly labels: readonly string[];
   readonly words: typeof optionWords;
@@ -168,7 +169,7 @@ function scoreReadings({ instructions, criteria }: ScoreQuestion, debias: Debias
   const labels = Object.keys(criteria);
   const readings = arrange(criteria.length, debias, 0).map((optionOf): Reading => {
     // The order is its own inverse, so the label of a level is found in the same list.
-    const lines = criteria.map((text, level) => listed(String(optionOf[level]), text));
+    const lines = criteria.map((text, level) => listed(String(optionOf[level]), wordingText(text)));
     const prompt = listPrompt(instructions, lines, levelWords);
     return { prompt, labels, foldsCase: false, optionOf };
   });
@@ -180,7 +181,7 @@ function booleanReadings({ instructions, criteria = {} }: BooleanQuestion, debia
   const meanings = `${meaningOf("yes", criteria.true)}${meaningOf("no", criteria.false)}`;
   const proposals = debias === "raw" ? ["yes"] : ["yes", "no"];
   const readings = proposals.map((proposed): Reading => {
-    const prompt = `Question: ${instructions}
+    const prompt = `Question: ${wordingText(instructions)}
 ${meanings}
 Is the answer to this question ${proposed}? Reply with yes or no and nothing else.`;
     const optionOf = proposed === "yes" ? [1, 0] : [0, 1];
@@ -215,11 +216,11 @@ const levelWords = {
 };
 
 function listPrompt(
-  instructions: string,
+  instructions: Wording,
   lines: readonly string[],
   { heading, reply }: typeof optionWords,
 ): string {
-  return `Question: ${instructions}
+  return `Question: ${wordingText(instructions)}
 
 ${heading}
 ${lines.join("\n")}
@@ -231,8 +232,9 @@ function listed(label: string, text = ""): string {
   return `${label}) ${oneLine(text)}`;
 }
 
-function meaningOf(answer: string, text: string | undefined): string {
-  return text === undefined ? "" : `\nThe answer is ${answer} when: ${oneLine(text)}`;
+function meaningOf(answer: string, wording: Wording | undefined): string {
+  if (wording === undefined) return "";
+  return `\nThe answer is ${answer} when: ${oneLine(wordingText(wording))}`;
 }
 
 function oneLine(text: string): string {
