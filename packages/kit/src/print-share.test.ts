@@ -17,6 +17,7 @@ test.each([
   [0.35, "35 %", "35 %"],
   [1 - 0.999, "0.1 %", "0.1 %"],
   [0.01234567, "1.2346 %", "1.2345 %"],
+  [0.01234511, "1.2346 %", "1.2345 %"],
   [0.9999999, "100 %", "99.9999 %"],
 ])("%s is at most %s and at least %s", (share, most, least) => {
   expect([printAtMost(share), printAtLeast(share)]).toEqual([most, least]);
