@@ -70,7 +70,7 @@ function replyRoute(
     const call = { ...callOf(c, api.name), repairs: request.repairs };
     const passed = { ...api, ...request };
     checkSupport(passed, call, routing);
-    if (call.budget !== null) checkPrice(request.body);
+    if (call.budget !== null) checkPrice(request.body, api);
     const asked = { ...request, passed };
     const chosen = await choose(api, asked, call);
     const { plan, planned } = router.plans.planFor(chosen.decision, asked, call.key);
@@ -117,14 +117,8 @@ function replyRoute(
   };
 }
 
-/** The values of fields with which no token costs more than its price. */
-const cheapValues: Readonly<Record<string, readonly unknown[]>> = {
-  service_tier: ["auto", "default", "standard", "standard_only", "flex"],
-  speed: ["standard"],
-};
-
 /** @throws HttpError (400) for a field that makes tokens dearer. */
-function checkPrice(body: ApiRequest["body"]): void {
+function checkPrice(body: ApiRequest["body"], { cheapValues }: Api): void {
   for (const [field, values] of Object.entries(cheapValues)) {
     if (values.includes(body[field] ?? values[0])) continue;
     const message = "makes a reply dearer, and the key has a budget; leave it out";

@@ -18,6 +18,8 @@ export interface Api {
   readonly count: { readonly path: string; readonly absent: object } | null;
   /** The status of an overloaded service. */
   readonly overloadedStatus: 503 | 529;
+  /** The values of fields with which no token costs more than its price. */
+  readonly cheapValues: Readonly<Record<string, readonly unknown[]>>;
   /** The client's own model names, which mean `auto` or the cheapest tier. */
   readonly clientModels: RegExp;
   /** Reads a body. @throws HttpError (400) with the path of a wrong field, and an alternative. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { oneUpstream, upstreamTypes } from "../testing/one-upstream.ts";
+import { oneUpstream, upstreamNames } from "../testing/one-upstream.ts";
 
 const legal = {
   "openai-chat": /^.{1,40}$/,
@@ -79,7 +79,7 @@ function idsIn(value: unknown): { calls: string[]; results: string[] } {
   return found;
 }
 
-const pairs = upstreamTypes.flatMap(([type]) => apis.map((api) => [api, type] as const));
+const pairs = upstreamNames.flatMap((type) => apis.map((api) => [api, type] as const));
 
 test.each(pairs)(
   "each call of %s has an id that %s takes, and its result the same",

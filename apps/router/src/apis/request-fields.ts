@@ -3,6 +3,12 @@ import { z } from "zod";
 import type { JsonSchema } from "../conversation/conversation.ts";
 import { isOwnNetwork } from "../own-network.ts";
 
+/** The values of fields with which no token costs more than its price, in all APIs: some services mix them. */
+export const cheapValues = {
+  service_tier: ["auto", "default", "standard", "standard_only", "flex"],
+  speed: ["standard"],
+};
+
 /** A name or an id. */
 export const name = z.string().min(1);
 /** A text, or none. */

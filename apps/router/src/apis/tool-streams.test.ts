@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { oneUpstream, upstreamTypes } from "../testing/one-upstream.ts";
+import { oneUpstream, upstreamNames } from "../testing/one-upstream.ts";
 
-type Type = (typeof upstreamTypes)[number][0];
+type Type = (typeof upstreamNames)[number];
 
 /** A tool call of a service: its id and the pieces of its arguments. */
 interface Called {
@@ -108,7 +108,7 @@ const tools = {
 };
 
 const apis = ["chat", "messages", "responses"] as const;
-const pairs = upstreamTypes.flatMap(([type]) => apis.map((api) => [api, type] as const));
+const pairs = upstreamNames.flatMap((type) => apis.map((api) => [api, type] as const));
 const made: unknown = expect.stringMatching(/^[\w-]{10,}$/);
 
 /** Returns the ids and arguments of the calls that a client finds. */

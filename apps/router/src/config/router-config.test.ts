@@ -2,6 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
+import { upstreamTypes } from "../conversation/upstream-types.ts";
 import { redactor } from "../reply/redactor.ts";
 import { parseRouterOptions } from "../router-options.ts";
 import {
@@ -13,6 +14,13 @@ import {
   readConfig,
 } from "../testing/read-config.ts";
 import { readRouterConfig } from "./router-config.ts";
+
+test("the README lists the types of upstreams", async () => {
+  const readme = await readFile(new URL("../../README.md", import.meta.url), "utf8");
+  const names = Object.keys(upstreamTypes).map((name) => `\`${name}\``);
+  const row = `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+  expect(readme).toMatch(new RegExp(`\\| \`type\` +\\| ${row} +\\|`));
+});
 
 /** The file of the README. */
 async function documentedFile(): Promise<string> {

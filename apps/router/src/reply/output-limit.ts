@@ -10,18 +10,25 @@ interface LimitedCall {
 
 /** Writes the limit of a reply's tokens into a body, in the form that a service and its model take. */
 export function limitOutput(body: string, { type, ...call }: LimitedCall): string {
-  return limits[type](body, call);
+  return limits[type].write(body, call);
 }
 
 const unchanged = (body: string) => body;
 
-const limits: Readonly<
-  Record<UpstreamType, (body: string, call: Omit<LimitedCall, "type">) => string>
-> = {
-  gateway: unchanged,
-  "openai-chat": limitChat,
-  "openai-responses": unchanged,
-  anthropic: (body, { most }) => (most === undefined ? body : limitThinking(body, most)),
+interface OutputLimit {
+  readonly write: (body: string, call: Omit<LimitedCall, "type">) => string;
+  /** The fields of a client's body with a limit. */
+  readonly names: readonly string[];
+}
+
+const limits: Readonly<Record<UpstreamType, OutputLimit>> = {
+  gateway: { write: unchanged, names: [] },
+  "openai-chat": { write: limitChat, names: ["max_tokens", "max_completion_tokens"] },
+  "openai-responses": { write: unchanged, names: ["max_output_tokens"] },
+  anthropic: {
+    write: (body, { most }) => (most === undefined ? body : limitThinking(body, most)),
+    names: ["max_tokens"],
+  },
 };
 
 function limitChat(body: string, { model }: Pick<LimitedCall, "model">): string {
@@ -50,7 +57,7 @@ function limitThinking(text: string, most: number): string {
   return given > 0 ? JSON.stringify({ ...body, max_tokens: most, ...limited }) : text;
 }
 
-const limitNames = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
+const limitNames = [...new Set(Object.values(limits).flatMap(({ names }) => names))];
 
 /** Returns the limits of a body that pass the most output of a model, which services refuse, cut to it. */
 export function cutLimits(body: Readonly<Record<string, unknown>>, most = Infinity) {

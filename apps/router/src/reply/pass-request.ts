@@ -5,7 +5,7 @@ import { BrokenReplyError, MAX_REPLY_BYTES, noReply, tooLarge } from "./broken-r
 import { callModel } from "./call-model.ts";
 import { fitEfforts } from "./efforts.ts";
 import { cutLimits } from "./output-limit.ts";
-import { asksForUsage, checkWholeReply, PassedEvents } from "./passed-events.ts";
+import { asksForUsage, checkWholeReply, PassedEvents, passedHeaders } from "./passed-events.ts";
 import type { PassedRequest } from "./passed-request.ts";
 import { isStreamText } from "./plain-events.ts";
 import { readBody } from "./read-body.ts";
@@ -36,7 +36,9 @@ export async function passRequest(
   const isHidden = isStreamed && !asksForUsage(upstreamType, body);
   const counted = isHidden && { stream_options: { ...options, include_usage: true } };
   const change = (request: ProviderRequest): ProviderRequest => {
-    const own = passedHeaders.map((name) => [name, header?.(name)]).filter(([, value]) => value);
+    const own = Array.from(passedHeaders, (name) => [name, header?.(name)]).filter(
+      ([, value]) => value,
+    );
     const isOpen = !isHidden || "stream_options" in body;
     const open = isOpen ? json : json.replace("{", '{"stream_options":{},');
     // Not kept while the reply flows.
@@ -87,6 +89,3 @@ export async function passRequest(
   await attempt.send(redact(whole));
   return null;
 }
-
-/** Headers that change a reply in its form. No other one is passed: the client's key is the router's. */
-const passedHeaders = ["anthropic-beta", "anthropic-version", "openai-beta"];

@@ -24,6 +24,12 @@ interface Form {
   readonly fewest: 0 | 1;
   /** Whether a body asks for the usage of a stream. */
   readonly asksForUsage: (body: PassedRequest["body"]) => boolean;
+  /** In an event that may be a failure. */
+  readonly failure: RegExp;
+  /** The fields with a text. */
+  readonly texts: readonly string[];
+  /** The client's headers that change a reply in its form. */
+  readonly headers: readonly string[];
 }
 
 /** The events of each API. A quote in a text has a backslash, so that no text looks like a field. */
@@ -34,6 +40,9 @@ const forms: Readonly<Record<ClientApiType, Form>> = {
     list: "choices",
     fewest: 1,
     asksForUsage: (body) => Object(body["stream_options"])["include_usage"] === true,
+    failure: /"error":\s*[{"]|"finish_reason":\s*"(?:error|malformed_function_call)"/i,
+    texts: ["content", "reasoning", "reasoning_content", "refusal", "arguments", "text"],
+    headers: ["openai-beta"],
   },
   "openai-responses": {
     word: /"type":\s*"response\.(?!(?:created|queued|in_progress|(?:output_item|content_part|reasoning_summary_part)\.added)")/,
@@ -41,6 +50,9 @@ const forms: Readonly<Record<ClientApiType, Form>> = {
     list: "output",
     fewest: 0,
     asksForUsage: () => true,
+    failure: /"type":\s*"(?:error|response\.failed)"/i,
+    texts: ["delta"],
+    headers: ["openai-beta"],
   },
   anthropic: {
     word: /"type":\s*"(?:content_block_delta|message_delta)"|"(?:tool_use_id|data)":\s*"|"input":\s*\{|"(?:text|thinking)":\s*"(?!")/,
@@ -48,11 +60,18 @@ const forms: Readonly<Record<ClientApiType, Form>> = {
     list: "content",
     fewest: 0,
     asksForUsage: () => true,
+    failure: /"type":\s*"error"/i,
+    texts: ["text", "thinking", "partial_json"],
+    headers: ["anthropic-beta", "anthropic-version"],
   },
 };
 
-const mayFail =
-  /"error":\s*[{"]|"type":\s*"(?:error|response\.failed)"|"finish_reason":\s*"(?:error|malformed_function_call)"/i;
+// Services mix the forms of APIs.
+const allForms = Object.values(forms);
+const mayFail = new RegExp(allForms.map(({ failure }) => failure.source).join("|"), "i");
+
+/** Headers that change a reply in its form. No other one is passed: the client's key is the router's. */
+export const passedHeaders = new Set(allForms.flatMap(({ headers }) => headers));
 
 interface PassedOptions {
   readonly type: ClientApiType;
@@ -169,8 +188,10 @@ function toText({ event, data }: EventSourceMessage): string {
 const blankLines = ["\n\n", "\n\r\n", "\r\r"];
 
 /** The texts in an event of each API, up to their ten-thousandth escape: more could take the stack's room. */
-const eventTexts =
-  /"(?:content|reasoning(?:_content)?|refusal|arguments|text|thinking|partial_json|delta)":\s*"([^"\\]*(?:\\.[^"\\]*){0,9999})/g;
+const eventTexts = new RegExp(
+  String.raw`"(?:${[...new Set(allForms.flatMap(({ texts }) => texts))].join("|")})":\s*"([^"\\]*(?:\\.[^"\\]*){0,9999})`,
+  "g",
+);
 
 function textsIn(event: string): string {
   return Array.from(event.matchAll(eventTexts), ([, text = ""]) => text).join("");

@@ -1,3 +1,4 @@
+import { type UpstreamType, upstreamTypes } from "../conversation/upstream-types.ts";
 import { hashOf, type RouterKey, storedKeySchema } from "../keys/router-key.ts";
 import type { MessageRecord } from "../records/message-record.ts";
 import { connectUpstream, type UpstreamOptions } from "../reply/upstream.ts";
@@ -7,13 +8,8 @@ import { apiForms, post } from "./api-forms.ts";
 import { servicesOver, testRouter } from "./test-router.ts";
 import { testGateway } from "./upstreams.ts";
 
-/** The types of upstreams, with the API that each of them speaks. */
-export const upstreamTypes = [
-  ["openai-chat", "chat"],
-  ["openai-responses", "responses"],
-  ["anthropic", "messages"],
-  ["gateway", null],
-] as const;
+/** The types of upstreams. */
+export const upstreamNames = Object.keys(upstreamTypes) as UpstreamType[];
 
 /** The text of a whole reply. */
 export const wholeText = "Hello";

@@ -1,6 +1,7 @@
 import type { Api, ApiRequest, ReplyHead, ReplyWriter } from "../api.ts";
 import { openAiClientModels, openAiError, toOpenAiUsage } from "../openai-form.ts";
 import { toObject } from "../parse-body.ts";
+import { cheapValues } from "../request-fields.ts";
 import { readChatRequest } from "./chat-request.ts";
 import type { ReplyEnd, ReplyPiece, ToolCallPiece } from "../../reply/reply-piece.ts";
 import type { ServerEvent } from "../../routes/event-stream.ts";
@@ -13,6 +14,7 @@ export const chatApi: Api = {
   ownHeader: null,
   count: null,
   overloadedStatus: 503,
+  cheapValues,
   clientModels: openAiClientModels,
   read: readChatRequest,
   write: (head, request) => new ChatReply(head, request),

@@ -1,6 +1,7 @@
 import { noUsage, type TokenUsage } from "../../reply/usage.ts";
 import type { Api, ErrorDetails, ReplyHead, ReplyWriter } from "../api.ts";
 import { parseObject } from "../parse-body.ts";
+import { cheapValues } from "../request-fields.ts";
 import { readMessagesRequest } from "./messages-request.ts";
 import type { ReplyEnd, ReplyPiece } from "../../reply/reply-piece.ts";
 import type { ServerEvent } from "../../routes/event-stream.ts";
@@ -13,6 +14,7 @@ export const messagesApi: Api = {
   ownHeader: "anthropic-version",
   count: { path: "/v1/messages/count_tokens", absent: { max_tokens: 1 } },
   overloadedStatus: 529,
+  cheapValues,
   clientModels: /^claude-/,
   read: readMessagesRequest,
   write: (head) => new MessagesReply(head),

@@ -1,5 +1,6 @@
 import type { Api, ApiRequest, ReplyHead, ReplyWriter } from "../api.ts";
 import { openAiClientModels, openAiError, toOpenAiUsage } from "../openai-form.ts";
+import { cheapValues } from "../request-fields.ts";
 import {
   type ClientTool,
   readResponsesRequest,
@@ -19,6 +20,7 @@ export const responsesApi: Api = {
   ownHeader: null,
   count: null,
   overloadedStatus: 503,
+  cheapValues,
   clientModels: openAiClientModels,
   read: readResponsesRequest,
   write: (head, request) => new ResponsesReply(head, request),
