@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { access, mkdir, readFile, rm } from "node:fs/promises";
+import { access, cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { env } from "node:process";
@@ -18,14 +18,18 @@ const environments = {
     files: ["rust/Cargo.toml", "rust/Cargo.lock", "rust/src/main.rs"],
     bin: "target/debug",
     async install(folder: string) {
-      const manifest = ["--manifest-path", join(import.meta.dirname, "rust/Cargo.toml")];
-      await run("cargo", [
-        "build",
-        "--locked",
-        ...manifest,
-        "--target-dir",
-        join(folder, "target"),
-      ]);
+      const project = join(folder, "project");
+      await cp(join(import.meta.dirname, "rust"), project, { recursive: true });
+      const manifest = ["--manifest-path", join(project, "Cargo.toml")];
+      // The lock file of this repository names no registry: Cargo's is in the one that it makes itself.
+      const lock = join(project, "Cargo.lock");
+      const versions = await readFile(lock, "utf8");
+      await rm(lock);
+      await run("cargo", ["generate-lockfile", ...manifest]);
+      const [source = ""] = /^source = .*$/m.exec(await readFile(lock, "utf8")) ?? [];
+      await writeFile(lock, versions.replaceAll(/^checksum/gm, `${source}\nchecksum`));
+      const target = ["--target-dir", join(folder, "target")];
+      await run("cargo", ["build", "--locked", ...manifest, ...target]);
     },
   },
   java: {

@@ -5,8 +5,9 @@ import { boolean, choice, createEvaluator, directTransport, score } from "evalua
 import { createEmulator } from "evaluator-emulator";
 import { expect, inject, onTestFinished, test } from "vitest";
 import { PeerServer } from "./servers.ts";
+import { triageInbox } from "./triage-inbox.ts";
 
-// Gateways in front of the emulator: the same answers as without them.
+// Gateways in front of the emulator: the client and triage get the same answers as without them.
 
 const questions = {
   scam: boolean("Is it a scam?"),
@@ -55,6 +56,9 @@ test.runIf("bin" in litellm)("LiteLLM's proxy passes both forms on", async () =>
     const straight = directTransport({ ...form, baseUrl: origin, apiKey: "right-key" });
     expect(await answersOf(through)).toEqual(await answersOf(straight));
   }
+  const model = "jev-latest";
+  const results = await triageInbox({ origin: proxy.origin, apiKey: "sk-team", model });
+  expect(results).toEqual(await triageInbox({ origin, apiKey: "right-key", model }));
 });
 
 const clients = inject("clients");
@@ -75,4 +79,12 @@ test.runIf("bin" in clients)("pydecide's server passes the vendor's form on", as
   const through = directTransport({ baseUrl: server.origin, apiKey: null });
   const straight = directTransport({ baseUrl: origin, apiKey: "right-key" });
   expect((await answersOf(through)).answers).toEqual((await answersOf(straight)).answers);
+
+  // Its confidence is its own.
+  const withoutConfidence = (results: readonly Record<string, unknown>[]) =>
+    results.map(({ categoryConf: _, importanceConf: __, ...result }) => result);
+  const model = "jev-latest";
+  const results = await triageInbox({ origin: server.origin, apiKey: "any", model });
+  const expected = await triageInbox({ origin, apiKey: "right-key", model });
+  expect(withoutConfidence(results)).toEqual(withoutConfidence(expected));
 });
