@@ -119,7 +119,7 @@ test("after a message, the page shows the rest of the key's budget, and warns if
   await send(page, "hi");
   await page.getByText("Budget of alice: $0.75 left until").waitFor();
   await send(page, "hi again");
-  await page.getByText("only the cheapest tier answers").waitFor();
+  await page.getByText("at most the cheapest tier answers").waitFor();
   expect(await page.locator("#budget").getAttribute("class")).toBe("banner");
 });
 

@@ -11,7 +11,7 @@ export async function showBudget(): Promise<void> {
   const reset = new Date(budget.resetAt).toLocaleString();
   const rest = `Budget of ${name}: ${usdLeft(budget.remainingUsd)} left until ${reset}.`;
   line.textContent = budget.isNear
-    ? `${rest} It is nearly spent, so only the cheapest tier answers.`
+    ? `${rest} It is nearly spent: at most the cheapest tier answers.`
     : rest;
   line.className = budget.isNear ? "banner" : "";
   line.hidden = false;
