@@ -42,13 +42,16 @@ export async function decodeBody(
   return decoded;
 }
 
-/** Creates a stream that undoes one `content-encoding`; null for none. @throws TypeError for another one */
-export function createDecoder(contentEncoding: string): Duplex | null {
-  const all = codingsOf(contentEncoding).join(", ");
-  if (all === "") return null;
-  const decoder = decoders.get(all);
-  if (decoder === undefined) throw new TypeError(unknownCoding(all));
-  return decoder.stream();
+/** More codings are no server's; each has a buffer of its own. */
+const MOST_CODINGS = 5;
+
+/** Creates the streams that undo a `content-encoding`, last coding first. @throws TypeError for an unknown one */
+export function createDecoders(contentEncoding: string): Duplex[] {
+  const codings = codingsOf(contentEncoding);
+  const known = codings.flatMap((coding) => decoders.get(coding) ?? []);
+  const isKnown = known.length === codings.length && codings.length <= MOST_CODINGS;
+  if (!isKnown) throw new TypeError(unknownCoding(codings.join(", ")));
+  return known.map((decoder) => decoder.stream());
 }
 
 /** Returns the codings of a body, the last first. */

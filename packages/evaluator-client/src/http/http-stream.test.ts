@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { createGzip, gzipSync } from "node:zlib";
+import { createBrotliCompress, createGzip, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import {
   httpResponse,
@@ -100,17 +100,20 @@ test.each(ways)("%s: a sender waits while nothing is taken", async (_, http, lis
   await server[Symbol.asyncDispose]();
 });
 
-test.each(ways)("%s: a coding is undone as its bytes come", async (_, http, listen) => {
+test.each(ways)("%s: codings are undone as their bytes come", async (_, http, listen) => {
   const rest = Promise.withResolvers<void>();
   const { response, server } = await open(http, listen, async (socket) => {
-    const gzip = createGzip();
-    socket.write("HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\n\r\n");
-    gzip.on("data", (bytes: Buffer) => socket.write(bytes));
+    const [gzip, brotli] = [createGzip(), createBrotliCompress()];
+    socket.write("HTTP/1.1 200 OK\r\ncontent-encoding: gzip, br\r\n\r\n");
+    brotli.on("data", (bytes: Buffer) => socket.write(bytes));
+    gzip.on("data", (bytes: Buffer) => (brotli.write(bytes), brotli.flush()));
     gzip.write("first");
     gzip.flush();
     await rest.promise;
     gzip.end("last");
     await once(gzip, "end");
+    brotli.end();
+    await once(brotli, "end");
     socket.end();
   });
   let text = "";
@@ -125,7 +128,7 @@ test.each(ways)("%s: a coding is undone as its bytes come", async (_, http, list
 test("a coding that is broken or not known is an error", async () => {
   const http = createHttpClient({ env: {} });
   const packed = gzipSync("x".repeat(1000)).subarray(0, 20);
-  for (const coding of ["gzip", "rot13"]) {
+  for (const coding of ["gzip", "gzip, gzip", "rot13", "rot13, gzip", "gzip,".repeat(6)]) {
     const body = httpResponse(200, packed, { "Content-Encoding": coding });
     const { response, server } = await open(http, listenOnSocket, (socket) => socket.write(body));
     await expect(textOf(response)).rejects.toThrow(TypeError);

@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
-import { createDecoder } from "./content-coding.ts";
+import { createDecoders } from "./content-coding.ts";
 import { type ChunkSink, headerOf, type StreamedResponse } from "./http-response.ts";
 import type { Controller, Receiver } from "./undici-exchange.ts";
+
+type Read = StreamedResponse["read"];
 
 /** Passes a response on as it arrives, and holds it up while it is not read. */
 export class ResponseStream implements Receiver {
@@ -25,9 +27,13 @@ export class ResponseStream implements Receiver {
   onStart(head: Omit<StreamedResponse, "read">, controller: Controller | null): void {
     this.#controller = controller;
     const contentEncoding = headerOf(head, "content-encoding");
-    const read: StreamedResponse["read"] = (sink) => {
-      const decoder = contentEncoding === null ? null : createDecoder(contentEncoding);
-      return decoder === null ? this.#read(sink) : this.#readThrough(decoder, sink);
+    const read: Read = (sink) => {
+      const decoders = contentEncoding === null ? [] : createDecoders(contentEncoding);
+      const readAll = decoders.reduce<Read>(
+        (inner, decoder) => (to) => this.#readThrough(inner, decoder, to),
+        (to) => this.#read(to),
+      );
+      return readAll(sink);
     };
     this.#head.resolve({ ...head, read });
   }
@@ -100,12 +106,12 @@ export class ResponseStream implements Receiver {
     this.#controller?.abort(new DOMException("The response was not read.", "AbortError"));
   }
 
-  async #readThrough(decoder: Duplex, sink: ChunkSink): Promise<void> {
+  async #readThrough(read: Read, decoder: Duplex, sink: ChunkSink): Promise<void> {
     const write: ChunkSink = (chunk) => {
       if (decoder.destroyed) throw new TypeError("The response was not read.");
       return decoder.write(chunk) ? undefined : once(decoder, "drain").then(() => undefined);
     };
-    this.#read(write).then(
+    read(write).then(
       () => decoder.end(),
       (error: Error) => decoder.destroy(error),
     );
