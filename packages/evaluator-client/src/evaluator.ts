@@ -41,6 +41,8 @@ export interface MiddlewareCall {
   readonly transport: string;
   /** The address and model, if the transport declares them. */
   readonly target: TransportTarget | undefined;
+  /** The price of a million input tokens at the transport in US dollars, if it is known beforehand. */
+  readonly usdPerMillionTokens: number | undefined;
   readonly clock: Clock;
   /** Attempts of `next` so far whose answer was lost, so that the service may have charged for it. */
   readonly lostAttempts: number;

@@ -36,6 +36,7 @@ export function askThrough(chain: readonly Middleware[], asked: ChainedCall): Pr
     providerOptions,
     transport: transport.name,
     target: transport.target,
+    usdPerMillionTokens: transport.usdPerMillionTokens,
     clock,
     get lostAttempts() {
       return lost.attempts + call.elsewhere.lost;

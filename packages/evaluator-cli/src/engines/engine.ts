@@ -135,9 +135,9 @@ function vendorOf(modelId = ""): string | undefined {
 function adviceOf(error: ConfigurationError, { kind }: Typed, env: Environment): string {
   const { option, environmentVariable: variable, message } = error;
   const isMissing = option === "apiKey" && variable !== null && env[variable] === undefined;
-  return isMissing
-    ? `a key is missing: set ${variable}.`
-    : `${message} Type it as ${kind}=URL@MODEL.`;
+  if (isMissing) return `a key is missing: set ${variable}.`;
+  if (option === "accountId") return `an account is missing: set ${variable}.`;
+  return `${message} Type it as ${kind}=URL@MODEL.`;
 }
 
 /** The limits of a call that a person waits for; a laptop's model may need a minute for an attempt. */

@@ -1,3 +1,4 @@
+import { serviceRows, services } from "evaluator-client";
 import { PostgresRuns } from "evaluator-runs/postgres";
 import { openPglite } from "evaluator-runs/testing";
 import { expect, test } from "vitest";
@@ -39,6 +40,26 @@ test("a run of an engine on this machine without a key costs nothing and is not 
   const all = [...words, "--engine", `gateway=${gatewayBaseUrl}`];
   expect((await runWords(cwd, all, { confirm })).exitCode).toBe(0);
 });
+
+test.each(services)(
+  "--max-cost is kept at %s, or refused before anything is sent",
+  async (service) => {
+    const { origin, paths } = await startEmulator();
+    const cwd = await folderOf({ "tickets.csv": tickets });
+    const { model, prices } = serviceRows[service];
+    const engine = `${service}=${origin}${model === null ? "@accounts/a/models/m" : ""},key=K`;
+    const all = ["run", "tickets.csv", "--questions", "q.json", "--engine", engine, "--max-cost"];
+    const env = { K: "any", CLOUDFLARE_ACCOUNT_ID: "an-account" };
+    const small = await runWords(cwd, [...all, "0.0001", "--price", "500"], { env });
+    expect(small.stderr).toContain("more than $0.0001 (--max-cost)");
+    const isPriced = prices !== undefined;
+    const { exitCode, stderr } = await runWords(cwd, [...all, "1"], { env });
+    const kept = `a million tokens: the price of ${service})`;
+    const refused = `no list says what accounts/a/models/m through ${service} costs; nothing was sent. Name it with --price USD`;
+    expect(stderr).toContain(isPriced ? kept : refused);
+    expect([exitCode, (await paths()).length]).toEqual(isPriced ? [0, 3] : [1, 0]);
+  },
+);
 
 test("a journal in PostgreSQL is shared, by --journal or EVALUATOR_JOURNAL", async () => {
   const database = await openPglite();

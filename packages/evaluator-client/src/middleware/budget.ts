@@ -23,8 +23,8 @@ export interface BudgetOptions {
   /** The span until now that both limits apply to, in milliseconds. @default since the budget was made */
   spanMs?: number | undefined;
   /**
-   * The highest price of a million tokens, in US dollars. Without it the highest price so far is used, also that
-   * of the transport of another evaluator that is about to be asked, and calls go one at a time until the first answer.
+   * The highest price of a million tokens, in US dollars. Without it the highest price so far is used, of answers,
+   * of the transport, and of another evaluator that is about to be asked; while none is known, calls go one at a time.
    */
   usdPerMillionTokens?: number | undefined;
 }
@@ -201,7 +201,7 @@ class Ledger {
   async #reserve(request: EvaluationRequest, call: MiddlewareCall): Promise<Reservation> {
     const estimate = call.estimate(request);
     const tokens = mostTokensOf(estimate);
-    if (this.#options.maxCostUsd !== undefined) await this.#untilPriced(call.signal);
+    if (this.#options.maxCostUsd !== undefined) await this.#untilPriced(call);
     const amount = { costUsd: tokens * (this.#usdPerToken ?? 0), tokens };
     this.#forgetOld(call);
     this.#take(amount);
@@ -266,8 +266,9 @@ class Ledger {
     if (this.#options.spanMs !== undefined) this.#spent.push({ ...spent, atMs: clock.now() });
   }
 
-  /** Lets one call go first while no price is known. */
-  async #untilPriced(signal: AbortSignal | undefined): Promise<void> {
+  /** Lets one call go first while no price is known; that of the transport, such as a service's row, is one. */
+  async #untilPriced({ signal, usdPerMillionTokens }: MiddlewareCall): Promise<void> {
+    if (usdPerMillionTokens !== undefined) this.#learnPrice(usdPerMillionTokens / 1e6, 1);
     while (this.#usdPerToken === null && this.#pricing !== null) {
       await untilAborted(this.#pricing.promise, signal);
     }

@@ -9,6 +9,7 @@ import {
   type Transport,
 } from "evaluator-client";
 import { billedAttempts } from "evaluator-client/budget";
+import { printable } from "evaluator-kit";
 import { serviceOf } from "../service.ts";
 
 /** The price of input; output is free (contract section 1, rule 11). */
@@ -24,11 +25,11 @@ export interface RunPrice extends Price {
   readonly next?: Price | undefined;
 }
 
-/** Returns the engine of a run whose price is not known, and the option that names it; null if all are known. */
-export function unpricedOf(price: RunPrice) {
-  if (price.inputUsdPerMillionTokens === null) return { option: "--price", engine: "this engine" };
-  if (price.next?.inputUsdPerMillionTokens !== null) return null;
-  return { option: "--then-price", engine: "the engine after --then" };
+/** Returns why the price of an engine of a run is not known, and the option that names it; null if all are known. */
+export function unpricedOf({ next, ...own }: RunPrice) {
+  if (own.inputUsdPerMillionTokens === null) return { option: "--price", why: own.source };
+  if (next?.inputUsdPerMillionTokens !== null) return null;
+  return { option: "--then-price", why: next.source };
 }
 
 /** The price in the contract. */
@@ -90,11 +91,12 @@ interface PricedEngine {
 
 /** Returns the price that an engine itself has, else the contract's; null for one without both. */
 export function documentedPrice(transport: Transport): Price {
-  const { usdPerMillionTokens: known, name } = transport;
+  const { usdPerMillionTokens: known, name, target } = transport;
   if (known !== undefined)
     return { inputUsdPerMillionTokens: known, source: `the price of ${name}` };
   if (hasDocumentedPrice(transport)) return contractPrice("the documented price");
-  return { inputUsdPerMillionTokens: null, source: "no list has this engine" };
+  const engine = target === undefined ? name : `${target.modelId} through ${name}`;
+  return { inputUsdPerMillionTokens: null, source: printable`no list says what ${engine} costs` };
 }
 
 // The hosts whose prices are in the contract; null for all.

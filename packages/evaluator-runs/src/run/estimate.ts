@@ -136,7 +136,7 @@ async function checkCost(
   const isBounded = maxCost < Number.POSITIVE_INFINITY;
   const unpriced = unpricedOf(price);
   if (isBounded && records > 0 && unpriced !== null) {
-    const problem = `--max-cost cannot be kept, since no list says what ${unpriced.engine} costs`;
+    const problem = `--max-cost cannot be kept, since ${unpriced.why}`;
     throw new CliError(
       `${problem}; nothing was sent. Name it with ${unpriced.option} USD, for a million input tokens, or leave --max-cost out.`,
     );

@@ -68,7 +68,7 @@ export function checkPriced({ run, state, maxCostUsd }: RunInfo, price: RunPrice
   const unpriced = unpricedOf(price);
   if (state !== "open" || maxCostUsd === null || unpriced === null) return;
   throw new CliError(
-    `The --max-cost of run ${run} cannot be kept, since no list says what ${unpriced.engine} costs; nothing was sent. Name it with ${unpriced.option} USD, for a million input tokens.`,
+    `The --max-cost of run ${run} cannot be kept, since ${unpriced.why}; nothing was sent. Name it with ${unpriced.option} USD, for a million input tokens.`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createEvaluator } from "../../create-evaluator.ts";
+import { budget } from "../../middleware/budget.ts";
 import { boolean } from "../../questions/kinds.ts";
 import { answers, askService, ofWire, questions, replyOf } from "../../testing/ask-service.ts";
 import { serviceFixtures } from "../../testing/service-fixtures.ts";
@@ -27,6 +28,26 @@ test.each(services)("%s answers at its address, by its own rounding and price", 
   });
   expect(evaluation?.costUsd).toBe(costUsd);
   expect(JSON.stringify(evaluation?.providerMetadata)).toContain("0.6");
+});
+
+test.each(services)("a budget counts %s from its first call", async (service) => {
+  const own = { apiKey: "a-secret-key", accountId: "an-account", env: {} };
+  const model = serviceRows[service].model ?? "a-model";
+  const asked: string[] = [];
+  const fetch = async (url: string) => {
+    asked.push(url);
+    return Response.json(replyOf(service));
+  };
+  const transport = directTransport({ ...own, service, model, fetch });
+  const evaluator = createEvaluator({ transport }).with(budget({ maxCostUsd: 1e-9 }));
+  const failures: unknown[] = [];
+  for (const state of ["one", "two"])
+    await evaluator.evaluate({ state, questions }).catch((error) => failures.push(error));
+  // A price that no one knows beforehand is learned from an answer, or the budget says what it needs.
+  const isPriced = serviceRows[service].prices !== undefined;
+  expect([asked.length, failures.length]).toEqual(isPriced ? [0, 2] : [1, 1]);
+  const message = isPriced ? "might exceed the budget" : "Set usdPerMillionTokens, or maxTokens";
+  expect(String(failures.at(-1))).toContain(message);
 });
 
 test("one address without a path serves all, and the tests cover every row", async () => {

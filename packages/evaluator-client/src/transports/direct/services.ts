@@ -93,7 +93,8 @@ const rows = {
     prices: { "gemini-decision-1": 0.1 },
     images: "parts",
   },
-  // @openrouter/sdk 1.3.19, alpha.decisions. Its replies contain the price.
+  // @openrouter/sdk 1.3.19, alpha.decisions. Its replies contain the price; beforehand it is that of the model's
+  // maker, which it passes on (its FAQ and its guide to decisions, read on 2026-11-29).
   openrouter: {
     title: "OpenRouter",
     baseUrl: "https://openrouter.ai",
@@ -106,6 +107,7 @@ const rows = {
     reportsCost: true,
     decimals: { "typesafe/": 2, "cloudflare/": 4 },
     confidenceOf: ["typesafe/"],
+    prices: { "typesafe/": 0.042, "cloudflare/clef": 0.24, "cloudflare/clef-flash": 0.09 },
     callOptions: ["provider", "session_id", "trace", "user"],
   },
   // Its documentation; prices of 2026-11-28. No client of it was run, so the model is unverified.
