@@ -29,6 +29,8 @@ export interface ReportParts extends ListFacts, Pick<Sections, "sections"> {
   readonly all: { readonly mails: number; readonly failed: number };
   /** One line each about mails that are left out, and new mails. */
   readonly notes: readonly string[];
+  /** Whether a group was put away last, which the page takes back. @default false */
+  readonly hasLastGroup?: boolean;
   /** The rules with the mails that each takes; null without rules. */
   readonly plan: ReturnType<ReturnType<typeof planOf>["rules"]> | null;
 }

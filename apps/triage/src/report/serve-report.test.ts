@@ -127,7 +127,7 @@ test("what is done in an earlier session is listed, and comes back by its button
   await stop();
 });
 
-test("a sender or a section is done at once", async () => {
+test("a sender or a section is done at once, and the last one is taken back", async () => {
   const mail = (id: string, from: string) => sampleMail({ id, subject: id, from });
   const mails = [
     mail("a", "Ada <ada@x.example>"),
@@ -143,9 +143,13 @@ test("a sender or a section is done at once", async () => {
   await page.getByRole("button", { name: "All done: Needs you" }).click();
   await expect.poll(() => page.locator("#away .mail").count()).toBe(3);
   expect(await reported(cwd)).toEqual([]);
-  expect((await post(origin, { group: "sender:nobody@example.com", choice: "done" })).status).toBe(
-    400,
-  );
+  await page.keyboard.press("u");
+  await expect.poll(() => page.locator("#away .mail").count()).toBe(2);
+  expect(await reported(cwd)).toEqual(["c"]);
+  expect(await page.getByText("Undo the last").count()).toBe(0);
+  for (const group of ["sender:nobody@example.com", "last"]) {
+    expect((await post(origin, { group, choice: "open" })).status).toBe(400);
+  }
   await stop();
 });
 

@@ -25,12 +25,19 @@ type ServeCommand = ReportCommand &
 export async function serveReport(command: ServeCommand, context: ProgramContext): Promise<number> {
   const headers = { "Content-Type": "message/rfc822", "Content-Disposition": "attachment" };
   return await serveList(command, context, {
-    readList: (notesOf) =>
+    readList: ({ notesOf, hasLastGroup }) =>
       withReport(command, context, async (parts) => {
         const tomorrow = localDay(new Date(context.clock.epochNow() + DAY_MS));
         const notes = [...parts.notes, ...notesOf(parts.calibration)];
         let html = "";
-        for await (const piece of reportPage({ ...parts, pages, tomorrow, notes })) html += piece;
+        for await (const piece of reportPage({
+          ...parts,
+          pages,
+          tomorrow,
+          notes,
+          hasLastGroup,
+        }))
+          html += piece;
         return { html, ...parts.list.threads() };
       }),
     addRoutes: (app) =>

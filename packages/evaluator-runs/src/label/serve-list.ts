@@ -11,8 +11,14 @@ import { type LabelledAnswers, readTable } from "./label-sheet.ts";
 import { ownPage, servePage } from "./own-page.ts";
 import { auditLines, drawSpotChecks } from "./spot-checks.ts";
 
-/** Returns the page of a list as it is now; for each id on it the record, and those that go with it; and groups by their names. */
-type ReadList = (notesOf: (calibration: CalibrationArtifact | null) => string[]) => Promise<{
+/**
+ * Returns the page of a list as it is now, with a way back from a group that was put away last; for each id on it
+ * the record, and those that go with it; and groups by their names.
+ */
+type ReadList = (page: {
+  readonly notesOf: (calibration: CalibrationArtifact | null) => string[];
+  readonly hasLastGroup: boolean;
+}) => Promise<{
   readonly html: string;
   readonly threads: ReadonlyMap<string, { readonly id: string; readonly ids: readonly string[] }>;
   readonly groups: ReadonlyMap<string, readonly string[]>;
@@ -23,7 +29,7 @@ type AddRoutes = (app: ReturnType<typeof ownPage>) => void;
 
 const choiceSchema = z.object({
   id: z.string().default(""),
-  /** Puts away all records of a group, in place of those that go with an id. */
+  /** Puts away all records of a group, in place of those that go with an id; `last` is the group before. */
   group: z.string().optional(),
   choice: z.enum(["done", "snooze", "wrong", "open"]),
   until: z.iso.date().optional().catch(undefined),
@@ -53,21 +59,28 @@ export async function serveList(
   if (first === undefined) throw new CliError("No answer is kept yet; start a run first.");
   const app = ownPage();
   let list: Awaited<ReturnType<ReadList>> | null = null;
+  let lastGroup: readonly string[] | undefined;
   app.get("/", async (c) => {
-    list = await readList((calibration) => auditLines(answers, labels, calibration));
+    list = await readList({
+      notesOf: (calibration) => auditLines(answers, labels, calibration),
+      hasLastGroup: lastGroup !== undefined,
+    });
     return c.html(list.html);
   });
   addRoutes(app);
   app.post("/choices", async (c) => {
     const { data } = choiceSchema.safeParse(await c.req.parseBody());
     const found = list?.threads.get(data?.id ?? "");
-    const group = data?.group === undefined ? undefined : list?.groups.get(data.group);
+    const name = data?.group;
+    const group = name === "last" ? lastGroup : list?.groups.get(name ?? "");
     const right = rightAnswer(data?.right ?? "", answers);
     const until = { done: NEVER, open: "", snooze: data?.until, wrong: undefined };
     const day = until[data?.choice ?? "wrong"];
     const ids = group ?? found?.ids;
-    if (ids !== undefined && day !== undefined) putAway(path, ids, day);
-    else if (found !== undefined && right !== null && data?.choice === "wrong")
+    if (ids !== undefined && day !== undefined) {
+      putAway(path, ids, day);
+      if (group !== undefined) lastGroup = name === "last" ? undefined : group;
+    } else if (found !== undefined && right !== null && data?.choice === "wrong")
       await labels.save({ id: found.id, ...right, labeler, origin: "override" });
     else return c.text("That is no choice of this page; load it again.", 400);
     return c.text("Saved.");

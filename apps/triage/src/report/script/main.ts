@@ -192,6 +192,7 @@ function press(key: string): boolean {
   const isLast = key === "u" && focusedMail?.matches(".is-away") !== true;
   const last = document.querySelector(`.mail:has([data-thread="${[...away].at(-1) ?? ""}"])`);
   const mail = isLast ? last : focusedMail;
+  if (isLast && last === null) document.querySelector<HTMLElement>("#undo-group button")?.click();
   const at = all.findIndex((one) => one === mail);
   const find = (selector = "none") => mail?.querySelector<HTMLElement>(selector);
   find(clicked[key])?.click();
