@@ -50,6 +50,14 @@ test("x-router-sorted names the fields where JavaScript sorted names", async () 
   const path = "/v4/ai/evaluation-model";
   const both = `{"state":{"b":[{"2":0,"1":0}]},"questions":{"2":${one},"1":${one}}}`;
   expect((await sent(path, both, answers)).sorted).toBe("state, questions");
+  const listed = (...names: readonly string[]) =>
+    names.map((name) => `{"type":"predicate","name":"${name}","instructions":"Is it?"}`).join();
+  const list = `{"input":"s","questions":[${listed("2", "1")}]}`;
+  const reply = await sent("/v1/decisions", list, answers);
+  expect(reply.sorted).toBe("questions");
+  expect(reply.reply.body).toMatchObject({ answers: [{ name: "2" }, { name: "1" }] });
+  const ascending = `{"input":"s","questions":[${listed("1", "2")}]}`;
+  expect((await sent("/v1/decisions", ascending, answers)).sorted).toBeNull();
   const plain = `{"state":{"1":0,"2":0},"questions":{"1":${one},"2":${one}}}`;
   expect((await sent(path, plain, answers)).sorted).toBeNull();
 });

@@ -17,8 +17,9 @@ export function inWrittenOrder(text: string, body: unknown): OrderedBody {
   const found = findSortedKeys(text, body);
   const options = found.filter(({ path }) => isOptions(path));
   const fields = found.filter(({ path }) => !isOptions(path)).map(({ path: [field] }) => field);
-  const sorted = inputs.filter((field) => fields.some((one) => one === field));
   const questions = isRecord(body) ? body["questions"] : null;
+  if (isListSorted(questions)) fields.push("questions");
+  const sorted = inputs.filter((field) => fields.some((one) => one === field));
   if (!isRecord(body) || !isRecord(questions)) return { body, sorted };
   const reordered = options.map(({ path, keys }) => {
     const id = String(path[1]);
@@ -27,6 +28,15 @@ export function inWrittenOrder(text: string, body: unknown): OrderedBody {
   });
   const all = Object.fromEntries([...Object.entries(questions), ...reordered]);
   return { body: { ...body, questions: all }, sorted };
+}
+
+/** Returns whether JavaScript sorts the names of listed questions, which are the keys of their answers. */
+function isListSorted(questions: unknown): boolean {
+  if (!Array.isArray(questions)) return false;
+  const names = questions.map((question) => String(Object(question)["name"]));
+  const keys = Object.keys(Object.fromEntries(names.map((name) => [name, true])));
+  // Questions of one name, or without names, are numbered.
+  return keys.length === names.length && keys.some((key, at) => key !== names[at]);
 }
 
 function isOptions([field, , criteria, ...deeper]: JsonPath): boolean {
