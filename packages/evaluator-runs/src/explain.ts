@@ -5,7 +5,6 @@ import {
   type JsonValue,
   type Question,
   questionKinds,
-  type Questions,
   valuesOf,
   wordingText,
 } from "evaluator-client";
@@ -21,6 +20,7 @@ import { needJournalAddress } from "./journal-address.ts";
 import { serviceOfRun, withRuns } from "./workers/open-runs.ts";
 import type { ProgramContext } from "./service.ts";
 import { alignColumns } from "./columns/table.ts";
+import { parseKeptQuestions } from "./journal/kept-questions.ts";
 
 /** Prints everything that the journal keeps about one record. */
 export async function explainRecord(
@@ -45,7 +45,7 @@ async function describeOfRun(
   const row = await runs.find(id, run);
   if (row === null) throw new CliError(`No run of this database has a ${word} with this id.`);
   const info = await runs.get(row.run);
-  const questions = JSON.parse(info.setup.questions) as Questions;
+  const questions = parseKeptQuestions(info.setup.questions);
   const evaluation = row.evaluation === null ? null : fromKeptText(row.evaluation, questions);
   if (evaluation === null && !row.isChanged) {
     throw new CliError(

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { CliError, printable } from "evaluator-kit";
-import type { JsonObject, JsonValue, Questions } from "evaluator-client";
+import type { JsonObject, JsonValue } from "evaluator-client";
 import type { QueryResult, RunQuery, RunRow } from "./store/run-query.ts";
 import type { RunInfo, RunStore } from "./store/run-store.ts";
 import type { ExportCommand } from "./options.ts";
@@ -21,6 +21,7 @@ import {
 } from "./columns/columns.ts";
 import { toAnsweredRow, withRuns } from "./workers/open-runs.ts";
 import type { ProgramContext } from "./service.ts";
+import { parseKeptQuestions } from "./journal/kept-questions.ts";
 
 /** The part of a journal that is read. */
 type ResultsCommand = Pick<ExportCommand, "journal" | "run" | "file" | "calibration"> & {
@@ -88,7 +89,7 @@ async function databaseResults(
   context: ProgramContext,
 ): Promise<RunResults> {
   const info = await findRun(runs, command);
-  const questions = JSON.parse(info.setup.questions) as Questions;
+  const questions = parseKeptQuestions(info.setup.questions);
   const setup = await readSetup(questions, command.calibration, context);
   const toRow = (row: RunRow) => toAnsweredRow(row, setup);
   const rows = async function* rows(): AsyncGenerator<ResultRow> {

@@ -12,6 +12,7 @@ import {
 import { toJournalError } from "./open-journal.ts";
 import type { CallStatus, NewRecords } from "../store/run-store.ts";
 import { type RunBegin, runBeginSchema, type RunFacts, runFactsSchema } from "../run-facts.ts";
+import { parseKeptQuestions } from "./kept-questions.ts";
 
 /** Everything that a journal keeps about one record. */
 interface JournalEntry extends CallSetup {
@@ -247,7 +248,7 @@ function toEnd(row: Row, questions: Questions, isChecked = false): RecordEnd {
 
 function toSetup({ questions = null, wire, model }: Row): CallSetup {
   const service = { address: String(wire), modelId: String(model) };
-  return { questions: parsed(questions), service };
+  return { questions: parseKeptQuestions(String(questions)), service };
 }
 
 function toEntry(id: string, row: Row): JournalEntry {

@@ -26,6 +26,7 @@ import { checkPriced } from "./chunk-calls.ts";
 import { openPacers } from "./shared-pacers.ts";
 import { RunWorker } from "./work-run.ts";
 import { enginesFor, nextRun, priceFinder, type WorkMachine } from "./worker-engines.ts";
+import { parseKeptQuestions } from "../journal/kept-questions.ts";
 
 const WAIT_MS = 1000; // chosen, not measured: a new run, or a database that is back, within a second
 
@@ -110,7 +111,7 @@ function checkedQuestions(info: RunInfo, service: Service): Questions {
   const { run, setup } = info;
   const advice = "set the same engine as where it was begun.";
   checkSameEngine({ run: `Run ${run}`, service: serviceOfRun(info), advice }, service);
-  const questions = JSON.parse(setup.questions) as Questions;
+  const questions = parseKeptQuestions(setup.questions);
   if (setupHash({ questions, service }) === setup.hash) return questions;
   throw new CliError(
     `Run ${run} was begun by another version of this program, with other questions; use the same version on all machines.`,

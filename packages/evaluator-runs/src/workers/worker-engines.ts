@@ -1,11 +1,12 @@
 import { UsageError } from "evaluator-kit";
-import type { Questions, Transport } from "evaluator-client";
+import type { Transport } from "evaluator-client";
 import type { RunInfo, RunStore } from "../store/run-store.ts";
 import { findRunPrice, type RunPrice } from "../money/cost.ts";
 import { readNextEngine, serviceThrough } from "../next-engine.ts";
 import type { WorkCommand } from "../options.ts";
 import type { AskedEngines } from "../run/ask-engines.ts";
 import type { ProgramContext } from "../service.ts";
+import { parseKeptQuestions } from "../journal/kept-questions.ts";
 
 /** This machine as a worker; what it asks depends on the questions of a run. */
 export interface WorkMachine {
@@ -42,7 +43,7 @@ export async function enginesFor(
   command: WorkCommand,
   { transport, program }: Pick<WorkMachine, "transport" | "program">,
 ) {
-  const questions = JSON.parse(setup.questions) as Questions;
+  const questions = parseKeptQuestions(setup.questions);
   const next = await readNextEngine({ ...command, env: program.env }, questions, program);
   return { transport, next, service: serviceThrough(transport, next) };
 }
