@@ -70,13 +70,18 @@ export function searchPromises<TAction extends PromiseAction>(
   { maxRisk, confidence = 0.95 }: Bound,
 ) {
   checkShare("confidence", confidence);
-  const share = (1 - confidence) / actions.length;
-  const searches = actions.map((asked) => {
+  const rows = actions.map(({ action, sureness, wrong, weights }) => {
+    return countFrom({ sureness, wrong, weights }, LOWEST[action]);
+  });
+  const testable = chooseTestable(rows, { maxRisk, confidence });
+  const share = (1 - confidence) / Math.max(1, testable.size);
+  const searches = actions.map((asked, at) => {
     const { action, sureness, wrong, weights } = asked;
     const options = { maxRisk, level: share, lowest: LOWEST[action], weights };
-    return { asked, level: share, tests: testsOf(sureness, wrong, options) };
+    const isTested = testable.has(at);
+    return { asked, level: share, tests: isTested ? testsOf(sureness, wrong, options) : [] };
   });
-  shareLevels(searches);
+  shareLevels(searches.filter((_, at) => testable.has(at)));
   return searches.map(({ asked, level: own, tests }) => {
     const { question, action } = asked;
     const found = lastPassed(tests, own);
@@ -92,6 +97,30 @@ export function searchPromises<TAction extends PromiseAction>(
 
 /** A promised threshold of an action, and the level that it was tested at. */
 export type PromisedAction = NonNullable<ReturnType<typeof searchPromises>[number]["promised"]>;
+
+function countFrom(
+  { sureness, wrong, weights }: Pick<PromiseAction, "sureness" | "wrong" | "weights">,
+  lowest: number,
+): number {
+  return equalRows(sureness, wrong, { weights, from: lowest }).acted[toHundredths(lowest)] ?? 0;
+}
+
+/**
+ * Returns the indexes of the actions that share the level: as many as have enough rows for a promise at their part of it.
+ * The truths do not choose them, so the others need no part.
+ */
+function chooseTestable(
+  rows: readonly number[],
+  { maxRisk, confidence }: Required<Bound>,
+): ReadonlySet<number> {
+  const order = [...rows.keys()].toSorted(
+    (one, other) => (rows[other] as number) - (rows[one] as number),
+  );
+  const least = (parts: number) =>
+    labelsForZeroErrors({ maxRisk, confidence: 1 - (1 - confidence) / parts });
+  const last = order.findLastIndex((at, place) => (rows[at] as number) >= least(place + 1));
+  return new Set(order.slice(0, last + 1));
+}
 
 /** An action that passes every test no longer needs its share of the level: it goes to the others. */
 function shareLevels(searches: readonly { level: number; tests: PromisedThreshold[] }[]): void {

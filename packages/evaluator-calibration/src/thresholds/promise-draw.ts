@@ -154,9 +154,10 @@ export class PromiseDraw {
       .toSorted((one, other) => one.at - other.at);
     const withdrawn = this.#tests.findLast(({ alarmedAt }) => alarmedAt !== null);
     const nearest = this.#nearest();
+    const all = this.#countLabels([...this.#labels.keys()]);
     return {
-      labelled: this.#countLabels(this.#labels.keys()).n,
-      wrong: this.#countLabels(this.#labels.keys()).wrong,
+      labelled: all.n,
+      wrong: all.wrong,
       /**
        * The lowest promised threshold, and the labels that were counted there; null for none yet. Of exactly these records
        * also how many have no label, and how many of those are wrong at most.
@@ -189,13 +190,17 @@ export class PromiseDraw {
   }
 
   /** Counts the labels of some records: those of copies are one. */
-  #countLabels(indexes: Iterable<number>): LabelCounts {
-    const first = new Set(Array.from(indexes, (index) => this.#copiesOf(index)[0] as number));
-    return { n: first.size, wrong: [...first].filter((index) => this.#labels.get(index)).length };
+  #countLabels(indexes: readonly number[]): LabelCounts {
+    const first =
+      this.#copies.size === 0
+        ? indexes
+        : [...new Set(indexes.map((index) => this.#copiesOf(index)[0] as number))];
+    return { n: first.length, wrong: first.filter((index) => this.#labels.get(index)).length };
   }
 
   /** Counts the labels that are the evidence of a test. */
-  #labelsAt({ at, next }: Pick<Test, "at" | "next">): LabelCounts {
+  #labelsAt({ at, next, n, wrong }: Pick<Test, "at" | "next" | "n" | "wrong">): LabelCounts {
+    if (this.#copies.size === 0) return { n, wrong };
     return this.#countLabels(this.#order.slice(0, next).filter((index) => this.#isFrom(index, at)));
   }
 
@@ -276,7 +281,7 @@ export class PromiseDraw {
       test.n += 1;
       test.wrong += Number(wrong);
       if (test.alarm?.add(wrong, chance).alarm === true)
-        test.alarmedAt ??= this.#labelsAt({ at: test.at, next: test.next + 1 }).n;
+        test.alarmedAt ??= this.#labelsAt({ ...test, next: test.next + 1 }).n;
       // Enough once is enough: the evidence of a broken promise ever rises so far in one of so many draws.
       test.evidence = Math.max(test.evidence, test.source.evidenceOf(test));
       if (test.evidence >= least) test.alarm ??= createRiskAlarm(this.#bound);

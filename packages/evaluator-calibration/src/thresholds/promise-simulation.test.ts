@@ -208,6 +208,34 @@ test("an action that passes every test leaves its share of the level to the othe
   expect(second?.level).toBeCloseTo(0.05, 12);
 });
 
+test("an action with too few rows for a promise leaves its part of the level to the others before any test", () => {
+  const right = (n: number) => ({
+    action: "yes" as const,
+    sureness: Array.from({ length: n }, () => 0.98),
+    wrong: Array.from({ length: n }, () => 0),
+  });
+  // 59 right rows promise 5 % at the whole level, and 72 at half of it.
+  const few = { question: "a", ...right(58) };
+  const [none, first] = promiseThresholds([few, { question: "b", ...right(60) }], asked);
+  expect([none, first?.level]).toEqual([null, expect.closeTo(0.05, 12)]);
+  const larger = promiseThresholds(
+    [
+      { question: "a", ...right(70) },
+      { question: "b", ...right(71) },
+    ],
+    asked,
+  );
+  expect(larger).toMatchObject([null, { acted: 71 }]);
+  const both = promiseThresholds(
+    [
+      { question: "a", ...right(72) },
+      { question: "b", ...right(72) },
+    ],
+    asked,
+  );
+  expect(both.map((found) => found?.acted)).toEqual([72, 72]);
+});
+
 test("weighted rows are thinned in the tested region only, and a heavy row below it costs nothing", () => {
   const sureness = [...Array<number>(80).fill(0.97), 0.02];
   const wrong = sureness.map(() => 0);
