@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createTestContext } from "evaluator-kit/testing";
 import { benchProgram } from "./bench-program.ts";
-import { targets } from "./calls/targets.ts";
+import { targets } from "./targets.ts";
 
 async function parse(words: readonly string[], cwd: string) {
   let parsed: unknown;

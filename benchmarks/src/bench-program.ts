@@ -10,60 +10,11 @@ import {
   runCommand,
   wordList,
 } from "evaluator-kit";
-import { type TargetName, targets } from "./calls/targets.ts";
+import { type TargetName, targets } from "./targets.ts";
 import { buildClient, checkoutOf } from "./client-build.ts";
-import { printTable } from "./figures.ts";
-import { type BenchmarkServer, startServer } from "./process/start-servers.ts";
-
-/** The setup of a section. */
-export interface SectionContext {
-  readonly scale: typeof shortScale;
-  readonly server: BenchmarkServer;
-  /** The folder of the built client. */
-  readonly clientFolder: string;
-  /** The folder of another build to compare with, or null. */
-  readonly otherClientFolder: string | null;
-  /** The root of the other checkout, or null. */
-  readonly otherCheckout: string | null;
-  /** The targets of the parts that measure calls. */
-  readonly targets: readonly TargetName[];
-  /** Prints the progress. */
-  readonly tell: (line: string) => void;
-}
-
-/** A table: the first column is text, the others are numbers; the note is a line below it. */
-export interface ReportTable {
-  readonly title: string;
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly string[])[];
-  readonly note?: string;
-}
-
-/**
- * A quick look, of a minute or two. Each target has `rounds` turns of `roundMs`, runs for `leadInMs`
- * before each and for `warmUpMs` before the first; replies are streamed, and the triage is run, as often
- * as their rounds.
- */
-const shortScale = {
-  rounds: 8,
-  roundMs: 150,
-  leadInMs: 30,
-  warmUpMs: 600,
-  streamRounds: 3,
-  triageRounds: 1,
-  mailsPerCallInFlight: 100,
-};
-
-/** Figures to quote. */
-const longScale: typeof shortScale = {
-  rounds: 30,
-  roundMs: 500,
-  leadInMs: 100,
-  warmUpMs: 3000,
-  streamRounds: 10,
-  triageRounds: 3,
-  mailsPerCallInFlight: 1000,
-};
+import { printTable, type ReportTable } from "./figures.ts";
+import { startServer } from "./process/start-servers.ts";
+import { longScale, type SectionContext, shortScale } from "./section-context.ts";
 
 /** Every part, in the order it is run. With all of them loaded, `--help` starts in five times the work. */
 const sections = {

@@ -1,6 +1,5 @@
 import { markdownTable } from "markdown-table";
 import { median, quantile } from "simple-statistics";
-import type { ReportTable } from "./bench-program.ts";
 
 /** Summarises at least one measurement: a quarter of them is below the lower quartile, a quarter above the upper. */
 export function summarise(values: readonly number[]) {
@@ -46,6 +45,14 @@ export function printSummary(
 function fractionDigits(size: number): number {
   if (size >= 100) return 0;
   return size >= 10 ? 1 : 2;
+}
+
+/** A table: the first column is text, the others are numbers; the note is a line below it. */
+export interface ReportTable {
+  readonly title: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  readonly note?: string;
 }
 
 /** Prints a table as Markdown. */

@@ -5,7 +5,7 @@ import { runToExitCode } from "evaluator-kit";
 import { createTestContext } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { benchProgram } from "./bench-program.ts";
-import { targets } from "./calls/targets.ts";
+import { targets } from "./targets.ts";
 
 const main = fileURLToPath(new URL("main.ts", import.meta.url));
 

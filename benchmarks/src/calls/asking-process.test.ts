@@ -9,7 +9,7 @@ import { type Child, startChild } from "evaluator-kit/child";
 import { cannedReplies, createCannedServer } from "../process/canned-server.ts";
 import { type BenchmarkServer, startServer } from "../process/start-servers.ts";
 import type { AskingService } from "./asking-process.ts";
-import { type TargetName, targets } from "./targets.ts";
+import { type TargetName, targets } from "../targets.ts";
 
 const targetNames = Object.keys(targets) as TargetName[];
 

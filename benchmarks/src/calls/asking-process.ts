@@ -1,6 +1,6 @@
 import { serveParent } from "evaluator-kit/child";
 import { roundsOf } from "./run-round.ts";
-import { openTarget } from "./targets.ts";
+import { openTarget } from "../targets.ts";
 
 const service = roundsOf(openTarget);
 

@@ -1,5 +1,11 @@
-import type { ReportTable, SectionContext } from "../bench-program.ts";
-import { compareRounds, printNumber, printSummary, summarise } from "../figures.ts";
+import {
+  compareRounds,
+  printNumber,
+  printSummary,
+  type ReportTable,
+  summarise,
+} from "../figures.ts";
+import type { SectionContext } from "../section-context.ts";
 import { sampleExchanges } from "../sample-requests.ts";
 import { measureRounds, type RoundsByName, startContestants } from "./contestants.ts";
 import { callsPerSecond, cpuUsPerCall } from "./run-round.ts";

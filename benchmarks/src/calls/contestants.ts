@@ -1,10 +1,10 @@
 import { execArgv } from "node:process";
 import { startChild } from "evaluator-kit/child";
 import { rotate } from "../figures.ts";
-import type { SectionContext } from "../bench-program.ts";
+import type { SectionContext } from "../section-context.ts";
 import type { AskingService } from "./asking-process.ts";
 import type { Round, RoundOptions } from "./run-round.ts";
-import { type TargetName, targets } from "./targets.ts";
+import { type TargetName, targets } from "../targets.ts";
 
 /**
  * Starts a process for each target, with these and this process's flags, and one more for each that measures another build.

@@ -5,10 +5,16 @@ import { setTimeout } from "node:timers/promises";
 import { startChild } from "evaluator-kit/child";
 import { request } from "undici";
 import greeting from "evaluator-fixtures/exchanges/direct/greeting-routes-to-nano.json" with { type: "json" };
-import type { ReportTable, SectionContext } from "../bench-program.ts";
+import {
+  compareRounds,
+  printNumber,
+  printSummary,
+  type ReportTable,
+  summarise,
+} from "../figures.ts";
+import type { SectionContext } from "../section-context.ts";
 import { measureRounds, type RoundsByName } from "../calls/contestants.ts";
 import { cpuUsPerCall, type RoundOptions, roundsOf } from "../calls/run-round.ts";
-import { compareRounds, printNumber, printSummary, summarise } from "../figures.ts";
 import { openPost } from "../sample-requests.ts";
 import type { ChatUpstreamService } from "./chat-upstream-process.ts";
 import { gatewayPrograms, type StartedGateway, startGateway } from "./gateway-programs.ts";

@@ -1,7 +1,13 @@
-import type { ReportTable, SectionContext } from "../bench-program.ts";
+import {
+  compareRounds,
+  printNumber,
+  printSummary,
+  type ReportTable,
+  summarise,
+} from "../figures.ts";
+import type { SectionContext } from "../section-context.ts";
 import { measureRounds } from "../calls/contestants.ts";
 import { callsPerSecond, cpuUsPerCall } from "../calls/run-round.ts";
-import { compareRounds, printNumber, printSummary, summarise } from "../figures.ts";
 import { startPassThrough, startRouter } from "../process/start-servers.ts";
 import { sampleExchanges } from "../sample-requests.ts";
 import { startDriver } from "./router-section.ts";

@@ -1,8 +1,8 @@
 import { startChild } from "evaluator-kit/child";
-import type { ReportTable, SectionContext } from "../bench-program.ts";
+import { printNumber, printSummary, type ReportTable, summarise } from "../figures.ts";
+import type { SectionContext } from "../section-context.ts";
 import { measureRounds, type RoundsByName } from "../calls/contestants.ts";
 import { callsPerSecond, cpuUsPerCall, type Round, type RoundOptions } from "../calls/run-round.ts";
-import { printNumber, printSummary, summarise } from "../figures.ts";
 import { type StartedServer, startPassThrough, startRouter } from "../process/start-servers.ts";
 import { sampleExchanges } from "../sample-requests.ts";
 import type { DriverService, RouteKind } from "./driver-process.ts";

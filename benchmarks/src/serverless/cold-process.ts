@@ -2,7 +2,7 @@ import { connect } from "node:http2";
 import process from "node:process";
 import { setDefaultCACertificates } from "node:tls";
 import { serveParent } from "evaluator-kit/child";
-import { openTarget, questions, type TargetSetUp } from "../calls/targets.ts";
+import { openTarget, questions, type TargetSetUp } from "../targets.ts";
 import { gatewayHeaders, mailState } from "../sample-requests.ts";
 
 const BURST = 64;

@@ -1,6 +1,6 @@
 import { type Child, startChild } from "evaluator-kit/child";
-import type { ReportTable, SectionContext } from "../bench-program.ts";
-import { compareRounds, printSummary, rotate, summarise } from "../figures.ts";
+import { compareRounds, printSummary, type ReportTable, rotate, summarise } from "../figures.ts";
+import type { SectionContext } from "../section-context.ts";
 import { type ColdService, coldTargets } from "./cold-process.ts";
 import { type DistantService, distance } from "./distant-server.ts";
 

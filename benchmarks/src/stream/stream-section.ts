@@ -2,8 +2,15 @@ import { loadavg } from "node:os";
 import { setTimeout } from "node:timers/promises";
 import { startChild, type Child } from "evaluator-kit/child";
 import { quantile } from "simple-statistics";
-import type { ReportTable, SectionContext } from "../bench-program.ts";
-import { compareRounds, printNumber, printSummary, rotate, summarise } from "../figures.ts";
+import {
+  compareRounds,
+  printNumber,
+  printSummary,
+  type ReportTable,
+  rotate,
+  summarise,
+} from "../figures.ts";
+import type { SectionContext } from "../section-context.ts";
 import { type StartedServer, startPassThrough, startRouter } from "../process/start-servers.ts";
 import type { ClientService } from "./client-process.ts";
 import type { UpstreamService } from "./upstream-process.ts";

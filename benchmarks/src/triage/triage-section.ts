@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { promisify } from "node:util";
-import type { ReportTable, SectionContext } from "../bench-program.ts";
+import { printSummary, type ReportTable, summarise } from "../figures.ts";
+import type { SectionContext } from "../section-context.ts";
 import { startContestants } from "../calls/contestants.ts";
 import { repository } from "../client-build.ts";
-import { printSummary, summarise } from "../figures.ts";
 import { mailState, sampleExchanges } from "../sample-requests.ts";
 
 const LATENCY_MS = 20;

@@ -5,8 +5,8 @@ import type * as builtClient from "evaluator-client";
 import type { KindName, Question, Questions } from "evaluator-client";
 import type { Questions as VendorQuestions } from "@typesafe-ai/sdk";
 import mail from "evaluator-fixtures/exchanges/gateway/consent-alert-first-of-thread.json" with { type: "json" };
-import type { BenchmarkServer } from "../process/start-servers.ts";
-import { apiKey, gatewayHeaders as headers, mailState, openPost } from "../sample-requests.ts";
+import type { BenchmarkServer } from "./process/start-servers.ts";
+import { apiKey, gatewayHeaders as headers, mailState, openPost } from "./sample-requests.ts";
 
 /** The four triage questions (contract section 4.7). */
 export const questions = mail.request.body.questions as Questions;
@@ -146,7 +146,7 @@ function openOwn(name: "gateway" | "direct", fetching: { fetch?: typeof globalTh
 /** Builds the questions as a person does, with the client's own builders. */
 function buildQuestions(client: Client): Questions {
   const build = (type: KindName) =>
-    client[type] as (instructions: string, criteria: unknown) => Question;
+    client[type] as (instructions: Question["instructions"], criteria: unknown) => Question;
   const built = Object.entries(questions).map(([id, { type, instructions, criteria }]) => {
     return [id, build(type)(instructions, criteria)] as const;
   });
