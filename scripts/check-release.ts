@@ -19,7 +19,9 @@ const manifests = globSync("{packages,apps}/*/package.json", { cwd: root })
 const version = String(manifests[0]?.["version"]);
 const packages = manifests.map(({ name }) => `${String(name)}@${version}`);
 const files = join(root, "reports/release");
-const project = mkdtempSync(join(tmpdir(), "evaluator-release-"));
+const temporary = mkdtempSync(join(tmpdir(), "evaluator-release-"));
+// The SBOM has the folder's name.
+const project = join(temporary, "evaluator");
 
 // npm under npm takes the outer folder for its own.
 const { INIT_CWD: _cwd, npm_config_local_prefix: _prefix, ...env } = process.env;
@@ -65,7 +67,8 @@ function collect(): void {
 }
 
 try {
-  writeFileSync(join(project, "package.json"), '{ "name": "release", "version": "0.0.0" }');
+  mkdirSync(project);
+  writeFileSync(join(project, "package.json"), JSON.stringify({ name: "evaluator", version }));
   await install();
   // Compares the signatures, and the provenance, with the registry's keys.
   if (env["NPM_CONFIG_PROVENANCE"] === "true") run("npm audit signatures");
@@ -73,5 +76,5 @@ try {
   collect();
   process.stderr.write(`Released ${version}; its files are in ${files}.\n`);
 } finally {
-  rmSync(project, { recursive: true, force: true });
+  rmSync(temporary, { recursive: true, force: true });
 }

@@ -45,8 +45,10 @@ test("one command makes versions and changelogs, publishes, and collects what wa
   );
   await outputOf("sha256sum --check --quiet SHA256SUMS", { cwd: files });
   const sbom = JSON.parse(await readFile(join(files, "sbom.cdx.json"), "utf8")) as {
+    readonly metadata: { readonly component: { readonly purl: string } };
     readonly components: readonly { readonly purl: string }[];
   };
+  expect(sbom.metadata.component.purl).toBe("pkg:npm/evaluator@0.1.0");
   const listed = sbom.components.map(({ purl }) => purl);
   expect(listed).toEqual(expect.arrayContaining(names.map((name) => `pkg:npm/${name}@0.1.0`)));
   const tags = await outputOf("git tag --points-at HEAD", { cwd });
