@@ -82,7 +82,12 @@ export type { Box, BoxAnswer, BoxQuestion } from "./questions/kinds/box.ts";
 export { choiceAnswerSchema, choiceQuestionSchema } from "./questions/kinds/choice.ts";
 export type { ChoiceAnswer, ChoiceQuestion, OptionList } from "./questions/kinds/choice.ts";
 export { scoreAnswerSchema, scoreQuestionSchema } from "./questions/kinds/score.ts";
-export type { LevelIndex, ScoreAnswer, ScoreQuestion } from "./questions/kinds/score.ts";
+export type {
+  LevelIndex,
+  ScoreAnswer,
+  ScoreLevels,
+  ScoreQuestion,
+} from "./questions/kinds/score.ts";
 export type { Empty, KeyLimit, KindOf, NonEmpty, QuestionLimits } from "./questions/kinds/kind.ts";
 export type { BrokenRule, Rounding, Truth, ValueFieldOf } from "./questions/kinds/kind.ts";
 export { checkAnswers, evaluationResponseSchema } from "./evaluation.ts";

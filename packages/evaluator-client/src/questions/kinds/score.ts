@@ -18,10 +18,11 @@ export const scoreQuestionSchema = /* @__PURE__ */ (() =>
     instructions: wordingSchema(),
     criteria: z.array(z.nullable(wordingSchema())),
   }))();
-type Levels = readonly (Wording | null)[];
+/** Level sentences of a score question, from index 0 up; null if the index says enough. */
+export type ScoreLevels = readonly (Wording | null)[];
 
 /** See {@link scoreQuestionSchema}. */
-export interface ScoreQuestion<TLevels extends Levels = Levels> {
+export interface ScoreQuestion<TLevels extends ScoreLevels = ScoreLevels> {
   readonly type: "score";
   /** The question. */
   readonly instructions: Wording;
@@ -46,7 +47,7 @@ export interface ScoreAnswer<TLevelIndex extends string = string> {
 }
 
 /** The level indexes of a list of levels as strings: `"0" | "1"` for two levels written in place. */
-export type LevelIndex<TLevels extends Levels> = number extends TLevels["length"]
+export type LevelIndex<TLevels extends ScoreLevels> = number extends TLevels["length"]
   ? string
   : Extract<keyof TLevels, `${number}`>;
 
@@ -57,7 +58,7 @@ export type LevelIndex<TLevels extends Levels> = number extends TLevels["length"
  * score("How important is it?", ["ignore: nothing to do", "high: reply within days"]);
  * ```
  */
-export function score<const TLevels extends Levels>(
+export function score<const TLevels extends ScoreLevels>(
   instructions: Wording,
   criteria: TLevels & NonEmpty<TLevels>,
 ): ScoreQuestion<TLevels> {
