@@ -98,6 +98,14 @@ test("is named if it returns nothing", async () => {
   await expect(asked).rejects.toThrow('The middleware "forgetful" returned no evaluation');
   const outer = evaluator.with(forgetful as never).with((request, next) => next(request));
   await expect(outer.evaluate(scamRequest("text"))).rejects.toThrow('"forgetful"');
+  const unnamed = [
+    async () => undefined,
+    (request: never, next: (request: never) => unknown) => next(request),
+  ];
+  const [nothing, passing] = unnamed as never[];
+  const both = evaluator.with(nothing as never).with(passing as never);
+  const place = 'The middleware "number 2 of 2, from outside" returned no evaluation';
+  await expect(both.evaluate(scamRequest("text"))).rejects.toThrow(place);
 });
 
 test("is rejected where it is no function, and once the evaluator is closed", async () => {

@@ -64,16 +64,16 @@ export function askThrough(chain: readonly Middleware[], asked: ChainedCall): Pr
     call.elsewhere.answered += 1;
     return evaluation;
   };
-  const through = (next: typeof send, middleware: Middleware) => (request: EvaluationRequest) =>
-    evaluationOf(middleware, () => middleware(request, next, call));
+  const through =
+    (next: typeof send, middleware: Middleware, at: number) => (request: EvaluationRequest) =>
+      evaluationOf(middleware.name || `number ${at + 1} of ${chain.length}, from outside`, () =>
+        middleware(request, next, call),
+      );
   return deadline.run(() => chain.reduceRight(through, send)(asked.request));
 }
 
 /** Returns what a middleware returns. @throws ConfigurationError if that is no evaluation. */
-async function evaluationOf(
-  { name }: Middleware,
-  run: () => Promise<Evaluation>,
-): Promise<Evaluation> {
+async function evaluationOf(name: string, run: () => Promise<Evaluation>): Promise<Evaluation> {
   const evaluation: unknown = await run();
   if (isRecord(evaluation)) return evaluation as unknown as Evaluation;
   const message = `The middleware ${quoteName(name)} returned no evaluation; write: return next(request).`;

@@ -1,5 +1,5 @@
 import { untilAborted } from "../clock.ts";
-import { ConnectionError } from "../errors.ts";
+import { ConfigurationError, ConnectionError, InvalidRequestError } from "../errors.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { Evaluator, MiddlewareCall } from "../evaluator.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
@@ -42,6 +42,9 @@ export async function askOther(
     // One that the end of the call met on the way is counted there.
     const isEnd = signal?.aborted === true && error === signal.reason;
     if (!isEnd && error instanceof ConnectionError && error.maybeBilled) lostAttempts += 1;
+    // These come before anything is sent: whoever answered before had its answer, and another one was asked.
+    if (error instanceof ConfigurationError || error instanceof InvalidRequestError)
+      lostAttempts += onTheWay;
     elsewhere.lost = earlier + lostAttempts;
     throw error;
   }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
-import { StatusError } from "../errors.ts";
+import { ConfigurationError, StatusError } from "../errors.ts";
 import { mostTokens } from "../transports/call-estimate.ts";
 import { answeringTransport } from "../testing/answering-transport.ts";
 import { countingTransport } from "../testing/counting-transport.ts";
@@ -45,6 +45,24 @@ test.each([
     expect(spent.spending).toMatchObject({ tokens: answers * each, reservedTokens: 0 });
   },
 );
+
+test("a budget counts the answer of a fallback whose own second evaluator is not configured", async () => {
+  const spent = budget({ maxTokens: 10_000 });
+  const first = countingTransport({ answer: down });
+  const second = answeringTransport({ name: "second", answers: { scam: 0.5, deal: 0.5 } });
+  const unconfigured = async () => {
+    throw new ConfigurationError("No key.", { option: "apiKey" });
+  };
+  const bounds = { scam: { below: 0.8 } };
+  const other = createEvaluator({ transport: second.transport });
+  const asked = createEvaluator({ transport: first.transport, maxRetries: 0 })
+    .with(fallback(other.with(escalate({ evaluate: unconfigured }, bounds))))
+    .with(spent)
+    .evaluate(request);
+  await expect(asked).rejects.toThrow("No key.");
+  expect(second.asked).toHaveLength(1);
+  expect(spent.spending).toMatchObject({ tokens: most, reservedTokens: 0 });
+});
 
 test("a budget counts a second call that the deadline meets on its way once", async () => {
   const clock = new ManualClock();
