@@ -37,7 +37,7 @@ test("a mail cannot add lines or steer the terminal", async () => {
 test("an unknown mail, and one without an answer, are named as that", async () => {
   expect(await explained(["m-2"])).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringContaining("knows no mail with this id"),
+    stderr: expect.stringContaining("No run of this journal has a mail with this id"),
   });
   const cwd = await folderWith([sampleMail()]);
   await startTriage(["inbox.json"], { cwd, transport: recordingTransport(() => ({})) });

@@ -198,7 +198,7 @@ async function readRun(url: string, context: CliContext, take: TakeEntry): Promi
   const services = { openCatalog, openRuns, openTransport };
   const program = { ...services, source: tableSource, ...context };
   await withResults({ journal: url }, program, async ({ rows, questions, info }) => {
-    const service = { address: info?.setup.wire ?? "", modelId: info?.setup.modelId ?? "" };
+    const service = { address: info.setup.wire, modelId: info.setup.modelId };
     for await (const { input, kept: evaluation } of rows) {
       const { id, state } = input;
       if (evaluation === null) take({ id, evaluation });

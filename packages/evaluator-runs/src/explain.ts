@@ -5,20 +5,21 @@ import {
   type JsonValue,
   type Question,
   questionKinds,
+  type Questions,
   valuesOf,
   wordingText,
 } from "evaluator-client";
 import { printCount, printUsd } from "./amounts.ts";
 import type { RecordSource } from "./input/record-source.ts";
-import type { RunStore } from "./store/run-store.ts";
+import type { StoredRuns } from "./store/stored-runs.ts";
 import type { FileCommand } from "./options.ts";
 import { type CalibratedAnswers, calibratedAnswers } from "./calibration.ts";
-import type { JournalReader } from "./journal/journal-reader.ts";
-import { readJournal } from "./journal/read-journal.ts";
-import { fromKeptText } from "./journal/kept-answer.ts";
+import type { KeptEvaluation } from "./journal/kept-answer.ts";
 import { needJournalAddress } from "./journal-address.ts";
-import { serviceOfRun, withRuns } from "./workers/open-runs.ts";
-import type { ProgramContext } from "./service.ts";
+import { withStoredRuns } from "./open-store.ts";
+import { storedFactsSchema } from "./run-facts.ts";
+import { keptIn, serviceOfRun } from "./workers/open-runs.ts";
+import type { ProgramContext, Service } from "./service.ts";
 import { alignColumns } from "./columns/table.ts";
 import { parseKeptQuestions } from "./journal/kept-questions.ts";
 
@@ -29,49 +30,50 @@ export async function explainRecord(
 ): Promise<number> {
   const { stdout, source } = context;
   const address = await needJournalAddress({ ...command, takesFile: true }, context);
-  const text =
-    address.kind === "postgres"
-      ? await withRuns(address.url, context, (runs) => describeOfRun(runs, command, source))
-      : await readJournal(address.path, (kept) => describeOfFile(kept, command.id, source));
-  stdout.write(text);
+  stdout.write(
+    await withStoredRuns(address, context, (runs) => describeRecord(runs, command, source)),
+  );
   return 0;
 }
 
-async function describeOfRun(
-  runs: RunStore,
+/** A record, its questions and service, and its answer; null if it was changed after it was written. */
+interface ExplainedRecord {
+  readonly id: string;
+  readonly state: JsonValue;
+  readonly questions: Questions;
+  readonly service: Service;
+  readonly evaluation: KeptEvaluation | null;
+}
+
+async function describeRecord(
+  runs: StoredRuns,
   { id, run = null }: { readonly id: string; readonly run?: number | null | undefined },
   { word }: RecordSource,
 ): Promise<string> {
   const row = await runs.find(id, run);
-  if (row === null) throw new CliError(`No run of this database has a ${word} with this id.`);
+  if (row === null) throw new CliError(`No run of this journal has a ${word} with this id.`);
   const info = await runs.get(row.run);
   const questions = parseKeptQuestions(info.setup.questions);
-  const evaluation = row.evaluation === null ? null : fromKeptText(row.evaluation, questions);
+  const evaluation = keptIn(row.evaluation, questions);
   if (evaluation === null && !row.isChanged) {
     throw new CliError(
       printable`There is no answer about this ${word}. ${row.error ?? "None has come yet."}`,
     );
   }
-  const state = JSON.parse(row.state) as JsonValue;
-  return describeEntry({ id, state, questions, service: serviceOfRun(info), evaluation }, word);
-}
-
-function describeOfFile(journal: JournalReader, id: string, { word }: RecordSource): string {
-  const entry = journal.find(id, word);
-  const artifact = journal.runs().at(-1)?.calibration;
-  const { evaluation } = entry;
+  const { calibration: artifact } = storedFactsSchema.parse(JSON.parse(info.facts));
   const asked = evaluation?.steps ?? [{ modelId: evaluation?.modelId }];
   const isApplied =
     artifact !== undefined &&
     evaluation !== null &&
     asked.some(({ modelId }) => modelId === artifact.model.id);
-  return describeEntry(entry, word, isApplied ? calibratedAnswers(evaluation, artifact) : null);
+  const record = { id, questions, service: serviceOfRun(info), evaluation };
+  const state = JSON.parse(row.state) as JsonValue;
+  const calibrated = isApplied ? calibratedAnswers(evaluation, artifact) : null;
+  return describeEntry({ ...record, state }, word, calibrated);
 }
 
-type JournalEntry = ReturnType<JournalReader["find"]>;
-
 function describeEntry(
-  entry: JournalEntry,
+  entry: ExplainedRecord,
   word: string,
   calibrated: CalibratedAnswers | null = null,
 ): string {
@@ -100,7 +102,7 @@ function valuesIn(question: Question, answer: Answer | undefined): readonly Answ
   return answer === undefined ? [] : valuesOf(question, answer);
 }
 
-function runRows({ service: { address, modelId }, evaluation }: JournalEntry): string[][] {
+function runRows({ service: { address, modelId }, evaluation }: ExplainedRecord): string[][] {
   const asked = [["asked", `${toPrintable(modelId)} through ${toPrintable(address)}`]];
   if (evaluation === null) return [...asked, ["answer", "missing; start the run again"]];
   const { usage, costUsd, timing } = evaluation;

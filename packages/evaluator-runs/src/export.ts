@@ -1,8 +1,7 @@
 import { CliError, printable, printTexts } from "evaluator-kit";
-import type { RunInfo } from "./store/run-store.ts";
 import { printCount, printCounted } from "./amounts.ts";
 import type { ExportCommand } from "./options.ts";
-import { withResults } from "./journal-results.ts";
+import { type RunResults, withResults } from "./journal-results.ts";
 import { formatRecords, toSafeTexts } from "./output/write-records.ts";
 import { planOf, readFilter, readRules, toAnswered } from "./rules/rules-file.ts";
 import type { ProgramContext } from "./service.ts";
@@ -49,7 +48,7 @@ export async function exportResults(
     if (!isWhole) return 0;
     if (plan !== null) context.stderr.write(describePlan(plan.rules(), counts.all, source.word));
     if (counts.failed === 0) return 0;
-    context.stderr.write(describeLack(counts, source.program, results.info));
+    context.stderr.write(describeLack(counts, source.program, results));
     return 2;
   });
 }
@@ -69,12 +68,11 @@ export function describePlan(rules: PlannedRules, all: number, word: string): st
 function describeLack(
   { all, failed, refused }: Readonly<Record<"all" | "failed" | "refused", number>>,
   program: string,
-  info: RunInfo | null,
+  { info, isShared }: Pick<RunResults, "info" | "isShared">,
 ): string {
-  const next =
-    info === null
-      ? nextOfFile(failed - refused, refused, `"${program} work"`)
-      : `run ${info.run} is ${info.state}, and "${program} status" prints more.`;
+  const next = isShared
+    ? `run ${info.run} is ${info.state}, and "${program} status" prints more.`
+    : nextOfFile(failed - refused, refused, `"${program} work"`);
   return `${printCount(failed)} of ${printCount(all)} records have no answer, and say why in "error"; ${next}\n`;
 }
 

@@ -1,25 +1,12 @@
-import { basename } from "node:path";
-import { CliError, printable } from "evaluator-kit";
-import type { JsonObject, JsonValue } from "evaluator-client";
 import type { QueryResult, RunQuery, RunRow } from "./store/run-query.ts";
-import type { RunInfo, RunStore } from "./store/run-store.ts";
+import type { NewRecords, RunInfo, StoredRuns } from "./store/stored-runs.ts";
 import type { ExportCommand } from "./options.ts";
-import type { RecordInput, RunRecord } from "./input/record-source.ts";
-import { inputOf, needJournalAddress } from "./journal-address.ts";
-import type { JournalReader } from "./journal/journal-reader.ts";
-import type { NewRecords } from "./store/run-store.ts";
-import { databaseFactsSchema, type RunFacts, type StepFacts } from "./run-facts.ts";
+import { needJournalAddress } from "./journal-address.ts";
+import { findRun, withStoredRuns } from "./open-store.ts";
+import { type RunFacts, type StepFacts, type StoredFacts, storedFactsSchema } from "./run-facts.ts";
 import { RunTotals, stepFacts } from "./money/totals.ts";
-import { readJournal } from "./journal/read-journal.ts";
-import { toInputPath } from "./output/paths.ts";
-import {
-  readSetup,
-  recordNames,
-  type RecordSetup,
-  type ResultRow,
-  toRecord,
-} from "./columns/columns.ts";
-import { toAnsweredRow, withRuns } from "./workers/open-runs.ts";
+import { readSetup, recordNames, type ResultRow } from "./columns/columns.ts";
+import { toAnsweredRow } from "./workers/open-runs.ts";
 import type { ProgramContext } from "./service.ts";
 import { parseKeptQuestions } from "./journal/kept-questions.ts";
 
@@ -37,12 +24,13 @@ export interface RunResults extends Awaited<ReturnType<typeof readSetup>> {
   readonly rows: AsyncIterable<ResultRow>;
   /** Returns the records that no run before had; null if there are none. */
   readonly newRecords: () => Promise<NewRecords | null>;
-  /** Returns the records that a person put away, each with the day of its return; none in a database. */
-  readonly putAway: () => ReadonlyMap<string, string>;
+  /** Returns the records that a person put away, each with the day of its return. */
+  readonly away: () => Promise<ReadonlyMap<string, string>>;
   /** Returns the names of all fields, in order; reads a file once to find out if one is `error`. */
   readonly names: () => Promise<readonly string[]>;
-  /** The run in PostgreSQL; null for a journal in a file. */
-  readonly info: RunInfo | null;
+  readonly info: RunInfo;
+  /** Whether other machines may work on the run, too. */
+  readonly isShared: boolean;
   /** Returns the complete runs of a journal in a file, or the run of a database. */
   readonly readFacts: () => Promise<RunFacts[]>;
   /** Returns the complete runs of a journal in a file, or all of a database. */
@@ -73,40 +61,62 @@ export async function withResults<TResult>(
   use: (results: RunResults) => Promise<TResult>,
 ): Promise<TResult> {
   const address = await needJournalAddress(command, context);
-  if (address.kind === "postgres") {
-    return await withRuns(address.url, context, async (runs) =>
-      use(await databaseResults(runs, command, context)),
-    );
-  }
-  return await readJournal(address.path, async (journal) =>
-    use(await fileResults(journal, inputOf(address, context.source), { command, context })),
+  return await withStoredRuns(address, context, async (runs) =>
+    use(await readResults(runs, command, context)),
   );
 }
 
-async function databaseResults(
-  runs: RunStore,
+async function readResults(
+  runs: StoredRuns,
   command: ResultsCommand,
   context: ProgramContext,
 ): Promise<RunResults> {
+  const { isShared } = runs;
   const info = await findRun(runs, command);
   const questions = parseKeptQuestions(info.setup.questions);
-  const setup = await readSetup(questions, command.calibration, context);
+  const { options } = factsOf(info);
+  const setup = await readSetup(questions, command.calibration ?? options?.calibration, context);
   const toRow = (row: RunRow) => toAnsweredRow(row, setup);
   const rows = async function* rows(): AsyncGenerator<ResultRow> {
-    for await (const row of runs.rows(info.run)) yield toRow(row);
+    for await (const row of runs.rows(info.run, command.isOrdered)) yield toRow(row);
   };
+  const hasErrors = async () => {
+    if (isShared) return info.answered < info.records;
+    for await (const { kept } of rows()) if (kept === null) return true;
+    return false;
+  };
+  const ask = runs.query?.bind(runs);
   return {
     ...setup,
     rows: rows(),
-    names: async () => recordNames(setup, info.answered < info.records),
+    names: async () => recordNames(setup, await hasErrors()),
     newRecords: async () => await runs.newIds(info),
-    putAway: () => new Map<string, string>(),
+    away: async () => await runs.away(info.name),
     info,
-    readFacts: async () => [{ ...toFacts(info), ...(await stepsOf(info, runs, toRow)) }],
-    listRuns: async () => (await runs.list()).map(toListedRun),
-    ask: ({ cellsOf, ...query }, use) =>
-      runs.query({ ...query, run: info.run, cellsOf: (row) => cellsOf(toRow(row)) }, use),
+    isShared,
+    // A file has the runs about one input.
+    readFacts: async () =>
+      isShared
+        ? [{ ...toFacts(info), ...(await stepsOf(info, runs, toRow)) }]
+        : (await runs.list()).filter(isDone).map(toFacts),
+    listRuns: async () =>
+      (await runs.list()).filter((one) => isShared || isDone(one)).map(toListedRun),
+    ask:
+      ask === undefined
+        ? null
+        : async ({ cellsOf, ...query }, use) => {
+            const toCells = (row: RunRow) => cellsOf(toRow(row));
+            await ask({ ...query, run: info.run, cellsOf: toCells }, use);
+          },
   };
+}
+
+function isDone({ state }: RunInfo): boolean {
+  return state === "done";
+}
+
+function factsOf({ facts }: RunInfo): StoredFacts {
+  return storedFactsSchema.parse(JSON.parse(facts));
 }
 
 function toListedRun(info: RunInfo): ListedRun {
@@ -115,7 +125,8 @@ function toListedRun(info: RunInfo): ListedRun {
 }
 
 /** Returns the facts of a run as a journal in a file keeps them; an open run ends now. */
-function toFacts({ setup, finishedAt, createdAt, ...run }: RunInfo) {
+function toFacts(info: RunInfo) {
+  const { setup, finishedAt, createdAt, ...run } = info;
   const endedAt = finishedAt ?? new Date();
   return {
     ...run,
@@ -127,143 +138,26 @@ function toFacts({ setup, finishedAt, createdAt, ...run }: RunInfo) {
     answered: run.asked,
     finishedAt: endedAt.toISOString(),
     elapsedMs: endedAt.getTime() - createdAt.getTime(),
+    ...factsOf(info).complete,
   };
 }
 
 /** Returns what each of two engines answered, by the kept answers that a run asked for; nothing of one alone. */
 async function stepsOf(
-  { facts, run }: RunInfo,
-  runs: RunStore,
+  info: RunInfo,
+  runs: StoredRuns,
   keptIn: (row: RunRow) => Pick<ResultRow, "kept">,
 ): Promise<{ readonly steps?: StepFacts[] }> {
-  const { engines } = databaseFactsSchema.parse(JSON.parse(facts));
+  const { engines } = factsOf(info);
   if (engines === undefined) return {};
   const [price = { inputUsdPerMillionTokens: null, source: "" }, next] = engines.map((engine) => {
     return { inputUsdPerMillionTokens: engine.usdPerMillionTokens, source: "the run" };
   });
   const totals = new RunTotals({ ...price, next });
-  for await (const row of runs.rows(run)) {
+  for await (const row of runs.rows(info.run)) {
     const { kept } = keptIn(row);
     if (row.isOwn && kept !== null) totals.add({ evaluation: kept });
   }
   const names = engines.map(({ name }) => name);
   return { steps: stepFacts(totals, names) };
-}
-
-async function findRun(runs: RunStore, { run, file }: ResultsCommand): Promise<RunInfo> {
-  if (run !== undefined) return await runs.get(run);
-  const all = await runs.list();
-  const name = file === undefined ? null : basename(toInputPath(file, "."));
-  const info = all.findLast((info) => name === null || info.name === name);
-  if (info !== undefined) return info;
-  throw new CliError(
-    name === null
-      ? "There is no run in this database yet."
-      : printable`There is no run about ${name} in this database; start one first.`,
-  );
-}
-
-async function fileResults(
-  journal: JournalReader,
-  inputPath: string,
-  { command, context }: { command: ResultsCommand; context: ProgramContext },
-): Promise<RunResults> {
-  const newest = journal.newestRun();
-  if (newest === null) throw new CliError(printable`No run has asked yet about ${inputPath}.`);
-  const calibration = command.calibration ?? newest.begin?.options.calibration;
-  const setup = await readSetup(newest.questions, calibration, context);
-  const { signal, source } = context;
-  const state = newest.begin?.options ?? {};
-  const open = () => source.open(inputPath, { skipInvalid: true, signal, state });
-  const { isOrdered = true } = command;
-  const input = isOrdered ? await open() : null;
-  const part =
-    input === null
-      ? keptRows(journal.results(newest), open, setup)
-      : orderedRows(journal, () => input.records(newest.begin?.mails), setup);
-  const facts = journal.runs();
-  const name = basename(inputPath);
-  return {
-    ...setup,
-    ...part,
-    newRecords: async () => journal.newRecords(),
-    putAway: () => journal.putAway(),
-    info: null,
-    readFacts: async () => facts,
-    listRuns: async () =>
-      facts.map((fact, index) => Object.assign({ run: index + 1, name, state: "done" }, fact)),
-    ask: null,
-  };
-}
-
-type RecordEnd = ReturnType<JournalReader["endOf"]>;
-type FileSetup = Awaited<ReturnType<typeof readSetup>>;
-
-/** Reads the rows from the journal alone, in no order, in a third of the time. */
-function keptRows(
-  ends: ReturnType<JournalReader["results"]>,
-  open: () => Promise<RecordInput>,
-  setup: FileSetup,
-) {
-  const rows = async function* rows(): AsyncGenerator<ResultRow> {
-    const unknown = new Map<string, RecordEnd>();
-    for (const end of ends) {
-      const { id, state, note } = end;
-      if (state === null) unknown.set(id, end);
-      else yield toRow({ id, state: state as JsonObject, source: note }, end, setup);
-    }
-    // The journal keeps only the id of a record without an answer.
-    if (unknown.size === 0) return;
-    for await (const { record } of (await open()).records()) {
-      const end = unknown.get(record.id);
-      if (end !== undefined) yield toRow(record, end, setup);
-    }
-  };
-  return { rows: rows(), names: async () => recordNames(setup, true) };
-}
-
-function orderedRows(
-  journal: JournalReader,
-  records: () => ReturnType<RecordInput["records"]>,
-  setup: FileSetup,
-) {
-  const error = `The ${setup.source.word} has changed since it was asked about; run again.`;
-  const endOf = (record: RunRecord): RecordEnd => {
-    const end = journal.endOf(record.id, setup.questions);
-    const isCurrent = end.evaluation === null || isAbout(record, end.state);
-    return isCurrent ? end : { ...end, evaluation: null, error };
-  };
-  const rows = async function* rows(): AsyncGenerator<ResultRow> {
-    for await (const { record } of records()) yield toRow(record, endOf(record), setup);
-  };
-  const names = async () => {
-    for await (const { record } of records()) {
-      if (endOf(record).evaluation === null) return recordNames(setup, true);
-    }
-    return recordNames(setup, false);
-  };
-  return { rows: rows(), names };
-}
-
-// A state has more than these keys if a run added some.
-function isAbout(record: RunRecord, state: JsonValue): boolean {
-  if (typeof state !== "object" || state === null) return false;
-  const read = new Map(Object.entries(state));
-  return Object.entries(record.state).every(([key, value]) => {
-    const kept = read.get(key);
-    return kept === value || JSON.stringify(kept) === JSON.stringify(value);
-  });
-}
-
-function toRow(input: RunRecord, end: RecordEnd, setup: RecordSetup): ResultRow {
-  let record: ResultRow["record"] | null = null;
-  return {
-    input,
-    kept: end.evaluation,
-    keptState: end.state,
-    isRefused: end.isRefused,
-    get record() {
-      return (record ??= toRecord(input, end, setup));
-    },
-  };
 }

@@ -178,8 +178,9 @@ const declareExport = (program: Command, source: RecordSource) =>
     .addOption(sharedOptions.calibration)
     .addOption(sharedOptions.rules);
 
-const declareLabel = (program: Command, { word }: RecordSource) =>
-  program
+const declareLabel = (program: Command, source: RecordSource) => {
+  const { word } = source;
+  return program
     .command("label")
     .summary(`label drawn ${word}s on a page, for "evaluator-cli calibrate"`)
     .description(
@@ -215,7 +216,10 @@ const declareLabel = (program: Command, { word }: RecordSource) =>
     )
     .option("--labels <file>", "where the labels go (default: .labels.ndjson beside the input)")
     .option("--labeler <name>", "who labels", "person")
+    .addOption(sharedOptions.journal(source))
+    .addOption(sharedOptions.run)
     .addOption(sharedOptions.port);
+};
 
 const declareAct = (program: Command, source: RecordSource) =>
   program

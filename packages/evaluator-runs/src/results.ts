@@ -3,7 +3,7 @@ export type { ResultRow } from "./columns/columns.ts";
 export { describePlan } from "./export.ts";
 export { inputOf } from "./journal-address.ts";
 export { type RunResults, withResults } from "./journal-results.ts";
-export type { NewRecords } from "./store/run-store.ts";
+export type { NewRecords } from "./store/stored-runs.ts";
 export type { RunFacts } from "./run-facts.ts";
 export type { KeptEvaluation } from "./journal/kept-answer.ts";
 export type { ResultRecord } from "./output/write-records.ts";

@@ -61,12 +61,18 @@ export const runFactsSchema = z.object({
 /** The facts of one complete run. */
 export type RunFacts = z.infer<typeof runFactsSchema>;
 
-/** See {@link DatabaseFacts}. */
-export const databaseFactsSchema = z.object({
-  /** Both engines, if one is asked again for unsure answers, and their prices; null if it is not known. */
+/** See {@link StoredFacts}. */
+export const storedFactsSchema = z.looseObject({
+  /** Of a database: both engines, if one is asked again for unsure answers, and their prices; null if it is not known. */
   engines: z
     .array(z.object({ name: z.string(), usdPerMillionTokens: z.number().nullable() }))
     .optional(),
+  /** Of a database: the column with the ids, if the input is a table. */
+  idColumn: z.string().optional(),
+  /** Of a file: how the run was begun, and what it noted when it was complete. */
+  options: runBeginSchema.shape.options.optional(),
+  calibration: runFactsSchema.shape.calibration,
+  complete: runFactsSchema.optional(),
 });
-/** What a run in a database notes of how it was begun. */
-export type DatabaseFacts = z.infer<typeof databaseFactsSchema>;
+/** What a run notes beside its counts. */
+export type StoredFacts = z.infer<typeof storedFactsSchema>;

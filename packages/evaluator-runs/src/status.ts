@@ -1,5 +1,6 @@
 import { pause, printable, truncateColumns } from "evaluator-kit";
-import type { RunInfo, RunStore, WorkerInfo } from "./store/run-store.ts";
+import type { RunStore, WorkerInfo } from "./store/run-store.ts";
+import type { RunInfo } from "./store/stored-runs.ts";
 import { describeCost, printCount, printCounted, printDuration, printUsd } from "./amounts.ts";
 import type { FileCommand } from "./options.ts";
 import { needJournalAddress } from "./journal-address.ts";

@@ -109,7 +109,7 @@ async function toParts(
   const asked = askedQuestions(questions);
   const all = { mails: 0, failed: 0 };
   const program = command.open ?? null;
-  const entryOf = entriesFor(results, context);
+  const entryOf = await entriesFor(results, context);
   for await (const row of results.rows) {
     context.signal.throwIfAborted();
     all.mails += 1;
@@ -157,9 +157,9 @@ async function describeWrong(
 }
 
 /** Returns a function that finds out whose a mail is, and whether it is put away. */
-function entriesFor(results: RunResults, { env, clock }: ProgramContext) {
+async function entriesFor(results: RunResults, { env, clock }: ProgramContext) {
   const own = new Set(addressesIn(env["TRIAGE_USER_ADDRESSES"] ?? ""));
-  const away = results.putAway();
+  const away = await results.away();
   const today = localDay(new Date(clock.epochNow()));
   return ({ id, from, date, received: time = date }: Mail, { state }: RunRecord) => ({
     id,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import { runsOnPglite, type RunsOnPglite } from "./runs-on-pglite.ts";
 import { sampleMail } from "./samples.ts";
+import { startPage } from "./start-page.ts";
 import { startTriage } from "./start-triage.ts";
 
 const url = "postgres://ada:secret@db.example.com/triage";
@@ -19,6 +20,11 @@ export function machinesOnPglite() {
     /** The variable that names the database. */
     env,
     database: () => pglite.database,
+    /** Starts a command that serves a page, see `startPage`. */
+    serve: (words: readonly string[], given: Parameters<typeof startTriage>[1]) => {
+      const { openRuns } = pglite;
+      return startPage(words, { env, openRuns, ...given });
+    },
     start: (words: readonly string[], given: Parameters<typeof startTriage>[1]) => {
       const { openRuns } = pglite;
       return startTriage(words, { env, openRuns, ...given });

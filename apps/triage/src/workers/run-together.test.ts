@@ -76,7 +76,7 @@ test("a report names the file that no run of the database is about", async () =>
   const cwd = await folderWith(inbox(1));
   const { exitCode, stderr } = await start(["report", "inbox.json"], { cwd });
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("There is no run about inbox.json in this database; start one first.");
+  expect(stderr).toContain("There is no run about inbox.json in this journal; start one first.");
 });
 
 test("another machine works without the file, and two together ask about each mail once", async () => {
@@ -161,7 +161,7 @@ test("explain, report and a dry run read the database", async () => {
   await start(["inbox.json"], { cwd });
   const explained = await start(["explain", "m-1"], { cwd });
   expect(explained.stdout).toMatch(/^mail {6}m-1\nasked {5}unknown through gateway\n/);
-  expect((await start(["explain", "m-9"], { cwd })).stderr).toMatch(/^No run of this database has/);
+  expect((await start(["explain", "m-9"], { cwd })).stderr).toMatch(/^No run of this journal has/);
   expect((await start(["report"], { cwd })).stdout).toMatch(/^<!doctype html>/);
   const dry = await start(["inbox.json", "--dry-run"], { cwd });
   expect(dry.stdout).toMatch(/^To ask: 0 mails, .*; 2 answered already\.\n$/);

@@ -5,7 +5,7 @@ import { labelApp, servePage } from "evaluator-runs/label";
 type LabelOptions = Parameters<typeof labelApp>[0];
 
 /** The page, and the steps that it leads through. */
-interface DemoPage extends Pick<LabelOptions, "labels" | "labeler" | "journalPath"> {
+interface DemoPage extends Pick<LabelOptions, "labels" | "labeler" | "stateOf"> {
   readonly sheet: LabelOptions["first"];
   readonly port: number;
   readonly context: CliContext;

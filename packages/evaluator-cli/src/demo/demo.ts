@@ -73,7 +73,7 @@ async function playDemo(given: Demo): Promise<void> {
   const { auto, page = context.stdout.isTTY === true && auto !== true, port } = options;
   await writeInputs(given);
   const { journalPath, answered } = await answerTickets(1, given);
-  const [sheet] = drawSheets(await readTable(journalPath, {}, context.signal), options);
+  const [sheet] = drawSheets(await readTable(readAnswers(journalPath), journalPath), options);
   if (sheet === undefined) throw new CliError("The simulated model gave no answer.");
   using labels = await LabelFile.open(join(folder, "labels.ndjson"));
   const log: (readonly string[])[] = [];
@@ -102,8 +102,10 @@ async function playDemo(given: Demo): Promise<void> {
     const verdict = `${isRefused ? "" : "not "}refused: the thresholds were learnt from simulated/agent-1`;
     step("release", `simulated/agent-2 answers the same records; ${verdict}`, drift);
   };
+  const stateOf = async (id: string) =>
+    Array.from(readAnswers(journalPath)).find((entry) => entry.id === id)?.state ?? null;
   const steps = { about, labeler: PERSON, log, begin, promise, release };
-  if (page) await serveDemo({ sheet, labels, journalPath, port, context, ...steps });
+  if (page) await serveDemo({ sheet, labels, stateOf, port, context, ...steps });
   else {
     begin();
     if ((await promise()) !== null) await release();

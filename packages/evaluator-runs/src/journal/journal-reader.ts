@@ -1,5 +1,4 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
-import { CliError, printable } from "evaluator-kit";
 import type { JsonObject, JsonValue, Questions } from "evaluator-client";
 import {
   type CallSetup,
@@ -10,7 +9,9 @@ import {
   setupHash,
 } from "./kept-answer.ts";
 import { toJournalError } from "./open-journal.ts";
-import type { CallStatus, NewRecords } from "../store/run-store.ts";
+import type { RunRow } from "../store/run-query.ts";
+import type { CallStatus } from "../store/run-store.ts";
+import type { NewRecords } from "../store/stored-runs.ts";
 import { type RunBegin, runBeginSchema, type RunFacts, runFactsSchema } from "../run-facts.ts";
 import { parseKeptQuestions } from "./kept-questions.ts";
 
@@ -20,16 +21,6 @@ interface JournalEntry extends CallSetup {
   readonly state: JsonValue;
   /** Null if the answer was changed after it was written. */
   readonly evaluation: KeptEvaluation | null;
-}
-
-/** How the newest call about a record ended. */
-interface RecordEnd {
-  /** The state that the model read; null without an answer. */
-  readonly state: JsonValue;
-  readonly evaluation: KeptEvaluation | null;
-  readonly error: string | null;
-  /** Whether the service refused the record as too long, so that it is not asked again. */
-  readonly isRefused: boolean;
 }
 
 /** An answer that is unchanged since it was written. */
@@ -51,7 +42,7 @@ type Row = Readonly<Record<string, SQLOutputValue>>;
 
 /** Reads a journal, also while a run writes; its methods throw a CliError if the file is damaged. */
 export class JournalReader implements Disposable {
-  protected readonly path: string;
+  readonly path: string;
   protected readonly database: DatabaseSync;
   readonly #prepared = new Map<string, StatementSync>();
 
@@ -81,19 +72,28 @@ export class JournalReader implements Disposable {
   }
 
   /** Returns how the newest call about a record ended. */
-  endOf(id: string, questions: Questions): RecordEnd {
-    const [row = {}] = this.#all(
-      `SELECT key, state, evaluation, digest, mails.error, refusals.call AS refused
+  endOf(id: string, questions: Questions) {
+    const { evaluation = null, error = null } = this.row(id) ?? {};
+    return { evaluation: evaluation === null ? null : fromKeptText(evaluation, questions), error };
+  }
+
+  /** Returns a record as the run has it that saw it last, with the number of that run; null without it. */
+  row(id: string): (RunRow & { seen: number }) | null {
+    const [row] = this.#all(
+      `SELECT id, mails.error, source, seen, key, state, evaluation, digest, refusals.call AS refused
         FROM mails JOIN calls USING (call) LEFT JOIN answers USING (call)
         LEFT JOIN refusals USING (call) WHERE id = ?`,
       id,
     );
-    return toEnd(row, questions);
+    return row === undefined ? null : { ...toRow(row), seen: Number(row["seen"]) };
   }
 
-  /** Returns one by one the records of the newest run, in no order, and how their newest calls ended. */
-  *results({ questions, service }: CallSetup) {
-    const setup = setupHash({ questions, service });
+  /**
+   * Returns one by one the records of the newest run, in no order; the state is "null" without an answer.
+   *
+   * @param setup - The hash of the run's setup, whose answers were checked before they were kept.
+   */
+  *rows(setup: string): Generator<RunRow> {
     // In the order of the answers in the file: in order of id, a million records are random reads.
     const rows = this.#iterate(
       `WITH seen AS MATERIALIZED (SELECT call, id, error, source FROM mails
@@ -103,11 +103,7 @@ export class JournalReader implements Disposable {
         FROM seen JOIN calls USING (call) LEFT JOIN answers USING (call)
         LEFT JOIN setups USING (setup) LEFT JOIN refusals USING (call)`,
     );
-    for (const row of rows) {
-      const { id, source, hash } = row;
-      const note = source === null ? null : parsed<JsonObject>(source);
-      yield { ...toEnd(row, questions, hash === setup), id: String(id), note };
-    }
+    for (const row of rows) yield toRow(row, row["hash"] === setup);
   }
 
   /** Returns the records that are new since the last complete run; null if there are none. */
@@ -130,19 +126,21 @@ export class JournalReader implements Disposable {
     return new Map(rows.map(({ id, until }) => [String(id), String(until)]));
   }
 
-  /** Returns the run that was begun last, complete or not; its `begin` is null if no options were kept. */
+  /** Returns the run that was begun last, complete or not, and its row; its `begin` is null if no options were kept. */
   newestRun() {
     let begin: RunBegin | null = null;
-    for (const { facts } of this.#iterate("SELECT facts FROM runs ORDER BY run DESC")) {
+    let row = 0;
+    for (const { run, facts } of this.#iterate("SELECT run, facts FROM runs ORDER BY run DESC")) {
       begin = runBeginSchema.safeParse(parsed(facts)).data ?? null;
+      row = Number(run);
       if (begin !== null) break;
     }
     const setups = "SELECT wire, model, questions FROM setups";
-    const [row] =
+    const [setup] =
       begin === null
         ? this.#all(`${setups} ORDER BY setup DESC LIMIT 1`)
         : this.#all(`${setups} WHERE hash = ?`, begin.setup);
-    return row === undefined ? null : { ...toSetup(row), begin };
+    return setup === undefined ? null : { ...toSetup(setup), begin, row: begin === null ? 0 : row };
   }
 
   /** Counts the records of the journal, and sums the cost of its answers. */
@@ -155,22 +153,6 @@ export class JournalReader implements Disposable {
         (SELECT sum(evaluation ->> 'costUsd') FROM answers) AS costUsd`,
     );
     return row as unknown as Progress;
-  }
-
-  /** Returns the entry of a record. @throws CliError if it has no answer. */
-  find(id: string, word = "record"): JournalEntry {
-    const [record] = this.#all(
-      `SELECT key, error, state, evaluation, digest, wire, model, questions
-        FROM mails JOIN calls USING (call) LEFT JOIN answers USING (call)
-        LEFT JOIN setups USING (setup) WHERE id = ?`,
-      id,
-    );
-    if (record === undefined) {
-      throw new CliError(printable`${this.path} knows no ${word} with this id.`);
-    }
-    if (record["evaluation"] !== null) return toEntry(id, record);
-    const why = typeof record["error"] === "string" ? record["error"] : "None has come yet.";
-    throw new CliError(printable`There is no answer about this ${word}. ${why}`);
   }
 
   /** Returns one by one the newest answer of each record that has one. */
@@ -207,8 +189,24 @@ export class JournalReader implements Disposable {
 
   /** Returns the facts of all complete runs, the oldest first. */
   runs(): RunFacts[] {
-    const rows = this.#all("SELECT facts FROM runs ORDER BY run");
-    return rows.flatMap(({ facts }) => runFactsSchema.safeParse(parsed(facts)).data ?? []);
+    return this.completeRuns().map(({ facts }) => facts);
+  }
+
+  /** Returns the complete runs, the oldest first: their numbers in the file, and the hashes of their setups. */
+  completeRuns() {
+    return this.#all("SELECT run, facts FROM runs ORDER BY run").flatMap((row) => {
+      const all = parsed<JsonObject>(row["facts"]);
+      const { data: facts } = runFactsSchema.safeParse(all);
+      // Older versions did not note the setup.
+      const setup = typeof all["spentFor"] === "string" ? all["spentFor"] : null;
+      return facts === undefined ? [] : { row: Number(row["run"]), setup, facts };
+    });
+  }
+
+  /** Returns the setup with a hash; null without it. */
+  setupOf(hash: string): CallSetup | null {
+    const [row] = this.#all("SELECT wire, model, questions FROM setups WHERE hash = ?", hash);
+    return row === undefined ? null : toSetup(row);
   }
 
   #all(sql: string, ...values: string[]): Row[] {
@@ -235,15 +233,22 @@ export class JournalReader implements Disposable {
   }
 }
 
-// The answers of the run's own setup were checked before they were kept.
-function toEnd(row: Row, questions: Questions, isChecked = false): RecordEnd {
-  const { state = null, evaluation: text } = row;
-  if (typeof text === "string" && isAsWritten(row)) {
-    const evaluation = isChecked ? parsed<KeptEvaluation>(text) : fromKeptText(text, questions);
-    return { state: parsed(state), evaluation, error: null, isRefused: false };
-  }
-  const error = typeof row["error"] === "string" ? row["error"] : null;
-  return { state: null, evaluation: null, error, isRefused: row["refused"] != null };
+function toRow(row: Row, isChecked = false): RunRow {
+  const { id, key, error, source, evaluation: text = null } = row;
+  const evaluation = text !== null && isAsWritten(row) ? String(text) : null;
+  return {
+    idx: 0,
+    id: String(id),
+    key: String(key),
+    state: evaluation === null ? "null" : String(row["state"]),
+    note: source === null ? null : String(source),
+    evaluation,
+    isChanged: text !== null && evaluation === null,
+    isOwn: false,
+    error: evaluation === null && typeof error === "string" ? error : null,
+    isRefused: evaluation === null && row["refused"] != null,
+    isChecked,
+  };
 }
 
 function toSetup({ questions = null, wire, model }: Row): CallSetup {

@@ -9,12 +9,14 @@ import { JournalReader } from "./journal-reader.ts";
 import { readJournal } from "./read-journal.ts";
 import { Journal } from "./journal.ts";
 import { callKey, setupHash } from "./kept-answer.ts";
+import { SqliteRuns } from "../sqlite-runs.ts";
 
 const { questions } = sampleSetup;
 const [first, second, third] = ["m-1", "m-2", "m-3"].map((id) => {
   const state = { about: id };
   return { id, state, key: callKey(setupHash(sampleSetup), JSON.stringify(state)) };
 }) as [CallStart, CallStart, CallStart];
+const input = { path: "inbox.json", word: "mail", open: async () => expect.unreachable() };
 const keys = [first.key, second.key, third.key];
 
 interface CallStart {
@@ -75,7 +77,7 @@ test.each(["ABORT", "ROLLBACK"] as const)(
       expect(outcome).toMatchObject({ status: "rejected", reason: { message } });
     }
     expect(journal.statusesOf(keys)).toEqual(["unknown", "unknown", "unknown"]);
-    expect(() => journal.find(first.id)).toThrow(/None has come yet\.$/);
+    expect(journal.row(first.id)).toMatchObject({ evaluation: null, error: null });
     edit("DROP TRIGGER fails");
     await journal.end(answered(third), null);
     expect(journal.statusesOf(keys)).toEqual(["unknown", "unknown", "answered"]);
@@ -90,15 +92,14 @@ test("what stops the mails while they are noted stays what it is, and none of th
     throw stop;
   }
   expect(() => journal.noteRecords(stopped())).toThrow(stop);
-  expect(() => journal.find("m-4")).toThrow(/knows no record with this id/);
+  expect(journal.row("m-4")).toBeNull();
 });
 
 test("tells of a mail without an answer why it has none", async () => {
   const { journal } = await openedJournal();
   await journal.end({ ...second, error: "The service refused it." }, null);
-  const problem = "There is no answer about this record.";
-  expect(() => journal.find(first.id)).toThrow(new CliError(`${problem} None has come yet.`));
-  expect(() => journal.find(second.id)).toThrow(new CliError(`${problem} The service refused it.`));
+  expect(journal.row(first.id)).toMatchObject({ evaluation: null, error: null });
+  expect(journal.row(second.id)).toMatchObject({ error: "The service refused it." });
 });
 
 test("gives each answered mail with its newest answer, and none that is not as it was written", async () => {
@@ -136,9 +137,11 @@ test.each(["model = 'n'", "wire = 'v'", "questions = '{}'"])(
   async (change) => {
     const { journal, edit } = await openedJournal();
     await journal.end(answered(first), null);
-    expect(journal.find(first.id).evaluation).not.toBeNull();
+    const runs = new SqliteRuns(journal, input);
+    expect(await runs.find(first.id)).toMatchObject({ isChanged: false });
     edit(`UPDATE setups SET ${change}`);
-    expect(journal.find(first.id).evaluation).toBeNull();
+    const changed = await new SqliteRuns(journal, input).find(first.id);
+    expect(changed).toMatchObject({ evaluation: null, isChanged: true });
   },
 );
 
@@ -152,7 +155,7 @@ test("a table that is gone is told as trouble with the journal", async () => {
   const { path, journal, edit } = await openedJournal();
   edit("PRAGMA foreign_keys = OFF; DROP TABLE answers");
   const problem = new CliError(`The journal ${path} cannot be used: no such table: answers.`);
-  expect(() => journal.find(first.id)).toThrow(problem);
+  expect(() => journal.row(first.id)).toThrow(problem);
   expect(() => [...journal.answered()]).toThrow(problem);
 });
 

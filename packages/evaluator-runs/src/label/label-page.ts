@@ -5,7 +5,6 @@ import { html, type Html } from "evaluator-kit/html";
 import type { PageLink } from "evaluator-kit/page";
 import type { Context } from "hono";
 import { z } from "zod";
-import { readJournal } from "../journal/read-journal.ts";
 import type { LabelFile, SavedLabel } from "./label-file.ts";
 import type { LabelSheet } from "./label-sheet.ts";
 import { ownPage } from "./own-page.ts";
@@ -193,8 +192,8 @@ interface LabelAppOptions extends Pick<SheetView, "program" | "pages"> {
   readonly labeler: string;
   /** The command for the labels. */
   readonly nextCommand: string;
-  /** The path of the journal with the states of the records. */
-  readonly journalPath: string;
+  /** Reads the state of a record. */
+  readonly stateOf: (id: string) => Promise<JsonValue>;
   /** Returns a part of the page below the record, by the number of labels. @default none */
   readonly note?: (labelled: number) => Html;
   /** Prints a line on the terminal. @default nothing is printed */
@@ -224,7 +223,7 @@ export function labelApp(options: LabelAppOptions) {
 }
 
 async function showRecord(c: Context, options: LabelAppOptions) {
-  const { sheets, first, labels, labeler, journalPath } = options;
+  const { sheets, first, labels, labeler, stateOf } = options;
   const sheet = sheets.find(({ id }) => id === c.req.query("question")) ?? first;
   const { records } = sheet;
   const saved = savedLabels(sheet, labels, labeler);
@@ -232,8 +231,7 @@ async function showRecord(c: Context, options: LabelAppOptions) {
   const next = saved.indexOf(undefined, indexSchema.parse(c.req.query("from") ?? 0));
   const at = wanted in records ? wanted : next;
   const { id } = records[at] ?? {};
-  const read = (id: string) => readJournal(journalPath, (journal) => journal.find(id), false);
-  const record = id === undefined ? null : { id, at, state: (await read(id)).state };
+  const record = id === undefined ? null : { id, at, state: await stateOf(id) };
   return c.html(labelPage({ ...options, sheet, saved, record }));
 }
 

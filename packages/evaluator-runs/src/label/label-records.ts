@@ -1,18 +1,18 @@
 import { createReadStream, existsSync } from "node:fs";
-import { relative, resolve } from "node:path";
+import { isAbsolute, relative, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { CalibrationInputError } from "evaluator-calibration/reports";
 import { truthsOf } from "evaluator-client";
 import { CliError, isRecord, printable } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
 import { readTable as readRecords } from "../input/read-table.ts";
-import { readJournal } from "../journal/read-journal.ts";
 import type { LabelCommand } from "../options.ts";
-import { besideInput, toInputPath, toJournalPath } from "../output/paths.ts";
+import { besideInput } from "../output/paths.ts";
 import type { ProgramContext } from "../service.ts";
 import { LabelFile } from "./label-file.ts";
 import { labelApp, savedLabels } from "./label-page.ts";
-import { drawSheets, type LabelledAnswers, type LabelSheet, readTable } from "./label-sheet.ts";
+import { drawSheets, type LabelledAnswers, type LabelSheet } from "./label-sheet.ts";
+import { openLabelled } from "./labelled-journal.ts";
 import { servePage } from "./own-page.ts";
 import { planSheets } from "./promise-sheet.ts";
 
@@ -26,18 +26,18 @@ export async function labelRecords(
 ): Promise<number> {
   const { cwd, stderr, signal, source } = context;
   const { labeler } = command;
-  const inputPath = toInputPath(command.file, cwd);
+  const journal = await openLabelled(command, context);
+  const { answers, inputPath, name } = journal;
   const path = resolve(cwd, command.labels ?? besideInput(inputPath, ".labels.ndjson"));
-  const journalPath = toJournalPath(inputPath, source);
-  const answers = await readTable(journalPath, command, signal);
   if (answers.questions.size === 0) {
     throw new CliError(
-      printable`The journal ${journalPath} keeps no answers; start a run about its input first.`,
+      printable`The journal ${name} keeps no answers; start a run about its input first.`,
     );
   }
   if (command.onePer !== undefined && answers.table.clusters.size === 0) {
     const input = existsSync(inputPath) ? createReadStream(inputPath, { signal }) : [];
-    await readClusters(answers.table, command.onePer, { input, journalPath });
+    const { idColumn } = journal;
+    await readClusters(answers.table, command.onePer, { input, idColumn });
   }
   using labels = await LabelFile.open(path);
   const sheets =
@@ -45,8 +45,8 @@ export async function labelRecords(
       ? drawSheets(answers, command)
       : await planSheets(answers, { ...command, labels }).catch(rethrowInput);
   const first = chooseSheet(sheets, command.question);
-  const files = [path, journalPath].map((file) => relative(cwd, file) || file);
-  const nextCommand = `evaluator-cli calibrate ${files[0]} --answers ${files[1]}`;
+  const toName = (file: string) => (isAbsolute(file) ? relative(cwd, file) || file : file);
+  const nextCommand = `evaluator-cli calibrate ${toName(path)} --answers ${toName(name)}`;
   const finished = new AbortController();
   const app = labelApp({
     program: source.program,
@@ -56,7 +56,7 @@ export async function labelRecords(
     labels,
     labeler,
     nextCommand,
-    journalPath,
+    stateOf: journal.stateOf,
     print: (line) => stderr.write(printable`${line}` + "\n"),
     finish(c) {
       c.env.outgoing.once("finish", () => finished.abort());
@@ -82,16 +82,13 @@ export async function labelRecords(
 async function readClusters(
   { clusters }: LabelledAnswers["table"],
   onePer: string,
-  { input, journalPath }: { input: AsyncIterable<Buffer> | Buffer[]; journalPath: string },
+  { input, idColumn }: { input: AsyncIterable<Buffer> | Buffer[]; idColumn: string },
 ): Promise<void> {
-  const run = await readJournal(journalPath, (journal) => journal.newestRun(), false);
-  const named = run?.begin?.options["id"];
-  const id = typeof named === "string" ? named : "id";
   for await (const records of readRecords(Readable.from(input))) {
     for (const record of records) {
       const fields = "value" in record && isRecord(record.value) ? record.value : {};
       const cluster = JSON.stringify(fields[onePer] ?? "");
-      if (cluster !== '""') clusters.set(String(fields[id]), cluster);
+      if (cluster !== '""') clusters.set(String(fields[idColumn]), cluster);
     }
   }
 }

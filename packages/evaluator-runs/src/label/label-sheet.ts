@@ -1,7 +1,7 @@
 import { AnswerTable, drawRecords } from "evaluator-calibration/reports";
 import type { Question } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
-import { readJournal } from "../journal/read-journal.ts";
+import type { AnsweredEntry } from "../journal/journal-reader.ts";
 import type { LabelCommand } from "../options.ts";
 import { firstAddress } from "../service.ts";
 import type { SavedLabel } from "./label-file.ts";
@@ -22,22 +22,19 @@ export interface LabelSheet {
 /** The answers of a journal, and their questions. */
 export type LabelledAnswers = Awaited<ReturnType<typeof readTable>>;
 
-/** Reads the newest answer of each record from the journal at a path. */
+/** Reads the newest answer of each record, as a journal with a name keeps them. */
 export async function readTable(
+  entries: Iterable<AnsweredEntry> | AsyncIterable<AnsweredEntry>,
   file: string,
-  { onePer }: Pick<LabelCommand, "onePer">,
-  signal: AbortSignal,
+  { onePer }: Pick<LabelCommand, "onePer"> = {},
 ) {
-  return await readJournal(file, (journal) => {
-    const table = new AnswerTable({ last: true, onePer });
-    const questions = new Map<string, Question>();
-    for (const entry of journal.answered()) {
-      signal.throwIfAborted();
-      for (const [name, question] of Object.entries(entry.questions)) questions.set(name, question);
-      table.addEvaluation({ ...entry, wire: firstAddress(entry.service.address) }, { file });
-    }
-    return { table, questions };
-  });
+  const table = new AnswerTable({ last: true, onePer });
+  const questions = new Map<string, Question>();
+  for await (const entry of entries) {
+    for (const [name, question] of Object.entries(entry.questions)) questions.set(name, question);
+    table.addEvaluation({ ...entry, wire: firstAddress(entry.service.address) }, { file });
+  }
+  return { table, questions };
 }
 
 /**

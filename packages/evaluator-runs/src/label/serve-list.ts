@@ -1,13 +1,12 @@
 import type { CalibrationArtifact } from "evaluator-calibration";
-import { CliError, exitCodes, UsageError } from "evaluator-kit";
+import { CliError, exitCodes } from "evaluator-kit";
 import { z } from "zod";
-import { inputOf, needJournalAddress } from "../journal-address.ts";
-import { putAway } from "../journal/open-journal.ts";
 import { besideInput } from "../output/paths.ts";
 import type { ProgramContext } from "../service.ts";
 import { LabelFile } from "./label-file.ts";
 import { answerKeys, labelApp } from "./label-page.ts";
-import { type LabelledAnswers, readTable } from "./label-sheet.ts";
+import type { LabelledAnswers } from "./label-sheet.ts";
+import { openLabelled } from "./labelled-journal.ts";
 import { ownPage, servePage } from "./own-page.ts";
 import { auditLines, drawSpotChecks } from "./spot-checks.ts";
 
@@ -42,18 +41,13 @@ const labeler = "person";
 
 /** Serves a list on this machine and keeps each choice at once, until Ctrl-C; returns the exit code. */
 export async function serveList(
-  command: { readonly file: string; readonly journal?: string | undefined; readonly port: number },
+  command: Parameters<typeof openLabelled>[0] & { readonly port: number },
   context: ProgramContext,
   { readList, addRoutes }: { readonly readList: ReadList; readonly addRoutes: AddRoutes },
 ): Promise<number> {
   const { stderr, signal, clock, source } = context;
-  const address = await needJournalAddress({ ...command, takesFile: true }, context);
-  if (address.kind !== "sqlite") {
-    throw new UsageError("The choices need a journal in a file; leave TRIAGE_JOURNAL out.");
-  }
-  const { path } = address;
-  const answers = await readTable(path, {}, signal);
-  using labels = await LabelFile.open(besideInput(inputOf(address, source), ".labels.ndjson"));
+  const { answers, inputPath, name, stateOf, putAway } = await openLabelled(command, context);
+  using labels = await LabelFile.open(besideInput(inputPath, ".labels.ndjson"));
   const sheets = drawSpotChecks(answers, labels, new Date(clock.epochNow()));
   const [first] = sheets;
   if (first === undefined) throw new CliError("No answer is kept yet; start a run first.");
@@ -78,15 +72,15 @@ export async function serveList(
     const day = until[data?.choice ?? "wrong"];
     const ids = group ?? found?.ids;
     if (ids !== undefined && day !== undefined) {
-      putAway(path, ids, day);
+      await putAway(ids, day);
       if (group !== undefined) lastGroup = name === "last" ? undefined : group;
     } else if (found !== undefined && right !== null && data?.choice === "wrong")
       await labels.save({ id: found.id, ...right, labeler, origin: "override" });
     else return c.text("That is no choice of this page; load it again.", 400);
     return c.text("Saved.");
   });
-  const nextCommand = `evaluator-cli calibrate ${labels.path} --answers ${path}`;
-  const about = { sheets, first, labels, labeler, nextCommand, journalPath: path };
+  const nextCommand = `evaluator-cli calibrate ${labels.path} --answers ${name}`;
+  const about = { sheets, first, labels, labeler, nextCommand, stateOf };
   const pages = [
     { href: "../", name: "List" },
     { href: "./", name: "Label", isCurrent: true },

@@ -3,10 +3,9 @@ import { CalibrationInputError, LabelJoin, reportSteps } from "evaluator-calibra
 import { CliError, printable, toFileError } from "evaluator-kit";
 import { describeWrong } from "../amounts.ts";
 import { readTable as readRecords, TableError } from "../input/read-table.ts";
-import { inputOf, needJournalAddress } from "../journal-address.ts";
 import { besideInput } from "../output/paths.ts";
 import type { ProgramContext } from "../service.ts";
-import { readTable } from "./label-sheet.ts";
+import { openLabelled } from "./labelled-journal.ts";
 
 /**
  * Returns in one sentence how many labelled answers of each engine are wrong, by the labels beside the input;
@@ -15,16 +14,15 @@ import { readTable } from "./label-sheet.ts";
  * @throws CliError for a file of labels that is none.
  */
 export async function wrongAnswers(
-  command: { readonly file?: string | undefined; readonly journal?: string | undefined },
+  command: Parameters<typeof openLabelled>[0],
   context: ProgramContext,
 ): Promise<string | null> {
-  const { signal, source } = context;
-  const address = await needJournalAddress({ ...command, takesFile: true }, context);
-  if (address.kind !== "sqlite") return null;
-  const { table } = await readTable(address.path, {}, signal);
+  const { signal } = context;
+  const { answers, inputPath } = await openLabelled(command, context);
+  const { table } = answers;
   const { questions } = table;
   const join = new LabelJoin(table, { last: true, allowUnknown: true, questions });
-  const path = besideInput(inputOf(address, source), ".labels.ndjson");
+  const path = besideInput(inputPath, ".labels.ndjson");
   if (existsSync(path)) await joinLabels(path, join, signal);
   return describeWrong(reportSteps(table, join));
 }

@@ -11,17 +11,14 @@ export type {
   ChunkRecord,
   KeptAnswer,
   LeasedChunk,
-  NewRecords,
   NewRun,
   RecordEnd,
   ReportedRun,
-  RunInfo,
   RunRecord,
-  RunSetup,
-  RunState,
   RunStore,
   RunWriter,
   WorkerInfo,
   WorkerReport,
   WriterOptions,
 } from "../store/run-store.ts";
+export type { NewRecords, RunInfo, RunSetup, RunState } from "../store/stored-runs.ts";

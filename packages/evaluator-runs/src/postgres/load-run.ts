@@ -3,7 +3,8 @@ import { inGroups } from "../input/record-source.ts";
 import { toRunKey } from "./answers.ts";
 import { CHUNK_SIZE, type ChunkQueue } from "./chunk-queue.ts";
 import type { Database, Query } from "./database.ts";
-import type { NewRun, RunInfo, RunRecord } from "../store/run-store.ts";
+import type { NewRun, RunRecord } from "../store/run-store.ts";
+import type { RunInfo } from "../store/stored-runs.ts";
 import { RunReader } from "./run-reader.ts";
 
 // Chosen, not measured: a load takes minutes.

@@ -29,6 +29,8 @@ type ChunkRow = ChunkRecord & AnswerRow;
 
 /** Runs over many records, their answers, and the chunks that workers take, in PostgreSQL. */
 export class PostgresRuns extends RunLoader implements RunStore {
+  readonly isShared = true;
+
   /** Opens the runs of a database; disposing of them closes it. */
   static async open(database: Database, options: RunsOptions = {}): Promise<PostgresRuns> {
     await migrateDatabase(database);
@@ -60,6 +62,14 @@ export class PostgresRuns extends RunLoader implements RunStore {
 
   async leave(worker: string): Promise<void> {
     await this.sql("delete from evaluator.workers where worker = $1", [worker]);
+  }
+
+  async putAway(name: string, ids: readonly string[], until: string): Promise<void> {
+    await this.sql(
+      `insert into evaluator.choices (name, id, until) select $1, unnest($2::text[]), $3
+       on conflict (name, id) do update set until = excluded.until`,
+      [name, ids.map((id) => JSON.stringify(id)), until],
+    );
   }
 
   async stop(run: number, why: string): Promise<void> {

@@ -6,7 +6,8 @@ import { DatabaseError } from "./database-error.ts";
 import type { Database, Query } from "./database.ts";
 import { type Sample, unpackJson } from "./packed-text.ts";
 import type { RunRow } from "../store/run-query.ts";
-import type { CallStatus, NewRecords, RunInfo, WorkerInfo } from "../store/run-store.ts";
+import type { CallStatus, WorkerInfo } from "../store/run-store.ts";
+import type { NewRecords, RunInfo } from "../store/stored-runs.ts";
 
 // Ten of the reports that a worker writes each second, as long as the heartbeat of a chunk.
 const WORKER_IS_THERE_SECONDS = 10;
@@ -101,6 +102,14 @@ export class RunReader {
     );
     if (row === undefined) return null;
     return { ...toRow(row, await readSamples(this.sql, row.run)), run: row.run };
+  }
+
+  async away(name: string): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.sql<{ id: string; until: string }>(
+      "select id, until from evaluator.choices where name = $1",
+      [name],
+    );
+    return new Map(rows.map(({ id, until }) => [JSON.parse(id) as string, until]));
   }
 
   async newIds({ run, name }: Pick<RunInfo, "run" | "name">): Promise<NewRecords | null> {

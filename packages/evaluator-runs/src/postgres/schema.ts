@@ -150,6 +150,29 @@ const lateAnswers = `
   $$;
 `;
 
+const choices = `
+  -- The records that a person put away, by the name of their input, and the day of their return.
+  create table evaluator.choices (
+    name text not null,
+    id text not null,
+    until text not null,
+    primary key (name, id)
+  );
+
+  -- Who may use the other tables may use this one.
+  do $$ declare
+    granted record;
+  begin
+    for granted in select grantee, privilege_type from information_schema.table_privileges
+      where table_schema = 'evaluator' and table_name = 'runs' and grantee <> current_user
+        and privilege_type in ('SELECT', 'INSERT', 'UPDATE', 'DELETE')
+    loop
+      execute format('grant %s on evaluator.choices to %s', granted.privilege_type,
+        case granted.grantee when 'PUBLIC' then 'public' else quote_ident(granted.grantee) end);
+    end loop;
+  end $$;
+`;
+
 /** The schema's migrations, in order; the first makes version 1, which had only limits. */
 const migrations = [
   "",
@@ -160,6 +183,7 @@ const migrations = [
   oneClock,
   lateAnswers,
   chunkMoney,
+  choices,
 ];
 
 // The oldest version that the PostgreSQL project supported in 2025.

@@ -13,7 +13,6 @@ import { alignColumns } from "../columns/table.ts";
 import type { FileCommand } from "../options.ts";
 import type { OutputFormat } from "../shared-options.ts";
 import { formatRecords, toSafeTexts } from "../output/write-records.ts";
-import { needJournalAddress } from "../journal-address.ts";
 import type { ResultRow } from "../columns/columns.ts";
 import { type RunResults, withResults } from "../journal-results.ts";
 import type { Cell, QueryResult, QueryTable } from "../store/run-query.ts";
@@ -40,20 +39,29 @@ export async function queryJournal(
     return 0;
   }
   const query = { ...command, text: checkQuery(command.text) };
-  const { kind } = await needJournalAddress(command, context);
-  if (kind === "postgres") {
-    await withResults(given, context, (results) => askDatabase(results, query, context));
-    return 0;
+  let database: SqliteQuery | null = null;
+  try {
+    const tables = await withResults(given, context, async (results) => {
+      if (results.ask === null) {
+        return await fill((database ??= new SqliteQuery(context)), results, { query, context });
+      }
+      await askDatabase(results, query, context);
+      return null;
+    });
+    if (database !== null && tables !== null) await askTables(database, { tables, query, context });
+  } finally {
+    await (database as SqliteQuery | null)?.[Symbol.asyncDispose]();
   }
-  await using database = new SqliteQuery(context);
-  const tables = await withResults(given, context, (results) => {
-    return fill(database, results, { query, context });
-  });
-  await explained({ tables, query, context }, async () => {
+  return 0;
+}
+
+/** Runs the query over the tables of a journal file, which is closed by now. */
+async function askTables(database: SqliteQuery, asked: Asked): Promise<void> {
+  const { query, context } = asked;
+  await explained(asked, async () => {
     const result = await database.ask(query.text, query.timeout * 1000);
     await printRows(result, query, context);
   });
-  return 0;
 }
 
 const readingWords = new Set(["select", "with", "values"]);

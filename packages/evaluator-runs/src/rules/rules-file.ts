@@ -16,7 +16,7 @@ import type { ActEvidence, CalibrationArtifact, LockedThreshold } from "evaluato
 import { calibratedAnswers, decisionsOf } from "../calibration.ts";
 import type { Column, RecordSetup, ResultRow } from "../columns/columns.ts";
 import type { RecordSource } from "../input/record-source.ts";
-import type { NewRecords } from "../store/run-store.ts";
+import type { NewRecords } from "../store/stored-runs.ts";
 import { type AnsweredRecord, meetsAll, readConditions } from "./conditions.ts";
 import { ConditionError, tokensOf } from "./tokens.ts";
 import { printCount } from "../amounts.ts";

@@ -4,7 +4,7 @@ import { printCount, printCounted } from "../amounts.ts";
 import { recordNames, type ResultRow } from "../columns/columns.ts";
 import { resultTable, type TableRow } from "../columns/table.ts";
 import { recordLabel, type TableLayout } from "../input/record-source.ts";
-import type { NewRecords } from "../store/run-store.ts";
+import type { NewRecords } from "../store/stored-runs.ts";
 import { formatRecords, type ResultRecord, toSafeTexts } from "../output/write-records.ts";
 import { describeFilter, toAnswered } from "../rules/rules-file.ts";
 import { interrupted } from "./interruption.ts";

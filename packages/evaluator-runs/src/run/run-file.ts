@@ -116,9 +116,9 @@ async function giveFileResults(
   const { questions, calibration } = context;
   const rows = async function* rows() {
     for await (const { index, record: input, status } of plan.calls()) {
-      const { evaluation: kept, error } = journal.endOf(input.id, questions);
-      const record = toRecord(input, { evaluation: kept, error }, context);
-      yield { index, input, record, kept, isRefused: status === "refused" };
+      const end = journal.endOf(input.id, questions);
+      const record = toRecord(input, end, context);
+      yield { index, input, record, kept: end.evaluation, isRefused: status === "refused" };
     }
   };
   const facts = () => toRunFacts(plan, outcome, context);

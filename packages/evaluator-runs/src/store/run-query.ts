@@ -1,3 +1,5 @@
+import type { RunRecord } from "../input/record-source.ts";
+
 /** A record of a run, and its outcome. */
 export interface RunRow {
   readonly idx: number;
@@ -16,6 +18,12 @@ export interface RunRow {
   readonly isOwn: boolean;
   /** The failure, or null. */
   readonly error: string | null;
+  /** Whether the service refuses the record each time, if that is known. */
+  readonly isRefused?: boolean;
+  /** Whether the answer was compared with the questions of its run before it was kept. @default false */
+  readonly isChecked?: boolean;
+  /** The record itself, if the store reads it from its input. @default state and note */
+  readonly input?: RunRecord | undefined;
 }
 
 /** A value of a row. */

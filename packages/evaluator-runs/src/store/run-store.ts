@@ -1,48 +1,5 @@
-import type { QueryResult, RunQuery, RunRow } from "./run-query.ts";
-
-/** The questions of a run, and the service. */
-export interface RunSetup {
-  /** A hash of the three fields below; a worker with another hash would ask other calls. */
-  readonly hash: string;
-  readonly wire: string;
-  readonly modelId: string;
-  /** The questions as JSON. */
-  readonly questions: string;
-}
-
-/** Whether a run is being loaded, is open, was stopped early, or is complete. */
-export type RunState = "loading" | "open" | "stopped" | "done";
-
-/** A run and its totals, with the current counts of unfinished chunks. */
-export interface RunInfo {
-  /** Runs are numbered from 1. */
-  readonly run: number;
-  /** A hash of the setup and of every record in order. */
-  readonly digest: string;
-  /** The name of its input. */
-  readonly name: string;
-  /** The creator's facts, as JSON. */
-  readonly facts: string;
-  readonly setup: RunSetup;
-  readonly state: RunState;
-  /** The reason for a stop, or null. */
-  readonly stoppedBy: string | null;
-  readonly records: number;
-  /** The most it may cost, in US dollars; null for no bound. */
-  readonly maxCostUsd: number | null;
-  /** Records that have an answer. */
-  readonly answered: number;
-  /** Of these, the ones that this run asked for. */
-  readonly asked: number;
-  readonly failed: number;
-  readonly inputTokens: number;
-  /** Of the answers that this run asked for, in US dollars; null if the cost of one of them is not known. */
-  readonly costUsd: number | null;
-  /** The most that may have been charged for beside them, in US dollars: lost attempts, and calls of workers that died. */
-  readonly uncountedUsd: number;
-  readonly createdAt: Date;
-  readonly finishedAt: Date | null;
-}
+import type { RunRow } from "./run-query.ts";
+import type { RunInfo, StoredRuns } from "./stored-runs.ts";
 
 /** A run to create, or to join if it exists. */
 export type NewRun = Pick<
@@ -73,13 +30,6 @@ export type CallStatus =
   /** Answered, and the answer was changed since it was written. */
   | "changed"
   | "unknown";
-
-/** The records that no complete run before had. */
-export interface NewRecords {
-  readonly ids: ReadonlySet<string>;
-  /** When the last of these runs was complete, in ISO 8601. */
-  readonly since: string;
-}
 
 /** A record of a run, in input order. */
 export type RunRecord = Pick<RunRow, "id" | "key" | "state"> & Partial<Pick<RunRow, "note">>;
@@ -151,28 +101,11 @@ export interface RunWriter {
 }
 
 /** A store of runs over many records, their answers, and the chunks that workers take. */
-export interface RunStore extends AsyncDisposable {
+export interface RunStore extends StoredRuns, AsyncDisposable {
   /** Returns the status of the call of each key. */
   statusesOf(keys: readonly string[]): Promise<CallStatus[]>;
-  /** Returns all runs, the oldest first. */
-  list(): Promise<RunInfo[]>;
-  /** Returns a run. @throws DatabaseError if the number is unknown. */
-  get(run: number): Promise<RunInfo>;
-  /** Returns the records of a run with their answers, in input order, from one snapshot. */
-  rows(run: number): AsyncGenerator<RunRow>;
-  /** Returns a record by its id, of the newest run that has it or of one run; null without one. */
-  find(id: string, run?: number | null): Promise<(RunRow & { run: number }) | null>;
-  /** Returns the ids that are new since the complete runs of the same name; null without any. */
-  newIds(run: Pick<RunInfo, "run" | "name">): Promise<NewRecords | null>;
   /** Returns the indexes of the records of a run that the service refuses each time. */
   refused(run: number): Promise<ReadonlySet<number>>;
-  /**
-   * Runs a person's query about a run in a read-only transaction that is rolled back.
-   *
-   * @throws DatabaseError with the database's message about the query.
-   */
-  query<TResult>(query: RunQuery, use: (result: QueryResult) => Promise<TResult>): Promise<TResult>;
-
   /**
    * Creates a run in one transaction, or joins the run with the same digest: waits while another
    * process loads it, and loads it if that process died. Reopens a run that ended with missing or
@@ -221,6 +154,8 @@ export interface RunStore extends AsyncDisposable {
   report(report: WorkerReport): Promise<ReportedRun>;
   /** Forgets a worker that ends. */
   leave(worker: string): Promise<void>;
+  /** Puts records of an input away until a day, or takes them back with an empty text; also while a run is under way. */
+  putAway(name: string, ids: readonly string[], until: string): Promise<void>;
   /** Returns the workers of a run that reported in the last ten seconds. */
   workers(run: number): Promise<WorkerInfo[]>;
 }

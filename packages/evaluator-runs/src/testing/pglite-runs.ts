@@ -31,7 +31,7 @@ export async function openPgliteRuns() {
 export async function forgetAll(query: Query): Promise<void> {
   await query(
     `truncate evaluator.runs, evaluator.setups, evaluator.records, evaluator.answers,
-       evaluator.failures, evaluator.chunks, evaluator.workers; delete from evaluator_jobs.job`,
+       evaluator.failures, evaluator.chunks, evaluator.workers, evaluator.choices; delete from evaluator_jobs.job`,
   );
 }
 

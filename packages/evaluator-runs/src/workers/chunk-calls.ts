@@ -2,7 +2,8 @@ import { CliError } from "evaluator-kit";
 import type { EvaluationRequest } from "evaluator-client";
 import { toKeptText } from "../journal/kept-answer.ts";
 import { Budget, type CallCost, type RunPrice, unpricedOf } from "../money/cost.ts";
-import type { ChunkRecord, RunInfo } from "../store/run-store.ts";
+import type { ChunkRecord } from "../store/run-store.ts";
+import type { RunInfo } from "../store/stored-runs.ts";
 import { type CallOutcome, endsRun } from "../run/evaluate-one.ts";
 
 // Chosen: one statement for so many calls, while little of the run's maximum is held at once.

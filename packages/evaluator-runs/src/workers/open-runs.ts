@@ -1,10 +1,11 @@
 import { CliError, pause } from "evaluator-kit";
 import { EvaluatorError, type JsonObject, type Questions } from "evaluator-client";
-import { type RecordSetup, toRecord } from "../columns/columns.ts";
+import { type RecordSetup, type ResultRow, toRecord } from "../columns/columns.ts";
 import type { RunRecord } from "../input/record-source.ts";
-import { fromKeptText } from "../journal/kept-answer.ts";
+import { fromKeptText, type KeptEvaluation } from "../journal/kept-answer.ts";
 import type { RunRow } from "../store/run-query.ts";
-import type { RunInfo, RunStore } from "../store/run-store.ts";
+import type { RunStore } from "../store/run-store.ts";
+import type { RunInfo } from "../store/stored-runs.ts";
 import type { OpenRuns, ProgramContext, Service } from "../service.ts";
 
 /**
@@ -65,12 +66,33 @@ export function toAnsweredRow(
   row: RunRow,
   { questions, ...setup }: RecordSetup & { readonly questions: Questions },
 ) {
-  const { idx: index, id, state, note, evaluation, error } = row;
-  const kept = evaluation === null ? null : fromKeptText(evaluation, questions);
+  const { idx: index, evaluation: text, error, isRefused = false, isChecked = false } = row;
+  const input = row.input ?? toInput(row);
+  const evaluation =
+    text !== null && isChecked ? (JSON.parse(text) as KeptEvaluation) : keptIn(text, questions);
+  let record: ResultRow["record"] | null = null;
+  return {
+    index,
+    input,
+    kept: evaluation,
+    isRefused,
+    /** Whether the call did not fail, and its answer is missing or was changed. */
+    isLost: text === null && error === null,
+    get keptState(): unknown {
+      return row.input === undefined ? input.state : JSON.parse(row.state);
+    },
+    get record() {
+      return (record ??= toRecord(input, { evaluation, error }, setup));
+    },
+  };
+}
+
+/** Returns the kept answer in a text; null without one that answers the questions. */
+export function keptIn(text: string | null, questions: Questions): KeptEvaluation | null {
+  return text === null ? null : fromKeptText(text, questions);
+}
+
+function toInput({ id, state, note }: RunRow): RunRecord {
   const source = note === null ? null : (JSON.parse(note) as JsonObject);
-  const input: RunRecord = { id, state: JSON.parse(state) as JsonObject, source };
-  const record = toRecord(input, { evaluation: kept, error }, setup);
-  // The call did not fail, and its answer is missing or was changed.
-  const isLost = evaluation === null && error === null;
-  return { index, input, record, kept, keptState: input.state, isLost };
+  return { id, state: JSON.parse(state) as JsonObject, source };
 }

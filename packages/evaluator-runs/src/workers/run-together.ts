@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
 import { printable } from "evaluator-kit";
-import type { RunInfo, RunRecord, RunStore } from "../store/run-store.ts";
+import type { RunRecord, RunStore } from "../store/run-store.ts";
+import type { RunInfo } from "../store/stored-runs.ts";
 import { printCount } from "../amounts.ts";
 import type { RunCommand } from "../options.ts";
 import type { JournalAddress } from "../journal-address.ts";
@@ -9,7 +10,7 @@ import { setupHash } from "../journal/kept-answer.ts";
 import { checkOutput } from "../output/check-output.ts";
 import type { RunPrice } from "../money/cost.ts";
 import { engineNames } from "../run/ask-engines.ts";
-import type { DatabaseFacts } from "../run-facts.ts";
+import type { StoredFacts } from "../run-facts.ts";
 import { announceRun } from "../run/estimate.ts";
 import { planCalls } from "../run/plan-calls.ts";
 import { giveResults, unfinished } from "../run/results.ts";
@@ -130,13 +131,14 @@ async function join(
   return info;
 }
 
-/** Returns what the run notes of its engines, if one is asked again: the report counts what each did. */
-function factsOf(context: RunContext, price: RunPrice): DatabaseFacts {
+/** Returns what the run notes: its engines, if one is asked again, since the report counts what each did. */
+function factsOf(context: RunContext, price: RunPrice): StoredFacts {
   const engines = engineNames(context)?.map((name, at) => {
     const { inputUsdPerMillionTokens: usd } = at === 0 ? price : (price.next ?? price);
     return { name, usdPerMillionTokens: usd };
   });
-  return engines === undefined ? {} : { engines };
+  const { id } = context.source.keepStateOptions(context.run.state, context);
+  return { ...(engines && { engines }), ...(typeof id === "string" && { idColumn: id }) };
 }
 
 /** The table is sorted in memory; the file of results takes any number of records. */
@@ -150,9 +152,9 @@ async function giveRunResults(
   const lost = new Set<number>();
   const rows = async function* rows() {
     for await (const row of runs.rows(info.run)) {
-      const { isLost, ...answered } = toAnsweredRow(row, context);
-      if (isLost) lost.add(row.idx);
-      yield { ...answered, isRefused: refusals.has(row.idx) };
+      const answered = toAnsweredRow(row, context);
+      if (answered.isLost) lost.add(row.idx);
+      yield Object.assign(answered, { isRefused: refusals.has(row.idx) });
     }
   };
   const hasTable = info.records <= TABLE_AT_MOST || context.source.table === null;

@@ -4,10 +4,10 @@ import type {
   ChunkRecord,
   LeasedChunk,
   ReportedRun,
-  RunInfo,
   RunStore,
   RunWriter,
 } from "../store/run-store.ts";
+import type { RunInfo } from "../store/stored-runs.ts";
 import type { CallCost, RunPrice } from "../money/cost.ts";
 import type { RunTotals } from "../money/totals.ts";
 import { isPromised } from "../calibration.ts";

@@ -87,6 +87,10 @@ export class MemoryReader extends MemorySession {
     });
   }
 
+  async away(): Promise<ReadonlyMap<string, string>> {
+    return new Map();
+  }
+
   async newIds({ run, name }: Pick<RunInfo, "run" | "name">): Promise<NewRecords | null> {
     return await this.run("new-ids", ({ runs, records }) => {
       const before = [...runs.values()].filter(

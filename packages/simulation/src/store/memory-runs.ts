@@ -25,6 +25,12 @@ export function memoryRuns(options: SessionOptions): MemoryRuns {
 
 /** A session of a store of runs in memory, with PostgreSQL's rules of commits. */
 class MemoryRuns extends MemoryLoader implements RunStore {
+  readonly isShared = true;
+
+  async putAway(): Promise<never> {
+    throw new DatabaseError("No person uses a store in memory.", { failure: "other" });
+  }
+
   async report(report: WorkerReport): Promise<ReportedRun> {
     return await this.run("report", ({ workers, runs }) => {
       const seenAtMs = this.database.now();

@@ -1,0 +1,85 @@
+import { basename } from "node:path";
+import { CliError, printable } from "evaluator-kit";
+import { parseKeptQuestions } from "./journal/kept-questions.ts";
+import { inputOf, type JournalAddress } from "./journal-address.ts";
+import type { AnsweredEntry } from "./journal/journal-reader.ts";
+import { putAway as putAwayInFile } from "./journal/open-journal.ts";
+import { readJournal } from "./journal/read-journal.ts";
+import { SqliteRuns } from "./sqlite-runs.ts";
+import { toInputPath } from "./output/paths.ts";
+import type { ProgramContext } from "./service.ts";
+import type { RunInfo, StoredRuns } from "./store/stored-runs.ts";
+import { keptIn, serviceOfRun, withRuns } from "./workers/open-runs.ts";
+
+interface ReadContext extends Pick<ProgramContext, "openRuns" | "clock" | "source" | "signal"> {
+  /** See `readJournal`. @default true */
+  readonly isChecked?: boolean;
+}
+
+/**
+ * Opens the runs of a journal for reading, and closes them after use; calls `use` again if a run wrote into a
+ * file meanwhile.
+ *
+ * @throws CliError if the journal cannot be used.
+ */
+export async function withStoredRuns<TResult>(
+  address: JournalAddress,
+  context: ReadContext,
+  use: (runs: StoredRuns) => Promise<TResult>,
+): Promise<TResult> {
+  if (address.kind === "postgres") return await withRuns(address.url, context, use);
+  const { source, signal, isChecked = true } = context;
+  const path = inputOf(address, source);
+  const open = (state = {}) => source.open(path, { skipInvalid: true, signal, state });
+  const input = { path, word: source.word, open };
+  const read = (journal: ConstructorParameters<typeof SqliteRuns>[0]) =>
+    use(new SqliteRuns(journal, input));
+  return await readJournal(address.path, read, isChecked);
+}
+
+/** Puts records of an input away until a day, or takes them back with an empty text; also while a run is under way. */
+export async function putAway(
+  address: JournalAddress,
+  context: ReadContext,
+  choice: { readonly name: string; readonly ids: readonly string[]; readonly until: string },
+): Promise<void> {
+  const { name, ids, until } = choice;
+  if (address.kind === "sqlite") putAwayInFile(address.path, ids, until);
+  else await withRuns(address.url, context, (runs) => runs.putAway(name, ids, until));
+}
+
+/** The run that a command reads. */
+interface WantedRun {
+  readonly run?: number | undefined;
+  readonly file?: string | undefined;
+}
+
+/** Returns the run of a command: the one that it names, else the newest about its file. @throws CliError without one */
+export async function findRun(runs: StoredRuns, { run, file }: WantedRun): Promise<RunInfo> {
+  if (run !== undefined) return await runs.get(run);
+  const name = file === undefined || !runs.isShared ? null : basename(toInputPath(file, "."));
+  const found = (await runs.list()).findLast((info) => name === null || info.name === name);
+  if (found !== undefined) return found;
+  const about = name === null ? "" : printable` about ${name}`;
+  throw new CliError(`There is no run${about} in this journal; start one first.`);
+}
+
+/** Returns the newest answer of each record: of one run of a database, or of all runs of a file. */
+export async function* answeredIn(runs: StoredRuns, info: RunInfo): AsyncGenerator<AnsweredEntry> {
+  if (runs instanceof SqliteRuns) {
+    yield* runs.answered();
+    return;
+  }
+  const questions = parseKeptQuestions(info.setup.questions);
+  const setup = { questions, service: serviceOfRun(info) };
+  for await (const row of runs.rows(info.run)) {
+    const evaluation = keptIn(row.evaluation, questions);
+    if (evaluation === null) continue;
+    yield {
+      ...setup,
+      id: row.id,
+      state: JSON.parse(row.state) as AnsweredEntry["state"],
+      evaluation,
+    };
+  }
+}

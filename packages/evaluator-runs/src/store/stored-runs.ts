@@ -1,0 +1,84 @@
+import type { QueryResult, RunQuery, RunRow } from "./run-query.ts";
+
+/** The questions of a run, and the service. */
+export interface RunSetup {
+  /** A hash of the three fields below; a worker with another hash would ask other calls. */
+  readonly hash: string;
+  readonly wire: string;
+  readonly modelId: string;
+  /** The questions as JSON. */
+  readonly questions: string;
+}
+
+/** Whether a run is being loaded, is open, was stopped early, or is complete. */
+export type RunState = "loading" | "open" | "stopped" | "done";
+
+/** A run and its totals, with the current counts of unfinished chunks. */
+export interface RunInfo {
+  /** Runs are numbered from 1. */
+  readonly run: number;
+  /** A hash of the setup and of every record in order. */
+  readonly digest: string;
+  /** The name of its input. */
+  readonly name: string;
+  /** The creator's facts, as JSON. */
+  readonly facts: string;
+  readonly setup: RunSetup;
+  readonly state: RunState;
+  /** The reason for a stop, or null. */
+  readonly stoppedBy: string | null;
+  readonly records: number;
+  /** The most it may cost, in US dollars; null for no bound. */
+  readonly maxCostUsd: number | null;
+  /** Records that have an answer. */
+  readonly answered: number;
+  /** Of these, the ones that this run asked for. */
+  readonly asked: number;
+  readonly failed: number;
+  readonly inputTokens: number;
+  /** Of the answers that this run asked for, in US dollars; null if the cost of one of them is not known. */
+  readonly costUsd: number | null;
+  /** The most that may have been charged for beside them, in US dollars: lost attempts, and calls of workers that died. */
+  readonly uncountedUsd: number;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+}
+
+/** The records that no complete run before had. */
+export interface NewRecords {
+  readonly ids: ReadonlySet<string>;
+  /** When the last of these runs was complete, in ISO 8601. */
+  readonly since: string;
+}
+
+/** Runs and their answers, as readers see them. */
+export interface StoredRuns {
+  /** Whether other machines may work on the runs, too. */
+  readonly isShared: boolean;
+  /** Returns all runs, the oldest first. */
+  list(): Promise<RunInfo[]>;
+  /** Returns a run. @throws CliError or DatabaseError if the number is unknown. */
+  get(run: number): Promise<RunInfo>;
+  /**
+   * Returns the records of a run with their answers, from one snapshot.
+   *
+   * @param isOrdered - Whether the order is that of the input, for which a store may read it. Default: true.
+   */
+  rows(run: number, isOrdered?: boolean): AsyncGenerator<RunRow>;
+  /** Returns a record by its id, of the newest run that has it or of one run; null without one. */
+  find(id: string, run?: number | null): Promise<(RunRow & { run: number }) | null>;
+  /** Returns the ids that are new since the complete runs of the same name; null without any. */
+  newIds(run: Pick<RunInfo, "run" | "name">): Promise<NewRecords | null>;
+  /** Returns the records of an input that a person put away, each with the day of its return. */
+  away(name: string): Promise<ReadonlyMap<string, string>>;
+  /**
+   * Runs a person's query about a run in a read-only transaction that is rolled back; missing if the store runs
+   * no SQL of others.
+   *
+   * @throws DatabaseError with the database's message about the query.
+   */
+  query?<TResult>(
+    query: RunQuery,
+    use: (result: QueryResult) => Promise<TResult>,
+  ): Promise<TResult>;
+}
