@@ -237,7 +237,7 @@ describe("the schema", () => {
     await database.query("reset role; drop owned by reader; drop role reader");
     expect(refused).toMatchObject({ failure: "denied", code: "42501" });
     expect(String(refused)).toMatch(
-      /version 4, .* version 8, .* Run .* once as the user that owns/,
+      /version 4, .* version 9, .* Run .* once as the user that owns/,
     );
     await PostgresRuns.open(database, { onlyReads: true });
     const version = await database.query("select version from evaluator.schema_version");
