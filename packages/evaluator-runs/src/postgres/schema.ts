@@ -152,7 +152,7 @@ const lateAnswers = `
 
 const choices = `
   -- The records that a person put away, by the name of their input, and the day of their return.
-  create table evaluator.choices (
+  create table if not exists evaluator.choices (
     name text not null,
     id text not null,
     until text not null,
