@@ -225,7 +225,7 @@ describe("the schema", () => {
     const newer = await migrateDatabase(database).catch((error: unknown) => error);
     await database.query("update evaluator.schema_version set version = 8");
     expect(newer).toMatchObject({ failure: "newer-schema" });
-    expect(String(newer)).toMatch(/version 99, .* none after 8\. Upgrade/);
+    expect(String(newer)).toMatch(/version 99, .* none after 9\. Upgrade/);
   });
 
   test("of an older version names the next step of a user that may only read", async () => {
@@ -241,7 +241,7 @@ describe("the schema", () => {
     );
     await PostgresRuns.open(database, { onlyReads: true });
     const version = await database.query("select version from evaluator.schema_version");
-    expect(version).toEqual([{ version: 8 }]);
+    expect(version).toEqual([{ version: 9 }]);
   });
 
   test("is not left half made", async () => {
