@@ -46,7 +46,13 @@ export async function serveList(
   { readList, addRoutes }: { readonly readList: ReadList; readonly addRoutes: AddRoutes },
 ): Promise<number> {
   const { stderr, signal, clock, source } = context;
-  const { answers, inputPath, name, stateOf, putAway } = await openLabelled(command, context);
+  const {
+    answers,
+    inputPath,
+    name: journal,
+    stateOf,
+    putAway,
+  } = await openLabelled(command, context);
   using labels = await LabelFile.open(besideInput(inputPath, ".labels.ndjson"));
   const sheets = drawSpotChecks(answers, labels, new Date(clock.epochNow()));
   const [first] = sheets;
@@ -79,7 +85,7 @@ export async function serveList(
     else return c.text("That is no choice of this page; load it again.", 400);
     return c.text("Saved.");
   });
-  const nextCommand = `evaluator-cli calibrate ${labels.path} --answers ${name}`;
+  const nextCommand = `evaluator-cli calibrate ${labels.path} --answers ${journal}`;
   const about = { sheets, first, labels, labeler, nextCommand, stateOf };
   const pages = [
     { href: "../", name: "List" },
