@@ -1,13 +1,12 @@
 import * as z from "zod/mini";
 import type { BatchLimits } from "./batch/run-batch.ts";
-import { checkOptions, objectWith, optionsObject, type Defined } from "./options.ts";
+import { checkOptions, checkPrice, type Defined, objectWith, optionsObject } from "./options.ts";
 import type { Environment } from "./environment.ts";
 import type { Pacer } from "./pacing/pacer.ts";
 import { type RateLimits, rateLimitsSchema } from "./pacing/rate-limits.ts";
 import type { QuestionLimits } from "./questions/kinds/kind.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
 import type { ProviderOptions } from "./transports/provider-options.ts";
-import { checkPrice } from "./token-price.ts";
 import type { Transport } from "./transports/transport.ts";
 import type { Evaluation } from "./evaluation.ts";
 import { type Hooks, type Logger, logLevels } from "./logger.ts";

@@ -50,7 +50,6 @@ test("exports these names and no others", () => {
       "logprobsTransport",
       "memoryLimits",
       "mostCostUsd",
-      "priceProblem",
       "questionKinds",
       "questionSchema",
       "restOfRefusal",

@@ -63,7 +63,6 @@ export {
   estimateCost,
   mostCostUsd,
 } from "./catalog/estimate-cost.ts";
-export { priceProblem } from "./token-price.ts";
 
 // Following
 export type { AttemptEvent, Hooks, Logger, WaitEvent } from "./logger.ts";

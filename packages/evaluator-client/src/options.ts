@@ -1,6 +1,7 @@
 import { en } from "zod/locales";
 import * as z from "zod/mini";
 import { ConfigurationError } from "./errors.ts";
+import { priceProblem } from "./token-price.ts";
 
 // Without a language zod/mini reports only "Invalid input". A language that the program set is kept.
 if (z.config().localeError === undefined) z.config(en());
@@ -75,4 +76,10 @@ export function objectWith(what: string, ...methods: readonly string[]) {
     if (typeof value !== "object" || value === null) return false;
     return methods.every((name) => typeof Reflect.get(value, name) === "function");
   }, what);
+}
+
+/** Throws a `ConfigurationError` for an option that is no price of a million tokens in US dollars. */
+export function checkPrice(option: string, usd: unknown): void {
+  const problem = priceProblem(usd);
+  if (problem !== null) rejectOption(option, problem);
 }

@@ -1,5 +1,3 @@
-import { rejectOption } from "./options.ts";
-
 // As the price of a token this is $1,000 a million; as the price of a million, less than any model's.
 const LEAST_USD_PER_MILLION = 0.001;
 
@@ -18,10 +16,4 @@ export function priceProblem(usd: unknown): string | null {
   if (!isOfOneToken(usd)) return null;
   const perMillion = Number((usd * 1_000_000).toPrecision(12));
   return `is the price of one token; set US dollars per million tokens, here ${perMillion}`;
-}
-
-/** Throws a `ConfigurationError` for an option that is no price of a million tokens in US dollars. */
-export function checkPrice(option: string, usd: unknown): void {
-  const problem = priceProblem(usd);
-  if (problem !== null) rejectOption(option, problem);
 }

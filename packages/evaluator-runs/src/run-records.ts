@@ -3,10 +3,10 @@ import {
   ConfigurationError,
   type EvaluatorRuntime,
   InvalidRequestError,
-  priceProblem,
   type Questions,
   type Transport,
 } from "evaluator-client";
+import { priceProblem } from "evaluator-client/token-price";
 import type { RunRecord } from "./input/record-source.ts";
 import type { Machine } from "./machine.ts";
 import { Journal } from "./journal/journal.ts";

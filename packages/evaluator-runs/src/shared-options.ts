@@ -1,4 +1,4 @@
-import { priceProblem } from "evaluator-client";
+import { priceProblem } from "evaluator-client/token-price";
 import { decimal, InvalidArgumentError, Option, wholeNumber } from "evaluator-kit";
 import type { RecordSource } from "./input/record-source.ts";
 

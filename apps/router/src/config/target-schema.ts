@@ -1,4 +1,4 @@
-import { priceProblem } from "evaluator-client";
+import { priceProblem } from "evaluator-client/token-price";
 import { z } from "zod";
 import type { ModelPrice } from "../reply/usage.ts";
 import { fields, orNull } from "./fields.ts";

@@ -1,5 +1,5 @@
+import { checkPrice } from "../options.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
-import { checkPrice } from "../token-price.ts";
 import { estimateCall } from "../transports/call-estimate.ts";
 import type { Transport } from "../transports/transport.ts";
 

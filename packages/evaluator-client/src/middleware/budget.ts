@@ -7,11 +7,10 @@ import {
   InvalidResponseError,
   RefusalError,
 } from "../errors.ts";
-import { checkOptions, optionsObject } from "../options.ts";
+import { checkOptions, checkPrice, optionsObject } from "../options.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import type { Middleware, MiddlewareCall } from "../evaluator.ts";
-import { checkPrice } from "../token-price.ts";
 import { mostTokensOf } from "../transports/call-estimate.ts";
 
 /** Options of {@link budget}; at least one of the two limits is required. */

@@ -67,12 +67,17 @@ test("JSON in instructions, descriptions and levels is sent as the vendor's pack
   expect(scam.probability).toBe(response.answers.scam.noul);
 });
 
-test("a null level goes to the service, which refuses it", async () => {
-  const refused = ours.evaluate({ state: "x", questions: { how: score("How bad?", ["a", null]) } });
-  await expect(refused).rejects.toMatchObject({ name: "StatusError", status: 422 });
-  expect(sentQuestions()).toBe(
-    '{"how":{"type":"score","instructions":"How bad?","criteria":["a",null]}}',
+test("a null level, which the service refuses, is not sent", async () => {
+  const levels = ["a", null] as unknown as ["a", "b"];
+  const refused = ours.evaluate({ state: "x", questions: { how: score("How bad?", levels) } });
+  await expect(refused).rejects.toThrow(
+    '"how" is not a choice, score, boolean or box question at "criteria.1"',
   );
+  expect(bodies).toEqual([]);
+  const body = JSON.stringify({ state: "x", questions: { how: vendor.score("How bad?", levels) } });
+  const headers = { authorization: "Bearer any" };
+  const url = "https://api.typesafe.ai/v1/systemone";
+  expect((await fetch(url, { method: "POST", headers, body })).status).toBe(422);
 });
 
 test.each(["openai", "gemini"] as const)("JSON reaches %s as text", async (service) => {

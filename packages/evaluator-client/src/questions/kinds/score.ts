@@ -16,17 +16,17 @@ export const scoreQuestionSchema = /* @__PURE__ */ (() =>
   z.strictObject({
     type: z.literal("score"),
     instructions: wordingSchema(),
-    criteria: z.array(z.nullable(wordingSchema())),
+    criteria: z.array(wordingSchema()),
   }))();
-/** Level sentences of a score question, from index 0 up; null if the index says enough. */
-export type ScoreLevels = readonly (Wording | null)[];
+/** Level sentences of a score question, from index 0 up. The vendor's API refuses null here. */
+export type ScoreLevels = readonly Wording[];
 
 /** See {@link scoreQuestionSchema}. */
 export interface ScoreQuestion<TLevels extends ScoreLevels = ScoreLevels> {
   readonly type: "score";
   /** The question. */
   readonly instructions: Wording;
-  /** Level sentences from index 0 up, at least one; null if the index says enough. */
+  /** Level sentences from index 0 up, at least one. */
   readonly criteria: TLevels;
 }
 
