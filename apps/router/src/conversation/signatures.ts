@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { SharedV4ProviderMetadata } from "@ai-sdk/provider";
+import { keepNewest } from "../keep-newest.ts";
 import type { Conversation, Part } from "./conversation.ts";
 import { parsedOrText } from "./to-call-options.ts";
 
@@ -31,7 +32,7 @@ const MAX_KEPT = 10_000;
  */
 export function createSignatureMemory({ now = Date.now }: { readonly now?: () => number } = {}) {
   const kept = new Map<string, Signature & { model: string; atMs: number }>();
-  const oldest = kept.keys(); // a new iterator passes the places of all deleted ones
+  const setNewest = keepNewest(kept, MAX_KEPT);
   const restorePart = (part: Part, model: string): Part[] => {
     if (part.type !== "toolCall" && part.type !== "reasoning") return [part];
     const [found] = keysOf(part).flatMap((key) => kept.get(key) ?? []);
@@ -43,11 +44,7 @@ export function createSignatureMemory({ now = Date.now }: { readonly now?: () =>
   return {
     keep: ({ signature, ...part }: SignedPart, model: string): void => {
       const given = { ...part, name: "", arguments: part.text, signature: signature.value };
-      for (const key of keysOf(given)) {
-        kept.delete(key); // the newest is the last
-        kept.set(key, { ...signature, model, atMs: now() });
-        if (kept.size > MAX_KEPT) kept.delete(oldest.next().value ?? key);
-      }
+      for (const key of keysOf(given)) setNewest(key, { ...signature, model, atMs: now() });
     },
     /** Adds the signatures that parts lack, and drops the reasoning of other models. */
     restore: (conversation: Conversation, model: string): Conversation => {

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { estimateTextTokens } from "evaluator-client";
 import { type Conversation, type Part, textOf } from "../conversation/conversation.ts";
 import { ownTextOf } from "../conversation/user-turns.ts";
+import { keepNewest } from "../keep-newest.ts";
 import { costOf, type TokenUsage } from "../reply/usage.ts";
 import type { Cause, Decision } from "./decision.ts";
 import { tierNames } from "./tier-question.ts";
@@ -62,16 +63,14 @@ const isText = ({ type }: Part): boolean => type === "text";
 /** Remembers the decision of each user's turn, so that all steps of a tool loop use one model. */
 export function createTurns(now: () => number = Date.now) {
   const remembered = new Map<string, Turn>();
-  const oldest = remembered.keys(); // a new iterator passes the places of all deleted turns, 15 µs
+  const setNewest = keepNewest(remembered, MOST_TURNS);
   const find = (key: string) => {
     const turn = remembered.get(key);
     return turn !== undefined && now() - turn.usedAt < KEPT_MS ? turn : null;
   };
   const set = (key: string, given: Omit<Turn, "usedAt">): Turn => {
     const turn = { ...given, usedAt: now() };
-    remembered.delete(key);
-    remembered.set(key, turn);
-    if (remembered.size > MOST_TURNS) remembered.delete(oldest.next().value ?? key);
+    setNewest(key, turn);
     return turn;
   };
   /** Returns the last turn of a conversation. */

@@ -1,4 +1,7 @@
+import process from "node:process";
 import { setImmediate as untilNext } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { sleep } from "../clock.ts";
 import { createEvaluator } from "../create-evaluator.ts";
@@ -10,6 +13,9 @@ import { ManualClock } from "../testing/manual-clock.ts";
 import { statusDetails } from "../testing/status-details.ts";
 import { budget } from "./budget.ts";
 import { cache } from "./cache.ts";
+
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
 
 type Counting = Parameters<typeof countingTransport>[0];
 
@@ -148,6 +154,19 @@ test("its memory is bounded: what was used longest ago is asked again", async ()
   const { evaluator, states } = cached({ maxEntries: 2 });
   for (const state of ["a", "b", "a", "c", "a", "b"]) await evaluator.evaluate(scamRequest(state));
   expect(states).toEqual(["a", "b", "c", "b"]);
+});
+
+test("its memory does not grow with hits", async () => {
+  const { evaluator, savings } = cached();
+  const askAll = async (rounds: number) => {
+    for (let hit = 0; hit < rounds * 100; hit += 1)
+      await evaluator.evaluate(scamRequest(String(hit % 100)));
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = await askAll(20);
+  expect((await askAll(100)) - before).toBeLessThan(500_000);
+  expect(savings.misses).toBe(100);
 });
 
 test.each([

@@ -190,11 +190,11 @@ function toHex(bytes: Uint8Array): string {
 
 function boundedMemory(maxEntries: number): EvaluationStore {
   const kept = new Map<string, Evaluation>();
-  const oldest = kept.keys(); // a new iterator passes the places of all deleted entries
   const set = (key: string, evaluation: Evaluation) => {
     kept.delete(key);
     kept.set(key, evaluation);
-    if (kept.size > maxEntries) kept.delete(oldest.next().value ?? key);
+    // An iterator that is kept would keep each table of the map that hits wore out.
+    if (kept.size > maxEntries) kept.delete(kept.keys().next().value ?? key);
   };
   const get = (key: string) => {
     const evaluation = kept.get(key);
