@@ -62,7 +62,7 @@ test("a journal of the version before is read too", async () => {
 
 test.each([
   ["PRAGMA application_id = 1; PRAGMA user_version = 3", "is not a journal of this program"],
-  ["PRAGMA application_id = 0x54524947; PRAGMA user_version = 2", "is of version 2, not 4"],
+  ["PRAGMA application_id = 0x54524947; PRAGMA user_version = 2", "is of version 2, not 5"],
 ])("%s is refused", async (pragmas, message) => {
   const path = await journalWith(pragmas);
   await expect(readAnswers([path], {}, createTestContext())).rejects.toThrow(message);

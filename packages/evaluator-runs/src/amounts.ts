@@ -13,11 +13,6 @@ export function printCount(count: number): string {
   return wholeNumbers.format(count);
 }
 
-/** Prints a number of mails: `1 mail`, `12,345 mails`. */
-export function printMails(count: number): string {
-  return printCounted(count, "mail");
-}
-
 /** Prints a number of things by the name of one: `1 record`, `12,345 records`. */
 export function printCounted(count: number, one: string): string {
   return `${printCount(count)} ${count === 1 ? one : `${one}s`}`;

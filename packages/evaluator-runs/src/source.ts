@@ -1,11 +1,4 @@
-export {
-  printCount,
-  printCounted,
-  printDuration,
-  printMails,
-  printTheseRecords,
-  printUsd,
-} from "./amounts.ts";
+export { printCount, printCounted, printDuration, printTheseRecords, printUsd } from "./amounts.ts";
 export { type AskedQuestion, askedQuestions, columnsOf, shortValue } from "./columns/columns.ts";
 export { alignColumns } from "./columns/table.ts";
 export { openRecords, type RecordForm } from "./input/checked-records.ts";

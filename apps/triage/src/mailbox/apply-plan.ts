@@ -1,13 +1,14 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type CliContext, CliError, exitCodes, printable } from "evaluator-kit";
-import { interrupted, printMails } from "evaluator-runs/commands";
+import { interrupted } from "evaluator-runs/commands";
 import type { ImapFlow, ListResponse } from "imapflow";
 import { openActJournal, toJournalPath } from "./act-journal.ts";
 import { type Act, statesOf } from "./act-states.ts";
 import { findListed, listFolders } from "./folder-names.ts";
 import { describeNotes, keyOf, type PlanLine, readPlan } from "./plan-line.ts";
 import { otherFolder, runActs } from "./run-acts.ts";
+import { printMails } from "../print-mails.ts";
 
 /** Applies the lines of a plan to a mailbox, and nothing else; returns the exit code. */
 export async function applyPlan(

@@ -1,6 +1,6 @@
 import { CliError, parseJson, printable, readTextFile, withRest } from "evaluator-kit";
-import { printMails } from "evaluator-runs/source";
 import { z } from "zod";
+import { printMails } from "../print-mails.ts";
 
 const actions = ["archive", "junk", "move", "keyword", "flag", "read"] as const;
 const words = "archive, junk, move FOLDER, keyword NAME, flag or read";

@@ -1,8 +1,9 @@
 import { toPrintable, truncateCharacters } from "evaluator-kit";
 import { barPlot, histogram, html, type Html, plot, points } from "evaluator-kit/page";
-import { printCount, printMails } from "evaluator-runs/source";
+import { printCount } from "evaluator-runs/source";
 import type { MailList } from "./mail-list.ts";
 import type { ShownQuestion } from "./mail-row.ts";
+import { printMails } from "../print-mails.ts";
 
 const OPTIONS = 15;
 const LABEL_LENGTH = 30;

@@ -3,7 +3,7 @@ import { bundleScript } from "evaluator-kit/bundle-script";
 import type { CalibrationArtifact } from "evaluator-calibration";
 import { toPrintable } from "evaluator-kit";
 import { describeSteps, isEmulator, type planOf, type RunFacts } from "evaluator-runs/results";
-import { printCount, printMails, printUsd } from "evaluator-runs/source";
+import { printCount, printCounted, printUsd } from "evaluator-runs/source";
 import { AWAY_SHOWN, awaySection, doneButton } from "./away-section.ts";
 import { type ListFacts, mailItem } from "./mail-item.ts";
 import { MailList } from "./mail-list.ts";
@@ -39,7 +39,7 @@ export interface ReportParts extends ListFacts, Pick<Sections, "sections"> {
 export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
   const { list } = parts;
   const script = await bundleScript(new URL("script/main.ts", import.meta.url));
-  const title = `Triage of ${printMails(list.length)}`;
+  const title = `Triage of ${printCounted(list.length, "mail")}`;
   const sections = parts.sections.map((section, at) => {
     return { ...section, at, count: list.counts[at]?.threads ?? 0 };
   });
@@ -89,7 +89,7 @@ const workBar = html`<p class="about work">
 /** Describes the model, the time, the cost and the calibration in one line. */
 function describeBasis({ runs, calibration, all, wrong }: ReportParts): string {
   const last = runs.at(-1);
-  const answered = `${printCount(all.mails - all.failed)} of ${printMails(all.mails)}`;
+  const answered = `${printCount(all.mails - all.failed)} of ${printCounted(all.mails, "mail")}`;
   const worth = describeWorth(calibration);
   if (last === undefined) return `${answered} answered; no run has gone through yet. ${worth}`;
   const engine = isEmulator(last.wire) ? " (recordings or matching words, not a model)" : "";

@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { CliError, printable, toPrintablePath } from "evaluator-kit";
-import { serveList } from "evaluator-runs/label";
 import type { ProgramContext } from "evaluator-runs/commands";
 import { withResults } from "evaluator-runs/results";
 import { readSource } from "../import/read-source.ts";
@@ -10,6 +9,7 @@ import { toMail } from "../import/to-mail.ts";
 import type { Mail } from "../input/mail-schema.ts";
 import { localDay, mailOfRecord } from "../input/mail.ts";
 import { reportPage } from "./report-page.ts";
+import { serveList } from "./serve-list.ts";
 import { type ReportCommand, withReport } from "./write-report.ts";
 
 const DAY_MS = 86_400_000;

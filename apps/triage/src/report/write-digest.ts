@@ -1,9 +1,9 @@
 import { html, page, table } from "evaluator-kit/page";
-import { printMails } from "evaluator-runs/source";
 import type { ProgramContext } from "evaluator-runs/commands";
 import { addressesIn } from "../input/mail.ts";
 import type { ReportParts } from "./report-page.ts";
 import { type ReportCommand, withReport, writePage } from "./write-report.ts";
+import { printMails } from "../print-mails.ts";
 
 const ROWS = 20;
 /** Writes the top of the list as a page, or as a mail that other programs can send; returns the exit code. */

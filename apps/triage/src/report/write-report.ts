@@ -3,7 +3,6 @@ import { CliError, type FileContent, printable, printTexts, toPrintable } from "
 import {
   askedQuestions,
   printCount,
-  printMails,
   type RunRecord,
   toInputPath,
   toOutputPath,
@@ -30,6 +29,7 @@ import { toSections } from "./sections.ts";
 import { threadKeys } from "./threads.ts";
 import { toMailRow } from "./to-mail-row.ts";
 import { mailSource } from "../mail-source.ts";
+import { printMails } from "../print-mails.ts";
 
 /** The options of `report`, with its argument. */
 export type ReportCommand = Pick<

@@ -1,5 +1,5 @@
 export { day, optionalFile, sharedOptions, tokenPrice } from "../shared-options.ts";
-export { printMails } from "../amounts.ts";
+export { printCounted } from "../amounts.ts";
 export { interrupted, repeat } from "../run/interruption.ts";
 export {
   firstAddress,

@@ -80,8 +80,8 @@ export class JournalReader implements Disposable {
   /** Returns a record as the run has it that saw it last, with the number of that run; null without it. */
   row(id: string): (RunRow & { seen: number }) | null {
     const [row] = this.#all(
-      `SELECT id, mails.error, source, seen, key, state, evaluation, digest, refusals.call AS refused
-        FROM mails JOIN calls USING (call) LEFT JOIN answers USING (call)
+      `SELECT id, records.error, source, seen, key, state, evaluation, digest, refusals.call AS refused
+        FROM records JOIN calls USING (call) LEFT JOIN answers USING (call)
         LEFT JOIN refusals USING (call) WHERE id = ?`,
       id,
     );
@@ -96,8 +96,8 @@ export class JournalReader implements Disposable {
   *rows(setup: string): Generator<RunRow> {
     // In the order of the answers in the file: in order of id, a million records are random reads.
     const rows = this.#iterate(
-      `WITH seen AS MATERIALIZED (SELECT call, id, error, source FROM mails
-        WHERE seen = (SELECT max(seen) FROM mails) ORDER BY call)
+      `WITH seen AS MATERIALIZED (SELECT call, id, error, source FROM records
+        WHERE seen = (SELECT max(seen) FROM records) ORDER BY call)
         SELECT id, seen.error, source, key, state, evaluation, digest, hash,
           refusals.call AS refused
         FROM seen JOIN calls USING (call) LEFT JOIN answers USING (call)
@@ -109,12 +109,12 @@ export class JournalReader implements Disposable {
   /** Returns the records that are new since the last complete run; null if there are none. */
   newRecords(): NewRecords | null {
     const [row] = this.#all(
-      "SELECT facts ->> 'finishedAt' AS since FROM runs WHERE run = (SELECT max(after) FROM mails)",
+      "SELECT facts ->> 'finishedAt' AS since FROM runs WHERE run = (SELECT max(after) FROM records)",
     );
     const ids = new Set<string>();
     const newIds = this.#iterate(
-      `SELECT id FROM mails WHERE after = (SELECT max(after) FROM mails)
-        AND seen = (SELECT max(seen) FROM mails)`,
+      `SELECT id FROM records WHERE after = (SELECT max(after) FROM records)
+        AND seen = (SELECT max(seen) FROM records)`,
     );
     for (const { id } of newIds) ids.add(String(id));
     return row === undefined || ids.size === 0 ? null : { ids, since: String(row["since"]) };
@@ -146,10 +146,10 @@ export class JournalReader implements Disposable {
   /** Counts the records of the journal, and sums the cost of its answers. */
   progress(): Progress {
     const [row] = this.#all(
-      `SELECT (SELECT count(*) FROM mails) AS records, (SELECT count(*) FROM begun) AS begun,
-        (SELECT count(*) FROM mails WHERE error IS NOT NULL) AS failed,
-        (SELECT count(*) FROM mails JOIN refusals USING (call)) AS refused,
-        (SELECT count(*) FROM mails JOIN answers USING (call)) AS answered,
+      `SELECT (SELECT count(*) FROM records) AS records, (SELECT count(*) FROM begun) AS begun,
+        (SELECT count(*) FROM records WHERE error IS NOT NULL) AS failed,
+        (SELECT count(*) FROM records JOIN refusals USING (call)) AS refused,
+        (SELECT count(*) FROM records JOIN answers USING (call)) AS answered,
         (SELECT sum(evaluation ->> 'costUsd') FROM answers) AS costUsd`,
     );
     return row as unknown as Progress;
@@ -158,7 +158,7 @@ export class JournalReader implements Disposable {
   /** Returns one by one the newest answer of each record that has one. */
   *answered(): Generator<AnsweredEntry> {
     const rows = this.#iterate(
-      `SELECT id, key, state, evaluation, digest, wire, model, questions FROM mails
+      `SELECT id, key, state, evaluation, digest, wire, model, questions FROM records
         JOIN calls USING (call) JOIN answers USING (call) JOIN setups USING (setup)`,
     );
     for (const row of rows) {
@@ -171,7 +171,7 @@ export class JournalReader implements Disposable {
   *records(): Generator<AnsweredEntry | UnansweredEntry> {
     const setups = new Map<unknown, CallSetup>();
     const rows = this.#iterate(
-      `SELECT id, state, evaluation, setup, wire, model, questions FROM mails
+      `SELECT id, state, evaluation, setup, wire, model, questions FROM records
         LEFT JOIN answers USING (call) LEFT JOIN setups USING (setup)`,
     );
     for (const row of rows) {

@@ -76,13 +76,13 @@ export class Journal extends JournalReader {
     this.#change(() => {
       // The run that notes a record will be the next row of `runs`.
       const { seen, after } = this.prepare(
-        `SELECT coalesce(iif(?, (SELECT max(seen) FROM mails), NULL), max(run) + 1, 1) AS seen,
+        `SELECT coalesce(iif(?, (SELECT max(seen) FROM records), NULL), max(run) + 1, 1) AS seen,
           coalesce(min(run) FILTER (WHERE facts ->> 'finishedAt' >= ?),
             max(run) FILTER (WHERE facts ->> 'finishedAt' IS NOT NULL)) AS after FROM runs`,
       ).get(Number(part !== undefined), newSince) as { seen: number; after: number | null };
       const addCall = this.prepare("INSERT OR IGNORE INTO calls (key) VALUES (?)");
       const noteRecord = this.prepare(
-        `INSERT INTO mails (id, call, error, seen, after, source) SELECT ?, call, error, ?, ?, ?
+        `INSERT INTO records (id, call, error, seen, after, source) SELECT ?, call, error, ?, ?, ?
           FROM calls LEFT JOIN refusals USING (call) WHERE key = ? ON CONFLICT (id) DO UPDATE SET
           call = excluded.call, error = iif(?, error, excluded.error), seen = excluded.seen, source = excluded.source`,
       );
@@ -214,7 +214,7 @@ export class Journal extends JournalReader {
     if (end.isUnasked) {
       // The record has no end, and the next run asks about it.
     } else if ("error" in end) {
-      this.prepare("UPDATE mails SET error = ? WHERE id = ?").run(end.error, id);
+      this.prepare("UPDATE records SET error = ? WHERE id = ?").run(end.error, id);
       const refuse = "INSERT OR REPLACE INTO refusals SELECT call, ? FROM calls WHERE key = ?";
       if (end.isRefusal === true) this.prepare(refuse).run(end.error, key);
     } else {

@@ -2,9 +2,8 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import { onTestFinished } from "vitest";
-import type { ResultRow } from "../columns/columns.ts";
 import type { RecordInput, RunRecord } from "../input/record-source.ts";
-import { withResults } from "../journal-results.ts";
+import { withStoredRuns } from "../open-store.ts";
 import { testKeptAnswers } from "../testing/contract/kept-answers-contract.ts";
 import { sampleSetup, sampleSource } from "../testing/samples.ts";
 import { Journal } from "./journal.ts";
@@ -16,6 +15,7 @@ testKeptAnswers(async () => {
   const journal = Journal.open(path, sampleSetup);
   onTestFinished(() => journal[Symbol.dispose]());
   let input: RecordInput;
+  const ended = { answers: 0, errors: 0 };
   const source = { ...sampleSource, open: async () => input };
   return {
     async begin(records) {
@@ -26,16 +26,21 @@ testKeptAnswers(async () => {
       journal.beginRun({ mails: records.length, options: begin });
     },
     async keep({ id, key, state }, end) {
+      ended["error" in end ? "errors" : "answers"] += 1;
       await journal.end("error" in end ? { id, key, ...end } : { id, key, state, ...end }, null);
     },
-    async read() {
-      const context = { ...createTestContext({ cwd }), source, ...unused };
-      return await withResults({ journal: path }, context, async ({ rows }) => {
-        const ends: ReturnType<typeof toEnd>[] = [];
-        for await (const row of rows) ends.push(toEnd(row));
-        return ends;
-      });
+    async finish() {
+      const { address: wire, modelId } = sampleSetup.service;
+      const finishedAt = new Date(Date.UTC(2026, 10, 28)).toISOString();
+      const counts = { answered: ended.answers, failed: ended.errors, inputTokens: 0, costUsd: 0 };
+      journal.addRun({ finishedAt, wire, modelId, mails: input.length, ...counts, elapsedMs: 1 });
     },
+    read: async (use) =>
+      await withStoredRuns(
+        { kind: "sqlite", path },
+        { ...createTestContext({ cwd }), source, openRuns: isUnused },
+        use,
+      ),
     statusesOf: (keys) => readJournal(path, (reader) => reader.statusesOf(keys)),
     async change({ key }) {
       using database = new DatabaseSync(path);
@@ -47,24 +52,12 @@ testKeptAnswers(async () => {
 });
 
 async function isUnused(): Promise<never> {
-  throw new Error("A journal in a file needs no service and no database.");
+  throw new Error("A journal in a file needs no database.");
 }
-
-const unused = { openTransport: isUnused, openCatalog: isUnused, openRuns: isUnused };
 
 function inputOf(all: readonly RunRecord[]): RecordInput {
   const records = async function* records(limit = all.length) {
     for (const [index, record] of all.slice(0, limit).entries()) yield { index, record };
   };
   return { length: all.length, leftOutCount: 0, describeLeftOut: () => "", records };
-}
-
-function toEnd({ kept, record: { id, error } }: ResultRow) {
-  if (kept === null) {
-    // The results tell of a record without an end too.
-    const isOpen = String(error).startsWith("The answer is not in the journal");
-    return { id, probability: null, error: isOpen ? null : String(error) };
-  }
-  const answer = kept.answers["scam"];
-  return { id, probability: answer?.type === "boolean" ? answer.probability : null, error: null };
 }

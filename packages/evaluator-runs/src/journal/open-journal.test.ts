@@ -117,7 +117,7 @@ test.each([
 
 test("a journal that has lost its tables is refused, and let go of", async () => {
   const { folder, path } = await newPaths();
-  edit(path, `PRAGMA application_id = 0x54524947; PRAGMA user_version = 4`);
+  edit(path, `PRAGMA application_id = 0x54524947; PRAGMA user_version = 5`);
   for (let time = 1; time <= 2; time += 1) {
     expect(() => Journal.open(path, sampleSetup)).toThrow(/cannot be used: no such table: \w+\.$/);
   }

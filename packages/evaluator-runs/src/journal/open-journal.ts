@@ -69,13 +69,15 @@ export function openForReading(path: string, { isChecked = true, takesOlder = fa
         const problem = printable`${path} is not a journal yet: there is nothing in it`;
         throw new CliError(`${problem}; start a run about its input first.`);
       }
-      if (checkVersion(database, path) === "before" && !takesOlder) {
+      const version = checkVersion(database, path);
+      if (version < READABLE_VERSION && !takesOlder) {
         const problem = printable`${path} is of an older version`;
         throw new CliError(
           `${problem}; start the run again, which brings it up to date and asks nothing twice.`,
         );
       }
       if (isChecked) checkDamage(database);
+      if (version < VERSION) database.exec("CREATE TEMP VIEW records AS SELECT * FROM mails");
       const find = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?");
       for (const [name, table] of Object.entries(laterTables)) {
         if (find.get(name) === undefined) database.exec(`CREATE TEMP TABLE ${table}`);
@@ -130,7 +132,11 @@ function prepareDatabase(database: DatabaseSync, path: string): void {
   let change = journalTables;
   if (isEmpty(database)) database.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
   else {
-    change = checkVersion(database, path) === "before" ? journalUpgrade : "";
+    const version = checkVersion(database, path);
+    change = Object.keys(upgrades)
+      .filter((from) => Number(from) >= version)
+      .map((from) => upgrades[Number(from)])
+      .join("\n");
     checkDamage(database);
   }
   // Copying the log into the file delays answers: at 16 MB that is not often and not long
@@ -150,14 +156,13 @@ function isEmpty(database: DatabaseSync): boolean {
   return !isMarked && database.prepare("SELECT 1 FROM sqlite_schema").get() === undefined;
 }
 
-/** Returns whether the tables are of this version or the one before. @throws CliError if of neither. */
-function checkVersion(database: DatabaseSync, path: string): "this" | "before" {
+/** Returns the version of the tables. @throws CliError if this program cannot bring it up to date */
+function checkVersion(database: DatabaseSync, path: string): number {
   if (readPragma(database, "application_id") !== APPLICATION_ID) {
     throw new CliError(printable`${path} is not a journal of this program; move it away.`);
   }
-  const version = readPragma(database, "user_version");
-  if (version === VERSION) return "this";
-  if (version === VERSION - 1) return "before";
+  const version = Number(readPragma(database, "user_version"));
+  if (version === VERSION || Object.hasOwn(upgrades, version)) return version;
   const problem = printable`The journal ${path} is of version ${String(version)}, not ${String(VERSION)}.`;
   throw new CliError(`${problem} Use the program that wrote it, or move it away.`);
 }
@@ -178,14 +183,17 @@ const PAGE_BYTES = 8192;
 // Marks a file as a journal.
 const APPLICATION_ID = 0x54524947;
 // Goes up when the tables change; a journal of another version is rejected.
-const VERSION = 4;
+const VERSION = 5;
+// Readers need no run to bring it up to date: only a table has another name.
+const READABLE_VERSION = 4;
 
-// From the version before.
-const journalUpgrade = `
-ALTER TABLE mails ADD COLUMN seen INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE mails ADD COLUMN after INTEGER;
-ALTER TABLE mails ADD COLUMN source TEXT;
-`;
+/** What brings the tables of an earlier version to the next one. */
+const upgrades: Readonly<Record<number, string>> = {
+  3: `ALTER TABLE mails ADD COLUMN seen INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE mails ADD COLUMN after INTEGER;
+    ALTER TABLE mails ADD COLUMN source TEXT;`,
+  4: "ALTER TABLE mails RENAME TO records;",
+};
 
 /** Tables that older journals lack: the calls that the service refuses each time, and the records that a person put away. */
 const laterTables = {
@@ -195,7 +203,7 @@ const laterTables = {
 };
 
 /**
- * The tables. A call in `begun` was sent, and its end is not known. A record in `mails` was last
+ * The tables. A call in `begun` was sent, and its end is not known. A record in `records` was last
  * `seen` in a run; it is new since the run `after`, null if no run before it was complete.
  *
  * Keys are random, and a random key in an index costs a page of the log in each step. So keys are
@@ -215,7 +223,7 @@ CREATE TABLE calls (
   key TEXT NOT NULL UNIQUE
 ) STRICT;
 
-CREATE TABLE mails (
+CREATE TABLE records (
   id TEXT PRIMARY KEY,
   call INTEGER NOT NULL REFERENCES calls (call),
   error TEXT,

@@ -7,7 +7,6 @@ import { CliError, isRecord, printable } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
 import { readTable as readRecords } from "../input/read-table.ts";
 import type { LabelCommand } from "../options.ts";
-import { besideInput } from "../output/paths.ts";
 import type { ProgramContext } from "../service.ts";
 import { LabelFile } from "./label-file.ts";
 import { labelApp, savedLabels } from "./label-page.ts";
@@ -28,7 +27,7 @@ export async function labelRecords(
   const { labeler } = command;
   const journal = await openLabelled(command, context);
   const { answers, inputPath, name } = journal;
-  const path = resolve(cwd, command.labels ?? besideInput(inputPath, ".labels.ndjson"));
+  const path = resolve(cwd, command.labels ?? journal.labelsPath);
   if (answers.questions.size === 0) {
     throw new CliError(
       printable`The journal ${name} keeps no answers; start a run about its input first.`,

@@ -3,7 +3,7 @@ import type { JsonValue } from "evaluator-client";
 import { inputOf, needJournalAddress } from "../journal-address.ts";
 import { answeredIn, findRun, putAway, withStoredRuns } from "../open-store.ts";
 import type { LabelCommand } from "../options.ts";
-import { toInputPath } from "../output/paths.ts";
+import { besideInput, toInputPath } from "../output/paths.ts";
 import { storedFactsSchema } from "../run-facts.ts";
 import type { ProgramContext } from "../service.ts";
 import type { RunInfo, StoredRuns } from "../store/stored-runs.ts";
@@ -33,10 +33,11 @@ export async function openLabelled(command: LabelledCommand, context: ProgramCon
     return { info, answers: await readTable(entries(), name, command) };
   };
   const { info, answers } = await withStoredRuns(address, context, read);
-  const input = command.file ?? info.name;
+  const inputPath = isFile ? inputOf(address, source) : toInputPath(command.file ?? info.name, cwd);
   return {
     answers,
-    inputPath: isFile ? inputOf(address, source) : toInputPath(input, cwd),
+    inputPath,
+    labelsPath: besideInput(inputPath, ".labels.ndjson"),
     idColumn: idColumnOf(info),
     /** The journal as a command takes it. */
     name,

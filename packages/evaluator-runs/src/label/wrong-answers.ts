@@ -3,7 +3,6 @@ import { CalibrationInputError, LabelJoin, reportSteps } from "evaluator-calibra
 import { CliError, printable, toFileError } from "evaluator-kit";
 import { describeWrong } from "../amounts.ts";
 import { readTable as readRecords, TableError } from "../input/read-table.ts";
-import { besideInput } from "../output/paths.ts";
 import type { ProgramContext } from "../service.ts";
 import { openLabelled } from "./labelled-journal.ts";
 
@@ -18,11 +17,10 @@ export async function wrongAnswers(
   context: ProgramContext,
 ): Promise<string | null> {
   const { signal } = context;
-  const { answers, inputPath } = await openLabelled(command, context);
+  const { answers, labelsPath: path } = await openLabelled(command, context);
   const { table } = answers;
   const { questions } = table;
   const join = new LabelJoin(table, { last: true, allowUnknown: true, questions });
-  const path = besideInput(inputPath, ".labels.ndjson");
   if (existsSync(path)) await joinLabels(path, join, signal);
   return describeWrong(reportSteps(table, join));
 }

@@ -15,7 +15,7 @@ const types = { text: "TEXT", number: "REAL", json: "TEXT" };
 
 /** Tables in a temporary file, and one query of them in a process that is ended with it. */
 export class SqliteQuery implements AsyncDisposable {
-  readonly #folder = mkdtempSync(join(tmpdir(), "triage-query-"));
+  readonly #folder = mkdtempSync(join(tmpdir(), "evaluator-query-"));
   readonly #path = join(this.#folder, "tables.sqlite");
   readonly #context: Pick<CliContext, "signal" | "clock">;
   readonly #child: ChildProcess;

@@ -154,9 +154,9 @@ export class JournalProcess {
   #ended(): Map<number, number> {
     const counts = new Map<number, number>();
     // A power loss that took the tables took all answers.
-    const tables = this.#select("SELECT 1 FROM sqlite_master WHERE name = 'mails'");
+    const tables = this.#select("SELECT 1 FROM sqlite_master WHERE name = 'records'");
     if (tables.length === 0) return counts;
-    const sql = `SELECT id FROM mails LEFT JOIN answers USING (call)
+    const sql = `SELECT id FROM records LEFT JOIN answers USING (call)
       WHERE error IS NOT NULL OR evaluation IS NOT NULL`;
     for (const { id } of this.#select(sql)) {
       const mail = mailOf(numberOf(String(id)));
@@ -192,14 +192,14 @@ export class JournalProcess {
 
   #records(): KeptRecord[] {
     const rows = this.#select(
-      `SELECT id, state, evaluation, error FROM mails LEFT JOIN answers USING (call)`,
+      `SELECT id, state, evaluation, error FROM records LEFT JOIN answers USING (call)`,
     );
     const records = rows as unknown as KeptRecord[];
     return records.toSorted((one, other) => numberOf(one.id) - numberOf(other.id));
   }
 
   #openBegun(): (mail: number) => boolean {
-    const sql = "SELECT 1 FROM begun JOIN mails USING (call) WHERE id IN (?, ?)";
+    const sql = "SELECT 1 FROM begun JOIN records USING (call) WHERE id IN (?, ?)";
     let ofMail: StatementSync | null = null;
     return (mail) => {
       ofMail ??= this.#disk.databaseAt(JOURNAL).database.prepare(sql);

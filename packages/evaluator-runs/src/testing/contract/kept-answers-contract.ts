@@ -3,7 +3,8 @@ import { beforeEach, expect, test } from "vitest";
 import { callKey, setupHash, toKeptText } from "../../journal/kept-answer.ts";
 import { newRun } from "../sample-runs.ts";
 import { sampleEvaluation, sampleSetup } from "../samples.ts";
-import { allRows, signal, type StoreUnderTest } from "./store-under-test.ts";
+import type { StoredRuns } from "../../store/stored-runs.ts";
+import { signal, type StoreUnderTest, takeChunk } from "./store-under-test.ts";
 
 /** A record, and the key of its answer. */
 interface KeyedRecord {
@@ -17,31 +18,26 @@ type KeptEnd =
   | { readonly evaluation: Evaluation }
   | { readonly error: string; readonly isRefusal?: boolean };
 
-/** How a record ended, as a reader sees it. */
-interface ReadEnd {
-  readonly id: string;
-  readonly probability: number | null;
-  readonly error: string | null;
-}
-
 /** The part that all journals have in common, in SQLite and elsewhere. */
 export interface AnswersUnderTest {
   /** Begins a run over records; a later one may have the same records again. */
   begin(records: readonly KeyedRecord[]): Promise<void>;
   /** Resolves once the end of a call is kept. */
   keep(record: KeyedRecord, end: KeptEnd): Promise<void>;
-  /** Reads the rows of the newest run, as a process that begins now. */
-  read(): Promise<readonly ReadEnd[]>;
+  /** Ends the run; each record has its end. */
+  finish(): Promise<void>;
+  /** Reads the runs, as a process that begins now. */
+  read<TRead>(use: (runs: StoredRuns) => Promise<TRead>): Promise<TRead>;
   /** Reads the statuses of calls, as a process that begins now. */
   statusesOf(keys: readonly string[]): Promise<readonly string[]>;
   /** Replaces the probability in a kept answer. */
   change(record: KeyedRecord): Promise<void>;
 }
 
-const [first, second, third] = ["m-1", 'tab\t "two"\n', "ä🙂"].map((id) => {
+const [first, second, third, fourth] = ["m-1", 'tab\t "two"\n', "ä🙂", "m-4"].map((id) => {
   const state = { about: id };
   return { id, state, key: callKey(setupHash(sampleSetup), JSON.stringify(state)) };
-}) as [KeyedRecord, KeyedRecord, KeyedRecord];
+}) as [KeyedRecord, KeyedRecord, KeyedRecord, KeyedRecord];
 const all = [first, second, third];
 const keys = all.map(({ key }) => key);
 const open = { probability: null, error: null };
@@ -54,10 +50,28 @@ export function testKeptAnswers(openAnswers: () => Promise<AnswersUnderTest>): v
     await store.begin(all);
   });
 
+  const rows = async (isOrdered = true) =>
+    await store.read(async (runs) => {
+      const ends = [];
+      const { run = 0 } = (await runs.list()).at(-1) ?? {};
+      for await (const { id, evaluation, error } of runs.rows(run, isOrdered))
+        ends.push(
+          evaluation === null
+            ? { id, probability: null, error }
+            : { id, probability: probabilityOf(evaluation), error: null },
+        );
+      return ends;
+    });
   const ends = async () => {
-    const read = await store.read();
+    const read = await rows();
     expect(read.map(({ id }) => id)).toEqual(all.map(({ id }) => id));
     return read.map(({ probability, error }) => ({ probability, error }));
+  };
+  const endAll = async () => {
+    for (const record of all.slice(1))
+      await store.keep(record, { evaluation: sampleEvaluation(0.25) });
+    await store.keep(first, { error: "It failed." });
+    await store.finish();
   };
 
   test("an answer is there for other readers as soon as it is kept", async () => {
@@ -82,7 +96,7 @@ export function testKeptAnswers(openAnswers: () => Promise<AnswersUnderTest>): v
     const again = [second, third, first];
     await store.begin(again);
     await store.keep(first, { evaluation: sampleEvaluation(0.25) });
-    const read = await store.read();
+    const read = await rows();
     expect(read.map(({ id }) => id)).toEqual(again.map(({ id }) => id));
     expect(read.map(({ probability }) => probability)).toEqual([null, 0.75, 0.25]);
   });
@@ -113,6 +127,50 @@ export function testKeptAnswers(openAnswers: () => Promise<AnswersUnderTest>): v
     expect(await store.statusesOf(keys)).toEqual(["answered", "changed", "unknown"]);
     expect(await ends()).toEqual([{ probability: 0.25, error: null }, open, open]);
   });
+
+  test("runs are listed, the oldest first, with their counts and their ends", async () => {
+    const runs = async () => await store.read((read) => read.list());
+    expect(await runs()).toMatchObject([
+      { run: 1, state: "open", records: 3, finishedAt: null, stoppedBy: null },
+    ]);
+    await endAll();
+    const done = { run: 1, state: "done", records: 3, answered: 2, asked: 2, failed: 1 };
+    expect(await runs()).toMatchObject([{ ...done, finishedAt: expect.any(Date) }]);
+    await store.begin([...all, fourth]);
+    expect(await runs()).toMatchObject([done, { run: 2, state: "open", records: 4 }]);
+    expect(await store.read((read) => read.get(1))).toMatchObject(done);
+    await expect(store.read((read) => read.get(7))).rejects.toThrow("There is no run 7 in ");
+  });
+
+  test("rows that need no order are the same rows", async () => {
+    await endAll();
+    const byId = (read: Awaited<ReturnType<typeof rows>>) =>
+      new Map(read.map((row) => [row.id, row]));
+    expect(byId(await rows(false))).toEqual(byId(await rows()));
+  });
+
+  test("a record is found with its answer or its failure, of the run that had it last", async () => {
+    await endAll();
+    await store.begin([first, second]);
+    const found = async (id: string) => await store.read((read) => read.find(id));
+    expect(await found(third.id)).toMatchObject({ run: 1, id: third.id, isChanged: false });
+    expect(await found(second.id)).toMatchObject({ run: 2, evaluation: expect.any(String) });
+    expect(await found("nobody")).toBeNull();
+    await store.change(second);
+    expect(await found(second.id)).toMatchObject({ evaluation: null, isChanged: true });
+  });
+
+  test("the records that no complete run had are new since the last one", async () => {
+    await endAll();
+    await store.begin([...all, fourth]);
+    const news = await store.read(async (runs) => {
+      const [before, info] = await runs.list();
+      if (info === undefined) throw new Error("There is no second run.");
+      return { news: await runs.newIds(info), since: before?.finishedAt?.toISOString() };
+    });
+    expect(news.news).toEqual({ ids: new Set([fourth.id]), since: news.since });
+    expect(await store.read((runs) => runs.away("inbox.json"))).toEqual(new Map());
+  });
 }
 
 /** Returns the answers of a store of runs. */
@@ -140,14 +198,10 @@ export function answersOf(store: StoreUnderTest): AnswersUnderTest {
         await writer.keep({ idx, key, ...kept, inputTokens: 300, costUsd: 0.25 });
       }
     },
-    async read() {
-      const rows = await allRows(await store.openSession(), run);
-      return rows.map(({ id, evaluation, error }) =>
-        evaluation === null
-          ? { id, probability: null, error }
-          : { id, probability: probabilityOf(evaluation), error: null },
-      );
+    async finish() {
+      await runs.finish(await takeChunk(runs, run), 0);
     },
+    read: async (use) => await use(await store.openSession()),
     statusesOf: async (keys) => await (await store.openSession()).statusesOf(keys),
     change: ({ key }) => store.changeAnswer(key),
   };

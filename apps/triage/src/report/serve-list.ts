@@ -1,14 +1,18 @@
 import type { CalibrationArtifact } from "evaluator-calibration";
 import { CliError, exitCodes } from "evaluator-kit";
+import type { ProgramContext } from "evaluator-runs/commands";
+import {
+  answerKeys,
+  auditLines,
+  drawSpotChecks,
+  labelApp,
+  type LabelledAnswers,
+  LabelFile,
+  openLabelled,
+  ownPage,
+  servePage,
+} from "evaluator-runs/label";
 import { z } from "zod";
-import { besideInput } from "../output/paths.ts";
-import type { ProgramContext } from "../service.ts";
-import { LabelFile } from "./label-file.ts";
-import { answerKeys, labelApp } from "./label-page.ts";
-import type { LabelledAnswers } from "./label-sheet.ts";
-import { openLabelled } from "./labelled-journal.ts";
-import { ownPage, servePage } from "./own-page.ts";
-import { auditLines, drawSpotChecks } from "./spot-checks.ts";
 
 /**
  * Returns the page of a list as it is now, with a way back from a group that was put away last; for each id on it
@@ -48,12 +52,12 @@ export async function serveList(
   const { stderr, signal, clock, source } = context;
   const {
     answers,
-    inputPath,
+    labelsPath,
     name: journal,
     stateOf,
     putAway,
   } = await openLabelled(command, context);
-  using labels = await LabelFile.open(besideInput(inputPath, ".labels.ndjson"));
+  using labels = await LabelFile.open(labelsPath);
   const sheets = drawSpotChecks(answers, labels, new Date(clock.epochNow()));
   const [first] = sheets;
   if (first === undefined) throw new CliError("No answer is kept yet; start a run first.");
