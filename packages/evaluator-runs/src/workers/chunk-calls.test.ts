@@ -14,8 +14,11 @@ const request = { state: "a mail", questions: { scam: boolean("Is it a scam?") }
 const mostUsd = mostCostUsd(request, { inputUsdPerMillionTokens: 1, transport });
 
 /** A budget of a chunk of a run that has so much left. */
-function budgetOf(maxUsd: number, leftUsd: number): ChunkBudget {
-  const reserveUsd = async (usd: number) => Math.min(usd, leftUsd);
+function budgetOf(maxUsd: number, leftUsd: number, wanted: number[] = []): ChunkBudget {
+  const reserveUsd = async (usd: number) => {
+    wanted.push(usd);
+    return Math.min(usd, leftUsd);
+  };
   const from = { price, transport, spentUsd: 0, dearest: { factor: 1 }, reserveUsd };
   return new ChunkBudget(maxUsd, { ...from, waitForMoney: async () => false });
 }
@@ -23,9 +26,17 @@ function budgetOf(maxUsd: number, leftUsd: number): ChunkBudget {
 test("a run that gets a maximum cost has it from the next call on", async () => {
   const budget = budgetOf(Infinity, 1.5 * mostUsd);
   const costs = [await budget.reserveCall(request), await budget.reserveCall(request)];
-  budget.limit();
+  void budget.limit();
   costs.push(await budget.reserveCall(request));
   expect(costs.map((cost) => cost !== null)).toEqual([true, true, false]);
+});
+
+test("a run that gets a maximum has its calls in flight reserved at once, also if no call follows", async () => {
+  const wanted: number[] = [];
+  const budget = budgetOf(Infinity, 100 * mostUsd, wanted);
+  await Promise.all([budget.reserveCall(request), budget.reserveCall(request)]);
+  for (let time = 0; time < 2; time += 1) await budget.limit();
+  expect(wanted).toEqual([2 * mostUsd]);
 });
 
 test("retries of lost attempts reserve their price in the database too", async () => {

@@ -20,9 +20,11 @@ export class ChunkBudget extends Budget {
     this.#options = options;
   }
 
-  /** Asks the database before further calls: the run has a maximum from now on. */
-  limit(): void {
-    if (this.maxUsd === Infinity) this.maxUsd = 0;
+  /** Asks the database before further calls, and reserves those in flight: the run has a maximum from now on. */
+  async limit(): Promise<void> {
+    if (this.maxUsd !== Infinity) return;
+    this.maxUsd = 0;
+    await this.#ask(0, () => null);
   }
 
   override async takeRetry(cost: CallCost): Promise<boolean> {

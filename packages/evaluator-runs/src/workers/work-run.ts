@@ -121,7 +121,9 @@ export class RunWorker {
       this.#fail(error);
     }
     this.#maxCostUsd = maxCostUsd;
-    if (maxCostUsd !== null) for (const { budget } of this.#held.keys()) budget.limit();
+    if (maxCostUsd === null) return;
+    for (const { budget } of this.#held.keys())
+      budget.limit().catch((error: unknown) => this.#fail(error));
   }
 
   /** The calls in flight. */
