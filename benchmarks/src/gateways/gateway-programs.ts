@@ -26,8 +26,8 @@ const require = createRequire(import.meta.url);
 const versionOf = (path: string) =>
   (JSON.parse(readFileSync(path, "utf8")) as { version: string }).version;
 
-/** Returns the programs of this machine, and the names of those that are not installed. */
-export async function gatewayPrograms(upstream: string, folder: string) {
+/** Returns the programs of this machine that are installed; `router` is the file of this one. */
+export async function gatewayPrograms(upstream: string, folder: string, router: string) {
   const portkey = dirname(require.resolve("@portkey-ai/gateway/package.json"));
   const [litellm] = globSync(join(tmpdir(), "evaluator-peers/litellm-*/bin/litellm"));
   const programs: GatewayProgram[] = [
@@ -40,14 +40,14 @@ export async function gatewayPrograms(upstream: string, folder: string) {
     },
     {
       title: "this router, a model by name",
-      command: [execPath, "apps/router/src/main.ts", "--port", "PORT"],
+      command: [execPath, router, "--port", "PORT"],
       env: routerVariables(upstream),
       model: "nano",
       answersQuestions: true,
     },
     {
       title: "this router, `auto`",
-      command: [execPath, "apps/router/src/main.ts", "--port", "PORT"],
+      command: [execPath, router, "--port", "PORT"],
       env: routerVariables(upstream),
       model: "auto",
       answersQuestions: false,

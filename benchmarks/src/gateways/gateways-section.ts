@@ -18,6 +18,7 @@ import { cpuUsPerCall, type RoundOptions, roundsOf } from "../calls/run-round.ts
 import { openPost } from "../sample-requests.ts";
 import type { ChatUpstreamService } from "./chat-upstream-process.ts";
 import { gatewayPrograms, type StartedGateway, startGateway } from "./gateway-programs.ts";
+import { buildRouter } from "./router-build.ts";
 
 const post = await openPost();
 const crowd = { streams: 500, deltas: 5, everyMs: 2000 };
@@ -30,7 +31,8 @@ export async function gatewaysSection({ scale, tell }: SectionContext): Promise<
     new URL("chat-upstream-process.ts", import.meta.url),
   );
   stack.defer(() => upstream.close());
-  const programs = await gatewayPrograms(await upstream.ask("listen"), folder.path);
+  const router = stack.use(await buildRouter());
+  const programs = await gatewayPrograms(await upstream.ask("listen"), folder.path, router.program);
   const gateways: StartedGateway[] = [];
   for (const program of programs) {
     tell(`gateways: starting ${program.title}`);
@@ -151,6 +153,6 @@ function toTable({ gateways, rest, chats, questions, streams }: Measured): Repor
       answersQuestions ? printSummary(summarise(cpu(questions, title))) : "-",
       ...streamCells(streams[at] ?? null),
     ]),
-    note: `A start lasts until the first answered chat completion. A stream has ${crowd.deltas} deltas. Memory is resident. The router runs from its sources. The load is ${printNumber(loadavg()[0] ?? Number.NaN)}.`,
+    note: `A start lasts until the first answered chat completion. A stream has ${crowd.deltas} deltas. Memory is resident. The router is built as for publishing. The load is ${printNumber(loadavg()[0] ?? Number.NaN)}.`,
   };
 }
