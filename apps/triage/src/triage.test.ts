@@ -42,6 +42,13 @@ const commands =
     " ",
   );
 
+test("the help lists all commands in three groups, those of a first day before", async () => {
+  const { stdout } = await startTriage(["--help"], {});
+  const found = stdout.match(/^[A-Z].*:$/gm);
+  expect(found).toEqual(["Options:", "The first day:", "Later:", "Many machines:"]);
+  for (const name of commands) expect(stdout).toMatch(new RegExp(`^  ${name}\\b`, "m"));
+});
+
 test.each(commands)("%s --help names its words alone, in at most 48 lines", async (name) => {
   const { exitCode, stdout } = await startTriage([name, "--help"], {});
   expect(stdout.trimEnd().split("\n").length).toBeLessThanOrEqual(48);

@@ -52,16 +52,29 @@ function createProgram(context: ProgramContext): Program {
 A file alone means: run file. Exit codes: 0 done; 1 wrong input, wrong words or failure; 2 some
 records have no answer, or mails were left alone; 3 apply needs --yes; 130, 143 interrupted.`,
     );
+  addSample(program, context);
+  addImport(program, context);
+  addExplain(program, context);
   addRunCommands(program, context);
   // An action imports its command's code: loading all of it would add half the time of a short run.
-  addImport(program, context);
   addWatch(program, context);
   addReport(program, context);
   addActs(program, context);
-  addExplain(program, context);
   addQuestions(program, context);
-  addSample(program, context);
+  for (const command of program.commands) command.helpGroup(`${findHeading(command.name())}:`);
   return program;
+}
+
+/** The commands of a first day and of many machines, by their headings in the help. */
+const headings: Readonly<Record<string, readonly string[]>> = {
+  "The first day": ["sample", "import", "run", "report", "serve"],
+  "Many machines": ["work", "status"],
+};
+
+function findHeading(name: string): string {
+  const [heading = "Later"] =
+    Object.entries(headings).find(([, commands]) => commands.includes(name)) ?? [];
+  return heading;
 }
 
 function addImport(program: Program, context: ProgramContext): void {

@@ -77,7 +77,7 @@ function describeLack(
 }
 
 function nextOfFile(open: number, refused: number, work: string): string {
-  if (refused === 0) return `${work} asks for what is missing.`;
+  if (refused === 0) return `${work} asks for the missing answers.`;
   const kept = `${printCount(refused)} refused as too long and not asked again`;
   return open === 0 ? `${kept}.` : `${kept}; ${work} asks for the other ${printCount(open)}.`;
 }

@@ -83,7 +83,7 @@ export function addRunOptions<TArguments extends unknown[]>(
       `a JSON object of id to question${source.questions ? " (default: those of the source)" : ""}`,
     )
     .addOption(sharedOptions.offline)
-    .option("--dry-run", "print what a run would take, and send nothing; needs no key")
+    .option("--dry-run", "print the calls, time and cost of a run, and send nothing; needs no key")
     .addOption(sharedOptions.maxCost)
     .addOption(sharedOptions.price)
     .addOption(sharedOptions.thenPrice)
@@ -108,9 +108,9 @@ export function addRunOptions<TArguments extends unknown[]>(
 const declareWork = (program: Command, source: RecordSource) =>
   program
     .command("work")
-    .summary("answer what a run lacks, on this machine or another")
+    .summary("answer the rest of a run, on this machine or another")
     .description(
-      "Answers what a run still lacks, with the options it was begun with: on another machine, or here\nonce it ended.",
+      "Answers the rest of a run, with the options it was begun with: on another machine, or here\nonce it ended.",
     )
     .argument("[file]", optionalFile)
     .addOption(sharedOptions.run)

@@ -129,7 +129,7 @@ function describeWorth(calibration: CalibrationArtifact | null): string {
 function costOf(runs: readonly RunFacts[]): string {
   const usd = runs.reduce((total, { costUsd }) => total + costUsd, 0);
   if (!runs.some(({ isUnpriced }) => isUnpriced)) return printUsd(usd);
-  return usd === 0 ? printUsd(null) : `${printUsd(usd)} and what has no known price`;
+  return usd === 0 ? printUsd(null) : `${printUsd(usd)} and calls of unknown price`;
 }
 
 // A script reads it; "<" would end the element.

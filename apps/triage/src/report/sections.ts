@@ -107,7 +107,7 @@ function restRules(question: ShownQuestion | undefined, at: number): Rule[] {
 const withoutAnswer: Section = {
   id: "no-answer",
   title: "Without an answer",
-  about: "The same command again asks for what is missing, but not for mails refused as too long.",
+  about: "The same command again asks for missing answers, but not for mails refused as too long.",
 };
 
 function toShown({ id, short }: AskedQuestion, { type, criteria = {} }: Question): ShownQuestion {

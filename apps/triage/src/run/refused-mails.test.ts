@@ -47,7 +47,7 @@ test("what is missing for another reason is told apart from what is refused", as
   const { stderr } = await startTriage(["export"], { cwd });
   expect(stderr).toContain('not asked again; "evaluator-triage work" asks for the other 1.\n');
   const { stdout } = await startTriage(["report"], { cwd });
-  expect(stdout).toContain("asks for what is missing, but not for mails refused as too long.");
+  expect(stdout).toContain("asks for missing answers, but not for mails refused as too long.");
 });
 
 test("it is asked about again when its text, the questions or the engine change", async () => {

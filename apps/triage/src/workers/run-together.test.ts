@@ -125,7 +125,7 @@ test("ends before a call that the run may not cost, and goes on when it may", as
     },
   );
   expect([exitCode, transport.requests.length]).toEqual([1, 3]);
-  expect(stderr).toContain("costs more than --max-cost 0.01, which is to be raised");
+  expect(stderr).toContain("costs more than --max-cost 0.01; raise it");
   expect(stderr).toContain("3 of 10 answers are kept");
   await start(["inbox.json", "--concurrency", "1", "--max-cost", "1"], { cwd, transport });
   expect(transport.requests).toHaveLength(10);

@@ -149,7 +149,7 @@ function noticesOf(reports: readonly QuestionReport[]): string[] {
 }
 
 const DRAWN_LABELS =
-  "Labels that were drawn for a promise enter no score, and they do not show what the act misses.";
+  "Labels that were drawn for a promise enter no score, and they do not show the records that the act misses.";
 const FAILED_CALLS =
   "Labels without an answer (the call failed) are not counted as wrong, and they are seldom random.";
 

@@ -174,7 +174,7 @@ ${engineHelp}`,
       .command("compare")
       .summary("ask several engines the same questions: worth, common mistakes, time and cost")
       .description(
-        "Asks several engines the same questions about the same records, and reports their worth on your\nlabels, common mistakes, what they may act on together, time and cost. Every answer is kept in\nDIR/answers.sqlite: the same command again asks only for missing answers.\nExit code 0: compared (with --margin: all are as good as the first). 1: bad input, no answers,\nor an engine is worse by more than the margin. 3: too few labels.",
+        "Asks several engines the same questions about the same records, and reports their worth on your\nlabels, common mistakes, the acts that they permit together, time and cost. Every answer is kept in\nDIR/answers.sqlite: the same command again asks only for missing answers.\nExit code 0: compared (with --margin: all are as good as the first). 1: bad input, no answers,\nor an engine is worse by more than the margin. 3: too few labels.",
       )
       .argument(
         "[labels]",

@@ -133,7 +133,7 @@ export const reportCommands = {
       .addOption(
         new Option(
           "--for-promise <id=yes|no|top>",
-          "draw what the promise of an act takes next, as label --for-promise does; may be given again",
+          "draw the records that the promise of an act needs next, as label --for-promise does; may be given again",
         )
           .argParser(questionActions)
           .conflicts(["acts", "onePer", "question"]),

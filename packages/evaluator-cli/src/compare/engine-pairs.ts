@@ -9,7 +9,7 @@ interface JudgedEngine {
   readonly report: QuestionReport;
 }
 
-/** Returns each two engines on one question: their common mistakes, and what they may act on together. */
+/** Returns each two engines on one question: their common mistakes, and the acts that they permit together. */
 export function pairEngines(engines: readonly JudgedEngine[]) {
   return engines.flatMap((one, at) =>
     engines.slice(at + 1).map((other) => ({

@@ -311,7 +311,7 @@ export class CallCost {
       this.#budget.isSpent = true;
       this.isHeldBack = true;
       throw new EvaluatorError(
-        "The call was not tried again: its lost attempts may have been charged for, and one more might pass the run's maximum cost, which is to be raised.",
+        "The call was not tried again: its lost attempts may have been charged for, and one more might pass the run's maximum cost; raise it.",
         { isRetryable: false },
       );
     }

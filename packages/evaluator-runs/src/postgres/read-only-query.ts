@@ -180,10 +180,7 @@ function problemsOf(message: string): readonly (readonly [RegExp, string])[] {
     [/^25006$/, `The query would write, and a query only reads: ${message}.`],
     [/^42501$/, `The query reads what this user may not: ${message}.`],
     [/^(?:42|0A|25)/, `The query is not one that PostgreSQL takes: ${message}.`],
-    [
-      /^(?:21|22)/,
-      "A value does not fit what the query does with it; a cast or a condition helps.",
-    ],
+    [/^(?:21|22)/, "A value does not fit its use in the query; a cast or a condition helps."],
     [/^(?:54|XX000)/, "The query is more than the server takes. Ask for less of it."],
   ];
 }

@@ -89,7 +89,7 @@ function readCondition(tokens: Tokens, named: readonly AnswerColumn[]): Conditio
     }
     if (found === null) throw noAnswer(name, named);
     const example = found.most === null ? "= " + (keysOf(found.column.asked)[0] ?? "") : ">= 0.9";
-    throw new ConditionError(operator.at, printable`say what it is to be: ${name.text} ${example}`);
+    throw new ConditionError(operator.at, printable`choose one: ${name.text} ${example}`);
   }
   if (found === null) throw noAnswer(name, named);
   next(tokens);

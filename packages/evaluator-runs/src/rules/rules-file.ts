@@ -82,7 +82,7 @@ function readRule(text: string, line: number, columns: readonly Column[]): Rule 
   const { conditions, arrow } = readConditions(text, columns);
   if (arrow === null) {
     const end = text.trimEnd().length;
-    throw new ConditionError(end, "say after an arrow what is to be done, such as -> junk");
+    throw new ConditionError(end, "add an arrow and an act, such as -> junk");
   }
   const action = readAction(text, arrow.end);
   const actionAt = text.length - text.slice(arrow.end).trimStart().length;

@@ -97,8 +97,8 @@ test.each([
   ["scam >= 90", 8, '"90" cannot be; scam goes from 0 to 1'],
   ["importance >= high", 14, '"high" cannot be; importance goes from 0 to 5'],
   ["importance >=", 13, "a number is missing; importance goes from 0 to 5"],
-  ["scam", 4, "say what it is to be: scam >= 0.9"],
-  ["category", 8, "say what it is to be: category = security_alert"],
+  ["scam", 4, "choose one: scam >= 0.9"],
+  ["category", 8, "choose one: category = security_alert"],
   ["scam >= 0.9 and new", 12, '"and" is too much; put a comma between conditions'],
   ['"my question = x', 0, 'the quote is not closed; end it with "'],
 ])("%j is refused at column %i", (text, at, message) => {
@@ -135,7 +135,7 @@ test("every wrong line is named with its column, and what would be right", async
   expect(lines).toEqual([
     expect.stringMatching(/rules\.txt cannot be used:$/),
     expect.stringMatching(/^line 2 column 1: "scram" is no answer of this run; there are category/),
-    "line 3 column 12: say after an arrow what is to be done, such as -> junk",
+    "line 3 column 12: add an arrow and an act, such as -> junk",
     "line 4 column 15: the action is missing, such as junk",
   ]);
 });

@@ -83,7 +83,7 @@ test("the price of the first engine is none of the second, so that a cap needs b
   const run = { price: 0, maxCost: 1 };
   const announced = announce({ calls: 1, inputTokens: 1000, run, next });
   await expect(announced).rejects.toThrow(
-    "the engine after --then costs; nothing was sent. Name it with --then-price USD",
+    "through unlisted costs; nothing was sent. Name it with --then-price USD",
   );
 });
 

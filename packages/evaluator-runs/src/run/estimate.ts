@@ -80,7 +80,7 @@ function describeMachines(
   if (calls === 0) return "";
   const { requestsPerMinute } = limits;
   if (requestsPerMinute === undefined) {
-    return "No limit of the key is known (--rate names one): up to what the service allows, twice the --concurrency takes half the time, and so do two machines.\n";
+    return "No limit of the key is known (--rate names one): up to the service's limit, twice the --concurrency takes half the time, and so do two machines.\n";
   }
   const limit = `The key allows ${printCount(requestsPerMinute)} requests a minute: ${printDuration((calls * 60_000) / requestsPerMinute)}, on any number of machines.`;
   const needed = Math.ceil((requestsPerMinute * MS_PER_CALL) / 60_000);

@@ -101,7 +101,7 @@ function checkComplete(plan: CallPlan, outcome: AskOutcome, { signal, run }: Run
   const kept = plan.count("answered") + totals.succeeded;
   const reason =
     finalError === null
-      ? `The run costs more than --max-cost ${run.maxCost}, which is to be raised`
+      ? `The run costs more than --max-cost ${run.maxCost}; raise it`
       : finalError.message;
   const isCapped = finalError === null && !signal.aborted;
   const notAsked = isCapped ? plan.open - totals.succeeded - totals.failed : null;

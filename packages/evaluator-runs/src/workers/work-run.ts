@@ -250,7 +250,7 @@ export class RunWorker {
   async #stopAtMaximum(): Promise<void> {
     const { runs, info } = this.#options;
     this.#isStopped = true;
-    const why = `The run costs more than --max-cost ${this.#maxCostUsd}, which is to be raised.`;
+    const why = `The run costs more than --max-cost ${this.#maxCostUsd}; raise it.`;
     await runs.stop(info.run, why);
   }
 
