@@ -8,7 +8,6 @@ import {
   packageVersion,
   runCommand,
   UsageError,
-  wholeNumber,
   withUsualCommand,
 } from "evaluator-kit";
 import {
@@ -23,6 +22,7 @@ import {
   sharedOptions,
 } from "evaluator-runs/commands";
 import { mailFormats } from "./import/mail-formats.ts";
+import { addActs } from "./mailbox/act-commands.ts";
 import { isMailboxUrl, refusePasswords } from "./mailbox/mailbox-url.ts";
 import { mailPrograms } from "./report/mail-links.ts";
 
@@ -187,45 +187,6 @@ function addReport(program: Program, context: ProgramContext): void {
       context.onLoad?.(); // before the modules: the list of 10,000 mails takes 190 MB instead of 230
       const { serveReport } = await import("./report/serve-report.ts");
       await runAction(context, () => serveReport({ ...options, file }, context));
-    });
-}
-
-function addActs(program: Program, context: ProgramContext): void {
-  program
-    .command("plan")
-    .summary("write what rules would do with the mails of a mailbox")
-    .description(
-      "Writes what rules would do with the mails of a mailbox, for apply. Actions: archive, junk,\nmove FOLDER, keyword NAME, flag and read.",
-    )
-    .argument("<file>", "the mails that were imported from a mailbox, or from an export")
-    .requiredOption("--rules <file>", "rules, one a line, such as scam >= 0.9 -> junk")
-    .option("--output <plan>", "the file to make (default: inbox.plan.ndjson)")
-    .option("--mailbox <url>", "find the mails of an export in imaps://USER@HOST/FOLDER")
-    .addOption(sharedOptions.journal(context.source))
-    .addOption(sharedOptions.run)
-    .addOption(sharedOptions.calibration)
-    .action(async (file, options) => {
-      const { writePlan } = await import("./mailbox/write-plan.ts");
-      await runAction(context, () => writePlan({ ...options, file }, context));
-    });
-  program
-    .command("apply")
-    .summary("carry out a plan, and nothing else")
-    .description("Moves mails, and sets flags and keywords, as a plan names them; nothing else.")
-    .argument("<plan>", "the file that plan wrote")
-    .option("--yes", "apply also the rules without a promise")
-    .option("--limit <n>", "mails at most", wholeNumber({ min: 1 }), 1000)
-    .action(async (plan, options) => {
-      const { applyPlan } = await import("./mailbox/apply-plan.ts");
-      await runAction(context, () => applyPlan({ ...options, plan }, context));
-    });
-  program
-    .command("undo")
-    .description("take back what apply did with a plan; your changes since then stay")
-    .argument("<plan>", "the file that plan wrote")
-    .action(async (plan) => {
-      const { undoPlan } = await import("./mailbox/apply-plan.ts");
-      await runAction(context, () => undoPlan(plan, context));
     });
 }
 
