@@ -6,7 +6,7 @@ import { findRun, withStoredRuns } from "./open-store.ts";
 import { type RunFacts, type StepFacts, type StoredFacts, storedFactsSchema } from "./run-facts.ts";
 import { RunTotals, stepFacts } from "./money/totals.ts";
 import { readSetup, recordNames, type ResultRow } from "./columns/columns.ts";
-import { toAnsweredRow } from "./workers/open-runs.ts";
+import { keptIn, toAnsweredRow } from "./workers/open-runs.ts";
 import type { ProgramContext } from "./service.ts";
 import { parseKeptQuestions } from "./journal/kept-questions.ts";
 
@@ -82,7 +82,9 @@ async function readResults(
   };
   const hasErrors = async () => {
     if (isShared) return info.answered < info.records;
-    for await (const { kept } of rows()) if (kept === null) return true;
+    for await (const { evaluation } of runs.rows(info.run, command.isOrdered)) {
+      if (keptIn(evaluation, questions) === null) return true;
+    }
     return false;
   };
   const ask = runs.query?.bind(runs);

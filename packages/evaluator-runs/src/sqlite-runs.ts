@@ -52,12 +52,16 @@ export class SqliteRuns implements StoredRuns {
   /** Reads the rows in the order of the input. */
   async *#orderedRows(run: number): AsyncGenerator<RunRow> {
     const input = await this.#openInput(run);
+    const error = `The ${this.#input.word} has changed since it was asked about; run again.`;
     for await (const { index: idx, record } of input.records(this.#begin(run)?.mails)) {
       const row = this.#journal.row(record.id) ?? unknownRow(record.id);
       const isCurrent =
         row.evaluation === null || isAbout(record, JSON.parse(row.state) as JsonValue);
-      const error = `The ${this.#input.word} has changed since it was asked about; run again.`;
-      yield { ...row, idx, input: record, ...(!isCurrent && { evaluation: null, error }) };
+      yield Object.assign(
+        row,
+        { idx, input: record },
+        isCurrent ? null : { evaluation: null, error },
+      );
     }
   }
 
@@ -72,7 +76,7 @@ export class SqliteRuns implements StoredRuns {
     if (open.size === 0) return;
     for await (const { record } of (await this.#openInput(run)).records()) {
       const row = open.get(record.id);
-      if (row !== undefined) yield { ...row, input: record };
+      if (row !== undefined) yield Object.assign(row, { input: record });
     }
   }
 

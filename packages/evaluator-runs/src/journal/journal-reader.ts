@@ -85,7 +85,7 @@ export class JournalReader implements Disposable {
         LEFT JOIN refusals USING (call) WHERE id = ?`,
       id,
     );
-    return row === undefined ? null : { ...toRow(row), seen: Number(row["seen"]) };
+    return row === undefined ? null : Object.assign(toRow(row), { seen: Number(row["seen"]) });
   }
 
   /**
