@@ -20,8 +20,8 @@ test("records with equal states are labelled once, and the label counts for all 
   const states = labels.map(({ id }) => Math.floor(Number(id.slice(2)) / 20));
   expect(new Set(states).size).toBe(states.length);
   expect(status).toContain(`0 wrong of ${labels.length} labels`);
-  // By copies they are 74 records and more.
-  expect(labels.length).toBeLessThan(70);
+  // As many as of 171 different records; later ones have other states.
+  expect(labels.length).toBe(99);
   expect((await stop()).exitCode).toBe(0);
   expect((await run(cwd, calibrate)).exitCode).toBe(0);
   const { actions } = (await readReport(cwd)).reports[0] ?? {};

@@ -21,6 +21,8 @@ export interface PromiseWorld {
   readonly isExact?: boolean;
   /** So many records are wrong, all printed alike. */
   readonly wrong?: number;
+  /** The risk of later records, whose states are others. @default that in the pool */
+  readonly laterRisk?: number;
   /** How many records have each state. @default 1 */
   readonly copies?: number;
   /** The most labels that the first promise may take in half of the rounds. */
@@ -59,10 +61,11 @@ export const promiseWorlds: readonly PromiseWorld[] = [
     truth: () => 0.94,
     actions: ["yes"],
   },
-  ...[20, 120].flatMap((copies) => [
-    copied({ name: "yes in 50 %", pool: 2400, odds: [0, 5], copies }),
-    copied({ name: "5.2 % wrong", pool: 2400, odds: [3, 2], truth: () => 0.948, copies }),
-  ]),
+  copied({ name: "yes in 50 %", pool: 6000, odds: [0, 5], copies: 10, medianLabels: 90 }),
+  ...[20, 120].map((copies) => {
+    const about = { pool: 2400, odds: [3, 2] as const, copies };
+    return copied({ name: "5.2 % wrong", ...about, truth: () => 0.948, laterRisk: 0.052 });
+  }),
 ];
 
 function copied(about: Omit<PromiseWorld, "actions"> & Partial<PromiseWorld>): PromiseWorld {
@@ -109,7 +112,7 @@ function playWorld(
   { pool, odds, printed = (p) => p, truth, isExact = false, wrong, ...world }: PromiseWorld,
   { seed, labels: most }: { readonly seed: number; readonly labels: number },
 ) {
-  const { actions, copies = 1 } = world;
+  const { actions, copies = 1, laterRisk = 0 } = world;
   const random = seededRandom(seed);
   const states = Array.from({ length: pool / copies }, () => drawOdds(odds, random));
   // The draw takes the records in an order of its own.
@@ -148,7 +151,7 @@ function playWorld(
     const { threshold } = promised;
     const risk = isExact
       ? riskOfRest(threshold, draw)
-      : (risks[Math.round(100 * threshold)] as number);
+      : Math.max(laterRisk, risks[Math.round(100 * threshold)] as number);
     found.isBroken ||= risk > bound.maxRisk + 1e-9;
   }
   return found;

@@ -31,19 +31,27 @@ describe.each([...promiseWorlds, ...exactWorlds])("$name", (world) => {
 });
 
 test("a label counts for all records with the same state, which are drawn once, and is one label", () => {
-  const copies = printed.map((_, index) => String(index - (index % 80) + (index % 4)));
+  const copies = printed.map((_, index) => String(index - (index % 40) + (index % 4)));
   const draw = createPromiseDraw(printed, { ...asked, copies });
-  expect(draw.copies).toBe(1200 - 60);
+  expect(draw.copies).toBe(1200 - 120);
   const labelled = label(draw, 10);
   expect(new Set(labelled.map((index) => copies[index])).size).toBe(10);
   expect(draw.state).toMatchObject({ labelled: 10, wrong: 0 });
-  const all = label(draw, 60);
-  expect(all.length).toBe(50);
-  expect(draw.state.promised).toMatchObject({ threshold: 0.95, wrong: 0, n: 60 });
+  const all = label(draw, 120);
+  expect(all.length).toBe(110);
+  expect(draw.state.promised).toMatchObject({ threshold: 0.95, wrong: 0, n: 120 });
   const last = all.at(-1) as number;
   draw.add(last, true);
-  expect(draw.state).toMatchObject({ labelled: 60, wrong: 1 });
-  expect(printed.filter((_, index) => draw.labelOf(index) === true)).toHaveLength(20);
+  expect(draw.state).toMatchObject({ labelled: 120, wrong: 1 });
+  expect(printed.filter((_, index) => draw.labelOf(index) === true)).toHaveLength(10);
+});
+
+test("a promise about records like these takes as many different states as labels", () => {
+  const copies = printed.map((_, index) => String(index - (index % 80) + (index % 4)));
+  const draw = createPromiseDraw(printed, { ...asked, copies });
+  expect(draw.state.more).toBeNull();
+  expect(label(draw, 100)).toHaveLength(60);
+  expect(draw.state).toMatchObject({ labelled: 60, wrong: 0, promised: null, more: null });
 });
 
 test("74 right labels at the threshold that the printed values choose promise it, and more labels lower it", () => {

@@ -35,8 +35,11 @@ type Test = ReturnType<typeof regionOf>[number] &
 const noLabels = {
   /** The first place in the order whose record is not counted. */
   next: 0,
+  /** The labels: those of copies are one. */
   n: 0,
   wrong: 0,
+  /** The records that these labels are of. */
+  records: { n: 0, wrong: 0 } as LabelCounts,
   /** The highest evidence so far. */
   evidence: 0,
   /** The test of the labels after that; null before. */
@@ -107,18 +110,21 @@ export class PromiseDraw {
     const region = regionOf(countRisks(sureness, new Uint8Array(printed.length)), maxRisk);
     const need = shares / (1 - confidence);
     const plans = isExact ? planRegion(region, maxRisk, need) : null;
-    this.#tests = region.flatMap((part, at) => {
-      const source = plans === null ? evidenceOfRisk(maxRisk, part.acted) : plans[at]?.fixed;
-      return source === undefined ? [] : Object.assign({ source }, part, noLabels);
-    });
-    const records = [...this.#sureness.keys()].filter((index) => this.has(index));
+    const parts = region.filter((_, at) => plans === null || plans[at] !== null);
+    const lowest = parts.at(-1)?.at ?? 101;
+    const records = [...this.#sureness.keys()].filter((index) => this.#isFrom(index, lowest));
     this.#order = shuffle(records, seededRandom(seed));
     const { copies } = options;
     const groups =
-      copies === undefined ? [] : Map.groupBy(records, (index) => copies[index]).values();
+      copies === undefined ? [] : Map.groupBy(this.#order, (index) => copies[index]).values();
     for (const group of groups) {
       if (group.length > 1) for (const index of group) this.#copies.set(index, group);
     }
+    this.#tests = region.flatMap((part, at) => {
+      const source =
+        plans === null ? evidenceOfRisk(maxRisk, this.#statesFrom(part)) : plans[at]?.fixed;
+      return source === undefined ? [] : Object.assign({ source }, part, noLabels);
+    });
     const start = plans === null ? -1 : choosePlan(plans.filter((plan) => plan !== null));
     this.#searches =
       plans === null ? this.#startsOf(need, printed.length) : start < 0 ? [] : [{ start, need }];
@@ -165,7 +171,8 @@ export class PromiseDraw {
       promised: promised
         ? {
             threshold: promised.at / 100,
-            ...this.#labelsAt(promised),
+            n: promised.n,
+            wrong: promised.wrong,
             ...this.#restOf(promised),
           }
         : null,
@@ -173,7 +180,8 @@ export class PromiseDraw {
       withdrawn: withdrawn
         ? {
             threshold: withdrawn.at / 100,
-            ...this.#labelsAt(withdrawn),
+            n: withdrawn.n,
+            wrong: withdrawn.wrong,
             since: withdrawn.alarmedAt as number,
           }
         : null,
@@ -198,10 +206,16 @@ export class PromiseDraw {
     return { n: first.length, wrong: first.filter((index) => this.#labels.get(index)).length };
   }
 
-  /** Counts the labels that are the evidence of a test. */
-  #labelsAt({ at, next, n, wrong }: Pick<Test, "at" | "next" | "n" | "wrong">): LabelCounts {
-    if (this.#copies.size === 0) return { n, wrong };
-    return this.#countLabels(this.#order.slice(0, next).filter((index) => this.#isFrom(index, at)));
+  /** Returns how many labels a threshold and above can have. */
+  #statesFrom({ at, acted }: Pick<Test, "at" | "acted">): number {
+    if (this.#copies.size === 0) return acted;
+    return this.#order.filter((index) => this.#isFrom(index, at) && this.#isFirst(index, at))
+      .length;
+  }
+
+  /** Returns whether no copy of a record is before it in the order. */
+  #isFirst(index: number, at: number): boolean {
+    return this.#copiesOf(index).find((copy) => this.#isFrom(copy, at)) === index;
   }
 
   /** Returns how many labels a threshold and above can have yet. */
@@ -277,13 +291,12 @@ export class PromiseDraw {
       if (!this.#isFrom(index, test.at)) continue;
       const wrong = this.#labels.get(index);
       if (wrong === undefined) return;
-      const chance = test.source.chanceOf(test);
-      test.n += 1;
-      test.wrong += Number(wrong);
-      if (test.alarm?.add(wrong, chance).alarm === true)
-        test.alarmedAt ??= this.#labelsAt({ ...test, next: test.next + 1 }).n;
+      const chance = test.source.chanceOf(test.records);
+      test.records = countedWith(test.records, wrong);
+      if (this.#isFirst(index, test.at)) Object.assign(test, countedWith(test, wrong));
+      if (test.alarm?.add(wrong, chance).alarm === true) test.alarmedAt ??= test.n;
       // Enough once is enough: the evidence of a broken promise ever rises so far in one of so many draws.
-      test.evidence = Math.max(test.evidence, test.source.evidenceOf(test));
+      test.evidence = Math.max(test.evidence, evidenceOf(test));
       if (test.evidence >= least) test.alarm ??= createRiskAlarm(this.#bound);
     }
   }
@@ -334,7 +347,28 @@ export class PromiseDraw {
   }
 }
 
+function countedWith({ n, wrong }: LabelCounts, isWrong: boolean): LabelCounts {
+  return { n: n + 1, wrong: wrong + Number(isWrong) };
+}
+
+/**
+ * Returns the evidence of a test. Of exactly these records each copy is known by its label. Later records have other states,
+ * so that a promise about records like these also takes enough different ones.
+ */
+function evidenceOf({ source, records, n, wrong }: Test): number {
+  const evidence = source.evidenceOf(records);
+  return source instanceof FixedRecords
+    ? evidence
+    : Math.min(evidence, source.evidenceOf({ n, wrong }));
+}
+
 /** Returns how many labels a test takes if the risk is that of its labels and the printed one together. */
-function labelsFor({ n, wrong, printedRisk, source }: Test, need: number): number {
-  return source.moreLabels({ n, wrong }, (wrong + 4 * printedRisk) / (n + 4), need);
+function labelsFor(test: Test, need: number): number {
+  const { source, printedRisk, records, n, wrong } = test;
+  const riskOf = (counts: LabelCounts) => (counts.wrong + 4 * printedRisk) / (counts.n + 4);
+  if (source instanceof FixedRecords) return source.moreLabels(records, riskOf(records), need);
+  const [labels, risk] = [{ n, wrong }, Math.max(riskOf(records), riskOf(test))];
+  // The copies of a wrong record may have the lesser evidence.
+  const factor = source.evidenceOf(labels) / evidenceOf(test);
+  return source.moreLabels(labels, risk, factor * need);
 }

@@ -101,11 +101,17 @@ function limitsOfRecords(promises: readonly PlannedPromise[]): string[] {
       "A promise about exactly these records takes 70 to 100 labels if the answers are good. It permits no act on other records.",
     ];
   }
-  const small = promises.filter(({ plan, draw }) => draw.regionSize < 5 / plan.maxRisk);
+  const sized = promises.map(({ action, plan, draw }) => {
+    const states = draw.regionSize - draw.copies;
+    const name = draw.copies > 0 ? "different record" : "record";
+    return { action, number: printCounted(states, name), isSmall: states < 5 / plan.maxRisk };
+  });
   return [
-    ...small.map(({ action, draw }) => {
-      return `Only ${printCounted(draw.regionSize, "record")} may be acted on with "${action}", too few for a promise even if all are right: ask about more records first.`;
-    }),
+    ...sized
+      .filter(({ isSmall }) => isSmall)
+      .map(({ action, number }) => {
+        return `Only ${number} may be acted on with "${action}", too few for a promise even if all are right: ask about more records first.`;
+      }),
     "A promise takes 75 to 250 records that may be acted on; if 1 in 1,000 is a yes, that is about 200,000 records.",
     "The promise holds for records like these.",
   ];
