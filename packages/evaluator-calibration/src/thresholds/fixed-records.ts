@@ -48,6 +48,7 @@ function logDraws(all: number, drawn: number): number {
  * reaches 20 in at most 1 of 20 draws, at whichever label one looks (Waudby-Smith and Ramdas, 2020).
  */
 export class FixedRecords implements PromiseEvidence {
+  readonly knowsCopies = true;
   readonly records: number;
   readonly most: number;
   readonly #maxRisk: number;

@@ -4,7 +4,14 @@ import { choosePlan, FixedRecords, planRegion } from "./fixed-records.ts";
 import { type Bound, checkShare } from "./intervals.ts";
 import { type PromiseAction, regionOf } from "./learn-then-test.ts";
 import { countRisks, toHundredths } from "./risk-coverage.ts";
-import { evidenceOfRisk, type LabelCounts, type PromiseEvidence } from "./promise-evidence.ts";
+import {
+  addLabel,
+  evidenceOf,
+  evidenceOfRisk,
+  type LabelCounts,
+  labelsFor,
+  type PromiseEvidence,
+} from "./promise-evidence.ts";
 import { createRiskAlarm } from "./risk-alarm.ts";
 
 /** How labels are drawn for the promise of one action. */
@@ -292,8 +299,8 @@ export class PromiseDraw {
       const wrong = this.#labels.get(index);
       if (wrong === undefined) return;
       const chance = test.source.chanceOf(test.records);
-      test.records = countedWith(test.records, wrong);
-      if (this.#isFirst(index, test.at)) Object.assign(test, countedWith(test, wrong));
+      test.records = addLabel(test.records, wrong);
+      if (this.#isFirst(index, test.at)) Object.assign(test, addLabel(test, wrong));
       if (test.alarm?.add(wrong, chance).alarm === true) test.alarmedAt ??= test.n;
       // Enough once is enough: the evidence of a broken promise ever rises so far in one of so many draws.
       test.evidence = Math.max(test.evidence, evidenceOf(test));
@@ -345,30 +352,4 @@ export class PromiseDraw {
       .filter(({ more }) => more < Infinity)
       .toSorted((one, other) => one.more - other.more)[0];
   }
-}
-
-function countedWith({ n, wrong }: LabelCounts, isWrong: boolean): LabelCounts {
-  return { n: n + 1, wrong: wrong + Number(isWrong) };
-}
-
-/**
- * Returns the evidence of a test. Of exactly these records each copy is known by its label. Later records have other states,
- * so that a promise about records like these also takes enough different ones.
- */
-function evidenceOf({ source, records, n, wrong }: Test): number {
-  const evidence = source.evidenceOf(records);
-  return source instanceof FixedRecords
-    ? evidence
-    : Math.min(evidence, source.evidenceOf({ n, wrong }));
-}
-
-/** Returns how many labels a test takes if the risk is that of its labels and the printed one together. */
-function labelsFor(test: Test, need: number): number {
-  const { source, printedRisk, records, n, wrong } = test;
-  const riskOf = (counts: LabelCounts) => (counts.wrong + 4 * printedRisk) / (counts.n + 4);
-  if (source instanceof FixedRecords) return source.moreLabels(records, riskOf(records), need);
-  const [labels, risk] = [{ n, wrong }, Math.max(riskOf(records), riskOf(test))];
-  // The copies of a wrong record may have the lesser evidence.
-  const factor = source.evidenceOf(labels) / evidenceOf(test);
-  return source.moreLabels(labels, risk, factor * need);
 }

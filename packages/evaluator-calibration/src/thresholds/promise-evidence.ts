@@ -6,6 +6,8 @@ export interface LabelCounts {
 
 /** The evidence of labels for a promised risk. */
 export interface PromiseEvidence {
+  /** Whether the promise is about exactly these records, of which a label shows each copy. */
+  readonly knowsCopies: boolean;
   /** Returns the gain of bets on a lower risk, from a stake of 1: if the promise is false, it ever reaches 20 in at most 1 of 20 draws. */
   readonly evidenceOf: (counts: LabelCounts) => number;
   /** Returns how many more labels reach the needed evidence if a share `risk` of them is wrong; Infinity if they cannot. */
@@ -33,6 +35,7 @@ export function evidenceOfRisk(maxRisk: number, records: number): PromiseEvidenc
     return payoffs.reduce((sum, payoff) => sum + payoff, 0);
   };
   return {
+    knowsCopies: false,
     evidenceOf,
     moreLabels(counts, risk, need) {
       if (risk >= maxRisk) return Infinity;
@@ -43,4 +46,35 @@ export function evidenceOfRisk(maxRisk: number, records: number): PromiseEvidenc
     },
     chanceOf: () => maxRisk,
   };
+}
+
+/** The labels that count for a promise: those of copies are one. */
+interface CountedLabels extends LabelCounts {
+  readonly source: PromiseEvidence;
+  /** The share of wrong records if the printed values are true. */
+  readonly printedRisk: number;
+  /** The records that the labels are of. */
+  readonly records: LabelCounts;
+}
+
+/** Returns counts with one more. */
+export function addLabel({ n, wrong }: LabelCounts, isWrong: boolean): LabelCounts {
+  return { n: n + 1, wrong: wrong + Number(isWrong) };
+}
+
+/** Returns the evidence of labels. Later records have other states, so a promise about records like these takes as many different ones. */
+export function evidenceOf({ source, records, n, wrong }: CountedLabels): number {
+  const evidence = source.evidenceOf(records);
+  return source.knowsCopies ? evidence : Math.min(evidence, source.evidenceOf({ n, wrong }));
+}
+
+/** Returns how many more labels it takes if the risk is that of the labels and the printed one together. */
+export function labelsFor(counted: CountedLabels, need: number): number {
+  const { source, printedRisk, records, n, wrong } = counted;
+  const riskOf = (counts: LabelCounts) => (counts.wrong + 4 * printedRisk) / (counts.n + 4);
+  if (source.knowsCopies) return source.moreLabels(records, riskOf(records), need);
+  const [labels, risk] = [{ n, wrong }, Math.max(riskOf(records), riskOf(counted))];
+  // The copies of a wrong record may have the lesser evidence.
+  const factor = source.evidenceOf(labels) / evidenceOf(counted);
+  return source.moreLabels(labels, risk, factor * need);
 }
