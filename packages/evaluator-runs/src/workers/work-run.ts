@@ -16,7 +16,7 @@ import { type AskedEngines, type AskEngines, askEngines } from "../run/ask-engin
 import { type CallOutcome, callLimits, endsRun } from "../run/evaluate-one.ts";
 import { repeat } from "../run/interruption.ts";
 import { untilReached } from "./open-runs.ts";
-import { CallsInFlight } from "./calls-in-flight.ts";
+import { CallsInFlight, waitForWorkers } from "./calls-in-flight.ts";
 import { checkPriced, ChunkBudget, toEnd } from "./chunk-calls.ts";
 import type { RunContext } from "../run/run-context.ts";
 
@@ -239,11 +239,13 @@ export class RunWorker {
   }
 
   /** Reserves the most that a call may cost; null if the run may not cost it. */
-  async #reserve({ budget }: Chunk, record: ChunkRecord): Promise<CallCost | null> {
+  async #reserve(chunk: Chunk, record: ChunkRecord): Promise<CallCost | null> {
     const request = this.#requestOf(record);
     for (;;) {
-      const cost = await budget.reserveCall(request);
-      if (cost !== null || !(await this.#calls.waitForMoney())) return cost;
+      const cost = await chunk.budget.reserveCall(request);
+      if (cost !== null || !this.#mayAskAbout(chunk)) return cost;
+      if (await this.#calls.waitForMoney()) continue;
+      if (!(await waitForWorkers(this.#options))) return null;
     }
   }
 
