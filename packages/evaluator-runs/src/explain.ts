@@ -53,7 +53,8 @@ async function describeRecord(
   const row = await runs.find(id, run);
   if (row === null) throw new CliError(`No run of this journal has a ${word} with this id.`);
   const info = await runs.get(row.run);
-  const questions = parseKeptQuestions(info.setup.questions);
+  const { setup = info.setup } = row;
+  const questions = parseKeptQuestions(setup.questions);
   const evaluation = keptIn(row.evaluation, questions);
   if (evaluation === null && !row.isChanged) {
     throw new CliError(
@@ -66,7 +67,7 @@ async function describeRecord(
     artifact !== undefined &&
     evaluation !== null &&
     asked.some(({ modelId }) => modelId === artifact.model.id);
-  const record = { id, questions, service: serviceOfRun(info), evaluation };
+  const record = { id, questions, service: serviceOfRun({ setup }), evaluation };
   const state = JSON.parse(row.state) as JsonValue;
   const calibrated = isApplied ? calibratedAnswers(evaluation, artifact) : null;
   return describeEntry({ ...record, state }, word, calibrated);

@@ -4,7 +4,7 @@ import type { JsonValue } from "evaluator-client";
 import type { RecordInput, RunRecord } from "./input/record-source.ts";
 import type { RunBegin, RunFacts, StoredFacts } from "./run-facts.ts";
 import type { RunRow } from "./store/run-query.ts";
-import type { NewRecords, RunInfo, RunSetup, StoredRuns } from "./store/stored-runs.ts";
+import type { FoundRow, NewRecords, RunInfo, RunSetup, StoredRuns } from "./store/stored-runs.ts";
 import type { JournalReader } from "./journal/journal-reader.ts";
 import { type CallSetup, isKeyOf, setupHash } from "./journal/kept-answer.ts";
 
@@ -80,17 +80,25 @@ export class SqliteRuns implements StoredRuns {
     }
   }
 
-  async find(id: string, run: number | null = null): Promise<(RunRow & { run: number }) | null> {
+  async find(id: string, run: number | null = null): Promise<FoundRow | null> {
     const row = this.#journal.row(id);
     if (row === null) return null;
     // The run that saw it is the first that was complete afterwards, or the one that was not.
     const all = this.#all();
     const found = all.find((one) => one.row === null || one.row >= row.seen) ?? all.at(-1);
     if (found === undefined || (run ?? found.info.run) !== found.info.run) return null;
-    const { evaluation, key, state } = row;
-    const isWhole = evaluation !== null && isKeyOf(key, found.info.setup.hash, state);
+    const { evaluation, key } = row;
+    // A run with other questions may have been complete since then, about other records.
+    const { state, setup = found.info.setup } = this.#askedCall(id) ?? row;
+    const isWhole = evaluation !== null && isKeyOf(key, setup.hash, state);
     const isChanged = row.isChanged || (evaluation !== null && !isWhole);
-    return { ...row, isChanged, evaluation: isWhole ? evaluation : null, run: found.info.run };
+    const known = isWhole ? evaluation : null;
+    return { ...row, state, setup, isChanged, evaluation: known, run: found.info.run };
+  }
+
+  #askedCall(id: string) {
+    const call = this.#journal.askedCall(id);
+    return call && { state: call.state, setup: toRunSetup(call.setup) };
   }
 
   async newIds(): Promise<NewRecords | null> {

@@ -88,6 +88,16 @@ export class JournalReader implements Disposable {
     return row === undefined ? null : Object.assign(toRow(row), { seen: Number(row["seen"]) });
   }
 
+  /** Returns the state and the setup of a record's answer, also if it was changed; null without one. */
+  askedCall(id: string): { readonly state: string; readonly setup: CallSetup } | null {
+    const [row] = this.#all(
+      `SELECT state, wire, model, questions FROM records JOIN answers USING (call)
+        JOIN setups USING (setup) WHERE id = ?`,
+      id,
+    );
+    return row === undefined ? null : { state: String(row["state"]), setup: toSetup(row) };
+  }
+
   /**
    * Returns one by one the records of the newest run, in no order; the state is "null" without an answer.
    *

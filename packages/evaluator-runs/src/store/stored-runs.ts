@@ -51,6 +51,13 @@ export interface NewRecords {
   readonly since: string;
 }
 
+/** A record of a run. */
+export interface FoundRow extends RunRow {
+  readonly run: number;
+  /** The questions that its answer is about, and their service. @default those of the run */
+  readonly setup?: RunSetup;
+}
+
 /** Runs and their answers, as readers see them. */
 export interface StoredRuns {
   /** Whether other machines may work on the runs, too. */
@@ -66,7 +73,7 @@ export interface StoredRuns {
    */
   rows(run: number, isOrdered?: boolean): AsyncGenerator<RunRow>;
   /** Returns a record by its id, of the newest run that has it or of one run; null without one. */
-  find(id: string, run?: number | null): Promise<(RunRow & { run: number }) | null>;
+  find(id: string, run?: number | null): Promise<FoundRow | null>;
   /** Returns the ids that are new since the complete runs of the same name; null without any. */
   newIds(run: Pick<RunInfo, "run" | "name">): Promise<NewRecords | null>;
   /** Returns the records of an input that a person put away, each with the day of its return. */

@@ -57,7 +57,7 @@ function toCliError(error: unknown): unknown {
 }
 
 /** Returns the service that a run asks. */
-export function serviceOfRun({ setup }: RunInfo): Service {
+export function serviceOfRun({ setup }: Pick<RunInfo, "setup">): Service {
   return { address: setup.wire, modelId: setup.modelId };
 }
 
