@@ -89,11 +89,11 @@ export class SqliteRuns implements StoredRuns {
     if (found === undefined || (run ?? found.info.run) !== found.info.run) return null;
     const { evaluation, key } = row;
     // A run with other questions may have been complete since then, about other records.
-    const { state, setup = found.info.setup } = this.#askedCall(id) ?? row;
-    const isWhole = evaluation !== null && isKeyOf(key, setup.hash, state);
+    const call = this.#askedCall(id) ?? { state: row.state, setup: found.info.setup };
+    const isWhole = evaluation !== null && isKeyOf(key, call.setup.hash, call.state);
     const isChanged = row.isChanged || (evaluation !== null && !isWhole);
     const known = isWhole ? evaluation : null;
-    return { ...row, state, setup, isChanged, evaluation: known, run: found.info.run };
+    return { ...row, ...call, isChanged, evaluation: known, run: found.info.run };
   }
 
   #askedCall(id: string) {
