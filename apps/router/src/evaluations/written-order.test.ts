@@ -61,3 +61,11 @@ test("x-router-sorted names the fields where JavaScript sorted names", async () 
   const plain = `{"state":{"1":0,"2":0},"questions":{"1":${one},"2":${one}}}`;
   expect((await sent(path, plain, answers)).sorted).toBeNull();
 });
+
+test("a name that is no text is refused by its field", async () => {
+  const question = '{"type":"predicate","name":{"toString":1},"instructions":"Is it?"}';
+  const body = `{"input":"s","questions":[${question}]}`;
+  const { bodies, reply } = await sent("/v1/decisions", body);
+  expect([reply.status, bodies]).toEqual([400, []]);
+  expect(JSON.stringify(reply.body)).toContain("name");
+});

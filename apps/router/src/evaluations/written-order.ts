@@ -33,7 +33,10 @@ export function inWrittenOrder(text: string, body: unknown): OrderedBody {
 /** Returns whether JavaScript sorts the names of listed questions, which are the keys of their answers. */
 function isListSorted(questions: unknown): boolean {
   if (!Array.isArray(questions)) return false;
-  const names = questions.map((question) => String(Object(question)["name"]));
+  const names = questions.map((question) => {
+    const name: unknown = Object(question)["name"];
+    return typeof name === "string" ? name : "";
+  });
   const keys = Object.keys(Object.fromEntries(names.map((name) => [name, true])));
   // Questions of one name, or without names, are numbered.
   return keys.length === names.length && keys.some((key, at) => key !== names[at]);

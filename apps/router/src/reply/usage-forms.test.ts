@@ -146,6 +146,7 @@ const forms: [form: string, event: object, counts: object][] = [
     {
       response: {
         output: [
+          { type: { toString: 1 } },
           { type: "web_search_call" },
           { type: "web_search_call", action: { type: "search" } },
           { type: "web_search_call", action: { type: "open_page" } },

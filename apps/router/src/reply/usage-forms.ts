@@ -171,7 +171,8 @@ function hostedIn(output: unknown): Besides["hosted"] {
   let searches = 0;
   const calls: Record<string, number> = {};
   for (const item of Array.isArray(output) ? (output as unknown[]) : []) {
-    const type = String(valueAt(item, "type"));
+    const given = valueAt(item, "type");
+    const type = typeof given === "string" ? given : "";
     const action = valueAt(item, "action.type") ?? "search";
     if (type === "web_search_call" && action === "search") searches += 1;
     const name = pricedCalls.exec(type)?.[1];
