@@ -11,7 +11,7 @@ import { type CallSetup, isKeyOf, setupHash } from "./journal/kept-answer.ts";
 /** The input of a journal in a file. */
 interface JournalInput {
   readonly path: string;
-  /** What a record of it is called. */
+  /** The word for one of its records. */
   readonly word: string;
   /** Opens it with the options that a run kept. */
   readonly open: (options: RunBegin["options"] | undefined) => Promise<RecordInput>;
