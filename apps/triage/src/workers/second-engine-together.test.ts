@@ -160,7 +160,7 @@ test("a worker that knows no price of the second engine is refused, if the run h
   const work = ["work", "--price", "1", "--then", "openai", "--unsure", "scam=0.8"];
   const unpriced = await start(work, { cwd, openTransport });
   expect([unpriced.exitCode, first.requests.length]).toEqual([1, 1]);
-  expect(unpriced.stderr).toContain("what the engine after --then costs; nothing was sent");
+  expect(unpriced.stderr).toContain("no list says what b through openai costs; nothing was sent");
   expect(unpriced.stderr).toContain("--then-price USD");
   const priced = await start([...work, "--then-price", "1"], { cwd, openTransport });
   expect([priced.exitCode, first.requests.length]).toEqual([0, 20]);
