@@ -59,7 +59,7 @@ test("labels of records that were not acted on do not count", async () => {
   expect((await run(folder, check)).stdout).toMatch(new RegExp(`"yes" .* of ${left} wrong`));
 });
 
-test("labels that were drawn with different probabilities are thinned to an equal sample", async () => {
+test("labels that were drawn with different probabilities count by their weights", async () => {
   const folder = await promisedFolder({ wrongEvery: 5 });
   const text = await readFile(join(folder, "labels.ndjson"), "utf8");
   const rows = text.trimEnd().split("\n");

@@ -2,7 +2,7 @@ import type { LockedThreshold } from "../artifact.ts";
 import { checkRows, type Numbers, type Weighted } from "../math/rows.ts";
 import { binomialAtMost } from "../math/special-functions.ts";
 import { clopperPearson, exactLimits } from "../thresholds/intervals.ts";
-import { equalRows, toHundredths } from "../thresholds/risk-coverage.ts";
+import { equalRows, toHundredths, wholeCounts } from "../thresholds/risk-coverage.ts";
 import { isFairDraw } from "./fair-draw.ts";
 import { actionRows } from "./labelled-rows.ts";
 
@@ -59,8 +59,7 @@ function verdictOf(test: ThresholdTest, tests: number) {
   const limits = exactLimits(wrong, n, level);
   return {
     locked,
-    n,
-    wrong,
+    ...wholeCounts({ n, wrong }),
     ...clopperPearson(wrong, n),
     verdict,
     /** The one-sided limits of the risk that decide: it holds if `atMost` is within the promise. */

@@ -1,7 +1,7 @@
 import type { Numbers, Weighted } from "../math/rows.ts";
 import { betaQuantile, binomialAtMost } from "../math/special-functions.ts";
 import { type Bound, checkShare, labelsForZeroErrors } from "./intervals.ts";
-import { type countRisks, equalRows, toHundredths } from "./risk-coverage.ts";
+import { type countRisks, equalRows, toHundredths, wholeCounts } from "./risk-coverage.ts";
 
 /** How a promise is searched. */
 export interface PromiseOptions extends Bound, Weighted {
@@ -157,7 +157,8 @@ function testsOf(sureness: Numbers, wrong: Numbers, options: TestOptions) {
   return order.map((at) => {
     const [acted, actedWrong] = [counts.acted[at] ?? 0, counts.actedWrong[at] ?? 0];
     const pValue = acted === 0 ? 1 : binomialAtMost(actedWrong, acted, maxRisk);
-    return { threshold: at / 100, acted, wrong: actedWrong, pValue };
+    const { n, wrong: bad } = wholeCounts({ n: acted, wrong: actedWrong });
+    return { threshold: at / 100, acted: n, wrong: bad, pValue };
   });
 }
 

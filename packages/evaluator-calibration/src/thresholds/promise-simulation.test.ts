@@ -236,7 +236,21 @@ test("an action with too few rows for a promise leaves its part of the level to 
   expect(both.map((found) => found?.acted)).toEqual([72, 72]);
 });
 
-test("weighted rows are thinned in the tested region only, and a heavy row below it costs nothing", () => {
+test.each([
+  { rows: 120, weight: 0.7, heavy: 20 },
+  { rows: 150, weight: 0.5, heavy: 75 },
+])("$rows rows, $heavy of them heavier, break few promises", ({ rows, weight, heavy }) => {
+  const sureness = Array.from({ length: rows }, () => 0.98);
+  const weights = sureness.map((_, at) => (at < heavy ? 1 : weight));
+  const played = Array.from({ length: 2000 }, (_, seed) => {
+    const random = seededRandom(seed + 1);
+    const wrong = sureness.map(() => Number(random() < 0.0501));
+    return learnThenTest(sureness, wrong, { ...asked, weights });
+  });
+  expect(played.filter(Boolean).length / 2000).toBeLessThan(MOST_BROKEN);
+});
+
+test("weighted rows count by their weight in the tested region only, and a heavy row below it costs nothing", () => {
   const sureness = [...Array<number>(80).fill(0.97), 0.02];
   const wrong = sureness.map(() => 0);
   const weights = [...Array<number>(80).fill(1), 1000];
