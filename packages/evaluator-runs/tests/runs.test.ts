@@ -33,6 +33,27 @@ async function workWith(runs: PostgresRuns, count: number): Promise<number> {
 }
 
 describe.skipIf(url === null)("runs on a real server", () => {
+  test("two people put the same records away at once, in whatever order", async () => {
+    const database = await makeDatabase(url ?? "");
+    const [one, other] = [await open(database), await open(database)];
+    const ids = ["a", "b", "c"];
+    await one.putAway("inbox.json", ids, "");
+    const [first, watcher] = [new Client(database), new Client(database)];
+    await Promise.all([first.connect(), watcher.connect()]);
+    onTestFinished(async () => void (await Promise.all([first.end(), watcher.end()])));
+    // Both wait, so that each holds the rows before this one when it ends.
+    await first.query(`begin; update evaluator.choices set until = '' where id = '"b"'`);
+    const puts = [ids, ids.toReversed()].map((all, at) =>
+      [one, other][at]?.putAway("inbox.json", all, "9999-12-31"),
+    );
+    const waiting =
+      "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
+    await expect.poll(async () => (await watcher.query(waiting)).rowCount).toBe(2);
+    await first.query("commit");
+    await Promise.all(puts);
+    expect(await one.away("inbox.json")).toEqual(new Map(ids.map((id) => [id, "9999-12-31"])));
+  });
+
   test("one role owns the schemas, one only works with them", async () => {
     const database = await makeDatabase(url ?? "");
     const name = new URL(database).pathname.slice(1);

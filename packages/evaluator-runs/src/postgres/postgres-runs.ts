@@ -65,8 +65,10 @@ export class PostgresRuns extends RunLoader implements RunStore {
   }
 
   async putAway(name: string, ids: readonly string[], until: string): Promise<void> {
+    // Sorted, or two statements about the same records could wait for each other.
     await this.sql(
-      `insert into evaluator.choices (name, id, until) select $1, unnest($2::text[]), $3
+      `insert into evaluator.choices (name, id, until)
+         select $1, id, $3 from unnest($2::text[]) as id order by id
        on conflict (name, id) do update set until = excluded.until`,
       [name, ids.map((id) => JSON.stringify(id)), until],
     );
