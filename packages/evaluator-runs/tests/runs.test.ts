@@ -43,9 +43,10 @@ describe.skipIf(url === null)("runs on a real server", () => {
     onTestFinished(async () => void (await Promise.all([first.end(), watcher.end()])));
     // Both wait, so that each holds the rows before this one when it ends.
     await first.query(`begin; update evaluator.choices set until = '' where id = '"b"'`);
-    const puts = [ids, ids.toReversed()].map((all, at) =>
-      [one, other][at]?.putAway("inbox.json", all, "9999-12-31"),
-    );
+    const puts = [
+      one.putAway("inbox.json", ids, "9999-12-31"),
+      other.putAway("inbox.json", ids.toReversed(), "9999-12-31"),
+    ];
     const waiting =
       "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()";
     await expect.poll(async () => (await watcher.query(waiting)).rowCount).toBe(2);
