@@ -1,7 +1,7 @@
 import { iconFile, type TextSink } from "evaluator-kit";
 import { Hono } from "hono";
 import { requestId } from "hono/request-id";
-import { deciderOf, type Routing } from "./decision/decide.ts";
+import { toDecider, type Routing } from "./decision/decide.ts";
 import type { TierEntry } from "./decision/decision.ts";
 import { tierNames } from "./decision/tier-question.ts";
 import { MessageRouter } from "./message-router.ts";
@@ -15,7 +15,7 @@ import { evaluationForms } from "./evaluations/evaluation-forms.ts";
 import type { EvaluationRecord } from "./evaluations/evaluation-record.ts";
 import { EvaluationRouter } from "./evaluation-router.ts";
 import { addEvaluationRoutes } from "./routes/evaluation-routes.ts";
-import { priceOf } from "./decision/replies.ts";
+import { findPrice } from "./decision/replies.ts";
 import { CallBudget } from "./keys/call-budget.ts";
 import type { BlindShadow } from "./blind/blind-shadow.ts";
 import { keyStatus } from "./keys/key-status.ts";
@@ -55,7 +55,7 @@ export function createApp(parts: AppParts) {
   const { calibration = null, fit = null, log = null, ledger = null, blindShadow } = parts;
   const { policy, instance, pingMs } = options;
   // The emulator in this process is known before its first answer.
-  const isEmulator = deciderOf(null, services.engineAddress).isEmulated === true;
+  const isEmulator = toDecider(null, services.engineAddress).isEmulated === true;
   const wire = isEmulator ? services.engineAddress : null;
   const latest = { answer: { evaluatorModelId: null, wire } };
   const routing = { services, policy, prices, calibration, fit, latest };
@@ -64,16 +64,16 @@ export function createApp(parts: AppParts) {
   const minuteLimits = new MinuteLimits(parts.now);
   const count = ({ key, inputTokens, outputTokens }: MessageRecord | EvaluationRecord) =>
     key !== null && minuteLimits.addTokens(key, (inputTokens ?? 0) + (outputTokens ?? 0));
-  const named = { ...routing, instance: instance ?? "router" };
+  const namedFields = { ...routing, instance: instance ?? "router" };
   const router = new MessageRouter({
-    ...named,
+    ...namedFields,
     observers: [metrics.observe, count, log?.add, parts.observe].filter(
       (each) => each !== undefined,
     ),
     blindShadow,
   });
   const evaluationRouter = new EvaluationRouter({
-    ...named,
+    ...namedFields,
     observers: [metrics.observeEvaluation, count, log?.add, parts.observeEvaluation].filter(
       (each) => each !== undefined,
     ),
@@ -84,8 +84,8 @@ export function createApp(parts: AppParts) {
   const guards = addGuards(app, { ...parts, minuteLimits });
   if (ledger !== null) app.use(withBudget((key) => new CallBudget(key, { ledger, prices })));
   addFailureRoutes(app, { redact: services.redact, reportDefect });
-  const posted = [...apis, ...evaluationForms].map(({ path }) => path);
-  for (const path of ["/chat", "/decide", ...posted]) {
+  const postedNames = [...apis, ...evaluationForms].map(({ path }) => path);
+  for (const path of ["/chat", "/decide", ...postedNames]) {
     if (services.tracing !== null) app.use(path, traced(services.tracing));
   }
   addChatRoutes(app, router, { guards, pingMs });
@@ -112,7 +112,7 @@ function addStatusRoutes(
     await pricesTried;
     const tiers = tierNames.map((tier): TierEntry => {
       const [target] = services.replies.current.tiers[tier].targets;
-      return { tier, model: target.model, price: priceOf(target, prices) };
+      return { tier, model: target.model, price: findPrice(target, prices) };
     });
     return c.json(tiers);
   });
@@ -121,7 +121,7 @@ function addStatusRoutes(
     const { evaluatorModelId, wire } = latest.answer;
     const [status, code] =
       isStopping?.() === true ? (["stopping", 503] as const) : (["ready", 200] as const);
-    const kept = log && { decisionLog: { dropped: log.dropped() } };
-    return c.json({ status, ...kept, decider: deciderOf(evaluatorModelId, wire) }, code);
+    const keptParts = log && { decisionLog: { dropped: log.dropped() } };
+    return c.json({ status, ...keptParts, decider: toDecider(evaluatorModelId, wire) }, code);
   });
 }

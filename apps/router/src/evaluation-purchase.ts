@@ -35,14 +35,15 @@ export class Purchase {
   /** The request as the services get it. */
   readonly request: EvaluationRequest;
   /** Answers that were paid for and not used. */
-  #lost = 0;
+  #lostCount = 0;
   /** The failure whose answer is among the lost ones. */
-  #counted: unknown = null;
+  #countedValue: unknown = null;
   /** Whether anything was sent to the service that was asked last; a call that joins another one sends nothing. */
   #isSent = false;
   readonly #startedAt = performance.now();
   /** The answers and refusals that were paid for, each with its service, in the order in which they came. */
-  readonly #paid: { readonly service: DecisionService; readonly costUsd: number | null }[] = [];
+  readonly #paidItems: { readonly service: DecisionService; readonly costUsd: number | null }[] =
+    [];
   #last: DecisionService;
 
   constructor(call: PaidCall, services: readonly DecisionService[], calibrations: Calibrations) {
@@ -56,12 +57,12 @@ export class Purchase {
 
   /** The service that answered first, else the one that was asked last. */
   get asked(): DecisionService {
-    return this.#paid[0]?.service ?? this.#last;
+    return this.#paidItems[0]?.service ?? this.#last;
   }
 
   /** The cost of all answers; null if that of one is unknown. */
   get costUsd(): number | null {
-    return this.#paid.reduce<number | null>(
+    return this.#paidItems.reduce<number | null>(
       (sum, { costUsd }) => (sum === null || costUsd === null ? null : sum + costUsd),
       0,
     );
@@ -72,7 +73,7 @@ export class Purchase {
     if (route === undefined) return null;
     const routes: Readonly<Record<string, AnswerRoute>> = route;
     return mapEntries(routes, ({ step, modelId, isSure, failure }) => {
-      const service = this.#paid[step - 1]?.service ?? this.asked;
+      const service = this.#paidItems[step - 1]?.service ?? this.asked;
       const name = failure && (/^\w+/.exec(failure)?.[0] ?? "Error");
       return {
         step,
@@ -87,7 +88,7 @@ export class Purchase {
   /** What each service answered, if a second one may be asked. */
   stepsOf(route: Answered["route"]): EvaluationEnd["steps"] {
     if (route === null) return [];
-    return this.#paid.map(({ service, costUsd }, at) => {
+    return this.#paidItems.map(({ service, costUsd }, at) => {
       const answers = Object.values(route).filter(({ step }) => step === at + 1).length;
       return { service: service.name, model: service.model, answers, costUsd };
     });
@@ -116,17 +117,19 @@ export class Purchase {
   /** Charges the call, an unknown price as its most; returns the price with that of lost answers, null if unknown. */
   async settle(): Promise<number | null> {
     const { costUsd } = this;
-    const most = this.#paid.map((one) => one.costUsd ?? one.service.mostCostOf(this.request) ?? 0);
+    const most = this.#paidItems.map(
+      (one) => one.costUsd ?? one.service.mostCostOf(this.request) ?? 0,
+    );
     const mostUsd = most.reduce((sum, usd) => sum + usd, 0);
     await this.#call.budget?.settle(0, mostUsd);
-    return costUsd === null || this.#lost > 0 ? null : costUsd;
+    return costUsd === null || this.#lostCount > 0 ? null : costUsd;
   }
 
   /** Charges a failed call: a lost answer may have been paid, and a refusal was. */
   async settleFailed(failure: unknown): Promise<number | null> {
     const isStopped = this.#call.signal.aborted && !(failure instanceof RefusalError);
-    const isPaid = isStopped || (isLost(failure) && failure !== this.#counted);
-    if (this.#isSent && isPaid) this.#paid.push({ service: this.#last, costUsd: null });
+    const isPaid = isStopped || (isLost(failure) && failure !== this.#countedValue);
+    if (this.#isSent && isPaid) this.#paidItems.push({ service: this.#last, costUsd: null });
     return this.settle();
   }
 
@@ -135,7 +138,7 @@ export class Purchase {
    * of the service that it asks again.
    */
   #mostUsd(): number {
-    const mostOf = ({ name, mostCostOf }: DecisionService) => {
+    const findMost = ({ name, mostCostOf }: DecisionService) => {
       const usd = mostCostOf(this.request);
       if (usd !== null) return usd;
       const problem = `The key has a budget, and there is no price for ${name}`;
@@ -145,7 +148,7 @@ export class Purchase {
       );
     };
     const costs = this.#services.map((service) => {
-      return mostOf(service) + (service.next === null ? 0 : mostOf(service.next.service));
+      return findMost(service) + (service.next === null ? 0 : findMost(service.next.service));
     });
     return Math.max(...costs);
   }
@@ -153,23 +156,23 @@ export class Purchase {
   /** Asks the services in turn. */
   get evaluator(): Evaluator {
     return this.#services.reduceRight<Evaluator | null>((next, service) => {
-      const watched = service.evaluator.with(this.#watch(service));
-      const own = this.#escalated(watched, service);
+      const watchedEvaluator = service.evaluator.with(this.#watch(service));
+      const own = this.#escalated(watchedEvaluator, service);
       return next === null ? own : own.with(fallback(next, { on: isForNext }));
     }, null) as Evaluator;
   }
 
   /** Returns an evaluator that asks the second service of a service again for its unsure answers. */
-  #escalated(watched: Evaluator, { model, next }: DecisionService) {
-    if (next === null) return watched;
+  #escalated(watchedEvaluator: Evaluator, { model, next }: DecisionService) {
+    if (next === null) return watchedEvaluator;
     const { questions } = this.request;
     const { service, unsure, ownUnsure } = next;
     const bounds = boundsFor({ model, unsure }, questions, this.#calibrations);
-    if (Object.keys(bounds).length === 0) return watched;
+    if (Object.keys(bounds).length === 0) return watchedEvaluator;
     const own = { model: service.model, unsure: ownUnsure };
     const nextBounds = boundsFor(own, questions, this.#calibrations);
     const again = service.evaluator.with(this.#watch(service, true));
-    return watched.with(escalate(again, bounds, { nextBounds }));
+    return watchedEvaluator.with(escalate(again, bounds, { nextBounds }));
   }
 
   /** Reserves once more before each attempt that follows a lost answer. */
@@ -177,12 +180,12 @@ export class Purchase {
     return async (request, next, call) => {
       this.#last = service;
       this.#isSent = false;
-      let counted = 0;
+      let countedValue = 0;
       const count = async (last = 0) => {
         // Those of the next service are counted there.
-        const lost = call.lostAttempts - call.elsewhere.lost - last;
-        const more = lost - counted;
-        counted = lost;
+        const lostCount = call.lostAttempts - call.elsewhere.lost - last;
+        const more = lostCount - countedValue;
+        countedValue = lostCount;
         if (more > 0) await this.#lose(service, more);
       };
       call.beforeAttempt(() => {
@@ -191,17 +194,17 @@ export class Purchase {
       });
       try {
         const evaluation = await next(request);
-        this.#paid.push({ service, costUsd: service.costOf(evaluation) });
+        this.#paidItems.push({ service, costUsd: service.costOf(evaluation) });
         return evaluation;
       } catch (error) {
         if (error instanceof RefusalError)
-          this.#paid.push({ service, costUsd: this.#isSent ? service.costOf(error) : 0 });
+          this.#paidItems.push({ service, costUsd: this.#isSent ? service.costOf(error) : 0 });
         // The lost attempts of a call that this one joined are the other's.
         if (!this.#isSent) throw error;
         // The last answer is settled at the end, or counted before the next service is asked.
         await count(Number(maybeBilled(error)));
         if (isLost(error) && (isAgain || service !== this.#services.at(-1))) {
-          this.#counted = error;
+          this.#countedValue = error;
           await this.#lose(service, 1);
         }
         throw error;
@@ -211,7 +214,7 @@ export class Purchase {
 
   /** @throws HttpError (429) if the budget has no room for another attempt */
   async #lose(service: DecisionService, answers: number): Promise<void> {
-    this.#lost += answers;
+    this.#lostCount += answers;
     const { budget } = this.#call;
     const mostUsd = service.mostCostOf(this.request) ?? 0;
     if (budget === null || (await budget.addAttempt(answers * mostUsd))) return;

@@ -5,14 +5,14 @@ import {
   RefusalError,
   StatusError,
 } from "evaluator-client";
-import { wireOf } from "./decision/decide.ts";
+import { toWire } from "./decision/decide.ts";
 import { HttpError } from "./http-error.ts";
 import type { Call } from "./message-router.ts";
 import type { Services } from "./services/connect-services.ts";
 import { type Calibrations, correct } from "./evaluations/calibrations.ts";
 import {
   type Answered,
-  answeredOf,
+  toAnsweredEvaluation,
   type AskedEvaluation,
   type EvaluationForm,
   wrongField,
@@ -74,34 +74,48 @@ export class EvaluationRouter {
   }
 
   async #answered(call: EvaluationCall, purchase: Purchase, evaluation: Evaluation) {
-    const { asked, costUsd } = purchase;
+    const { asked: askedDecisionService, costUsd } = purchase;
     const totalUsd = await purchase.settle();
     const { calibrations } = this.#parts;
-    const { promise, ...corrected } = correct(evaluation, call.request.questions, calibrations);
+    const { promise, ...correctedParts } = correct(
+      evaluation,
+      call.request.questions,
+      calibrations,
+    );
     const route = purchase.routeOf(evaluation);
-    const model = evaluation.modelId ?? namesIn(route) ?? asked.model;
-    const answered = { ...evaluation, ...corrected, costUsd, model, route };
+    const model = evaluation.modelId ?? namesIn(route) ?? askedDecisionService.model;
+    const answeredParts = { ...evaluation, ...correctedParts, costUsd, model, route };
     const { attempts } = evaluation.timing;
     const isCached = attempts === 0;
-    const wire = wireOf(evaluation, asked.address);
+    const wire = toWire(evaluation, askedDecisionService.address);
     const steps = purchase.stepsOf(route);
-    const end = { outcome: "answered", answered, attempts, isCached, wire, steps } as const;
+    const end = {
+      outcome: "answered",
+      answered: answeredParts,
+      attempts,
+      isCached,
+      wire,
+      steps,
+    } as const;
     this.#record(call, { ...end, ...purchase.facts(), costUsd: totalUsd });
-    return { ...answered, isCached, promise };
+    return { ...answeredParts, isCached, promise };
   }
 
   /** Returns the answers beside refused ones if the form has refusals, else throws. */
   async #failed(call: EvaluationCall, purchase: Purchase, failure: unknown): Promise<BoughtAnswer> {
     const costUsd = await purchase.settleFailed(failure);
-    const { asked } = purchase;
-    const refused = failure instanceof RefusalError ? answeredOf(failure, asked.model) : null;
-    const outcome = refused ? "refused" : call.signal.aborted ? "stopped" : "failed";
+    const { asked: askedDecisionService } = purchase;
+    const refusedParts =
+      failure instanceof RefusalError
+        ? toAnsweredEvaluation(failure, askedDecisionService.model)
+        : null;
+    const outcome = refusedParts ? "refused" : call.signal.aborted ? "stopped" : "failed";
     const attempts = failure instanceof EvaluatorError ? failure.attempts : 0;
-    const wire = refused && asked.address;
+    const wire = refusedParts && askedDecisionService.address;
     const end = { outcome, failure, attempts, isCached: false, wire, steps: [] } as const;
-    this.#record(call, { ...end, ...purchase.facts(), answered: refused, costUsd });
-    if (refused === null || !call.takesRefusals) throw this.#toClientError(failure);
-    return { ...refused, isCached: false, promise: null };
+    this.#record(call, { ...end, ...purchase.facts(), answered: refusedParts, costUsd });
+    if (refusedParts === null || !call.takesRefusals) throw this.#toClientError(failure);
+    return { ...refusedParts, isCached: false, promise: null };
   }
 
   #evaluate({ signal, requestId, trace }: EvaluationCall, { evaluator, request }: Purchase) {

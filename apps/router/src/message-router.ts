@@ -1,5 +1,5 @@
 import {
-  askedOf,
+  toAskedModel,
   decide,
   decideUnasked,
   keepAllowed,
@@ -11,7 +11,7 @@ import type { Decision, TierState } from "./decision/decision.ts";
 import type { Conversation } from "./conversation/conversation.ts";
 import { createSignatureMemory } from "./conversation/signatures.ts";
 import { Plans } from "./decision/plans.ts";
-import { type Allowance, allowedTiers, planOf } from "./decision/replies.ts";
+import { type Allowance, allowedTiers, findPlan } from "./decision/replies.ts";
 import { cheapestTier, type Tier } from "./decision/tier-question.ts";
 import type { CallBudget } from "./keys/call-budget.ts";
 import type { RouterKey } from "./keys/router-key.ts";
@@ -20,7 +20,7 @@ import type { ReplyListener } from "./reply/reply-piece.ts";
 import { type MessageRecord, toMessageRecord } from "./records/message-record.ts";
 import type { ReplyPlan } from "./reply/upstream.ts";
 import { billedTokens } from "./reply/billed-tokens.ts";
-import { billedCostOf, newMeter } from "./reply/usage.ts";
+import { findBilledCost, newMeter } from "./reply/usage.ts";
 import type { Services } from "./services/connect-services.ts";
 import type { TraceHeaders } from "./services/tracing.ts";
 
@@ -82,20 +82,20 @@ export class MessageRouter {
    */
   async reserveAuto(
     call: Call,
-    evaluated: string,
+    evaluatedText: string,
     conversation: Conversation | null,
   ): Promise<Call> {
     const { key, budget } = call;
     if (key === null || budget === null) return call;
     const { current } = this.#routing.services.replies;
-    const allowed = allowedTiers(key, current);
+    const allowedTexts = allowedTiers(key, current);
     // A key may have a model and no tier.
-    const tiers: readonly Tier[] = allowed.length > 0 ? allowed : [cheapestTier];
+    const tiers: readonly Tier[] = allowedTexts.length > 0 ? allowedTexts : [cheapestTier];
     const plans = tiers.map((tier) => {
       const decision = decideUnasked({ tier }, "requested", this.#routing);
-      return planOf(keepAllowed(decision, key, this.#routing), current, key);
+      return findPlan(keepAllowed(decision, key, this.#routing), current, key);
     });
-    const fitting = await budget.reserve({ evaluated, conversation, plans });
+    const fitting = await budget.reserve({ evaluatedText, conversation, plans });
     if (fitting.length === plans.length) return call;
     const within = tiers.filter((_, at) => fitting.includes(plans[at] as ReplyPlan));
     return { ...call, key: { ...key, tiers: within, cause: "budget" } };
@@ -105,58 +105,64 @@ export class MessageRouter {
   async decide(state: TierState, call: Call, { isShadow = false }: { isShadow?: boolean } = {}) {
     const { budget } = call;
     const onLost = budget && ((attempts: number) => void budget.addEvaluations(attempts));
-    const options = { signal: call.signal, headers: this.#headersOf(call), onLost };
+    const options = { signal: call.signal, headers: this.#listHeaders(call), onLost };
     try {
       const decision = await decide(state, this.#routing, options);
       return keepAllowed(decision, call.key, this.#routing);
-    } catch (thrown) {
+    } catch (thrownValue) {
       const outcome = call.signal.aborted ? "stopped" : "no-decision";
-      const failure = thrown instanceof Error ? thrown : new Error("Not an error was thrown.");
+      const failure =
+        thrownValue instanceof Error ? thrownValue : new Error("Not an error was thrown.");
       if (!isShadow) await this.#record(call, { outcome, failure });
-      throw thrown;
+      throw thrownValue;
     }
   }
 
-  async decideOnly(state: TierState, asked: Call): Promise<Decision> {
-    const call = await this.reserveAuto(asked, state.user_message, null);
+  async decideOnly(state: TierState, askedCall: Call): Promise<Decision> {
+    const call = await this.reserveAuto(askedCall, state.user_message, null);
     const decision = await this.decide(state, call);
     await this.#record(call, { outcome: "decided", decision });
     return decision;
   }
 
   /** Asks the decision's model; a failure is data. */
-  async reply(first: Decision, unlimited: Conversation, given: RouterReplyOptions & Call) {
+  async reply(
+    first: Decision,
+    unlimitedConversation: Conversation,
+    givenParts: RouterReplyOptions & Call,
+  ) {
     const {
       autoDecision = null,
       onFallback,
-      passed = null,
+      passed: passedRequest = null,
       toService,
       onWarnings,
       isWhole,
       ...call
-    } = given;
+    } = givenParts;
     const { services, blindShadow } = this.#routing;
     const { redact, tracing } = services;
     const { budget } = call;
-    const asked = { conversation: unlimited, passed };
-    const { plan, planned } = this.plans.planFor(first, asked, call.key);
+    const askedRequest = { conversation: unlimitedConversation, passed: passedRequest };
+    const { plan, plannedDecision } = this.plans.planFor(first, askedRequest, call.key);
     const meter = newMeter();
-    let decision = planned;
-    if (planned.cause !== first.cause) onFallback?.(planned);
-    const billed = () => billedTokens(meter, unlimited);
+    let decision = plannedDecision;
+    if (plannedDecision.cause !== first.cause) onFallback?.(plannedDecision);
+    const billed = () => billedTokens(meter, unlimitedConversation);
     let lostUsd: number | null = 0;
-    const spentUsd = () => billedCostOf(billed().usage, decision.prices.model);
-    const conversation = (await budget?.begin(plan, unlimited, spentUsd)) ?? unlimited;
-    const message = { ...call, conversation, passed };
-    const watched = blindShadow?.watch(message, first, call.listener);
-    const listener = watched?.listener ?? call.listener;
+    const spentUsd = () => findBilledCost(billed().usage, decision.prices.model);
+    const conversation =
+      (await budget?.begin(plan, unlimitedConversation, spentUsd)) ?? unlimitedConversation;
+    const message = { ...call, conversation, passed: passedRequest };
+    const watchedParts = blindShadow?.watch(message, first, call.listener);
+    const listener = watchedParts?.listener ?? call.listener;
     const ask = () =>
       generateReply(conversation, {
         plan,
-        passed: budget?.isOpenEnded === true ? null : passed, // no one could end it in the client's form
+        passed: budget?.isOpenEnded === true ? null : passedRequest, // no one could end it in the client's form
         listener: budget?.limit(listener, plan) ?? listener,
         signal: call.signal,
-        headers: this.#headersOf(call),
+        headers: this.#listHeaders(call),
         redact,
         meter,
         signatures: this.#signatures,
@@ -164,15 +170,15 @@ export class MessageRouter {
         onWarnings,
         isWhole: isWhole === true && budget === null, // a budget may end the reply at any piece
         marksCaches: this.#routing.policy.marksCaches,
-        onEnd: (target, failed) => this.plans.note(target, failed, unlimited),
+        onEnd: (target, failedReply) => this.plans.note(target, failedReply, unlimitedConversation),
         onNext: async (target, { cause, maybeBilled }) => {
           const usage = maybeBilled ? billed().usage : meter.reported;
-          const usd = usage === null ? 0 : billedCostOf(usage, decision.prices.model);
+          const usd = usage === null ? 0 : findBilledCost(usage, decision.prices.model);
           if ((await budget?.addAttempt(usd)) === false) return false;
           lostUsd = lostUsd === null || usd === null ? null : lostUsd + usd;
           Object.assign(meter, newMeter());
           if (cause === null) return true;
-          decision = { ...decision, ...askedOf(target, this.#routing), cause };
+          decision = { ...decision, ...toAskedModel(target, this.#routing), cause };
           onFallback?.(decision);
           return true;
         },
@@ -180,13 +186,18 @@ export class MessageRouter {
     try {
       const reply = await (tracing === null ? ask() : tracing.reply(() => decision.model, ask));
       const outcome = reply.replyError === null ? "replied" : "reply-failed";
-      const end = { outcome, decision, reply, billed: reply.billed, lostUsd } as const;
+      const end = { outcome, decision, reply, billedTokens: reply.billedTokens, lostUsd } as const;
       await this.#record(call, end, autoDecision);
-      watched?.end(decision, reply, lostUsd);
+      watchedParts?.end(decision, reply, lostUsd);
       return { decision, reply };
     } catch (error) {
-      const stopped = meter.isSent === true ? billed() : null;
-      const end = { outcome: "stopped", decision, billed: stopped, lostUsd } as const;
+      const currentBilledTokens = meter.isSent === true ? billed() : null;
+      const end = {
+        outcome: "stopped",
+        decision,
+        billedTokens: currentBilledTokens,
+        lostUsd,
+      } as const;
       await this.#record(call, end, autoDecision);
       throw error;
     }
@@ -211,11 +222,14 @@ export class MessageRouter {
     const isAsked = isStopped || maybeBilled(end.failure) || record.wire !== null;
     const decisionUsd = record.decisionCostUsd ?? (isAsked ? null : 0);
     const price = end.decision?.prices.model ?? null;
-    await call.budget?.settle(end.billed ? billedCostOf(end.billed.usage, price) : 0, decisionUsd);
+    await call.budget?.settle(
+      end.billedTokens ? findBilledCost(end.billedTokens.usage, price) : 0,
+      decisionUsd,
+    );
   }
 
   /** Ids of a message for the services that decide and reply. */
-  #headersOf({ requestId, trace }: Call): Record<string, string> {
+  #listHeaders({ requestId, trace }: Call): Record<string, string> {
     const { tracing } = this.#routing.services;
     return { "x-request-id": requestId, ...(tracing === null ? trace : tracing.headers()) };
   }

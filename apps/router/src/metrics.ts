@@ -55,11 +55,11 @@ export function createMetrics(callsInFlight: () => number, logDropped?: () => nu
       },
     });
   }
-  const created = Object.entries(counters).map(([name, [help, labelNames]]) => [
+  const createdItemLists = Object.entries(counters).map(([name, [help, labelNames]]) => [
     name,
     new Counter({ name: `router_${name}`, help, labelNames, registers }),
   ]);
-  const counts = Object.fromEntries(created) as Record<keyof typeof counters, Counter>;
+  const counts = Object.fromEntries(createdItemLists) as Record<keyof typeof counters, Counter>;
   const time = new Histogram({
     name: "router_call_seconds",
     help: "Time of the decisions and the replies.",
@@ -68,13 +68,13 @@ export function createMetrics(callsInFlight: () => number, logDropped?: () => nu
     registers,
   });
   const names = new Set<string>();
-  function labelOf(key: string | null): { key?: string } {
+  function toLabel(key: string | null): { key?: string } {
     if (key === null) return {};
     if (names.size < MOST_KEYS) names.add(key);
     return { key: names.has(key) ? key : "other" };
   }
   function observe(record: MessageRecord): void {
-    const label = labelOf(record.key);
+    const label = toLabel(record.key);
     const { endpoint, outcome, tierUsed, cause, wire, outputTokens } = record;
     const tier = tierUsed ?? "none";
     counts.messages_total.inc({ endpoint, outcome, tier, cause: cause ?? "none", ...label });
@@ -95,7 +95,7 @@ export function createMetrics(callsInFlight: () => number, logDropped?: () => nu
   }
   function observeEvaluation(record: EvaluationRecord): void {
     const { endpoint, outcome, service, evaluationUsd, evaluationMs } = record;
-    const label = labelOf(record.key);
+    const label = toLabel(record.key);
     const part = "evaluation";
     counts.evaluations_total.inc({ endpoint, outcome, service, ...label });
     if (evaluationUsd === null) counts.unpriced_total.inc({ part });

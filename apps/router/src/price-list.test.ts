@@ -3,7 +3,7 @@ import { createEmulator } from "evaluator-emulator";
 import { expect, test } from "vitest";
 import { defaultTierModels } from "./router-options.ts";
 import { readPriceList } from "./refresh-prices.ts";
-import { costOf } from "./reply/usage.ts";
+import { findCost } from "./reply/usage.ts";
 
 async function listed(answer: () => Response | Promise<Response>) {
   const catalog = createCatalog({ fetch: async () => answer(), env: {} });
@@ -54,6 +54,6 @@ test.each([
     const pricing = { input: "0.00001", output: "0.00005", input_cache_read: cacheRead };
     const prices = await listed(() => Response.json({ data: [{ id: "a/b", pricing }] }));
     const usage = { input: 5000, cacheRead: 95_000, cacheWrite: 0, output: 500, reasoning: 0 };
-    expect(costOf(usage, prices.get("a/b") ?? null)).toBeCloseTo(costUsd, 9);
+    expect(findCost(usage, prices.get("a/b") ?? null)).toBeCloseTo(costUsd, 9);
   },
 );

@@ -23,8 +23,8 @@ const forPerson =
 export const evaluatorRouter: [Program, ProgramOptions] = [
   async (words, context) => {
     const program = await createProgram(words, context);
-    const typed = withUsualCommand(program, words, { ...context, name: "serve" });
-    return runCommand(program, typed, context);
+    const typedWords = withUsualCommand(program, words, { ...context, name: "serve" });
+    return runCommand(program, typedWords, context);
   },
   { name: "The router", isForPerson: (error) => forPerson.test(error.name) },
 ];
@@ -60,8 +60,8 @@ function addServe(program: Command, context: CliContext): void {
       const { readRouterOptions } = await import("./router-options.ts");
       const { runRouter } = await import("./run-router.ts");
       const { env, cwd } = context;
-      const typed = { ...env, HOST: host ?? env["HOST"], PORT: port ?? env["PORT"] };
-      await runRouter(() => readRouterOptions(typed, cwd), context);
+      const typedOptions = { ...env, HOST: host ?? env["HOST"], PORT: port ?? env["PORT"] };
+      await runRouter(() => readRouterOptions(typedOptions, cwd), context);
     });
 }
 

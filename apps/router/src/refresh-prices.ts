@@ -1,8 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { type Catalog, type CatalogModel, EvaluatorError } from "evaluator-client";
-import { givenOf } from "./conversation/conversation.ts";
+import { withoutUndefined } from "./conversation/conversation.ts";
 import { toCapabilities } from "./decision/capabilities.ts";
-import { priceOf } from "./decision/replies.ts";
+import { findPrice } from "./decision/replies.ts";
 import { tierNames } from "./decision/tier-question.ts";
 import type { ModelPrice, PriceStep } from "./reply/usage.ts";
 import type { Services } from "./services/connect-services.ts";
@@ -27,14 +27,14 @@ export async function refreshPrices(refresh: PriceRefresh) {
   await sleep(START_MS, undefined, { signal }).catch(() => undefined); // aborted
   for (let isFirst = true; !signal.aborted; isFirst = false) {
     try {
-      const listed = new Set<string>();
+      const listedNames = new Set<string>();
       for (const catalog of catalogs.toReversed()) {
         const models = await catalog.listModels({ signal });
         for (const [id, price] of toPriceList(models)) if (price !== null) prices.set(id, price);
         for (const model of models) capabilities.set(model.id, toCapabilities(model));
-        for (const { id } of models) listed.add(id);
+        for (const { id } of models) listedNames.add(id);
       }
-      for (const line of missingModels(refresh, listed)) warn(`${line}\n`);
+      for (const line of missingModels(refresh, listedNames)) warn(`${line}\n`);
       return write(`${describeRatio(refresh)}\n`);
     } catch (error) {
       if (signal.aborted) return;
@@ -79,8 +79,8 @@ function toPrice(model: CatalogModel): ModelPrice | null {
   return {
     inputUsdPerMillionTokens,
     outputUsdPerMillionTokens,
-    ...givenOf({ cacheReadUsdPerMillionTokens, cacheWriteUsdPerMillionTokens }),
-    ...stepsOf(model),
+    ...withoutUndefined({ cacheReadUsdPerMillionTokens, cacheWriteUsdPerMillionTokens }),
+    ...listSteps(model),
   };
 }
 
@@ -92,11 +92,11 @@ const tierNamesOf = {
   input_cache_write_tiers: "cacheWriteUsdPerMillionTokens",
 } as const;
 
-function stepsOf(model: CatalogModel): Pick<ModelPrice, "fromInputTokens"> {
+function listSteps(model: CatalogModel): Pick<ModelPrice, "fromInputTokens"> {
   const pricing = Object((model.raw as { pricing?: unknown }).pricing) as Record<string, unknown>;
   // The catalog has found out whether the list is per token.
-  const { inputUsdPerMillionTokens: listed } = model;
-  const isPerMillion = listed !== 0 && Number(pricing["input"]) === listed;
+  const { inputUsdPerMillionTokens: listedValue } = model;
+  const isPerMillion = listedValue !== 0 && Number(pricing["input"]) === listedValue;
   const factor = isPerMillion ? 1 : 1_000_000;
   const steps = new Map<number, PriceStep>();
   for (const [name, field] of Object.entries(tierNamesOf)) {
@@ -113,12 +113,12 @@ function stepsOf(model: CatalogModel): Pick<ModelPrice, "fromInputTokens"> {
 }
 
 /** Only the gateway has a price list. */
-function missingModels({ replies }: PriceRefresh, listed: ReadonlySet<string>): string[] {
-  const asked = tierNames.flatMap((tier) =>
+function missingModels({ replies }: PriceRefresh, listedNames: ReadonlySet<string>): string[] {
+  const askedItems = tierNames.flatMap((tier) =>
     replies.current.tiers[tier].targets.map((target) => ({ tier, ...target })),
   );
-  const missing = asked.filter(({ upstream, model }) => {
-    return upstream.type === "gateway" && !listed.has(model);
+  const missing = askedItems.filter(({ upstream, model }) => {
+    return upstream.type === "gateway" && !listedNames.has(model);
   });
   return [...Map.groupBy(missing, ({ model }) => model)].map(([model, uses]) => {
     const tiers = [...new Set(uses.map(({ tier }) => tier))].join(", ");
@@ -128,11 +128,11 @@ function missingModels({ replies }: PriceRefresh, listed: ReadonlySet<string>): 
 
 function describeRatio({ replies, prices }: PriceRefresh): string {
   const targets = tierNames.map((tier) => replies.current.tiers[tier].targets[0]);
-  const known = targets.flatMap(
-    (target) => priceOf(target, prices)?.inputUsdPerMillionTokens ?? [],
+  const knownValues = targets.flatMap(
+    (target) => findPrice(target, prices)?.inputUsdPerMillionTokens ?? [],
   );
-  const [cheapest, highest] = [Math.min(...known), Math.max(...known)];
-  if (known.length < targets.length || cheapest <= 0) {
+  const [cheapest, highest] = [Math.min(...knownValues), Math.max(...knownValues)];
+  if (knownValues.length < targets.length || cheapest <= 0) {
     return "Not every tier has a price, so there is no price ratio.";
   }
   const ratio = (highest / cheapest).toLocaleString("en", { maximumSignificantDigits: 3 });

@@ -122,8 +122,11 @@ export async function readRouterOptions(env: Environment, cwd: string) {
 }
 
 /** Reads options; a blank variable is unset, and the file wins. @throws CliError with the variable. */
-export function parseRouterOptions(given: Environment, config: RouterConfig | null = null) {
-  const env = trimEnvironment(given);
+export function parseRouterOptions(
+  givenEnvironment: Environment,
+  config: RouterConfig | null = null,
+) {
+  const env = trimEnvironment(givenEnvironment);
   const values = readVariables(env);
   const url = values.ROUTER_LIMITS;
   // An unknown transport is named when it is connected.
@@ -186,7 +189,7 @@ export function parseRouterOptions(given: Environment, config: RouterConfig | nu
     policy,
     /** The services to connect; the emulator replaces each one that is null. */
     engines: {
-      evaluator: hasEvaluator ? given : null,
+      evaluator: hasEvaluator ? givenEnvironment : null,
       reply: toReplyServer(values),
       secrets: [
         ...keyNames.flatMap((name) => env[name] ?? []),
@@ -200,14 +203,14 @@ export function parseRouterOptions(given: Environment, config: RouterConfig | nu
     /** The variables of the connections to services. */
     http: Object.fromEntries(Object.entries(env).filter(([name]) => httpNames.test(name))),
     hasTraces: hasTraces(env),
-    warnings: warningsOf(env),
+    warnings: listWarnings(env),
   };
 }
 
-function warningsOf(env: Environment): string[] {
+function listWarnings(env: Environment): string[] {
   const former = ["ROUTER_CONTEXT", "ROUTER_TIES"].filter((name) => env[name] !== undefined);
-  const lost = "no effect any more. The user's message decides, and its choice is used.";
-  return former.length === 0 ? [] : [`${former.join(" and ")}: ${lost}`];
+  const lostText = "no effect any more. The user's message decides, and its choice is used.";
+  return former.length === 0 ? [] : [`${former.join(" and ")}: ${lostText}`];
 }
 
 const httpNames = /^(?:NODE_USE_ENV_PROXY|EVALUATOR_HTTP2|(?:HTTPS?|NO)_PROXY)$/i;
@@ -228,8 +231,8 @@ function readVariables(env: Environment): Values {
   if (error !== undefined) {
     const [issue] = error.issues;
     const name = String(issue?.path[0]);
-    const shown = secretNames.has(name) ? name : `${name}=${JSON.stringify(env[name])}`;
-    throw new CliError(`${shown} ${issue?.message}.`);
+    const shownText = secretNames.has(name) ? name : `${name}=${JSON.stringify(env[name])}`;
+    throw new CliError(`${shownText} ${issue?.message}.`);
   }
   if ((data.ROUTER_ACCESS_TOKEN ?? data.ROUTER_KEYS) !== null) return data;
   if (data.ROUTER_ALLOWED_ORIGINS.length > 0) {
@@ -249,7 +252,7 @@ function readTierModels(
   chatModel: string | undefined,
   tiers: RouterConfig["tiers"] = {},
 ): Record<Tier, string> {
-  const named = tierNames.map((tier) => {
+  const namedItems = tierNames.map((tier) => {
     const name = `ROUTER_MODEL_${tier.toUpperCase()}` as `ROUTER_MODEL_${Uppercase<Tier>}`;
     const unset = values.ROUTER_REPLY_BASE_URL === null ? defaultTierModels[tier] : chatModel;
     const model = tiers[tier]?.targets[0].model ?? values[name] ?? unset;
@@ -258,7 +261,7 @@ function readTierModels(
       `${name} is not set; ROUTER_REPLY_BASE_URL wants a model of its server for each tier, such as ${name}=qwen3:4b.`,
     );
   });
-  return Object.fromEntries(named) as Record<Tier, string>;
+  return Object.fromEntries(namedItems) as Record<Tier, string>;
 }
 
 function toReplyServer(values: Values): UpstreamOptions | null {

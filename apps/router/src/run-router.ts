@@ -55,7 +55,7 @@ async function reconfigure(
 ): Promise<void> {
   try {
     const options = await readOptions();
-    const next = await readFitOf(options); // fails for other models
+    const next = await findReadFit(options); // fails for other models
     services.reconfigure(options);
     Object.assign(fit ?? {}, next);
     if ((options.config ?? fit) === null) return;
@@ -80,20 +80,20 @@ async function serve(
   const { decisionLog: path, calibrationFile, host, keyStore, leaseMs } = options;
   const calibration = calibrationFile === null ? null : await readCalibration(calibrationFile);
   const calibrations = await readCalibrations(options.decisionCalibrationFiles);
-  const fit = await readFitOf(options);
+  const fit = await findReadFit(options);
   const log = path === null ? null : await openDecisionLog(path, warn);
   const { keys, ledger } = keyStore === null ? noKeys : await openKeys(keyStore, leaseMs, warn);
   const prices = new Map<string, ModelPrice>();
-  const named = { ...options, instance: options.instance ?? `${hostname()}-${process.pid}` };
-  const shared = { services, prices, ledger, log, reportDefect };
+  const namedFields = { ...options, instance: options.instance ?? `${hostname()}-${process.pid}` };
+  const sharedParts = { services, prices, ledger, log, reportDefect };
   const blind = options.blind.share === 0 ? null : await import("./blind/blind-shadow.ts");
-  const blindShadow = blind?.openBlindShadow(named, shared) ?? null;
+  const blindShadow = blind?.openBlindShadow(namedFields, sharedParts) ?? null;
   const pricesTried = Promise.withResolvers<void>();
-  let outdated = new AbortController();
+  let outdatedController = new AbortController();
   const refresh = () => {
-    outdated.abort();
-    outdated = new AbortController();
-    const either = AbortSignal.any([signal, outdated.signal]);
+    outdatedController.abort();
+    outdatedController = new AbortController();
+    const either = AbortSignal.any([signal, outdatedController.signal]);
     const onTried = pricesTried.resolve;
     return refreshPrices({ ...services, prices, onTried, signal: either, write, warn });
   };
@@ -107,8 +107,8 @@ async function serve(
   }
   const router = await startUnlessInterrupted(
     {
-      ...shared,
-      options: named,
+      ...sharedParts,
+      options: namedFields,
       keys,
       blindShadow,
       calibration,
@@ -122,11 +122,11 @@ async function serve(
   );
   write(describeStart(router.origin, services, calibration));
   if (blindShadow !== null) write(`${describeBlindCost(options.blind)}\n`);
-  if (!isLoopbackHost(host)) warn(`HOST=${host}: ${exposed}\n`);
-  const refreshed = refreshDaily(refresh, { signal }).catch(reportDefect);
+  if (!isLoopbackHost(host)) warn(`HOST=${host}: ${exposedParts}\n`);
+  const refreshedPromise = refreshDaily(refresh, { signal }).catch(reportDefect);
   if (!signal.aborted) await once(signal, "abort");
   await router.close();
-  await refreshed;
+  await refreshedPromise;
   await blindShadow?.close();
   await ledger?.close();
   await keys?.close();
@@ -225,11 +225,11 @@ async function readCalibration(path: string): Promise<CalibrationArtifact> {
   });
 }
 
-async function readFitOf({ fitFile, tierModels }: RouterOptions) {
+async function findReadFit({ fitFile, tierModels }: RouterOptions) {
   if (fitFile === null) return null;
   const { readFit } = await import("./fit/artifact.ts");
   return await readFit(fitFile, tierModels, `ROUTER_FIT=${JSON.stringify(fitFile)}`);
 }
 
-const exposed =
+const exposedParts =
   "other machines can reach this router. Whoever has its access token or a key can spend your credits; tokens and all messages cross the network unencrypted unless a proxy adds TLS.";

@@ -30,10 +30,10 @@ type RouterParts = Omit<Parameters<typeof createApp>[0], "page" | "hosts" | "isS
 };
 
 /** Starts the router. @throws CliError if its address is not free. */
-export async function startRouter({ limits: given, ...parts }: RouterParts) {
+export async function startRouter({ limits: givenParts, ...parts }: RouterParts) {
   const { options, services } = parts;
   const { host, allowedNames, stallMs, keepAliveMs } = options;
-  const { graceMs, maxConnections, ...limits } = { ...defaultServerLimits, ...given };
+  const { graceMs, maxConnections, ...limits } = { ...defaultServerLimits, ...givenParts };
   const page = await loadPage({ ...services, hasLog: Boolean(parts.log) });
   const server = createServer({ keepAliveTimeout: keepAliveMs, ...limits });
   const connections = followConnections(server, stallMs, maxConnections);
@@ -96,9 +96,9 @@ function followConnections(server: Server, stallMs: number, max: number) {
     response.setTimeout(stallMs, () => socket.writableLength > 0 && socket.destroy());
     inFlight.set(socket, requests + 1);
     response.once("close", () => {
-      const left = (inFlight.get(socket) ?? 1) - 1;
-      if (inFlight.has(socket)) inFlight.set(socket, left);
-      if (isDraining && left === 0) socket.destroySoon();
+      const remainingCount = (inFlight.get(socket) ?? 1) - 1;
+      if (inFlight.has(socket)) inFlight.set(socket, remainingCount);
+      if (isDraining && remainingCount === 0) socket.destroySoon();
     });
   });
   return {

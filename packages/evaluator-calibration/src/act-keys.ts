@@ -23,14 +23,14 @@ const keys = new WeakMap<LockedThreshold, ReadonlySet<string>>();
 
 /** Returns whether a promise is about records like the labelled ones, or about exactly some of which this is one. */
 export function isAbout(
-  locked: LockedThreshold,
+  lockedThreshold: LockedThreshold,
   { id, state, ...act }: Act & { readonly id: string | undefined; readonly state: unknown },
 ): boolean {
-  const { these } = locked;
+  const { these } = lockedThreshold;
   if (these === undefined) return true;
-  const known = keys.get(locked) ?? new Set(these.records);
-  keys.set(locked, known);
+  const knownNames = keys.get(lockedThreshold) ?? new Set(these.records);
+  keys.set(lockedThreshold, knownNames);
   if (id === undefined) return false;
   const isNamed = these.hasStates === true && state !== undefined;
-  return known.has(actKey({ ...act, id, state: isNamed ? stateHash(state) : null }));
+  return knownNames.has(actKey({ ...act, id, state: isNamed ? stateHash(state) : null }));
 }

@@ -4,7 +4,7 @@ import {
   type Recalibration,
   recalibrationOf,
 } from "./artifact.ts";
-import { type AskedQuestions, formOf, questionHash } from "./kinds.ts";
+import { type AskedQuestions, toForm, questionHash } from "./kinds.ts";
 import { stepOfWire } from "./input/step-wire.ts";
 import { isAbout } from "./act-keys.ts";
 import { jsonHash } from "./math/json-hash.ts";
@@ -99,23 +99,23 @@ function checkMatch(
   artifact: CalibrationArtifact,
   questions: AskedQuestions | undefined,
 ): void {
-  const { answers, modelId, questionHash: kept, steps = [] } = evaluation;
-  const { model, questionHash: fitted } = artifact;
+  const { answers, modelId, questionHash: keptText, steps = [] } = evaluation;
+  const { model, questionHash: fittedText } = artifact;
   const isOwn = (id: string) => isOfModel(id, evaluation, artifact);
   // The model may have been asked and its unsure answers replaced by those of another.
   const hasAnswered = steps.some((step) => step.modelId === model.id);
   if (modelId !== model.id && !hasAnswered && !Object.keys(answers).some(isOwn)) {
     const who = modelId ?? "a model that the service does not name";
-    const made = `The calibration was made for ${model.id}, and ${who} answered.`;
-    throw new CalibrationMismatchError("model", `${made} Calibrate again on its answers.`);
+    const madeText = `The calibration was made for ${model.id}, and ${who} answered.`;
+    throw new CalibrationMismatchError("model", `${madeText} Calibrate again on its answers.`);
   }
-  const asked = questions === undefined ? kept : questionHash(questions);
-  if (fitted === null) {
+  const askedName = questions === undefined ? keptText : questionHash(questions);
+  if (fittedText === null) {
     const problem = "The calibration does not name the questions it was made for.";
     const advice = "Calibrate again with --questions.";
     throw new CalibrationMismatchError("questionHash", `${problem} ${advice}`);
   }
-  if (typeof asked === "string" && asked !== fitted) {
+  if (typeof askedName === "string" && askedName !== fittedText) {
     const problem = "The calibration was made for other questions, or other words.";
     const advice = "Ask the same words, or calibrate again on answers to these.";
     throw new CalibrationMismatchError("questionHash", `${problem} ${advice}`);
@@ -124,8 +124,8 @@ function checkMatch(
     const recalibration = recalibrationOf(artifact, id);
     const isNamed = !("question" in artifact) || artifact.question !== undefined;
     if (recalibration === null || !isNamed || !isOwn(id) || fits(recalibration, answer)) continue;
-    const made = `The calibration of question ${JSON.stringify(id)} is a ${recalibration.kind}`;
-    const problem = `${made}, which a ${answer.type} answer does not take.`;
+    const madeText = `The calibration of question ${JSON.stringify(id)} is a ${recalibration.kind}`;
+    const problem = `${madeText}, which a ${answer.type} answer does not take.`;
     throw new CalibrationMismatchError("answer", problem);
   }
 }
@@ -141,21 +141,24 @@ function isScored(answer: PrintedAnswer): answer is ScoredAnswer {
 }
 
 function fits({ kind }: Recalibration, answer: PrintedAnswer): answer is ScoredAnswer {
-  return isScored(answer) && recalibrationsOf[formOf(answer.type).form].includes(kind);
+  return isScored(answer) && recalibrationsOf[toForm(answer.type).form].includes(kind);
 }
 
 function recalibrate(answer: ScoredAnswer, recalibration: Recalibration): PrintedAnswer {
-  const { confidence: _, ...kept } = answer as typeof answer & { confidence?: unknown };
-  if ("probability" in kept) {
-    const [probability = kept.probability] = applyRecalibration([kept.probability], recalibration);
-    return { ...kept, probability };
+  const { confidence: _, ...keptParts } = answer as typeof answer & { confidence?: unknown };
+  if ("probability" in keptParts) {
+    const [probability = keptParts.probability] = applyRecalibration(
+      [keptParts.probability],
+      recalibration,
+    );
+    return { ...keptParts, probability };
   }
-  const names = Object.keys(kept.probabilities);
-  const shares = applyRecalibration(Object.values(kept.probabilities), recalibration);
+  const names = Object.keys(keptParts.probabilities);
+  const shares = applyRecalibration(Object.values(keptParts.probabilities), recalibration);
   const probabilities = Object.fromEntries(names.map((name, i) => [name, shares[i] as number]));
-  if (!formOf(kept.type).isOrdered) return { ...kept, probabilities };
+  if (!toForm(keptParts.type).isOrdered) return { ...keptParts, probabilities };
   const score = names.reduce((sum, level) => sum + Number(level) * (probabilities[level] ?? 0), 0);
-  return { ...kept, probabilities, score } as PrintedAnswer;
+  return { ...keptParts, probabilities, score } as PrintedAnswer;
 }
 
 /** What to do about one answer: `yes`, `no`, an option or the index of a level, or no act. */
@@ -195,11 +198,11 @@ export function decide(
   // A promise is about states that were read as a whole.
   const isCut = evaluation.warnings?.some((one) => Object(one).type === "state-cut") === true;
   const decisions = Object.entries(answers).map(([id, answer]): [string, Decision] => {
-    const locked = artifact.thresholds.filter(({ question }) => question === id);
-    const hasPromise = locked.length > 0 && isOwn(id) && !isCut;
+    const lockedThreshold = artifact.thresholds.filter(({ question }) => question === id);
+    const hasPromise = lockedThreshold.length > 0 && isOwn(id) && !isCut;
     if (!hasPromise) return [id, { act: null, why: "no-promise" }];
-    for (const threshold of locked) {
-      const { act, sureness } = actOf(answer, threshold);
+    for (const threshold of lockedThreshold) {
+      const { act, sureness } = toAct(answer, threshold);
       if (toHundredths(sureness) < toHundredths(threshold.threshold)) continue;
       const isPromised = isAbout(threshold, { id: record, state, act, sureness });
       if (!isPromised) return [id, { act: null, why: "no-promise" }];
@@ -219,16 +222,19 @@ function isOfModel(
   const own = route !== undefined && Object.hasOwn(route, id) ? route[id] : undefined;
   if (own === undefined) return modelId === model.id;
   if (own.modelId !== model.id) return false;
-  const named = steps.findIndex((step) => step.modelId === model.id) + 1;
-  const step = stepOfWire(model.wire) ?? named;
+  const namedValue = steps.findIndex((step) => step.modelId === model.id) + 1;
+  const step = stepOfWire(model.wire) ?? namedValue;
   return step === 0 ? model.id !== null || own.step === 1 : own.step === step;
 }
 
-function actOf(answer: PrintedAnswer, { question, action }: LockedThreshold) {
+function toAct(answer: PrintedAnswer, { question, action }: LockedThreshold) {
   const isYesOrNo = action !== "top";
-  if (!isScored(answer) || isYesOrNo !== (formOf(answer.type).form === "probability")) {
-    const made = `The calibration promises "${action}" for question ${JSON.stringify(question)}`;
-    throw new CalibrationMismatchError("answer", `${made}, which a ${answer.type} answer is not.`);
+  if (!isScored(answer) || isYesOrNo !== (toForm(answer.type).form === "probability")) {
+    const madeText = `The calibration promises "${action}" for question ${JSON.stringify(question)}`;
+    throw new CalibrationMismatchError(
+      "answer",
+      `${madeText}, which a ${answer.type} answer is not.`,
+    );
   }
   if ("probability" in answer) {
     const { probability } = answer;
@@ -281,48 +287,4 @@ export function artifactHash(artifact: CalibrationArtifact): string {
   const hash = hashes.get(artifact) ?? jsonHash(artifact);
   hashes.set(artifact, hash);
   return hash;
-}
-
-/** An evaluation of the client, which names the service too. */
-type AnsweredEvaluation = PrintedEvaluation & {
-  readonly printed?: PrintedEvaluation["answers"];
-  readonly transport: string;
-  readonly rounding: object;
-  readonly headers?: object;
-  readonly steps?: readonly {
-    readonly answers: PrintedEvaluation["answers"];
-    readonly modelId: string | null;
-    readonly transport: string;
-  }[];
-};
-
-/**
- * Returns an evaluation as one line of a file of answers, with the hash of its questions: for
- * `AnswerTable`, {@link decide} and the commands that read answers.
- *
- * @example appendFileSync("answers.ndjson", `${JSON.stringify(toAnswerRecord(id, evaluation, questions))}\n`)
- */
-export function toAnswerRecord<TEvaluation extends AnsweredEvaluation>(
-  id: string,
-  evaluation: TEvaluation,
-  questions: AskedQuestions,
-) {
-  const { answers, printed = answers, modelId, transport, rounding, headers = {} } = evaluation;
-  const { route, steps }: AnsweredEvaluation = evaluation;
-  const wireOf = (name: string) => ("x-evaluator-emulator" in headers ? `emulator ${name}` : name);
-  const stepOf = ({ transport: name, ...step }: NonNullable<typeof steps>[number]) => ({
-    answers: step.answers,
-    modelId: step.modelId,
-    wire: wireOf(name),
-  });
-  return {
-    id,
-    answers: printed as TEvaluation["answers"],
-    modelId,
-    wire: wireOf(transport),
-    questionHash: questionHash(questions),
-    rounding: rounding as TEvaluation["rounding"],
-    ...(route !== undefined && { route }),
-    ...(steps !== undefined && { steps: steps.map(stepOf) }),
-  };
 }

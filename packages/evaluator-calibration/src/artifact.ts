@@ -133,8 +133,8 @@ export function recalibrationOf(
 ): Recalibration | null {
   if (artifact.kind === "none") return null;
   if (artifact.kind === "by-question") {
-    const known = Object.hasOwn(artifact.parameters, questionId);
-    return known ? (artifact.parameters[questionId] ?? null) : null;
+    const isKnown = Object.hasOwn(artifact.parameters, questionId);
+    return isKnown ? (artifact.parameters[questionId] ?? null) : null;
   }
   const isFor = artifact.question === undefined || artifact.question === questionId;
   return isFor ? artifact : null;

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { CalibrationArtifact, LockedThreshold } from "./artifact.ts";
-import { artifactHash, calibrate, decide, toAnswerRecord } from "./apply-artifact.ts";
+import { toAnswerRecord } from "./answer-record.ts";
+import { artifactHash, calibrate, decide } from "./apply-artifact.ts";
 import { AnswerTable } from "./input/answer-table.ts";
 import { questionHash } from "./kinds.ts";
 

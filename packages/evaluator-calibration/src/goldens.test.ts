@@ -9,7 +9,7 @@ import {
   twoSidedP,
   Z_OF_95,
 } from "./math/special-functions.ts";
-import { applyRecalibration, fitOf } from "./recalibration.ts";
+import { applyRecalibration, toFit } from "./recalibration.ts";
 import { compareLabelled, compareReleases } from "./report/compare-releases.ts";
 import { scoreRows } from "./report/score-report.ts";
 import { rocAuc, spiegelhalter } from "./scores/probability-scores.ts";
@@ -164,10 +164,10 @@ test.each(Object.entries(goldens.boolean))("yes/no figures agree: %s", (_, golde
     }
   }
   const table = { width: 1, values: p };
-  const line = fitOf("logistic", { table, truth, weights });
+  const line = toFit("logistic", { table, truth, weights });
   misses.near(line.parameters.intercept, golden.logistic[0], "intercept");
   misses.near(line.parameters.slope, golden.logistic[1], "slope");
-  const curveFit = fitOf("isotonic", { table, truth, weights });
+  const curveFit = toFit("isotonic", { table, truth, weights });
   for (const [x = 0, y] of golden.isotonic) {
     misses.near(applyRecalibration([x], curveFit)[0], y, `isotonic at ${x}`);
   }
@@ -197,7 +197,7 @@ test.each([
   misses.golden(levels?.rankedProbability ?? Number.NaN, golden["rps"]);
   misses.golden(levels?.meanAbsoluteError ?? Number.NaN, golden["meanAbsoluteError"]);
   const table = { width: P[0]?.length ?? 0, values: Float64Array.from(P.flat()) };
-  const fit = fitOf("temperature", { table, truth });
+  const fit = toFit("temperature", { table, truth });
   misses.golden(fit.parameters.temperature, golden["temperature"]);
   const heated = (row: readonly number[]) => applyRecalibration(row, fit);
   const losses = P.map((row, i) => -Math.log(heated(row)[truth[i] ?? 0] ?? 0));

@@ -44,8 +44,8 @@ export {
   type Decision,
   type PrintedAnswer,
   type PrintedEvaluation,
-  toAnswerRecord,
 } from "./apply-artifact.ts";
+export { toAnswerRecord } from "./answer-record.ts";
 export {
   type AskedQuestion,
   type AskedQuestions,

@@ -23,7 +23,7 @@ export type QuestionKind = {
 }[keyof Kinds];
 
 /** Returns the form of a kind's answers. @throws RangeError for a kind that is not known. */
-export function formOf(kind: string): Kinds[QuestionKind] {
+export function toForm(kind: string): Kinds[QuestionKind] {
   const form = isKind(kind) && kinds[kind];
   if (form) return form;
   throw new RangeError(unknownKind(kind));
@@ -60,13 +60,13 @@ export type AskedQuestions = Readonly<Record<string, AskedQuestion>>;
 
 /** Returns a hash of questions as the model reads them; another word or another order changes it. */
 export function questionHash(questions: AskedQuestions): string {
-  const asked = Object.entries(questions).map(([id, { type, instructions, criteria }]) => [
+  const askedItemLists = Object.entries(questions).map(([id, { type, instructions, criteria }]) => [
     id,
     type,
     instructions,
     criteria ?? null,
   ]);
-  const digest = sha256(utf8ToBytes(JSON.stringify(asked)));
+  const digest = sha256(utf8ToBytes(JSON.stringify(askedItemLists)));
   return btoa(String.fromCharCode(...digest))
     .replaceAll("+", "-")
     .replaceAll("/", "_")

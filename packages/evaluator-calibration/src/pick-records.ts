@@ -35,21 +35,21 @@ export function pickRecords(
   // `drawRecords` takes the numbers of the seed itself.
   const random = seededRandom(seed + 1);
   const { question } = column;
-  const members = membersOf(column.ids, clusters);
-  const taken = drawRecords(column, { budget: Infinity, seed, clusters });
-  const strata = strataOf(column, taken);
+  const members = mapMembers(column.ids, clusters);
+  const takenNames = drawRecords(column, { budget: Infinity, seed, clusters });
+  const strata = toStrata(column, takenNames);
   const drawnOf = allocate(strata, budget);
-  const picked = strata.flatMap(({ ids }, index) => {
+  const pickedItems = strata.flatMap(({ ids }, index) => {
     const size = drawnOf[index] as number;
     // Once more: in the first order, large clusters are early.
     return shuffle(ids, random)
       .slice(0, size)
       .map((id) => {
-        const own = members.get(clusterOf(id, clusters)) ?? [id];
+        const own = members.get(toCluster(id, clusters)) ?? [id];
         return { id, question, drawn: size / ids.length / own.length };
       });
   });
-  return shuffle(picked, random);
+  return shuffle(pickedItems, random);
 }
 
 /**
@@ -60,8 +60,8 @@ export function drawRecords(
   { ids }: Pick<AnswerColumn, "ids">,
   { budget, seed = DEFAULT_SEED, clusters = new Map() }: DrawOptions,
 ): string[] {
-  const shuffled = shuffle(ids.toSorted(), seededRandom(seed));
-  return Array.from(membersOf(shuffled, clusters).values(), ([first = ""]) => first).slice(
+  const shuffledNames = shuffle(ids.toSorted(), seededRandom(seed));
+  return Array.from(mapMembers(shuffledNames, clusters).values(), ([first = ""]) => first).slice(
     0,
     budget,
   );
@@ -69,12 +69,12 @@ export function drawRecords(
 
 type Clusters = NonNullable<DrawOptions["clusters"]>;
 
-function membersOf(ids: readonly string[], clusters: Clusters): Map<string, string[]> {
-  return Map.groupBy(ids, (id) => clusterOf(id, clusters));
+function mapMembers(ids: readonly string[], clusters: Clusters): Map<string, string[]> {
+  return Map.groupBy(ids, (id) => toCluster(id, clusters));
 }
 
 /** Returns a name for the cluster of a record; without one it is its own. */
-function clusterOf(id: string, clusters: Clusters): string {
+function toCluster(id: string, clusters: Clusters): string {
   return JSON.stringify(clusters.get(id) ?? [id]);
 }
 
@@ -84,13 +84,13 @@ const lowestHundredths: Record<Form, (options: number) => number> = {
   distribution: (options) => Math.floor(100 / options),
 };
 
-function strataOf(column: AnswerColumn, taken: readonly string[]) {
+function toStrata(column: AnswerColumn, takenNames: readonly string[]) {
   const { form, ids, options } = column;
   const p = topAnswers(column).probability;
   const lowest = lowestHundredths[form](options.length);
   const step = (101 - lowest) / MOST_STRATA;
   const strata = Map.groupBy(
-    taken.map((id) => column.rowOf(id) as number),
+    takenNames.map((id) => column.rowOf(id) as number),
     (row) => Math.max(0, Math.floor((toHundredths(p[row] as number) - lowest) / step)),
   );
   return [...strata]
@@ -98,26 +98,26 @@ function strataOf(column: AnswerColumn, taken: readonly string[]) {
     .map(([, rows]) => {
       const mean = rows.reduce((sum, row) => sum + (p[row] as number), 0) / rows.length;
       // √(p (1 − p)) of the mean; a printed 0 or 1 has an error of up to half a printed unit.
-      const spread = Math.sqrt(Math.max(mean * (1 - mean), 0.005 * 0.995));
-      return { ids: rows.map((row) => ids[row] as string), spread };
+      const spreadWidth = Math.sqrt(Math.max(mean * (1 - mean), 0.005 * 0.995));
+      return { ids: rows.map((row) => ids[row] as string), spread: spreadWidth };
     });
 }
 
 /** Neyman's allocation: in proportion to size times spread, at least 2 and at most all of each. */
-function allocate(strata: ReturnType<typeof strataOf>, budget: number): number[] {
+function allocate(strata: ReturnType<typeof toStrata>, budget: number): number[] {
   const sizes = strata.map(({ ids }) => Math.min(LEAST_OF_STRATUM, ids.length));
-  let left = budget - sizes.reduce((sum, size) => sum + size, 0);
-  while (left > 0) {
+  let remainingCount = budget - sizes.reduce((sum, size) => sum + size, 0);
+  while (remainingCount > 0) {
     // The next record is from the stratum that is farthest below its share.
-    const wants = strata.map(({ ids, spread }, i) => {
+    const wants = strata.map(({ ids, spread: spreadWidth }, i) => {
       const size = sizes[i] as number;
-      return size < ids.length ? (ids.length * spread) / (size + 0.5) : 0;
+      return size < ids.length ? (ids.length * spreadWidth) / (size + 0.5) : 0;
     });
     const most = Math.max(...wants);
     if (most === 0) break;
     const next = wants.indexOf(most);
     sizes[next] = (sizes[next] as number) + 1;
-    left -= 1;
+    remainingCount -= 1;
   }
   return sizes;
 }

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { corpCurve, learnThenTest } from "./index.ts";
 import { DEFAULT_SEED } from "./math/random.ts";
-import { applyRecalibration, fitOf } from "./recalibration.ts";
+import { applyRecalibration, toFit } from "./recalibration.ts";
 import { compareReleases } from "./report/compare-releases.ts";
 import { scoreRows } from "./report/score-report.ts";
 import { brierScore, logLoss, rocAuc, spiegelhalter } from "./scores/probability-scores.ts";
@@ -70,7 +70,7 @@ test("the curve and the isotonic fit never descend, and have one point a value",
       const heights = points.map((point) => point.observed);
       expect(values).toEqual([...new Set(p)].toSorted((one, other) => one - other));
       expect(heights).toEqual(heights.toSorted((one, other) => one - other));
-      const fit = fitOf("isotonic", { table: { width: 1, values: p }, truth });
+      const fit = toFit("isotonic", { table: { width: 1, values: p }, truth });
       for (const [i, value] of values.entries()) {
         const [at] = applyRecalibration([value], fit);
         expect(at).toBeCloseTo(heights[i] ?? Number.NaN, 12);
@@ -113,8 +113,8 @@ function figuresOf(rows: readonly (readonly [number, number, number])[]) {
     promise: learnThenTest(p, truth, { maxRisk: 0.4, confidence: 0.8 }),
     weightedPromise: learnThenTest(p, truth, { maxRisk: 0.4, confidence: 0.8, weights }),
     cost: costOf({ p, truth }, { falseAct: 5, missedAct: 1 }),
-    line: fitOf("logistic", { table: { width: 1, values: p }, truth }).parameters,
-    temperature: fitOf("temperature", {
+    line: toFit("logistic", { table: { width: 1, values: p }, truth }).parameters,
+    temperature: toFit("temperature", {
       table: { width: 2, values: Float64Array.from(p.flatMap((value) => [value, 1 - value])) },
       truth,
     }).parameters,
@@ -140,7 +140,7 @@ test("a weight is as good as so many rows", () => {
           logLoss(given.p, given.truth, options).value,
           curve.miscalibration,
           calibrationErrorOf(given).equalWidth,
-          lineAt(0.4, fitOf("logistic", { table, truth: given.truth, ...options })),
+          lineAt(0.4, toFit("logistic", { table, truth: given.truth, ...options })),
           costOf(given, { falseAct: 2, missedAct: 3 }).cost,
         ];
       };
@@ -194,7 +194,7 @@ test("recalibrated values keep their order, and rows of a choice their sum and t
       fc.double({ min: 0.25, max: 10, noNaN: true }),
       (rows, heat) => {
         const { p, truth } = columns(rows);
-        const line = fitOf("logistic", { table: { width: 1, values: p }, truth });
+        const line = toFit("logistic", { table: { width: 1, values: p }, truth });
         const step = lineAt(0.8, line) - lineAt(0.3, line);
         expect(step * Math.sign(line.parameters.slope)).toBeGreaterThanOrEqual(0);
         const row = [0.62, 0.3, 0.08, 0];

@@ -20,21 +20,23 @@ type FittedRows = Weighted & { readonly table: ProbabilityTable; readonly truth:
 /** How a kind of recalibration is fitted, and applied to the printed probabilities of one row. */
 interface Recalibrator<TParameters> {
   readonly fit: (rows: FittedRows) => TParameters;
-  readonly apply: (printed: readonly number[], parameters: TParameters) => number[];
+  readonly apply: (printedValues: readonly number[], parameters: TParameters) => number[];
 }
 
 const recalibrators: { [TKind in Kind]: Recalibrator<Fit<TKind>["parameters"]> } = {
   /** The logistic regression of truth on the log odds of p: a line. */
   logistic: {
     fit: ({ table, truth, weights }) => fitLine(poolRows(table.values, truth, weights)),
-    apply: (printed, { intercept, slope }) =>
-      printed.map((p) => 1 / (1 + Math.exp(-intercept - slope * logOdds(p)))),
+    apply: (printedValues, { intercept, slope }) =>
+      printedValues.map((p) => 1 / (1 + Math.exp(-intercept - slope * logOdds(p)))),
   },
   /** The softmax of ln max(p, 0.005) / temperature, at the temperature with the lowest log loss. */
   temperature: {
     fit: (rows) => ({ temperature: fitTemperature(rows) }),
-    apply(printed, { temperature }) {
-      const powers = printed.map((p) => Math.max(p, HALF_A_PRINTED_UNIT) ** (1 / temperature));
+    apply(printedValues, { temperature }) {
+      const powers = printedValues.map(
+        (p) => Math.max(p, HALF_A_PRINTED_UNIT) ** (1 / temperature),
+      );
       const sum = powers.reduce((total, power) => total + power, 0);
       return powers.map((power) => power / sum);
     },
@@ -43,20 +45,23 @@ const recalibrators: { [TKind in Kind]: Recalibrator<Fit<TKind>["parameters"]> }
   isotonic: {
     fit({ table, truth, weights }) {
       const pool = poolRows(table.values, truth, weights);
-      const fitted = monotoneMeans(pool.positives, pool.weights);
+      const fittedValues = monotoneMeans(pool.positives, pool.weights);
       // Inside a flat stretch no point is needed.
       const isEdge = (_: number, i: number) =>
-        fitted[i] !== fitted[i - 1] || fitted[i] !== fitted[i + 1];
-      return { x: Array.from(pool.values.filter(isEdge)), y: Array.from(fitted.filter(isEdge)) };
+        fittedValues[i] !== fittedValues[i - 1] || fittedValues[i] !== fittedValues[i + 1];
+      return {
+        x: Array.from(pool.values.filter(isEdge)),
+        y: Array.from(fittedValues.filter(isEdge)),
+      };
     },
-    apply: (printed, { x, y }) =>
-      printed.map((p) => {
+    apply: (printedValues, { x, y }) =>
+      printedValues.map((p) => {
         const above = x.findIndex((value) => value >= p);
         if (above === -1) return y.at(-1) ?? Number.NaN;
         const [right, high] = [x[above] as number, y[above] as number];
         if (above === 0 || right === p) return high;
-        const [left, low] = [x[above - 1] as number, y[above - 1] as number];
-        return low + ((high - low) * (p - left)) / (right - left);
+        const [remainingCount, low] = [x[above - 1] as number, y[above - 1] as number];
+        return low + ((high - low) * (p - remainingCount)) / (right - remainingCount);
       }),
   },
 };
@@ -68,23 +73,26 @@ export const recalibrationsOf: Readonly<Record<Form, readonly Kind[]>> = {
 };
 
 /** Returns the recalibration of a kind that fits labelled rows best. */
-export function fitOf<TKind extends Kind>(kind: TKind, rows: FittedRows): Fit<TKind> {
+export function toFit<TKind extends Kind>(kind: TKind, rows: FittedRows): Fit<TKind> {
   const fit = { kind, parameters: recalibrators[kind].fit(rows) } as Recalibration;
   return fit as Fit<TKind>;
 }
 
 /** Returns recalibrated probabilities: one for each option or level, or those of yes in a list. */
 export function applyRecalibration(
-  printed: Numbers,
+  printedValues: Numbers,
   { kind, parameters }: Recalibration,
 ): number[] {
-  return (recalibrators[kind] as Recalibrator<unknown>).apply(Array.from(printed), parameters);
+  return (recalibrators[kind] as Recalibrator<unknown>).apply(
+    Array.from(printedValues),
+    parameters,
+  );
 }
 
 /** Returns the log odds of a probability, clipped at half a printed unit. */
 function logOdds(p: number): number {
-  const clipped = Math.min(Math.max(p, HALF_A_PRINTED_UNIT), 1 - HALF_A_PRINTED_UNIT);
-  return Math.log(clipped / (1 - clipped));
+  const clippedCount = Math.min(Math.max(p, HALF_A_PRINTED_UNIT), 1 - HALF_A_PRINTED_UNIT);
+  return Math.log(clippedCount / (1 - clippedCount));
 }
 
 type Line = Fit<"logistic">["parameters"];
@@ -97,7 +105,7 @@ function fitLine(pool: Pool): Line {
   const odds = pool.values.map(logOdds);
   // One value does not determine a slope.
   let fit: Line = { intercept: 0, slope: odds.some((x) => x !== odds[0]) ? 1 : 0 };
-  let loss = lossOf(fit, pool, odds);
+  let loss = computeLoss(fit, pool, odds);
   for (let round = 0; round < 200; round += 1) {
     const step = newtonStep(fit, pool, odds);
     let next = fit;
@@ -107,17 +115,17 @@ function fitLine(pool: Pool): Line {
         intercept: fit.intercept + share * step.intercept,
         slope: fit.slope + share * step.slope,
       };
-      nextLoss = lossOf(next, pool, odds);
+      nextLoss = computeLoss(next, pool, odds);
     }
     if (!(nextLoss <= loss)) break;
-    const moved = Math.abs(next.intercept - fit.intercept) + Math.abs(next.slope - fit.slope);
+    const movedCount = Math.abs(next.intercept - fit.intercept) + Math.abs(next.slope - fit.slope);
     [fit, loss] = [next, nextLoss];
-    if (moved < 1e-14 * (1 + Math.abs(fit.slope)) || Math.abs(fit.slope) > STEEPEST) break;
+    if (movedCount < 1e-14 * (1 + Math.abs(fit.slope)) || Math.abs(fit.slope) > STEEPEST) break;
   }
   return fit;
 }
 
-function lossOf({ intercept, slope }: Line, pool: Pool, odds: Float64Array): number {
+function computeLoss({ intercept, slope }: Line, pool: Pool, odds: Float64Array): number {
   let loss = 0;
   for (let i = 0; i < odds.length; i += 1) {
     const x = intercept + slope * (odds[i] as number);
@@ -165,10 +173,10 @@ function fitTemperature(rows: FittedRows): number {
     if (newton > low && newton < high) next = newton;
     else if (newton >= high && high === most) next = high;
     else if (newton <= low && low === least) next = low;
-    const moved = Math.abs(next - beta);
+    const movedCount = Math.abs(next - beta);
     beta = next;
     // A step of Newton's doubles the digits that are right: the next would move the last one.
-    if (moved < 1e-10 * beta) break;
+    if (movedCount < 1e-10 * beta) break;
   }
   return 1 / beta;
 }
@@ -180,12 +188,12 @@ function lossSlopes({ table: { width, values }, truth, weights }: FittedRows) {
   const indexOf = new Map(distinct.map((value, index) => [value, index]));
   const indices = Uint32Array.from(values, (value) => indexOf.get(value) as number);
   const logs = Float64Array.from(distinct, (p) => Math.log(Math.max(p, HALF_A_PRINTED_UNIT)));
-  const weightOf = (row: number) => (weights === undefined ? 1 : (weights[row] as number));
+  const toWeight = (row: number) => (weights === undefined ? 1 : (weights[row] as number));
   let [total, trueLog] = [0, 0];
   for (let row = 0; row < truth.length; row += 1) {
     const index = indices[row * width + (truth[row] as number)] as number;
-    total += weightOf(row);
-    trueLog += weightOf(row) * (logs[index] as number);
+    total += toWeight(row);
+    trueLog += toWeight(row) * (logs[index] as number);
   }
   trueLog /= total;
   return (beta: number): { slope: number; curve: number } => {
@@ -202,8 +210,8 @@ function lossSlopes({ table: { width, values }, truth, weights }: FittedRows) {
         square += seconds[index] as number;
       }
       mean /= sum;
-      slope += weightOf(row) * mean;
-      curve += weightOf(row) * (square / sum - mean * mean);
+      slope += toWeight(row) * mean;
+      curve += toWeight(row) * (square / sum - mean * mean);
     }
     return { slope: slope / total - trueLog, curve: curve / total };
   };

@@ -3,13 +3,13 @@ import { checkThresholds, type ThresholdTest } from "evaluator-calibration/stati
 import { type JoinedColumn, toLabelledRows } from "evaluator-calibration/reports";
 import { CliError, type CliContext, paintVerdicts, printable } from "evaluator-kit";
 import { printCounted } from "evaluator-runs/source";
-import { exitCodeOf } from "./check.ts";
+import { computeExitCode } from "./check.ts";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
 import { readActs } from "./read-acts.ts";
-import { fieldsOf, readArtifact } from "./read-files.ts";
+import { listFields, readArtifact } from "./read-files.ts";
 import { describeRisk, NO_FAIR_DRAW } from "./report/check-sentences.ts";
-import { count } from "./report/sentences.ts";
+import { count } from "./report/numbers.ts";
 
 type ActColumn = Awaited<ReturnType<typeof readActs>>["columns"][number];
 type AuditOptions = ReportOptions<"audit">;
@@ -18,29 +18,31 @@ type AuditOptions = ReportOptions<"audit">;
 export async function audit(name: string, options: AuditOptions, context: CliContext) {
   const { question: questions } = options;
   const labels = await readLabels(options.labels, context);
-  const ids = new Set(labels.records.map(({ value }) => String(fieldsOf(value)["id"])));
+  const ids = new Set(labels.records.map(({ value }) => String(listFields(value)["id"])));
   const table = await readActs(name, context, (id) => ids.has(id));
   const columns = table.columns.filter(({ question }) => questions?.includes(question) ?? true);
   const artifacts = await readArtifacts(options, columns, context);
   const { join, notes } = joinNewLabels(table, { ...options, questions, labels, artifacts });
   const tests = columns.flatMap((column) => {
-    const joined = join.columns.find((one) => one.column === column);
-    return promiseTests(column, joined);
+    const joinedColumn = join.columns.find((one) => one.column === column);
+    return promiseTests(column, joinedColumn);
   });
   // The lines of a call share its doubt.
   const checks = checkThresholds(tests.map(({ test }) => test));
   const audits = checks.map((check, at) => toAudit(tests[at] as (typeof tests)[number], check));
   const counts = table.questions.map((question) => join.countsOf(question));
-  const left = counts.reduce((sum, { labelledWithoutAnswer: n }) => sum + n, 0);
+  const remainingCount = counts.reduce((sum, { labelledWithoutAnswer: n }) => sum + n, 0);
   const rest =
-    left === 0 ? [] : [`Left out: ${printCounted(left, "label")} of records without an act.`];
+    remainingCount === 0
+      ? []
+      : [`Left out: ${printCounted(remainingCount, "label")} of records without an act.`];
   const unfair = checks.some(({ verdict }) => verdict === "no fair draw") ? [NO_FAIR_DRAW] : [];
   for (const note of [...notes, ...rest, ...unfair]) context.stderr.write(`${note}\n`);
   const isJson = options.json === true;
   context.stdout.write(
     isJson ? `${JSON.stringify(audits, null, 2)}\n` : paintVerdicts(describe(audits), context),
   );
-  context.exitCode = exitCodeOf(audits);
+  context.exitCode = computeExitCode(audits);
 }
 
 /** Reads the calibrations that are given. @throws CliError if no act rests on one of them. */
@@ -60,21 +62,26 @@ async function readArtifacts(
   return await Promise.all(read);
 }
 
-function promiseTests(column: ActColumn, joined: JoinedColumn | undefined) {
+function promiseTests(column: ActColumn, joinedColumn: JoinedColumn | undefined) {
   const { question, source, acts, promises, isOfOptions } = column;
-  return [...promises].slice(0, isOfOptions ? 1 : 2).map(([act, { evidence, printed }]) => {
-    const isTaken = (id: string) => isOfOptions || acts[column.rowOf(id) as number] === act;
-    const none = { p: [], cameTrue: [] };
-    const rows = joined === undefined ? none : toLabelledRows(joined, isTaken).tested;
-    // Each value is how sure the answer is of its act, whichever it is.
-    const { threshold, maxRisk, confidence } = evidence;
-    const bound = { threshold, maxRisk, confidence };
-    const locked = { ...bound, question, action: "yes", n: 0, wrong: 0 } as const;
-    const all = isOfOptions ? [...promises.values()].flatMap((one) => one.printed) : printed;
-    const test: ThresholdTest = { locked, rows, all };
-    const about = { artifact: source.modelId ?? "", question, action: isOfOptions ? "top" : act };
-    return { about: Object.assign(about, bound), test };
-  });
+  return [...promises]
+    .slice(0, isOfOptions ? 1 : 2)
+    .map(([act, { evidence, printed: printedValues }]) => {
+      const isTaken = (id: string) => isOfOptions || acts[column.rowOf(id) as number] === act;
+      const none = { p: [], cameTrue: [] };
+      const rows =
+        joinedColumn === undefined ? none : toLabelledRows(joinedColumn, isTaken).testedRows;
+      // Each value is how sure the answer is of its act, whichever it is.
+      const { threshold, maxRisk, confidence } = evidence;
+      const bound = { threshold, maxRisk, confidence };
+      const lockedThreshold = { ...bound, question, action: "yes", n: 0, wrong: 0 } as const;
+      const all = isOfOptions
+        ? [...promises.values()].flatMap((one) => one.printed)
+        : printedValues;
+      const test: ThresholdTest = { locked: lockedThreshold, rows, all };
+      const about = { artifact: source.modelId ?? "", question, action: isOfOptions ? "top" : act };
+      return { about: Object.assign(about, bound), test };
+    });
 }
 
 function toAudit(
@@ -89,8 +96,8 @@ function describe(audits: readonly ReturnType<typeof toAudit>[]): string {
   const lines = audits.map((audit) => {
     const { artifact, question, action, verdict, n, wrong } = audit;
     const by = hasSeveral ? ` (calibration ${artifact})` : "";
-    const kept = verdict === "holds" ? "kept" : verdict;
-    return printable`${question} ${action}${by}: ${kept}, ${count(wrong)} wrong of ${count(n)} ${describeRisk(audit)}`;
+    const keptText = verdict === "holds" ? "kept" : verdict;
+    return printable`${question} ${action}${by}: ${keptText}, ${count(wrong)} wrong of ${count(n)} ${describeRisk(audit)}`;
   });
   return `${lines.join("\n")}\n`;
 }

@@ -49,8 +49,8 @@ export async function check(name: string, options: CheckOptions, context: CliCon
   // Labels may hold their answers.
   const { table } = await readAnswers(options.answers ?? [options.labels], options, context);
   const labels = await readLabels(options.labels, context);
-  const found = joinNewLabels(table, { ...options, labels, artifacts: [artifact] });
-  const columns = found.join.columns.filter(({ column }) =>
+  const foundEntry = joinNewLabels(table, { ...options, labels, artifacts: [artifact] });
+  const columns = foundEntry.join.columns.filter(({ column }) =>
     artifact.thresholds.some(({ question }) => question === column.question),
   );
   // A model that was asked again has its own promises.
@@ -62,7 +62,7 @@ export async function check(name: string, options: CheckOptions, context: CliCon
   const checks = await testThresholds(artifact, own, state);
   const isUnfair = checks.some(({ verdict }) => verdict === "no fair draw");
   const notes = [
-    ...found.notes,
+    ...foundEntry.notes,
     ...describeChecks(artifact, state !== null),
     ...(isUnfair ? [NO_FAIR_DRAW] : []),
   ];
@@ -70,7 +70,7 @@ export async function check(name: string, options: CheckOptions, context: CliCon
   if (options.json === true) {
     context.stdout.write(`${JSON.stringify({ notes, checks }, null, 2)}\n`);
   } else context.stdout.write([...notes, paintVerdicts(lines.join("\n"), context), ""].join("\n"));
-  context.exitCode = exitCodeOf(checks);
+  context.exitCode = computeExitCode(checks);
 }
 
 /** @param state - The file of alarms that the rows are added to; null for one test. */
@@ -80,37 +80,44 @@ async function testThresholds(
   state: string | null,
 ): Promise<TestedThreshold[]> {
   if (state !== null) return await addSpotChecks(state, artifact, columns);
-  const tests = artifact.thresholds.flatMap((locked): ThresholdTest[] => {
-    const rows = columns.flatMap((joined) => rowsAbout(locked, joined));
+  const tests = artifact.thresholds.flatMap((lockedThreshold): ThresholdTest[] => {
+    const rows = columns.flatMap((joinedColumn) => rowsAbout(lockedThreshold, joinedColumn));
     // Without a label of the question, no row is at the threshold.
-    if (rows.length === 0) return [{ locked, rows: { p: [], cameTrue: [] }, all: null }];
-    return rows.map((some) => ({ locked, rows: some, all: printedOf(some) }));
+    if (rows.length === 0)
+      return [{ locked: lockedThreshold, rows: { p: [], cameTrue: [] }, all: null }];
+    return rows.map((some) => ({ locked: lockedThreshold, rows: some, all: printedOf(some) }));
   });
   return checkThresholds(tests);
 }
 
 /** Returns the labelled rows that a promise is about: of its question, and if it is of exactly some records, those. */
-function rowsAbout(locked: LockedThreshold, joined: JoinedColumn): LabelledRows["tested"][] {
-  const { column } = joined;
-  if (column.question !== locked.question) return [];
-  return [toLabelledRows(joined, recordsOf(locked, column)).tested];
+function rowsAbout(
+  lockedThreshold: LockedThreshold,
+  joinedColumn: JoinedColumn,
+): LabelledRows["testedRows"][] {
+  const { column } = joinedColumn;
+  if (column.question !== lockedThreshold.question) return [];
+  return [toLabelledRows(joinedColumn, recordsOf(lockedThreshold, column)).testedRows];
 }
 
-const unnamed = "a model that is not named";
+const unnamedText = "a model that is not named";
 
 /** @throws CliError for answers that the thresholds were not promised for. */
-function refuseOthers({ model, questionHash }: CalibrationArtifact, joined: JoinedColumn): void {
-  const { source } = joined.column;
+function refuseOthers(
+  { model, questionHash }: CalibrationArtifact,
+  joinedColumn: JoinedColumn,
+): void {
+  const { source } = joinedColumn.column;
   if (source.modelId === model.id && source.questionHash === questionHash) return;
   const isNamed = source.questionHash !== null && questionHash !== null;
   const problem =
     source.modelId !== model.id
-      ? `are of ${source.modelId ?? unnamed}; the thresholds were promised for ${model.id ?? unnamed}`
+      ? `are of ${source.modelId ?? unnamedText}; the thresholds were promised for ${model.id ?? unnamedText}`
       : isNamed
         ? "are to other questions than the thresholds were promised for"
         : `and the calibration may be of different questions: only ${questionHash === null ? "the answers name" : "the calibration names"} them by a question hash`;
   throw new CliError(
-    printable`The answers of ${printCounted(joined.rows.length, "label")} ${problem}. Check answers of the same model to the same questions, or calibrate again.`,
+    printable`The answers of ${printCounted(joinedColumn.rows.length, "label")} ${problem}. Check answers of the same model to the same questions, or calibrate again.`,
   );
 }
 
@@ -126,7 +133,7 @@ function* describeChecks({ questionHash, thresholds }: CalibrationArtifact, isRu
 }
 
 /** Returns the exit code of promises that were tested again. */
-export function exitCodeOf(checks: readonly Pick<TestedThreshold, "verdict">[]): number {
+export function computeExitCode(checks: readonly Pick<TestedThreshold, "verdict">[]): number {
   const verdicts = new Set(checks.map(({ verdict }) => verdict));
   if (verdicts.has("broken") || verdicts.has("alarm")) return exitCodes.failed;
   const isOpen = verdicts.has("not enough labels") || verdicts.has("no fair draw");
@@ -153,23 +160,30 @@ async function addSpotChecks(
   artifact: CalibrationArtifact,
   columns: readonly JoinedColumn[],
 ): Promise<TestedThreshold[]> {
-  const taken = printable`${path} is in use by another check; wait for its end and run again.`;
-  const unlock = lockBeside(path, { taken, advice });
+  const takenText = printable`${path} is in use by another check; wait for its end and run again.`;
+  const unlock = lockBeside(path, { taken: takenText, advice });
   try {
     const parse = (text: string) => openAlarms(artifact, text);
     const isNew = !existsSync(path);
     const alarms = isNew ? openAlarms(artifact) : await readParsedFile(path, { parse, advice });
     const isUnfair = alarms.map((alarm) =>
       columns
-        .flatMap((joined) => rowsAbout(alarm.locked, joined))
+        .flatMap((joinedColumn) => rowsAbout(alarm.locked, joinedColumn))
         .map((rows) => addRows(alarm, rows))
         .includes(false),
     );
     await writeAlarms(path, artifact, alarms);
-    return alarms.map(({ locked, needed, alarm }, at) => {
+    return alarms.map(({ locked: lockedThreshold, needed: neededCount, alarm }, at) => {
       const { n, wrong, evidence, alarm: isAlarm } = alarm.toJSON();
       const silent = isUnfair[at] === true ? ("no fair draw" as const) : ("no alarm" as const);
-      return { locked, n, wrong, evidence, needed, verdict: isAlarm ? "alarm" : silent };
+      return {
+        locked: lockedThreshold,
+        n,
+        wrong,
+        evidence,
+        needed: neededCount,
+        verdict: isAlarm ? "alarm" : silent,
+      };
     });
   } finally {
     unlock();
@@ -177,27 +191,37 @@ async function addSpotChecks(
 }
 
 function openAlarms(artifact: CalibrationArtifact, text?: string) {
-  const saved = text === undefined ? null : (parseJson(text) as SavedAlarms | null);
-  if (text !== undefined && saved?.artifact !== artifactHash(artifact)) {
+  const savedAlarms = text === undefined ? null : (parseJson(text) as SavedAlarms | null);
+  if (text !== undefined && savedAlarms?.artifact !== artifactHash(artifact)) {
     throw new Error("holds no alarms of this calibration");
   }
-  return artifact.thresholds.map((locked, at) => {
+  return artifact.thresholds.map((lockedThreshold, at) => {
     // All alarms of a file share the chance of a false one.
-    const needed = Math.ceil(artifact.thresholds.length / (1 - locked.confidence) - 1e-9);
-    const bound = { maxRisk: locked.maxRisk, confidence: 1 - 1 / needed };
-    const { ids, alarm } = saved?.alarms[at] ?? {};
-    return { locked, needed, ids: new Set(ids), alarm: createRiskAlarm(bound, alarm) };
+    const neededCount = Math.ceil(
+      artifact.thresholds.length / (1 - lockedThreshold.confidence) - 1e-9,
+    );
+    const bound = { maxRisk: lockedThreshold.maxRisk, confidence: 1 - 1 / neededCount };
+    const { ids, alarm } = savedAlarms?.alarms[at] ?? {};
+    return {
+      locked: lockedThreshold,
+      needed: neededCount,
+      ids: new Set(ids),
+      alarm: createRiskAlarm(bound, alarm),
+    };
   });
 }
 
 type Alarm = ReturnType<typeof openAlarms>[number];
 
 /** Adds new labels of a question; adds none and returns false if they are no fair draw of the acts. */
-function addRows({ locked, ids, alarm }: Alarm, rows: LabelledRows["tested"]): boolean {
-  if (!isFairTest({ locked, rows, all: printedOf(rows) })) return false;
+function addRows(
+  { locked: lockedThreshold, ids, alarm }: Alarm,
+  rows: LabelledRows["testedRows"],
+): boolean {
+  if (!isFairTest({ locked: lockedThreshold, rows, all: printedOf(rows) })) return false;
   const fresh = rows.ids.flatMap((id, at) => {
     const row = { p: rows.p.slice(at, at + 1), cameTrue: rows.cameTrue.slice(at, at + 1) };
-    const { n, wrong } = checkThreshold(locked, row);
+    const { n, wrong } = checkThreshold(lockedThreshold, row);
     const hash = hashOfId(id);
     if (n === 0 || ids.has(hash)) return [];
     return [{ hash, isWrong: wrong === 1, weight: rows.weights?.[at] ?? 1 }];
@@ -211,10 +235,14 @@ function addRows({ locked, ids, alarm }: Alarm, rows: LabelledRows["tested"]): b
   return true;
 }
 
-async function writeAlarms(path: string, artifact: CalibrationArtifact, opened: readonly Alarm[]) {
-  const alarms = opened.map(({ locked: { question, action, threshold }, ids, alarm }) => {
+async function writeAlarms(
+  path: string,
+  artifact: CalibrationArtifact,
+  openedAlarms: readonly Alarm[],
+) {
+  const alarms = openedAlarms.map(({ locked: { question, action, threshold }, ids, alarm }) => {
     return { question, action, threshold, ids: [...ids], alarm: alarm.toJSON() };
   });
-  const saved: SavedAlarms = { artifact: artifactHash(artifact), alarms };
-  await writePrivateFile(path, `${JSON.stringify(saved)}\n`, advice);
+  const savedAlarms: SavedAlarms = { artifact: artifactHash(artifact), alarms };
+  await writePrivateFile(path, `${JSON.stringify(savedAlarms)}\n`, advice);
 }

@@ -20,7 +20,8 @@ import { printCounted } from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { readAnswers, readArtifact, readRecords } from "./read-files.ts";
 import { describeCheck } from "./report/check-sentences.ts";
-import { nameSource, signed } from "./report/sentences.ts";
+import { signed } from "./report/numbers.ts";
+import { nameSource } from "./report/sentences.ts";
 
 type DriftOptions = ReportOptions<"drift">;
 
@@ -35,7 +36,7 @@ export async function drift(options: DriftOptions, context: CliContext): Promise
   const joins = await joinLabels([before, after], options, context);
   const artifact = calibration === undefined ? null : await readArtifact(calibration, context);
   const thresholds = artifact?.thresholds ?? [];
-  const pairs = pairsOf(before, after);
+  const pairs = listPairs(before, after);
   const rest = { seed, questions: pairs.length };
   if (thresholds.some(({ these }) => these !== undefined)) {
     const problem = "A promise about exactly some records holds for the answers that were labelled";
@@ -43,13 +44,13 @@ export async function drift(options: DriftOptions, context: CliContext): Promise
   }
   const comparisons = pairs.map((pair) => {
     const [one, other] = pair.map((column, at) =>
-      joins[at]?.columns.find((joined) => joined.column === column),
+      joins[at]?.columns.find((joinedColumn) => joinedColumn.column === column),
     );
-    const labelled =
+    const labelledCounts =
       one === undefined || other === undefined
         ? null
         : compareLabelled(toLabelledRows(one), toLabelledRows(other), { ...rest, thresholds });
-    const comparison = compareReleases(...pair, { ...rest, labelled });
+    const comparison = compareReleases(...pair, { ...rest, labelled: labelledCounts });
     // Other sources of the question, such as recordings among a model's answers.
     const others = [...before.columns, ...after.columns].filter(
       (column) => column.question === comparison.question && !pair.includes(column),
@@ -87,7 +88,7 @@ async function joinLabels(
 type Pair = [before: AnswerColumn, after: AnswerColumn];
 
 /** Pairs the largest sources of each question, since a release is one model. */
-function pairsOf(before: AnswerTable, after: AnswerTable): Pair[] {
+function listPairs(before: AnswerTable, after: AnswerTable): Pair[] {
   const pairs = before.questions.flatMap((question) => {
     const [one, other] = [before.largest(question), after.largest(question)];
     return one === undefined || other === undefined ? [] : [[one, other] satisfies Pair];
@@ -99,13 +100,23 @@ function pairsOf(before: AnswerTable, after: AnswerTable): Pair[] {
 type ReleaseComparison = ReturnType<typeof compareReleases>;
 type LeftAside = Pick<ReleaseComparison["before"], "source" | "n">;
 
-function isBroken({ isChanged, labelled }: ReleaseComparison): boolean {
-  if (labelled === null) return isChanged;
-  return labelled.isWorse || labelled.thresholds.some(({ verdict }) => verdict === "broken");
+function isBroken({ isChanged, labelled: labelledCounts }: ReleaseComparison): boolean {
+  if (labelledCounts === null) return isChanged;
+  return (
+    labelledCounts.isWorse || labelledCounts.thresholds.some(({ verdict }) => verdict === "broken")
+  );
 }
 
 function describe(comparison: ReleaseComparison & { leftAside: LeftAside[] }) {
-  const { question, before, after, stability, kolmogorovSmirnov, flips, labelled } = comparison;
+  const {
+    question,
+    before,
+    after,
+    stability,
+    kolmogorovSmirnov,
+    flips,
+    labelled: labelledCounts,
+  } = comparison;
   const lines = [
     `${question}: ${comparison.isChanged ? "changed" : "no change shown"}.`,
     `  before   ${nameSource(before.source)}, ${printCounted(before.n, "answer")}`,
@@ -119,12 +130,12 @@ function describe(comparison: ReleaseComparison & { leftAside: LeftAside[] }) {
       ? "  flipped  the releases share no record"
       : `  flipped  ${flips.n} of ${flips.of} (${percentRange(flips)})`,
   ];
-  if (labelled !== null) {
-    const { brierDifference: difference } = labelled;
+  if (labelledCounts !== null) {
+    const { brierDifference: difference } = labelledCounts;
     lines.push(
-      `  labelled ${labelled.n}: only before right ${labelled.onlyBeforeRight}, only after right ${labelled.onlyAfterRight} (${printPValue(labelled.pValue)})`,
+      `  labelled ${labelledCounts.n}: only before right ${labelledCounts.onlyBeforeRight}, only after right ${labelledCounts.onlyAfterRight} (${printPValue(labelledCounts.pValue)})`,
       `  Brier    ${signed(difference.mean)} (${signed(difference.low)} to ${signed(difference.high)}); above 0 the second release is worse`,
-      ...labelled.thresholds.map((locked) => `  ${describeCheck(locked)}`),
+      ...labelledCounts.thresholds.map((lockedThreshold) => `  ${describeCheck(lockedThreshold)}`),
     );
   }
   return `${lines.map((line) => printable`${line}`).join("\n")}\n`;

@@ -3,7 +3,7 @@ import { printCounted } from "evaluator-runs/source";
 import type { CalibrationArtifact } from "evaluator-calibration";
 import { type InputRecord, type JoinOptions, LabelJoin } from "evaluator-calibration/reports";
 import { CliError, type CliContext } from "evaluator-kit";
-import { fieldsOf, hashOfId, readRecords } from "./read-files.ts";
+import { listFields, hashOfId, readRecords } from "./read-files.ts";
 
 type LabelledTable = ConstructorParameters<typeof LabelJoin>[0];
 
@@ -31,19 +31,19 @@ export function joinNewLabels(
   { labels, artifacts, ...options }: NewLabelsOptions,
 ) {
   const join = new LabelJoin(table, options);
-  const made = new Set(artifacts.flatMap(({ fittedOn }) => fittedOn.ids ?? []));
-  let [used, taken] = [0, 0];
+  const madeNames = new Set(artifacts.flatMap(({ fittedOn }) => fittedOn.ids ?? []));
+  let [used, takenCount] = [0, 0];
   for (const record of labels.records) {
     // A label with `draw` was drawn for a promise.
-    const { id, draw } = fieldsOf(record.value);
-    if (draw != null || (made.size > 0 && made.has(hashOfId(String(id))))) used += 1;
+    const { id, draw } = listFields(record.value);
+    if (draw != null || (madeNames.size > 0 && madeNames.has(hashOfId(String(id))))) used += 1;
     else {
-      taken += 1;
+      takenCount += 1;
       join.add(record, labels.name);
     }
   }
   const isSame = artifacts.some(({ fittedOn }) => fittedOn.hash === labels.sha256);
-  if (isSame || (used > 0 && taken === 0)) {
+  if (isSame || (used > 0 && takenCount === 0)) {
     const problem = "These labels made the promise, so they cannot test it.";
     throw new CliError(`${problem} Label other records of the same model and questions.`);
   }
@@ -51,9 +51,11 @@ export function joinNewLabels(
 }
 
 function* describe(join: LabelJoin, used: number, artifacts: readonly CalibrationArtifact[]) {
-  const skipped = join.columns.flatMap(({ truth }) => truth).filter((truth) => truth < 0).length;
-  if (skipped > 0)
-    yield `Skipped, or labelers tie: ${printCounted(skipped, "label")}, which count as wrong.`;
+  const skippedCount = join.columns
+    .flatMap(({ truth }) => truth)
+    .filter((truth) => truth < 0).length;
+  if (skippedCount > 0)
+    yield `Skipped, or labelers tie: ${printCounted(skippedCount, "label")}, which count as wrong.`;
   if (join.blank > 0) yield describeBlank(join.blank);
   if (used > 0) yield `Left out: ${printCounted(used, "label")} that made the promise.`;
   for (const { fittedOn } of artifacts) {

@@ -42,23 +42,25 @@ async function drawAnswers(names: readonly string[], options: PickOptions, conte
     : await drawForPromise(table, options, context);
 }
 
-function drawActs(table: LabelledTable, { budget, seed, ...chosen }: PickOptions) {
-  const { ids, question } = chooseColumn(table, chosen);
-  const taken = drawRecords({ ids }, { budget, seed });
-  const drawn = Number((taken.length / ids.length).toPrecision(12));
-  const rows = taken.map((id) => ({ id, question, truth: null, drawn }));
+function drawActs(table: LabelledTable, { budget, seed, ...chosenEntry }: PickOptions) {
+  const { ids, question } = chooseColumn(table, chosenEntry);
+  const takenNames = drawRecords({ ids }, { budget, seed });
+  const drawnCount = Number((takenNames.length / ids.length).toPrecision(12));
+  const rows = takenNames.map((id) => ({ id, question, truth: null, drawn: drawnCount }));
   return { rows, of: ids.length, next: "give the sheet to audit" };
 }
 
-function drawByStrata(table: AnswerTable, { budget, seed, onePer, ...chosen }: PickOptions) {
+function drawByStrata(table: AnswerTable, { budget, seed, onePer, ...chosenEntry }: PickOptions) {
   const { clusters } = table;
-  const column = chooseColumn(table, chosen);
+  const column = chooseColumn(table, chosenEntry);
   if (onePer !== undefined && clusters.size === 0) {
     throw new CliError(printable`No record has a field "${onePer}". Name another with --one-per.`);
   }
-  const rows = pickRecords(column, { budget, seed, clusters }).map(({ drawn, id, question }) => {
-    return { id, question, truth: null, drawn: Number(drawn.toPrecision(12)) };
-  });
+  const rows = pickRecords(column, { budget, seed, clusters }).map(
+    ({ drawn: drawnCount, id, question }) => {
+      return { id, question, truth: null, drawn: Number(drawnCount.toPrecision(12)) };
+    },
+  );
   return { rows, of: column.ids.length, next: "give the sheet to calibrate" };
 }
 
@@ -73,13 +75,13 @@ async function drawForPromise(table: AnswerTable, options: PickOptions, context:
   if (existsSync(path)) {
     await readRecords(name, context, (record) => join.add(record, name));
   }
-  const columnOf = (question: string) => chooseColumn(table, { ...options, question });
-  const wanted = { forPromise, maxRisk, confidence, seed, exactlyThese, columnOf };
-  const { promises } = await openPlan(path, wanted, join);
+  const toColumn = (question: string) => chooseColumn(table, { ...options, question });
+  const wantedParts = { forPromise, maxRisk, confidence, seed, exactlyThese, columnOf: toColumn };
+  const { promises } = await openPlan(path, wantedParts, join);
   const share = Math.ceil(budget / promises.length);
   const rows = promises.flatMap(({ question, next }) => {
-    const drawn = Array.from({ length: share }, next).filter((one) => one !== null);
-    return drawn.map(({ id, draw }) => ({ id, question, truth: null, draw }));
+    const drawnSample = Array.from({ length: share }, next).filter((one) => one !== null);
+    return drawnSample.map(({ id, draw }) => ({ id, question, truth: null, draw }));
   });
   const of = promises.reduce((sum, { draw }) => sum + draw.regionSize, 0);
   return { rows: rows.slice(0, budget), of, next: printable`append the rows to ${name}` };
@@ -91,22 +93,22 @@ function chooseColumn(
   table: LabelledTable,
   { question, model }: Pick<PickOptions, "question" | "model">,
 ): AnswerColumn {
-  const found = table.columns.filter(
+  const foundAnswerColumns = table.columns.filter(
     (column) =>
       (question === undefined || column.question === question) &&
       (model === undefined || column.source.modelId === model),
   );
-  const [first, second] = found;
+  const [first, second] = foundAnswerColumns;
   if (first === undefined) {
-    const known = table.questions.join(", ") || "none";
-    throw new CliError(`No such answers; the questions are ${known}.`);
+    const knownText = table.questions.join(", ") || "none";
+    throw new CliError(`No such answers; the questions are ${knownText}.`);
   }
   if (second === undefined) return first;
-  const questions = new Set(found.map((column) => column.question));
+  const questions = new Set(foundAnswerColumns.map((column) => column.question));
   if (questions.size > 1) {
     throw new UsageError(`Choose one with --question: ${[...questions].join(", ")}.`);
   }
-  const models = found.map(({ source }) => nameSource(source)).join("; ");
+  const models = foundAnswerColumns.map(({ source }) => nameSource(source)).join("; ");
   throw new UsageError(
     `The answers come from several sources (${models}); choose one with --model.`,
   );

@@ -49,9 +49,9 @@ class ActColumn extends AnswerColumn {
       const problem = "is a second act on the same record and question; keep one of them";
       throw new CalibrationInputError(location, problem);
     }
-    const printed = this.promises.get(act)?.printed ?? [];
-    printed.push(evidence.printed);
-    this.promises.set(act, { evidence, printed });
+    const printedValues = this.promises.get(act)?.printed ?? [];
+    printedValues.push(evidence.printed);
+    this.promises.set(act, { evidence, printed: printedValues });
     this.isOfOptions ||= act !== "yes" && act !== "no";
     if (!isWanted) return;
     const { question, source } = this;
@@ -109,14 +109,14 @@ export async function readActs(
 /** @throws CalibrationInputError that names the wrong field. */
 function checkLine(value: unknown, location: SourceLocation): ActLine {
   const line = Object(value) as ActLine;
-  const field = wrongFieldOf(line);
+  const field = findWrongField(line);
   if (field === null) return line;
   const problem = `${field} is missing or wrong; each line is one that act printed`;
   throw new CalibrationInputError(location, problem);
 }
 
 // By hand: a schema takes a second for a million lines.
-function wrongFieldOf({ id, question, act, evidence }: ActLine): string | null {
+function findWrongField({ id, question, act, evidence }: ActLine): string | null {
   if (typeof id !== "string" || id === "") return "id";
   if (typeof question !== "string") return "question";
   if (act === null) return null;

@@ -25,8 +25,8 @@ import { firstAddress, openCatalog, openRuns, openTransport } from "evaluator-ru
 import { tableSource } from "./records/table-source.ts";
 
 /** Returns the names after `--answers`, then the words without an option. */
-export function answerNames(given: readonly string[] = [], more: readonly string[]) {
-  if (given.length > 0) return [...given, ...more];
+export function answerNames(givenNames: readonly string[] = [], more: readonly string[]) {
+  if (givenNames.length > 0) return [...givenNames, ...more];
   throw new UsageError("--answers is missing: a journal, a decision log, or lines of JSON.");
 }
 
@@ -165,7 +165,7 @@ function toInputError(error: CliError, file: string): CalibrationInputError {
 }
 
 /** Returns the fields of a record; none if it is not an object. */
-export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+export function listFields(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? { ...value } : {};
 }
 

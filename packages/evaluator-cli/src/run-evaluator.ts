@@ -25,15 +25,15 @@ export async function runEvaluator(
   machine: CliContext & Partial<typeof runServices>,
 ): Promise<number> {
   const context = { ...runServices, ...machine, source: tableSource, engineOption };
-  const typed = words[0] === "help" ? [...words.slice(1), "--help"] : words;
-  const [name, ...rest] = typed;
+  const typedWords = words[0] === "help" ? [...words.slice(1), "--help"] : words;
+  const [name, ...rest] = typedWords;
   if (name === "emulator") {
     // It declares its own options.
     const { runEmulator } = await import("evaluator-emulator/program");
     return await runEmulator(rest, context, "evaluator-cli emulator");
   }
   try {
-    return await runCommand(createProgram(context), typed, context);
+    return await runCommand(createProgram(context), typedWords, context);
   } catch (error) {
     const { CalibrationInputError } = await import("evaluator-calibration/reports");
     if (!(error instanceof CalibrationInputError)) throw error;
@@ -57,10 +57,10 @@ function createProgram(context: ProgramContext) {
       "after",
       "\nExit codes: 0 done; 1 wrong input, or the result does not hold; 2 some records have no answer;\n3 too few labels.",
     );
-  const typed: TypedWord[] = [];
-  askCommands.ask(program, typed).action(async (options) => {
+  const typedWords: TypedWord[] = [];
+  askCommands.ask(program, typedWords).action(async (options) => {
     const { ask } = await import("./engines/ask.ts");
-    await ask(typed, options, context);
+    await ask(typedWords, options, context);
   });
   addRunCommands(program, context);
   askCommands.mcp(program).action(async (options) => {
@@ -122,20 +122,20 @@ type ServiceOptions = Parameters<Services["openTransport"]>[0];
 /** The services of runs: the typed engine, or the emulator in this process. */
 const runServices: Services = {
   openTransport: async (options) =>
-    options.offline === true ? await openTransport(options) : (await engineOf(options)).transport,
+    options.offline === true ? await openTransport(options) : (await toEngine(options)).transport,
   async openCatalog(options) {
     if (options.offline === true) return null;
-    const { catalogOf } = await import("./engines/engine.ts");
+    const { findCatalog: catalogOf } = await import("./engines/engine.ts");
     // A price is worth a short wait, and no run fails for want of it.
     const limits = { env: options.env, maxRetries: 0, deadlineMs: 3000 };
-    return catalogOf(await engineOf(options), limits);
+    return catalogOf(await toEngine(options), limits);
   },
   openRuns,
-  mayCost: async (options) => options.offline !== true && !(await engineOf(options)).isFree,
+  mayCost: async (options) => options.offline !== true && !(await toEngine(options)).isFree,
 };
 
 // Loaded late: with it the client is loaded, which --help does without.
-async function engineOf({ engine, dryRun, env }: ServiceOptions) {
+async function toEngine({ engine, dryRun, env }: ServiceOptions) {
   const { readEngine } = await import("./engines/engine.ts");
   return readEngine(engine, dryRun === true ? await withoutKeys(env) : env);
 }

@@ -5,9 +5,9 @@ import { type CliContext, printable, toFileError, writeWholeFile } from "evaluat
 /** Creates the folder of --out, and returns its path. @throws CliError if it cannot be created. */
 export async function makeFolder(out: string, { cwd }: CliContext): Promise<string> {
   const folder = resolve(cwd, out);
-  const made = mkdir(folder, { recursive: true });
+  const madePromise = mkdir(folder, { recursive: true });
   // On a read-only disk only the plain call names the reason.
-  await made.catch(() => mkdir(folder)).catch(rethrowAs(folder));
+  await madePromise.catch(() => mkdir(folder)).catch(rethrowAs(folder));
   return folder;
 }
 
@@ -21,18 +21,21 @@ interface Report {
   readonly printed: string | null;
 }
 
-const drawn = new Set(["points", "riskCoverage", "worst"]);
-const short = (name: string, value: unknown) => (drawn.has(name) ? undefined : value);
+const drawnNames = new Set(["points", "riskCoverage", "worst"]);
+const short = (name: string, value: unknown) => (drawnNames.has(name) ? undefined : value);
 
 /** Writes a report's files, for their owner alone, and prints its text and their names. */
-export async function writeReport({ out, files, kept = [], printed }: Report, context: CliContext) {
+export async function writeReport(
+  { out, files, kept: keptNames = [], printed: printedText }: Report,
+  context: CliContext,
+) {
   const folder = await makeFolder(out, context);
   for (const [name, content] of Object.entries(files)) {
     const text = typeof content === "string" ? content : `${JSON.stringify(content, null, 2)}\n`;
     await writeWholeFile(join(folder, name), text, { mode: 0o600 }).catch(rethrowAs(folder));
   }
-  context.stdout.write(printed ?? `${JSON.stringify(files["report.json"], short)}\n`);
-  const names = [...Object.keys(files), ...kept].map((name) => join(out, name)).join(", ");
+  context.stdout.write(printedText ?? `${JSON.stringify(files["report.json"], short)}\n`);
+  const names = [...Object.keys(files), ...keptNames].map((name) => join(out, name)).join(", ");
   context.stderr.write(printable`Wrote ${names}.` + "\n");
 }
 

@@ -5,7 +5,7 @@ import { callLimits, type EvaluatorOptions } from "./evaluator-options.ts";
 import { CallLog, joinHooks, loggerFromEnvironment } from "./logger.ts";
 import { createPacer } from "./pacing/pacer.ts";
 import { requestParser } from "./questions/request.ts";
-import { retryAfterMsOf, type RetryPolicy } from "./retry/retry-policy.ts";
+import { findRetryAfterMs, type RetryPolicy } from "./retry/retry-policy.ts";
 import { transportFromEnvironment } from "./transport-from-environment.ts";
 
 // With ten, 14 of 240,000 calls fail, eight at once at a bucket of 100 a second; with thirty, none.
@@ -20,7 +20,7 @@ export function connect(options: EvaluatorOptions, runtime: Defined<EvaluatorRun
   const { questionLimits = {}, limits = transport.limits ?? {} } = options;
   const pacer = options.pacer ?? createPacer(limits, runtime);
   const { maxRetryAfterMs = Infinity } = options.retry ?? {};
-  const isMeant = (cause: EvaluatorError) => (retryAfterMsOf(cause) ?? 0) > maxRetryAfterMs;
+  const isMeant = (cause: EvaluatorError) => (findRetryAfterMs(cause) ?? 0) > maxRetryAfterMs;
   const policy: RetryPolicy = {
     ...callLimits(options),
     ...runtime,

@@ -66,9 +66,9 @@ class Calls {
   readonly #runtime: Defined<EvaluatorRuntime>;
   readonly #clock: Clock;
   readonly #tracing: Tracing | undefined;
-  #connected: Connection | null = null;
+  #connectedConnection: Connection | null = null;
   #inFlight = 0;
-  #closed: Promise<void> | null = null;
+  #closedPromise: Promise<void> | null = null;
   #onIdle: (() => void) | null = null;
 
   constructor(options: EvaluatorOptions, runtime: Defined<EvaluatorRuntime>) {
@@ -81,11 +81,11 @@ class Calls {
 
   /** @throws ConfigurationError if the environment lacks something. */
   get #connection(): Connection {
-    return (this.#connected ??= connect(this.#options, this.#runtime));
+    return (this.#connectedConnection ??= connect(this.#options, this.#runtime));
   }
 
   async evaluate(
-    given: EvaluationRequest,
+    givenEvaluationRequest: EvaluationRequest,
     context: { readonly chain: readonly Middleware[]; readonly policy?: RetryPolicy },
     options?: EvaluateOptions,
   ): Promise<Evaluation> {
@@ -95,9 +95,9 @@ class Calls {
       const { chain, policy: base = this.#connection.policy } = context;
       const policy = options === undefined ? base : withOptions(base, options, callSchemas.call);
       return this.#connection.log.isSilent
-        ? await this.#ask(given, policy, chain)
+        ? await this.#ask(givenEvaluationRequest, policy, chain)
         : await this.#connection.log.follow(policy.hooks, (hooks) =>
-            this.#ask(given, { ...policy, hooks }, chain),
+            this.#ask(givenEvaluationRequest, { ...policy, hooks }, chain),
           );
     } finally {
       this.#inFlight -= 1;
@@ -133,30 +133,30 @@ class Calls {
   }
 
   close(): Promise<void> {
-    this.#closed ??= this.#closeWhenIdle();
-    return this.#closed;
+    this.#closedPromise ??= this.#closeWhenIdle();
+    return this.#closedPromise;
   }
 
   #checkOpen(): void {
-    if (this.#closed === null) return;
+    if (this.#closedPromise === null) return;
     const message = "The evaluator is closed; make another one with createEvaluator.";
     throw new ConfigurationError(message, { option: "close" });
   }
 
   async #closeWhenIdle(): Promise<void> {
     if (this.#inFlight > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
-    const transport = this.#options.transport ?? this.#connected?.transport;
+    const transport = this.#options.transport ?? this.#connectedConnection?.transport;
     await transport?.close?.();
   }
 
   #ask(
-    given: EvaluationRequest,
+    givenEvaluationRequest: EvaluationRequest,
     policy: RetryPolicy,
     chain: readonly Middleware[],
   ): Promise<Evaluation> {
     policy.signal?.throwIfAborted();
     const { parseRequest, transport } = this.#connection;
-    const request = parseRequest(given);
+    const request = parseRequest(givenEvaluationRequest);
     if (policy.providerOptions !== undefined) checkOptionsFor(transport, policy.providerOptions);
     if (chain.length === 0 && policy.beforeAttempt === undefined)
       return this.#trace(request, policy);
@@ -164,9 +164,12 @@ class Calls {
       request,
       policy,
       transport,
-      estimate: (estimated) => estimateCall(estimated, transport),
-      send: (changed, limited) =>
-        this.#trace(changed === request ? request : parseRequest(changed), limited),
+      estimate: (estimatedEvaluationRequest) => estimateCall(estimatedEvaluationRequest, transport),
+      send: (changedEvaluationRequest, limitedRetryPolicy) =>
+        this.#trace(
+          changedEvaluationRequest === request ? request : parseRequest(changedEvaluationRequest),
+          limitedRetryPolicy,
+        ),
     });
   }
 

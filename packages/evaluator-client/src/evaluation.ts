@@ -2,7 +2,7 @@ import * as z from "zod/mini";
 import type { AnswerRoute } from "./answer-route.ts";
 import { InvalidResponseError, RefusalError } from "./errors.ts";
 import type { ResponseHeaders } from "./http/http-response.ts";
-import { isRecord, quoteName, recordOf, textAt, valueAt } from "./questions/json.ts";
+import { isRecord, quoteName, toRecord, textAt, valueAt } from "./questions/json.ts";
 import {
   type AnswersFor,
   answerSchema,
@@ -35,11 +35,11 @@ export interface Usage {
 
 /** The body of an evaluation response in the gateway's form (contract section 2.3). */
 export const evaluationResponseSchema = z.looseObject({
-  answers: recordOf(answerSchema),
+  answers: toRecord(answerSchema),
   rounding: z.nullish(roundingSchema),
   usage: z.nullish(usageSchema),
   warnings: z.nullish(z.array(z.unknown())),
-  providerMetadata: z.nullish(recordOf(z.unknown())),
+  providerMetadata: z.nullish(toRecord(z.unknown())),
 });
 /** Confidence, 0..1 or null if the service gave none, for questions of the kinds that have one. */
 export type ConfidenceFor<TQuestions extends Questions> = {
@@ -117,10 +117,10 @@ export function checkReply(
   } catch (error) {
     // What was paid for the rest of the answers goes with them.
     if (error instanceof RefusalError) {
-      const confidence = confidenceOf(reply, response, questions);
+      const confidence = toConfidence(reply, response, questions);
       const all = { modelId: reply.modelId, rounding, transport, confidence, warnings };
       const rest = transport === null ? null : all;
-      Object.assign(error, { usage, costUsd: costOf(reply, response), rest });
+      Object.assign(error, { usage, costUsd: toCost(reply, response), rest });
     }
     throw error;
   }
@@ -131,12 +131,12 @@ export function checkReply(
 function toResponse(body: unknown): EvaluationResponse {
   // Ten times cheaper than the schema, which finds the path for the message.
   if (isEnvelope(body)) return body;
-  const whole = isRecord(body) ? { ...body, ...sideFieldsOf(body) } : body;
+  const whole = isRecord(body) ? { ...body, ...listSideFields(body) } : body;
   if (!isEnvelope(whole)) throw brokenEnvelope(whole);
   return whole;
 }
 
-function sideFieldsOf({ rounding, usage, warnings, providerMetadata }: Record<string, unknown>) {
+function listSideFields({ rounding, usage, warnings, providerMetadata }: Record<string, unknown>) {
   return {
     rounding: rounding ?? { probabilityDecimals: 2, scoreDecimals: 2 },
     usage: usage ?? null,
@@ -192,26 +192,26 @@ export interface AnswersToCheck {
  * @throws RefusalError naming the questions the model declined to answer.
  */
 export function checkAnswers({ questions, answers, rounding }: AnswersToCheck): void {
-  const asked = askedIn(questions);
-  checkIds(asked, answers);
-  let refused: string[] | null = null;
-  for (const { id, type, keys } of asked) {
+  const askedItems = askedIn(questions);
+  checkIds(askedItems, answers);
+  let refusedNames: string[] | null = null;
+  for (const { id, type, keys } of askedItems) {
     const answer = answers[id];
     if (!isRecord(answer)) broken(id, "answer-type", "is not an object");
-    else if (answer["type"] === "refusal") refused = [...(refused ?? []), id];
+    else if (answer["type"] === "refusal") refusedNames = [...(refusedNames ?? []), id];
     else if (answer["type"] !== type) broken(id, "answer-type", `is not of the type ${type}`);
     else {
       const flaw = questionKinds[type].check(keys, answer, rounding);
       if (flaw !== null) broken(id, flaw.rule as AnswerRule, flaw.what);
     }
   }
-  if (refused === null) return;
-  const names = refused.slice(0, 5).map(quoteName).join(", ");
-  const message = `The model declined to answer ${refused.length} of ${asked.length} questions: ${names}. Rephrase them or change the state.`;
-  const rest = asked.flatMap(({ id }) =>
-    refused.includes(id) ? [] : [[id, answers[id]] as const],
+  if (refusedNames === null) return;
+  const names = refusedNames.slice(0, 5).map(quoteName).join(", ");
+  const message = `The model declined to answer ${refusedNames.length} of ${askedItems.length} questions: ${names}. Rephrase them or change the state.`;
+  const rest = askedItems.flatMap(({ id }) =>
+    refusedNames.includes(id) ? [] : [[id, answers[id]] as const],
   );
-  throw new RefusalError(message, { questionIds: refused, answers: Object.fromEntries(rest) });
+  throw new RefusalError(message, { questionIds: refusedNames, answers: Object.fromEntries(rest) });
 }
 
 const askedIn = perQuestions((questions) =>
@@ -223,15 +223,15 @@ const askedIn = perQuestions((questions) =>
 );
 
 function checkIds(
-  asked: ReturnType<typeof askedIn>,
+  askedRequest: ReturnType<typeof askedIn>,
   answers: Readonly<Record<string, unknown>>,
 ): void {
-  for (const { id } of asked)
+  for (const { id } of askedRequest)
     if (!Object.hasOwn(answers, id)) broken(id, "answer-ids", "is missing");
-  const answered = Object.keys(answers);
-  if (answered.length === asked.length) return;
-  const ids = new Set(asked.map(({ id }) => id));
-  const extra = answered.find((id) => !ids.has(id)) as string;
+  const answeredNames = Object.keys(answers);
+  if (answeredNames.length === askedRequest.length) return;
+  const ids = new Set(askedRequest.map(({ id }) => id));
+  const extra = answeredNames.find((id) => !ids.has(id)) as string;
   broken(extra, "answer-ids", "answers a question that was not asked");
 }
 
@@ -258,8 +258,8 @@ export function toEvaluation(
     usage,
     warnings,
     providerMetadata,
-    confidence: confidenceOf(reply, response, questions),
-    costUsd: costOf(reply, response),
+    confidence: toConfidence(reply, response, questions),
+    costUsd: toCost(reply, response),
     transport,
     modelId: reply.modelId,
     requestId: reply.requestId,
@@ -271,17 +271,17 @@ export function toEvaluation(
 }
 
 /** Reads the confidence of each question that has one; the response puts it under its vendor's name. */
-function confidenceOf(
+function toConfidence(
   { definesConfidence = true }: TransportReply,
   { providerMetadata }: EvaluationResponse,
   questions: Questions,
 ): ConfidenceFor<Questions> {
-  const asked = askedIn(questions);
-  const given = definesConfidence ? findConfidence(providerMetadata, asked) : {};
+  const askedItems = askedIn(questions);
+  const givenFields = definesConfidence ? findConfidence(providerMetadata, askedItems) : {};
   const entries: [string, number | null][] = [];
-  for (const { id, hasConfidence } of asked) {
+  for (const { id, hasConfidence } of askedItems) {
     if (!hasConfidence) continue;
-    const value = Object.hasOwn(given, id) ? given[id] : null;
+    const value = Object.hasOwn(givenFields, id) ? givenFields[id] : null;
     const isShare = typeof value === "number" && value >= 0 && value <= 1;
     entries.push([id, isShare ? value : null]);
   }
@@ -290,12 +290,12 @@ function confidenceOf(
 
 function findConfidence(
   providerMetadata: Record<string, unknown>,
-  asked: ReturnType<typeof askedIn>,
+  askedRequest: ReturnType<typeof askedIn>,
 ): Record<string, unknown> {
   for (const name of Object.keys(providerMetadata)) {
     const confidence = valueAt(providerMetadata, name, "confidence");
     if (name === "gateway" || !isRecord(confidence)) continue;
-    for (const { id, hasConfidence } of asked) {
+    for (const { id, hasConfidence } of askedRequest) {
       if (hasConfidence && Object.hasOwn(confidence, id)) return confidence;
     }
   }
@@ -305,7 +305,7 @@ function findConfidence(
 // Number() takes hexadecimal too.
 const decimal = /^\s*\d+(?:\.\d+)?(?:e[-+]?\d+)?\s*$/i;
 
-function costOf({ costUsd }: TransportReply, { providerMetadata }: EvaluationResponse) {
+function toCost({ costUsd }: TransportReply, { providerMetadata }: EvaluationResponse) {
   return costUsd === undefined ? readCost(providerMetadata["gateway"]) : costUsd;
 }
 

@@ -32,14 +32,14 @@ export interface Hooks {
 }
 
 /** Joins hooks so that each event reaches all of them, even if one throws; null if none has a callback. */
-export function joinHooks(...given: readonly (Hooks | null)[]): Hooks | null {
-  const joined = given.filter(
+export function joinHooks(...givenHookLists: readonly (Hooks | null)[]): Hooks | null {
+  const joinedHookLists = givenHookLists.filter(
     (hooks) => hooks?.onAttempt !== undefined || hooks?.onWait !== undefined,
   );
-  if (joined.length === 0) return null;
+  if (joinedHookLists.length === 0) return null;
   return {
-    onAttempt: (event) => joined.forEach((hooks) => quietly(hooks, "onAttempt", event)),
-    onWait: (event) => joined.forEach((hooks) => quietly(hooks, "onWait", event)),
+    onAttempt: (event) => joinedHookLists.forEach((hooks) => quietly(hooks, "onAttempt", event)),
+    onWait: (event) => joinedHookLists.forEach((hooks) => quietly(hooks, "onWait", event)),
   };
 }
 
@@ -158,8 +158,8 @@ function lineHooks(write: (level: Level, text: string) => void): Hooks {
   return {
     onAttempt({ attempt, durationMs, status, error }) {
       const after = `after ${Math.round(durationMs)} ms`;
-      const answered = status === null ? "answered" : `answered ${status}`;
-      if (error === null) write("debug", `attempt ${attempt} ${answered} ${after}`);
+      const answeredText = status === null ? "answered" : `answered ${status}`;
+      if (error === null) write("debug", `attempt ${attempt} ${answeredText} ${after}`);
       else write("warn", `attempt ${attempt} failed ${after}: ${describe(error)}`);
     },
     onWait({ attempt, reason, delayMs }) {

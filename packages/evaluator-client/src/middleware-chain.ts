@@ -6,7 +6,7 @@ import { callLimits } from "./evaluator-options.ts";
 import { isRecord, quoteName } from "./questions/json.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
 import type { RetryPolicy } from "./retry/retry-policy.ts";
-import { mostTokensOf } from "./transports/call-estimate.ts";
+import { computeMostTokens } from "./transports/call-estimate.ts";
 import type { Transport } from "./transports/transport.ts";
 
 interface ChainedCall extends Pick<MiddlewareCall, "estimate"> {
@@ -18,15 +18,24 @@ interface ChainedCall extends Pick<MiddlewareCall, "estimate"> {
 }
 
 /** Makes a call through middleware, within its deadline. */
-export function askThrough(chain: readonly Middleware[], asked: ChainedCall): Promise<Evaluation> {
-  const { policy, transport } = asked;
+export function askThrough(
+  chain: readonly Middleware[],
+  chainedCall: ChainedCall,
+): Promise<Evaluation> {
+  const { policy, transport } = chainedCall;
   const { headers, providerOptions, clock } = policy;
   const deadline = new CallDeadline(policy);
-  const lost = { attempts: 0 };
-  const priceOf = () => call.elsewhere.usdPerMillionTokens ?? transport.usdPerMillionTokens;
-  const mostTokens = () => call.elsewhere.mostTokens ?? mostTokensOf(asked.estimate(asked.request));
-  const beforeAttempt = () => policy.beforeAttempt?.(call.lostAttempts, priceOf(), mostTokens());
-  let limited: RetryPolicy = { ...policy, lost, deadlineAtMs: deadline.atMs, beforeAttempt };
+  const currentLostAttempts = { attempts: 0 };
+  const toPrice = () => call.elsewhere.usdPerMillionTokens ?? transport.usdPerMillionTokens;
+  const mostTokens = () =>
+    call.elsewhere.mostTokens ?? computeMostTokens(chainedCall.estimate(chainedCall.request));
+  const beforeAttempt = () => policy.beforeAttempt?.(call.lostAttempts, toPrice(), mostTokens());
+  let limitedRetryPolicy: RetryPolicy = {
+    ...policy,
+    lostAttempts: currentLostAttempts,
+    deadlineAtMs: deadline.atMs,
+    beforeAttempt,
+  };
   const call: MiddlewareCall = {
     get signal() {
       return deadline.signal;
@@ -39,41 +48,41 @@ export function askThrough(chain: readonly Middleware[], asked: ChainedCall): Pr
     usdPerMillionTokens: transport.usdPerMillionTokens,
     clock,
     get lostAttempts() {
-      return lost.attempts + call.elsewhere.lost;
+      return currentLostAttempts.attempts + call.elsewhere.lost;
     },
     elsewhere: {
       lost: 0,
       usdPerMillionTokens: undefined,
       mostTokens: undefined,
       answered: 0,
-      check: async () => await limited.beforeAttempt?.(call.lostAttempts),
+      check: async () => await limitedRetryPolicy.beforeAttempt?.(call.lostAttempts),
     },
-    limitWait: (waitLimit) => void (limited = { ...limited, waitLimit }),
+    limitWait: (waitLimit) => void (limitedRetryPolicy = { ...limitedRetryPolicy, waitLimit }),
     beforeAttempt(check) {
-      const { beforeAttempt: earlier } = limited;
+      const { beforeAttempt: earlier } = limitedRetryPolicy;
       const both = async (lostAttempts: number) => {
         await earlier?.(lostAttempts);
         await check();
       };
-      limited = { ...limited, beforeAttempt: both };
+      limitedRetryPolicy = { ...limitedRetryPolicy, beforeAttempt: both };
     },
-    estimate: (request) => asked.estimate(request),
+    estimate: (request) => chainedCall.estimate(request),
   };
   const send = async (request: EvaluationRequest) => {
-    const evaluation = await deadline.send(() => asked.send(request, limited));
+    const evaluation = await deadline.send(() => chainedCall.send(request, limitedRetryPolicy));
     call.elsewhere.answered += 1;
     return evaluation;
   };
   const through =
     (next: typeof send, middleware: Middleware, at: number) => (request: EvaluationRequest) =>
-      evaluationOf(middleware.name || `number ${at + 1} of ${chain.length}, from outside`, () =>
+      loadEvaluation(middleware.name || `number ${at + 1} of ${chain.length}, from outside`, () =>
         middleware(request, next, call),
       );
-  return deadline.run(() => chain.reduceRight(through, send)(asked.request));
+  return deadline.run(() => chain.reduceRight(through, send)(chainedCall.request));
 }
 
 /** Returns what a middleware returns. @throws ConfigurationError if that is no evaluation. */
-async function evaluationOf(name: string, run: () => Promise<Evaluation>): Promise<Evaluation> {
+async function loadEvaluation(name: string, run: () => Promise<Evaluation>): Promise<Evaluation> {
   const evaluation: unknown = await run();
   if (isRecord(evaluation)) return evaluation as unknown as Evaluation;
   const message = `The middleware ${quoteName(name)} returned no evaluation; write: return next(request).`;

@@ -50,8 +50,8 @@ export class Account {
    * free credit, which then no longer applies (contract section 3).
    */
   topUp(dollars: number): void {
-    const kept = this.tier === "free" ? Math.min(0, this.balance) : this.balance;
-    this.balance = kept + toPicodollars(dollars);
+    const keptCount = this.tier === "free" ? Math.min(0, this.balance) : this.balance;
+    this.balance = keptCount + toPicodollars(dollars);
     this.tier = "paid";
   }
 
@@ -85,8 +85,8 @@ export function createAccountBook(tier: Tier, keys?: readonly (string | KeySetup
     /** Returns the account of a key, or null if there is none or it is not accepted. */
     find(key: string | null) {
       if (key === null) return null;
-      const known = accounts.get(key);
-      if (known !== undefined) return known;
+      const knownAccount = accounts.get(key);
+      if (knownAccount !== undefined) return knownAccount;
       const setup = setups === undefined ? {} : setups.find((setup) => setup.key === key);
       if (setup === undefined) return null;
       const account = new Account(accounts.size + 1, { tier, ...setup });

@@ -130,10 +130,12 @@ function toTls(
 
 function toLimits(options: Options): VendorLimits | null {
   const { requestsPerMinute, tokensPerSecond, burst } = options;
-  const given = Object.entries({ requestsPerMinute, tokensPerSecond, burst }).filter(
+  const givenEntries = Object.entries({ requestsPerMinute, tokensPerSecond, burst }).filter(
     ([, value]) => value !== undefined,
   );
-  return options.limits === true || given.length > 0 ? Object.fromEntries(given) : null;
+  return options.limits === true || givenEntries.length > 0
+    ? Object.fromEntries(givenEntries)
+    : null;
 }
 
 function toLatency({ latency, jitter }: Options): Fault[] {

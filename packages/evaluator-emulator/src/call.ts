@@ -26,7 +26,11 @@ export const trapKinds = [
 export type Trap = (typeof trapKinds)[number];
 
 /** Unpacks a body by its `Content-Encoding`, up to a size in bytes. @throws {RequestError} */
-export type Unpack = (packed: ArrayBuffer, encoding: string, most: number) => Promise<ArrayBuffer>;
+export type Unpack = (
+  packedBytes: ArrayBuffer,
+  encoding: string,
+  most: number,
+) => Promise<ArrayBuffer>;
 
 /** One request, the same over HTTP and through `fetch`. */
 export class Call {
@@ -39,7 +43,11 @@ export class Call {
   readonly #unpack: Unpack;
   #bytes: Promise<ArrayBuffer> | null = null;
 
-  constructor(request: Request, delivery: Delivery, unpack: Unpack = async (packed) => packed) {
+  constructor(
+    request: Request,
+    delivery: Delivery,
+    unpack: Unpack = async (packedBytes) => packedBytes,
+  ) {
     this.#unpack = unpack;
     const { pathname, searchParams } = new URL(request.url);
     this.request = request;
@@ -140,14 +148,14 @@ export function parseBody<TBody>(schema: z.core.$ZodType<TBody>, body: unknown):
 }
 
 async function readBody(request: Request, unpack: Unpack): Promise<ArrayBuffer> {
-  const packed = await request.arrayBuffer().catch(() => {
+  const packedBytes = await request.arrayBuffer().catch(() => {
     throw new RequestError("The body ended early.");
   });
-  if (packed.byteLength > maxBodyBytes) {
+  if (packedBytes.byteLength > maxBodyBytes) {
     throw new RequestError(`The body is larger than ${maxBodyBytes} bytes.`, 413);
   }
   const encoding = request.headers.get("content-encoding");
-  return encoding === null ? packed : unpack(packed, encoding, maxBodyBytes);
+  return encoding === null ? packedBytes : unpack(packedBytes, encoding, maxBodyBytes);
 }
 
 function parseJson(text: string): unknown {
@@ -160,7 +168,10 @@ function parseJson(text: string): unknown {
 
 function isWithinDepth(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return true;
-  return levels > 0 && Object.values(value).every((nested) => isWithinDepth(nested, levels - 1));
+  return (
+    levels > 0 &&
+    Object.values(value).every((nestedValue) => isWithinDepth(nestedValue, levels - 1))
+  );
 }
 
 /** Returns whether a path is the vendor's: all under `/direct`, and its evaluation at the root. */

@@ -49,7 +49,7 @@ export interface CatalogModel {
 }
 
 /** Returns the part of a model's id that names its provider. */
-export function providerOf({ id }: CatalogModel): string {
+export function toProvider({ id }: CatalogModel): string {
   return id.slice(0, id.indexOf("/"));
 }
 

@@ -32,20 +32,20 @@ let own: ReturnType<typeof recordedAnswers> | null = null;
  */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const { engine, exchanges } = options;
-  const recorded =
+  const recordedAction =
     exchanges === undefined
       ? (own ??= recordedAnswers(loadExchanges()))
       : recordedAnswers(exchanges);
   const { answer, reset } = emulate(options, {
-    recorded,
+    recordedAnswers: recordedAction,
     unpack,
     ...(engine !== undefined && { engine: (context) => engineRoutes(engine, context) }),
   });
   return toEmulator(answer, reset);
 }
 
-const unpack: Unpack = (packed, encoding, most) =>
-  unpackBody(packed, encoding, most).catch((error: unknown) => {
+const unpack: Unpack = (packedBytes, encoding, most) =>
+  unpackBody(packedBytes, encoding, most).catch((error: unknown) => {
     if (error instanceof UnpackError) throw new RequestError(error.message, error.status);
     throw error;
   });

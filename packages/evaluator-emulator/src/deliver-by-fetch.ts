@@ -31,7 +31,7 @@ async function deliver(
   if (ending === "hang") return await untilAborted(signal);
   if (!hasResponse) throw new TypeError("fetch failed", { cause: systemError("ECONNRESET") });
   if (ending === "whole" || response.body === null) return response;
-  const { half } = await halfOf(response);
+  const { half } = await toHalf(response);
   const code = ending === "cut" ? "UND_ERR_SOCKET" : "ECONNRESET";
   return new Response(brokenBody(half, code), response);
 }
@@ -53,7 +53,7 @@ export function isEventStream({ headers }: Response): boolean {
 const encoder = new TextEncoder();
 
 /** Returns the first half of a body, in bytes or in the events of a stream, and the length of all of it. */
-export async function halfOf(response: Response) {
+export async function toHalf(response: Response) {
   const text = await response.text();
   const bytes = encoder.encode(text);
   const events = text.split(/(?<=\n\n)/).filter((event) => event.endsWith("\n\n"));

@@ -75,7 +75,7 @@ export function createFetchEmulator(options: FetchEmulatorOptions = {}): FetchEm
 /** The parts that only some emulators have. */
 interface EmulatedParts {
   /** Returns a recorded judgement, or null. @default from the option `exchanges` */
-  readonly recorded?: ReturnType<typeof recordedAnswers>;
+  readonly recordedAnswers?: ReturnType<typeof recordedAnswers>;
   /** A chat server. @default none */
   readonly engine?: (context: EmulatorContext) => Side;
   /** Reads packed bodies. @default they are not unpacked */
@@ -95,8 +95,8 @@ export function emulate(options: FetchEmulatorOptions, parts: EmulatedParts = {}
   const ledger = createLedger();
   const faults = createFaultBook(checkFaults(options.faults ?? []), seed, sleep);
   const requests = createRequestLog(accounts, clock);
-  const { recorded = recordedAnswers(exchanges) } = parts;
-  const ruled = ruleOpinions(rules);
+  const { recordedAnswers: recordedAction = recordedAnswers(exchanges) } = parts;
+  const ruledAction = ruleOpinions(rules);
   let nextId = createIds(seed);
   const context: EmulatorContext = {
     accounts,
@@ -104,8 +104,13 @@ export function emulate(options: FetchEmulatorOptions, parts: EmulatedParts = {}
     vendorGate,
     clock,
     answer: (input, own = printedDecimals) => {
-      const printed = { decimals: decimals ?? own, isExact: decimals === undefined };
-      return answerRequest(input, { recorded, ruled, confidence, ...printed });
+      const printedParts = { decimals: decimals ?? own, isExact: decimals === undefined };
+      return answerRequest(input, {
+        recorded: recordedAction,
+        ruled: ruledAction,
+        confidence,
+        ...printedParts,
+      });
     },
     nextId: () => nextId(),
   };

@@ -28,7 +28,7 @@ export function mapped<TSchema extends z.core.$ZodType, TValue>(
 /**
  * Returns a schema for a JSON object whose keys are data; `z.record` would drop an own `__proto__`.
  */
-export function recordOf<TValue>(valueSchema: z.core.$ZodType<TValue>) {
+export function toRecord<TValue>(valueSchema: z.core.$ZodType<TValue>) {
   const schema = z.custom<Record<string, unknown>>(isJsonRecord, { error: "expected an object" });
   return mapped(schema, (record, { issues }): Record<string, TValue> =>
     mapRecord(record, (value, key) => {

@@ -28,7 +28,7 @@ export function createLedger(capacity = 1000) {
     add(call: AnsweredCall) {
       calls.set(call.id, call);
       if (calls.size > capacity) calls.delete(calls.keys().next().value ?? "");
-      const entry = { account: call.account, groups: groupsOf(call) };
+      const entry = { account: call.account, groups: listGroups(call) };
       const key = JSON.stringify(entry);
       const sums = plus(entries.get(key)?.sums, { ...call, requests: 1 });
       entries.set(key, { ...entry, sums });
@@ -57,8 +57,8 @@ export function createLedger(capacity = 1000) {
           rows.set(name, plus(rows.get(name), entry.sums));
         }
       }
-      const sorted = [...rows].toSorted(([one], [other]) => (one < other ? -1 : 1));
-      return sorted.map(([name, sums]) => toRow(column, name, sums));
+      const sortedEntries = [...rows].toSorted(([one], [other]) => (one < other ? -1 : 1));
+      return sortedEntries.map(([name, sums]) => toRow(column, name, sums));
     },
     reset() {
       calls.clear();
@@ -79,7 +79,7 @@ interface Entry {
 const hourMs = 3_600_000;
 
 /** Returns the groups of a call; it counts under each of its tags. */
-function groupsOf({ model, provider, attribution, startTime }: AnsweredCall): Entry["groups"] {
+function listGroups({ model, provider, attribution, startTime }: AnsweredCall): Entry["groups"] {
   const hour = new Date(startTime - (startTime % hourMs)).toISOString();
   return {
     day: [hour.slice(0, 10)],
@@ -102,8 +102,8 @@ function readSpendQuery(query: SpendQuery) {
     throw new RequestError(`Invalid request: ${name}: expected a date such as 2026-11-22`);
   };
   const word = <TWord extends string>(name: string, words: readonly TWord[]) => {
-    const found = words.find((word) => word === (query[name] ?? words[0]));
-    if (found !== undefined) return found;
+    const foundWord = words.find((word) => word === (query[name] ?? words[0]));
+    if (foundWord !== undefined) return foundWord;
     throw new RequestError(`Invalid request: ${name}: expected one of ${words.join(", ")}`);
   };
   const [startDate, endDate] = [date("start_date"), date("end_date")];

@@ -66,8 +66,8 @@ async function readCertificate(
     const advice = "--cert and --key take PEM files.";
     return { cert: await readTextFile(tls.cert, advice), key: await readTextFile(tls.key, advice) };
   }
-  const made = selfSignedCertificate(allowedHosts);
+  const madeFields = selfSignedCertificate(allowedHosts);
   const advice = "--tls takes the file for its certificate.";
-  await writeWholeFile(tls.made, made.cert, { advice });
-  return made;
+  await writeWholeFile(tls.made, madeFields.cert, { advice });
+  return madeFields;
 }

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 import { parseGatewayInput } from "./gateway/gateway-input.ts";
-import { isJsonRecord, mapped, mapRecord, recordOf } from "./json.ts";
+import { isJsonRecord, mapped, mapRecord, toRecord } from "./json.ts";
 import type { EvaluationInput } from "./questions/evaluation-input.ts";
-import { answerSchema, kindOf } from "./questions/kinds/kinds.ts";
+import { answerSchema, toKind } from "./questions/kinds/kinds.ts";
 import { parseVendorInput } from "./vendor/vendor-input.ts";
 import { printedDecimals } from "./answers/answer-request.ts";
 import type { Judgement } from "./answers/judgement.ts";
@@ -31,13 +31,13 @@ export interface Exchange {
  * that are no successful evaluation are skipped; of two for one request the first counts.
  */
 export function recordedAnswers(exchanges: readonly Exchange[]) {
-  const recorded = new Map(exchanges.flatMap(readExchange).toReversed());
+  const recordedMap = new Map(exchanges.flatMap(readExchange).toReversed());
   return (input: EvaluationInput): Judgement | null =>
-    (recorded.size > 0 && recorded.get(textOf(input))) || null;
+    (recordedMap.size > 0 && recordedMap.get(toText(input))) || null;
 }
 
 /** Returns the JSON of a request with sorted keys, which is equal for equal requests. */
-function textOf(input: EvaluationInput): string {
+function toText(input: EvaluationInput): string {
   return JSON.stringify(input, (_, value: unknown) => {
     if (!isJsonRecord(value)) return value;
     return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
@@ -47,7 +47,7 @@ function textOf(input: EvaluationInput): string {
 const responseSchema = z.object({
   /** The vendor's release. */
   model: z.optional(z.string()),
-  answers: recordOf(answerSchema),
+  answers: toRecord(answerSchema),
   usage: z.union([
     z.object({ inputTokens: z.int(), outputTokens: z.int() }),
     mapped(
@@ -57,7 +57,7 @@ const responseSchema = z.object({
       },
     ),
   ]),
-  providerMetadata: z.prefault(recordOf(z.unknown()), {}),
+  providerMetadata: z.prefault(toRecord(z.unknown()), {}),
 });
 
 function readExchange({ request, response }: Exchange): [string, Judgement][] {
@@ -79,13 +79,13 @@ function readExchange({ request, response }: Exchange): [string, Judgement][] {
       decimals: printedDecimals,
       release: isVendor ? (model ?? null) : null,
       answers: mapRecord(answers, (answer, id) =>
-        isVendor || !kindOf(answer).isDistribution
+        isVendor || !toKind(answer).isDistribution
           ? answer
           : { ...answer, confidence: confidence(id) },
       ),
       usage,
     };
-    return [[textOf(input), judgement]];
+    return [[toText(input), judgement]];
   } catch {
     // A refusal or a response that breaks the contract is recorded for other tests.
     return [];

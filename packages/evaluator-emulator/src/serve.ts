@@ -12,7 +12,7 @@ import {
   selfSignedCertificate,
 } from "evaluator-kit";
 import type { Delivery } from "./call.ts";
-import { fetchBy, halfOf, isEventStream } from "./deliver-by-fetch.ts";
+import { fetchBy, toHalf, isEventStream } from "./deliver-by-fetch.ts";
 import type { FetchEmulator } from "./fetch-emulator.ts";
 
 type Answer = Parameters<typeof fetchBy>[0];
@@ -79,8 +79,8 @@ export function toEmulator(answer: Answer, reset: () => void): Emulator {
  * the certificate cannot be used.
  */
 async function serve(answer: Answer, options: ListenOptions = {}) {
-  const { host = "127.0.0.1", port = 0, warn, allowedHosts = [], tls: given } = options;
-  const tls = given === true ? selfSignedCertificate(allowedHosts) : (given ?? null);
+  const { host = "127.0.0.1", port = 0, warn, allowedHosts = [], tls: givenParts } = options;
+  const tls = givenParts === true ? selfSignedCertificate(allowedHosts) : (givenParts ?? null);
   if (!isLoopbackHost(host) && allowedHosts.length === 0) {
     throw new CliError(
       `The emulator listens on loopback only; "${host}" is not a loopback host. To call it from elsewhere, as in a container, allow the name of its host: --allow-host NAME.`,
@@ -158,9 +158,12 @@ async function breakConnection(
 ): Promise<void> {
   if (ending === "hang") return;
   if (!hasResponse) return void outgoing.socket?.resetAndDestroy();
-  const { half, length } = await halfOf(response);
-  const promised = isEventStream(response) ? {} : { "content-length": length };
-  outgoing.writeHead(response.status, { ...Object.fromEntries(response.headers), ...promised });
+  const { half, length } = await toHalf(response);
+  const promisedThreshold = isEventStream(response) ? {} : { "content-length": length };
+  outgoing.writeHead(response.status, {
+    ...Object.fromEntries(response.headers),
+    ...promisedThreshold,
+  });
   await new Promise<void>((resolve) => {
     outgoing.write(half, () => resolve());
   });

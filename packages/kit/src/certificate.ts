@@ -31,9 +31,9 @@ export function selfSignedCertificate(
 ): Certificate {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const algorithm = der(sequence, ecdsaWithSha256);
-  const named = der(sequence, commonName, der(utf8String, Buffer.from(name)));
-  const subject = der(sequence, der(set, named));
-  const validity = [nowMs - dayMs, nowMs + 365 * dayMs].map((ms) => der(utcTime, timeOf(ms)));
+  const namedBytes = der(sequence, commonName, der(utf8String, Buffer.from(name)));
+  const subject = der(sequence, der(set, namedBytes));
+  const validity = [nowMs - dayMs, nowMs + 365 * dayMs].map((ms) => der(utcTime, toTime(ms)));
   const names = der(sequence, ...[...ownHosts, ...otherHosts].map(hostName));
   const alternatives = der(sequence, subjectAlternativeName, der(octetString, names));
   // Positive and random: browsers refuse two certificates with one number.
@@ -66,16 +66,16 @@ function hostName(host: string): Buffer {
 function addressBytes(address: string): Buffer {
   if (isIPv4(address)) return Buffer.from(address.split(".").map(Number));
   const [head = "", tail] = address.split("::");
-  const [before, after] = [hexOf(head), hexOf(tail)];
+  const [before, after] = [toHex(head), toHex(tail)];
   return Buffer.from(before.padEnd(32 - after.length, "0") + after, "hex");
 }
 
-function hexOf(groups = ""): string {
+function toHex(groups = ""): string {
   return groups.replace(/[^:]+/g, (group) => group.padStart(4, "0")).replaceAll(":", "");
 }
 
 /** Such as 261122094500Z. */
-function timeOf(ms: number): Buffer {
+function toTime(ms: number): Buffer {
   const digits = new Date(ms).toISOString().replaceAll(/[-:T]/g, "");
   return Buffer.from(`${digits.slice(2, 14)}Z`);
 }
@@ -83,10 +83,10 @@ function timeOf(ms: number): Buffer {
 /** One DER element: tag, length, content. */
 function der(tag: number, ...content: Uint8Array[]): Buffer {
   const body = Buffer.concat(content);
-  return Buffer.concat([Buffer.from([tag, ...lengthOf(body.length)]), body]);
+  return Buffer.concat([Buffer.from([tag, ...computeLength(body.length)]), body]);
 }
 
-function lengthOf(length: number): number[] {
+function computeLength(length: number): number[] {
   if (length < 0x80) return [length];
   return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
 }

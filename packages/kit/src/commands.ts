@@ -44,8 +44,8 @@ export async function runCommand(
   words: readonly string[],
   context: CliContext,
 ): Promise<number> {
-  const typed = words[0] === "help" ? [...words.slice(1), "--help"] : words;
-  const path = typedCommands(program, typed);
+  const typedWords = words[0] === "help" ? [...words.slice(1), "--help"] : words;
+  const path = typedCommands(program, typedWords);
   const command = path.at(-1) ?? program;
   if (program.commands.length > 0) {
     const complete = `${program.name()} complete bash|zsh|fish`;
@@ -53,14 +53,14 @@ export async function runCommand(
   }
   try {
     const takesCommand = command.commands.length > 0 && command.registeredArguments.length === 0;
-    if (typed.length < path.length && takesCommand) {
+    if (typedWords.length < path.length && takesCommand) {
       const names = command.commands.map((one) => one.name());
       throw new UsageError(`No command was given; there are ${names.join(", ")}.`);
     }
     if (words[0] === "complete") await addCompletion(program);
-    await program.parseAsync([...typed], { from: "user" });
-  } catch (thrown) {
-    const error = unknownOption(command, typed, thrown) ?? thrown;
+    await program.parseAsync([...typedWords], { from: "user" });
+  } catch (thrownValue) {
+    const error = unknownOption(command, typedWords, thrownValue) ?? thrownValue;
     const isOfCommander = error instanceof CommanderError;
     if (isOfCommander && error.exitCode === 0) return exitCodes.done; // --help, --version
     if (!isOfCommander && !(error instanceof UsageError)) throw error;
@@ -87,12 +87,12 @@ export function withUsualCommand(
 ) {
   const [first = ""] = words;
   if (/^(?:-h|--help|--version|help|complete)$/.test(first)) return words;
-  const named = program.commands.find((command) => command.name() === first);
+  const namedCommandUnknownOpts = program.commands.find((command) => command.name() === first);
   const usual = program.commands.find((command) => command.name() === name);
   // A word that is no file, or that it cannot take, is a misspelt command.
   const isFile = /\W/.test(first) || existsSync(resolve(cwd, first));
   const isItsWord = /^(?:-|$)/.test(first) || (isFile && usual?.registeredArguments.length !== 0);
-  return named === undefined && isItsWord ? [name, ...words] : words;
+  return namedCommandUnknownOpts === undefined && isItsWord ? [name, ...words] : words;
 }
 
 /** Returns the program, and the commands and subcommands that the words begin with. */
@@ -103,8 +103,8 @@ function typedCommands(program: Command, words: readonly string[]): Command[] {
 }
 
 /** Returns the error of a misspelt option, which commander reports only after a missing one. */
-function unknownOption(command: Command, words: readonly string[], thrown: unknown): unknown {
-  const code = thrown instanceof CommanderError ? thrown.code : "";
+function unknownOption(command: Command, words: readonly string[], thrownValue: unknown): unknown {
+  const code = thrownValue instanceof CommanderError ? thrownValue.code : "";
   if (code !== "commander.missingMandatoryOptionValue") return null;
   const word = command.parseOptions([...words]).unknown.find((one) => one.startsWith("-"));
   if (word === undefined) return null;
@@ -181,9 +181,9 @@ export function questionActions(
 /** Parses an option's value as some of a few words with commas between, in the order of `words`. */
 export function wordList<TWord extends string>(words: readonly TWord[]) {
   return (text: string): readonly TWord[] => {
-    const typed = new Set(text.split(",").map((word) => word.trim()));
-    const chosen = words.filter((word) => typed.has(word));
-    if (chosen.length === typed.size) return chosen;
+    const typedNames = new Set(text.split(",").map((word) => word.trim()));
+    const chosenWords = words.filter((word) => typedNames.has(word));
+    if (chosenWords.length === typedNames.size) return chosenWords;
     throw new InvalidArgumentError(`Use some of ${words.join(", ")}, with commas between.`);
   };
 }

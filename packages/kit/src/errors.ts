@@ -20,10 +20,10 @@ export const exitCodes = {
 export class CliError extends Error {
   /** Compares names: each published package has its own copy of this class, and throws it to the others. */
   static override [Symbol.hasInstance](error: unknown): boolean {
-    let made = Object(error).constructor as unknown;
-    while (typeof made === "function" && made.name !== this.name)
-      made = Object.getPrototypeOf(made);
-    return typeof made === "function";
+    let madeValue = Object(error).constructor as unknown;
+    while (typeof madeValue === "function" && madeValue.name !== this.name)
+      madeValue = Object.getPrototypeOf(madeValue);
+    return typeof madeValue === "function";
   }
 
   /** The exit code. @default 1 */

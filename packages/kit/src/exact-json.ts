@@ -32,8 +32,8 @@ function findInexact(text: string): readonly JsonPath[] {
     return inexact;
   };
   try {
-    const marked: unknown = JSON.parse(text, mark);
-    return isFound ? pathsIn(marked) : [];
+    const markedValue: unknown = JSON.parse(text, mark);
+    return isFound ? pathsIn(markedValue) : [];
   } catch (error) {
     // JSON of thousands of levels exhausts the stack; every reader refuses it.
     if (error instanceof RangeError) return [];
@@ -47,11 +47,13 @@ type Reviver = (key: string, value: unknown, context?: { readonly source?: strin
 const inexact = Symbol("inexact");
 
 function isExact(value: number, source: string): boolean {
-  return Number.isSafeInteger(Math.trunc(value)) || digitsOf(String(value)) === digitsOf(source);
+  return (
+    Number.isSafeInteger(Math.trunc(value)) || listDigits(String(value)) === listDigits(source)
+  );
 }
 
 /** Returns the digits that count: without sign, point, exponent and the zeros at both ends. */
-function digitsOf(number: string): string {
+function listDigits(number: string): string {
   const [mantissa = ""] = number.split(/e/i, 1);
   const digits = mantissa.replace(/\D/g, "").replace(/^0+/, "");
   let end = digits.length;

@@ -41,8 +41,8 @@ export const systemFiles: FileSystem = {
 };
 
 /** Copies a sample, a file or a folder, to a typed path. @throws CliError, also if it exists. */
-export async function copySample(url: string, typed: string, { cwd, stdout }: CliContext) {
-  const path = resolve(cwd, typed);
+export async function copySample(url: string, typedText: string, { cwd, stdout }: CliContext) {
+  const path = resolve(cwd, typedText);
   const advice = "Name a path that does not exist yet.";
   if (fs.existsSync(path)) throw new CliError(printable`${path} exists already. ${advice}`);
   await cp(new URL(url), path, { recursive: true }).catch((error: unknown) => {

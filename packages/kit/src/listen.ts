@@ -40,10 +40,10 @@ export async function listen(server: Server, options: ListenOptions) {
 
 /** Closes a server and its connections, and waits for the end. */
 export async function closeServer(server: HttpServer | HttpsServer): Promise<void> {
-  const closed = once(server, "close");
+  const closedPromise = once(server, "close");
   server.close();
   server.closeAllConnections();
-  await closed;
+  await closedPromise;
 }
 
 /** Returns the loopback address for an address such as 0.0.0.0, which clients cannot call. */

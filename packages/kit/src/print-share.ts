@@ -15,10 +15,10 @@ export function printAtLeast(share: number): string {
 export function percent(share: number, decimals = 0): string {
   if (Number.isNaN(share)) return "–";
   const [scale, digits] = [10 ** decimals, { minimumFractionDigits: decimals }];
-  const printed = withoutMinusZero(Math.round(100 * scale * share) / scale);
-  if (share > 0 && printed === 0) return `< ${1 / scale} %`;
-  if (share < 1 && printed === 100) return `> ${100 - 1 / scale} %`;
-  return `${printed.toLocaleString("en", digits)} %`;
+  const printedValue = withoutMinusZero(Math.round(100 * scale * share) / scale);
+  if (share > 0 && printedValue === 0) return `< ${1 / scale} %`;
+  if (share < 1 && printedValue === 100) return `> ${100 - 1 / scale} %`;
+  return `${printedValue.toLocaleString("en", digits)} %`;
 }
 
 interface Range {
@@ -36,8 +36,8 @@ export function percentRange({ low, high }: Range, decimals = 0): string {
 export function printRange({ low, high }: Range, { decimals = 2, unit = "" } = {}): string {
   const scale = 10 ** decimals;
   const ends = [Math.floor(scale * low + ROUNDING), Math.ceil(scale * high - ROUNDING)];
-  const printed = ends.map((end) => withoutMinusZero(end / scale).toFixed(decimals) + unit);
-  return printed.join(" to ");
+  const printedNames = ends.map((end) => withoutMinusZero(end / scale).toFixed(decimals) + unit);
+  return printedNames.join(" to ");
 }
 
 /** Prints a value with two decimals, rounded down, such as a score of which more is better. */

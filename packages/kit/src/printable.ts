@@ -41,7 +41,7 @@ export function withRest(texts: readonly string[], most: number, count = texts.l
 export function truncateCharacters(text: string, limit: number): string {
   if (printableAscii.test(text)) return text.slice(0, limit);
   let count = 0;
-  for (const { index } of segmentsOf(text)) {
+  for (const { index } of listSegments(text)) {
     if (count === limit) return text.slice(0, index);
     count += 1;
   }
@@ -50,24 +50,24 @@ export function truncateCharacters(text: string, limit: number): string {
 
 /** Returns how many columns of a terminal a printable text takes. */
 export function columnsOf(text: string): number {
-  return printableAscii.test(text) ? text.length : widthOf(text);
+  return printableAscii.test(text) ? text.length : computeWidth(text);
 }
 
 /** Cuts text to a number of terminal columns; a cut ends with "…". */
 export function truncateColumns(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
-  let kept = "";
-  let taken = 1; // the "…"
-  for (const { segment } of segmentsOf(text)) {
-    taken += columnsOf(segment);
-    if (taken > columns) break;
-    kept += segment;
+  let keptText = "";
+  let takenCount = 1; // the "…"
+  for (const { segment } of listSegments(text)) {
+    takenCount += columnsOf(segment);
+    if (takenCount > columns) break;
+    keptText += segment;
   }
-  return columns < 1 ? "" : `${kept.trimEnd()}…`;
+  return columns < 1 ? "" : `${keptText.trimEnd()}…`;
 }
 
 // Loaded with the first such text: its patterns of emojis take 60 ms of the start of every program.
-function widthOf(text: string): number {
+function computeWidth(text: string): number {
   const library = createRequire(import.meta.url)("string-width") as { default: typeof stringWidth };
   return library.default(text);
 }
@@ -77,7 +77,7 @@ function strip(text: string): string {
 }
 
 // Made for the first text that needs it: it doubles the work of starting Node.
-function segmentsOf(text: string): Intl.Segments {
+function listSegments(text: string): Intl.Segments {
   segmenter ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   return segmenter.segment(text);
 }

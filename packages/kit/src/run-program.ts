@@ -45,8 +45,8 @@ export async function runProgram(
     process.exit(exitCodes.failed);
   });
   const context = readContext(process, interruption);
-  const run: Program = async (typed) => {
-    const words = await loadVariables(typed, context.cwd, process.env);
+  const run: Program = async (typedWords) => {
+    const words = await loadVariables(typedWords, context.cwd, process.env);
     return program(words, { ...context, env: trimEnvironment(process.env) });
   };
   process.exitCode = await runToExitCode(run, process.argv.slice(2), { ...options, context });
@@ -104,8 +104,8 @@ export async function runToExitCode(
 ): Promise<number> {
   try {
     return await program(words, context);
-  } catch (thrown) {
-    const error = toKnownError(thrown, context.signal);
+  } catch (thrownValue) {
+    const error = toKnownError(thrownValue, context.signal);
     const isExpected = error instanceof CliError;
     const isMeant = isExpected || (error instanceof Error && isForPerson?.(error) === true);
     context.stderr.write(isMeant ? `${error.message}\n` : describeDefect(error, name));
@@ -135,9 +135,9 @@ function isFailedPrint(error: unknown): boolean {
 }
 
 /** Returns the interruption, also if a library wrapped it in its own error. */
-function toKnownError(error: unknown, { aborted, reason }: AbortSignal): unknown {
+function toKnownError(error: unknown, { aborted: isAborted, reason }: AbortSignal): unknown {
   const isAbort = error === reason || (error instanceof Error && error.name === "AbortError");
-  if (!aborted || !isAbort) return error;
+  if (!isAborted || !isAbort) return error;
   return reason instanceof CliError ? reason : new InterruptedError("SIGINT");
 }
 

@@ -13,7 +13,7 @@ export class UnpackError extends Error {
   }
 }
 
-type Decode = (packed: ArrayBuffer, options: { maxOutputLength: number }) => Promise<Buffer>;
+type Decode = (packedBytes: ArrayBuffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
 const encodings: Readonly<Record<string, Decode>> = {
   gzip: promisify(gunzip),
@@ -32,19 +32,19 @@ const MOST_RATIO = 100;
  * @throws {UnpackError} 415 for an unknown encoding, 400 if the body has another one, 413 if it grows too much.
  */
 export async function unpackBody(
-  packed: ArrayBuffer,
+  packedBytes: ArrayBuffer,
   contentEncoding: string | null,
   maxSize: number,
 ): Promise<ArrayBuffer> {
   const encoding = contentEncoding?.trim().toLowerCase() ?? "identity";
-  if (encoding === "identity") return packed;
+  if (encoding === "identity") return packedBytes;
   const decode = Object.hasOwn(encodings, encoding) ? encodings[encoding] : undefined;
   if (decode === undefined) {
     throw new UnpackError(415, "Send the body without Content-Encoding, or with gzip or zstd.");
   }
-  const most = Math.min(maxSize, Math.max(MIB, packed.byteLength * MOST_RATIO));
+  const most = Math.min(maxSize, Math.max(MIB, packedBytes.byteLength * MOST_RATIO));
   try {
-    return new Uint8Array(await decode(packed, { maxOutputLength: most })).buffer;
+    return new Uint8Array(await decode(packedBytes, { maxOutputLength: most })).buffer;
   } catch (error) {
     throw systemErrorCode(error) === "ERR_BUFFER_TOO_LARGE"
       ? new UnpackError(413, `The body is over ${most} bytes; send less.`)

@@ -37,11 +37,11 @@ export async function writeWholeFile(
   const target = files.realpath(path);
   const temporaryPath = join(dirname(target), `.${newId()}.tmp`);
   try {
-    const replaced = mode === undefined ? files.stat(target) : undefined;
+    const replacedStats = mode === undefined ? files.stat(target) : undefined;
     const file = files.open(temporaryPath, "wx", mode);
     try {
       // The mode is set here because the umask reduces the mode of `open`.
-      if (replaced) files.chmod(temporaryPath, Number(replaced.mode & 0o777n));
+      if (replacedStats) files.chmod(temporaryPath, Number(replacedStats.mode & 0o777n));
       const length = await writeBlocks(files, file, content);
       await files.sync(file);
       const size = Number(files.stat(temporaryPath)?.size);
@@ -63,12 +63,12 @@ const BLOCK_BYTES = 65_536;
 /** Writes pieces in blocks; returns how many bytes they have. */
 async function writeBlocks(files: FileSystem, file: number, content: FileContent): Promise<number> {
   const pieces = typeof content === "string" || Buffer.isBuffer(content) ? [content] : content;
-  let [written, waiting, parts]: [number, number, Buffer[]] = [0, 0, []];
+  let [writtenCount, waiting, parts]: [number, number, Buffer[]] = [0, 0, []];
   const flush = async (): Promise<void> => {
     const block = Buffer.concat(parts);
-    [written, waiting, parts] = [written + waiting, 0, []];
-    for (let [at, taken] = [0, 1]; taken > 0 && at < block.length; at += taken) {
-      taken = await files.write(file, block.subarray(at));
+    [writtenCount, waiting, parts] = [writtenCount + waiting, 0, []];
+    for (let [at, takenCount] = [0, 1]; takenCount > 0 && at < block.length; at += takenCount) {
+      takenCount = await files.write(file, block.subarray(at));
     }
   };
   for await (const piece of pieces) {
@@ -78,7 +78,7 @@ async function writeBlocks(files: FileSystem, file: number, content: FileContent
     if (waiting >= BLOCK_BYTES) await flush();
   }
   await flush();
-  return written;
+  return writtenCount;
 }
 
 // The new name is on the disk only when its folder is; Windows has no such call.

@@ -20,31 +20,31 @@ export function findSortedKeys(text: string, value: unknown): readonly SortedKey
 
 /** Returns JSON with a letter before each key, which no reader sorts. */
 function withLetters(text: string): string {
-  let copied = "";
+  let copiedText = "";
   let end = 0;
   let start: number | null = null;
   for (const { 0: quote, 1: colon, index } of text.matchAll(QUOTE)) {
     if (quote.startsWith("\\")) continue;
     if (start !== null && colon !== undefined) {
-      copied += `${text.slice(end, start)}k`;
+      copiedText += `${text.slice(end, start)}k`;
       end = start;
     }
     start = start === null ? index + 1 : null;
   }
-  return copied + text.slice(end);
+  return copiedText + text.slice(end);
 }
 
 type Container = Readonly<Record<string, unknown>>;
 
-function compareKeys(value: unknown, marked: unknown, path: JsonPath = []): SortedKeys[] {
-  if (typeof marked !== "object" || marked === null) return [];
-  const isList = Array.isArray(marked);
-  const written = Object.keys(marked);
-  const keys = isList ? written : written.map((key) => key.slice(1));
-  const inner = written.flatMap((key, at) => {
+function compareKeys(value: unknown, markedValue: unknown, path: JsonPath = []): SortedKeys[] {
+  if (typeof markedValue !== "object" || markedValue === null) return [];
+  const isList = Array.isArray(markedValue);
+  const writtenNames = Object.keys(markedValue);
+  const keys = isList ? writtenNames : writtenNames.map((key) => key.slice(1));
+  const inner = writtenNames.flatMap((key, at) => {
     const name = keys[at] ?? "";
     const place = [...path, isList ? at : name];
-    return compareKeys((value as Container)[name], (marked as Container)[key], place);
+    return compareKeys((value as Container)[name], (markedValue as Container)[key], place);
   });
   const isSorted = Object.keys(value as Container).some((key, at) => key !== keys[at]);
   return isSorted ? [{ path, keys }, ...inner] : inner;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Tier } from "../decision/tier-question.ts";
-import { hashOf, type RouterKey, storedKeySchema } from "../keys/router-key.ts";
+import { toHash, type RouterKey, storedKeySchema } from "../keys/router-key.ts";
 import { defaultTierModels, parseRouterOptions } from "../router-options.ts";
 import { apiForms, post } from "../testing/api-forms.ts";
 import { replyStream } from "../testing/reply-stream.ts";
@@ -25,7 +25,7 @@ async function routerFor(
   key: Allowed,
   { choice = "frontier", differences, env, aliases = {} }: Given = {},
 ) {
-  const named = { name: "alice", budget: "alice", sha256: hashOf("rk_alice"), ...key };
+  const named = { name: "alice", budget: "alice", sha256: toHash("rk_alice"), ...key };
   const keys = { current: () => [storedKeySchema.parse(named)] };
   const evaluation = () => Response.json(decisionFor(choice));
   const options = { ...parseRouterOptions(env ?? {}), aliases: new Map(Object.entries(aliases)) };

@@ -9,7 +9,7 @@ import type { ReplyListener } from "../reply/reply-piece.ts";
 import type { RouterOptions } from "../router-options.ts";
 import {
   addIgnored,
-  callOf,
+  toCall,
   type ClientEnv,
   setDecisionHeaders,
 } from "../routes/client-request.ts";
@@ -67,47 +67,54 @@ function replyRoute(
   return async (c) => {
     const request = api.read(await readJson(c.req));
     // Otherwise a request that no service takes would cost a decision.
-    const call = { ...callOf(c, api.name), repairs: request.repairs };
-    const passed = { ...api, ...request };
-    checkSupport(passed, call, routing);
+    const call = { ...toCall(c, api.name), repairs: request.repairs };
+    const passedParts = { ...api, ...request };
+    checkSupport(passedParts, call, routing);
     if (call.budget !== null) checkPrice(request.body, api);
-    const asked = { ...request, passed };
-    const chosen = await choose(api, asked, call);
-    const { plan, planned } = router.plans.planFor(chosen.decision, asked, call.key);
+    const askedRequest = { ...request, passed: passedParts };
+    const chosenModel = await choose(api, askedRequest, call);
+    const { plan, plannedDecision } = router.plans.planFor(
+      chosenModel.decision,
+      askedRequest,
+      call.key,
+    );
     const [target] = plan.targets;
     const isOpenEnded = call.budget?.isOpenEnded === true; // then no body is passed
-    const limited = isLimited(call) ? request.allowed() : null;
-    const dropped = limited?.dropped ?? [];
-    const isUnchanged = takesBody(target.upstream, passed) && !isOpenEnded;
+    const limitedFields = isLimited(call) ? request.allowed() : null;
+    const droppedNames = limitedFields?.droppedFields ?? [];
+    const isUnchanged = takesBody(target.upstream, passedParts) && !isOpenEnded;
     if (!isUnchanged) checkSettings(target, request);
-    const ignored = new Set([...(isUnchanged ? [] : ignoredBy(target, request)), ...dropped]);
-    const { repairs, body: given } = { ...request, ...limited };
-    const body = withServiceIds(api.upstreamType, given);
-    const isVerbatim = repairs.length === 0 && dropped.length === 0 && body === given;
+    const ignoredNames = new Set([
+      ...(isUnchanged ? [] : ignoredBy(target, request)),
+      ...droppedNames,
+    ]);
+    const { repairs, body: givenFields } = { ...request, ...limitedFields };
+    const body = withServiceIds(api.upstreamType, givenFields);
+    const isVerbatim = repairs.length === 0 && droppedNames.length === 0 && body === givenFields;
     const json = isVerbatim ? await c.req.text() : JSON.stringify(body);
     const createdAt = Math.floor(Date.now() / 1000);
-    let decision = planned;
+    let decision = plannedDecision;
     let writer: ReplyWriter | null = null;
     const reply: ReplyCall = {
       async ask(listener) {
-        const answer = await router.reply(chosen.decision, request.conversation, {
+        const answer = await router.reply(chosenModel.decision, request.conversation, {
           ...call,
           listener,
           isWhole: !request.isStreamed,
-          onFallback: (changed) => void (decision = changed),
-          autoDecision: chosen.autoDecision,
+          onFallback: (changedDecision) => void (decision = changedDecision),
+          autoDecision: chosenModel.autoDecision,
           toService: withCallIds,
-          onWarnings: (given) => {
-            for (const field of warnedFields(given, request.body)) ignored.add(field);
+          onWarnings: (givenWarnings) => {
+            for (const field of warnedFields(givenWarnings, request.body)) ignoredNames.add(field);
           },
-          passed: { ...passed, ...limited, json, header: (name) => c.req.header(name) },
+          passed: { ...passedParts, ...limitedFields, json, header: (name) => c.req.header(name) },
         });
         const { end } = answer.reply;
-        if (end !== null) chosen.keep(answer.decision, end.usage);
+        if (end !== null) chosenModel.keep(answer.decision, end.usage);
         return answer;
       },
       setHeaders(by) {
-        addIgnored(c, [...ignored]);
+        addIgnored(c, [...ignoredNames]);
         setDecisionHeaders(c, by ?? decision);
       },
       decision: () => decision,
@@ -133,16 +140,16 @@ function isLimited({ key, budget }: Call): boolean {
 
 /** @throws HttpError (400) unless the model of a tier takes the body unchanged. */
 function checkSupport(
-  passed: Omit<PassedRequest, "json">,
+  passedRequest: Omit<PassedRequest, "json">,
   { budget }: Call,
   { services }: Routing,
 ): void {
-  const { unsupported: problem } = passed;
+  const { unsupported: problem } = passedRequest;
   if (problem === null) return;
   if (budget !== null) throw problem;
   const plans = Object.values(services.replies.current.tiers);
   const upstreams = plans.flatMap(({ targets }) => targets.map(({ upstream }) => upstream));
-  if (upstreams.some((each) => takesBody(each, passed))) return;
+  if (upstreams.some((each) => takesBody(each, passedRequest))) return;
   throw refusalBy([...new Set(upstreams.map(({ name }) => name))], problem);
 }
 
@@ -167,39 +174,39 @@ async function sendStream(
   { ask, setHeaders, decision, writer }: ReplyCall,
   pingMs: number,
 ): Promise<Response> {
-  const begun = Promise.withResolvers<void>();
-  const connected = Promise.withResolvers<EventSender>();
-  let [passed, isBegun] = ["", false];
+  const startSignal = Promise.withResolvers<void>();
+  const connectedSignal = Promise.withResolvers<EventSender>();
+  let [passedText, isBegun] = ["", false];
   const begin = () => (isBegun ? [] : ((isBegun = true), writer().begin()));
   const answer = ask(async (part) => {
-    if (typeof part === "string") passed = part || passed;
-    begun.resolve();
-    const send = await connected.promise; // until then, no more of the reply is read
+    if (typeof part === "string") passedText = part || passedText;
+    startSignal.resolve();
+    const send = await connectedSignal.promise; // until then, no more of the reply is read
     await send(typeof part === "string" ? part : [...begin(), ...writer().add(part)]);
   });
-  const ended = await firstOf(begun.promise, answer, pingMs);
-  setHeaders(ended?.decision);
-  if (ended && ended.reply.end === null) throw toHttpError(ended);
+  const endedRun = await findFirst(startSignal.promise, answer, pingMs);
+  setHeaders(endedRun?.decision);
+  if (endedRun && endedRun.reply.end === null) throw toHttpError(endedRun);
   const failed = () => writer().fail(defectMessage, 500);
-  return sendEvents(c, { pingMs, isSilent: ended === null, failed }, async (send) => {
-    connected.resolve(send);
+  return sendEvents(c, { pingMs, isSilent: endedRun === null, failed }, async (send) => {
+    connectedSignal.resolve(send);
     const { reply } = await answer;
     if (reply.end === null) {
       const status = statusFor(reply, decision());
-      await send(writer().fail(reply.replyError ?? "", status, passed));
-    } else if (passed === "") {
+      await send(writer().fail(reply.replyError ?? "", status, passedText));
+    } else if (passedText === "") {
       await send([...begin(), ...writer().end(reply.end)]);
     }
   });
 }
 
 /** Waits for the first piece or the end; null after a silence. */
-async function firstOf(begun: Promise<void>, answer: Promise<Answer>, pingMs: number) {
-  if (pingMs === 0) return Promise.race([begun, answer]);
+async function findFirst(begunPromise: Promise<void>, answer: Promise<Answer>, pingMs: number) {
+  if (pingMs === 0) return Promise.race([begunPromise, answer]);
   const silence = Promise.withResolvers<null>();
   const timer = setTimeout(silence.resolve, pingMs, null);
   try {
-    return await Promise.race([begun, answer, silence.promise]);
+    return await Promise.race([begunPromise, answer, silence.promise]);
   } finally {
     clearTimeout(timer);
   }
@@ -208,9 +215,9 @@ async function firstOf(begun: Promise<void>, answer: Promise<Answer>, pingMs: nu
 function toHttpError({ decision, reply }: Answer): HttpError {
   const { httpError, replyError } = reply;
   const status = statusFor(reply, decision);
-  const asked = httpError?.retryAfter ?? null;
+  const askedName = httpError?.retryAfter ?? null;
   // Without a time, the clients of an overloaded service wait longer each time.
-  const retryAfter = status === 529 ? (asked ?? undefined) : status === 429 ? asked : null;
+  const retryAfter = status === 529 ? (askedName ?? undefined) : status === 429 ? askedName : null;
   const code = status === 404 ? "model_not_found" : (httpError?.code ?? null);
   const param = status === 404 ? "model" : status === 400 ? httpError?.param : undefined;
   const details = { ...(param && { param }), ...(code !== null && { code }) };

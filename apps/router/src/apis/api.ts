@@ -39,7 +39,9 @@ export interface ApiRequest extends Pick<PassedRequest, "body" | "unsupported" |
   readonly conversation: Conversation;
   readonly isStreamed: boolean;
   /** Returns the part of the body that a key with tiers or a budget may pass, and the names of the other fields. */
-  readonly allowed: () => Pick<PassedRequest, "body"> & { readonly dropped: readonly string[] };
+  readonly allowed: () => Pick<PassedRequest, "body"> & {
+    readonly droppedFields: readonly string[];
+  };
   /** The names of the repairs of its history. */
   readonly repairs: readonly string[];
   /** The fields that neither the conversation nor the reply needs, by path. */
@@ -61,7 +63,7 @@ export interface ReplyWriter {
   readonly add: (pieces: readonly ReplyPiece[]) => readonly ServerEvent[];
   readonly end: (end: ReplyEnd) => readonly ServerEvent[];
   /** The last event after a failure; `passed` is the last text that the service sent in the client's form. */
-  readonly fail: (message: string, status: number, passed?: string) => readonly ServerEvent[];
+  readonly fail: (message: string, status: number, passedText?: string) => readonly ServerEvent[];
   /** Returns the whole reply after {@link add} and {@link end}, as one body. */
   readonly whole: () => object;
 }

@@ -1,7 +1,7 @@
 import { decideUnasked, keepAllowed, type Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import type { Asked as RoutedRequest } from "../decision/capabilities.ts";
-import { mayName, type Named, planOf } from "../decision/replies.ts";
+import { mayName, type Named, findPlan } from "../decision/replies.ts";
 import { cheapestTier, type Tier, tierNames } from "../decision/tier-question.ts";
 import { createTurns, readTalk, staysWarm } from "../decision/turns.ts";
 import { isClientTask, toTierState } from "../conversation/user-turns.ts";
@@ -24,7 +24,7 @@ interface Chosen {
 interface Asked extends Pick<RoutedRequest, "conversation" | "passed"> {
   readonly call: Call;
   /** The text if it is evaluated beside the reply. */
-  readonly evaluated?: string | null;
+  readonly evaluatedText?: string | null;
 }
 
 /** Creates the chooser of a request's model. It throws an HttpError for an unknown model or without a text. */
@@ -35,26 +35,26 @@ export function createModelChooser(parts: NamedModels & { readonly router: Messa
 
   /** Takes a tier or a model without its evaluation, and reserves it in the call's budget. */
   async function takeNamed(
-    named: Named,
+    namedParts: Named,
     cause: Decision["cause"],
-    { call, conversation, evaluated = null }: Asked,
+    { call, conversation, evaluatedText = null }: Asked,
   ): Promise<Chosen> {
-    const decision = keepAllowed(decideUnasked(named, cause, routing), call.key, routing);
-    const plans = [planOf(decision, current(), call.key)];
-    await call.budget?.reserve({ evaluated, conversation, plans });
+    const decision = keepAllowed(decideUnasked(namedParts, cause, routing), call.key, routing);
+    const plans = [findPlan(decision, current(), call.key)];
+    await call.budget?.reserve({ evaluatedText, conversation, plans });
     return { decision, autoDecision: null, keep: () => undefined };
   }
 
   async function choose(
     api: Api,
-    { model: name, conversation, passed }: RoutedRequest & Pick<ApiRequest, "model">,
+    { model: name, conversation, passed: passedRequest }: RoutedRequest & Pick<ApiRequest, "model">,
     call: Call,
   ): Promise<Chosen> {
-    const model = meaningOf(name, api, parts);
-    const asked = { call, conversation, passed };
-    if (model === "cheapest") return takeNamed({ tier: cheapestTier }, "requested", asked);
+    const model = toMeaning(name, api, parts);
+    const askedRequest = { call, conversation, passed: passedRequest };
+    if (model === "cheapest") return takeNamed({ tier: cheapestTier }, "requested", askedRequest);
     if (model !== "auto") {
-      if (mayName(model, call.key, current())) return takeNamed(model, "requested", asked);
+      if (mayName(model, call.key, current())) return takeNamed(model, "requested", askedRequest);
       const problem = "The key may use neither this model nor this tier; use auto.";
       throw new HttpError(403, problem, { param: "model" });
     }
@@ -64,47 +64,58 @@ export function createModelChooser(parts: NamedModels & { readonly router: Messa
       const problem = "auto decides by the last user message; send one.";
       throw new HttpError(400, problem, { param: historyField(api.upstreamType) });
     }
-    if (isClientTask(conversation, text)) return takeNamed({ tier: cheapestTier }, "task", asked);
-    return decideTurn(talk, asked);
+    if (isClientTask(conversation, text))
+      return takeNamed({ tier: cheapestTier }, "task", askedRequest);
+    return decideTurn(talk, askedRequest);
   }
 
-  async function decideTurn(talk: ReturnType<typeof readTalk>, asked: Asked): Promise<Chosen> {
+  async function decideTurn(
+    talk: ReturnType<typeof readTalk>,
+    askedRequest: Asked,
+  ): Promise<Chosen> {
     const { texts } = talk;
     const state = toTierState(texts);
-    const evaluated = state.user_message;
+    const evaluatedText = state.user_message;
     const { shadowModel } = routing.policy;
-    const shadow = shadowModel === null ? null : targetOf(shadowModel, parts);
-    const isShadow = shadow !== null && mayName(shadow, asked.call.key, current());
-    const shadowed = isShadow ? await takeNamed(shadow, "shadow", { ...asked, evaluated }) : null;
+    const shadow = shadowModel === null ? null : toTarget(shadowModel, parts);
+    const isShadow = shadow !== null && mayName(shadow, askedRequest.call.key, current());
+    const shadowedParts = isShadow
+      ? await takeNamed(shadow, "shadow", { ...askedRequest, evaluatedText })
+      : null;
     const call = isShadow
-      ? asked.call
-      : await router.reserveAuto(asked.call, evaluated, asked.conversation);
+      ? askedRequest.call
+      : await router.reserveAuto(askedRequest.call, evaluatedText, askedRequest.conversation);
     const turn = turnOf(call.caller, talk);
     const decide = async () => {
       const { decision, isKept } = await turn.decide(async (before) => {
         const next = await router.decide(state, call, { isShadow });
         if (before === null || !staysWarm(before, next, texts.at(-1) ?? "")) return next;
-        return { ...next, ...modelOf(before.decision), cause: "warm-cache" };
+        return { ...next, ...toModel(before.decision), cause: "warm-cache" };
       });
-      const allowed = keepAllowed(isKept ? keptOf(decision) : decision, call.key, routing);
-      return router.plans.keepCapable(allowed, asked, call.key);
+      const allowedDecision = keepAllowed(
+        isKept ? toKeptDecision(decision) : decision,
+        call.key,
+        routing,
+      );
+      return router.plans.keepCapable(allowedDecision, askedRequest, call.key);
     };
-    const decided = decide();
-    if (shadowed === null) return { decision: await decided, autoDecision: null, keep: turn.keep };
-    decided.catch(() => undefined); // the log records that it failed
-    return { ...shadowed, autoDecision: decided };
+    const decidedPromise = decide();
+    if (shadowedParts === null)
+      return { decision: await decidedPromise, autoDecision: null, keep: turn.keep };
+    decidedPromise.catch(() => undefined); // the log records that it failed
+    return { ...shadowedParts, autoDecision: decidedPromise };
   }
 
   /** A later step of a turn costs no evaluation. */
-  const keptOf = (decision: Decision): Decision => ({
+  const toKeptDecision = (decision: Decision): Decision => ({
     ...decideUnasked({ tier: cheapestTier }, "turn", routing),
-    ...modelOf(decision),
+    ...toModel(decision),
   });
 
   return choose;
 }
 
-const modelOf = ({ tierUsed, model, upstream, prices }: Decision) => {
+const toModel = ({ tierUsed, model, upstream, prices }: Decision) => {
   return { tierUsed, model, upstream, prices };
 };
 
@@ -139,17 +150,17 @@ export function missingModel(parts: NamedModels): HttpError {
 type Meaning = "auto" | "cheapest" | { readonly tier: Tier } | { readonly target: Target };
 
 /** Returns the meaning of the name that a client sent. @throws HttpError (404) */
-function meaningOf(asked: string, api: Api, models: NamedModels): Meaning {
+function toMeaning(askedName: string, api: Api, models: NamedModels): Meaning {
   const { routing, options } = models;
   const { current } = routing.services.replies;
-  const name = current.aliases.get(asked) ?? asked;
+  const name = current.aliases.get(askedName) ?? askedName;
   if (name === autoModel) return name;
   const tier = tierNames.find((each) => each === name);
   if (tier !== undefined) return { tier };
   if (!isModel(name, models) && options.clientModels === "auto" && api.clientModels.test(name)) {
     return smallModel.test(name) ? "cheapest" : autoModel;
   }
-  return targetOf(name, models);
+  return toTarget(name, models);
 }
 
 /** Whether a name is a model's of the configuration or the price list. */
@@ -158,7 +169,7 @@ export function isModel(name: string, { routing }: NamedModels): boolean {
 }
 
 /** Returns the model of a name that is no tier's. @throws HttpError (404) */
-function targetOf(name: string, models: NamedModels): { readonly target: Target } {
+function toTarget(name: string, models: NamedModels): { readonly target: Target } {
   const { current } = models.routing.services.replies;
   const plan = headerText.test(name) ? current.planOfModel(name) : null;
   if (plan === null) throw missingModel(models);

@@ -57,14 +57,14 @@ export function addFailureRoutes<TEnv extends Env>(
     const message = describeApiPath(c.req.path) ?? "There is nothing here; the page is at /.";
     return send(c, new HttpError(404, message));
   });
-  app.onError((thrown, c: Context) => {
+  app.onError((thrownError, c: Context) => {
     const clientSignal = c.get("clientSignal") as AbortSignal;
     if (clientSignal.aborted) return new Response(null, { status: 499 }); // the client is gone
-    if (thrown instanceof HttpError) return send(c, thrown);
-    if (thrown instanceof UnfitCalibrationError || thrown instanceof EvaluatorError) {
-      return send(c, toHttpError(thrown, redact));
+    if (thrownError instanceof HttpError) return send(c, thrownError);
+    if (thrownError instanceof UnfitCalibrationError || thrownError instanceof EvaluatorError) {
+      return send(c, toHttpError(thrownError, redact));
     }
-    reportDefect(thrown);
+    reportDefect(thrownError);
     return send(c, new HttpError(500, defectMessage));
   });
 }
@@ -80,23 +80,23 @@ function toHttpError(error: EvaluatorError | UnfitCalibrationError, redact: Reda
     return new HttpError(429, message, { retryAfter });
   }
   if (error instanceof AuthenticationError && !error.needsPaidCredits) {
-    const rejected = `The evaluation service refused this router's key. ${message}`;
-    return new HttpError(502, rejected, once);
+    const rejectedText = `The evaluation service refused this router's key. ${message}`;
+    return new HttpError(502, rejectedText, once);
   }
   return new HttpError(502, message, once);
 }
 
-function send(c: Context, { message, status: given, details }: HttpError): Response {
+function send(c: Context, { message, status: givenParts, details }: HttpError): Response {
   const { headers, retryAfter } = details;
   if (retryAfter === null) c.header("x-should-retry", "false");
   else if (retryAfter !== undefined) c.header("Retry-After", retryAfter);
   if (isNavigation(c.req)) {
-    return c.html(failurePage(given, message), given as ContentfulStatusCode, headers);
+    return c.html(failurePage(givenParts, message), givenParts as ContentfulStatusCode, headers);
   }
   const { fieldStatus, overloadedStatus, error } = errorForm(c.req);
   const isOfField = details.path !== undefined && fieldStatus !== null;
   // 529 is Anthropic's own status.
-  const status = isOfField ? fieldStatus : given === 529 ? overloadedStatus : given;
+  const status = isOfField ? fieldStatus : givenParts === 529 ? overloadedStatus : givenParts;
   const body = error(message, status, details);
   return c.json(body, status as ContentfulStatusCode, headers);
 }
@@ -129,8 +129,8 @@ function errorForm(request: HonoRequest): ErrorForm {
   return { ...usualStatuses, ...api };
 }
 
-function isOfApi({ path, ownHeader }: Api, asked: string, request: HonoRequest): boolean {
-  if (!asked.startsWith("/v1/models")) return asked.startsWith(path);
+function isOfApi({ path, ownHeader }: Api, askedName: string, request: HonoRequest): boolean {
+  if (!askedName.startsWith("/v1/models")) return askedName.startsWith(path);
   return ownHeader !== null && request.header(ownHeader) !== undefined;
 }
 
@@ -147,9 +147,9 @@ function describeApiPath(path: string): string | null {
 
 /** Returns the address that a path with too few or too many versions means. */
 function rightPath(path: string): string | null {
-  const meant = "/v1" + path.replace(/^(?:\/v1)+/, "");
-  const posted = [...apis, ...evaluationForms].map((api) => api.path);
+  const meantText = "/v1" + path.replace(/^(?:\/v1)+/, "");
+  const postedNames = [...apis, ...evaluationForms].map((api) => api.path);
   const counts = apis.flatMap(({ count }) => count?.path ?? []);
-  const known = [...posted, ...counts, "/v1/models"];
-  return meant !== path && known.includes(meant) ? meant : null;
+  const knownText = [...postedNames, ...counts, "/v1/models"];
+  return meantText !== path && knownText.includes(meantText) ? meantText : null;
 }

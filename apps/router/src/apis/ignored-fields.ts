@@ -63,8 +63,11 @@ export function checkSettings(
   { upstream, model }: Target,
   { conversation, body }: ApiRequest,
 ): void {
-  const lost = lostSetting(conversation, upstream.type, model);
-  if (lost === null) return;
-  const problem = invalidField({ path: [fieldIn(body, lost) ?? lost], message: instead[lost] });
+  const lostText = lostSetting(conversation, upstream.type, model);
+  if (lostText === null) return;
+  const problem = invalidField({
+    path: [fieldIn(body, lostText) ?? lostText],
+    message: instead[lostText],
+  });
   throw refusalBy([upstream.name], problem);
 }

@@ -1,7 +1,7 @@
 import type { Context, Hono } from "hono";
 import { tryDecodeURIComponent } from "hono/utils/url";
-import { givenOf } from "../conversation/conversation.ts";
-import { bestOf, capabilitiesOf } from "../decision/capabilities.ts";
+import { withoutUndefined } from "../conversation/conversation.ts";
+import { findBest, findCapabilities } from "../decision/capabilities.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import type { Capabilities } from "../reply/upstream.ts";
 import type { ClientEnv } from "../routes/client-request.ts";
@@ -66,22 +66,25 @@ function toDecisionModel(c: Context, id: string) {
 function toReplyModel(c: Context, id: string, models: NamedModels) {
   const { contextWindow, maxOutputTokens, ...able } = capabilitiesOfName(id, models);
   if (!isAnthropic(c)) {
-    const sizes = givenOf({ context_window: contextWindow, max_tokens: maxOutputTokens });
+    const sizes = withoutUndefined({ context_window: contextWindow, max_tokens: maxOutputTokens });
     return { ...toModel(c, id), ...sizes, capabilities: able };
   }
   return {
     ...toModel(c, id),
-    ...givenOf({ max_input_tokens: contextWindow, max_tokens: maxOutputTokens }),
+    ...withoutUndefined({ max_input_tokens: contextWindow, max_tokens: maxOutputTokens }),
   };
 }
 
 /** Returns the capabilities of the model behind a name; those of `auto` are the best of all tiers. */
 function capabilitiesOfName(id: string, models: NamedModels): Capabilities {
-  const { current, capabilities: listed } = models.routing.services.replies;
-  const ofTier = (tier: Tier) => capabilitiesOf(current.tiers[tier].targets[0], listed);
+  const { current, capabilities: listedCapabilities } = models.routing.services.replies;
+  const ofTier = (tier: Tier) =>
+    findCapabilities(current.tiers[tier].targets[0], listedCapabilities);
   const name = current.aliases.get(id) ?? id;
   const tier = tierNames.find((each) => each === name);
   if (tier !== undefined) return ofTier(tier);
   const plan = isModel(name, models) ? current.planOfModel(name) : null;
-  return plan === null ? bestOf(tierNames.map(ofTier)) : capabilitiesOf(plan.targets[0], listed);
+  return plan === null
+    ? findBest(tierNames.map(ofTier))
+    : findCapabilities(plan.targets[0], listedCapabilities);
 }

@@ -1,16 +1,16 @@
 import { z } from "zod";
 import {
-  givenOf,
+  withoutUndefined,
   type ProviderOptions,
   type ToolResultPart,
 } from "../conversation/conversation.ts";
 import type { TokenUsage } from "../reply/usage.ts";
 import type { ErrorDetails } from "./api.ts";
 import * as field from "./request-fields.ts";
-import { optionsOf, toFile } from "./request-parts.ts";
+import { listOptions, toFile } from "./request-parts.ts";
 
 /** A mark for the cache, as Anthropic's models take it. */
-export const marked = { cache_control: z.record(z.string(), z.json()).nullish() };
+export const markedFields = { cache_control: z.record(z.string(), z.json()).nullish() };
 /** The fields of a function. */
 export const functionFields = {
   name: field.name,
@@ -34,7 +34,7 @@ export const openAiFields = {
 type OpenAiRequest = z.infer<z.ZodObject<typeof openAiFields>>;
 
 /** Accepts the formats of a reply. */
-export function formatOf<TFields extends z.ZodRawShape>(fields: TFields) {
+export function findFormat<TFields extends z.ZodRawShape>(fields: TFields) {
   // Together's form of a schema, which instructor sends.
   const schema = field.jsonObject.nullish();
   const plain = z.object({ type: z.enum(["text", "json_object"]), schema });
@@ -52,16 +52,16 @@ const beginnings = {
   UklGR: "image/webp",
   JVBERi: "application/pdf",
 };
-const unlabelled = z
+const unlabelledSchema = z
   .string("missing; send the image or the file itself, a data: address")
   .transform((data) => {
     const [, type] = Object.entries(beginnings).find(([begin]) => data.startsWith(begin)) ?? [];
     return type === undefined ? data : `data:${type};base64,${data}`;
   });
-const imageUrl = unlabelled.pipe(
-  field.addressOf("is neither an https: nor a data: address", /^data:image\/[^,]*,/),
+const imageUrl = unlabelledSchema.pipe(
+  field.toAddress("is neither an https: nor a data: address", /^data:image\/[^,]*,/),
 );
-const fileData = unlabelled.pipe(
+const fileData = unlabelledSchema.pipe(
   z.string().check(({ value, issues }) => {
     if (/^data:[\w.+-]+\/[\w.+-]+;base64,/.test(value)) return;
     const params: field.PassedIssue = { isPassed: /^[\w+/]{8,}={0,2}$/.test(value) };
@@ -100,21 +100,21 @@ const audio = z.object({
 const textTypes = ["text", "input_text", "output_text", "summary_text", "reasoning_text"] as const;
 
 /** A text. */
-export const textPart = z.object({ type: z.enum(textTypes), text: z.string(), ...marked });
+export const textPart = z.object({ type: z.enum(textTypes), text: z.string(), ...markedFields });
 
 const part = z.discriminatedUnion(
   "type",
   [
     textPart,
-    z.object({ type: z.literal("refusal"), refusal: z.string(), ...marked }),
+    z.object({ type: z.literal("refusal"), refusal: z.string(), ...markedFields }),
     z.object({
       type: z.literal("image_url"),
       // Mistral's form is the address alone.
       image_url: z.preprocess(
-        (given) => (typeof given === "string" ? { url: given } : given),
+        (givenValue) => (typeof givenValue === "string" ? { url: givenValue } : givenValue),
         z.object({ url: imageUrl, detail }),
       ),
-      ...marked,
+      ...markedFields,
     }),
     z
       .object({
@@ -122,24 +122,28 @@ const part = z.discriminatedUnion(
         image_url: imageUrl.nullish(),
         file_id: field.text,
         detail,
-        ...marked,
+        ...markedFields,
       })
       .check(hasImage),
-    z.object({ type: z.literal("input_audio"), input_audio: audio, ...marked }),
-    z.object({ type: z.literal("file"), file: z.object(fileFields).check(hasFile), ...marked }),
-    z.object({ type: z.literal("input_file"), ...fileFields, ...marked }).check(hasFile),
+    z.object({ type: z.literal("input_audio"), input_audio: audio, ...markedFields }),
+    z.object({
+      type: z.literal("file"),
+      file: z.object(fileFields).check(hasFile),
+      ...markedFields,
+    }),
+    z.object({ type: z.literal("input_file"), ...fileFields, ...markedFields }).check(hasFile),
   ],
   "not supported; send it as text or input_text",
 );
 
 /** The content of a message or a result: each API takes the other's parts too. */
-export const content = field.contentOf(part);
+export const content = field.toContent(part);
 
 /** Returns a part of a content. */
 export function toPart(
   part: Exclude<z.infer<typeof content>, string>[number],
 ): ToolResultPart["parts"][number] {
-  const options = optionsOf(part.cache_control);
+  const options = listOptions(part.cache_control);
   if ("text" in part) return { type: "text", text: part.text, ...options };
   if ("refusal" in part) return { type: "text", text: part.refusal, ...options };
   if ("input_audio" in part) {
@@ -150,7 +154,7 @@ export function toPart(
     const isNested = part.type === "image_url";
     const { url, detail } = isNested ? part.image_url : { ...part, url: part.image_url ?? "" };
     const others: ProviderOptions = detail ? { openai: { imageDetail: detail } } : {};
-    return { type: "image", url, ...optionsOf(part.cache_control, others) };
+    return { type: "image", url, ...listOptions(part.cache_control, others) };
   }
   const file = part.type === "file" ? part.file : part;
   return { ...toFile(file.file_data ?? file.file_url ?? "", file.filename), ...options };
@@ -162,7 +166,7 @@ export function toProviderOptions(
   fields: Readonly<Record<string, string | null | undefined>>,
 ): ProviderOptions {
   const isSerial = parallel_tool_calls === false;
-  const openai = givenOf({ ...fields, parallelToolCalls: isSerial ? false : null });
+  const openai = withoutUndefined({ ...fields, parallelToolCalls: isSerial ? false : null });
   return {
     ...(user && { gateway: { user } }),
     ...(Object.keys(openai).length > 0 && { openai }),
@@ -193,12 +197,12 @@ export function toOpenAiUsage(
   outputName: "completion" | "output",
 ) {
   const [cached_tokens, cache_write_tokens] = [cacheRead ?? 0, cacheWrite ?? 0];
-  const [read, written] = [(input ?? 0) + cached_tokens + cache_write_tokens, output ?? 0];
+  const [read, writtenCount] = [(input ?? 0) + cached_tokens + cache_write_tokens, output ?? 0];
   return {
     [`${inputName}_tokens`]: read,
     [`${inputName}_tokens_details`]: { cached_tokens, cache_write_tokens },
-    [`${outputName}_tokens`]: written,
+    [`${outputName}_tokens`]: writtenCount,
     [`${outputName}_tokens_details`]: { reasoning_tokens: reasoning ?? 0 },
-    total_tokens: read + written,
+    total_tokens: read + writtenCount,
   };
 }

@@ -18,40 +18,49 @@ interface ParsedBody<TData> extends Pick<
  */
 export function parseBody<TSchema extends z.ZodType>(
   schema: TSchema,
-  given: unknown,
-  needed?: readonly string[],
+  givenValue: unknown,
+  neededNames?: readonly string[],
 ): ParsedBody<z.infer<TSchema>> {
-  const deep = deepPath(given);
+  const deep = deepPath(givenValue);
   if (deep !== null) throw invalidField({ path: [...deep], message: TOO_DEEP });
-  const body = given as Readonly<Record<string, unknown>>;
+  const body = givenValue as Readonly<Record<string, unknown>>;
   const { data, error } = schema.safeParse(body);
   if (!error) {
-    const unread = namesOf(unreadFields(body, data));
-    const allowed = () => allowedOf(body, data);
+    const unread = listNames(unreadFields(body, data));
+    const allowed = () => toAllowedBody(body, data);
     return { data, body, allowed, unread, unsupported: null, isLocal: false };
   }
-  const issues = error.issues.flatMap(leavesOf);
-  const places = issues.map((issue) => placeToLeaveOut(issue, body, needed));
-  const [unsupported = null] = issues.slice(0, 1).map(invalidField);
+  const issues = error.issues.flatMap(listLeaves);
+  const places = issues.map((issue) => placeToLeaveOut(issue, body, neededNames));
+  const [unsupportedError = null] = issues.slice(0, 1).map(invalidField);
   const read = parseBody(schema, leaveOut(body, places));
   const isLocal = issues.some(({ params }) => params?.isLocal === true);
-  return { ...read, body, allowed: () => allowedOf(body, read.data), unsupported, isLocal };
+  return {
+    ...read,
+    body,
+    allowed: () => toAllowedBody(body, read.data),
+    unsupported: unsupportedError,
+    isLocal,
+  };
 }
 
 /** Returns the part of a body that changes neither the model nor the price of a token: read fields, and tools of the client. */
-function allowedOf(body: ApiRequest["body"], read: unknown): ReturnType<ApiRequest["allowed"]> {
-  const known = Object.entries(body).filter(([key]) => Object.hasOwn(Object(read), key));
-  const { tools, ...fields } = Object.fromEntries(known);
-  const hosted = new Set<string>();
+function toAllowedBody(body: ApiRequest["body"], read: unknown): ReturnType<ApiRequest["allowed"]> {
+  const knownEntries = Object.entries(body).filter(([key]) => Object.hasOwn(Object(read), key));
+  const { tools, ...fields } = Object.fromEntries(knownEntries);
+  const hostedNames = new Set<string>();
   const isOwn = (tool: unknown) => {
     const type = toObject(tool)["type"] ?? "custom";
     if (!clientTools.has(type))
-      hosted.add(`tools.${typeof type === "string" ? nameOf(type) : "unprintable"}`);
+      hostedNames.add(`tools.${typeof type === "string" ? toName(type) : "unprintable"}`);
     return clientTools.has(type);
   };
   const own = Array.isArray(tools) ? { tools: tools.filter(isOwn) } : {};
-  const dropped = Object.keys(body).filter((key) => !Object.hasOwn(Object(read), key));
-  return { body: { ...fields, ...own }, dropped: namesOf([...dropped.map(nameOf), ...hosted]) };
+  const droppedNames = Object.keys(body).filter((key) => !Object.hasOwn(Object(read), key));
+  return {
+    body: { ...fields, ...own },
+    droppedFields: listNames([...droppedNames.map(toName), ...hostedNames]),
+  };
 }
 
 const clientTools: ReadonlySet<unknown> = new Set(["function", "custom", "namespace"]);
@@ -59,14 +68,15 @@ const clientTools: ReadonlySet<unknown> = new Set(["function", "custom", "namesp
 type Path = readonly PropertyKey[];
 
 /** The path of an unknown element or of a field that is not needed. @throws HttpError (400) for another. */
-function placeToLeaveOut(issue: Issue, body: object, needed?: readonly string[]): Path {
+function placeToLeaveOut(issue: Issue, body: object, neededNames?: readonly string[]): Path {
   const { path } = issue;
   const element = path.findLastIndex((key) => typeof key === "number");
   const isUnknown = issue.discriminator === "type" && typeof valueAt(body, path) === "string";
   if ((isUnknown || issue.params?.isPassed === true) && element >= 0)
     return path.slice(0, element + 1);
   const [field] = path;
-  if (field === undefined || needed?.includes(String(field)) !== false) throw invalidField(issue);
+  if (field === undefined || neededNames?.includes(String(field)) !== false)
+    throw invalidField(issue);
   return [field];
 }
 
@@ -94,17 +104,17 @@ interface Issue extends Pick<z.core.$ZodIssue, "path" | "message"> {
 
 /** Returns the error (400) of a wrong field. */
 export function invalidField({ path, message }: Issue): HttpError {
-  const field = path.map(nameOf).join(".") || "the body";
+  const field = path.map(toName).join(".") || "the body";
   return new HttpError(400, `This router cannot do this: ${field}: ${message}.`, { param: field });
 }
 
 /** The issues in the branch of a union that got furthest, else the union's own. */
-function leavesOf(issue: z.core.$ZodIssue): Issue[] {
+function listLeaves(issue: z.core.$ZodIssue): Issue[] {
   if (issue.code !== "invalid_union") return [issue];
-  const branches = issue.errors.map((branch) => branch.flatMap(leavesOf));
-  const depthOf = ([leaf]: readonly Issue[]) => leaf?.path.length ?? 0;
-  const [best = []] = branches.toSorted((one, other) => depthOf(other) - depthOf(one));
-  if (depthOf(best) === 0) return [issue];
+  const branches = issue.errors.map((branch) => branch.flatMap(listLeaves));
+  const toDepth = ([leaf]: readonly Issue[]) => leaf?.path.length ?? 0;
+  const [best = []] = branches.toSorted((one, other) => toDepth(other) - toDepth(one));
+  if (toDepth(best) === 0) return [issue];
   return best.map(({ path, message, discriminator, params }) => ({
     path: [...issue.path, ...path],
     message,
@@ -115,25 +125,25 @@ function leavesOf(issue: z.core.$ZodIssue): Issue[] {
 
 const MOST_NAMES = 20;
 
-function namesOf(fields: Iterable<string>): string[] {
+function listNames(fields: Iterable<string>): string[] {
   const names = [...new Set(fields)];
   const more = names.length - MOST_NAMES;
   return more > 0 ? [...names.slice(0, MOST_NAMES), `and-${more}-more`] : names;
 }
 
 /** Yields the names of fields that were sent and not read, such as `messages.name`. */
-function* unreadFields(sent: unknown, read: unknown, path = ""): Generator<string> {
-  if (sent === read || !isObject(sent) || !isObject(read)) return;
-  for (const [key, value] of Object.entries(sent)) {
-    const name = nameOf(key);
-    const inside = Array.isArray(sent) ? path : path === "" ? name : `${path}.${name}`;
+function* unreadFields(sentValue: unknown, read: unknown, path = ""): Generator<string> {
+  if (sentValue === read || !isObject(sentValue) || !isObject(read)) return;
+  for (const [key, value] of Object.entries(sentValue)) {
+    const name = toName(key);
+    const inside = Array.isArray(sentValue) ? path : path === "" ? name : `${path}.${name}`;
     if (Object.hasOwn(read, key)) yield* unreadFields(value, read[key], inside);
     else if (!asksForNothing(value)) yield inside;
   }
 }
 
 /** Names are sent in headers. */
-function nameOf(key: PropertyKey): string {
+function toName(key: PropertyKey): string {
   return /^[\w.-]{1,64}$/.test(String(key)) ? String(key) : "unprintable";
 }
 

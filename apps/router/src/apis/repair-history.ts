@@ -68,8 +68,8 @@ const forms: Readonly<Record<ClientApiType, HistoryForm>> = {
 const repairs: Readonly<Record<string, (list: List, form: HistoryForm) => List>> = {
   "old-calls": (list, { inner }) => (inner === "tool_calls" ? changed(list, toToolCalls) : list),
   "empty-content": (list, form) => {
-    const filled = changed(list, form.withContent);
-    return filled.length === 0 ? list : filled;
+    const filledList = changed(list, form.withContent);
+    return filledList.length === 0 ? list : filledList;
   },
   arguments: (list, form) =>
     changedParts(list, form, (part) =>
@@ -87,13 +87,13 @@ export function repairHistory(type: ClientApiType, body: unknown) {
   const form = forms[type];
   const list = isRecord(body) ? body[form.list] : null;
   if (!isRecord(body) || !Array.isArray(list)) return { body, repairs: [] };
-  let repaired: List = list;
+  let repairedList: List = list;
   const names = Object.entries(repairs).flatMap(([name, repair]) => {
-    const before = repaired;
-    repaired = repair(before, form);
-    return repaired === before ? [] : [name];
+    const before = repairedList;
+    repairedList = repair(before, form);
+    return repairedList === before ? [] : [name];
   });
-  return { body: withField(body, form.list, repaired), repairs: names };
+  return { body: withField(body, form.list, repairedList), repairs: names };
 }
 
 /** Returns the field of a body with the conversation. */
@@ -113,10 +113,10 @@ export function withServiceIds(type: ClientApiType, body: Fields): Fields {
 function toToolCalls(message: Fields): Fields {
   if (message["role"] === "function") return { ...message, role: "tool", tool_call_id: "" };
   if (!isRecord(message["function_call"])) return message; // most have none, and a copy costs
-  const { function_call: called, ...others } = message;
+  const { function_call: calledFields, ...others } = message;
   const { tool_calls: calls } = others;
   if (Array.isArray(calls) && calls.length > 0) return others;
-  return { ...others, tool_calls: [{ id: "", type: "function", function: called }] };
+  return { ...others, tool_calls: [{ id: "", type: "function", function: calledFields }] };
 }
 
 /** Moves results behind the element with their calls if something else is between. */
@@ -124,7 +124,7 @@ function orderResults(list: List, form: HistoryForm): List {
   const { toElements } = form;
   const callAt = new Map<string, number>();
   const resultsAt = new Map<number, unknown[]>();
-  const paired = new Set<unknown>();
+  const pairedNames = new Set<unknown>();
   let [isOrdered, last] = [true, -1];
   for (const [at, part] of partsIn(list, form)) {
     const [callId, resultId] = [idIn(part, form.call), idIn(part, form.result)];
@@ -135,7 +135,7 @@ function orderResults(list: List, form: HistoryForm): List {
       continue;
     }
     callAt.delete(resultId);
-    paired.add(part);
+    pairedNames.add(part);
     resultsAt.set(home, resultsAt.get(home) ?? []);
     resultsAt.get(home)?.push(part);
     isOrdered &&= home === last;
@@ -146,7 +146,7 @@ function orderResults(list: List, form: HistoryForm): List {
     const own = withParts(
       element,
       form,
-      partsOf(element, form).filter((part) => !paired.has(part)),
+      listParts(element, form).filter((part) => !pairedNames.has(part)),
     );
     return results === undefined ? own : [...own, ...toElements(results)];
   });
@@ -163,34 +163,34 @@ function withIds(list: List, form: HistoryForm, ids: CallIds): List {
 }
 
 function withId(part: Fields, name: string, toId: (id: string) => string): Fields {
-  const id = idOf(part[name]);
+  const id = findId(part[name]);
   const other = toId(id);
   return other === id ? part : { ...part, [name]: other };
 }
 
-function idOf(value: unknown): string {
+function findId(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
 function idIn(part: unknown, nameOf: HistoryForm["call"]): string | null {
   const name = isRecord(part) ? nameOf(part) : null;
-  return isRecord(part) && name !== null ? idOf(part[name]) : null;
+  return isRecord(part) && name !== null ? findId(part[name]) : null;
 }
 
 function* partsIn(list: List, form: HistoryForm): Generator<readonly [at: number, part: unknown]> {
   for (const [at, element] of list.entries())
-    for (const part of partsOf(element, form)) yield [at, part];
+    for (const part of listParts(element, form)) yield [at, part];
 }
 
 /** Returns the calls and results in an element, or the element. */
-function partsOf(element: unknown, { inner }: HistoryForm): List {
+function listParts(element: unknown, { inner }: HistoryForm): List {
   const parts = inner !== null && isRecord(element) ? element[inner] : null;
   return Array.isArray(parts) && parts.length > 0 ? parts : [element];
 }
 
 /** Returns an element with other parts, or these; nothing without parts. */
 function withParts(element: unknown, form: HistoryForm, parts: List): List {
-  const isInside = form.inner !== null && partsOf(element, form)[0] !== element;
+  const isInside = form.inner !== null && listParts(element, form)[0] !== element;
   return isInside && parts.length > 0 ? [{ ...Object(element), [form.inner]: parts }] : parts;
 }
 
@@ -198,11 +198,11 @@ function withParts(element: unknown, form: HistoryForm, parts: List): List {
 function changed(list: List, change: (element: Fields) => unknown): List {
   let next: unknown[] | null = null; // most lists are valid, and `flatMap` took most of the time
   for (const [at, element] of list.entries()) {
-    const given = isRecord(element) ? change(element) : element;
-    if (given !== element) next ??= list.slice(0, at);
-    if (given === element) next?.push(given);
-    else if (Array.isArray(given)) next?.push(...(given as List));
-    else next?.push(given);
+    const givenValue = isRecord(element) ? change(element) : element;
+    if (givenValue !== element) next ??= list.slice(0, at);
+    if (givenValue === element) next?.push(givenValue);
+    else if (Array.isArray(givenValue)) next?.push(...(givenValue as List));
+    else next?.push(givenValue);
   }
   return next ?? list;
 }
@@ -213,7 +213,7 @@ function changedParts(
   change: (part: Fields, element: Fields) => Fields,
 ): List {
   return changed(list, (element) => {
-    const parts = partsOf(element, form);
+    const parts = listParts(element, form);
     const next = changed(parts, (part) => change(part, element));
     return next === parts ? element : withParts(element, form, next);
   });

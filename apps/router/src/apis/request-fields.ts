@@ -35,7 +35,7 @@ export interface PassedIssue {
 }
 
 /** Accepts an address that every model's service can load; one with `http:` is passed. */
-export function addressOf(message: string, others?: RegExp) {
+export function toAddress(message: string, others?: RegExp) {
   return z.string().check(({ value, issues }) => {
     if (others?.test(value) === true) return;
     const url = URL.parse(value);
@@ -46,9 +46,9 @@ export function addressOf(message: string, others?: RegExp) {
 }
 
 /** An address of a file. */
-export const webUrl = addressOf("is not an https: address");
+export const webUrl = toAddress("is not an https: address");
 
 /** Accepts a text or a list of parts. */
-export function contentOf<TPart extends z.ZodType>(part: TPart) {
+export function toContent<TPart extends z.ZodType>(part: TPart) {
   return z.union([z.string(), z.array(part)], "neither text nor a list of parts");
 }

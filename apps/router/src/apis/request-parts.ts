@@ -13,9 +13,9 @@ type Optional<TValue> = { readonly [TKey in keyof TValue]?: TValue[TKey] | null 
 type CacheControl = ProviderOptions[string] | null | undefined;
 
 /** Returns a content's parts. */
-export function partsOf<TGiven, TPart>(
+export function listParts<TGiven, TPart>(
   content: string | readonly TGiven[] | null | undefined,
-  toPart: (given: TGiven) => TPart,
+  toPart: (givenParts: TGiven) => TPart,
 ): (TPart | TextPart)[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return (content ?? []).map(toPart);
@@ -28,7 +28,7 @@ export function toFile(url: string, filename: string | null | undefined = null) 
 }
 
 /** Returns a part's options: its mark for the cache and values of other providers. */
-export function optionsOf(cacheControl: CacheControl, others: ProviderOptions = {}) {
+export function listOptions(cacheControl: CacheControl, others: ProviderOptions = {}) {
   const options = { ...(cacheControl && { anthropic: { cacheControl } }), ...others };
   return Object.keys(options).length === 0 ? {} : { providerOptions: options };
 }
@@ -39,32 +39,32 @@ interface GivenTool extends Optional<Omit<Tool, "name">> {
 }
 
 /** Returns a tool; one without parameters has none. */
-export function toTool(given: GivenTool): Tool {
-  const { name, description = null, strict = null } = given;
-  const parameters = given.parameters ?? { type: "object", properties: {} };
-  return { name, description, parameters, strict, ...optionsOf(given.cache_control) };
+export function toTool(givenTool: GivenTool): Tool {
+  const { name, description = null, strict = null } = givenTool;
+  const parameters = givenTool.parameters ?? { type: "object", properties: {} };
+  return { name, description, parameters, strict, ...listOptions(givenTool.cache_control) };
 }
 
 /** Returns the format of a reply in JSON; null for text. */
 export function toFormat(
-  given:
+  givenParts:
     | ({ readonly type: string } & Optional<NonNullable<Conversation["format"]>>)
     | null
     | undefined,
 ): Conversation["format"] {
-  if (!given || given.type === "text") return null;
-  const { name = null, description = null, schema = null, strict = null } = given;
+  if (!givenParts || givenParts.type === "text") return null;
+  const { name = null, description = null, schema = null, strict = null } = givenParts;
   return { name, description, schema, strict };
 }
 
 /** Joins instructions, the parts of an assistant's message, and results with the user's message that follows them. */
 export function joinSteps(messages: readonly Message[]): Message[] {
-  const joined: { role: Message["role"]; parts: Part[] }[] = [];
+  const joinedColumn: { role: Message["role"]; parts: Part[] }[] = [];
   for (const { role, parts } of messages) {
-    const last = joined.at(-1);
+    const last = joinedColumn.at(-1);
     const isOpen = role !== "user" || last?.parts.at(-1)?.type === "toolResult";
-    if (last?.role !== role || !isOpen) joined.push({ role, parts: [...parts] });
+    if (last?.role !== role || !isOpen) joinedColumn.push({ role, parts: [...parts] });
     else for (const part of parts) last.parts.push(part);
   }
-  return joined;
+  return joinedColumn;
 }

@@ -1,8 +1,8 @@
 import { estimate, figure, points } from "../labels/figures.ts";
-import { meanOf } from "../labels/tier-points.ts";
+import { computeMean } from "../labels/tier-points.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import { visitLatest } from "../report/latest-messages.ts";
-import { type BlindNote, type Note, noteOf } from "../report/read-records.ts";
+import { type BlindNote, type Note, toNote } from "../report/read-records.ts";
 
 /** A judged reply: its quality, 0..1, and its cost in US dollars. */
 type Reply = Readonly<Record<"quality" | "costUsd", number>>;
@@ -33,17 +33,26 @@ export function compareBlind(pairs: readonly BlindPair[], seed = 1) {
   const thumbs = [true, false].map((good) => pairs.filter(({ isGood }) => isGood === good).length);
   const hasThumbs = Math.min(...thumbs) >= LEAST_THUMBS;
   const draws = { seed, draws: DRAWS, tail: TAIL };
-  const estimateOf = (way: "routed" | "cheapest") =>
-    estimate(pairs, draws, (drawn) => figuresOf(drawn, way, hasThumbs));
-  const [routed, cheapest] = [estimateOf("routed"), estimateOf("cheapest")];
-  return { thumbs, separation: hasThumbs ? routed.separation : null, routed, cheapest };
+  const toEstimate = (way: "routed" | "cheapest") =>
+    estimate(pairs, draws, (drawnBlindPairs) => listFigures(drawnBlindPairs, way, hasThumbs));
+  const [routedMessage, cheapest] = [toEstimate("routed"), toEstimate("cheapest")];
+  return {
+    thumbs,
+    separation: hasThumbs ? routedMessage.separation : null,
+    routed: routedMessage,
+    cheapest,
+  };
 }
 
-function figuresOf(pairs: readonly BlindPair[], way: "routed" | "cheapest", isCalibrated: boolean) {
-  const mean = (of: (pair: BlindPair) => number, rows = pairs) => meanOf(rows.map(of));
+function listFigures(
+  pairs: readonly BlindPair[],
+  way: "routed" | "cheapest",
+  isCalibrated: boolean,
+) {
+  const mean = (of: (pair: BlindPair) => number, rows = pairs) => computeMean(rows.map(of));
   const [good, bad] = [true, false].map((thumb) => {
-    const rated = pairs.filter(({ isGood }) => isGood === thumb);
-    return mean(({ routed }) => routed.quality, rated);
+    const ratedBlindPairs = pairs.filter(({ isGood }) => isGood === thumb);
+    return mean(({ routed: routedFields }) => routedFields.quality, ratedBlindPairs);
   }) as [number, number];
   const separation = good - bad;
   const gain = mean((pair) => pair[way].quality - pair.dearest.quality);
@@ -61,16 +70,16 @@ const LEAST_PAIRS = 300;
 export function describeBlind(pairs: readonly BlindPair[]): string {
   const count = pairs.length;
   if (count < LEAST_PAIRS) return `Blind shadow: ${count} of ${LEAST_PAIRS} messages are compared.`;
-  const { thumbs, separation, routed, cheapest } = compareBlind(pairs);
+  const { thumbs, separation, routed: routedMessage, cheapest } = compareBlind(pairs);
   const isBlind = separation !== null && separation.low < LEAST_SEPARATION;
-  const figures = ({ saving, quality }: typeof routed) =>
+  const figures = ({ saving, quality }: typeof routedMessage) =>
     `${figure(saving, points)} % cheaper${isBlind ? "" : `, quality ${figure(quality, points)} points`}`;
-  const rated = `${thumbs[0]} good and ${thumbs[1]} bad thumbs`;
-  const calibrated = isBlind
-    ? `The judge does not separate ${rated}, so the quality is unknown.`
-    : `The judge is calibrated by ${rated}.`;
-  const alone = `Only the judge rates quality: ${rated}, ${LEAST_THUMBS} of each calibrate it.`;
-  return `Blind shadow, ${count} messages, beside always the dearest tier: as routed ${figures(routed)}; always the cheapest ${figures(cheapest)}. ${separation === null ? alone : calibrated}`;
+  const ratedText = `${thumbs[0]} good and ${thumbs[1]} bad thumbs`;
+  const calibratedText = isBlind
+    ? `The judge does not separate ${ratedText}, so the quality is unknown.`
+    : `The judge is calibrated by ${ratedText}.`;
+  const alone = `Only the judge rates quality: ${ratedText}, ${LEAST_THUMBS} of each calibrate it.`;
+  return `Blind shadow, ${count} messages, beside always the dearest tier: as routed ${figures(routedMessage)}; always the cheapest ${figures(cheapest)}. ${separation === null ? alone : calibratedText}`;
 }
 
 type Pair = NonNullable<BlindNote["pair"]>;
@@ -83,7 +92,7 @@ export async function readPairs(path: string): Promise<BlindPair[]> {
   const pairs = new Map<string, Pair>();
   const thumbs = new Map<string, Note>();
   await visitLatest(path, { mostBytes: MOST_BYTES }, (line) => {
-    const note = noteOf(line);
+    const note = toNote(line);
     if (note?.blind?.pair) pairs.set(note.requestId, note.blind.pair);
     else if (note !== null && !thumbs.has(note.requestId)) thumbs.set(note.requestId, note);
     return true;
@@ -92,8 +101,8 @@ export async function readPairs(path: string): Promise<BlindPair[]> {
 }
 
 /** A reply was good if no dearer tier was needed. */
-function isGood({ routed }: Pair, note: Note | undefined): boolean | null {
+function isGood({ routed: routedMessage }: Pair, note: Note | undefined): boolean | null {
   if (note?.thumb !== undefined) return note.thumb === "up";
-  if (note?.feedback === undefined || routed.tier === null) return null;
-  return tierNames.indexOf(note.feedback) <= tierNames.indexOf(routed.tier);
+  if (note?.feedback === undefined || routedMessage.tier === null) return null;
+  return tierNames.indexOf(note.feedback) <= tierNames.indexOf(routedMessage.tier);
 }

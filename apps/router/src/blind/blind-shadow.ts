@@ -3,7 +3,7 @@ import { CliError } from "evaluator-kit";
 import type { Conversation } from "../conversation/conversation.ts";
 import type { Routing } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
-import { planOf, priceOf } from "../decision/replies.ts";
+import { findPlan, findPrice } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { readTalk } from "../decision/turns.ts";
 import { blindKey } from "../keys/budget-state.ts";
@@ -18,7 +18,7 @@ import { type GeneratedReply, generateReply } from "../reply/generate-reply.ts";
 import { type ReplyListener, textOfReply } from "../reply/reply-piece.ts";
 import { answering, type Target } from "../reply/upstream.ts";
 import { billedTokens } from "../reply/billed-tokens.ts";
-import { billedCostOf, type BilledTokens, type ModelPrice, newMeter } from "../reply/usage.ts";
+import { findBilledCost, type BilledTokens, type ModelPrice, newMeter } from "../reply/usage.ts";
 import type { BlindNote } from "../report/read-records.ts";
 import { judge } from "./judge.ts";
 import type { RouterOptions } from "../router-options.ts";
@@ -70,16 +70,21 @@ export function openBlindShadow(
   };
   return {
     /** Returns a listener that also keeps the text, and the comparison that follows the reply. */
-    watch(message: Message, first: Decision, given: ReplyListener) {
+    watch(message: Message, first: Decision, givenReplyListener: ReplyListener) {
       const isDrawn = random() < blind.share && inFlight.size < MOST_IN_FLIGHT;
       if (!isDrawn || !isComparable(message, first)) return null;
-      const { listener, collected } = collectText(given);
+      const { listener, collected: collectedText } = collectText(givenReplyListener);
       const end = (decision: Decision, reply: GeneratedReply, lostUsd: number | null = 0) => {
-        const lastUsd = billedCostOf(reply.billed?.usage ?? null, decision.prices.model);
-        if (reply.end === null || collected.text === "") return; // it failed or has no text
+        const lastUsd = findBilledCost(reply.billedTokens?.usage ?? null, decision.prices.model);
+        if (reply.end === null || collectedText.text === "") return; // it failed or has no text
         if (lastUsd === null || lostUsd === null) return;
-        const routed = { ...message, ...collected, decision, costUsd: lastUsd + lostUsd };
-        const work = compareReplies(routed, comparison)
+        const routedMessage = {
+          ...message,
+          ...collectedText,
+          decision,
+          costUsd: lastUsd + lostUsd,
+        };
+        const work = compareReplies(routedMessage, comparison)
           .catch(report)
           .finally(() => inFlight.delete(work));
         inFlight.add(work);
@@ -95,13 +100,13 @@ export function openBlindShadow(
 }
 
 /** Only `auto` that the evaluation model routed, for any model, and texts alone: no tool is called twice. */
-function isComparable({ key, conversation, passed }: Message, decision: Decision) {
+function isComparable({ key, conversation, passed: passedRequest }: Message, decision: Decision) {
   const parts = conversation.messages.flatMap((message) => message.parts);
-  const { length } = (passed?.body["tools"] ?? []) as readonly unknown[]; // also those that a service runs
+  const { length } = (passedRequest?.body["tools"] ?? []) as readonly unknown[]; // also those that a service runs
   const isText = length === 0 && parts.every(({ type }) => type === "text");
   const isFree = (key?.tiers ?? key?.models ?? null) === null;
   const isRouted = decision.tierChosen !== null || decision.cause === "fit";
-  return isRouted && isFree && isText && !passed?.unsupported;
+  return isRouted && isFree && isText && !passedRequest?.unsupported;
 }
 
 interface ComparisonOptions extends Pick<Routing, "services" | "prices"> {
@@ -133,10 +138,13 @@ const MOST_OUTPUT = 16_384;
 const JUDGE_USD = 0.0025;
 
 /** Asks the cheapest and the dearest tier too, and lets the decision model judge, within the budget `blind`. */
-async function compareReplies(given: RoutedReply, options: ComparisonOptions) {
-  const { settings } = given.conversation;
-  const limited = { ...settings, maxOutputTokens: settings.maxOutputTokens ?? MOST_OUTPUT };
-  const reply = { ...given, conversation: { ...given.conversation, settings: limited } };
+async function compareReplies(routedReply: RoutedReply, options: ComparisonOptions) {
+  const { settings } = routedReply.conversation;
+  const limitedFields = { ...settings, maxOutputTokens: settings.maxOutputTokens ?? MOST_OUTPUT };
+  const reply = {
+    ...routedReply,
+    conversation: { ...routedReply.conversation, settings: limitedFields },
+  };
   const { note, usdPerDay } = options;
   const ends = endsByPrice(options);
   if (ends === null) return;
@@ -153,33 +161,35 @@ async function compareReplies(given: RoutedReply, options: ComparisonOptions) {
     },
   );
   if (!isReserved) return;
-  const spent = { usd: 0 };
+  const spentAmounts = { usd: 0 };
   let pair: BlindNote["pair"] = null;
   try {
-    pair = await judged(reply, ends, { ...options, spent });
+    pair = await judged(reply, ends, { ...options, spentTotal: spentAmounts });
   } finally {
-    await budget.settle(spent.usd, 0);
-    note(reply.requestId, { spentUsd: spent.usd, pair });
+    await budget.settle(spentAmounts.usd, 0);
+    note(reply.requestId, { spentUsd: spentAmounts.usd, pair });
   }
 }
 
 /** Returns the cheapest and the dearest tier; null if a price is unknown or both are one model. */
 function endsByPrice({ services, prices }: ComparisonOptions) {
-  const priced = tierNames.flatMap((tier): PricedTier[] => {
+  const pricedTiers = tierNames.flatMap((tier): PricedTier[] => {
     const [target] = services.replies.current.tiers[tier].targets;
-    const price = priceOf(target, prices);
+    const price = findPrice(target, prices);
     return price === null ? [] : [{ tier, target, price }];
   });
-  const [cheapest, ...dearer] = priced.toSorted((one, other) => perToken(one) - perToken(other));
+  const [cheapest, ...dearer] = pricedTiers.toSorted(
+    (one, other) => perToken(one) - perToken(other),
+  );
   const dearest = dearer.at(-1);
-  if (priced.length < tierNames.length || !cheapest || !dearest) return null;
+  if (pricedTiers.length < tierNames.length || !cheapest || !dearest) return null;
   return cheapest.target.model === dearest.target.model ? null : ([cheapest, dearest] as const);
 }
 
 const perToken = ({ price }: PricedTier) =>
   price.inputUsdPerMillionTokens + price.outputUsdPerMillionTokens;
 
-type Spending = ComparisonOptions & { readonly spent: { usd: number } };
+type Spending = ComparisonOptions & { readonly spentTotal: { usd: number } };
 
 /** Returns the judged replies; null if one of the tiers did not reply. */
 async function judged(
@@ -191,68 +201,71 @@ async function judged(
   const headers = { "x-request-id": requestId };
   const [cheapest, dearest] = ends;
   const others = ends.filter(({ tier }) => tier !== decision.tierUsed);
-  const again = { ...cheapest, target: replayOf(reply, options) };
-  const free = { ...options, headers, spent: { usd: 0 } };
-  const { text } = reply.isPassed ? await answerOf(again, conversation, free) : reply;
+  const again = { ...cheapest, target: toReplay(reply, options) };
+  const free = { ...options, headers, spentTotal: { usd: 0 } };
+  const { text } = reply.isPassed ? await toAnswer(again, conversation, free) : reply;
   if (text === "") return null;
-  const asked = await Promise.all(
-    others.map((end) => answerOf(end, conversation, { ...options, headers })),
+  const askedItems = await Promise.all(
+    others.map((end) => toAnswer(end, conversation, { ...options, headers })),
   );
-  const replies = [{ tier: decision.tierUsed, text, costUsd: reply.costUsd }, ...asked];
+  const replies = [{ tier: decision.tierUsed, text, costUsd: reply.costUsd }, ...askedItems];
   if (replies.some(({ text }) => text === "")) return null;
   const answers = replies.map(({ text }) => text);
   const request = { question: readTalk(conversation).texts.at(-1) ?? "", answers };
   const call = { signal: options.signal, headers };
-  options.spent.usd += JUDGE_USD; // if the judge fails, its cost is unknown
+  options.spentTotal.usd += JUDGE_USD; // if the judge fails, its cost is unknown
   const { qualities, costUsd } = await judge(options.services.evaluator, request, call);
-  options.spent.usd += costUsd - JUDGE_USD;
-  const sideOf = (wanted: Tier | null, moreUsd = 0) => {
-    const at = replies.findIndex(({ tier }) => tier === wanted);
+  options.spentTotal.usd += costUsd - JUDGE_USD;
+  const toSide = (wantedTier: Tier | null, moreUsd = 0) => {
+    const at = replies.findIndex(({ tier }) => tier === wantedTier);
     const costUsd = (replies[at]?.costUsd ?? 0) + moreUsd;
-    return { tier: wanted, quality: qualities[at] ?? 0, costUsd };
+    return { tier: wantedTier, quality: qualities[at] ?? 0, costUsd };
   };
-  const routed = sideOf(decision.tierUsed, decision.costUsd ?? 0);
-  return { routed, cheapest: sideOf(cheapest.tier), dearest: sideOf(dearest.tier) };
+  const routedMessage = toSide(decision.tierUsed, decision.costUsd ?? 0);
+  return { routed: routedMessage, cheapest: toSide(cheapest.tier), dearest: toSide(dearest.tier) };
 }
 
 /** Returns a model whose service sends a reply again; its provider reads the text in it. */
-function replayOf({ decision, text }: RoutedReply, { services }: Spending): Target {
-  const [target] = planOf(decision, services.replies.current).targets;
+function toReplay({ decision, text }: RoutedReply, { services }: Spending): Target {
+  const [target] = findPlan(decision, services.replies.current).targets;
   const type = /^\s*\{/.test(text) ? "json" : "event-stream";
   return { ...target, upstream: answering(target.upstream, text, type) };
 }
 
 /** Asks a tier. Its text is empty if it fails. */
-async function answerOf(
+async function toAnswer(
   { tier, target, price }: PricedTier,
   conversation: Conversation,
   options: Spending & { readonly headers: Record<string, string> },
 ) {
-  const { services, signal, spent, headers } = options;
-  const { listener, collected } = collectText(() => undefined);
+  const { services, signal, spentTotal: spentAmounts, headers } = options;
+  const { listener, collected: collectedText } = collectText(() => undefined);
   const limits = services.replies.current.tiers[tier];
   const plan = { ...limits, targets: [target], maxRetries: 0 } as const; // each may be billed
   const [redact, meter] = [services.redact, newMeter()];
-  const given = { plan, listener, signal, redact, meter, passed: null, headers };
+  const givenParts = { plan, listener, signal, redact, meter, passed: null, headers };
   // An unknown cost is the reserved one.
   const mostUsd = dearestUsd(plan, expectedTokens(conversation), options.prices);
-  const costOf = ({ usage }: BilledTokens) => billedCostOf(usage, price) ?? mostUsd;
-  const { end, billed } = await generateReply(conversation, given).catch((stopped: unknown) => {
-    spent.usd += costOf(billedTokens(meter, conversation));
-    throw stopped;
+  const toCost = ({ usage }: BilledTokens) => findBilledCost(usage, price) ?? mostUsd;
+  const { end, billedTokens: currentBilledTokens } = await generateReply(
+    conversation,
+    givenParts,
+  ).catch((stoppedValue: unknown) => {
+    spentAmounts.usd += toCost(billedTokens(meter, conversation));
+    throw stoppedValue;
   });
-  const costUsd = billed === null ? 0 : costOf(billed);
-  spent.usd += costUsd;
-  return { tier, text: end === null ? "" : collected.text, costUsd };
+  const costUsd = currentBilledTokens === null ? 0 : toCost(currentBilledTokens);
+  spentAmounts.usd += costUsd;
+  return { tier, text: end === null ? "" : collectedText.text, costUsd };
 }
 
 /** Returns a listener that also collects the text of a reply, in the form of an API if it passes. */
-function collectText(given: ReplyListener) {
-  const collected = { text: "", isPassed: false };
+function collectText(givenReplyListener: ReplyListener) {
+  const collectedText = { text: "", isPassed: false };
   const listener: ReplyListener = (part) => {
-    collected.isPassed = typeof part === "string";
-    collected.text += typeof part === "string" ? part : textOfReply(part);
-    return given(part);
+    collectedText.isPassed = typeof part === "string";
+    collectedText.text += typeof part === "string" ? part : textOfReply(part);
+    return givenReplyListener(part);
   };
-  return { listener, collected };
+  return { listener, collected: collectedText };
 }

@@ -2,7 +2,7 @@ import { boolean, type Evaluator } from "evaluator-client";
 import { cutMessage } from "../conversation/user-turns.ts";
 import { reportLost } from "../decision/decide.ts";
 import { evaluationUsd } from "../keys/call-price.ts";
-import { meanOf } from "../labels/tier-points.ts";
+import { computeMean } from "../labels/tier-points.ts";
 
 /**
  * Asks the decision model whether each answer answers the question, once in each position: a model may
@@ -14,30 +14,33 @@ export async function judge(
   call: { readonly signal: AbortSignal; readonly headers: Record<string, string> },
 ) {
   const orders = answers.map((_, by) => [...answers.slice(by), ...answers.slice(0, by)]);
-  let lost = 0;
-  const counted = evaluator.with(reportLost((attempts) => void (lost += attempts)));
-  const judged = await Promise.all(
-    orders.map((order) => counted.evaluate(requestOf(question, order), call)),
+  let lostCount = 0;
+  const countedEvaluator = evaluator.with(reportLost((attempts) => void (lostCount += attempts)));
+  const judgedEvaluations = await Promise.all(
+    orders.map((order) => countedEvaluator.evaluate(toRequest(question, order), call)),
   );
   const qualities = answers.map((_, at) => {
-    const shares = judged.map((evaluation, by) => {
+    const shares = judgedEvaluations.map((evaluation, by) => {
       const place = (at - by + answers.length) % answers.length;
       return evaluation.answers[nameAt(place)]?.probability ?? 0;
     });
-    return meanOf(shares);
+    return computeMean(shares);
   });
   const mostUsd = evaluationUsd(question + answers.join(""));
-  const usd = judged.reduce((sum, { costUsd }) => sum + (costUsd ?? mostUsd), lost * mostUsd);
+  const usd = judgedEvaluations.reduce(
+    (sum, { costUsd }) => sum + (costUsd ?? mostUsd),
+    lostCount * mostUsd,
+  );
   return { qualities, costUsd: usd };
 }
 
-const askOf = (name: string) => boolean(`Does this answer the question? Read ${name}.`);
+const toAsk = (name: string) => boolean(`Does this answer the question? Read ${name}.`);
 
-function requestOf(question: string, order: readonly string[]) {
-  const named = order.map((answer, at) => [nameAt(at), cutMessage(answer)] as const);
+function toRequest(question: string, order: readonly string[]) {
+  const namedItems = order.map((answer, at) => [nameAt(at), cutMessage(answer)] as const);
   return {
-    state: { question: cutMessage(question), ...Object.fromEntries(named) },
-    questions: Object.fromEntries(named.map(([name]) => [name, askOf(name)] as const)),
+    state: { question: cutMessage(question), ...Object.fromEntries(namedItems) },
+    questions: Object.fromEntries(namedItems.map(([name]) => [name, toAsk(name)] as const)),
   };
 }
 

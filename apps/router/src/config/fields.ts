@@ -21,7 +21,10 @@ export function orNull<TSchema extends z.ZodType>(schema: TSchema) {
 export function record<TValue extends z.ZodType>(names: z.ZodString, values: TValue) {
   return z
     .unknown()
-    .refine((given) => !Object.hasOwn(Object(given), "__proto__"), "has the name __proto__")
+    .refine(
+      (givenValue) => !Object.hasOwn(Object(givenValue), "__proto__"),
+      "has the name __proto__",
+    )
     .pipe(
       z.record(names, values, {
         error: (issue) =>

@@ -11,7 +11,7 @@ import {
 import { z } from "zod";
 import { apiKeyVariables, serviceRows, services } from "evaluator-client";
 import { type Bound, boundFrom } from "evaluator-client/escalate";
-import { givenOf } from "../conversation/conversation.ts";
+import { withoutUndefined } from "../conversation/conversation.ts";
 import { fields, orNull, record } from "./fields.ts";
 import { capabilities, price, toTarget, tokenUsd } from "./target-schema.ts";
 import { type UpstreamType, upstreamTypes } from "../conversation/upstream-types.ts";
@@ -20,16 +20,16 @@ import { type UpstreamType, upstreamTypes } from "../conversation/upstream-types
 export type RouterConfig = ReturnType<typeof parseRouterConfig>;
 
 /** Reads the file of `ROUTER_CONFIG`, else an existing `router.config.json`. @throws CliError with a wrong field. */
-export async function readRouterConfig(given: Environment, cwd: string) {
-  const env = trimEnvironment(given);
-  const named = env["ROUTER_CONFIG"];
-  const file = named ?? "router.config.json";
+export async function readRouterConfig(givenEnvironment: Environment, cwd: string) {
+  const env = trimEnvironment(givenEnvironment);
+  const givenName = env["ROUTER_CONFIG"];
+  const file = givenName ?? "router.config.json";
   try {
     return parseRouterConfig(await readFile(resolve(cwd, file), "utf8"), file, env);
   } catch (error) {
     const reason = describeSystemError(error);
     if (reason === null) throw error;
-    if (named === undefined && systemErrorCode(error) === "ENOENT") return null;
+    if (givenName === undefined && systemErrorCode(error) === "ENOENT") return null;
     throw toError(file, `the file cannot be read: ${reason}`);
   }
 }
@@ -82,12 +82,12 @@ type WrittenConfig = { readonly upstreams?: object; readonly decisions?: unknown
 /** Creates the schema of the file. The message of an issue continues after the path of its field. */
 function configSchema(json: WrittenConfig, env: Environment) {
   const names = Object.keys(Object(json?.upstreams));
-  const asked = Array.isArray(json?.decisions) ? json.decisions.length : 1;
+  const askedValue = Array.isArray(json?.decisions) ? json.decisions.length : 1;
   const target = { upstream: upstreamName(names), model, price, ...capabilities };
   const fallbacks = z.array(fields(target).transform(toTarget), "is not a list").default([]);
   const tier = fields({ ...target, fallbacks, ...limits })
     .transform(({ fallbacks, maxRetries, idleTimeoutMs, timeoutMs, ...first }) => {
-      const waiting = givenOf({ idleTimeoutMs, timeoutMs });
+      const waiting = withoutUndefined({ idleTimeoutMs, timeoutMs });
       return { targets: [toTarget(first), ...fallbacks] as const, maxRetries, ...waiting };
     })
     .exactOptional();
@@ -96,7 +96,7 @@ function configSchema(json: WrittenConfig, env: Environment) {
     tiers: fields({ nano: tier, fast: tier, balanced: tier, frontier: tier }).default({}),
     aliases: record(model, model),
     decisions: z
-      .array(decisionService(env, asked), "is not a list")
+      .array(decisionService(env, askedValue), "is not a list")
       .superRefine((list, context) => {
         const at = list.findIndex((service, place) => service.then === place);
         const message = "is its own place; name another service";
@@ -110,7 +110,7 @@ function configSchema(json: WrittenConfig, env: Environment) {
           context.addIssue({ code: "custom", path: [alone, "then"], message: missing });
       })
       .default([]),
-    models: record(model, place(asked)),
+    models: record(model, place(askedValue)),
   });
 }
 
@@ -145,8 +145,8 @@ function decisionService(env: Environment, count: number) {
       z.string("is not a text").regex(/^[\x21-\x7e]{1,128}$/, "is not an account id"),
     ),
     price: orNull(fields({ input: tokenUsd }).transform(({ input }) => input)),
-  }).transform(({ apiKeyEnv, ...given }, context) => {
-    const { service, baseUrl, then, unsure } = given;
+  }).transform(({ apiKeyEnv, ...givenParts }, context) => {
+    const { service, baseUrl, then, unsure } = givenParts;
     const row = service === "gateway" ? null : serviceRows[service];
     const variables: readonly string[] = row?.keyVariables ?? [gatewayKey];
     const isOwn = apiKeyEnv === null && (baseUrl === null || row === null);
@@ -157,12 +157,13 @@ function decisionService(env: Environment, count: number) {
       problem("apiKeyEnv", `is missing, and ${variables.join(" or ")} is not set`);
     if (then !== null && unsure === null)
       problem("unsure", "is missing; then asks again for unsure answers");
-    if (row !== null && row.model === null && given.model === null) problem("model", "is missing");
+    if (row !== null && row.model === null && givenParts.model === null)
+      problem("model", "is missing");
     const needsAccount = row?.baseUrl.includes("{account}") === true && baseUrl === null;
     const accountId =
-      given.accountId ?? (needsAccount ? (env["CLOUDFLARE_ACCOUNT_ID"] ?? null) : null);
+      givenParts.accountId ?? (needsAccount ? (env["CLOUDFLARE_ACCOUNT_ID"] ?? null) : null);
     if (needsAccount && accountId === null) problem("accountId", "is missing");
-    return { ...given, accountId, apiKey: (variable && env[variable]) ?? null };
+    return { ...givenParts, accountId, apiKey: (variable && env[variable]) ?? null };
   });
 }
 
@@ -171,8 +172,8 @@ const notUnsure =
 
 /** When an answer is unsure, in the words of `--unsure`. */
 const unsureWord = z.string(notUnsure).transform((text, context): UnsureWord => {
-  const [, id = null, typed = ""] = /^(?:(.+)=)?([^=]+)$/s.exec(text) ?? [];
-  const bound = typed === "calibration" ? typed : boundFrom(typed);
+  const [, id = null, typedText = ""] = /^(?:(.+)=)?([^=]+)$/s.exec(text) ?? [];
+  const bound = typedText === "calibration" ? typedText : boundFrom(typedText);
   if (bound !== null) return { id, bound };
   context.addIssue(notUnsure);
   return z.NEVER;
@@ -236,12 +237,13 @@ function upstream(env: Environment) {
     type: z.enum(types, `is none of ${types.join(", ")}`),
     baseUrl: orNull(serverUrlSchema),
     apiKeyEnv: orNull(keyVariable(env)),
-  }).transform(({ type, apiKeyEnv, ...given }, context) => {
+  }).transform(({ type, apiKeyEnv, ...givenParts }, context) => {
     const isGateway = type === "gateway";
     const keyVariable = apiKeyEnv ?? (isGateway ? gatewayKey : null);
     const apiKey = (keyVariable && env[keyVariable]) ?? null;
     const gatewayUrl = (isGateway && env["EVALUATOR_BASE_URL"]) || null;
-    const baseUrl = given.baseUrl === null ? gatewayUrl : toServerUrl(given.baseUrl, type);
+    const baseUrl =
+      givenParts.baseUrl === null ? gatewayUrl : toServerUrl(givenParts.baseUrl, type);
     if (isGateway && apiKey === null) {
       const message = `is missing, and ${gatewayKey} is not set`;
       context.addIssue({ code: "custom", path: ["apiKeyEnv"], message });

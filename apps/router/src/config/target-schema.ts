@@ -26,9 +26,9 @@ type GivenTarget = z.infer<z.ZodObject<typeof capabilities>> & {
 };
 
 /** Returns a model of an upstream, as the file names it. */
-export function toTarget({ upstream, model, price, ...given }: GivenTarget) {
-  const isKnown = Object.keys(given).length > 0;
-  return { upstream, model, price, ...(isKnown && { capabilities: given }) };
+export function toTarget({ upstream, model, price, ...givenParts }: GivenTarget) {
+  const isKnown = Object.keys(givenParts).length > 0;
+  return { upstream, model, price, ...(isKnown && { capabilities: givenParts }) };
 }
 
 const notUsd = "is not a number of US dollars per million tokens, such as 0.25";
@@ -38,12 +38,12 @@ const usd = z.number(notUsd).min(0, notUsd);
 export const tokenUsd = usd.refine((price) => priceProblem(price) === null, {
   error: ({ input }) => priceProblem(input),
 });
-const cached = usd.exactOptional();
+const cachedSchema = usd.exactOptional();
 const perMillion = {
-  cacheRead: cached,
-  cacheWrite: cached,
+  cacheRead: cachedSchema,
+  cacheWrite: cachedSchema,
   /** Kept for an hour. */
-  longCacheWrite: cached,
+  longCacheWrite: cachedSchema,
 };
 const stepUsd = tokenUsd.exactOptional();
 const step = fields({ inputTokens: tokens, input: stepUsd, output: stepUsd, ...perMillion });
@@ -54,22 +54,22 @@ const prices = fields({
   ...perMillion,
   fromInputTokens: z.array(step.transform(toPrices), "is not a list").exactOptional(),
   modes: z.record(z.string(), factor, "is not an object").exactOptional(),
-  usdPerSearch: cached,
+  usdPerSearch: cachedSchema,
   usdPerCall: z.record(z.string(), usd, "is not an object").exactOptional(),
   tokensPerFile: tokens.exactOptional(),
 });
 
 /** The schema of a model's price; null if absent. */
-export const price = orNull(prices.transform((given) => toPrices(given) as ModelPrice));
+export const price = orNull(prices.transform((givenParts) => toPrices(givenParts) as ModelPrice));
 
 function isPrice(name: string): boolean {
   return name === "input" || name === "output" || name in perMillion;
 }
 
-function toPrices(given: object): object {
-  const named = Object.entries(given).map(([name, of]) => [
+function toPrices(givenFields: object): object {
+  const namedItemLists = Object.entries(givenFields).map(([name, of]) => [
     isPrice(name) ? `${name}UsdPerMillionTokens` : name,
     of,
   ]);
-  return Object.fromEntries(named) as object;
+  return Object.fromEntries(namedItemLists) as object;
 }

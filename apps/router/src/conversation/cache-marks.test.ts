@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { withCacheMarks } from "./cache-marks.ts";
-import { type Conversation, conversationOf, type Message, type Part } from "./conversation.ts";
+import { type Conversation, toConversation, type Message, type Part } from "./conversation.ts";
 
 const text = (value: string) => ({ type: "text", text: value }) as const;
 const tool = (name: string) => ({ name, description: null, parameters: {}, strict: null });
@@ -8,7 +8,7 @@ const providerOptions = { anthropic: { cacheControl: { type: "ephemeral" } } };
 const call: Part = { type: "toolCall", id: "1", name: "f", arguments: "{}", signature: null };
 const result = { type: "toolResult", id: "1", parts: [text("12:00")], isError: false } as const;
 const said = (...messages: [Message["role"], ...Part[]][]): Conversation => ({
-  ...conversationOf(""),
+  ...toConversation(""),
   messages: messages.map(([role, ...parts]) => ({ role, parts })),
 });
 

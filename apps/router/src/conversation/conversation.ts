@@ -21,7 +21,7 @@ export interface Conversation {
 }
 
 /** Returns a conversation of one message. */
-export function conversationOf(message: string): Conversation {
+export function toConversation(message: string): Conversation {
   const messages = [{ role: "user", parts: [{ type: "text", text: message }] }] as const;
   const nothing = { tools: [], toolChoice: null, format: null, settings: {}, providerOptions: {} };
   return { messages, ...nothing };
@@ -126,13 +126,13 @@ export type ReplySettings = Pick<
 >;
 
 /** Returns the images and files in a part, also in a tool's result. */
-export function filesOf(part: Part): readonly (ImagePart | FilePart)[] {
-  if (part.type === "toolResult") return part.parts.flatMap(filesOf);
+export function listFiles(part: Part): readonly (ImagePart | FilePart)[] {
+  if (part.type === "toolResult") return part.parts.flatMap(listFiles);
   return part.type === "image" || part.type === "file" ? [part] : [];
 }
 
 /** Returns the text of parts, joined with line breaks; other parts are named by their kind, such as `[image]`. */
-export function textOf(parts: readonly Part[]): string {
+export function findText(parts: readonly Part[]): string {
   return parts.map(textOfPart).join("\n");
 }
 
@@ -144,21 +144,25 @@ function textOfPart(part: Part): string {
     case "image":
       return "[image]";
     case "file":
-      return part.filename === null ? `[${kindOf(part)}]` : `[${kindOf(part)}: ${part.filename}]`;
+      return part.filename === null ? `[${toKind(part)}]` : `[${toKind(part)}: ${part.filename}]`;
     case "toolCall":
       return part.arguments;
     case "toolResult":
     default:
-      return textOf(part.parts);
+      return findText(part.parts);
   }
 }
 
-function kindOf({ mediaType }: FilePart): string {
+function toKind({ mediaType }: FilePart): string {
   return mediaType.startsWith("audio/") ? "audio" : "file";
 }
 
 /** Returns the fields without those that are null or undefined. */
-export function givenOf<TFields extends object>(fields: TFields) {
-  const given = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
-  return Object.fromEntries(given) as { [TKey in keyof TFields]?: NonNullable<TFields[TKey]> };
+export function withoutUndefined<TFields extends object>(fields: TFields) {
+  const givenEntries = Object.entries(fields).filter(
+    ([, value]) => value !== null && value !== undefined,
+  );
+  return Object.fromEntries(givenEntries) as {
+    [TKey in keyof TFields]?: NonNullable<TFields[TKey]>;
+  };
 }

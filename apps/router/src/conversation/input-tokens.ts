@@ -1,4 +1,4 @@
-import { type Conversation, filesOf, type Part, textOf } from "./conversation.ts";
+import { type Conversation, listFiles, type Part, findText } from "./conversation.ts";
 
 /** The parts of a conversation that its model reads. */
 type Input = Pick<Conversation, "messages" | "tools" | "format">;
@@ -17,28 +17,28 @@ export interface InputTokens {
 }
 
 /** Counts the input of a conversation with its tools; `countText` counts the tokens of a text. */
-export function inputTokensOf(
+export function listInputTokens(
   { messages, tools, format }: Input,
   countText: (text: string) => number,
 ): InputTokens {
   const parts = messages.flatMap((message) => message.parts);
   const { image: images = [], file: files = [] } = Object.groupBy(
-    parts.flatMap(filesOf),
+    parts.flatMap(listFiles),
     ({ type }) => type,
   );
-  const known = files.flatMap(({ url }) => knownTokens(url, countText) ?? []);
+  const knownValues = files.flatMap(({ url }) => knownTokens(url, countText) ?? []);
   const rules = tools.map(({ name, description, parameters }) => ({
     name,
     description,
     parameters,
   }));
-  const ruled = tools.length === 0 && format === null ? [] : [JSON.stringify([rules, format])];
-  const texts = countText([...parts.map(textForModel), ...ruled].join("\n"));
-  const input = known.reduce((sum, tokens) => sum + tokens, texts);
+  const ruledNames = tools.length === 0 && format === null ? [] : [JSON.stringify([rules, format])];
+  const texts = countText([...parts.map(textForModel), ...ruledNames].join("\n"));
+  const input = knownValues.reduce((sum, tokens) => sum + tokens, texts);
   return {
     input: input + TOKENS_PER_MESSAGE * messages.length,
     images: images.length,
-    files: files.length - known.length,
+    files: files.length - knownValues.length,
   };
 }
 
@@ -47,17 +47,20 @@ const MOST_PER_PART = 16;
 const MOST_FOR_TOOLS = 700;
 
 /** Returns the most input of a conversation: no tokenizer of bytes makes more of a text than its bytes. */
-export function mostInputOf(conversation: Input): InputTokens {
-  const counted = inputTokensOf(conversation, mostTokensOf);
+export function toMostInput(conversation: Input): InputTokens {
+  const countedInputTokens = listInputTokens(conversation, computeMostTokens);
   const { messages, tools } = conversation;
   const parts = messages.reduce((sum, message) => sum + message.parts.length, messages.length);
   const marks = MOST_PER_PART * (parts + tools.length) + (tools.length > 0 ? MOST_FOR_TOOLS : 0);
-  const signatures = messages.flatMap((message) => message.parts.map(signatureOf)).join("");
-  return { ...counted, input: counted.input + marks + mostTokensOf(signatures) };
+  const signatures = messages.flatMap((message) => message.parts.map(toSignature)).join("");
+  return {
+    ...countedInputTokens,
+    input: countedInputTokens.input + marks + computeMostTokens(signatures),
+  };
 }
 
 /** Returns the most tokens of a text. A third of its bytes, which is usual, is passed by logs and many alphabets. */
-export function mostTokensOf(text: string): number {
+export function computeMostTokens(text: string): number {
   return Buffer.byteLength(text);
 }
 
@@ -65,11 +68,11 @@ export function mostTokensOf(text: string): number {
 function textForModel(part: Part): string {
   if (part.type === "toolCall") return [part.id, part.name, part.arguments].join("\n");
   if (part.type === "toolResult") return [part.id, ...part.parts.map(textForModel)].join("\n");
-  return textOf([part]);
+  return findText([part]);
 }
 
 /** A service may read an opaque value as the thoughts in it. */
-function signatureOf(part: Part): string {
+function toSignature(part: Part): string {
   return part.type === "toolCall" || part.type === "reasoning" ? (part.signature ?? "") : "";
 }
 

@@ -31,24 +31,24 @@ const MAX_KEPT = 10_000;
  * id and arguments, since services use ids again; reasoning by its signature or its text.
  */
 export function createSignatureMemory({ now = Date.now }: { readonly now?: () => number } = {}) {
-  const kept = new Map<string, Signature & { model: string; atMs: number }>();
-  const setNewest = keepNewest(kept, MAX_KEPT);
+  const keptMap = new Map<string, Signature & { model: string; atMs: number }>();
+  const setNewest = keepNewest(keptMap, MAX_KEPT);
   const restorePart = (part: Part, model: string): Part[] => {
     if (part.type !== "toolCall" && part.type !== "reasoning") return [part];
-    const [found] = keysOf(part).flatMap((key) => kept.get(key) ?? []);
-    if (found === undefined || found.atMs + KEPT_MS < now()) return [part];
-    if (found.model !== model) return part.type === "reasoning" ? [] : [part];
-    const providerOptions = mergeMetadata(part.providerOptions, found.metadata);
-    return [{ ...part, signature: part.signature ?? found.value, providerOptions }];
+    const [foundEntry] = listKeys(part).flatMap((key) => keptMap.get(key) ?? []);
+    if (foundEntry === undefined || foundEntry.atMs + KEPT_MS < now()) return [part];
+    if (foundEntry.model !== model) return part.type === "reasoning" ? [] : [part];
+    const providerOptions = mergeMetadata(part.providerOptions, foundEntry.metadata);
+    return [{ ...part, signature: part.signature ?? foundEntry.value, providerOptions }];
   };
   return {
     keep: ({ signature, ...part }: SignedPart, model: string): void => {
-      const given = { ...part, name: "", arguments: part.text, signature: signature.value };
-      for (const key of keysOf(given)) setNewest(key, { ...signature, model, atMs: now() });
+      const givenParts = { ...part, name: "", arguments: part.text, signature: signature.value };
+      for (const key of listKeys(givenParts)) setNewest(key, { ...signature, model, atMs: now() });
     },
     /** Adds the signatures that parts lack, and drops the reasoning of other models. */
     restore: (conversation: Conversation, model: string): Conversation => {
-      if (kept.size === 0) return conversation;
+      if (keptMap.size === 0) return conversation;
       const messages = conversation.messages.map((message) => ({
         ...message,
         parts: message.parts.flatMap((part) => restorePart(part, model)),
@@ -59,18 +59,18 @@ export function createSignatureMemory({ now = Date.now }: { readonly now?: () =>
 }
 
 /** Hashes: a signature has up to some hundred kilobytes. */
-function keysOf(part: Part): string[] {
+function listKeys(part: Part): string[] {
   // Clients parse arguments and write them again.
-  if (part.type === "toolCall") return [keyOf("call", part.id, parsedOrText(part.arguments))];
+  if (part.type === "toolCall") return [toKey("call", part.id, parsedOrText(part.arguments))];
   if (part.type !== "reasoning") return [];
   const { signature, text } = part;
   return [
-    ...(signature === null ? [] : [keyOf("signature", signature)]),
-    ...(text === "" ? [] : [keyOf("reasoning", text)]),
+    ...(signature === null ? [] : [toKey("signature", signature)]),
+    ...(text === "" ? [] : [toKey("reasoning", text)]),
   ];
 }
 
-function keyOf(...values: unknown[]): string {
+function toKey(...values: unknown[]): string {
   return hash("sha256", JSON.stringify(values), "base64");
 }
 

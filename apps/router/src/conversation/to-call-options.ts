@@ -9,11 +9,11 @@ import type {
 } from "@ai-sdk/provider";
 import {
   type Conversation,
-  givenOf,
+  withoutUndefined,
   type Message,
   type Part,
   type ProviderOptions,
-  textOf,
+  findText,
   type Tool,
   type ToolCallPart,
   type ToolResultPart,
@@ -25,13 +25,13 @@ export function toCallOptions(
   { messages, tools, toolChoice, format, settings, ...conversation }: Conversation,
   upstreamType: UpstreamType,
 ): LanguageModelV4CallOptions {
-  const { strict = null, ...named } = format ?? {};
+  const { strict = null, ...namedFields } = format ?? {};
   return {
     prompt: toPrompt(messages, { isTextOnly: upstreamTypes[upstreamType].hasTextResults }),
     ...settings,
     ...(tools.length > 0 && { tools: tools.map(toFunctionTool) }),
     ...(tools.length > 0 && toolChoice !== null && { toolChoice }),
-    ...(format !== null && { responseFormat: { type: "json", ...givenOf(named) } }),
+    ...(format !== null && { responseFormat: { type: "json", ...withoutUndefined(namedFields) } }),
     providerOptions: toProviderOptions(conversation.providerOptions, strict, upstreamType),
   };
 }
@@ -53,24 +53,30 @@ function toFunctionTool({ name, parameters, description, strict, providerOptions
     type: "function" as const,
     name,
     inputSchema: parameters,
-    ...givenOf({ description, strict }),
+    ...withoutUndefined({ description, strict }),
     ...(providerOptions && { providerOptions }),
   };
 }
 
 function toProviderOptions(
-  given: ProviderOptions,
+  givenProviderOptions: ProviderOptions,
   strict: boolean | null,
   upstreamType: UpstreamType,
 ): ProviderOptions {
   const strictly = strict === null ? {} : { strictJsonSchema: strict };
   if (upstreamTypes[upstreamType].providerName === openAiChatProvider) {
-    const isSerial = given["openai"]?.["parallelToolCalls"] === false;
-    const named = { ...strictly, ...(isSerial && { parallel_tool_calls: false }) };
-    return { ...given, [openAiChatProvider]: { ...named, ...given[openAiChatProvider] } };
+    const isSerial = givenProviderOptions["openai"]?.["parallelToolCalls"] === false;
+    const namedFields = { ...strictly, ...(isSerial && { parallel_tool_calls: false }) };
+    return {
+      ...givenProviderOptions,
+      [openAiChatProvider]: { ...namedFields, ...givenProviderOptions[openAiChatProvider] },
+    };
   }
   // Unless a reply is stored, OpenAI sends its reasoning encrypted, for the client to repeat.
-  return { ...given, openai: { store: false, ...strictly, ...given["openai"] } };
+  return {
+    ...givenProviderOptions,
+    openai: { store: false, ...strictly, ...givenProviderOptions["openai"] },
+  };
 }
 
 /**
@@ -82,14 +88,15 @@ export function toPrompt(
   { isTextOnly }: { readonly isTextOnly: boolean },
 ): LanguageModelV4Prompt {
   const resultOf = matchResults(messages);
-  const matched = new Set(resultOf.values());
+  const matchedNames = new Set(resultOf.values());
   const begin = messages.findIndex(({ role }) => role !== "system");
   return messages.flatMap(({ role, parts }, at): LanguageModelV4Message[] => {
     if (role === "system" && begin !== -1 && at > begin) return toUserMessage(parts.map(toNote));
     if (role === "system") return toSystemMessages(parts.filter(isContent), isTextOnly);
     const results = parts.flatMap((part): Result[] => {
-      if (part.type === "toolCall") return [[part, resultOf.get(part) ?? interrupted]];
-      const isAlone = part.type === "toolResult" && !matched.has(part);
+      if (part.type === "toolCall")
+        return [[part, resultOf.get(part) ?? interruptedToolResultPart]];
+      const isAlone = part.type === "toolResult" && !matchedNames.has(part);
       return isAlone ? [[{ id: part.id, name: "" }, part]] : [];
     });
     const answers = toResultMessages(results, isTextOnly);
@@ -103,7 +110,7 @@ type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["con
 
 type Result = readonly [call: Pick<ToolCallPart, "id" | "name">, result: ToolResultPart];
 
-const interrupted: ToolResultPart = {
+const interruptedToolResultPart: ToolResultPart = {
   type: "toolResult",
   id: "",
   parts: [{ type: "text", text: "interrupted by the user" }],
@@ -126,17 +133,17 @@ function matchResults(messages: readonly Message[]): Map<ToolCallPart, ToolResul
 
 /** Many models take instructions at the beginning only, so later ones become text of the user. */
 function toNote(part: Part): Part {
-  const text = `<system-reminder>\n${textOf([part])}\n</system-reminder>`;
-  return { type: "text", text, ...optionsOf(part) };
+  const text = `<system-reminder>\n${findText([part])}\n</system-reminder>`;
+  return { type: "text", text, ...listOptions(part) };
 }
 
 /** A message per part keeps the cache marks of the parts; without marks, a chat template gets one. */
 function toSystemMessages(parts: readonly Part[], isTextOnly: boolean): LanguageModelV4Message[] {
   if (parts.length === 0) return [];
   if (isTextOnly || parts.every(({ providerOptions }) => providerOptions === undefined)) {
-    return [{ role: "system", content: textOf(parts) }];
+    return [{ role: "system", content: findText(parts) }];
   }
-  return parts.map((part) => ({ role: "system", content: textOf([part]), ...optionsOf(part) }));
+  return parts.map((part) => ({ role: "system", content: findText([part]), ...listOptions(part) }));
 }
 
 function toUserMessage(parts: readonly Part[]): LanguageModelV4Message[] {
@@ -154,7 +161,7 @@ function toResultMessages(
     toolCallId: id,
     toolName: name,
     output: toOutput(result, isTextOnly),
-    ...optionsOf(result),
+    ...listOptions(result),
   }));
   const others = results
     .filter(([, result]) => isText(result, isTextOnly))
@@ -171,7 +178,7 @@ function isText({ parts, isError }: ToolResultPart, isTextOnly: boolean): boolea
 function toOutput(result: ToolResultPart, isTextOnly: boolean): LanguageModelV4ToolResultOutput {
   const { parts, isError } = result;
   if (!isText(result, isTextOnly)) return { type: "content", value: parts.map(toContentPart) };
-  return { type: isError ? "error-text" : "text", value: textOf(parts) };
+  return { type: isError ? "error-text" : "text", value: findText(parts) };
 }
 
 type ContentPart = ToolResultPart["parts"][number];
@@ -182,10 +189,11 @@ function isContent(part: Part): part is ContentPart {
 }
 
 function toContentPart(part: ContentPart): LanguageModelV4TextPart | LanguageModelV4FilePart {
-  if (part.type === "text") return { type: "text", text: part.text, ...optionsOf(part) };
-  const named = part.type === "file" && part.filename !== null ? { filename: part.filename } : {};
+  if (part.type === "text") return { type: "text", text: part.text, ...listOptions(part) };
+  const namedFields =
+    part.type === "file" && part.filename !== null ? { filename: part.filename } : {};
   const mediaType = part.type === "file" ? part.mediaType : "image/*";
-  return { type: "file", ...toFileData(part.url, mediaType), ...named, ...optionsOf(part) };
+  return { type: "file", ...toFileData(part.url, mediaType), ...namedFields, ...listOptions(part) };
 }
 
 /** The bytes of a data: address are passed as base64; `new URL` would copy megabytes. */
@@ -195,23 +203,24 @@ function toFileData(
 ): Pick<LanguageModelV4FilePart, "data" | "mediaType"> {
   if (!/^data:/i.test(url)) return { mediaType, data: { type: "url", url: new URL(url) } };
   const comma = url.indexOf(",");
-  const [named = "", ...attributes] = url.slice("data:".length, comma).split(";");
+  const [givenName = "", ...attributes] = url.slice("data:".length, comma).split(";");
   const text = url.slice(comma + 1);
   const isBase64 = attributes.at(-1)?.toLowerCase() === "base64";
   const data = isBase64 ? text : Buffer.from(unescape(text)).toString("base64");
-  return { mediaType: named || mediaType, data: { type: "data", data } };
+  return { mediaType: givenName || mediaType, data: { type: "data", data } };
 }
 
-function optionsOf({ providerOptions }: Part) {
+function listOptions({ providerOptions }: Part) {
   return providerOptions === undefined ? {} : { providerOptions };
 }
 
 function toAssistantPart(part: Part): AssistantPart[] {
-  if (part.type === "reasoning") return [{ type: part.type, text: part.text, ...optionsOf(part) }];
+  if (part.type === "reasoning")
+    return [{ type: part.type, text: part.text, ...listOptions(part) }];
   if (part.type === "toolCall") {
     const { id: toolCallId, name: toolName, arguments: text } = part;
     const input = parsedOrText(text);
-    return [{ type: "tool-call", toolCallId, toolName, input, ...optionsOf(part) }];
+    return [{ type: "tool-call", toolCallId, toolName, input, ...listOptions(part) }];
   }
   return isContent(part) ? [toContentPart(part)] : [];
 }

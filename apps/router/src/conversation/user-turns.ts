@@ -1,6 +1,6 @@
 import { cutText } from "evaluator-client";
 import clientTexts from "./client-texts.json" with { type: "json" };
-import { type Conversation, type Message, type Part, textOf } from "./conversation.ts";
+import { type Conversation, type Message, type Part, findText } from "./conversation.ts";
 
 /** Elements that coding agents put around a message: these go with their text. */
 const reminders = Object.values(clientTexts.reminders).flat();
@@ -15,17 +15,20 @@ const endings = Object.values(clientTexts.endings).flat();
 const frames = ["task", "user_query", "feedback"];
 
 /** Returns the user's own words of a message, or an empty text. */
-export function ownTextOf({ parts }: Message): string {
-  const text = textOf(parts.filter(isOwn));
+export function toOwnText({ parts }: Message): string {
+  const text = findText(parts.filter(isOwn));
   const whole = reminders.reduce((rest, name) => replaceElements(rest, name, () => ""), text);
-  const said = cutEnding(whole);
-  const own = frames.reduce((rest, name) => replaceElements(rest, name, (inner) => inner), said);
+  const reportedText = cutEnding(whole);
+  const own = frames.reduce(
+    (rest, name) => replaceElements(rest, name, (inner) => inner),
+    reportedText,
+  );
   if (own.trim() === "") return "";
   return own === text ? text : own.trim();
 }
 
 function isOwn(part: Part): boolean {
-  return part.type !== "toolResult" && !startsWithOne(notices, textOf([part]));
+  return part.type !== "toolResult" && !startsWithOne(notices, findText([part]));
 }
 
 function startsWithOne(starts: readonly string[], text: string): boolean {
@@ -40,12 +43,12 @@ function cutEnding(text: string): string {
 /** Replaces each closed element; an unclosed one stays. Linear: no part of the text is read twice. */
 function replaceElements(text: string, name: string, toText: (inner: string) => string): string {
   const [open, close] = [`<${name}>`, `</${name}>`];
-  let [replaced, from] = ["", 0];
+  let [replacedText, from] = ["", 0];
   for (;;) {
     const start = text.indexOf(open, from);
     const end = start === -1 ? -1 : text.indexOf(close, start + open.length);
-    if (end === -1) return replaced + text.slice(from);
-    replaced += text.slice(from, start) + toText(text.slice(start + open.length, end));
+    if (end === -1) return replacedText + text.slice(from);
+    replacedText += text.slice(from, start) + toText(text.slice(start + open.length, end));
     from = end + close.length;
   }
 }
@@ -73,7 +76,7 @@ export function isClientTask(
 ): boolean {
   if (startsWithOne(tasks, userText.trimStart())) return true;
   const [first] = messages;
-  const system = first?.role === "system" ? textOf(first.parts) : "";
+  const system = first?.role === "system" ? findText(first.parts) : "";
   if (naming.test(system.slice(0, 2000))) return true;
   if (tools.length === 0 && [userText, system].some(asksForTitle)) return true;
   return /\bcommit messages?\b/i.test(system.slice(0, 200)); // later, an agent's text may describe commits

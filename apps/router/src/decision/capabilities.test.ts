@@ -1,10 +1,10 @@
 import type { CatalogModel } from "evaluator-client";
 import { expect, test } from "vitest";
-import { conversationOf } from "../conversation/conversation.ts";
+import { toConversation } from "../conversation/conversation.ts";
 import { targetAt } from "../testing/reply-calls.ts";
 import { gatewayUpstream } from "../testing/upstreams.ts";
 import { connectUpstream } from "../reply/upstream.ts";
-import { capabilitiesOf, createCapabilityCheck, toCapabilities } from "./capabilities.ts";
+import { findCapabilities, createCapabilityCheck, toCapabilities } from "./capabilities.ts";
 
 const gateway = gatewayUpstream({ apiKey: "k", baseUrl: "http://gateway.invalid" });
 const target = targetAt(gateway, "a/b");
@@ -38,15 +38,15 @@ test.each([
 test("the configuration wins over the list, which is the gateways' alone", () => {
   const list = new Map([["a/b", { contextWindow: 1000, images: true }]]);
   const own = { ...target, capabilities: { images: false } };
-  expect(capabilitiesOf(own, list)).toEqual({ contextWindow: 1000, images: false });
+  expect(findCapabilities(own, list)).toEqual({ contextWindow: 1000, images: false });
   const upstream = connectUpstream({ type: "openai-chat", name: "u", apiKey: null });
-  expect(capabilitiesOf({ ...own, upstream }, list)).toEqual({ images: false });
+  expect(findCapabilities({ ...own, upstream }, list)).toEqual({ images: false });
 });
 
 test("a field that only services of one API take needs such a service", () => {
   const { isCapable } = createCapabilityCheck(() => new Map());
   const asked = {
-    conversation: conversationOf("hi"),
+    conversation: toConversation("hi"),
     passed: { unsupported: new Error("x") as never, upstreamType: "anthropic" },
   } as const;
   const upstream = connectUpstream({ type: "anthropic", name: "u", apiKey: null });
@@ -58,8 +58,8 @@ test("a setting that a translation loses needs a service that keeps it", () => {
   const { isCapable } = createCapabilityCheck(() => new Map());
   const json = { name: null, description: null, schema: null, strict: null };
   const [stops, objects] = [
-    { ...conversationOf("hi"), settings: { stopSequences: ["END"] } },
-    { ...conversationOf("hi"), format: json },
+    { ...toConversation("hi"), settings: { stopSequences: ["END"] } },
+    { ...toConversation("hi"), format: json },
   ];
   const keeps = (type: Parameters<typeof connectUpstream>[0]["type"]) => {
     const upstream = connectUpstream({ type, name: "u", apiKey: null });
@@ -82,7 +82,7 @@ test.each([
 ])("the window has room for %s", (_, maxOutputTokens, room) => {
   const text = "word ".repeat(1000);
   const settings = maxOutputTokens === undefined ? {} : { maxOutputTokens };
-  const conversation = { ...conversationOf(text), settings };
+  const conversation = { ...toConversation(text), settings };
   const fits = (contextWindow: number) => {
     const list = new Map([["a/b", { contextWindow, maxOutputTokens: 8000 }]]);
     return createCapabilityCheck(() => list).isCapable(target, { conversation });
@@ -97,7 +97,7 @@ test("a window that a refusal showed is forgotten after an hour", () => {
     () => new Map(),
     () => now,
   );
-  const asked = (words: number) => ({ conversation: conversationOf("word ".repeat(words)) });
+  const asked = (words: number) => ({ conversation: toConversation("word ".repeat(words)) });
   learn(target, asked(5000).conversation);
   expect(isCapable(target, asked(5000))).toBe(false);
   expect(isCapable(target, asked(3000))).toBe(true);

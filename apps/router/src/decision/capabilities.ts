@@ -1,7 +1,7 @@
 import type { CatalogModel } from "evaluator-client";
-import { type Conversation, filesOf, givenOf } from "../conversation/conversation.ts";
+import { type Conversation, listFiles, withoutUndefined } from "../conversation/conversation.ts";
 import { lostSetting } from "../conversation/to-call-options.ts";
-import { inputTokensOf } from "../conversation/input-tokens.ts";
+import { listInputTokens } from "../conversation/input-tokens.ts";
 import { estimateInput } from "../reply/billed-tokens.ts";
 import { type PassedRequest, takesBody } from "../reply/passed-request.ts";
 import { type Capabilities, type ReplyPlan, type Target, targetName } from "../reply/upstream.ts";
@@ -19,21 +19,21 @@ export interface Asked {
 export type ListedCapabilities = ReadonlyMap<string, Capabilities>;
 
 /** Returns the capabilities of a model. The configuration overrides the gateway's list. */
-export function capabilitiesOf(
+export function findCapabilities(
   { upstream, model, capabilities }: Target,
-  listed: ListedCapabilities,
+  listedCapabilities: ListedCapabilities,
 ): Capabilities {
-  return { ...(upstream.type === "gateway" && listed.get(model)), ...capabilities };
+  return { ...(upstream.type === "gateway" && listedCapabilities.get(model)), ...capabilities };
 }
 
 /** Returns the greatest capabilities of several models, since `auto` chooses among them. */
-export function bestOf(all: readonly Capabilities[]): Capabilities {
+export function findBest(all: readonly Capabilities[]): Capabilities {
   const most = (name: "contextWindow" | "maxOutputTokens") =>
     all.reduce<number | null>((best, each) => Math.max(best ?? 0, each[name] ?? 0) || null, null);
   const any = (name: "images" | "files" | "tools") =>
     all.every((each) => each[name] === undefined) ? null : all.some((each) => each[name] !== false);
   const efforts = [...new Set(all.flatMap((each) => each.efforts ?? []))];
-  return givenOf({
+  return withoutUndefined({
     contextWindow: most("contextWindow"),
     maxOutputTokens: most("maxOutputTokens"),
     images: any("images"),
@@ -51,63 +51,63 @@ const LEAST_OUTPUT = 1024;
 
 /** Compares what models can take with conversations, and learns from refusals of long ones. */
 export function createCapabilityCheck(
-  listed: () => ListedCapabilities,
+  listedAction: () => ListedCapabilities,
   now: () => number = Date.now,
 ) {
-  const learned = new Map<string, { readonly below: number; readonly untilMs: number }>();
-  const sizes = new WeakMap<Conversation, ReturnType<typeof sizeOf>>();
+  const learnedMap = new Map<string, { readonly below: number; readonly untilMs: number }>();
+  const sizes = new WeakMap<Conversation, ReturnType<typeof toSize>>();
   const find = (conversation: Conversation) => {
-    const size = sizes.get(conversation) ?? sizeOf(conversation);
+    const size = sizes.get(conversation) ?? toSize(conversation);
     sizes.set(conversation, size);
     return size;
   };
-  const windowOf = (target: Target, { contextWindow = Infinity }: Capabilities) => {
-    const known = learned.get(targetName(target));
-    return known !== undefined && now() < known.untilMs
-      ? Math.min(contextWindow, known.below)
+  const toWindow = (target: Target, { contextWindow = Infinity }: Capabilities) => {
+    const knownEntry = learnedMap.get(targetName(target));
+    return knownEntry !== undefined && now() < knownEntry.untilMs
+      ? Math.min(contextWindow, knownEntry.below)
       : contextWindow;
   };
   const known = (target: Target): Target => ({
     ...target,
-    capabilities: capabilitiesOf(target, listed()),
+    capabilities: findCapabilities(target, listedAction()),
   });
   /** Whether a model can take a request, as far as is known. */
-  const isCapable = (target: Target, { conversation, passed }: Asked): boolean => {
-    const isPassed = passed ? takesBody(target.upstream, passed) : false;
+  const isCapable = (target: Target, { conversation, passed: passedRequest }: Asked): boolean => {
+    const isPassed = passedRequest ? takesBody(target.upstream, passedRequest) : false;
     const isLost =
-      passed?.unsupported ?? lostSetting(conversation, target.upstream.type, target.model);
+      passedRequest?.unsupported ?? lostSetting(conversation, target.upstream.type, target.model);
     if (!isPassed && isLost) return false;
-    const given = capabilitiesOf(target, listed());
+    const givenCapabilities = findCapabilities(target, listedAction());
     const { hasTools, hasImages, hasFiles, isOver } = find(conversation);
-    if (hasTools && given.tools === false) return false;
-    if (hasImages && given.images === false) return false;
-    if (hasFiles && given.files === false) return false;
-    return !isOver(windowOf(target, given), given.maxOutputTokens);
+    if (hasTools && givenCapabilities.tools === false) return false;
+    if (hasImages && givenCapabilities.images === false) return false;
+    if (hasFiles && givenCapabilities.files === false) return false;
+    return !isOver(toWindow(target, givenCapabilities), givenCapabilities.maxOutputTokens);
   };
   /** Returns the plan without models that cannot take a request, if others can; the others know their capabilities. */
-  const order = (plan: ReplyPlan, asked: Asked): ReplyPlan => {
+  const order = (plan: ReplyPlan, askedRequest: Asked): ReplyPlan => {
     const isOnly = plan.targets.length === 1; // asked in any case
-    const capable = isOnly ? [] : plan.targets.filter((target) => isCapable(target, asked));
+    const capable = isOnly ? [] : plan.targets.filter((target) => isCapable(target, askedRequest));
     const [first = plan.targets[0], ...later] = capable.length === 0 ? plan.targets : capable;
     return { ...plan, targets: [known(first), ...later.map(known)] };
   };
   /** Notes that a model refused a conversation as too long. */
   const learn = (target: Target, conversation: Conversation): void => {
     const below = find(conversation).tokens();
-    learned.set(targetName(target), { below: below - 1, untilMs: now() + LEARNED_MS });
+    learnedMap.set(targetName(target), { below: below - 1, untilMs: now() + LEARNED_MS });
   };
   return { isCapable, order, learn };
 }
 
-function sizeOf(conversation: Conversation) {
+function toSize(conversation: Conversation) {
   const { messages, tools, settings } = conversation;
-  const files = messages.flatMap(({ parts }) => parts.flatMap(filesOf));
+  const files = messages.flatMap(({ parts }) => parts.flatMap(listFiles));
   let [units, estimate] = [null as number | null, null as number | null];
   const tokens = () => (estimate ??= estimateInput(conversation));
   const isOver = (window: number, maxOutputTokens = Infinity): boolean => {
     if (window === Infinity) return false;
     const room = window - Math.min(settings.maxOutputTokens ?? LEAST_OUTPUT, maxOutputTokens);
-    units ??= inputTokensOf(conversation, (text) => text.length).input;
+    units ??= listInputTokens(conversation, (text) => text.length).input;
     // The estimate costs 25 ms for each MB; most texts have a few UTF-16 units for each token.
     return (files.length > 0 || units > room) && tokens() > room;
   };
@@ -123,16 +123,18 @@ function sizeOf(conversation: Conversation) {
 /** Reads the capabilities of a model of the gateway's list. */
 export function toCapabilities({ contextWindow, raw }: CatalogModel): Capabilities {
   const { tags, modalities, max_tokens: most, reasoning_options: efforts } = Object(raw) as Listed;
-  const named = textsOf(tags);
-  const inputs = textsOf((Object(modalities) as Listed).input);
-  const isKnown = named.length > 0;
+  const namedNames = listTexts(tags);
+  const inputs = listTexts((Object(modalities) as Listed).input);
+  const isKnown = namedNames.length > 0;
   const has = (tag: string, ...kinds: string[]) => {
-    if (named.includes(tag) || kinds.some((kind) => inputs.includes(kind))) return true;
+    if (namedNames.includes(tag) || kinds.some((kind) => inputs.includes(kind))) return true;
     return isKnown || (kinds.length > 0 && inputs.length > 0) ? false : null;
   };
   const options = Array.isArray(efforts) ? (efforts as Listed[]) : [];
-  const levels = options.flatMap(({ type, values }) => (type === "effort" ? textsOf(values) : []));
-  return givenOf({
+  const levels = options.flatMap(({ type, values }) =>
+    type === "effort" ? listTexts(values) : [],
+  );
+  return withoutUndefined({
     contextWindow,
     maxOutputTokens: Number.isInteger(most) && Number(most) > 0 ? Number(most) : null,
     images: has("vision", "image"),
@@ -144,6 +146,6 @@ export function toCapabilities({ contextWindow, raw }: CatalogModel): Capabiliti
 
 type Listed = Readonly<Record<string, unknown>>;
 
-function textsOf(value: unknown): readonly string[] {
+function listTexts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }

@@ -22,11 +22,11 @@ export function createCooldowns(now: () => number = Date.now) {
     return cooldown !== undefined && now() < cooldown.untilMs ? cooldown : null;
   };
   /** Notes how a call of a model ended; null is a reply. */
-  const note = (target: Target, failed: NotedFailure | null): void => {
-    if (failed === null) cooldowns.delete(targetName(target));
-    if (failed === null || failed.cause === null || failed.isOfRequest) return;
-    const waitMs = toWaitMs(failed.httpError?.retryAfter ?? null, now());
-    cooldowns.set(targetName(target), { untilMs: now() + waitMs, cause: failed.cause });
+  const note = (target: Target, notedFailure: NotedFailure | null): void => {
+    if (notedFailure === null) cooldowns.delete(targetName(target));
+    if (notedFailure === null || notedFailure.cause === null || notedFailure.isOfRequest) return;
+    const waitMs = toWaitMs(notedFailure.httpError?.retryAfter ?? null, now());
+    cooldowns.set(targetName(target), { untilMs: now() + waitMs, cause: notedFailure.cause });
   };
   /** Returns the plan with the models last that are left alone, and why its first one is replaced, if it is. */
   const order = (plan: ReplyPlan): { readonly plan: ReplyPlan; readonly cause: Cause | null } => {

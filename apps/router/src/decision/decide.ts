@@ -17,7 +17,7 @@ import type { Target } from "../reply/upstream.ts";
 import type { ModelPrice } from "../reply/usage.ts";
 import type { DecisionServices } from "../evaluations/evaluation-services.ts";
 import type { Redact } from "../reply/redactor.ts";
-import { type Allowance, allowedTiers, type Named, priceOf, type Replies } from "./replies.ts";
+import { type Allowance, allowedTiers, type Named, findPrice, type Replies } from "./replies.ts";
 import { HttpError } from "../http-error.ts";
 import type { ListedCapabilities } from "./capabilities.ts";
 import type { Cause, Decider, Decision, RoutingPolicy, TierFit, TierState } from "./decision.ts";
@@ -87,24 +87,24 @@ export async function decide(
   }
   const { decisionTimeoutMs: deadlineMs, failureTier } = policy;
   const request = { state: { ...state }, questions: tierQuestions };
-  const limited = { ...call, ...(deadlineMs !== null && { deadlineMs }) };
+  const limitedFields = { ...call, ...(deadlineMs !== null && { deadlineMs }) };
   const startedAt = performance.now();
   try {
     const own = services.evaluator;
     const evaluator = onLost === null ? own : own.with(reportLost(onLost));
-    return toDecision(await evaluator.evaluate(request, limited), state, routing);
+    return toDecision(await evaluator.evaluate(request, limitedFields), state, routing);
   } catch (error) {
     call.signal.throwIfAborted();
-    const cause = causeOf(error);
+    const cause = findCause(error);
     if (failureTier === null || cause === null) throw error;
-    const asked =
+    const askedRequest =
       error instanceof UnfitCalibrationError
         ? error.evaluation
         : {
             decisionMs: Math.round(performance.now() - startedAt),
             wire: maybeBilled(error) ? services.engineAddress : null,
           };
-    return { ...decideUnasked({ tier: failureTier }, cause, routing), ...asked };
+    return { ...decideUnasked({ tier: failureTier }, cause, routing), ...askedRequest };
   }
 }
 
@@ -128,13 +128,13 @@ export function maybeBilled(error: unknown): boolean {
 }
 
 /** Null for an unexpected error. */
-function causeOf(error: unknown): Cause | null {
+function findCause(error: unknown): Cause | null {
   if (error instanceof UnfitCalibrationError) return "calibration-mismatch";
   if (error instanceof TimeoutError) return "decision-timeout";
   return error instanceof EvaluatorError ? "evaluation-failed" : null;
 }
 
-const unasked = {
+const unaskedParts = {
   tierChosen: null,
   probabilities: null,
   printedProbabilities: null,
@@ -149,12 +149,12 @@ const unasked = {
 };
 
 /** Returns the decision for a tier, or a model of no tier, that no evaluation chose. */
-export function decideUnasked(named: Named, cause: Cause, routing: Routing): Decision {
-  const chosen =
-    "tier" in named
-      ? toTierModel(named.tier, routing)
-      : { tierUsed: null, ...askedOf(named.target, routing) };
-  return { ...unasked, ...chosen, cause };
+export function decideUnasked(namedParts: Named, cause: Cause, routing: Routing): Decision {
+  const chosenEntry =
+    "tier" in namedParts
+      ? toTierModel(namedParts.tier, routing)
+      : { tierUsed: null, ...toAskedModel(namedParts.target, routing) };
+  return { ...unaskedParts, ...chosenEntry, cause };
 }
 
 /** Replaces a forbidden tier by the next allowed one up, else the dearest, else a model. @throws HttpError (403) */
@@ -173,7 +173,7 @@ export function keepAllowed(
   const plan = tier ? current.tiers[tier] : current.planOfModel(allowance.models?.[0] ?? "");
   if (plan === null) throw new HttpError(403, "This key may use no tier and no known model here.");
   const { cause = "key" } = allowance;
-  return { ...decision, tierUsed: tier, ...askedOf(plan.targets[0], routing), cause };
+  return { ...decision, tierUsed: tier, ...toAskedModel(plan.targets[0], routing), cause };
 }
 
 type TierEvaluation = Evaluation<typeof tierQuestions>;
@@ -182,45 +182,46 @@ function toDecision(evaluation: TierEvaluation, state: TierState, routing: Routi
   const { services, policy, calibration = null, fit = null, latest } = routing;
   const { timing, costUsd, requestId, modelId, answers, confidence } = evaluation;
   const { redact, engineAddress } = services;
-  const asked: AskedEvaluation = {
+  const askedRequest: AskedEvaluation = {
     decisionMs: Math.round(timing.totalMs),
     costUsd,
     evaluationId: requestId && redact.strictly(requestId), // a service's words may hold a key
     evaluatorModelId: modelId && redact.strictly(modelId),
     questionHash: tierQuestionHash,
-    wire: wireOf(evaluation, engineAddress),
+    wire: toWire(evaluation, engineAddress),
   };
-  if (latest !== undefined) latest.answer = asked;
-  const { choice, probabilities: printed } = answers.tier;
+  if (latest !== undefined) latest.answer = askedRequest;
+  const { choice, probabilities: printedFields } = answers.tier;
   const shares =
     calibration === null
-      ? { probabilities: printed, printedProbabilities: null, confidence: confidence.tier }
-      : calibrated(evaluation, asked, calibration);
-  const fitted = fit?.decide(state.user_message, shares.probabilities);
-  const { tierUsed, cause } = fitted
-    ? { tierUsed: fitted.tier, cause: "fit" as const }
+      ? { probabilities: printedFields, printedProbabilities: null, confidence: confidence.tier }
+      : calibrated(evaluation, askedRequest, calibration);
+  const fittedFields = fit?.decide(state.user_message, shares.probabilities);
+  const { tierUsed, cause } = fittedFields
+    ? { tierUsed: fittedFields.tier, cause: "fit" as const }
     : applyPolicy(choice, shares, policy);
   const used = { ...toTierModel(tierUsed, routing), cause };
-  return { tierChosen: choice, ...used, promise: null, ...shares, ...asked };
+  return { tierChosen: choice, ...used, promise: null, ...shares, ...askedRequest };
 }
 
 function calibrated(
   evaluation: TierEvaluation,
-  asked: AskedEvaluation,
+  askedRequest: AskedEvaluation,
   calibration: CalibrationArtifact,
 ) {
-  const hashed = { ...evaluation, questionHash: tierQuestionHash };
-  const printed = evaluation.answers.tier;
+  const hashedParts = { ...evaluation, questionHash: tierQuestionHash };
+  const printedChoiceAnswer = evaluation.answers.tier;
   try {
-    const { answers, confidence } = calibrate(hashed, calibration);
+    const { answers, confidence } = calibrate(hashedParts, calibration);
     const { probabilities } = answers.tier;
     // Without a recalibration, the service's own answer and confidence stay.
-    const printedProbabilities = answers.tier === printed ? null : printed.probabilities;
-    const promise = decideActs(hashed, calibration)["tier"] ?? null;
+    const printedProbabilities =
+      answers.tier === printedChoiceAnswer ? null : printedChoiceAnswer.probabilities;
+    const promise = decideActs(hashedParts, calibration)["tier"] ?? null;
     return { probabilities, printedProbabilities, confidence: confidence.tier ?? null, promise };
   } catch (error) {
     if (!(error instanceof CalibrationMismatchError)) throw error;
-    throw new UnfitCalibrationError(asked, error);
+    throw new UnfitCalibrationError(askedRequest, error);
   }
 }
 
@@ -232,35 +233,35 @@ interface TierAnswer extends Pick<Decision, "confidence"> {
 
 /** Returns the chosen tier; or the next one up if it is not promised, and in doubt. */
 export function applyPolicy(
-  chosen: Tier,
+  chosenTier: Tier,
   { probabilities, confidence, promise }: TierAnswer,
   { minConfidence }: Pick<RoutingPolicy, "minConfidence">,
 ): { readonly tierUsed: Tier; readonly cause: Cause } {
-  const next = tierNames[tierNames.indexOf(chosen) + 1];
+  const next = tierNames[tierNames.indexOf(chosenTier) + 1];
   // A promise compared the printed shares; these may be recalibrated.
-  const isKept = next === undefined || promise?.act === chosen;
-  const isSure = (confidence ?? probabilities[chosen]) >= (minConfidence ?? 0);
-  if (isKept || isSure) return { tierUsed: chosen, cause: "choice" };
+  const isKept = next === undefined || promise?.act === chosenTier;
+  const isSure = (confidence ?? probabilities[chosenTier]) >= (minConfidence ?? 0);
+  if (isKept || isSure) return { tierUsed: chosenTier, cause: "choice" };
   return { tierUsed: next, cause: "low-confidence" };
 }
 
 function toTierModel(tierUsed: Tier, routing: Routing) {
   const [target] = routing.services.replies.current.tiers[tierUsed].targets;
-  return { tierUsed, ...askedOf(target, routing) };
+  return { tierUsed, ...toAskedModel(target, routing) };
 }
 
 /** Returns the parts of a decision that its target sets. */
-export function askedOf(target: Target, { prices, services }: Routing) {
+export function toAskedModel(target: Target, { prices, services }: Routing) {
   const [frontier] = services.replies.current.tiers.frontier.targets;
   return {
     model: target.model,
     upstream: target.upstream.name,
-    prices: { model: priceOf(target, prices), frontier: priceOf(frontier, prices) },
+    prices: { model: findPrice(target, prices), frontier: findPrice(frontier, prices) },
   };
 }
 
 /** Returns the engine's address, marked if only the answer itself shows that an emulator gave it. */
-export function wireOf({ headers }: Pick<Evaluation, "headers">, engineAddress: string): string {
+export function toWire({ headers }: Pick<Evaluation, "headers">, engineAddress: string): string {
   const isMarked = basisOf(null, engineAddress) !== "model";
   return "x-evaluator-emulator" in headers && !isMarked
     ? `emulator ${engineAddress}`
@@ -268,7 +269,7 @@ export function wireOf({ headers }: Pick<Evaluation, "headers">, engineAddress: 
 }
 
 /** Returns who made a decision, from its model and its wire; null if unknown. */
-export function deciderOf(modelId: string | null, wire: string | null): Decider {
+export function toDecider(modelId: string | null, wire: string | null): Decider {
   const isEmulated = basisOf(modelId, wire) !== "model";
   return { modelId, isEmulated: isEmulated || (wire === null ? null : false) };
 }

@@ -4,9 +4,9 @@ import { TOO_LONG } from "../reply/reply-failure.ts";
 import type { ReplyPlan, Target } from "../reply/upstream.ts";
 import { type Asked, createCapabilityCheck } from "./capabilities.ts";
 import { createCooldowns } from "./cooldowns.ts";
-import { askedOf, keepAllowed, type Routing } from "./decide.ts";
+import { toAskedModel, keepAllowed, type Routing } from "./decide.ts";
 import type { Decision } from "./decision.ts";
-import { type Allowance, allowedTiers, planOf } from "./replies.ts";
+import { type Allowance, allowedTiers, findPlan } from "./replies.ts";
 import type { Tier } from "./tier-question.ts";
 
 /** Orders the models of a reply by their capabilities and their latest failures. */
@@ -23,37 +23,40 @@ export class Plans {
   /** Returns the models to ask in turn, and the decision for the first one. */
   planFor(
     decision: Decision,
-    asked: Asked,
+    askedRequest: Asked,
     allowance: Allowance | null,
-  ): { readonly plan: ReplyPlan; readonly planned: Decision } {
-    const named = planOf(decision, this.#routing.services.replies.current, allowance);
-    const capable = this.#check.order(named, asked);
+  ): { readonly plan: ReplyPlan; readonly plannedDecision: Decision } {
+    const namedReplyPlan = findPlan(decision, this.#routing.services.replies.current, allowance);
+    const capable = this.#check.order(namedReplyPlan, askedRequest);
     const { plan, cause: cooling } = this.#cooldowns.order(capable);
-    const isKept = isSame(named.targets[0], capable.targets[0]);
+    const isKept = isSame(namedReplyPlan.targets[0], capable.targets[0]);
     const cause = isKept ? (cooling ?? decision.cause) : "capability";
-    return { plan, planned: { ...decision, ...askedOf(plan.targets[0], this.#routing), cause } };
+    return {
+      plan,
+      plannedDecision: { ...decision, ...toAskedModel(plan.targets[0], this.#routing), cause },
+    };
   }
 
   /** Moves a decision to the next allowed tier with a model that can take the request, if there is one. */
-  keepCapable(decision: Decision, asked: Asked, allowance: Allowance | null): Decision {
+  keepCapable(decision: Decision, askedRequest: Asked, allowance: Allowance | null): Decision {
     const { current } = this.#routing.services.replies;
     const isCapable = (tierUsed: Tier) => {
       const [{ model, upstream }] = current.tiers[tierUsed].targets;
-      const plan = planOf({ tierUsed, model, upstream: upstream.name }, current, allowance);
-      return plan.targets.some((target) => this.#check.isCapable(target, asked));
+      const plan = findPlan({ tierUsed, model, upstream: upstream.name }, current, allowance);
+      return plan.targets.some((target) => this.#check.isCapable(target, askedRequest));
     };
     if (decision.tierUsed === null || isCapable(decision.tierUsed)) return decision;
     const tiers = allowedTiers(allowance ?? { tiers: null, models: null }, current);
     const capable = tiers.filter(isCapable);
     if (capable.length === 0) return decision;
-    const narrowed = { tiers: capable, models: null, cause: "capability" } as const;
-    return keepAllowed(decision, narrowed, this.#routing);
+    const narrowedParts = { tiers: capable, models: null, cause: "capability" } as const;
+    return keepAllowed(decision, narrowedParts, this.#routing);
   }
 
   /** Notes how a call of a model ended; null is a reply. */
-  note(target: Target, failed: ReplyFailure | null, conversation: Conversation): void {
-    this.#cooldowns.note(target, failed);
-    if (failed?.httpError?.code === TOO_LONG) this.#check.learn(target, conversation);
+  note(target: Target, failedReplyFailure: ReplyFailure | null, conversation: Conversation): void {
+    this.#cooldowns.note(target, failedReplyFailure);
+    if (failedReplyFailure?.httpError?.code === TOO_LONG) this.#check.learn(target, conversation);
   }
 }
 

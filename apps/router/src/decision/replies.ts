@@ -22,11 +22,11 @@ export interface Allowance {
   readonly cause?: "budget" | "capability";
 }
 
-const modelOf = (tier: Tier, replies: Replies): string => replies.tiers[tier].targets[0].model;
+const toModel = (tier: Tier, replies: Replies): string => replies.tiers[tier].targets[0].model;
 
 /** Returns the allowed tiers, the cheapest first. Models alone allow the tiers that ask them. */
 export function allowedTiers({ tiers, models }: Allowance, replies: Replies): readonly Tier[] {
-  const isAllowed = (tier: Tier) => models?.includes(modelOf(tier, replies)) ?? true;
+  const isAllowed = (tier: Tier) => models?.includes(toModel(tier, replies)) ?? true;
   return tierNames.filter((tier) => tiers?.includes(tier) ?? isAllowed(tier));
 }
 
@@ -34,37 +34,37 @@ export function allowedTiers({ tiers, models }: Allowance, replies: Replies): re
 export type Named = { readonly tier: Tier } | { readonly target: Target };
 
 /** Whether a client may name a tier or a model. Tiers alone allow their models. */
-export function mayName(named: Named, allowance: Allowance | null, replies: Replies): boolean {
+export function mayName(namedParts: Named, allowance: Allowance | null, replies: Replies): boolean {
   if (allowance === null) return true;
   const tiers = allowedTiers(allowance, replies);
-  if ("tier" in named) return tiers.includes(named.tier);
-  const { model } = named.target;
+  if ("tier" in namedParts) return tiers.includes(namedParts.tier);
+  const { model } = namedParts.target;
   if (allowance.models !== null) return allowance.models.includes(model);
-  return allowance.tiers === null || tiers.some((tier) => modelOf(tier, replies) === model);
+  return allowance.tiers === null || tiers.some((tier) => toModel(tier, replies) === model);
 }
 
 /** Returns the allowed plan of a decision. Its model goes first, as an earlier one of the tier failed in this turn; those go last. */
-export function planOf(
+export function findPlan(
   { tierUsed, model, upstream }: Pick<Decision, "tierUsed" | "model" | "upstream">,
   replies: Replies,
   allowance: Allowance | null = null,
 ): ReplyPlan {
-  const named = tierUsed === null ? replies.planOfModel(model) : null;
-  const plan = named ?? replies.tiers[tierUsed ?? cheapestTier]; // a named model may be gone by now
+  const namedReplyPlan = tierUsed === null ? replies.planOfModel(model) : null;
+  const plan = namedReplyPlan ?? replies.tiers[tierUsed ?? cheapestTier]; // a named model may be gone by now
   const isAsked = (target: Target) => target.model === model && target.upstream.name === upstream;
   const at = Math.max(0, plan.targets.findIndex(isAsked));
   const [first, ...rest] = [...plan.targets.slice(at), ...plan.targets.slice(0, at)];
   if (first === undefined) return plan;
   // A fallback of an allowed tier may be any model but that of another tier.
   const isOfTier = (each: Target) =>
-    tierNames.some((tier) => modelOf(tier, replies) === each.model);
+    tierNames.some((tier) => toModel(tier, replies) === each.model);
   const isOwn = (target: Target) => allowance?.models === null && !isOfTier(target);
   const later = rest.filter((target) => isOwn(target) || mayName({ target }, allowance, replies));
   return { ...plan, targets: [first, ...later] };
 }
 
 /** Returns the price of a target: its own, or the gateway's; null if it is unknown. */
-export function priceOf(
+export function findPrice(
   { upstream, model, price }: Target,
   prices: ReadonlyMap<string, ModelPrice | null>,
 ): ModelPrice | null {

@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import { estimateTextTokens } from "evaluator-client";
-import { type Conversation, type Part, textOf } from "../conversation/conversation.ts";
-import { ownTextOf } from "../conversation/user-turns.ts";
+import { type Conversation, type Part, findText } from "../conversation/conversation.ts";
+import { toOwnText } from "../conversation/user-turns.ts";
 import { keepNewest } from "../keep-newest.ts";
-import { costOf, type TokenUsage } from "../reply/usage.ts";
+import { findCost, type TokenUsage } from "../reply/usage.ts";
 import type { Cause, Decision } from "./decision.ts";
 import { tierNames } from "./tier-question.ts";
 
@@ -42,17 +42,18 @@ interface Talk {
 export function readTalk({ messages }: Pick<Conversation, "messages">): Talk {
   const texts: string[] = [];
   const turns: string[] = [];
-  let [said, isLater] = ["", false];
+  let [reportedText, isLater] = ["", false];
   for (const message of messages) {
-    const own = message.role === "user" ? ownTextOf(message) : "";
+    const own = message.role === "user" ? toOwnText(message) : "";
     if (own !== "") {
       texts.push(own);
       // Claude Code ends a text with a line break only if it adds an order to sum up.
-      turns.push(JSON.stringify([said, own.trim()]));
-      [said, isLater] = ["", false];
+      turns.push(JSON.stringify([reportedText, own.trim()]));
+      [reportedText, isLater] = ["", false];
     } else if (message.role !== "system") {
       isLater ||= message.parts.some(({ type }) => type === "toolCall" || type === "toolResult");
-      said += message.role === "assistant" ? textOf(message.parts.filter(isText)).trim() : "";
+      reportedText +=
+        message.role === "assistant" ? findText(message.parts.filter(isText)).trim() : "";
     }
   }
   return { texts, turns, isLater };
@@ -62,20 +63,20 @@ const isText = ({ type }: Part): boolean => type === "text";
 
 /** Remembers the decision of each user's turn, so that all steps of a tool loop use one model. */
 export function createTurns(now: () => number = Date.now) {
-  const remembered = new Map<string, Turn>();
-  const setNewest = keepNewest(remembered, MOST_TURNS);
+  const rememberedMap = new Map<string, Turn>();
+  const setNewest = keepNewest(rememberedMap, MOST_TURNS);
   const find = (key: string) => {
-    const turn = remembered.get(key);
+    const turn = rememberedMap.get(key);
     return turn !== undefined && now() - turn.usedAt < KEPT_MS ? turn : null;
   };
-  const set = (key: string, given: Omit<Turn, "usedAt">): Turn => {
-    const turn = { ...given, usedAt: now() };
+  const set = (key: string, givenTurn: Omit<Turn, "usedAt">): Turn => {
+    const turn = { ...givenTurn, usedAt: now() };
     setNewest(key, turn);
     return turn;
   };
   /** Returns the last turn of a conversation. */
   return (caller: string, { turns, isLater }: Pick<Talk, "turns" | "isLater">) => {
-    const key = keyOf(caller, turns);
+    const key = toKey(caller, turns);
     /** The same words may begin another conversation: they take the choice, and no model that replaced it. */
     const known = async (turn: Turn) => {
       if (isLater || turn.choice === undefined) return turn.decision.catch(() => null);
@@ -91,19 +92,20 @@ export function createTurns(now: () => number = Date.now) {
           set(key, { ...turn, decision: Promise.resolve(decision) });
           return { decision, isKept: true };
         }
-        const earlier = turns.length > 1 ? find(keyOf(caller, turns.slice(0, -1))) : null;
-        const decision = earlierOf(earlier).then(decideNew);
+        const earlier = turns.length > 1 ? find(toKey(caller, turns.slice(0, -1))) : null;
+        const decision = loadEarlier(earlier).then(decideNew);
         const turn = set(key, { decision, choice: undefined, usage: null });
-        const keepChoice = (made: Decision) => void (turn.choice = isChoice(made) ? made : null);
-        const forget = () => void (remembered.get(key) === turn && remembered.delete(key));
+        const keepChoice = (madeDecision: Decision) =>
+          void (turn.choice = isChoice(madeDecision) ? madeDecision : null);
+        const forget = () => void (rememberedMap.get(key) === turn && rememberedMap.delete(key));
         void decision.then(keepChoice, forget); // before any other step that waits for it
         return { decision: await decision, isKept: false };
       },
       /** Keeps the model that replied, and its tokens. */
       keep: (decision: Decision, usage: TokenUsage | null): void => {
         const before = find(key);
-        const kept = { decision: Promise.resolve(decision), choice: before?.choice ?? null };
-        set(key, { ...kept, usage: usage ?? before?.usage ?? null });
+        const keptParts = { decision: Promise.resolve(decision), choice: before?.choice ?? null };
+        set(key, { ...keptParts, usage: usage ?? before?.usage ?? null });
       },
     };
   };
@@ -122,12 +124,12 @@ function isChoice({ cause }: Decision): boolean {
   return choices.has(cause);
 }
 
-async function earlierOf(turn: Turn | null): Promise<EarlierTurn | null> {
+async function loadEarlier(turn: Turn | null): Promise<EarlierTurn | null> {
   const decision = await turn?.decision.catch(() => null);
   return decision && turn?.usage ? { decision, usage: turn.usage } : null;
 }
 
-function keyOf(caller: string, turns: readonly string[]): string {
+function toKey(caller: string, turns: readonly string[]): string {
   return hash("sha256", JSON.stringify([caller, ...turns]), "base64");
 }
 
@@ -141,17 +143,17 @@ export function staysWarm({ decision, usage }: EarlierTurn, next: Decision, newT
   );
   if (from == null || to == null || to >= from) return false;
   const { input, cacheRead, cacheWrite, output } = usage;
-  const [fresh, read, written] = [input ?? 0, cacheRead ?? 0, cacheWrite ?? 0];
+  const [fresh, read, writtenCount] = [input ?? 0, cacheRead ?? 0, cacheWrite ?? 0];
   // A service that counts reads alone caches each longer prompt by itself.
   const isAutomatic = cacheRead !== null && cacheWrite === null && fresh >= MIN_CACHED_TOKENS;
   const isCached = read > 0 || isAutomatic; // a cache that was read has it all by now
-  const warm = isCached ? fresh + read + written : written;
+  const warm = isCached ? fresh + read + writtenCount : writtenCount;
   if (warm === 0) return false;
-  const cold = fresh + read + written - warm + estimateTextTokens(newText);
+  const cold = fresh + read + writtenCount - warm + estimateTextTokens(newText);
   const counts = { output, reasoning: null };
   const stay = { ...counts, input: cold, cacheRead: warm, cacheWrite: 0 };
   const leave = { ...counts, input: cold, cacheRead: 0, cacheWrite: warm };
-  const staying = costOf(stay, decision.prices.model);
-  const leaving = costOf(leave, next.prices.model);
+  const staying = findCost(stay, decision.prices.model);
+  const leaving = findCost(leave, next.prices.model);
   return staying === null || leaving === null || leaving >= staying;
 }

@@ -9,7 +9,7 @@ import {
   UsageError,
 } from "evaluator-kit";
 import { z } from "zod";
-import { wireOf } from "../decision/decide.ts";
+import { toWire } from "../decision/decide.ts";
 import { tierQuestions } from "../decision/tier-question.ts";
 import { type Label, readLabels, toText } from "../labels/read-labels.ts";
 import { parsedLine } from "../report/read-records.ts";
@@ -30,12 +30,12 @@ export async function decidePrompts(path: string, keptPath: string, run: EvalRun
   if (prompts.length === 0) throw new UsageError("The file has no labelled prompt.");
   const unknown = prompts.filter(({ decision }) => decision === null);
   const texts = [...new Set(unknown.map(({ messages }) => toText(messages)))];
-  const { decisions, asked } = await decideTexts(texts, keptPath, run);
-  const decided = prompts.flatMap((prompt) => {
+  const { decisions, asked: askedRequest } = await decideTexts(texts, keptPath, run);
+  const decidedEntry = prompts.flatMap((prompt) => {
     const decision = prompt.decision ?? decisions.get(toText(prompt.messages));
     return decision === undefined ? [] : Object.assign(prompt, { decision });
   });
-  return { decided, asked };
+  return { decided: decidedEntry, asked: askedRequest };
 }
 
 /** Returns the decisions, their number and cost. Each is in a file, without its text, before the next. */
@@ -47,7 +47,7 @@ async function decideTexts(
   const decisions = new Map<string, DecidedPrompt["decision"]>();
   if (texts.length === 0) return { decisions, asked: { paid: 0, costUsd: 0, kept: 0 } };
   const store = await openKeptEvaluations(keptPath);
-  const cached = cache({
+  const cachedCache = cache({
     store,
     onStoreError: (error) => {
       throw error;
@@ -57,19 +57,19 @@ async function decideTexts(
   const questions = tierQuestions;
   const requests = texts.map((text) => ({ state: { user_message: text }, questions }));
   const options = { order: "completion", signal: context.signal } as const;
-  const batch = evaluator.with(cached).evaluateMany(requests, options);
+  const batch = evaluator.with(cachedCache).evaluateMany(requests, options);
   for await (const item of batch) {
     if (item.status === "failed") throw item.error;
     const { answers, confidence, modelId } = item.evaluation;
     const { choice: tierChosen, probabilities } = answers.tier;
-    const wire = wireOf(item.evaluation, engineAddress);
+    const wire = toWire(item.evaluation, engineAddress);
     const from = { confidence: confidence.tier, evaluatorModelId: modelId, wire };
     decisions.set(texts[item.index] ?? "", { tierChosen, probabilities, ...from });
     progress.show(() => `${decisions.size} of ${texts.length} decided`);
   }
   progress.end();
-  const { misses: paid, hits: kept } = cached.savings;
-  return { decisions, asked: { paid, costUsd: batch.totals.costUsd, kept } };
+  const { misses: paidValue, hits: keptCount } = cachedCache.savings;
+  return { decisions, asked: { paid: paidValue, costUsd: batch.totals.costUsd, kept: keptCount } };
 }
 
 const keptSchema = z.object({ key: z.string(), evaluation: z.unknown() });
@@ -91,11 +91,11 @@ async function openKeptEvaluations(path: string) {
   await append(/[^\n]$/.test(text) ? "\n" : ""); // a line that was cut short
   return {
     get: (key: string) => evaluations.get(key),
-    async set(key: string, { headers, ...given }: Evaluation) {
+    async set(key: string, { headers, ...givenParts }: Evaluation) {
       const marks = Object.entries(headers).filter(([name]) => name === "x-evaluator-emulator");
       // A service's own words may hold the text.
       const none = { warnings: [], providerMetadata: {}, raw: null };
-      const evaluation = { ...given, ...none, headers: Object.fromEntries(marks) };
+      const evaluation = { ...givenParts, ...none, headers: Object.fromEntries(marks) };
       await append(`${JSON.stringify({ key, evaluation })}\n`);
     },
   };

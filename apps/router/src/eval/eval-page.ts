@@ -17,15 +17,15 @@ type RoutingFigures = ReturnType<typeof evaluateRouting> & {
 
 /** Returns the figures as a page without scripts, with links to other reports. */
 export function evalPage(figures: RoutingFigures, pages: readonly PageLink[]): string {
-  const sections = sectionsOf(figures);
-  const emulated = html`<p class="notice">The emulator decided, not a model.</p>`;
+  const sections = listSections(figures);
+  const emulatedHtml = html`<p class="notice">The emulator decided, not a model.</p>`;
   return page({
     tool: TOOL,
     pages,
     heading: "Is the routing any good?",
     about: html`<p class="lead">${figures.advice.sentence}</p>
       <p class="about">${describeSource(figures)}</p>
-      ${figures.decider.isEmulated === true ? emulated : null}`,
+      ${figures.decider.isEmulated === true ? emulatedHtml : null}`,
     contents: [
       { href: "#curves", name: "Gap and cost" },
       ...sections.map(({ title: name }, at) => ({ href: `#part-${at}`, name })),
@@ -50,7 +50,14 @@ export function evalPage(figures: RoutingFigures, pages: readonly PageLink[]): s
 }
 
 /** Returns the tables of both forms, without empty ones. */
-function sectionsOf({ confusion, ways, orders, categories, costBasis, ...shares }: RoutingFigures) {
+function listSections({
+  confusion,
+  ways,
+  orders,
+  categories,
+  costBasis,
+  ...shares
+}: RoutingFigures) {
   const { right, over, under } = shares;
   const sections = [
     {
@@ -91,18 +98,18 @@ function withRange({ share, ...interval }: Interval & { readonly share: number }
   return `${percent(share, 1)} (${percentRange(interval, 1)})`;
 }
 
-function describeSource({ n, name, decider, asked }: RoutingFigures): string {
-  return `${n} prompts of ${name}. Decided by ${describeDecider(decider)}${decider.isEmulated === true ? ": these figures describe no model" : ""}. Asked now: ${asked.paid} ($${asked.costUsd.toFixed(6)}); kept from before: ${asked.kept}.`;
+function describeSource({ n, name, decider, asked: askedRequest }: RoutingFigures): string {
+  return `${n} prompts of ${name}. Decided by ${describeDecider(decider)}${decider.isEmulated === true ? ": these figures describe no model" : ""}. Asked now: ${askedRequest.paid} ($${askedRequest.costUsd.toFixed(6)}); kept from before: ${askedRequest.kept}.`;
 }
 
 /** Returns the figures as lines for a terminal. */
 export function describeFigures(figures: RoutingFigures): string {
   const { advice, decider } = figures;
-  const tables = sectionsOf(figures).flatMap(({ title, head, rows, notice }) => {
+  const tables = listSections(figures).flatMap(({ title, head, rows, notice }) => {
     return [title, textTable([head, ...rows]), notice, ""];
   });
-  const emulated = decider.isEmulated === true ? " The emulator decided, not a model." : "";
-  return [describeSource(figures), "", ...tables, `${advice.sentence}${emulated}\n`].join("\n");
+  const emulatedText = decider.isEmulated === true ? " The emulator decided, not a model." : "";
+  return [describeSource(figures), "", ...tables, `${advice.sentence}${emulatedText}\n`].join("\n");
 }
 
 const looks = ["curve", "guide", "curve dashed", "limit"] as const;
@@ -139,12 +146,12 @@ function costPlot({ ways }: RoutingFigures): Html {
   const points = ways
     .map((way) => ({ name: way.name, x: way.cost.value, y: way.quality.value }))
     .toSorted((one, other) => other.y - one.y);
-  const x = domainOf(points.map((point) => point.x));
+  const x = toDomain(points.map((point) => point.x));
   const axes = {
     title: "Quality against cost",
     about: "Of a prompt. Grey: another way is as good and costs no more.",
     x: { domain: x, label: "cost a prompt", ticks: 3 },
-    y: { domain: domainOf(points.map((point) => point.y)), label: "quality" },
+    y: { domain: toDomain(points.map((point) => point.y)), label: "quality" },
     room: ROOM,
     head: ["way", "quality", "cost"],
     rows: points.map((point) => [point.name, point.y.toFixed(3), point.x.toPrecision(3)]),
@@ -153,20 +160,22 @@ function costPlot({ ways }: RoutingFigures): Html {
     const places = spread(points.map((point) => scales.y(point.y)));
     const end = scales.x(x[1]) + 10;
     return points.map((point, at) => {
-      const [left, top, place] = [scales.x(point.x), scales.y(point.y), places[at] ?? 0];
+      const [leftX, top, place] = [scales.x(point.x), scales.y(point.y), places[at] ?? 0];
       const title = `${point.name}: quality ${point.y.toFixed(3)}, cost ${point.x.toPrecision(3)}`;
       return html`<g
         class="${points.some((other) => dominates(other, point)) ? "dominated" : "best"}"
       >
-        <line class="axis" x1="${left}" y1="${top}" x2="${end}" y2="${place}" />
-        <circle class="mark point" cx="${left}" cy="${top}" r="4.5"><title>${title}</title></circle>
+        <line class="axis" x1="${leftX}" y1="${top}" x2="${end}" y2="${place}" />
+        <circle class="mark point" cx="${leftX}" cy="${top}" r="4.5"
+          ><title>${title}</title></circle
+        >
         <text class="name" x="${end + 4}" y="${place + 4}">${point.name}</text>
       </g>`;
     });
   });
 }
 
-function domainOf(values: readonly number[]): readonly [number, number] {
+function toDomain(values: readonly number[]): readonly [number, number] {
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const margin = 0.06 * (most - least || Math.abs(most) || 1);
   return [least - margin, most + margin];

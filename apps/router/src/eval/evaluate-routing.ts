@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from "node:util";
 import { wilson } from "evaluator-calibration/statistics";
 import { tierNames } from "../decision/tier-question.ts";
 import { heldOutGains } from "../fit/fit-labels.ts";
-import { type Draws, estimate, gainOf, ROUNDING, toGaps } from "../labels/figures.ts";
-import { gapOf, pointOf, tierPoints, toTierPoints } from "../labels/tier-points.ts";
+import { type Draws, estimate, toGain, ROUNDING, toGaps } from "../labels/figures.ts";
+import { computeGap, toPoint, tierPoints, toTierPoints } from "../labels/tier-points.ts";
 import { applyPolicy } from "../decision/decide.ts";
 import type { RouterOptions } from "../router-options.ts";
 import type { DecidedPrompt } from "./decided-prompts.ts";
-import { describeRouting, doubtOf, findDoubt, highestShare, pOfMean } from "../labels/verdict.ts";
+import { describeRouting, toDoubt, findDoubt, highestShare, pOfMean } from "../labels/verdict.ts";
 
 type Prompts = readonly JudgedPrompt[];
 type Point = JudgedPrompt["dear"];
@@ -18,29 +18,29 @@ export function evaluateRouting(prompts: Prompts, options: Parameters<typeof adv
   const excesses = places.map(
     ([used, right]) => tierNames.indexOf(used) - tierNames.indexOf(right),
   );
-  const shareOf = (isSo: (excess: number) => boolean) => {
+  const toShare = (isSo: (excess: number) => boolean) => {
     const count = excesses.filter(isSo).length;
     return { share: count / prompts.length, ...wilson(count, prompts.length) };
   };
   return {
     n: prompts.length,
-    confusion: confusionOf(prompts),
-    right: shareOf((excess) => excess === 0),
-    over: shareOf((excess) => excess > 0),
-    under: shareOf((excess) => excess < 0),
+    confusion: findConfusion(prompts),
+    right: toShare((excess) => excess === 0),
+    over: toShare((excess) => excess > 0),
+    under: toShare((excess) => excess < 0),
     ways: estimateWays(prompts, options),
-    categories: categoriesOf(prompts, options),
-    orders: ordersOf(prompts, options.seed).map(([name, values]) => {
+    categories: listCategories(prompts, options),
+    orders: listOrders(prompts, options.seed).map(([name, values]) => {
       const gaps = toGaps(prompts, values);
-      const figures = estimate(gaps, options, (drawn) => ({ apgr: gainOf(drawn).apgr }));
-      return Object.assign({ name, points: gainOf(gaps).points }, figures);
+      const figures = estimate(gaps, options, (drawnItems) => ({ apgr: toGain(drawnItems).apgr }));
+      return Object.assign({ name, points: toGain(gaps).points }, figures);
     }),
     advice: adviseOn(prompts, options),
   };
 }
 
 /** Right tier by row, used tier by column; null if fewer models than tiers are compared. */
-function confusionOf(prompts: Prompts): number[][] | null {
+function findConfusion(prompts: Prompts): number[][] | null {
   if (prompts.some(({ models }) => models !== null && models < tierNames.length)) return null;
   return tierNames.map((row) => {
     const ofRow = prompts.filter(({ rightTier }) => rightTier === row);
@@ -49,7 +49,7 @@ function confusionOf(prompts: Prompts): number[][] | null {
 }
 
 /** Returns the first ways for each category, from the file's first category on. */
-function categoriesOf(prompts: Prompts, options: Draws) {
+function listCategories(prompts: Prompts, options: Draws) {
   const groups = Map.groupBy(prompts, ({ category }) => category);
   return [...groups].flatMap(([name, group]) =>
     name === null ? [] : { name, n: group.length, ways: estimateWays(group, options).slice(0, 3) },
@@ -58,21 +58,21 @@ function categoriesOf(prompts: Prompts, options: Draws) {
 
 /** Returns the routing, and simpler ways for comparison. */
 function estimateWays(prompts: Prompts, options: Draws) {
-  const { cost } = pointOf(prompts.map(({ tiers, used }) => tiers[used]));
+  const { cost } = toPoint(prompts.map(({ tiers, used }) => tiers[used]));
   const [cheap, dear] = [prompts.map((each) => each.cheap), prompts.map((each) => each.dear)];
-  const up = mixAt(cost, pointOf(cheap), pointOf(dear));
+  const up = mixAt(cost, toPoint(cheap), toPoint(dear));
   const ways: Record<string, (prompt: JudgedPrompt) => Point> = {
     "as routed": ({ tiers, used }) => tiers[used],
     "always the cheapest": (prompt) => prompt.cheap,
     "always frontier": (prompt) => prompt.dear,
     "random, at equal cost": (prompt) => ({
-      quality: prompt.cheap.quality + up * gapOf(prompt),
+      quality: prompt.cheap.quality + up * computeGap(prompt),
       cost: prompt.cheap.cost + up * (prompt.dear.cost - prompt.cheap.cost),
     }),
     oracle: oraclePoint,
   };
   return Object.entries(ways).map(([name, pointAt]) => {
-    const figures = estimate(prompts, options, (drawn) => pointOf(drawn.map(pointAt)));
+    const figures = estimate(prompts, options, (drawnSample) => toPoint(drawnSample.map(pointAt)));
     return Object.assign({ name }, figures);
   });
 }
@@ -85,7 +85,7 @@ function oraclePoint({ tiers }: JudgedPrompt): Point {
 }
 
 /** Orders of prompts by values, the highest first. */
-function ordersOf(prompts: Prompts, seed: number) {
+function listOrders(prompts: Prompts, seed: number) {
   const orders: [name: string, values: readonly number[]][] = [
     ["the evaluation model", prompts.map(({ decision }) => hardness(decision))],
     ["random", []],
@@ -138,27 +138,31 @@ export function adviseOn(
   const figures = { "the gain over a random mix at equal cost": gain, "the saving": saving };
   for (const [name, figure] of Object.entries(figures)) {
     const of = { ...figure, name, chance: 0 };
-    if (figure.low <= ROUNDING) return { ...doubtOf(prompts.length, of), ...nothing };
+    if (figure.low <= ROUNDING) return { ...toDoubt(prompts.length, of), ...nothing };
   }
   const threshold = options.minConfidence ?? 0;
   const routing = describeRouting(threshold, saving.value, quality);
-  const kept = Math.floor(100 * keptShare(prompts) + ROUNDING);
-  const sentence = `${routing}; 95 % sure that it keeps ${kept} % of frontier's.`;
+  const keptCount = Math.floor(100 * keptShare(prompts) + ROUNDING);
+  const sentence = `${routing}; 95 % sure that it keeps ${keptCount} % of frontier's.`;
   return { verdict: "route" as const, sentence, threshold, saving, quality };
 }
 
 /** Compares the routing with always frontier, and with tiers and mixes that cost no more. */
 function weigh(prompts: readonly JudgedPrompt[], options: Draws) {
-  return estimate(prompts, options, (drawn) => {
-    const routed = pointOf(drawn.map(({ tiers, used }) => tiers[used]));
-    const cheap = pointOf(drawn.map((prompt) => prompt.cheap));
-    const dear = pointOf(drawn.map((prompt) => prompt.dear));
-    const mixed = cheap.quality + mixAt(routed.cost, cheap, dear) * (dear.quality - cheap.quality);
-    const affordable = tierPoints(drawn).filter(({ cost }) => cost <= routed.cost * (1 + ROUNDING));
+  return estimate(prompts, options, (drawnSample) => {
+    const routedFields = toPoint(drawnSample.map(({ tiers, used }) => tiers[used]));
+    const cheap = toPoint(drawnSample.map((prompt) => prompt.cheap));
+    const dear = toPoint(drawnSample.map((prompt) => prompt.dear));
+    const mixedCount =
+      cheap.quality + mixAt(routedFields.cost, cheap, dear) * (dear.quality - cheap.quality);
+    const affordable = tierPoints(drawnSample).filter(
+      ({ cost }) => cost <= routedFields.cost * (1 + ROUNDING),
+    );
     return {
-      gain: routed.quality - Math.max(mixed, ...affordable.map(({ quality }) => quality)),
-      saving: (dear.cost - routed.cost) / Math.max(dear.cost, routed.cost) || 0, // 0 of 0
-      quality: routed.quality - dear.quality,
+      gain:
+        routedFields.quality - Math.max(mixedCount, ...affordable.map(({ quality }) => quality)),
+      saving: (dear.cost - routedFields.cost) / Math.max(dear.cost, routedFields.cost) || 0, // 0 of 0
+      quality: routedFields.quality - dear.quality,
     };
   });
 }
@@ -166,8 +170,10 @@ function weigh(prompts: readonly JudgedPrompt[], options: Draws) {
 /** Returns the share of frontier's quality that is kept with 95 % confidence. */
 function keptShare(prompts: readonly JudgedPrompt[]): number {
   return highestShare((share) => {
-    const kept = prompts.map(({ tiers, used, dear }) => tiers[used].quality - share * dear.quality);
-    return pOfMean(kept, -share) <= 0.05;
+    const keptValues = prompts.map(
+      ({ tiers, used, dear }) => tiers[used].quality - share * dear.quality,
+    );
+    return pOfMean(keptValues, -share) <= 0.05;
   });
 }
 

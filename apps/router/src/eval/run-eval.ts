@@ -1,7 +1,7 @@
 import { basename, resolve } from "node:path";
 import { type CliContext, writeWholeFile } from "evaluator-kit";
 import { reportsBeside } from "evaluator-kit/page";
-import { deciderOf } from "../decision/decide.ts";
+import { toDecider } from "../decision/decide.ts";
 import type { Decider } from "../decision/decision.ts";
 import { tierCosts } from "../labels/tier-points.ts";
 import { readRouterOptions } from "../router-options.ts";
@@ -19,30 +19,40 @@ interface EvalOptions {
 }
 
 /** Reads a file of labelled prompts, decides them, and prints the figures. */
-export async function runEval(file: string, typed: EvalOptions, context: CliContext) {
+export async function runEval(file: string, typedEvalOptions: EvalOptions, context: CliContext) {
   const { env, cwd, stdout, signal } = context;
   const path = resolve(cwd, file);
   const base = path.replace(/\.(?:ndjson|jsonl|json)$/, "");
-  const { out = `${base}.eval.html`, decisions = `${base}.decisions.ndjson`, draws, seed } = typed;
+  const {
+    out = `${base}.eval.html`,
+    decisions = `${base}.decisions.ndjson`,
+    draws,
+    seed,
+  } = typedEvalOptions;
   const options = await readRouterOptions(env, cwd);
   const services = connectServices(options);
   try {
-    const kept = resolve(cwd, decisions);
-    const { decided, asked } = await decidePrompts(path, kept, { services, context });
+    const keptText = resolve(cwd, decisions);
+    const { decided: decidedEntry, asked: askedRequest } = await decidePrompts(path, keptText, {
+      services,
+      context,
+    });
     const costs = await tierCosts(services, signal);
-    const judged = judgePrompts(decided, options, costs.of);
+    const judgedParts = judgePrompts(decidedEntry, options, costs.of);
     const figures = {
       name: basename(path),
-      decider: deciderOfAll(decided),
-      costBasis: decided.some((prompt) => prompt.costs !== null) ? "from the file" : costs.basis,
-      asked,
-      ...evaluateRouting(judged, { draws, seed, minConfidence: options.policy.minConfidence }),
+      decider: deciderOfAll(decidedEntry),
+      costBasis: decidedEntry.some((prompt) => prompt.costs !== null)
+        ? "from the file"
+        : costs.basis,
+      asked: askedRequest,
+      ...evaluateRouting(judgedParts, { draws, seed, minConfidence: options.policy.minConfidence }),
     };
     const target = resolve(cwd, out);
     const html = evalPage(figures, await reportsBeside(target));
     await writeWholeFile(target, html, { advice: "Choose another --out." });
     stdout.write(
-      typed.json === true
+      typedEvalOptions.json === true
         ? `${JSON.stringify(figures)}\n`
         : `${describeFigures(figures)}The page with the curves: ${out}\n`,
     );
@@ -53,9 +63,9 @@ export async function runEval(file: string, typed: EvalOptions, context: CliCont
 
 /** All models that made decisions; it is emulated if any decision is. */
 function deciderOfAll(prompts: readonly DecidedPrompt[]): Decider {
-  const all = prompts.map(({ decision }) => deciderOf(decision.evaluatorModelId, decision.wire));
+  const all = prompts.map(({ decision }) => toDecider(decision.evaluatorModelId, decision.wire));
   const models = new Set(all.flatMap(({ modelId }) => modelId ?? []));
-  const emulated = new Set(all.map(({ isEmulated }) => isEmulated));
-  const isEmulated = [true, null, false].find((each) => emulated.has(each)) ?? null;
+  const emulatedNames = new Set(all.map(({ isEmulated }) => isEmulated));
+  const isEmulated = [true, null, false].find((each) => emulatedNames.has(each)) ?? null;
   return { modelId: [...models].join(" and ") || null, isEmulated };
 }

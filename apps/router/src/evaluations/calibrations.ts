@@ -49,48 +49,51 @@ export function correct(
   const ids = Object.keys(questions);
   const isWhole = calibrations.has(questionHash(questions));
   const parts = isWhole ? byService(ids, evaluation) : ids.map((id) => [id]);
-  const corrected = parts.map((part) => {
-    const asked = isWhole ? questions : pick(questions, part);
-    return correctPart(part, { evaluation, asked, calibrations });
+  const correctedParts = parts.map((part) => {
+    const askedFields = isWhole ? questions : pick(questions, part);
+    return correctPart(part, { evaluation, askedQuestions: askedFields, calibrations });
   });
-  const all = Object.fromEntries(corrected.flatMap((part) => Object.entries(part.answers)));
+  const all = Object.fromEntries(correctedParts.flatMap((part) => Object.entries(part.answers)));
   const isChanged = ids.some((id) => all[id] !== answers[id]);
-  const promises = new Map(corrected.flatMap((part) => part.promises));
-  const said = ids.map((id) => promises.get(id) ?? "");
+  const promises = new Map(correctedParts.flatMap((part) => part.promises));
+  const reportedText = ids.map((id) => promises.get(id) ?? "");
   return {
     answers: all,
     confidence: Object.assign(
       {},
-      ...corrected.map((part) => part.confidence),
+      ...correctedParts.map((part) => part.confidence),
     ) as Answered["confidence"],
     printed: isChanged ? answers : null,
     promise:
       ids.length === 1
-        ? (said[0] ?? "")
-        : said.map((one, at) => `${nameOf(ids[at], at)}: ${one}`).join("; "),
+        ? (reportedText[0] ?? "")
+        : reportedText.map((one, at) => `${toName(ids[at], at)}: ${one}`).join("; "),
   };
 }
 
 interface Parts {
   readonly evaluation: Evaluation;
   /** The questions that a calibration is looked up for. */
-  readonly asked: Questions;
+  readonly askedQuestions: Questions;
   readonly calibrations: Calibrations;
 }
 
 /** Returns the ids of the questions that each service answered. */
 function byService(ids: readonly string[], evaluation: Evaluation): string[][] {
-  return [...Map.groupBy(ids, (id) => routeOf(id, evaluation)?.step).values()];
+  return [...Map.groupBy(ids, (id) => findRoute(id, evaluation)?.step).values()];
 }
 
-function routeOf(id: string, { route }: Evaluation): AnswerRoute | undefined {
+function findRoute(id: string, { route }: Evaluation): AnswerRoute | undefined {
   const routes: Readonly<Record<string, AnswerRoute>> = route ?? {};
   return Object.hasOwn(routes, id) ? routes[id] : undefined;
 }
 
-function correctPart(ids: readonly string[], { evaluation, asked, calibrations }: Parts) {
-  const { modelId } = routeOf(ids[0] ?? "", evaluation) ?? evaluation;
-  const printed = {
+function correctPart(
+  ids: readonly string[],
+  { evaluation, askedQuestions: askedFields, calibrations }: Parts,
+) {
+  const { modelId } = findRoute(ids[0] ?? "", evaluation) ?? evaluation;
+  const printedParts = {
     answers: pick<Answer>(evaluation.answers, ids),
     confidence: pick<number | null>(evaluation.confidence, ids),
     modelId,
@@ -99,20 +102,24 @@ function correctPart(ids: readonly string[], { evaluation, asked, calibrations }
     route: evaluation.route,
     steps: evaluation.steps,
   };
-  const promisesOf = (describe: (id: string) => string) =>
+  const listPromises = (describe: (id: string) => string) =>
     ids.map((id) => [id, describe(id)] as const);
-  const unchanged = (why: string) => ({ ...printed, promises: promisesOf(() => `none, ${why}`) });
-  const known = calibrations.get(questionHash(asked));
-  if (known === undefined) return unchanged("no calibration is of this question");
-  const ofModel = known.filter(({ model }) => model.id === modelId);
-  const options = { questions: asked };
+  const unchanged = (why: string) => ({
+    ...printedParts,
+    promises: listPromises(() => `none, ${why}`),
+  });
+  const knownEntry = calibrations.get(questionHash(askedFields));
+  if (knownEntry === undefined) return unchanged("no calibration is of this question");
+  const ofModel = knownEntry.filter(({ model }) => model.id === modelId);
+  const options = { questions: askedFields };
   try {
-    const decided = ofModel.map((one) => ({ one, acts: decide(printed, one, options) }));
-    const found = decided.find(({ acts }) => Object.values(acts).some(hasPromise)) ?? decided[0];
-    if (found === undefined) return unchanged("the calibration is of another model");
-    const { one: artifact, acts } = found;
-    const { answers, confidence } = calibrate(printed, artifact, options);
-    return { answers, confidence, promises: promisesOf((id) => describeAct(acts[id])) };
+    const decidedEntry = ofModel.map((one) => ({ one, acts: decide(printedParts, one, options) }));
+    const foundEntry =
+      decidedEntry.find(({ acts }) => Object.values(acts).some(hasPromise)) ?? decidedEntry[0];
+    if (foundEntry === undefined) return unchanged("the calibration is of another model");
+    const { one: artifact, acts } = foundEntry;
+    const { answers, confidence } = calibrate(printedParts, artifact, options);
+    return { answers, confidence, promises: listPromises((id) => describeAct(acts[id])) };
   } catch (error) {
     if (!(error instanceof CalibrationMismatchError)) throw error;
     return unchanged("the calibration is of another kind of answer");
@@ -132,7 +139,7 @@ function describeAct(decision: Decision | undefined): string {
   return `act ${act} at ${printThreshold(threshold)}: at most ${printAtMost(maxRisk)} wrong, ${printAtLeast(confidence)}`;
 }
 
-function nameOf(id: string | undefined, at: number): string {
+function toName(id: string | undefined, at: number): string {
   return id !== undefined && /^[\w.-]{1,64}$/.test(id) ? id : `question ${at + 1}`;
 }
 

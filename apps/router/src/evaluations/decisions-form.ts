@@ -52,23 +52,24 @@ interface ListedQuestion {
   readonly write: (answer: Answer) => object;
 }
 
-function readDecisions(given: unknown): AskedEvaluation {
-  const body = readObject(given, []);
-  const listed = readList(body["questions"], ["questions"]).map((each, at) =>
+function readDecisions(givenValue: unknown): AskedEvaluation {
+  const body = readObject(givenValue, []);
+  const listedQuestions = readList(body["questions"], ["questions"]).map((each, at) =>
     readQuestion(readObject(each, ["questions", at]), ["questions", at]),
   );
-  if (listed.length === 0) throw wrongField(["questions"], "is empty; ask at least one question");
-  const names = listed.map(({ name }) => name ?? "");
+  if (listedQuestions.length === 0)
+    throw wrongField(["questions"], "is empty; ask at least one question");
+  const names = listedQuestions.map(({ name }) => name ?? "");
   const areIds = new Set(names).size === names.length && !names.includes("");
-  const ids = listed.map(({ name }, at) => (areIds ? (name ?? "") : `question_${at + 1}`));
+  const ids = listedQuestions.map(({ name }, at) => (areIds ? (name ?? "") : `question_${at + 1}`));
   const questions: Questions = Object.fromEntries(
-    listed.map(({ question }, at) => [ids[at] ?? "", question]),
+    listedQuestions.map(({ question }, at) => [ids[at] ?? "", question]),
   );
   return {
     model: readName(body["model"], ["model"]),
     request: { state: readInput(body["input"]), questions },
     takesRefusals: true,
-    write: (answered) => toBody(answered, { listed, ids }),
+    write: (answeredEvaluation) => toBody(answeredEvaluation, { listedQuestions, ids }),
   };
 }
 
@@ -105,7 +106,7 @@ const readers: Readonly<Record<string, QuestionReader>> = {
     if (new Set(labels).size < labels.length)
       throw wrongField([...path, "choices"], "has a value twice");
     const pairs = options.map(({ value, description }) => {
-      return [optionOf(value, labels), description] as const;
+      return [toOption(value, labels), description] as const;
     });
     const write = (answer: Answer) => writeChoice(answer as ChoiceAnswer, labels);
     return { question: choice(instructions, pairs), write };
@@ -125,14 +126,14 @@ const readers: Readonly<Record<string, QuestionReader>> = {
 };
 
 /** Returns the option of a typed value: `true` and `"true"` are two. */
-function optionOf(value: OptionValue, labels: readonly OptionValue[]): string {
+function toOption(value: OptionValue, labels: readonly OptionValue[]): string {
   const isAmbiguous = typeof value === "boolean" && labels.includes(String(value));
   return isAmbiguous ? `${value} (boolean)` : String(value);
 }
 
-function readInstructions(given: unknown, path: Path): string {
-  if (!Array.isArray(given)) return readText(given, path);
-  const texts = given.map((part, at) => {
+function readInstructions(givenValue: unknown, path: Path): string {
+  if (!Array.isArray(givenValue)) return readText(givenValue, path);
+  const texts = givenValue.map((part, at) => {
     const { text } = readObject(part, [...path, at]);
     if (typeof text === "string") return text;
     throw wrongField([...path, at], "is no text; this router takes images in the input only");
@@ -148,7 +149,7 @@ function readInput(input: unknown): State {
   const [first = {}] = items;
   const isPlain = items.length === 1 && first["role"] === "user";
   const parts = items.flatMap((item, at) =>
-    isPlain ? contentOf(item["content"], ["input", at, "content"]) : partsOf(item, ["input", at]),
+    isPlain ? toContent(item["content"], ["input", at, "content"]) : listParts(item, ["input", at]),
   );
   const [only] = parts;
   if (parts.length > 1 || only === undefined) return parts;
@@ -157,10 +158,10 @@ function readInput(input: unknown): State {
 }
 
 /** Returns an item with its texts as JSON, followed by its images. */
-function partsOf(item: Readonly<Record<string, unknown>>, path: Path): StatePart[] {
+function listParts(item: Readonly<Record<string, unknown>>, path: Path): StatePart[] {
   const field = "content" in item ? "content" : "output";
   if (!(field in item)) return [{ json: item as never }];
-  const parts = contentOf(item[field], [...path, field]);
+  const parts = toContent(item[field], [...path, field]);
   const images = parts.filter((part) => typeof part !== "string" && "image" in part);
   const texts = parts.flatMap((part) => {
     if (typeof part === "string") return [part];
@@ -169,7 +170,7 @@ function partsOf(item: Readonly<Record<string, unknown>>, path: Path): StatePart
   return [{ json: { ...item, [field]: texts.join("\n") } as never }, ...images];
 }
 
-function contentOf(content: unknown, path: Path): StatePart[] {
+function toContent(content: unknown, path: Path): StatePart[] {
   if (typeof content === "string") return [content];
   return readList(content, path).map((each, at): StatePart => {
     const { type, text, refusal, data, image_url: image } = readObject(each, [...path, at]);
@@ -182,26 +183,27 @@ function contentOf(content: unknown, path: Path): StatePart[] {
 }
 
 interface Listed {
-  readonly listed: readonly ListedQuestion[];
+  readonly listedQuestions: readonly ListedQuestion[];
   readonly ids: readonly string[];
 }
 
-function toBody(answered: Answered, { listed, ids }: Listed) {
-  const { model, usage, costUsd, printed, route, raw } = answered;
+function toBody(answeredEvaluation: Answered, { listedQuestions, ids }: Listed) {
+  const { model, usage, costUsd, printed: printedFields, route, raw } = answeredEvaluation;
   const others = otherFields(raw);
   const { inputTokens = 0, cachedInputTokens = 0, outputTokens = 0 } = usage ?? {};
   const toAnswers = (answers: Answered["answers"]) =>
-    listed.map(({ name, write }, at) => {
+    listedQuestions.map(({ name, write }, at) => {
       const id = ids[at] ?? "";
       const answer = Object.hasOwn(answers, id) ? answers[id] : undefined;
       if (answer === undefined) return { type: "refusal", name };
-      const confidence = answers === printed ? undefined : confidenceIn(id, answered);
+      const confidence =
+        answers === printedFields ? undefined : confidenceIn(id, answeredEvaluation);
       return { ...write(answer), ...(confidence !== undefined && { confidence }), name };
     });
   return {
     ...others.body,
     model,
-    answers: toAnswers(answered.answers),
+    answers: toAnswers(answeredEvaluation.answers),
     usage: {
       ...others.usage,
       input_tokens: inputTokens,
@@ -211,20 +213,20 @@ function toBody(answered: Answered, { listed, ids }: Listed) {
       total_tokens: inputTokens + outputTokens,
       ...(costUsd !== null && { cost: costUsd }),
     },
-    ...(printed !== null && { x_printed: toAnswers(printed) }),
+    ...(printedFields !== null && { x_printed: toAnswers(printedFields) }),
     ...(route !== null && { x_route: ids.map((id) => route[id] ?? null) }),
   };
 }
 
 function writeChoice(
-  { choice: picked, probabilities, ...others }: ChoiceAnswer,
+  { choice: pickedText, probabilities, ...others }: ChoiceAnswer,
   labels: readonly OptionValue[],
 ) {
   return {
     ...others,
-    choice: labels.find((value) => optionOf(value, labels) === picked),
+    choice: labels.find((value) => toOption(value, labels) === pickedText),
     probabilities: labels.map((value) => {
-      return { value, probability: probabilities[optionOf(value, labels)] };
+      return { value, probability: probabilities[toOption(value, labels)] };
     }),
   };
 }

@@ -40,7 +40,7 @@ export interface AskedEvaluation {
   /** Whether the form can refuse single questions. */
   readonly takesRefusals: boolean;
   /** Returns the body of the answer. */
-  readonly write: (answered: Answered) => object;
+  readonly write: (answeredEvaluation: Answered) => object;
 }
 
 /** One of the forms in which clients ask typed questions. */
@@ -96,24 +96,29 @@ export function readText(value: unknown, path: Path): string {
 /** Returns the service's own confidence in an answer; undefined if it reports none. */
 export function confidenceIn(
   id: string,
-  { answers, confidence, printed, providerMetadata }: Answered,
+  { answers, confidence, printed: printedFields, providerMetadata }: Answered,
 ): number | undefined {
   // The service computed it from its own answer.
-  if (printed !== null && printed[id] !== answers[id]) return undefined;
+  if (printedFields !== null && printedFields[id] !== answers[id]) return undefined;
   const own = Object.hasOwn(confidence, id) ? confidence[id] : null;
   if (typeof own === "number") return own;
-  for (const [vendor, said] of Object.entries(providerMetadata)) {
-    if (vendor === "gateway" || !isRecord(said)) continue;
-    const byId = isRecord(said["confidence"]) ? said["confidence"] : {};
-    const ofAnswer = Object.hasOwn(said, id) ? Object(said[id])["confidence"] : null;
-    const found: unknown = Object.hasOwn(byId, id) ? byId[id] : ofAnswer;
-    if (typeof found === "number") return found;
+  for (const [vendor, reportedValue] of Object.entries(providerMetadata)) {
+    if (vendor === "gateway" || !isRecord(reportedValue)) continue;
+    const byId = isRecord(reportedValue["confidence"]) ? reportedValue["confidence"] : {};
+    const ofAnswer = Object.hasOwn(reportedValue, id)
+      ? Object(reportedValue[id])["confidence"]
+      : null;
+    const foundValue: unknown = Object.hasOwn(byId, id) ? byId[id] : ofAnswer;
+    if (typeof foundValue === "number") return foundValue;
   }
   return undefined;
 }
 
 /** Returns the answers beside refused ones, which were paid for. */
-export function answeredOf({ answers, usage, costUsd }: RefusalError, model: string): Answered {
+export function toAnsweredEvaluation(
+  { answers, usage, costUsd }: RefusalError,
+  model: string,
+): Answered {
   return {
     answers: answers as Answered["answers"],
     usage,

@@ -46,8 +46,18 @@ export function toEvaluationRecord(
   end: EvaluationEnd,
 ) {
   const { request, requestId, endpoint, key, model } = call;
-  const { outcome, failure, answered, service, wire, attempts, ms, isCached, costUsd } = end;
-  const route = answered?.route ?? null;
+  const {
+    outcome,
+    failure,
+    answered: answeredEvaluation,
+    service,
+    wire,
+    attempts,
+    ms,
+    isCached,
+    costUsd,
+  } = end;
+  const route = answeredEvaluation?.route ?? null;
   return {
     time: new Date().toISOString(),
     instance,
@@ -59,38 +69,38 @@ export function toEvaluationRecord(
     /** The error's name, such as `TimeoutError`. */
     failure: failure instanceof Error ? failure.name : null,
     /** The rule that the service's answer broke. */
-    rule: ruleOf(failure),
+    rule: findRule(failure),
     service,
     /** The model that the client named, and the one that answered. */
     askedModel: model && model.slice(0, 256),
-    model: answered?.model ?? null,
+    model: answeredEvaluation?.model ?? null,
     /** The service's address, marked if the emulator answered; null without an answer. */
     wire,
     /** The kinds of the questions by their ids, the beginning of both. */
-    questions: kindsOf(request.questions),
+    questions: listKinds(request.questions),
     questionCount: Object.keys(request.questions).length,
-    inputTokens: answered?.usage?.inputTokens ?? null,
-    outputTokens: answered?.usage?.outputTokens ?? null,
+    inputTokens: answeredEvaluation?.usage?.inputTokens ?? null,
+    outputTokens: answeredEvaluation?.usage?.outputTokens ?? null,
     evaluationUsd: costUsd,
     evaluationMs: ms,
     attempts,
     isCached,
-    ...(route !== null && { route: startOf(route), steps: end.steps }),
-    ...(hasText && { state: request.state, answers: answered?.answers ?? null }),
+    ...(route !== null && { route: findStart(route), steps: end.steps }),
+    ...(hasText && { state: request.state, answers: answeredEvaluation?.answers ?? null }),
   };
 }
 
-function ruleOf(failure: unknown): string | null {
+function findRule(failure: unknown): string | null {
   const { rule } = Object(failure) as Partial<EvaluatorError & { rule: unknown }>;
   return typeof rule === "string" ? rule : null;
 }
 
-function kindsOf(questions: Questions): Readonly<Record<string, Question["type"]>> {
-  return mapEntries(startOf(questions), ({ type }) => type);
+function listKinds(questions: Questions): Readonly<Record<string, Question["type"]>> {
+  return mapEntries(findStart(questions), ({ type }) => type);
 }
 
 /** Returns the first entries of a record by question, with the beginnings of the ids. */
-function startOf<TValue>(byQuestion: Readonly<Record<string, TValue>>): Record<string, TValue> {
+function findStart<TValue>(byQuestion: Readonly<Record<string, TValue>>): Record<string, TValue> {
   const first = Object.entries(byQuestion).slice(0, MOST_QUESTIONS);
   return Object.fromEntries(first.map(([id, value]) => [id.slice(0, LONGEST_ID), value]));
 }

@@ -79,17 +79,17 @@ export function connectDecisions(
 
 function connect(options: DecisionOptions, { tracing, pacerFor }: ConnectParts): DecisionService {
   const { service, price, apiKey } = options;
-  const transport = transportOf(options);
+  const transport = toTransport(options);
   const pacer = pacerFor?.(transport, apiKey ?? "");
   const reportsCost = service === "gateway" || serviceRows[service].reportsCost === true;
-  const priced = { transport, price, reportsCost };
+  const pricedService = { transport, price, reportsCost };
   const evaluator = createEvaluator({
     transport,
     env: {},
     ...(pacer !== undefined && { pacer }),
-    ...(tracing !== null && { tracing: withCosts(tracing, costsOf(priced)) }),
+    ...(tracing !== null && { tracing: withCosts(tracing, listCosts(pricedService)) }),
   });
-  return serviceOf({ name: service, evaluator, ...priced });
+  return toService({ name: service, evaluator, ...pricedService });
 }
 
 /** Traces evaluations with the costs of the log, which know the prices of the file. */
@@ -101,16 +101,19 @@ function withCosts(tracing: Tracing, costOf: DecisionService["costOf"]): Tracing
     });
 }
 
-function transportOf({ service, model, apiKey, baseUrl, accountId }: DecisionOptions): Transport {
-  const given = { ...(baseUrl !== null && { baseUrl }), env: {} };
+function toTransport({ service, model, apiKey, baseUrl, accountId }: DecisionOptions): Transport {
+  const givenParts = { ...(baseUrl !== null && { baseUrl }), env: {} };
   if (service === "gateway")
     return gatewayTransport({
-      ...given,
+      ...givenParts,
       ...(apiKey !== null && { apiKey }),
       ...(model !== null && { modelId: model }),
     });
-  const named = { ...(model !== null && { model }), ...(accountId !== null && { accountId }) };
-  return directTransport({ service, apiKey, ...given, ...named });
+  const namedFields = {
+    ...(model !== null && { model }),
+    ...(accountId !== null && { accountId }),
+  };
+  return directTransport({ service, apiKey, ...givenParts, ...namedFields });
 }
 
 interface ServiceParts extends Pick<DecisionService, "name" | "evaluator"> {
@@ -121,14 +124,14 @@ interface ServiceParts extends Pick<DecisionService, "name" | "evaluator"> {
 }
 
 /** Returns a service with its prices. */
-export function serviceOf({ name, evaluator, ...priced }: ServiceParts): DecisionService {
-  const { transport } = priced;
-  const usdPerMillionTokens = priceOf(priced);
+export function toService({ name, evaluator, ...pricedService }: ServiceParts): DecisionService {
+  const { transport } = pricedService;
+  const usdPerMillionTokens = findPrice(pricedService);
   return {
     name,
     evaluator,
     model: transport.target?.modelId ?? "unknown",
-    address: `${name} ${addressOf(transport)}`,
+    address: `${name} ${toAddress(transport)}`,
     next: null,
     takesParts: transport.images !== undefined,
     problemWith: (request) => problemWith(request, { evaluator, transport }),
@@ -136,23 +139,24 @@ export function serviceOf({ name, evaluator, ...priced }: ServiceParts): Decisio
       if (usdPerMillionTokens === null) return null;
       return mostCostUsd(request, { inputUsdPerMillionTokens: usdPerMillionTokens, transport });
     },
-    costOf: costsOf(priced),
+    costOf: listCosts(pricedService),
   };
 }
 
 type PricedParts = Omit<ServiceParts, "name" | "evaluator">;
 
 /** Returns US dollars for a million input tokens; null if unknown. */
-function priceOf({ price, transport }: PricedParts): number | null {
+function findPrice({ price, transport }: PricedParts): number | null {
   return price ?? transport.usdPerMillionTokens ?? null;
 }
 
-function costsOf(parts: PricedParts): DecisionService["costOf"] {
-  const usdPerMillionTokens = priceOf(parts);
+function listCosts(parts: PricedParts): DecisionService["costOf"] {
+  const usdPerMillionTokens = findPrice(parts);
   const isOwn = parts.reportsCost || parts.price === null;
   return ({ costUsd, usage }) => {
-    const reported = isOwn ? costUsd : null;
-    if (reported !== null || usage === null || usdPerMillionTokens === null) return reported;
+    const reportedValue = isOwn ? costUsd : null;
+    if (reportedValue !== null || usage === null || usdPerMillionTokens === null)
+      return reportedValue;
     return (usage.inputTokens * usdPerMillionTokens) / 1_000_000;
   };
 }
@@ -186,7 +190,7 @@ export function stateFor(services: readonly DecisionService[], state: State): St
 }
 
 /** Returns a transport's address, without user name or password. */
-export function addressOf({ target }: Transport): string {
+export function toAddress({ target }: Transport): string {
   if (target === undefined) return "its own address";
   const { protocol, host, pathname } = new URL(target.url);
   return `${protocol}//${host}${pathname === "/" ? "" : pathname}`;

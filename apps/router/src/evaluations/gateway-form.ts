@@ -42,24 +42,24 @@ const errorTypes: Readonly<Record<number, string>> = {
 };
 
 function readGateway(
-  given: unknown,
+  givenValue: unknown,
   endpoint: string,
   header: (name: string) => string | undefined,
 ): AskedEvaluation {
-  const body = readObject(given, []);
+  const body = readObject(givenValue, []);
   const questions = readQuestionMap(body["questions"], "gateway");
   const state = "stateParts" in body ? readParts(body["stateParts"]) : readState(body["state"]);
   return {
     model: header("ai-model-id") ?? null,
     request: { state, questions },
     takesRefusals: endpoint === "decision-model",
-    write: (answered) => toBody(answered, questions),
+    write: (answeredEvaluation) => toBody(answeredEvaluation, questions),
   };
 }
 
 /** Returns the state of the successor's parts; a single one is a state itself. */
-function readParts(given: unknown) {
-  const parts = readList(given, ["stateParts"]).map((each, at): StatePart => {
+function readParts(givenValue: unknown) {
+  const parts = readList(givenValue, ["stateParts"]).map((each, at): StatePart => {
     const path = ["stateParts", at];
     const { type, text, value, mediaType, data } = readObject(each, path);
     if (type === "text" && typeof text === "string") return text;
@@ -76,8 +76,8 @@ function readParts(given: unknown) {
   return "json" in only && isRecord(only.json) ? (only.json as Record<string, never>) : parts;
 }
 
-function toBody(answered: Answered, questions: object) {
-  const { answers, model, rounding, usage, costUsd, warnings, raw } = answered;
+function toBody(answeredEvaluation: Answered, questions: object) {
+  const { answers, model, rounding, usage, costUsd, warnings, raw } = answeredEvaluation;
   const others = otherFields(raw);
   const ids = Object.keys(questions);
   const whole = ids.map((id) => {
@@ -95,18 +95,26 @@ function toBody(answered: Answered, questions: object) {
       usage: { ...others.usage, ...usage, ...(costUsd !== null && { cost: costUsd }) },
     }),
     warnings,
-    providerMetadata: metadataOf(answered),
+    providerMetadata: toMetadata(answeredEvaluation),
   };
 }
 
 /** Clients of the gateway read the price from `marketCost` (contract section 2.5). */
-function metadataOf({ providerMetadata, costUsd, printed, route }: Answered): object {
+function toMetadata({
+  providerMetadata,
+  costUsd,
+  printed: printedFields,
+  route,
+}: Answered): object {
   const gateway: unknown = { ...Object(providerMetadata["gateway"]), marketCost: String(costUsd) };
   return {
     ...providerMetadata,
     ...(costUsd !== null && { gateway }),
-    ...((printed ?? route) !== null && {
-      router: { ...(printed !== null && { printed }), ...(route !== null && { route }) },
+    ...((printedFields ?? route) !== null && {
+      router: {
+        ...(printedFields !== null && { printed: printedFields }),
+        ...(route !== null && { route }),
+      },
     }),
   };
 }

@@ -18,19 +18,19 @@ export function isGemini(body: unknown): boolean {
 }
 
 /** Reads a body of Google's form. @throws HttpError (400) */
-export function readGemini(given: unknown): AskedEvaluation {
-  const body = readObject(given, []);
+export function readGemini(givenValue: unknown): AskedEvaluation {
+  const body = readObject(givenValue, []);
   const plain = mapEntries(readObject(body["questions"], ["questions"]), plainQuestion);
   const questions = readQuestionMap(plain, "gemini");
   return {
     model: readName(body["model"], ["model"]),
     request: { state: readInput(body["input"]), questions },
     takesRefusals: false,
-    write(answered) {
-      const { answers } = toBody(answered, plain);
-      const { inputTokens = 0, outputTokens = 0 } = answered.usage ?? {};
-      const others = otherFields(answered.raw);
-      const confidence = mapEntries(answered.answers, greatestProbability);
+    write(answeredEvaluation) {
+      const { answers } = toBody(answeredEvaluation, plain);
+      const { inputTokens = 0, outputTokens = 0 } = answeredEvaluation.usage ?? {};
+      const others = otherFields(answeredEvaluation.raw);
+      const confidence = mapEntries(answeredEvaluation.answers, greatestProbability);
       return {
         ...others.body,
         answers: mapEntries(answers, (answer, id) => ({ ...answer, confidence: confidence[id] })),
@@ -46,8 +46,8 @@ export function readGemini(given: unknown): AskedEvaluation {
 }
 
 /** Returns a question with the names of the vendor's form. */
-function plainQuestion(given: unknown, id: string) {
-  const { instructions, criteria, ...question } = readObject(given, ["questions", id]);
+function plainQuestion(givenValue: unknown, id: string) {
+  const { instructions, criteria, ...question } = readObject(givenValue, ["questions", id]);
   const parts = [instructions].flat();
   const isText = parts.every((part) => isRecord(part) && typeof part["text"] === "string");
   const text = parts.map((part) => Object(part)["text"]).join("\n");

@@ -6,7 +6,7 @@ interface OtherFields {
   readonly usage: Readonly<Record<string, unknown>>;
 }
 
-const known = {
+const knownEntry = {
   body: new Set(
     "model answers usage rounding warnings providerMetadata prompt_feedback".split(" "),
   ),
@@ -21,7 +21,7 @@ const known = {
 export function otherFields(raw: unknown): OtherFields {
   const body = isRecord(raw) && "success" in raw && isRecord(raw["result"]) ? raw["result"] : raw;
   if (!isRecord(body)) return { body: {}, usage: {} };
-  return { body: rest(body, known.body), usage: rest(body["usage"], known.usage) };
+  return { body: rest(body, knownEntry.body), usage: rest(body["usage"], knownEntry.usage) };
 }
 
 function rest(fields: unknown, names: ReadonlySet<string>): Record<string, unknown> {

@@ -40,10 +40,10 @@ export const formKinds: Readonly<Record<KindName, FormKind>> = {
     readCriteria(criteria, path) {
       if (criteria === undefined || criteria === null) return undefined;
       const { true: yes, false: no } = readObject(criteria, path);
-      const given = Object.entries({ true: yes, false: no }).filter(
+      const givenEntries = Object.entries({ true: yes, false: no }).filter(
         ([, side]) => (side ?? null) !== null,
       );
-      return Object.fromEntries(described(Object.fromEntries(given), path));
+      return Object.fromEntries(described(Object.fromEntries(givenEntries), path));
     },
     defaultInstructions(path, criteria) {
       if (isRecord(criteria) && Object.keys(criteria).length > 0) return "Is it so?";

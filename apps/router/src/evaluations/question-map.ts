@@ -4,8 +4,8 @@ import { type Path, readObject, readText, wrongField } from "./evaluation-form.t
 import { formKinds, type MapForm } from "./question-kinds.ts";
 
 /** Reads the map of questions of a form. @throws HttpError (400) */
-export function readQuestionMap(given: unknown, form: MapForm): Questions {
-  const entries = Object.entries(readObject(given, ["questions"]));
+export function readQuestionMap(givenValue: unknown, form: MapForm): Questions {
+  const entries = Object.entries(readObject(givenValue, ["questions"]));
   if (entries.length === 0) throw wrongField(["questions"], "is empty; ask at least one question");
   // Entries keep an id such as __proto__ as data.
   return Object.fromEntries(
@@ -13,15 +13,15 @@ export function readQuestionMap(given: unknown, form: MapForm): Questions {
   );
 }
 
-function readQuestion(given: unknown, form: MapForm, path: Path): Question {
-  const { type, instructions, criteria } = readObject(given, path);
-  const known = Object.entries(formKinds).filter(([, { names }]) => names[form] !== null);
-  const found = known.find(([, { names }]) => names[form] === type);
-  if (found === undefined) {
-    const list = known.map(([, { names }]) => names[form]).join(", ");
+function readQuestion(givenValue: unknown, form: MapForm, path: Path): Question {
+  const { type, instructions, criteria } = readObject(givenValue, path);
+  const knownEntries = Object.entries(formKinds).filter(([, { names }]) => names[form] !== null);
+  const foundEntry = knownEntries.find(([, { names }]) => names[form] === type);
+  if (foundEntry === undefined) {
+    const list = knownEntries.map(([, { names }]) => names[form]).join(", ");
     throw wrongField([...path, "type"], `is none of ${list}`);
   }
-  const [kind, { readCriteria, defaultInstructions }] = found;
+  const [kind, { readCriteria, defaultInstructions }] = foundEntry;
   const read = readCriteria(criteria, [...path, "criteria"]);
   const text = instructions ?? null;
   const question = {

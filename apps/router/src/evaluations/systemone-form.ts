@@ -38,8 +38,8 @@ const errorTypes: Readonly<Record<number, string>> = {
 };
 
 /** Reads a body of the vendor's form. @throws HttpError (400) */
-export function readSystemone(given: unknown): AskedEvaluation {
-  const body = readObject(given, []);
+export function readSystemone(givenValue: unknown): AskedEvaluation {
+  const body = readObject(givenValue, []);
   const questions = readQuestionMap(body["questions"], "systemone");
   const state = withAssets(readState(body["state"]), body["assets"]);
   const original = body["questions"] as Readonly<Record<string, { criteria?: unknown }>>;
@@ -47,15 +47,15 @@ export function readSystemone(given: unknown): AskedEvaluation {
     model: readName(body["model"], ["model"]),
     request: { state, questions },
     takesRefusals: false,
-    write: (answered) => toBody(answered, original),
+    write: (answeredEvaluation) => toBody(answeredEvaluation, original),
   };
 }
 
 /** Puts the bytes of named images into a state. @throws HttpError (400) */
-function withAssets(state: State, given: unknown): State {
-  if (given === undefined || given === null) return state;
+function withAssets(state: State, givenValue: unknown): State {
+  if (givenValue === undefined || givenValue === null) return state;
   const images = new Map(
-    Object.entries(readObject(given, ["assets"])).map(([name, asset]) => {
+    Object.entries(readObject(givenValue, ["assets"])).map(([name, asset]) => {
       const { format, data_base64: bytes } = readObject(asset, ["assets", name]);
       if (typeof format !== "string" || typeof bytes !== "string")
         throw wrongField(["assets", name], "has no format or no data_base64");
@@ -65,27 +65,28 @@ function withAssets(state: State, given: unknown): State {
   const parts: readonly StatePart[] = Array.isArray(state)
     ? state
     : [typeof state === "string" ? state : { json: state as never }];
-  const named = parts.map((part) => {
+  const namedStateParts = parts.map((part) => {
     const image = typeof part === "string" ? images.get(part) : undefined;
     if (image === undefined) return part;
     images.delete(part as string);
     return { image };
   });
-  const [unused] = images.keys();
-  if (unused === undefined) return named;
-  throw wrongField(["assets", unused], "is named by no part of the state");
+  const [unusedText] = images.keys();
+  if (unusedText === undefined) return namedStateParts;
+  throw wrongField(["assets", unusedText], "is named by no part of the state");
 }
 
 /** Returns the answer in the vendor's form, with the levels as these questions wrote them. */
 export function toBody(
-  answered: Answered,
+  answeredEvaluation: Answered,
   questions: Readonly<Record<string, { criteria?: unknown }>>,
 ) {
-  const { model, usage, costUsd, printed, route, raw } = answered;
+  const { model, usage, costUsd, printed: printedFields, route, raw } = answeredEvaluation;
   const others = otherFields(raw);
   const toAnswers = (answers: Answered["answers"]) =>
     mapEntries(answers, (answer, id) => {
-      const confidence = answers === printed ? undefined : confidenceIn(id, answered);
+      const confidence =
+        answers === printedFields ? undefined : confidenceIn(id, answeredEvaluation);
       const { toVendor, legend: legendOf } = formKinds[answer.type];
       const legend = legendOf?.(questions[id]?.criteria);
       return {
@@ -97,14 +98,14 @@ export function toBody(
   return {
     ...others.body,
     model,
-    answers: toAnswers(answered.answers),
+    answers: toAnswers(answeredEvaluation.answers),
     usage: {
       ...others.usage,
       input_tokens: usage?.inputTokens ?? 0,
       output_tokens: usage?.outputTokens ?? 0,
       ...(costUsd !== null && { cost: costUsd }),
     },
-    ...(printed !== null && { x_printed: toAnswers(printed) }),
+    ...(printedFields !== null && { x_printed: toAnswers(printedFields) }),
     ...(route !== null && { x_route: route }),
   };
 }

@@ -16,16 +16,16 @@ export function timedStore(
   seconds: number,
   now: () => number = () => performance.now(),
 ): EvaluationStore {
-  const kept = new Map<string, Kept>();
+  const keptMap = new Map<string, Kept>();
   let size = 0;
   const remove = (key: string) => {
-    size -= kept.get(key)?.size ?? 0;
-    kept.delete(key);
+    size -= keptMap.get(key)?.size ?? 0;
+    keptMap.delete(key);
   };
   return {
     get(key) {
-      const found = kept.get(key);
-      if (found === undefined || now() < found.endsAtMs) return found?.evaluation;
+      const foundParts = keptMap.get(key);
+      if (foundParts === undefined || now() < foundParts.endsAtMs) return foundParts?.evaluation;
       remove(key);
       return undefined;
     },
@@ -36,10 +36,10 @@ export function timedStore(
         endsAtMs: now() + 1000 * seconds,
         size: JSON.stringify(evaluation).length,
       };
-      kept.set(key, entry);
+      keptMap.set(key, entry);
       size += entry.size;
-      for (const oldest of kept.keys()) {
-        if (kept.size <= MOST_ANSWERS && size <= MOST_CHARACTERS) break;
+      for (const oldest of keptMap.keys()) {
+        if (keptMap.size <= MOST_ANSWERS && size <= MOST_CHARACTERS) break;
         remove(oldest);
       }
     },

@@ -17,7 +17,7 @@ export function boundsFor(
   calibrations: Calibrations,
 ): Bounds {
   const own = Object.entries(questions).map(([id, question]) => {
-    const promise = artifactOf(service, { id, question, questions }, calibrations);
+    const promise = toArtifact(service, { id, question, questions }, calibrations);
     const of = (name: string | null) =>
       service.unsure
         .filter((word) => word.id === name)
@@ -36,15 +36,15 @@ interface AskedQuestion {
 }
 
 /** Returns the promise of the calibration of all questions together, else of the question alone. */
-function artifactOf(
+function toArtifact(
   service: FirstService,
   { id, question, questions }: AskedQuestion,
   calibrations: Calibrations,
 ): Bound[] {
   const hash = questionHash(questions);
   const alone = calibrations.get(questionHash({ [id]: question }));
-  const known = calibrations.get(hash) ?? alone ?? [];
-  const artifact = known.find(({ model }) => model.id === service.model) ?? known[0];
+  const knownEntry = calibrations.get(hash) ?? alone ?? [];
+  const artifact = knownEntry.find(({ model }) => model.id === service.model) ?? knownEntry[0];
   // The question was compared here, alone or among all.
   return artifact === undefined ? [] : [{ promise: { ...artifact, questionHash: hash } }];
 }

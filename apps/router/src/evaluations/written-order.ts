@@ -4,7 +4,7 @@ import { choice } from "evaluator-client";
 /** A body whose options keep their written order, and the fields with objects that lost theirs. */
 interface OrderedBody {
   readonly body: unknown;
-  readonly sorted: readonly string[];
+  readonly sortedNames: readonly string[];
 }
 
 const inputs = ["state", "stateParts", "input", "questions"] as const;
@@ -14,20 +14,22 @@ const inputs = ["state", "stateParts", "input", "questions"] as const;
  * (contract section 1.5); JavaScript sorts names such as "3".
  */
 export function inWrittenOrder(text: string, body: unknown): OrderedBody {
-  const found = findSortedKeys(text, body);
-  const options = found.filter(({ path }) => isOptions(path));
-  const fields = found.filter(({ path }) => !isOptions(path)).map(({ path: [field] }) => field);
+  const sortedKeyLists = findSortedKeys(text, body);
+  const options = sortedKeyLists.filter(({ path }) => isOptions(path));
+  const fields = sortedKeyLists
+    .filter(({ path }) => !isOptions(path))
+    .map(({ path: [field] }) => field);
   const questions = isRecord(body) ? body["questions"] : null;
   if (isListSorted(questions)) fields.push("questions");
-  const sorted = inputs.filter((field) => fields.some((one) => one === field));
-  if (!isRecord(body) || !isRecord(questions)) return { body, sorted };
-  const reordered = options.map(({ path, keys }) => {
+  const sortedTexts = inputs.filter((field) => fields.some((one) => one === field));
+  if (!isRecord(body) || !isRecord(questions)) return { body, sortedNames: sortedTexts };
+  const reorderedItems = options.map(({ path, keys }) => {
     const id = String(path[1]);
     const question = questions[id] as Readonly<Record<string, object>>;
     return [id, { ...question, criteria: inOrder(question["criteria"] ?? {}, keys) }] as const;
   });
-  const all = Object.fromEntries([...Object.entries(questions), ...reordered]);
-  return { body: { ...body, questions: all }, sorted };
+  const all = Object.fromEntries([...Object.entries(questions), ...reorderedItems]);
+  return { body: { ...body, questions: all }, sortedNames: sortedTexts };
 }
 
 /** Returns whether JavaScript sorts the names of listed questions, which are the keys of their answers. */

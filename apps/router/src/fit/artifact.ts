@@ -29,10 +29,10 @@ const fitSchema = z.object({
 /** Returns a fit as the text of its file. */
 export function printFit(parts: Omit<z.infer<typeof fitSchema>, "version">): string {
   const fit = { version: VERSION, ...parts };
-  return `${JSON.stringify({ ...fit, hash: hashOf(fit) })}\n`;
+  return `${JSON.stringify({ ...fit, hash: toHash(fit) })}\n`;
 }
 
-function hashOf(value: object): string {
+function toHash(value: object): string {
   return hash("sha256", JSON.stringify(value), "hex");
 }
 
@@ -46,9 +46,9 @@ export async function readFit(
 ): Promise<TierFit> {
   const fit = await readParsedFile(path, { name, parse: parseFit, advice });
   for (const tier of tierNames) {
-    const [made, now] = [fit.tiers[tier], tierModels[tier]];
-    const problem = printable`${name} was made for ${made} as ${tier}, which is ${now} here. ${advice}`;
-    if (made !== now) throw new CliError(problem);
+    const [madeText, now] = [fit.tiers[tier], tierModels[tier]];
+    const problem = printable`${name} was made for ${madeText} as ${tier}, which is ${now} here. ${advice}`;
+    if (madeText !== now) throw new CliError(problem);
   }
   return {
     needsEvaluation: fit.needsEvaluation,
@@ -63,6 +63,6 @@ function parseFit(text: string) {
   const { hash: own, ...rest } = Object(parseJson(text)) as { hash?: unknown };
   const { data } = fitSchema.safeParse(rest);
   if (data === undefined) throw new Error("is no fit of this version");
-  if (own !== hashOf(rest)) throw new Error("was changed: its hash is another");
+  if (own !== toHash(rest)) throw new Error("was changed: its hash is another");
   return data;
 }

@@ -28,7 +28,7 @@ const USUAL_LENGTH = 5;
 /** Returns the buckets of the words, and of each word with the one before it. */
 function hashWords(text: string): Set<number> {
   // Any character beyond ASCII counts as a letter.
-  const words = (text.toLowerCase().match(/[a-z0-9\u0080-\uffff]+/g) ?? []).map(hashOf);
+  const words = (text.toLowerCase().match(/[a-z0-9\u0080-\uffff]+/g) ?? []).map(toHash);
   const pairs = words.map((word, at) => Math.imul(words[at - 1] ?? 0, PRIME) ^ word);
   return new Set([...words, ...pairs].map((hash) => ((hash ^ (hash >>> 15)) >>> 0) % BUCKETS));
 }
@@ -36,7 +36,7 @@ function hashWords(text: string): Set<number> {
 /** Of FNV-1a. */
 const PRIME = 0x01000193;
 
-function hashOf(word: string): number {
+function toHash(word: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < word.length; at += 1) {
     hash = Math.imul(hash ^ word.charCodeAt(at), PRIME);

@@ -1,7 +1,7 @@
 import { printAtLeast, seededRandom } from "evaluator-kit";
-import { estimate, gainOf, toGaps } from "../labels/figures.ts";
-import { gapOf, type LabelledPrompt, meanOf } from "../labels/tier-points.ts";
-import { describeRouting, doubtOf, findDoubt, highestShare, pOfMean } from "../labels/verdict.ts";
+import { estimate, toGain, toGaps } from "../labels/figures.ts";
+import { computeGap, type LabelledPrompt, computeMean } from "../labels/tier-points.ts";
+import { describeRouting, toDoubt, findDoubt, highestShare, pOfMean } from "../labels/verdict.ts";
 import { fitRidge, predict } from "./ridge.ts";
 import { type Features, toFeatures } from "./features.ts";
 
@@ -13,25 +13,25 @@ export function fitLabels(
   const labels = all.filter(({ isRepeat }) => !isRepeat);
   const gains = heldOutGains(labels, seed);
   const lengths = labels.flatMap(({ length }) => length ?? []);
-  const apgrOf = (values: readonly number[]) => gainOf(toGaps(labels, values)).apgr;
-  const length = lengths.length === labels.length ? apgrOf(lengths) : null;
-  const nothing = { promise: null, heldOut: { apgr: apgrOf(gains), length }, fit: null };
+  const toApgr = (values: readonly number[]) => toGain(toGaps(labels, values)).apgr;
+  const length = lengths.length === labels.length ? toApgr(lengths) : null;
+  const nothing = { promise: null, heldOut: { apgr: toApgr(gains), length }, fit: null };
   const doubt = findDoubt(labels, gains, { seed, draws: 300 });
   if (doubt !== null) return { ...doubt, ...nothing };
-  const found = findPromise(labels, gains, options);
-  if (found === null || found.saving === 0) {
+  const foundPromise = findPromise(labels, gains, options);
+  if (foundPromise === null || foundPromise.saving === 0) {
     const none = { value: 0, low: 0, high: 0, name: "the promised saving", chance: 0 };
-    return { ...doubtOf(labels.length, none), ...nothing };
+    return { ...toDoubt(labels.length, none), ...nothing };
   }
   const { keepQuality, confidence } = options;
-  const [sure, kept] = [confidence, keepQuality].map(printAtLeast);
-  const sentence = `${describeRouting(found.threshold, found.saving, found.quality)}; ${sure} sure that it keeps ${kept} of frontier's, for prompts like these.`;
-  const promise = { saving: found.saving, quality: keepQuality, confidence };
-  const { intercept, weights } = fitRidge(featuresOf(labels), labels.map(gapOf));
+  const [sure, keptText] = [confidence, keepQuality].map(printAtLeast);
+  const sentence = `${describeRouting(foundPromise.threshold, foundPromise.saving, foundPromise.quality)}; ${sure} sure that it keeps ${keptText} of frontier's, for prompts like these.`;
+  const promise = { saving: foundPromise.saving, quality: keepQuality, confidence };
+  const { intercept, weights } = fitRidge(listFeatures(labels), labels.map(computeGap));
   const fit = {
     promise,
     cheapest: labels[0]?.cheapest ?? "nano",
-    threshold: found.threshold,
+    threshold: foundPromise.threshold,
     intercept,
     weights: Array.from(weights, (weight) => Number(weight.toPrecision(6))),
     needsEvaluation: labels.every(({ probabilities }) => probabilities !== null),
@@ -43,7 +43,7 @@ export function fitLabels(
 const FOLDS = 5;
 
 /** Returns the features of labels; the probabilities count only if all labels have them. */
-function featuresOf(labels: readonly LabelledPrompt[]): Features[] {
+function listFeatures(labels: readonly LabelledPrompt[]): Features[] {
   const hasAll = labels.every(({ probabilities }) => probabilities !== null);
   return labels.map(({ text, probabilities }) => toFeatures(text, hasAll ? probabilities : null));
 }
@@ -53,10 +53,10 @@ function featuresOf(labels: readonly LabelledPrompt[]): Features[] {
  * intercept is the mean of all: one for each fold would order the folds, not the prompts.
  */
 export function heldOutGains(labels: readonly LabelledPrompt[], seed: number): number[] {
-  const rows = featuresOf(labels);
-  const gaps = labels.map(gapOf);
-  const intercept = meanOf(gaps);
-  const folds = foldsOf(labels, seed);
+  const rows = listFeatures(labels);
+  const gaps = labels.map(computeGap);
+  const intercept = computeMean(gaps);
+  const folds = computeFolds(labels, seed);
   const fits = Array.from({ length: FOLDS }, (_, fold) => {
     const isKept = (_: unknown, at: number) => folds[at] !== fold;
     return { ...fitRidge(rows.filter(isKept), gaps.filter(isKept)), intercept };
@@ -64,7 +64,7 @@ export function heldOutGains(labels: readonly LabelledPrompt[], seed: number): n
   return rows.map((row, at) => predict(fits[folds[at] ?? 0] as (typeof fits)[number], row));
 }
 
-function foldsOf(labels: readonly LabelledPrompt[], seed: number): number[] {
+function computeFolds(labels: readonly LabelledPrompt[], seed: number): number[] {
   const random = seededRandom(seed);
   const foldOf = new Map<string, number>();
   return labels.map(({ text }) => {
@@ -98,28 +98,31 @@ export function findPromise(
     prompts.map(({ cheap, dear }, at) => {
       return { dear, used: (gains[at] ?? 0) >= threshold ? dear : cheap };
     });
-  const thresholds = thresholdsOf(gains);
-  const failed = thresholds.findIndex((threshold) => {
+  const thresholds = computeThresholds(gains);
+  const failedCount = thresholds.findIndex((threshold) => {
     const rows = routedAt(threshold);
-    const kept = rows.map(({ used, dear }) => used.quality - keepQuality * dear.quality);
-    return pOfMean(kept, -keepQuality) > level;
+    const keptValues = rows.map(({ used, dear }) => used.quality - keepQuality * dear.quality);
+    return pOfMean(keptValues, -keepQuality) > level;
   });
-  const threshold = thresholds.at(failed === -1 ? -1 : failed - 1);
-  if (threshold === undefined || failed === 0) return null;
-  const routed = routedAt(threshold);
-  const mostUsd = Math.max(...routed.map(({ dear }) => dear.cost));
+  const threshold = thresholds.at(failedCount === -1 ? -1 : failedCount - 1);
+  if (threshold === undefined || failedCount === 0) return null;
+  const routedMessage = routedAt(threshold);
+  const mostUsd = Math.max(...routedMessage.map(({ dear }) => dear.cost));
   const saving = highestShare((share) => {
-    const saved = routed.map(({ used, dear }) => (1 - share) * dear.cost - used.cost);
-    return pOfMean(saved, -share * mostUsd) <= level;
+    const savedValues = routedMessage.map(({ used, dear }) => (1 - share) * dear.cost - used.cost);
+    return pOfMean(savedValues, -share * mostUsd) <= level;
   });
-  const changes = routed.map(({ used, dear }) => used.quality - dear.quality);
+  const changes = routedMessage.map(({ used, dear }) => used.quality - dear.quality);
   const draws = { seed: 1, draws: 300 };
-  const { quality } = estimate(changes, draws, (drawn) => ({ quality: meanOf(drawn) }));
+  const { quality } = estimate(changes, draws, (drawnValues) => ({
+    quality: computeMean(drawnValues),
+  }));
   return { threshold, saving, quality };
 }
 
-function thresholdsOf(gains: readonly number[]): number[] {
-  const sorted = gains.toSorted((one, other) => one - other);
-  const at = (test: number) => sorted[Math.floor((test * sorted.length) / TESTS)] ?? Infinity;
+function computeThresholds(gains: readonly number[]): number[] {
+  const sortedValues = gains.toSorted((one, other) => one - other);
+  const at = (test: number) =>
+    sortedValues[Math.floor((test * sortedValues.length) / TESTS)] ?? Infinity;
   return [...new Set(Array.from({ length: TESTS + 1 }, (_, test) => at(test)))];
 }

@@ -1,6 +1,6 @@
 import { seededRandom } from "evaluator-kit";
 import { expect, test } from "vitest";
-import { gainOf, toGaps } from "../labels/figures.ts";
+import { toGain, toGaps } from "../labels/figures.ts";
 import type { LabelledPrompt } from "../labels/tier-points.ts";
 import { labelOf } from "../testing/fit-worlds.ts";
 import { toFeatures } from "./features.ts";
@@ -14,7 +14,7 @@ function toLabel(text: string, gap: number): LabelledPrompt {
 }
 
 function apgrOf(labels: readonly LabelledPrompt[]): number | null {
-  return gainOf(toGaps(labels, heldOutGains(labels, 1))).apgr;
+  return toGain(toGaps(labels, heldOutGains(labels, 1))).apgr;
 }
 
 test("equal texts are in one fold, so noise is not remembered", () => {

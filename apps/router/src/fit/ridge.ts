@@ -1,4 +1,4 @@
-import { meanOf } from "../labels/tier-points.ts";
+import { computeMean } from "../labels/tier-points.ts";
 import { COLUMNS, type Features } from "./features.ts";
 
 /** Predicts the gain in quality of the dear tier over the cheap one; linear in the features. */
@@ -16,7 +16,7 @@ const PENALTY = 3;
 
 /** Fits weights by ridge regression, with conjugate gradients: linear in the number of features. */
 export function fitRidge(rows: readonly Features[], targets: readonly number[]) {
-  const intercept = meanOf(targets);
+  const intercept = computeMean(targets);
   const weights = new Float64Array(COLUMNS);
   const residual = addRows(rows, (_, at) => (targets[at] ?? 0) - intercept);
   let direction = residual.slice();
@@ -28,9 +28,9 @@ export function fitRidge(rows: readonly Features[], targets: readonly number[]) 
     addTo(weights, direction, length);
     addTo(residual, image, -length);
     const next = dot(residual, residual);
-    const turned = residual.slice();
-    addTo(turned, direction, next / norm);
-    [direction, norm] = [turned, next];
+    const turnedValues = residual.slice();
+    addTo(turnedValues, direction, next / norm);
+    [direction, norm] = [turnedValues, next];
   }
   return { intercept, weights };
 }
@@ -49,8 +49,9 @@ function addRows(rows: readonly Features[], factorOf: (row: Features, at: number
   return sum;
 }
 
-function addTo(sum: Float64Array, added: Float64Array, factor: number): void {
-  for (let at = 0; at < sum.length; at += 1) sum[at] = (sum[at] ?? 0) + factor * (added[at] ?? 0);
+function addTo(sum: Float64Array, addedValues: Float64Array, factor: number): void {
+  for (let at = 0; at < sum.length; at += 1)
+    sum[at] = (sum[at] ?? 0) + factor * (addedValues[at] ?? 0);
 }
 
 function dot(one: Float64Array, other: Float64Array): number {

@@ -12,7 +12,11 @@ type FitOptions = Parameters<typeof fitLabels>[1] &
   Readonly<{ out: string; json?: true | undefined }>;
 
 /** Fits the labels of a file, and writes the fit if it may be used. */
-export async function runFit(file: string, typed: FitOptions, context: CliContext): Promise<void> {
+export async function runFit(
+  file: string,
+  typedFitOptions: FitOptions,
+  context: CliContext,
+): Promise<void> {
   const { env, cwd, stdout, stderr, signal } = context;
   const options = await readRouterOptions(env, cwd);
   const { tierModels } = options;
@@ -21,14 +25,21 @@ export async function runFit(file: string, typed: FitOptions, context: CliContex
   const services = connectServices(options);
   try {
     const costs = await tierCosts(services, signal);
-    const { fit, ...result } = fitLabels(toTierPoints(labels, tierModels, costs.of), typed);
+    const { fit, ...result } = fitLabels(
+      toTierPoints(labels, tierModels, costs.of),
+      typedFitOptions,
+    );
     if (fit !== null) {
       const labelsHash = hash("sha256", JSON.stringify(labels), "hex");
       const text = printFit({ ...fit, tiers: tierModels, prices: costs.prices, labelsHash });
-      await writeWholeFile(resolve(cwd, typed.out), text, { advice: "Choose another --out." });
+      await writeWholeFile(resolve(cwd, typedFitOptions.out), text, {
+        advice: "Choose another --out.",
+      });
     }
-    const printed = { ...result, artifact: fit && typed.out };
-    stdout.write(typed.json === true ? `${JSON.stringify(printed)}\n` : describe(printed));
+    const printedParts = { ...result, artifact: fit && typedFitOptions.out };
+    stdout.write(
+      typedFitOptions.json === true ? `${JSON.stringify(printedParts)}\n` : describe(printedParts),
+    );
     if (result.verdict === "cannot-tell") context.exitCode = exitCodes.notEnoughEvidence;
   } finally {
     await services.close();
@@ -52,7 +63,7 @@ export async function applyFit(fitFile: string, file: string, context: CliContex
     const { id, messages, probabilities } = prompt;
     const problem = `${where}: has no probabilities, which this fit needs.`;
     if (fit.needsEvaluation && probabilities === null) throw new CliError(problem);
-    const decided = fit.decide(toText(messages), probabilities);
-    stdout.write(`${JSON.stringify({ id: id ?? number, ...decided })}\n`);
+    const decidedEntry = fit.decide(toText(messages), probabilities);
+    stdout.write(`${JSON.stringify({ id: id ?? number, ...decidedEntry })}\n`);
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { charged, reservedNano, roomOf, stateAt, toNano } from "./budget-state.ts";
+import { charged, reservedNano, toRoom, stateAt, toNano } from "./budget-state.ts";
 
 const leaseMs = 60_000;
 const key = { budget: "team", usdPerDay: 1, usdPerMonth: 20 };
@@ -38,9 +38,9 @@ test("what a lease has paid is not reserved a second time", () => {
 });
 
 test("the room is that of the narrower limit, less what is spent and reserved", () => {
-  const ofDay = roomOf(key, { ...state, held: [held] });
+  const ofDay = toRoom(key, { ...state, held: [held] });
   expect(ofDay).toEqual({ nano: 1e9 - 400, resetAtMs: Date.UTC(2026, 10, 25), isNear: false });
-  const ofMonth = roomOf(key, { ...state, monthNano: 19.5e9 });
+  const ofMonth = toRoom(key, { ...state, monthNano: 19.5e9 });
   expect(ofMonth).toEqual({ nano: 0.5e9, resetAtMs: Date.UTC(2026, 11, 1), isNear: true });
 });
 

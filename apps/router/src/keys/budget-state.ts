@@ -40,7 +40,11 @@ interface BudgetState {
 }
 
 /** Returns the state on a day. A clock that steps back keeps the period. An ended lease is charged. */
-export function stateAt({ day, held, ...before }: BudgetState, today: string, nowMs: number) {
+export function stateAt(
+  { day, held: heldPartLists, ...before }: BudgetState,
+  today: string,
+  nowMs: number,
+) {
   const isNew = { day: today > day, month: today.slice(0, 7) > day.slice(0, 7) };
   const { dayNano, monthNano, requests } = before;
   // A renewal in the far future is older than the machine's start.
@@ -50,10 +54,13 @@ export function stateAt({ day, held, ...before }: BudgetState, today: string, no
     dayNano: isNew.day ? 0 : dayNano,
     monthNano: isNew.month ? 0 : monthNano,
     requests: isNew.month ? 0 : requests,
-    held: held.filter(isLive),
+    held: heldPartLists.filter(isLive),
   };
-  const ended = held.filter((each) => !isLive(each));
-  return charged(open, sum(ended.map(({ known, paid }) => known - paid)));
+  const endedPartLists = heldPartLists.filter((each) => !isLive(each));
+  return charged(
+    open,
+    sum(endedPartLists.map(({ known: knownValue, paid: paidValue }) => knownValue - paidValue)),
+  );
 }
 
 /** Returns the state after a charge. */
@@ -63,23 +70,27 @@ export function charged(state: BudgetState, nano: number): BudgetState {
 }
 
 /** Returns the reserved nanodollars. */
-export function reservedNano({ held }: BudgetState): number {
-  return sum(held.map(({ nano, paid }) => Math.max(0, nano - paid)));
+export function reservedNano({ held: heldPartLists }: BudgetState): number {
+  return sum(heldPartLists.map(({ nano, paid: paidValue }) => Math.max(0, nano - paidValue)));
 }
 
 /** The spent part of a limit from which on only the cheapest tier is allowed. */
 const NEAR = 0.8;
 
 /** The room within the tightest limit of a budget. */
-export type Room = ReturnType<typeof roomOf>;
+export type Room = ReturnType<typeof toRoom>;
 
 /** Returns a budget's room in nanodollars, and the end of the tightest limit's period. */
-export function roomOf({ usdPerDay, usdPerMonth }: BudgetKey, state: BudgetState) {
+export function toRoom({ usdPerDay, usdPerMonth }: BudgetKey, state: BudgetState) {
   const [year = 0, month = 0, date = 0] = state.day.split("-").map(Number);
-  const reserved = reservedNano(state);
-  const within = (usd: number | null, spent: number, resetAtMs: number) => {
+  const reservedValue = reservedNano(state);
+  const within = (usd: number | null, spentAmount: number, resetAtMs: number) => {
     const limit = usd === null ? Infinity : toNano(usd);
-    return { nano: limit - spent - reserved, resetAtMs, isNear: spent >= NEAR * limit };
+    return {
+      nano: limit - spentAmount - reservedValue,
+      resetAtMs,
+      isNear: spentAmount >= NEAR * limit,
+    };
   };
   const ofDay = within(usdPerDay, state.dayNano, Date.UTC(year, month - 1, date + 1));
   const ofMonth = within(usdPerMonth, state.monthNano, Date.UTC(year, month));
@@ -89,7 +100,7 @@ export function roomOf({ usdPerDay, usdPerMonth }: BudgetKey, state: BudgetState
 
 /** Returns a budget's spending and limits in US dollars, and the end of the tightest limit's period. */
 export function describeBudget(key: BudgetKey, state: BudgetState) {
-  const { nano, resetAtMs, isNear } = roomOf(key, state);
+  const { nano, resetAtMs, isNear } = toRoom(key, state);
   return {
     budget: key.budget,
     dayUsd: state.dayNano / 1e9,

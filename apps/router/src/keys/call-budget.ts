@@ -17,7 +17,7 @@ import type { Ledger } from "./ledger.ts";
 /** The dearest case of a call. */
 interface DearestCase {
   /** Null for no evaluation. */
-  readonly evaluated: string | null;
+  readonly evaluatedText: string | null;
   /** Null for a decision alone. */
   readonly conversation: Conversation | null;
   /** One of them replies; of equal costs, the first one is the cheapest. */
@@ -30,7 +30,7 @@ export class CallBudget {
   readonly #ledger: Ledger;
   readonly #prices: Routing["prices"];
   #work: Promise<unknown> = Promise.resolve();
-  #held: Held | null = null;
+  #heldAmount: Held | null = null;
   #room: Room | null = null;
   #evaluationUsd = 0;
   #tokens: CallTokens = { input: 0, output: 0 };
@@ -50,15 +50,19 @@ export class CallBudget {
   }
 
   /** Reserves the dearest plan that fits, and returns it with all cheaper ones. @throws HttpError (400, 429, 503) */
-  async reserve({ evaluated, conversation, plans }: DearestCase): Promise<readonly ReplyPlan[]> {
-    if (evaluated !== null) this.#evaluationUsd = evaluationUsd(evaluated);
+  async reserve({
+    evaluatedText,
+    conversation,
+    plans,
+  }: DearestCase): Promise<readonly ReplyPlan[]> {
+    if (evaluatedText !== null) this.#evaluationUsd = evaluationUsd(evaluatedText);
     if (conversation !== null) {
       this.#tokens = expectedTokens(conversation);
       this.isOpenEnded = conversation.settings.maxOutputTokens === undefined;
     }
-    const nanoOf = (plan: ReplyPlan) =>
-      toNano(conversation === null ? this.#evaluationUsd : this.#usdOf(plan));
-    const costs = plans.map((plan) => [plan, nanoOf(plan)] as const).toReversed();
+    const findNano = (plan: ReplyPlan) =>
+      toNano(conversation === null ? this.#evaluationUsd : this.#computeUsd(plan));
+    const costs = plans.map((plan) => [plan, findNano(plan)] as const).toReversed();
     const dearestFirst = costs.toSorted(([, one], [, other]) => other - one);
     const at = await this.#hold(dearestFirst.map(([, nano]) => nano));
     return dearestFirst.slice(at).map(([plan]) => plan);
@@ -74,11 +78,15 @@ export class CallBudget {
   async #hold(amounts: readonly number[]): Promise<number> {
     // The evaluation is asked first, so a router that dies may leave it to be paid.
     const reserving = this.#ledger.reserve(this.#key, amounts, toNano(this.#evaluationUsd));
-    const { held, at, room } = await reserving.catch(() => {
+    const {
+      held: heldAmount,
+      at,
+      room,
+    } = await reserving.catch(() => {
       throw new HttpError(503, unwritable);
     });
-    [this.#held, this.#room] = [held, room];
-    if (held === null) throw this.refusal();
+    [this.#heldAmount, this.#room] = [heldAmount, room];
+    if (heldAmount === null) throw this.refusal();
     const renew = () => void this.#renew(({ nano }) => nano);
     this.#timer = setInterval(renew, this.#ledger.leaseMs / 3).unref();
     return at;
@@ -91,7 +99,7 @@ export class CallBudget {
     spentUsd: () => number | null,
   ): Promise<Conversation> {
     [this.#plan, this.#spentUsd] = [plan, spentUsd];
-    await this.#renew(() => toNano(this.#earlierUsd + this.#usdOf(plan)));
+    await this.#renew(() => toNano(this.#earlierUsd + this.#computeUsd(plan)));
     if (!this.isOpenEnded) return conversation;
     const maxOutputTokens = await this.#reserveOutput(plan);
     return { ...conversation, settings: { ...conversation.settings, maxOutputTokens } };
@@ -104,8 +112,8 @@ export class CallBudget {
   async #reserveOutput(plan: ReplyPlan): Promise<number> {
     for (const output of OPEN_OUTPUTS) {
       const next = { ...this.#tokens, output };
-      const nano = toNano(this.#earlierUsd + this.#usdOf(plan, next));
-      const more = nano - toNano(this.#earlierUsd + this.#usdOf(plan));
+      const nano = toNano(this.#earlierUsd + this.#computeUsd(plan, next));
+      const more = nano - toNano(this.#earlierUsd + this.#computeUsd(plan));
       if (more > (this.#room?.nano ?? 0) * SMALL_PART || !(await this.#renew(() => nano))) continue;
       this.#tokens = next;
       break;
@@ -122,16 +130,16 @@ export class CallBudget {
       };
     }
     // At the prices of a call with its input, which can be dearer from a length on.
-    const usdOf = (output: number) => dearestUsd(plan, { ...this.#tokens, output }, this.#prices);
-    const stepUsd = usdOf(this.#tokens.output + OUTPUT_STEP) - usdOf(this.#tokens.output);
+    const toUsd = (output: number) => dearestUsd(plan, { ...this.#tokens, output }, this.#prices);
+    const stepUsd = toUsd(this.#tokens.output + OUTPUT_STEP) - toUsd(this.#tokens.output);
     const more = ({ nano }: Held) => nano + toNano(stepUsd);
-    let left = this.#tokens.output;
+    let remainingCount = this.#tokens.output;
     return async (part) => {
       await listener(part);
       const texts = typeof part === "string" ? [part] : part.map(({ text }) => text);
-      left -= estimateTextTokens(texts.join(""));
+      remainingCount -= estimateTextTokens(texts.join(""));
       if (this.#isOver) throw new ReplyLimitError();
-      for (; left <= 0; left += OUTPUT_STEP) {
+      for (; remainingCount <= 0; remainingCount += OUTPUT_STEP) {
         if (!(await this.#renew(more))) throw new ReplyLimitError();
       }
     };
@@ -139,24 +147,24 @@ export class CallBudget {
 
   /** Adds the cost of an attempt; null is unknown: its reservation. False if there is no room for another one. */
   async addAttempt(knownUsd: number | null): Promise<boolean> {
-    const usd = knownUsd ?? (this.#plan === null ? 0 : this.#usdOf(this.#plan));
+    const usd = knownUsd ?? (this.#plan === null ? 0 : this.#computeUsd(this.#plan));
     this.#earlierUsd += usd;
     return usd === 0 || (await this.#renew(({ nano }) => nano + toNano(usd)));
   }
 
   /** Adds the expected cost of evaluations that were lost on the way: each may be billed. False if there is no room for another one. */
-  addEvaluations(lost: number): Promise<boolean> {
-    this.lostEvaluationsUsd += lost * this.#evaluationUsd;
-    return this.addAttempt(lost * this.#evaluationUsd);
+  addEvaluations(lostCount: number): Promise<boolean> {
+    this.lostEvaluationsUsd += lostCount * this.#evaluationUsd;
+    return this.addAttempt(lostCount * this.#evaluationUsd);
   }
 
   /** Charges the call once, a decision with its lost ones. Null is unknown: the whole reservation, and the expected evaluation. */
   async settle(replyUsd: number | null, decisionUsd: number | null): Promise<void> {
     clearInterval(this.#timer);
-    await this.#inTurn(async (held) => {
-      const nano = this.#nanoOf(replyUsd, decisionUsd) ?? held.nano;
-      this.#held = null;
-      this.#room = await this.#ledger.settle(this.#key, held, nano);
+    await this.#inTurn(async (heldAmount) => {
+      const nano = this.#findNano(replyUsd, decisionUsd) ?? heldAmount.nano;
+      this.#heldAmount = null;
+      this.#room = await this.#ledger.settle(this.#key, heldAmount, nano);
       return true;
     });
   }
@@ -171,43 +179,46 @@ export class CallBudget {
     };
   }
 
-  #nanoOf(replyUsd: number | null, decisionUsd: number | null): number | null {
+  #findNano(replyUsd: number | null, decisionUsd: number | null): number | null {
     if (replyUsd === null) return null;
     const lastUsd =
       decisionUsd === null ? this.#evaluationUsd : decisionUsd - this.lostEvaluationsUsd;
     return toNano(Math.max(0, lastUsd) + this.#earlierUsd + replyUsd);
   }
 
-  #usdOf(plan: ReplyPlan, tokens = this.#tokens): number {
+  #computeUsd(plan: ReplyPlan, tokens = this.#tokens): number {
     return this.#evaluationUsd + dearestUsd(plan, tokens, this.#prices);
   }
 
   /** Renews the reservation with an amount; false if it does not fit. */
-  #renew(nanoFor: (held: Held) => number): Promise<boolean> {
-    return this.#inTurn(async (held) => {
-      const nano = nanoFor(held);
-      const known = this.#nanoOf(this.#spentUsd(), null) ?? nano;
-      const renewed = await this.#ledger.renew(this.#key, held, { nano, known });
-      this.#held = renewed ?? held;
-      this.#isOver = renewed === null && nano <= held.nano;
-      return renewed !== null;
+  #renew(nanoFor: (heldAmount: Held) => number): Promise<boolean> {
+    return this.#inTurn(async (heldAmount) => {
+      const nano = nanoFor(heldAmount);
+      const knownValue = this.#findNano(this.#spentUsd(), null) ?? nano;
+      const renewedParts = await this.#ledger.renew(this.#key, heldAmount, {
+        nano,
+        known: knownValue,
+      });
+      this.#heldAmount = renewedParts ?? heldAmount;
+      this.#isOver = renewedParts === null && nano <= heldAmount.nano;
+      return renewedParts !== null;
     });
   }
 
   /** Changes one after the other; false without a reservation, or if the ledger cannot be written. */
-  #inTurn(change: (held: Held) => Promise<boolean>): Promise<boolean> {
-    const run = async () => this.#held !== null && change(this.#held);
-    const done = this.#work.then(run).catch(() => false);
-    this.#work = done;
-    return done;
+  #inTurn(change: (heldAmount: Held) => Promise<boolean>): Promise<boolean> {
+    const run = async () => this.#heldAmount !== null && change(this.#heldAmount);
+    const donePromise = this.#work.then(run).catch(() => false);
+    this.#work = donePromise;
+    return donePromise;
   }
 
   /** Returns the error of a call that has no room. */
   refusal(): HttpError {
     const { resetAtMs = Date.now() } = this.#room ?? {};
-    const { "x-router-budget-remaining-usd": left, "x-router-budget-reset": reset } =
+    const { "x-router-budget-remaining-usd": remainingText, "x-router-budget-reset": reset } =
       this.headers();
-    const message = `The budget ${this.#key.budget} has no room for this call: $${left} are left until ${reset}.`;
+    const message = `The budget ${this.#key.budget} has no room for this call: $${remainingText} are left until ${reset}.`;
     const retryAfter = String(Math.max(1, Math.ceil((resetAtMs - Date.now()) / 1000)));
     const headers = { "x-should-retry": "false" };
     return new HttpError(429, message, { code: "insufficient_quota", headers, retryAfter });

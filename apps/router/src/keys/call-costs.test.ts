@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
-import { conversationOf } from "../conversation/conversation.ts";
+import { toConversation } from "../conversation/conversation.ts";
 import type { ReplyPlan } from "../reply/upstream.ts";
 import { reservedNano, toNano } from "./budget-state.ts";
 import { CallBudget } from "./call-budget.ts";
@@ -11,7 +11,7 @@ import { Ledger } from "./ledger.ts";
 import { ReplyLimitError } from "../reply/reply-piece.ts";
 
 const key = { budget: "team", usdPerDay: 10, usdPerMonth: 100 };
-const conversation = conversationOf("Hello");
+const conversation = toConversation("Hello");
 const prices = new Map();
 const evaluated = "x".repeat(30_000);
 
@@ -39,7 +39,7 @@ async function reservedCall({ plans = [dear], spentUsd = 0 } = {}) {
   if (held !== null) await ledger.settle(key, held, toNano(spentUsd));
   const budget = new CallBudget(key, { ledger, prices });
   onTestFinished(() => budget.settle(0, 0));
-  const fitting = await budget.reserve({ evaluated, conversation, plans });
+  const fitting = await budget.reserve({ evaluatedText: evaluated, conversation, plans });
   const amounts = async () => {
     const state = await ledger.state(key);
     return { reserved: reservedNano(state), spent: state.dayNano - toNano(spentUsd) };
@@ -135,7 +135,7 @@ test("a call whose lease ended while others took its room ends with length at it
   const limited = { ...conversation, settings: { maxOutputTokens: 100 } };
   const budget = new CallBudget(key, { ledger, prices });
   onTestFinished(() => budget.settle(0, 0));
-  await budget.reserve({ evaluated, conversation: limited, plans: [dear] });
+  await budget.reserve({ evaluatedText: evaluated, conversation: limited, plans: [dear] });
   uptimeMs += 60_000;
   const { held } = await ledger.reserve(key, [toNano(9.998)]);
   expect(held).not.toBeNull();

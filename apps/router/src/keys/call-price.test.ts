@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { conversationOf } from "../conversation/conversation.ts";
+import { toConversation } from "../conversation/conversation.ts";
 import type { ReplyPlan, Target } from "../reply/upstream.ts";
-import { mostTokensOf } from "../conversation/input-tokens.ts";
+import { computeMostTokens } from "../conversation/input-tokens.ts";
 import { dearestUsd, expectedTokens } from "./call-price.ts";
 
 const tokens = { input: 1_000_000, output: 100_000 };
@@ -17,11 +17,13 @@ function planOf(...prices: readonly Target["price"][]): ReplyPlan {
 }
 
 test("a text has no more tokens than bytes", () => {
-  expect([mostTokensOf("abcd"), mostTokensOf("東京"), mostTokensOf("")]).toEqual([4, 6, 0]);
+  expect([computeMostTokens("abcd"), computeMostTokens("東京"), computeMostTokens("")]).toEqual([
+    4, 6, 0,
+  ]);
 });
 
 test("tools and images are input, and the output is what the call allows", () => {
-  const plain = conversationOf("Hello");
+  const plain = toConversation("Hello");
   const input = (change: object) => expectedTokens({ ...plain, ...change }).input;
   const tools = [{ name: "look_up", description: "x".repeat(3000), inputSchema: {} }];
   expect(input({ tools })).toBeGreaterThan(input({}) + 3000);
@@ -37,7 +39,7 @@ test("names, ids and signatures are input, as far as a model may read them", () 
   const call = { type: "toolCall" as const, id: "a", name: "b", arguments: "{}", signature: null };
   const input = (change: object) => {
     const parts = [{ ...call, ...change }];
-    return expectedTokens({ ...conversationOf("Hello"), messages: [{ role: "assistant", parts }] })
+    return expectedTokens({ ...toConversation("Hello"), messages: [{ role: "assistant", parts }] })
       .input;
   };
   for (const field of ["id", "name", "arguments", "signature"]) {
@@ -71,7 +73,7 @@ test("a plan with a model without a price is refused", () => {
 
 const fileOf = (url: string) => {
   const part = { type: "file" as const, url, mediaType: "application/pdf", filename: null };
-  return { ...conversationOf("Hello"), messages: [{ role: "user" as const, parts: [part] }] };
+  return { ...toConversation("Hello"), messages: [{ role: "user" as const, parts: [part] }] };
 };
 
 test.each(["https://files.example.com/report.pdf", "data:application/pdf;base64,AAAA"])(
@@ -119,7 +121,7 @@ test("the gateway adds thinking to the output of Anthropic's models alone", () =
   const usd = (plan: ReplyPlan) => dearestUsd(plan, thinking, new Map());
   expect(usd(target("anthropic/claude-x", "gateway"))).toBeCloseTo(2.5 + 2, 9);
   expect(usd(target("openai/gpt-x", "gateway"))).toBeCloseTo(3, 9);
-  const { settings, ...plain } = conversationOf("Hello");
+  const { settings, ...plain } = toConversation("Hello");
   const high = expectedTokens({ ...plain, settings: { ...settings, reasoning: "high" } });
   expect(high.thinking).toBe(76_800);
 });

@@ -1,12 +1,12 @@
 import type { Conversation } from "../conversation/conversation.ts";
-import { mostInputOf, mostTokensOf, TOKENS_PER_IMAGE } from "../conversation/input-tokens.ts";
+import { toMostInput, computeMostTokens, TOKENS_PER_IMAGE } from "../conversation/input-tokens.ts";
 import { isOfAnthropic, upstreamTypes } from "../conversation/upstream-types.ts";
 import type { Routing } from "../decision/decide.ts";
-import { priceOf } from "../decision/replies.ts";
+import { findPrice } from "../decision/replies.ts";
 import { tierQuestions } from "../decision/tier-question.ts";
 import { HttpError } from "../http-error.ts";
 import type { ReplyPlan, Target } from "../reply/upstream.ts";
-import { CACHE_WRITE_FACTOR, type ModelPrice, priceFrom, searchUsdOf } from "../reply/usage.ts";
+import { CACHE_WRITE_FACTOR, type ModelPrice, priceFrom, findSearchUsd } from "../reply/usage.ts";
 
 /** The output that is reserved for a reply without a limit, and again and again for more. */
 export const OUTPUT_STEP = 4096;
@@ -16,7 +16,7 @@ export const EVALUATION_USD_PER_MILLION_TOKENS = 0.042;
 
 /** Returns the most that the evaluation of a text costs in US dollars. */
 export function evaluationUsd(text: string): number {
-  const tokens = mostTokensOf(text + JSON.stringify(tierQuestions));
+  const tokens = computeMostTokens(text + JSON.stringify(tierQuestions));
   return (tokens * EVALUATION_USD_PER_MILLION_TOKENS) / 1_000_000;
 }
 
@@ -40,9 +40,9 @@ export function expectedTokens(conversation: Conversation): CallTokens {
   const inner = parts.flatMap((part) => (part.type === "toolResult" ? part.parts : []));
   const marks = [...parts, ...inner, ...tools].map((each) => each.providerOptions);
   return {
-    ...mostInputOf(conversation),
+    ...toMostInput(conversation),
     output: settings.maxOutputTokens ?? OUTPUT_STEP,
-    thinking: thinkingOf(conversation),
+    thinking: computeThinking(conversation),
     isLong: JSON.stringify([providerOptions, marks]).includes('"ttl":"1h"'),
   };
 }
@@ -57,7 +57,7 @@ const efforts: Readonly<Record<string, number>> = {
   high: 0.6,
 };
 
-function thinkingOf({ settings, providerOptions }: Conversation): number {
+function computeThinking({ settings, providerOptions }: Conversation): number {
   const thinking = Object(providerOptions["anthropic"]?.["thinking"]) as { budgetTokens?: unknown };
   const effort = settings.reasoning;
   const ofEffort = effort === undefined ? 0 : (efforts[effort] ?? 1) * MOST_OUTPUT;
@@ -71,10 +71,10 @@ export function dearestUsd(
   prices: Routing["prices"],
 ): number {
   const costs = targets.map((target) => {
-    const price = priceOf(target, prices);
+    const price = findPrice(target, prices);
     const problem = `The key has a budget, and there is no price for ${target.model}`;
     if (price === null) throw new HttpError(400, `${problem}: set one in router.config.json.`);
-    const fee = searchUsdOf(target.model, price);
+    const fee = findSearchUsd(target.model, price);
     if (fee === null) throw new HttpError(400, `${problem}'s searches: set its usdPerSearch.`);
     return mostUsd(target, price, tokens) + fee;
   });

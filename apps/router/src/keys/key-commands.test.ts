@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { runHere } from "../testing/start-program.ts";
-import { hashOf, type RouterKey } from "./router-key.ts";
+import { toHash, type RouterKey } from "./router-key.ts";
 
 async function openProgram() {
   const path = join(await temporaryFolder(), "router-keys.json");
@@ -22,7 +22,7 @@ test("add prints a token once, and the file has only its SHA-256", async () => {
   expect(rest).toEqual({ name: "alice", budget: "team", expires: "2027-01-31" });
   expect(token).toMatch(/^rk_[\w-]{43}$/);
   const text = await readFile(path, "utf8");
-  expect(text).toContain(hashOf(token));
+  expect(text).toContain(toHash(token));
   expect(text).not.toContain(token);
   expect(await list()).toEqual([
     {

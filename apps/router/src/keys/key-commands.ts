@@ -11,7 +11,7 @@ import { describeIssue } from "../config/router-config.ts";
 import { openLedger } from "./key-database.ts";
 import { openKeyStore } from "./key-store.ts";
 import { Ledger } from "./ledger.ts";
-import { hashOf, type StoredKey, storedKeySchema, withoutHash } from "./router-key.ts";
+import { toHash, type StoredKey, storedKeySchema, withoutHash } from "./router-key.ts";
 import { parseRouterOptions } from "../router-options.ts";
 import { blindKey, type BudgetKey, describeBudget, hasBudget } from "./budget-state.ts";
 
@@ -47,7 +47,7 @@ export function addKeyCommands(program: Command, context: CliContext): void {
     .action(async (name, { json, ...options }) => {
       const token = `rk_${randomBytes(32).toString("base64url")}`;
       const decisions = options.decisions ? null : false;
-      const key = toKey({ budget: name, ...options, decisions, name, sha256: hashOf(token) });
+      const key = toKey({ budget: name, ...options, decisions, name, sha256: toHash(token) });
       await withStore((store) => store.change((keys) => added(keys, key)));
       if (options.budget !== undefined && !(await read()).some(isLimited(options.budget)))
         stderr.write(
@@ -80,8 +80,8 @@ export function addKeyCommands(program: Command, context: CliContext): void {
       // Without ROUTER_KEYS, a router keeps the spending of blind comparisons beside its log.
       const ofBlind = env["ROUTER_KEYS"] === undefined ? (decisionLog ?? address) : address;
       const rows = [
-        ...(await spendingOf(await read(), address)),
-        ...(blind.share === 0 ? [] : await spendingOf([blindKey(blind.usdPerDay)], ofBlind)),
+        ...(await toSpending(await read(), address)),
+        ...(blind.share === 0 ? [] : await toSpending([blindKey(blind.usdPerDay)], ofBlind)),
       ];
       const lines = rows.map(
         (row) => `${row.budget}: $${row.dayUsd} today, $${row.monthUsd} this month`,
@@ -96,16 +96,16 @@ function isLimited(name: string) {
 
 /** Returns a key's line of the list: its name, its budget, and the limits that it has. */
 function toLine({ name, budget, ...limits }: Omit<StoredKey, "sha256">): string {
-  const given = Object.entries(limits).filter(([, limit]) => limit !== null);
-  return [`${name} (budget ${budget})`, ...given.map((one) => one.join(" "))].join("; ");
+  const givenEntries = Object.entries(limits).filter(([, limit]) => limit !== null);
+  return [`${name} (budget ${budget})`, ...givenEntries.map((one) => one.join(" "))].join("; ");
 }
 
 function toList(text: string): string[] {
   return text.split(",").map((word) => word.trim());
 }
 
-function toKey(given: object): StoredKey {
-  const { data, error } = storedKeySchema.safeParse(given);
+function toKey(givenFields: object): StoredKey {
+  const { data, error } = storedKeySchema.safeParse(givenFields);
   if (data !== undefined) return data;
   throw new CliError(`The key was not added: ${describeIssue(error)}.`);
 }
@@ -122,13 +122,13 @@ function added(keys: Keys, key: StoredKey): Keys {
 }
 
 function without(keys: Keys, name: string): Keys {
-  const kept = keys.filter((key) => key.name !== name);
-  if (kept.length < keys.length) return kept;
+  const keptParts = keys.filter((key) => key.name !== name);
+  if (keptParts.length < keys.length) return keptParts;
   throw new CliError("There is no key of this name. evaluator-router keys list lists them.");
 }
 
 /** Returns the spending of each budget with a limit. @throws CliError if the ledger cannot be used */
-async function spendingOf(keys: readonly (BudgetKey & { name: string })[], address: string) {
+async function toSpending(keys: readonly (BudgetKey & { name: string })[], address: string) {
   const ledger = new Ledger(() => openLedger(address), { leaseMs: 0 });
   const budgets = Map.groupBy(keys.filter(hasBudget), ({ budget }) => budget);
   const rows = [...budgets.values()].map(async (users) => {
@@ -136,8 +136,8 @@ async function spendingOf(keys: readonly (BudgetKey & { name: string })[], addre
     const budget = describeBudget(key, await ledger.state(key));
     return Object.assign(budget, { keys: users.map(({ name }) => name) });
   });
-  const done = Promise.all(rows).finally(() => ledger.close());
-  return done.catch((cause: unknown) => {
+  const donePromise = Promise.all(rows).finally(() => ledger.close());
+  return donePromise.catch((cause: unknown) => {
     const problem = cause instanceof Error ? cause.message : "unknown error";
     throw new CliError(`The ledger of the budgets cannot be used: ${problem}.`, { cause });
   });

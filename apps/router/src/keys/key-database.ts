@@ -54,10 +54,14 @@ export async function sqliteLedger(
   const table = "router_budgets";
   const prepare = `pragma journal_mode = wal; pragma synchronous = normal; ${makeTable(table)}`;
   const options = { timeout: 2000 };
-  const database = openPrivateDatabase(path, (opened) => opened.exec(prepare), options);
+  const database = openPrivateDatabase(
+    path,
+    (openedDatabase) => openedDatabase.exec(prepare),
+    options,
+  );
   const query = async (text: string, values: readonly unknown[] = []) => {
-    const named = values.map((value, at) => [`$${at + 1}`, value as string | null]);
-    return database.prepare(text).all(Object.fromEntries(named)) as never[];
+    const namedTextLists = values.map((value, at) => [`$${at + 1}`, value as string | null]);
+    return database.prepare(text).all(Object.fromEntries(namedTextLists)) as never[];
   };
   return {
     query,
@@ -86,7 +90,7 @@ export async function changeText<TResult>(
     const { text, nowMs } = await readText(texts, name);
     const [next, result] = edit(text, nowMs);
     if (next === text) return result;
-    const swapped = await texts.query(swap, [name, text, next]);
-    if (swapped.length > 0) return result;
+    const swappedObjects = await texts.query(swap, [name, text, next]);
+    if (swappedObjects.length > 0) return result;
   }
 }

@@ -5,11 +5,11 @@ import { defaultTierModels } from "../router-options.ts";
 import { apiForms, post } from "../testing/api-forms.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
 import { testRouter } from "../testing/test-router.ts";
-import { hashOf, storedKeySchema } from "./router-key.ts";
+import { toHash, storedKeySchema } from "./router-key.ts";
 
 const accessToken = "the-token-of-the-owner";
 const keyOf = (name: string) =>
-  storedKeySchema.parse({ name, budget: name, sha256: hashOf(`rk_${name}`) });
+  storedKeySchema.parse({ name, budget: name, sha256: toHash(`rk_${name}`) });
 const withKey = (token: string) => ({ "content-type": "application/json", "x-api-key": token });
 
 test("the log, the access log and the metrics name the key, without token or hash", async () => {
@@ -43,7 +43,7 @@ test("the log, the access log and the metrics name the key, without token or has
   ]);
   expect(metrics).toContain('cause="choice",key="alice"} 1\n');
   expect(metrics).toMatch(/router_cost_usd_total\{part="reply",key="owner"\} \d/);
-  const secrets = ["rk_alice", hashOf("rk_alice"), accessToken, hashOf(accessToken)];
+  const secrets = ["rk_alice", toHash("rk_alice"), accessToken, toHash(accessToken)];
   const output = [text, ...printed, metrics].join("\n");
   expect(secrets.filter((secret) => output.includes(secret))).toEqual([]);
 });

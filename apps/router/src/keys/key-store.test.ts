@@ -4,10 +4,10 @@ import { openPglite } from "evaluator-runs/testing";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { openKeyStore, openLiveKeys } from "./key-store.ts";
-import { hashOf, storedKeySchema } from "./router-key.ts";
+import { toHash, storedKeySchema } from "./router-key.ts";
 
 const keyOf = (name: string) =>
-  storedKeySchema.parse({ name, budget: name, sha256: hashOf(`rk_${name}`) });
+  storedKeySchema.parse({ name, budget: name, sha256: toHash(`rk_${name}`) });
 const fileIn = async () => join(await temporaryFolder(), "router-keys.json");
 const names = (keys: readonly { readonly name: string }[]) => keys.map(({ name }) => name);
 

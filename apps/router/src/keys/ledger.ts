@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type BudgetKey, charged, type Held, type Room, roomOf, stateAt } from "./budget-state.ts";
+import { type BudgetKey, charged, type Held, type Room, toRoom, stateAt } from "./budget-state.ts";
 import { changeText, type openLedger, readText } from "./key-database.ts";
 
 type BudgetState = ReturnType<typeof stateAt>;
@@ -9,7 +9,7 @@ type OpenTable = () => ReturnType<typeof openLedger>;
 export class Ledger {
   readonly #open: OpenTable;
   readonly #now: () => number;
-  #opened: ReturnType<OpenTable> | null = null;
+  #openedOpenTable: ReturnType<OpenTable> | null = null;
   #last: Promise<unknown> = Promise.resolve();
   /** How long a reservation lasts without a renewal. */
   readonly leaseMs: number;
@@ -28,65 +28,76 @@ export class Ledger {
    * Reserves the first amount that fits, and returns its index; near the limit only the cheapest one may.
    * The known part is charged if the router dies before it renews or settles.
    */
-  reserve(key: BudgetKey, amounts: readonly number[], known = 0) {
+  reserve(key: BudgetKey, amounts: readonly number[], knownValue = 0) {
     return this.#change(key, (state, renewedMs) => {
-      const room = roomOf(key, state);
+      const room = toRoom(key, state);
       const first = room.isNear ? amounts.length - 1 : 0;
       const at = amounts.findIndex((amount, each) => each >= first && amount <= room.nano);
       const nano = amounts[at];
       const none = { held: null as Held | null, at, room };
       if (nano === undefined) return [state, none];
-      const held = { id: randomUUID(), nano, known, paid: 0, renewedMs, leaseMs: this.leaseMs };
-      const next = { ...state, requests: state.requests + 1, held: [...state.held, held] };
-      return [next, { ...none, held, room: roomOf(key, next) }];
+      const heldParts = {
+        id: randomUUID(),
+        nano,
+        known: knownValue,
+        paid: 0,
+        renewedMs,
+        leaseMs: this.leaseMs,
+      };
+      const next = { ...state, requests: state.requests + 1, held: [...state.held, heldParts] };
+      return [next, { ...none, held: heldParts, room: toRoom(key, next) }];
     });
   }
 
   /** Renews a reservation with new amounts; null if it does not fit any more: after its lease, others may have its room. */
-  renew(key: BudgetKey, held: Held, next: Pick<Held, "nano" | "known">): Promise<Held | null> {
+  renew(
+    key: BudgetKey,
+    heldAmount: Held,
+    next: Pick<Held, "nano" | "known">,
+  ): Promise<Held | null> {
     return this.#change(key, (state, renewedMs) => {
-      const { paid, others } = without(state, held);
+      const { paid: paidValue, others } = without(state, heldAmount);
       const isLapsed = others.length === state.held.length;
-      const more = next.nano - (isLapsed ? paid : held.nano);
-      if (more > 0 && more > roomOf(key, state).nano) return [state, null];
-      const renewed = { ...held, ...next, paid, renewedMs };
-      return [{ ...state, held: [...others, renewed] }, renewed];
+      const more = next.nano - (isLapsed ? paidValue : heldAmount.nano);
+      if (more > 0 && more > toRoom(key, state).nano) return [state, null];
+      const renewedParts = { ...heldAmount, ...next, paid: paidValue, renewedMs };
+      return [{ ...state, held: [...others, renewedParts] }, renewedParts];
     });
   }
 
   /** Ends a reservation and charges its cost. */
-  settle(key: BudgetKey, held: Held, nano: number): Promise<Room> {
+  settle(key: BudgetKey, heldAmount: Held, nano: number): Promise<Room> {
     return this.#change(key, (state) => {
-      const { paid, others } = without(state, held);
-      const next = charged({ ...state, held: others }, nano - paid);
-      return [next, roomOf(key, next)];
+      const { paid: paidValue, others } = without(state, heldAmount);
+      const next = charged({ ...state, held: others }, nano - paidValue);
+      return [next, toRoom(key, next)];
     });
   }
 
   /** Returns the spent and reserved amounts of a budget, and writes nothing: the clock of a reader may be wrong. */
   async state({ budget }: BudgetKey): Promise<BudgetState> {
     await this.#last.catch(() => undefined);
-    this.#opened = this.#opened?.catch(this.#open) ?? this.#open();
-    const { text, nowMs } = await readText(await this.#opened, budget);
-    return this.#stateOf(text, nowMs);
+    this.#openedOpenTable = this.#openedOpenTable?.catch(this.#open) ?? this.#open();
+    const { text, nowMs } = await readText(await this.#openedOpenTable, budget);
+    return this.#toState(text, nowMs);
   }
 
   /** Writes to the database, so that a start fails early. @throws the error of the database. */
   async checkWritable(): Promise<void> {
-    this.#opened ??= this.#open();
+    this.#openedOpenTable ??= this.#open();
     // No budget has this name.
-    await changeText(await this.#opened, "", (_, nowMs) => [String(nowMs), undefined]);
+    await changeText(await this.#openedOpenTable, "", (_, nowMs) => [String(nowMs), undefined]);
   }
 
   async close(): Promise<void> {
-    await (await this.#opened?.catch(() => null))?.close();
+    await (await this.#openedOpenTable?.catch(() => null))?.close();
   }
 
-  #stateOf(text: string | null, nowMs: number): BudgetState {
+  #toState(text: string | null, nowMs: number): BudgetState {
     const today = new Date(this.#now()).toISOString().slice(0, "2026-11-24".length);
-    const unused = { day: today, dayNano: 0, monthNano: 0, requests: 0, held: [] };
-    const kept = { ...unused, ...(JSON.parse(text ?? "{}") as Partial<BudgetState>) };
-    return stateAt(kept, today, nowMs);
+    const unusedParts = { day: today, dayNano: 0, monthNano: 0, requests: 0, held: [] };
+    const keptParts = { ...unusedParts, ...(JSON.parse(text ?? "{}") as Partial<BudgetState>) };
+    return stateAt(keptParts, today, nowMs);
   }
 
   #change<TResult>(
@@ -94,22 +105,22 @@ export class Ledger {
     edit: (state: BudgetState, nowMs: number) => readonly [BudgetState, TResult],
   ): Promise<TResult> {
     // One after the other: calls at once would change each other's text again and again.
-    const changed = this.#last
+    const changedPromise = this.#last
       .catch(() => undefined)
       .then(async () => {
-        this.#opened = this.#opened?.catch(this.#open) ?? this.#open();
-        return changeText(await this.#opened, budget, (text, nowMs) => {
-          const [after, result] = edit(this.#stateOf(text, nowMs), nowMs);
+        this.#openedOpenTable = this.#openedOpenTable?.catch(this.#open) ?? this.#open();
+        return changeText(await this.#openedOpenTable, budget, (text, nowMs) => {
+          const [after, result] = edit(this.#toState(text, nowMs), nowMs);
           return [JSON.stringify(after), result];
         });
       });
-    this.#last = changed;
-    return changed;
+    this.#last = changedPromise;
+    return changedPromise;
   }
 }
 
 /** A reservation that is missing ended with its lease, so that its known part was charged. */
-function without(state: BudgetState, { id, known, paid }: Held) {
+function without(state: BudgetState, { id, known: knownValue, paid: paidValue }: Held) {
   const others = state.held.filter((each) => each.id !== id);
-  return { others, paid: others.length < state.held.length ? paid : known };
+  return { others, paid: others.length < state.held.length ? paidValue : knownValue };
 }

@@ -3,10 +3,10 @@ import { HttpError } from "../http-error.ts";
 import { apiForms, post } from "../testing/api-forms.ts";
 import { testRouter } from "../testing/test-router.ts";
 import { MinuteLimits } from "./minute-limits.ts";
-import { hashOf, type RouterKey, storedKeySchema } from "./router-key.ts";
+import { toHash, type RouterKey, storedKeySchema } from "./router-key.ts";
 
 const stored = (limits: Partial<RouterKey>) =>
-  storedKeySchema.parse({ name: "alice", budget: "a", sha256: hashOf("rk_alice"), ...limits });
+  storedKeySchema.parse({ name: "alice", budget: "a", sha256: toHash("rk_alice"), ...limits });
 
 /** Takes requests of a key with limits, at times that the test sets. */
 function counter(given: Partial<RouterKey>) {

@@ -16,13 +16,13 @@ export class MinuteLimits {
     { name, requestsPerMinute, tokensPerMinute }: RouterKey,
     setHeader: (name: string, value: string) => void,
   ): void {
-    const minute = this.#minuteOf(name);
+    const minute = this.#toMinute(name);
     const requests = requestsPerMinute === null ? 1 : requestsPerMinute - minute.requests;
     const tokens = tokensPerMinute === null ? 1 : Math.max(0, tokensPerMinute - minute.tokens);
     const isOver = requests <= 0 || tokens <= 0;
     if (!isOver) minute.requests += 1;
-    const left = String(isOver ? requests : requests - 1);
-    if (requestsPerMinute !== null) setHeader("x-ratelimit-remaining-requests", left);
+    const remainingText = String(isOver ? requests : requests - 1);
+    if (requestsPerMinute !== null) setHeader("x-ratelimit-remaining-requests", remainingText);
     if (tokensPerMinute !== null) setHeader("x-ratelimit-remaining-tokens", String(tokens));
     if (!isOver) return;
     const retryAfter = String(Math.ceil((minute.endsAtMs - this.#now()) / 1000));
@@ -33,12 +33,12 @@ export class MinuteLimits {
 
   /** Counts the tokens of a reply at its end. */
   addTokens(name: string, tokens: number): void {
-    this.#minuteOf(name).tokens += tokens;
+    this.#toMinute(name).tokens += tokens;
   }
 
-  #minuteOf(name: string) {
-    const known = this.#minutes.get(name);
-    if (known !== undefined && this.#now() < known.endsAtMs) return known;
+  #toMinute(name: string) {
+    const knownEntry = this.#minutes.get(name);
+    if (knownEntry !== undefined && this.#now() < knownEntry.endsAtMs) return knownEntry;
     const minute = { endsAtMs: this.#now() + 60_000, requests: 0, tokens: 0 };
     this.#minutes.set(name, minute);
     return minute;

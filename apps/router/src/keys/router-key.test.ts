@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { ownerOf } from "../routes/require-key.ts";
+import { toOwner } from "../routes/require-key.ts";
 import { parseKeys, printKeys } from "./key-store.ts";
-import { findKey, hashOf, storedKeySchema } from "./router-key.ts";
+import { findKey, toHash, storedKeySchema } from "./router-key.ts";
 
-const sha256 = hashOf("rk_token");
+const sha256 = toHash("rk_token");
 const key = storedKeySchema.parse({ name: "alice", budget: "team", sha256 });
 
 test("a list is read as it was printed", () => {
@@ -51,7 +51,7 @@ test.each([
 test("a token finds its key until it expires, without the hash", () => {
   const limited = { ...key, expires: "2027-01-31" };
   const endMs = Date.UTC(2027, 0, 31);
-  const keys = [ownerOf("the-owner's-token"), limited];
+  const keys = [toOwner("the-owner's-token"), limited];
   const { sha256: _, ...shown } = limited;
   expect(findKey(keys, ["", "rk_token"], endMs - 1)).toEqual(shown);
   expect(findKey(keys, ["", "rk_token"], endMs)).toBeNull();

@@ -41,17 +41,18 @@ export type StoredKey = Readonly<z.infer<typeof storedKeySchema>>;
 export type RouterKey = Omit<StoredKey, "sha256">;
 
 /** Returns the hash that is kept of a token. */
-export function hashOf(token: string): string {
+export function toHash(token: string): string {
   return hash("sha256", token);
 }
 
 /** Returns the valid key of one of the tokens; null for none. Compares in constant time. */
 export function findKey(keys: readonly StoredKey[], tokens: readonly string[], nowMs: number) {
-  const given = tokens.map((token) => Buffer.from(hashOf(token))); // of one length
-  const found = keys.filter(
-    ({ sha256 }) => given.filter((each) => timingSafeEqual(each, Buffer.from(sha256))).length > 0,
+  const givenChunks = tokens.map((token) => Buffer.from(toHash(token))); // of one length
+  const foundEntry = keys.filter(
+    ({ sha256 }) =>
+      givenChunks.filter((each) => timingSafeEqual(each, Buffer.from(sha256))).length > 0,
   );
-  const valid = found.find(({ expires }) => expires === null || nowMs < Date.parse(expires));
+  const valid = foundEntry.find(({ expires }) => expires === null || nowMs < Date.parse(expires));
   return valid === undefined ? null : withoutHash(valid);
 }
 

@@ -1,6 +1,6 @@
 import type { Estimate } from "evaluator-calibration/reports";
 import { seededRandom } from "evaluator-kit";
-import { gapOf, type LabelledPrompt } from "./tier-points.ts";
+import { computeGap, type LabelledPrompt } from "./tier-points.ts";
 
 /** How often rows are drawn for an interval. */
 export type Draws = Readonly<Record<"seed" | "draws", number>>;
@@ -16,11 +16,14 @@ export function estimate<TRow, TFigures extends Record<string, number | null>>(
 ) {
   const random = seededRandom(seed);
   const draw = () => rows.map(() => rows[Math.floor(random() * rows.length)] as TRow);
-  const drawn = Array.from({ length: draws }, () => figuresOf(draw()));
+  const drawnFigureLists = Array.from({ length: draws }, () => figuresOf(draw()));
   const estimates = Object.entries(figuresOf(rows)).map(([name, value]) => {
     if (value === null) return [name, null];
-    const sorted = drawn.flatMap((each) => each[name] ?? []).toSorted((one, other) => one - other);
-    const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))] ?? value;
+    const sortedValues = drawnFigureLists
+      .flatMap((each) => each[name] ?? [])
+      .toSorted((one, other) => one - other);
+    const at = (share: number) =>
+      sortedValues[Math.round(share * (sortedValues.length - 1))] ?? value;
     return [name, { value, low: at(tail), high: at(1 - tail) }];
   });
   return Object.fromEntries(estimates) as {
@@ -60,7 +63,7 @@ type OrderedGap = Readonly<Record<"gap" | "value", number>>;
 
 /** Returns the rows of {@link gainOf} for one value of each prompt. */
 export function toGaps(prompts: readonly LabelledPrompt[], values: readonly number[]) {
-  return prompts.map((prompt, at) => ({ gap: gapOf(prompt), value: values[at] ?? 0 }));
+  return prompts.map((prompt, at) => ({ gap: computeGap(prompt), value: values[at] ?? 0 }));
 }
 
 /** The share of prompts for the dear tier, and the recovered part of the gap, 0..1 (PGR). */
@@ -70,19 +73,19 @@ type GainPoint = Readonly<Record<"share" | "recovered", number>>;
  * Returns the gain if the prompts with the highest values go to the dear tier and all others to the
  * cheap one; among equal values, the curve is straight. APGR is the mean recovered gap over all shares.
  */
-export function gainOf(rows: readonly OrderedGap[]) {
-  const gap = sumOf(rows);
+export function toGain(rows: readonly OrderedGap[]) {
+  const gap = computeSum(rows);
   if (gap <= ROUNDING) return { points: [], apgr: null };
   const groups = [...Map.groupBy(rows, ({ value }) => value)];
   const points: GainPoint[] = [{ share: 0, recovered: 0 }];
-  let [asked, recovered, apgr] = [0, 0, 0];
+  let [askedValue, recoveredValue, apgr] = [0, 0, 0];
   for (const [, group] of groups.toSorted(([one], [other]) => other - one)) {
     const width = group.length / rows.length;
-    const gained = sumOf(group) / gap;
-    apgr += width * (recovered + gained / 2);
-    asked += width;
-    recovered += gained;
-    points.push({ share: asked, recovered });
+    const gainedValue = computeSum(group) / gap;
+    apgr += width * (recoveredValue + gainedValue / 2);
+    askedValue += width;
+    recoveredValue += gainedValue;
+    points.push({ share: askedValue, recovered: recoveredValue });
   }
   return { points, apgr };
 }
@@ -90,6 +93,6 @@ export function gainOf(rows: readonly OrderedGap[]) {
 /** Sums of the same terms in different orders differ by less. */
 export const ROUNDING = 1e-9;
 
-function sumOf(rows: readonly OrderedGap[]): number {
+function computeSum(rows: readonly OrderedGap[]): number {
   return rows.reduce((sum, { gap }) => sum + gap, 0);
 }

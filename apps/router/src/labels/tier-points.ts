@@ -1,10 +1,10 @@
 import { estimateTextTokens } from "evaluator-client";
-import { priceOf } from "../decision/replies.ts";
+import { findPrice } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import type { RouterOptions } from "../router-options.ts";
 import { type Label, toText } from "./read-labels.ts";
 import { readPriceList } from "../refresh-prices.ts";
-import { costOf, noUsage } from "../reply/usage.ts";
+import { findCost, noUsage } from "../reply/usage.ts";
 import type { Services } from "../services/connect-services.ts";
 
 /** Quality, 0..1, and cost. */
@@ -19,14 +19,14 @@ export function toTierPoints(
   tierModels: RouterOptions["tierModels"],
   costsOf: (messages: Label["messages"]) => readonly number[],
 ) {
-  const ranked = rankModels(labels);
-  const seen = new Set<string>();
+  const rankedNames = rankModels(labels);
+  const seenNames = new Set<string>();
   const points = labels.map(({ messages, tier, scores, costs, category, probabilities }) => {
     const key = JSON.stringify(messages);
-    const isRepeat = messages.length > 0 && seen.has(key);
-    seen.add(key);
-    const scored = ranked.filter((model) => Object.hasOwn(scores ?? {}, model));
-    const models = modelsOfTiers(scored, tierModels);
+    const isRepeat = messages.length > 0 && seenNames.has(key);
+    seenNames.add(key);
+    const scoredNames = rankedNames.filter((model) => Object.hasOwn(scores ?? {}, model));
+    const models = modelsOfTiers(scoredNames, tierModels);
     const lowest = tierNames.indexOf(tier ?? "frontier");
     const quality = models.map((model, at) =>
       scores === null ? Number(at >= lowest) : (scores[model] ?? 0),
@@ -44,7 +44,7 @@ export function toTierPoints(
       length: messages.length === 0 ? null : characters,
       category,
       /** How many models have scores; null if the label is a tier. */
-      models: scores && scored.length,
+      models: scores && scoredNames.length,
       /** The evaluation model's. */
       probabilities,
       /** Whether an earlier prompt has the same text. */
@@ -59,25 +59,25 @@ export function toTierPoints(
 }
 
 /** Returns the quality that the dear tier adds. */
-export function gapOf({ cheap, dear }: Pick<LabelledPrompt, "cheap" | "dear">): number {
+export function computeGap({ cheap, dear }: Pick<LabelledPrompt, "cheap" | "dear">): number {
   return dear.quality - cheap.quality;
 }
 
 /** Returns the point of each tier if it answers all prompts. */
 export function tierPoints(prompts: readonly { readonly tiers: Readonly<Record<Tier, Point>> }[]) {
-  return tierNames.map((tier) => pointOf(prompts.map(({ tiers }) => tiers[tier])));
+  return tierNames.map((tier) => toPoint(prompts.map(({ tiers }) => tiers[tier])));
 }
 
 /** Returns the mean quality and cost. */
-export function pointOf(points: readonly Point[]): Point {
+export function toPoint(points: readonly Point[]): Point {
   return {
-    quality: meanOf(points.map(({ quality }) => quality)),
-    cost: meanOf(points.map(({ cost }) => cost)),
+    quality: computeMean(points.map(({ quality }) => quality)),
+    cost: computeMean(points.map(({ cost }) => cost)),
   };
 }
 
 /** Returns the mean; 0 of none. */
-export function meanOf(values: readonly number[]): number {
+export function computeMean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
@@ -86,23 +86,23 @@ export function meanOf(values: readonly number[]): number {
  * for the whole file: a prompt with a higher cost at the cheaper model must not swap the two.
  */
 function rankModels(labels: readonly Label[]): string[] {
-  const scored = labels.flatMap(({ scores, costs }) =>
+  const scoredItems = labels.flatMap(({ scores, costs }) =>
     Object.keys(scores ?? {}).map((model) => ({ model, cost: costs?.[model] ?? 0 })),
   );
-  const means = [...Map.groupBy(scored, ({ model }) => model)].map(([model, all]) => {
+  const means = [...Map.groupBy(scoredItems, ({ model }) => model)].map(([model, all]) => {
     return { model, mean: all.reduce((sum, { cost }) => sum + cost, 0) / all.length };
   });
   return means.toSorted((one, other) => one.mean - other.mean).map(({ model }) => model);
 }
 
 /** The tiers' own names or models if all are scored, else the scored models spread over the tiers. */
-function modelsOfTiers(scored: readonly string[], tierModels: RouterOptions["tierModels"]) {
+function modelsOfTiers(scoredNames: readonly string[], tierModels: RouterOptions["tierModels"]) {
   const own = tierNames.map((tier) =>
-    [tier, tierModels[tier]].find((name) => scored.includes(name)),
+    [tier, tierModels[tier]].find((name) => scoredNames.includes(name)),
   );
   if (own.every((name) => name !== undefined)) return own;
-  const step = (scored.length - 1) / (tierNames.length - 1);
-  return tierNames.map((_, tier) => scored[Math.round(tier * step)] ?? "");
+  const step = (scoredNames.length - 1) / (tierNames.length - 1);
+  return tierNames.map((_, tier) => scoredNames[Math.round(tier * step)] ?? "");
 }
 
 /** Tokens of a reply, for costs at list prices. */
@@ -116,7 +116,7 @@ export async function tierCosts(
   const [catalog] = catalogs;
   const list = catalog && (await readPriceList(catalog, signal).catch(() => null));
   const targets = tierNames.map((tier) => current.tiers[tier].targets[0]);
-  const prices = targets.flatMap((target) => priceOf(target, list ?? new Map()) ?? []);
+  const prices = targets.flatMap((target) => findPrice(target, list ?? new Map()) ?? []);
   if (prices.length < tierNames.length) {
     const basis = "the tiers' places, 0 to 3, as no prices are known";
     return { of: () => [0, 1, 2, 3], basis, prices: null };
@@ -125,7 +125,7 @@ export async function tierCosts(
     of: (messages: Label["messages"]): number[] => {
       const input = estimateTextTokens(messages.map(({ content }) => content).join("\n"));
       const usage = { ...noUsage, input, output: REPLY_TOKENS };
-      return prices.map((price) => costOf(usage, price) ?? 0);
+      return prices.map((price) => findCost(usage, price) ?? 0);
     },
     basis: `US dollars at the tiers' list prices, for replies of ${REPLY_TOKENS} tokens`,
     prices,

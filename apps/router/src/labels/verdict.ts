@@ -1,7 +1,7 @@
 import type { Estimate } from "evaluator-calibration/reports";
 import { twoSidedP } from "evaluator-calibration/statistics";
-import { type Draws, estimate, figure, gainOf, points, ROUNDING, toGaps } from "./figures.ts";
-import { type LabelledPrompt, pointOf, tierPoints } from "./tier-points.ts";
+import { type Draws, estimate, figure, toGain, points, ROUNDING, toGaps } from "./figures.ts";
+import { type LabelledPrompt, toPoint, tierPoints } from "./tier-points.ts";
 
 /** The fewest different prompts for an advice. */
 const LEAST_LABELS = 40;
@@ -30,39 +30,39 @@ export function findDoubt(
     return { verdict: "cannot-tell", sentence };
   }
   const best = Math.max(...tierPoints(prompts).map(({ quality }) => quality));
-  if (best <= pointOf(prompts.map(({ cheap }) => cheap)).quality + ROUNDING) {
+  if (best <= toPoint(prompts.map(({ cheap }) => cheap)).quality + ROUNDING) {
     const sentence = "The cheapest model is your best: do not route.";
     return { verdict: "cheapest-is-best", sentence };
   }
   const gaps = toGaps(prompts, values);
-  const { apgr } = estimate(gaps, options, (drawn) => ({ apgr: gainOf(drawn).apgr }));
+  const { apgr } = estimate(gaps, options, (drawnItems) => ({ apgr: toGain(drawnItems).apgr }));
   if (apgr !== null && apgr.low > CHANCE && pOfOrder(gaps) <= 0.025) return null;
   const none = { value: CHANCE, low: CHANCE, high: CHANCE }; // a middle tier is the best
-  return doubtOf(n, { ...(apgr ?? none), name: "APGR", chance: CHANCE });
+  return toDoubt(n, { ...(apgr ?? none), name: "APGR", chance: CHANCE });
 }
 
 /** Returns the p-value of an order: above chance, the gaps of higher ranks are larger. */
 function pOfOrder(rows: ReturnType<typeof toGaps>): number {
   const groups = [...Map.groupBy(rows, ({ value }) => value)];
   let below = -rows.length / 2;
-  const gained = groups
+  const gainedValues = groups
     .toSorted(([one], [other]) => one - other)
     .flatMap(([, group]) => {
       const rank = below + group.length / 2;
       below += group.length;
       return group.map(({ gap }) => (rank * gap) / rows.length);
     });
-  return pOfMean(gained, -CHANCE);
+  return pOfMean(gainedValues, -CHANCE);
 }
 
 /** The smallest gain that is worth more labels. Chosen. */
 const LEAST_GAIN = 0.02;
 
 /** Returns the doubt about a figure that `n` labels do not separate from chance. */
-export function doubtOf(n: number, of: Estimate & { name: string; chance: number }): Doubt {
+export function toDoubt(n: number, of: Estimate & { name: string; chance: number }): Doubt {
   const gain = Math.max(of.value - of.chance, LEAST_GAIN);
-  const wanted = n * Math.max(2, ((of.high - of.low) / 2 / gain) ** 2);
-  const labels = (10 * Math.ceil(wanted / 10)).toLocaleString("en");
+  const wantedValue = n * Math.max(2, ((of.high - of.low) / 2 / gain) ** 2);
+  const labels = (10 * Math.ceil(wantedValue / 10)).toLocaleString("en");
   const chance = `${of.name} is ${figure(of)}; without decisions it is ${of.chance}`;
   const sentence = `These labels cannot tell: ${chance}. About ${labels} labels may suffice.`;
   return { verdict: "cannot-tell", sentence };

@@ -1,5 +1,5 @@
 import { html, page } from "evaluator-kit/page";
-import { styleHashOf, TOOL } from "./load-page.ts";
+import { toStyleHash, TOOL } from "./load-page.ts";
 
 /** Draws a failure for a person whose browser opens an address. */
 export function failurePage(status: number, message: string): string {
@@ -13,4 +13,4 @@ export function failurePage(status: number, message: string): string {
 }
 
 /** The hash of the style of every failure, for the policy. */
-export const failureStyleHash: string = styleHashOf(failurePage(404, ""));
+export const failureStyleHash: string = toStyleHash(failurePage(404, ""));

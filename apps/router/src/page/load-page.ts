@@ -10,9 +10,9 @@ export const TOOL = "evaluator-router";
 const pages = { "/": "Router", "/decisions": "Decisions", "/spend": "Spend" } as const;
 
 /** Returns links to the router's pages, one of them marked; without a log there is only the first. */
-export function linksOf(path: keyof typeof pages, hasLog = true) {
-  const shown = Object.entries(pages).filter(([href]) => hasLog || href === "/");
-  return shown.map(([href, name]) => ({ href, name, isCurrent: href === path }));
+export function listLinks(path: keyof typeof pages, hasLog = true) {
+  const shownEntries = Object.entries(pages).filter(([href]) => hasLog || href === "/");
+  return shownEntries.map(([href, name]) => ({ href, name, isCurrent: href === path }));
 }
 
 /** With `hasLog`, the page has feedback and the link to `/decisions`. */
@@ -26,11 +26,11 @@ export async function loadPage(facts: PageFacts, document = readDocument()) {
   return {
     html: source
       .replace("<!-- icon -->", () => pageIcon().toString())
-      .replace("<!-- header -->", () => pageHeader(TOOL, linksOf("/", hasLog)).toString())
+      .replace("<!-- header -->", () => pageHeader(TOOL, listLinks("/", hasLog)).toString())
       .replace("<!-- engine -->", () => aside)
       .replace("<body>", () => (hasLog ? "<body data-feedback>" : "<body>")),
-    styleHash: styleHashOf(source),
-    scriptHash: hashOf(source, '<script type="module">', "</script>"),
+    styleHash: toStyleHash(source),
+    scriptHash: toHash(source, '<script type="module">', "</script>"),
   };
 }
 
@@ -46,11 +46,11 @@ async function readDocument(): Promise<string> {
 }
 
 /** Returns the hash of a page's one style. */
-export function styleHashOf(source: string): string {
-  return hashOf(source, "<style>", "</style>");
+export function toStyleHash(source: string): string {
+  return toHash(source, "<style>", "</style>");
 }
 
-function hashOf(source: string, opening: string, closing: string): string {
+function toHash(source: string, opening: string, closing: string): string {
   const [, element = "", ...others] = source.split(opening);
   const end = element.indexOf(closing);
   if (end === -1 || others.length > 0) throw new Error(`The page has not exactly one ${opening}.`);

@@ -2,7 +2,7 @@ import { open as openFile, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { recordOf } from "../report/read-records.ts";
+import { findRecord } from "../report/read-records.ts";
 import { defaultTierModels } from "../router-options.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
 import { testRouter } from "../testing/test-router.ts";
@@ -40,7 +40,7 @@ test("each message is one line with ids, shares, times and costs, and no text", 
     { requestId: "my-own-id", endpoint: "decide", outcome: "decided", replyMs: null },
   ]);
   expect(text).not.toMatch(/secret|moon|local emulator|"hi"/);
-  expect(lines.map((line) => recordOf(line)?.outcome)).toEqual(
+  expect(lines.map((line) => findRecord(line)?.outcome)).toEqual(
     records.map(({ outcome }) => outcome),
   );
   expect((await stat(path)).mode & 0o777).toBe(0o600);

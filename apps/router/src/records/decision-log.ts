@@ -60,7 +60,7 @@ const MAX_WAITING = 10_000;
 export async function openDecisionLog(path: string, warn: (line: string) => void, open?: Open) {
   let file = await openLineFile(path, open).catch((error: unknown) => {
     const problem = `ROUTER_DECISION_LOG=${JSON.stringify(path)} cannot be written`;
-    throw new CliError(`${problem} (${codeOf(error)}).`, { cause: error });
+    throw new CliError(`${problem} (${toCode(error)}).`, { cause: error });
   });
   let waiting: LoggedRecord[] = [];
   let work: Promise<void> = Promise.resolve();
@@ -75,7 +75,7 @@ export async function openDecisionLog(path: string, warn: (line: string) => void
       if (lines.length > 0) losses.end();
     } catch (error) {
       const { linesWritten, cause } = error as CutShort;
-      losses.add(lines.length - linesWritten, codeOf(cause));
+      losses.add(lines.length - linesWritten, toCode(cause));
     }
   };
   return {
@@ -97,7 +97,7 @@ export async function openDecisionLog(path: string, warn: (line: string) => void
           await file.close().catch(() => undefined); // it is not used any more
           file = next;
         } catch (error) {
-          const reason = codeOf(error);
+          const reason = toCode(error);
           warn(`The decision log stays in its old file: the new one fails (${reason}).\n`);
         }
       }),
@@ -111,25 +111,25 @@ export async function openDecisionLog(path: string, warn: (line: string) => void
 
 /** Counts dropped records, and warns once per series of failures. */
 function countLosses(warn: (line: string) => void) {
-  let dropped = 0;
+  let droppedValue = 0;
   let before: number | null = null; // null while writing works
   return {
-    count: () => dropped,
+    count: () => droppedValue,
     add(lines: number, reason: string): void {
       if (before === null) {
         warn(`The decision log cannot be written (${reason}); records are dropped until it can.\n`);
       }
-      before ??= dropped;
-      dropped += lines;
+      before ??= droppedValue;
+      droppedValue += lines;
     },
     end(): void {
       if (before === null) return;
-      warn(`The decision log is written again; records dropped: ${dropped - before}.\n`);
+      warn(`The decision log is written again; records dropped: ${droppedValue - before}.\n`);
       before = null;
     },
   };
 }
 
-function codeOf(error: unknown): string {
+function toCode(error: unknown): string {
   return systemErrorCode(error) ?? "unknown error";
 }

@@ -1,7 +1,7 @@
 import { UnfitCalibrationError } from "../decision/decide.ts";
 import type { Decision } from "../decision/decision.ts";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
-import { billedCostOf, type BilledTokens, costElsewhere, inputOf } from "../reply/usage.ts";
+import { findBilledCost, type BilledTokens, costElsewhere, findInput } from "../reply/usage.ts";
 
 /** One message in the decision log: ids, shares, times and costs, never its text. */
 export type MessageRecord = ReturnType<typeof toMessageRecord>;
@@ -12,7 +12,7 @@ interface MessageEnd {
   readonly decision?: Decision;
   readonly reply?: GeneratedReply;
   /** The tokens to pay for, whole reply or not. */
-  readonly billed?: BilledTokens | null;
+  readonly billedTokens?: BilledTokens | null;
   /** The cost of the attempts before the last one in US dollars; null if unknown. */
   readonly lostUsd?: number | null;
   /** The decision of `auto` if another model replied. */
@@ -34,13 +34,14 @@ export function toMessageRecord(
   { requestId, endpoint, key, repairs = [], budget = null }: RecordedCall,
   end: MessageEnd,
 ) {
-  const { outcome, failure, decision, reply, billed, auto, lostUsd = 0 } = end;
-  const chosen = auto ?? decision; // tier, model and cause are those of the reply
-  const asked = failure instanceof UnfitCalibrationError ? failure.evaluation : chosen;
+  const { outcome, failure, decision, reply, billedTokens, auto, lostUsd = 0 } = end;
+  const chosenDecision = auto ?? decision; // tier, model and cause are those of the reply
+  const askedRequest =
+    failure instanceof UnfitCalibrationError ? failure.evaluation : chosenDecision;
   const { lostEvaluationsUsd = 0 } = budget ?? {};
-  const usage = billed?.usage ?? null;
-  const isLostOnly = !billed && lostUsd !== null && lostUsd > 0;
-  const replyUsd = isLostOnly ? 0 : billedCostOf(usage, decision?.prices.model ?? null);
+  const usage = billedTokens?.usage ?? null;
+  const isLostOnly = !billedTokens && lostUsd !== null && lostUsd > 0;
+  const replyUsd = isLostOnly ? 0 : findBilledCost(usage, decision?.prices.model ?? null);
   const shadow = auto && {
     tierUsed: auto.tierUsed,
     model: auto.model,
@@ -60,32 +61,33 @@ export function toMessageRecord(
     repairs,
     /** The error's name if there is no decision, such as `TimeoutError`; or the limit that a reply met. */
     failure: failure?.name ?? reply?.failure ?? null,
-    evaluationId: asked?.evaluationId ?? null,
-    evaluatorModelId: asked?.evaluatorModelId ?? null,
-    questionHash: asked?.questionHash ?? null,
-    wire: asked?.wire ?? null,
-    decisionMs: asked?.decisionMs ?? null,
+    evaluationId: askedRequest?.evaluationId ?? null,
+    evaluatorModelId: askedRequest?.evaluatorModelId ?? null,
+    questionHash: askedRequest?.questionHash ?? null,
+    wire: askedRequest?.wire ?? null,
+    decisionMs: askedRequest?.decisionMs ?? null,
     /** With the expected cost of evaluations that were lost before, if the key has a budget. */
-    decisionCostUsd: typeof asked?.costUsd === "number" ? asked.costUsd + lostEvaluationsUsd : null,
-    tierChosen: chosen?.tierChosen ?? null,
+    decisionCostUsd:
+      typeof askedRequest?.costUsd === "number" ? askedRequest.costUsd + lostEvaluationsUsd : null,
+    tierChosen: chosenDecision?.tierChosen ?? null,
     tierUsed: decision?.tierUsed ?? null,
     cause: decision?.cause ?? null,
     model: decision?.model ?? null,
     upstream: decision?.upstream ?? null,
-    probabilities: chosen?.probabilities ?? null,
-    printedProbabilities: chosen?.printedProbabilities ?? null,
-    confidence: chosen?.confidence ?? null,
-    promise: chosen?.promise ?? null,
+    probabilities: chosenDecision?.probabilities ?? null,
+    printedProbabilities: chosenDecision?.printedProbabilities ?? null,
+    confidence: chosenDecision?.confidence ?? null,
+    promise: chosenDecision?.promise ?? null,
     replyMs: reply?.replyMs ?? null,
     /** With cached ones. */
-    inputTokens: usage && inputOf(usage),
+    inputTokens: usage && findInput(usage),
     outputTokens: usage?.output ?? null,
     cacheReadTokens: usage?.cacheRead ?? null,
     cacheWriteTokens: usage?.cacheWrite ?? null,
     /** Part of the output. */
     reasoningTokens: usage?.reasoning ?? null,
     /** Whether the tokens and costs are an estimate, as the service reported none or they contradict each other. */
-    isEstimate: (billed?.isEstimate ?? false) || lostUsd !== 0 || lostEvaluationsUsd > 0,
+    isEstimate: (billedTokens?.isEstimate ?? false) || lostUsd !== 0 || lostEvaluationsUsd > 0,
     // Prices in US dollars, null if unknown, with those of lost attempts; the frontier tier's is for the same usage.
     replyCostUsd: replyUsd === null || lostUsd === null ? null : replyUsd + lostUsd,
     frontierCostUsd: costElsewhere(usage, decision?.prices.frontier ?? null),

@@ -23,15 +23,19 @@ export async function askModel(
   const { upstream } = target;
   // The gateway's events are the parts of a language model's stream.
   const isTaken = (response: StreamedResponse) => upstream.type === "gateway" || isJson(response);
-  const { taken, stream } = await callModel(target, { options, attempt }, isTaken);
+  const { takenResponse: streamedResponse, stream } = await callModel(
+    target,
+    { options, attempt },
+    isTaken,
+  );
   try {
-    if (taken === undefined) {
+    if (streamedResponse === undefined) {
       for await (const part of stream) {
         pieces.add(part);
         await attempt.pass(pieces);
       }
-    } else if (isJson(taken)) {
-      const text = await readText(taken);
+    } else if (isJson(streamedResponse)) {
+      const text = await readText(streamedResponse);
       if (isStreamText(text) === true) {
         const own = { ...target, upstream: answering(upstream, text, "event-stream") };
         await askModel(own, options, { attempt, pieces });
@@ -46,7 +50,7 @@ export async function askModel(
         const reader = await upstream.languageModel(target.model, attempt.signal, whole);
         pieces.addWhole(await reader.doGenerate({ ...options, abortSignal: attempt.signal }));
       }
-    } else await readEvents(taken, { attempt, pieces });
+    } else await readEvents(streamedResponse, { attempt, pieces });
   } finally {
     await attempt.send(pieces.take()); // of a whole reply, or in front of a failure in one chunk
   }

@@ -55,7 +55,7 @@ export class Attempt {
   /** Removes the timer and the listener, and ends what is still open: later parts are not sent. */
   end(): void {
     this.#isOver = true;
-    this.#controller.abort(ended);
+    this.#controller.abort(endedError);
     this.#cancel();
     this.#options.signal.removeEventListener("abort", this.#onAbort);
   }
@@ -86,7 +86,7 @@ export class Attempt {
   }
 }
 
-const ended = new DOMException("The attempt is over.", "AbortError");
+const endedError = new DOMException("The attempt is over.", "AbortError");
 let lastTurn: Promise<unknown> = Promise.resolve();
 
 /** Lets one large chunk or new call pass per round of the event loop: 500 calls at once would block it for 0.7 s. */

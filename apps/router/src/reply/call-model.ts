@@ -25,22 +25,24 @@ export async function callModel(
   isTaken: (response: StreamedResponse) => boolean,
 ) {
   const { type } = upstream;
-  const taken = Promise.withResolvers<{ taken: StreamedResponse; stream?: undefined }>();
+  const takenSignal = Promise.withResolvers<{
+    takenResponse: StreamedResponse;
+    stream?: undefined;
+  }>();
   const languageModel = await upstream.languageModel(model, signal, async (url, request) => {
     const { headers, body } = change(request);
-    const limited = limitOutput(body, { type, model, most: options.maxOutputTokens });
-    const response = await upstream.send(url, { headers, body: limited }, signal);
+    const limitedText = limitOutput(body, { type, model, most: options.maxOutputTokens });
+    const response = await upstream.send(url, { headers, body: limitedText }, signal);
     const isOk = response.status >= 200 && response.status < 300;
     if (isOk && isTaken(response)) {
-      taken.resolve({ taken: response });
+      takenSignal.resolve({ takenResponse: response });
       return Promise.withResolvers<never>().promise;
     }
     return toResponse(response, isOk ? plainEvents(response, type) : await readError(response));
   });
-  const streamed: Promise<{ stream: ReadableStream<object>; taken?: undefined }> = Promise.resolve(
-    languageModel.doStream({ ...options, abortSignal: signal }),
-  );
-  return Promise.race([streamed, taken.promise]);
+  const streamedPromise: Promise<{ stream: ReadableStream<object>; takenResponse?: undefined }> =
+    Promise.resolve(languageModel.doStream({ ...options, abortSignal: signal }));
+  return Promise.race([streamedPromise, takenSignal.promise]);
 }
 
 /** Returns the body of an error; one that is cut or cannot be decoded is empty, so that its status is seen. */

@@ -20,21 +20,23 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 function markChat(json: string): string {
   if (json.includes('"cache_control"')) return json;
-  const { messages: given, tools } = Object(parseJson(json)) as Fields;
-  const messages = Array.isArray(given) ? (given as unknown[]).filter(isRecord) : [];
+  const { messages: givenValue, tools } = Object(parseJson(json)) as Fields;
+  const messages = Array.isArray(givenValue) ? (givenValue as unknown[]).filter(isRecord) : [];
   const isOnce = tools === undefined && messages.every(({ role }) => role !== "assistant");
   if (isOnce || messages.length === 0) return json;
   const ends = [...messages.keys()].filter((at) => {
-    const [role, next] = [kindOf(messages[at]), kindOf(messages[at + 1])];
+    const [role, next] = [findKind(messages[at]), findKind(messages[at + 1])];
     return role === "step" && next !== "step";
   });
-  const begin = messages.findIndex((message) => kindOf(message) !== "system");
-  const marked = new Set([begin - 1, ...ends.slice(-2)]);
-  const changed = messages.map((message, at) => (marked.has(at) ? withMark(message) : message));
-  return replaceValues(json, { messages: changed });
+  const begin = messages.findIndex((message) => findKind(message) !== "system");
+  const markedNames = new Set([begin - 1, ...ends.slice(-2)]);
+  const changedRecords = messages.map((message, at) =>
+    markedNames.has(at) ? withMark(message) : message,
+  );
+  return replaceValues(json, { messages: changedRecords });
 }
 
-function kindOf(message: Fields | undefined): "system" | "step" | null {
+function findKind(message: Fields | undefined): "system" | "step" | null {
   const role = message?.["role"];
   if (role === "system" || role === "developer") return "system";
   return role === "user" || role === "tool" ? "step" : null;

@@ -12,13 +12,13 @@ const LOW = order.indexOf("low");
  * not known or all higher, which would cost more, and for none: services turn reasoning off in other ways.
  */
 export function nearestEffort<TEffort extends string>(
-  wanted: TEffort,
+  wantedEffort: TEffort,
   { efforts = [] }: Capabilities = {},
 ): TEffort {
-  const at = order.indexOf(wanted);
+  const at = order.indexOf(wantedEffort);
   const ranks = efforts.map((each) => order.indexOf(each));
   const nearest = Math.max(-1, ...ranks.filter((rank) => rank <= Math.max(at, LOW)));
-  return at === -1 || nearest === -1 ? wanted : (order[nearest] as TEffort);
+  return at === -1 || nearest === -1 ? wantedEffort : (order[nearest] as TEffort);
 }
 
 /** The fields that hold an effort in OpenAI's APIs and in Anthropic's. */
@@ -26,7 +26,7 @@ const effortFields: ReadonlySet<string> = new Set(["reasoning", "output_config"]
 
 /** Returns the fields of a body with efforts that a model does not have, with the nearest ones of the model. */
 export function fitEfforts(body: PassedRequest["body"], capabilities?: Capabilities) {
-  const fitted = Object.entries(body).flatMap(([name, value]): [string, unknown][] => {
+  const fittedEntries = Object.entries(body).flatMap(([name, value]): [string, unknown][] => {
     if (name === "reasoning_effort" && typeof value === "string") {
       const nearest = nearestEffort(value, capabilities);
       return nearest === value ? [] : [[name, nearest]];
@@ -36,5 +36,5 @@ export function fitEfforts(body: PassedRequest["body"], capabilities?: Capabilit
     const nearest = typeof effort === "string" ? nearestEffort(effort, capabilities) : effort;
     return nearest === effort ? [] : [[name, { ...value, effort: nearest }]];
   });
-  return Object.fromEntries(fitted);
+  return Object.fromEntries(fittedEntries);
 }

@@ -149,10 +149,12 @@ test.each([
   ["UND_ERR_CONNECT_TIMEOUT", false],
   ["ERR_TLS_CERT_ALTNAME_INVALID", false],
   ["CERT_HAS_EXPIRED", false],
-])("a call that ends with %s may be billed: %s", async (code, maybeBilled) => {
+])("a call that ends with %s may be billedTokens: %s", async (code, maybeBilled) => {
   const cause = Object.assign(new Error("lost"), { code });
   const fails: Fetch = () => Promise.reject(new TypeError("fetch failed", { cause }));
-  const { billed } = await callFor([gatewayTarget(fails)], { plan: { maxRetries: 0 } }).reply;
+  const { billedTokens: billed } = await callFor([gatewayTarget(fails)], {
+    plan: { maxRetries: 0 },
+  }).reply;
   expect(billed !== null).toBe(maybeBilled);
 });
 

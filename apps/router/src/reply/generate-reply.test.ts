@@ -77,9 +77,9 @@ test.each(failures)("gives the reason after %s", async (_situation, fetch, reply
 });
 
 test("a rejected call costs nothing, a broken one is estimated", async () => {
-  expect((await callFor([gatewayTarget(overloaded)]).reply).billed).toBeNull();
+  expect((await callFor([gatewayTarget(overloaded)]).reply).billedTokens).toBeNull();
   const cut = callFor([gatewayTarget(async () => replyStream(["four"], { isCut: true }))]);
-  expect((await cut.reply).billed).toEqual({
+  expect((await cut.reply).billedTokens).toEqual({
     usage: { ...noUsage, input: 5, output: 1 },
     isEstimate: true,
   });
@@ -122,7 +122,7 @@ test("a streamed reply has its text, its tokens and the time in whole millisecon
     failure: null,
     httpError: null,
     end: { finishReason: "stop", usage: counts },
-    billed: { usage: counts, isEstimate: false },
+    billedTokens: { usage: counts, isEstimate: false },
   });
   expect(blocksOf(pieces)).toEqual(["Hello!"]);
 });
@@ -220,7 +220,8 @@ test("a reply that its listener ends costs its words, also if its service report
     if (words > 500) throw new ReplyLimitError();
   };
   const fetch = async () => replyStream(Array.from({ length: 10 }, () => "word ".repeat(200)));
-  const { end, billed } = await callFor([gatewayTarget(fetch)], { meter, listener }).reply;
+  const { end, billedTokens: billed } = await callFor([gatewayTarget(fetch)], { meter, listener })
+    .reply;
   expect(end?.finishReason).toBe("length");
   expect(billed?.usage.output).toBeGreaterThan(500);
   expect(billed?.isEstimate).toBe(true);

@@ -17,7 +17,7 @@ import { type ReplyEnd, ReplyLimitError, type ReplyListener } from "./reply-piec
 import { ReplyPieces } from "./reply-pieces.ts";
 import type { ReplyPlan, Target } from "./upstream.ts";
 import { billedTokens } from "./billed-tokens.ts";
-import { type BilledTokens, noUsage, searchesOf, type TokenMeter } from "./usage.ts";
+import { type BilledTokens, noUsage, listSearches, type TokenMeter } from "./usage.ts";
 
 /** The plan of a reply, its listener and its limits. */
 export interface ReplyOptions {
@@ -32,7 +32,9 @@ export interface ReplyOptions {
   readonly passed: Parameters<typeof passRequest>[1] | null;
   readonly signatures?: ReturnType<typeof createSignatureMemory>;
   /** Adapts a conversation to the type of its service, after the signatures. */
-  readonly toService?: ((given: Conversation, type: UpstreamType) => Conversation) | undefined;
+  readonly toService?:
+    | ((givenConversation: Conversation, type: UpstreamType) => Conversation)
+    | undefined;
   /** Whether conversations without marks get some for the caches of Anthropic's models. @default false */
   readonly marksCaches?: boolean;
   readonly onWarnings?: ConstructorParameters<typeof ReplyPieces>[0]["onWarnings"];
@@ -49,7 +51,7 @@ export interface ReplyOptions {
     failure: Pick<ReplyFailure, "cause" | "maybeBilled">,
   ) => Promise<boolean>;
   /** Called at the end of each call of a model; null is a reply. */
-  readonly onEnd?: (target: Target, failed: ReplyFailure | null) => void;
+  readonly onEnd?: (target: Target, failedReplyFailure: ReplyFailure | null) => void;
   /** @default the machine's own clock */
   readonly clock?: Clock;
   /** Returns a number from 0 to 1. @default Math.random */
@@ -67,7 +69,7 @@ export interface GeneratedReply extends Pick<ReplyFailure, "failure" | "httpErro
   /** Null if the call failed. */
   readonly end: ReplyEnd | null;
   /** Null if the service rejected the call or was not reached, which costs nothing. */
-  readonly billed: BilledTokens | null;
+  readonly billedTokens: BilledTokens | null;
 }
 
 /** Generates a reply to a conversation; a failure is data. @throws the signal's reason */
@@ -79,16 +81,19 @@ export async function generateReply(
   const startedAtMs = clock.now();
   const endsAtMs = startedAtMs + (plan.timeoutMs || Infinity);
   const outcome = await askInTurn({ ...options, clock, random, conversation, endsAtMs });
-  const { end, failed, isCut = false } = outcome;
-  const { replyError = null, failure = null, httpError = null } = failed ?? {};
-  const billed = billedTokens(meter, conversation, { isWhole: end !== null && !isCut });
+  const { end, replyFailure: failedReply, isCut = false } = outcome;
+  const { replyError = null, failure = null, httpError = null } = failedReply ?? {};
+  const currentBilledTokens = billedTokens(meter, conversation, {
+    isWhole: end !== null && !isCut,
+  });
   return {
     replyMs: Math.round(clock.now() - startedAtMs),
     replyError,
     failure,
     httpError,
     end,
-    billed: failed?.maybeBilled === false && meter.reported === null ? null : billed,
+    billedTokens:
+      failedReply?.maybeBilled === false && meter.reported === null ? null : currentBilledTokens,
   };
 }
 
@@ -103,7 +108,7 @@ interface Call extends ReplyOptions {
 /** One of the two is null. */
 interface Outcome {
   readonly end: ReplyEnd | null;
-  readonly failed: ReplyFailure | null;
+  readonly replyFailure: ReplyFailure | null;
   /** Whether its listener ended the reply, so that a report came before its last words. */
   readonly isCut?: boolean;
 }
@@ -113,31 +118,35 @@ async function askInTurn(call: Call): Promise<Outcome> {
   let [target, ...later] = call.plan.targets;
   for (let retries = 0; ;) {
     const outcome = await ask(target, call);
-    const { failed } = outcome;
-    call.onEnd?.(target, failed);
-    if (failed === null) return outcome;
+    const { replyFailure: failedReply } = outcome;
+    call.onEnd?.(target, failedReply);
+    if (failedReply === null) return outcome;
     if (later.length > 0) {
       const from = target;
-      const at = later.findIndex((each) => isForNext(failed, from, each));
+      const at = later.findIndex((each) => isForNext(failedReply, from, each));
       const next = later[at];
       if (next === undefined) return outcome;
-      if ((await call.onNext?.(next, failed)) === false) return outcome;
+      if ((await call.onNext?.(next, failedReply)) === false) return outcome;
       [target, later] = [next, later.slice(at + 1)];
       continue;
     }
-    const delayMs = retryDelayMs(failed, retries, call);
+    const delayMs = retryDelayMs(failedReply, retries, call);
     if (delayMs === null) return outcome;
     await pause(delayMs, call);
     call.signal.throwIfAborted();
-    if ((await call.onNext?.(target, { ...failed, cause: null })) === false) return outcome;
+    if ((await call.onNext?.(target, { ...failedReply, cause: null })) === false) return outcome;
     retries += 1;
   }
 }
 
 /** A service refuses its key for all its models, and a shorter window cannot hold more. */
-function isForNext({ cause, httpError }: ReplyFailure, failed: Target, next: Target): boolean {
-  if (httpError?.status === 401 && next.upstream.name === failed.upstream.name) return false;
-  const [window = 0, nextWindow = Infinity] = [failed, next].map(
+function isForNext(
+  { cause, httpError }: ReplyFailure,
+  failedTarget: Target,
+  next: Target,
+): boolean {
+  if (httpError?.status === 401 && next.upstream.name === failedTarget.upstream.name) return false;
+  const [window = 0, nextWindow = Infinity] = [failedTarget, next].map(
     ({ capabilities }) => capabilities?.contextWindow,
   );
   return cause !== null && (httpError?.code !== TOO_LONG || nextWindow > window);
@@ -154,8 +163,8 @@ function retryDelayMs(
 ): number | null {
   if (!isTemporary || retries >= plan.maxRetries) return null;
   const ownMs = Math.min(FIRST_DELAY_MS * 2 ** retries, LONGEST_DELAY_MS) * (0.5 + random() / 2);
-  const asked = httpError?.retryAfter ?? null;
-  const delayMs = asked === null ? ownMs : retryAfterMs(asked, clock.epochNow());
+  const askedName = httpError?.retryAfter ?? null;
+  const delayMs = askedName === null ? ownMs : retryAfterMs(askedName, clock.epochNow());
   const isShort = delayMs <= LONGEST_DELAY_MS && delayMs < endsAtMs - clock.now();
   return isShort ? Math.max(0, delayMs) : null;
 }
@@ -166,39 +175,40 @@ async function ask(target: Target, call: Call): Promise<Outcome> {
   const attempt = new Attempt({ ...call, idleTimeoutMs: plan.idleTimeoutMs });
   meter.isSent = !signal.aborted;
   try {
-    return { end: await receive(target, call, attempt), failed: null };
+    return { end: await receive(target, call, attempt), replyFailure: null };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ReplyLimitError) {
       const { usage } = billedTokens(meter, conversation);
-      return { end: { finishReason: "length", usage }, failed: null, isCut: true };
+      return { end: { finishReason: "length", usage }, replyFailure: null, isCut: true };
     }
     const service = target.upstream;
-    const failed = toReplyFailure(error, redact, { service, limit: attempt.limit });
+    const failedReply = toReplyFailure(error, redact, { service, limit: attempt.limit });
     const isFinal = attempt.hasBegun;
-    meter.isSent = failed.maybeBilled || isFinal;
-    const final = { ...failed, cause: null, isTemporary: false, maybeBilled: true };
-    return { end: null, failed: isFinal ? final : failed };
+    meter.isSent = failedReply.maybeBilled || isFinal;
+    const final = { ...failedReply, cause: null, isTemporary: false, maybeBilled: true };
+    return { end: null, replyFailure: isFinal ? final : failedReply };
   } finally {
     attempt.end();
   }
 }
 
 /** Receives a reply in the client's API or as pieces. */
-async function receive(given: Target, call: Call, attempt: Attempt): Promise<ReplyEnd> {
-  const target = call.marksCaches === true ? withChatMarks(given) : given;
-  const { passed, meter, signatures, headers = {} } = call;
-  meter.asked = searchesOf(target.model);
-  let asked = target;
-  if (passed !== null && takesBody(target.upstream, passed)) {
-    const upstream = await passRequest(target, passed, { ...call, attempt, headers });
+async function receive(givenTarget: Target, call: Call, attempt: Attempt): Promise<ReplyEnd> {
+  const target = call.marksCaches === true ? withChatMarks(givenTarget) : givenTarget;
+  const { passed: passedRequest, meter, signatures, headers = {} } = call;
+  meter.askedUsage = listSearches(target.model);
+  let askedTarget = target;
+  if (passedRequest !== null && takesBody(target.upstream, passedRequest)) {
+    const upstream = await passRequest(target, passedRequest, { ...call, attempt, headers });
     if (upstream === null) return { finishReason: "other", usage: meter.reported ?? noUsage };
-    asked = { ...target, upstream };
-  } else if (passed?.unsupported) throw refusalBy([target.upstream.name], passed.unsupported);
-  const { model, upstream } = asked;
+    askedTarget = { ...target, upstream };
+  } else if (passedRequest?.unsupported)
+    throw refusalBy([target.upstream.name], passedRequest.unsupported);
+  const { model, upstream } = askedTarget;
   const pieces = new ReplyPieces({ ...call, onSigned: (part) => signatures?.keep(part, model) });
-  const signed = signatures?.restore(call.conversation, model) ?? call.conversation;
-  const conversation = call.toService?.(signed, upstream.type) ?? signed;
+  const signedConversation = signatures?.restore(call.conversation, model) ?? call.conversation;
+  const conversation = call.toService?.(signedConversation, upstream.type) ?? signedConversation;
   const hasCache = upstreamTypes[upstream.type].marksOf(model) === "conversation";
   const isMarked = call.marksCaches === true && hasCache;
   const options = toCallOptions(
@@ -210,8 +220,8 @@ async function receive(given: Target, call: Call, attempt: Attempt): Promise<Rep
   const most = target.capabilities?.maxOutputTokens ?? Infinity;
   if ((options.maxOutputTokens ?? 0) > most) options.maxOutputTokens = most;
   const { reasoning } = options;
-  const fitted = reasoning && { reasoning: nearestEffort(reasoning, target.capabilities) };
-  const full = { ...options, ...fitted, ...raw, headers };
-  await askModel(asked, full, { attempt, pieces });
+  const fittedFields = reasoning && { reasoning: nearestEffort(reasoning, target.capabilities) };
+  const full = { ...options, ...fittedFields, ...raw, headers };
+  await askModel(askedTarget, full, { attempt, pieces });
   return pieces.end();
 }

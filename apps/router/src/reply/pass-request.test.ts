@@ -120,7 +120,7 @@ test.each(counted)("the usage in %s is read", async (_situation, given, counts) 
   const chunks = [end, ...given];
   const { reply, bytes } = callFor([chatWith(streamOf(...chunks))], { passed });
   const usage = { ...noUsage, ...counts };
-  expect(await reply).toMatchObject({ end: { usage }, billed: { usage, isEstimate: false } });
+  expect(await reply).toMatchObject({ end: { usage }, billedTokens: { usage, isEstimate: false } });
   expect(bytes.join("")).toBe(chunks.join(""));
 });
 
@@ -130,7 +130,7 @@ test("the usage in a body of JSON is read, and a secret replaced", async () => {
   const { reply, bytes } = callFor([chatWith(async () => new Response(body, { headers }))], {
     passed: { ...passed, ...bodyOf("{}") },
   });
-  expect((await reply).billed?.usage).toEqual({ ...noUsage, input: 5, output: 7 });
+  expect((await reply).billedTokens?.usage).toEqual({ ...noUsage, input: 5, output: 7 });
   expect(bytes).toEqual([body.replace(plantedKey, "[secret]")]);
 });
 
@@ -150,7 +150,7 @@ test.each([
   const request = streamed({ stream_options: given });
   const { reply, bytes } = callFor([target], { passed: request });
   const usage = { input: 5, output: 7 };
-  expect((await reply).billed).toMatchObject({ usage, isEstimate: false });
+  expect((await reply).billedTokens).toMatchObject({ usage, isEstimate: false });
   expect(bytes.join("")).toBe(`${end}${text}data: [DONE]\n\n`);
   expect(sent).toEqual([`{"stream":true,"stream_options":${asked}}`]);
 });
@@ -160,7 +160,7 @@ test("an event with usage beside text is passed on to a client that asks for non
   const last = 'data: {"choices":[{"delta":{}}],"usage":{"completion_tokens":7}}\n\n';
   const target = chatWith(streamOf(end + alone + last));
   const { reply, bytes } = callFor([target], { passed: streamed({}) });
-  expect((await reply).billed?.usage).toMatchObject({ input: 5, output: 7 });
+  expect((await reply).billedTokens?.usage).toMatchObject({ input: 5, output: 7 });
   expect(bytes).toEqual([end + last]);
 });
 
@@ -168,7 +168,7 @@ test("an event with usage is passed on to a client that asks for it", async () =
   const event = 'data: {"choices":[],"usage":{"prompt_tokens":5}}\n\n';
   const request = streamed({ stream_options: { include_usage: true } });
   const { reply, bytes } = callFor([chatWith(streamOf(end + event))], { passed: request });
-  expect((await reply).billed?.usage.input).toBe(5);
+  expect((await reply).billedTokens?.usage.input).toBe(5);
   expect(bytes).toEqual([end + event]);
 });
 
@@ -176,7 +176,7 @@ test("without usage, each event counts as a token", async () => {
   const { reply } = callFor([chatWith(streamOf(`data: {}\n\n${end}`, "data: {}\n\n"))], {
     passed,
   });
-  expect((await reply).billed).toEqual({
+  expect((await reply).billedTokens).toEqual({
     usage: { ...noUsage, input: 5, output: 3 },
     isEstimate: true,
   });
@@ -185,7 +185,7 @@ test("without usage, each event counts as a token", async () => {
 test("without usage, a body of JSON is estimated by its text", async () => {
   const fetch = async () => Response.json({ choices: [{}], text: "a".repeat(387) });
   const { reply } = callFor([chatWith(fetch)], { passed: { ...passed, ...bodyOf("{}") } });
-  const { billed } = await reply;
+  const { billedTokens: billed } = await reply;
   expect(billed).toMatchObject({ isEstimate: true, usage: { output: 107 } });
 });
 
@@ -203,7 +203,7 @@ test("an error of the upstream is a failure, and none of it is passed on", async
   expect(await reply).toMatchObject({
     replyError: "Too long.",
     httpError: { status: 400, code: "context_length_exceeded" },
-    billed: null,
+    billedTokens: null,
   });
   expect(bytes).toEqual([]);
 });
@@ -249,7 +249,7 @@ test("a request that only its own API can hold is refused elsewhere", async () =
     replyError: "n: use 1",
     httpError: { status: 400 },
     end: null,
-    billed: null,
+    billedTokens: null,
   });
   const { reply } = callFor([chatWith(streamOf(end))], { passed: request });
   expect((await reply).replyError).toBeNull();

@@ -12,7 +12,7 @@ import { readBody } from "./read-body.ts";
 import type { Redact } from "./redactor.ts";
 import { replaceValues } from "./replace-values.ts";
 import { answering, type ProviderRequest, type Target, type Upstream } from "./upstream.ts";
-import { searchesOf, type TokenMeter } from "./usage.ts";
+import { listSearches, type TokenMeter } from "./usage.ts";
 import { addUsage } from "./usage-forms.ts";
 
 interface Passing {
@@ -34,7 +34,7 @@ export async function passRequest(
   const options = Object(body["stream_options"]) as PassedRequest["body"];
   const isStreamed = body["stream"] === true;
   const isHidden = isStreamed && !asksForUsage(upstreamType, body);
-  const counted = isHidden && { stream_options: { ...options, include_usage: true } };
+  const countedFields = isHidden && { stream_options: { ...options, include_usage: true } };
   const change = (request: ProviderRequest): ProviderRequest => {
     const own = Array.from(passedHeaders, (name) => [name, header?.(name)]).filter(
       ([, value]) => value,
@@ -43,28 +43,33 @@ export async function passRequest(
     const open = isOpen ? json : json.replace("{", '{"stream_options":{},');
     // Not kept while the reply flows.
     const cut = cutLimits(body, target.capabilities?.maxOutputTokens);
-    const fitted = fitEfforts(body, target.capabilities);
-    const text = replaceValues(open, { model: target.model, ...counted, ...cut, ...fitted });
+    const fittedFields = fitEfforts(body, target.capabilities);
+    const text = replaceValues(open, {
+      model: target.model,
+      ...countedFields,
+      ...cut,
+      ...fittedFields,
+    });
     return { headers: { ...request.headers, ...Object.fromEntries(own) }, body: text };
   };
-  meter.asked = searchesOf(target.model, body);
+  meter.askedUsage = listSearches(target.model, body);
   const call = { options: { prompt: [], headers }, attempt, change };
-  const { taken } = await callModel(target, call, () => true);
-  if (taken === undefined) throw new BrokenReplyError(noReply); // each success is taken
-  const passed = new PassedEvents({ type: upstreamType, isHidden, meter });
+  const { takenResponse: streamedResponse } = await callModel(target, call, () => true);
+  if (streamedResponse === undefined) throw new BrokenReplyError(noReply); // each success is taken
+  const passedEvents = new PassedEvents({ type: upstreamType, isHidden, meter });
   const pieces = redact.inPieces();
   const pass = (text: string | null) => {
-    const shown = pieces.add(passed.add(text)) + (text === null ? pieces.end() : "");
-    if (shown === "") attempt.hear();
-    const sending = attempt.send(shown);
-    if (sending !== undefined) return sending.then(() => passed.throwIfFailed());
-    return passed.throwIfFailed();
+    const shownText = pieces.add(passedEvents.add(text)) + (text === null ? pieces.end() : "");
+    if (shownText === "") attempt.hear();
+    const sending = attempt.send(shownText);
+    if (sending !== undefined) return sending.then(() => passedEvents.throwIfFailed());
+    return passedEvents.throwIfFailed();
   };
   // A body is a stream or not by its text: labels are wrong. A client without a stream waits for all of it.
   let [whole, isStream] = ["", false as boolean | null];
   if (isStreamed) isStream = null;
   try {
-    await readBody(taken, (text) => {
+    await readBody(streamedResponse, (text) => {
       if (isStream === true) return pass(text);
       whole += text;
       if (whole.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
@@ -72,8 +77,8 @@ export async function passRequest(
       return isStream === true ? pass(whole) : attempt.hear();
     });
   } catch (error) {
-    if (!passed.isEnded || !(error instanceof BrokenReplyError)) throw error;
-    passed.throwIfFailed();
+    if (!passedEvents.isEnded || !(error instanceof BrokenReplyError)) throw error;
+    passedEvents.throwIfFailed();
     await attempt.send(pieces.end());
     return null;
   }

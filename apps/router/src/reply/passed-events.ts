@@ -87,8 +87,8 @@ export class PassedEvents {
   readonly #parser = eventParser((event) => this.#read(event));
   /** The whole events of this text. */
   #events: EventSourceMessage[] = [];
-  #shown = "";
-  #held = "";
+  #shownText = "";
+  #heldText = "";
   #last = "  ";
   #waiting = "";
   #hasWord = false;
@@ -108,22 +108,22 @@ export class PassedEvents {
   add(text: string | null): string {
     this.throwIfFailed();
     this.#events = [];
-    this.#shown = "";
+    this.#shownText = "";
     this.#parser.feed(text ?? "\n\n"); // the last event may lack its blank line
     if (text === null && !this.isEnded) this.#failure ??= new BrokenReplyError(brokenOff);
-    const shown = this.#toShown(text);
+    const shownText = this.#toShown(text);
     if (!this.#hasWord) {
       this.throwIfFailed();
-      this.#waiting += shown;
+      this.#waiting += shownText;
       if (this.#waiting.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
       return "";
     }
     const waiting = this.#waiting;
-    if (waiting === "") return shown;
+    if (waiting === "") return shownText;
     this.#waiting = "";
     // Otherwise the reply has begun in the text that fails.
     this.throwIfFailed();
-    return waiting + shown;
+    return waiting + shownText;
   }
 
   /** @throws BrokenReplyError after a failure */
@@ -148,20 +148,20 @@ export class PassedEvents {
     this.#hasWord ||= this.isEnded || this.#form.word.test(data);
     const isAlone = hasUsage && !/"choices":\s*\[\s*\{/.test(data);
     if (!isHidden) this.#events.push(event);
-    else if (!isAlone) this.#shown += `data: ${data}\n\n`;
+    else if (!isAlone) this.#shownText += `data: ${data}\n\n`;
   }
 
   #toShown(text: string | null): string {
-    if (this.#options.isHidden) return this.#shown;
+    if (this.#options.isHidden) return this.#shownText;
     if (this.#failure !== null) return this.#events.map(toText).join("");
-    if (text === null) return this.#held;
-    const seen = this.#last + text;
-    const end = Math.max(...blankLines.map((each) => seen.lastIndexOf(each) + each.length - 2));
-    const shown = end === 0 ? "" : this.#held + text.slice(0, end);
-    this.#held = (end === 0 ? this.#held : "") + text.slice(end);
-    if (this.#held.length > MAX_REPLY_BYTES) this.#failure = new BrokenReplyError(tooLarge);
-    this.#last = seen.slice(-2);
-    return shown;
+    if (text === null) return this.#heldText;
+    const seenText = this.#last + text;
+    const end = Math.max(...blankLines.map((each) => seenText.lastIndexOf(each) + each.length - 2));
+    const shownText = end === 0 ? "" : this.#heldText + text.slice(0, end);
+    this.#heldText = (end === 0 ? this.#heldText : "") + text.slice(end);
+    if (this.#heldText.length > MAX_REPLY_BYTES) this.#failure = new BrokenReplyError(tooLarge);
+    this.#last = seenText.slice(-2);
+    return shownText;
   }
 }
 

@@ -20,9 +20,12 @@ export interface PassedRequest {
 /** Whether an upstream takes a request's body unchanged. */
 export function takesBody(
   upstream: Upstream,
-  passed: Pick<PassedRequest, "upstreamType" | "isLocal">,
+  passedRequest: Pick<PassedRequest, "upstreamType" | "isLocal">,
 ): boolean {
-  return upstream.type === passed.upstreamType && (upstream.isLocal || passed.isLocal !== true);
+  return (
+    upstream.type === passedRequest.upstreamType &&
+    (upstream.isLocal || passedRequest.isLocal !== true)
+  );
 }
 
 /** Returns the error of a request that no service takes, with the names of the services. */

@@ -71,7 +71,7 @@ test.each([
       asStream,
       new Response(`data: ${JSON.stringify(event)}\n\n${end}`),
     );
-    expect(reply.billed).toMatchObject({ isEstimate: true, usage: { output: output + 1 } });
+    expect(reply.billedTokens).toMatchObject({ isEstimate: true, usage: { output: output + 1 } });
   },
 );
 
@@ -83,7 +83,7 @@ test.each<[string, object]>([
   const usage = { prompt_tokens: 9, completion_tokens: 1 };
   const { reply } = await passOn(json, Response.json({ choices: [{}], usage }));
   const expected = { ...noUsage, input: 9, output: 1, ...more };
-  expect(reply.billed).toEqual({ usage: expected, isEstimate: false });
+  expect(reply.billedTokens).toEqual({ usage: expected, isEstimate: false });
 });
 
 test.each([
@@ -96,7 +96,7 @@ test.each([
     new Response(end + last, { headers: { "content-type": "text/event-stream" } });
   const service = { type: "openai-chat", name: "a", baseUrl: "http://a.invalid/v1" } as const;
   const target = targetAt(connectUpstream({ ...service, apiKey: null, fetch }), model);
-  const { billed } = await callFor([target]).reply;
+  const { billedTokens: billed } = await callFor([target]).reply;
   const { searches, isOwnSearch } = billed?.usage ?? {};
   expect({ searches, isOwnSearch }).toEqual({
     searches: undefined,
@@ -112,7 +112,7 @@ test("an event of 15 MB passes, and its text counts", async () => {
   ] as const) {
     const { reply } = await passOn(asStream, new Response(`${end}data: {"delta":"${text}"}\n\n`));
     expect(reply.replyError).toBeNull();
-    expect(reply.billed?.usage.output).toBeGreaterThanOrEqual(output);
+    expect(reply.billedTokens?.usage.output).toBeGreaterThanOrEqual(output);
   }
 });
 
@@ -143,7 +143,7 @@ test("a whole reply to a client that streams becomes pieces", async () => {
   const passed = await passOn('{"stream":true}', Response.json({ choices, usage }));
   expect(passed.reply).toMatchObject({
     end: { finishReason: "stop" },
-    billed: { usage: { input: 5, output: 7 }, isEstimate: false },
+    billedTokens: { usage: { input: 5, output: 7 }, isEstimate: false },
   });
   expect(blocksOf(passed.pieces)).toEqual(["Well", "Hello"]);
   expect(passed.bytes).toEqual([]);
@@ -163,5 +163,5 @@ test("tokens that a service reports before its error are paid for", async () => 
   const text = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
   const { reply } = await passOn(asStream, new Response(text));
   expect(reply.httpError?.status).toBe(529);
-  expect(reply.billed?.usage).toMatchObject({ input: 50 });
+  expect(reply.billedTokens?.usage).toMatchObject({ input: 50 });
 });

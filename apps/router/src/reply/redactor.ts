@@ -9,38 +9,39 @@ const MARK = "[secret]";
 
 /** Creates a function that replaces the given secrets of at least 8 characters. */
 export function redactor(values: readonly string[]) {
-  let known = compile(values);
-  const redact = (text: string) => text.replace(known.pattern, MARK);
+  let knownEntry = compile(values);
+  const redact = (text: string) => text.replace(knownEntry.pattern, MARK);
   return Object.assign(redact, {
     /** Adds secrets, for texts from now on. */
-    learn: (more: readonly string[]) => void (known = compile([...known.secrets, ...more])),
+    learn: (more: readonly string[]) =>
+      void (knownEntry = compile([...knownEntry.secrets, ...more])),
     /**
      * Also replaces 8 or more characters of a key in a row, for errors: services print half of a wrong
      * key. A reply keeps them: its prose may share a word with a key.
      */
-    strictly: (text: string) => withoutRuns(redact(text), known.runs),
+    strictly: (text: string) => withoutRuns(redact(text), knownEntry.runs),
     /** Redacts one text in pieces; a possible start of a secret is held back until the next piece. */
     inPieces() {
-      const { secrets, pattern } = known;
-      let held = "";
+      const { secrets, pattern } = knownEntry;
+      let heldText = "";
       return {
         /** Returns the text that is clear after this piece. */
         add(piece: string): string {
-          const text = held + piece;
+          const text = heldText + piece;
           let [clear, from] = ["", 0];
           for (;;) {
-            const begun = beginOfSecret(text, from, secrets);
+            const startTime = beginOfSecret(text, from, secrets);
             pattern.lastIndex = from;
-            const found = pattern.exec(text);
-            if (found === null || begun <= found.index) {
-              held = text.slice(begun);
-              return clear + text.slice(from, begun);
+            const foundMatch = pattern.exec(text);
+            if (foundMatch === null || startTime <= foundMatch.index) {
+              heldText = text.slice(startTime);
+              return clear + text.slice(from, startTime);
             }
-            clear += text.slice(from, found.index) + MARK;
+            clear += text.slice(from, foundMatch.index) + MARK;
             from = pattern.lastIndex;
           }
         },
-        end: () => redact(held),
+        end: () => redact(heldText),
       };
     },
   });
@@ -50,14 +51,14 @@ function compile(values: readonly string[]) {
   const secrets = [...new Set(values)]
     .filter(({ length }) => length >= SHORTEST_SECRET)
     .toSorted((a, b) => b.length - a.length); // the longest of several at one place
-  const escaped = secrets.map((secret) => secret.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"));
-  const pattern = new RegExp(escaped.join("|") || "(?!)", "g");
+  const escapedNames = secrets.map((secret) => secret.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"));
+  const pattern = new RegExp(escapedNames.join("|") || "(?!)", "g");
   // Part of an address, such as "localhost", is not secret; its password is a secret itself.
-  return { secrets, pattern, runs: runsOf(secrets.filter((each) => !each.includes("://"))) };
+  return { secrets, pattern, runs: listRuns(secrets.filter((each) => !each.includes("://"))) };
 }
 
 /** Every part of a secret with the shortest secret's length. */
-function runsOf(secrets: readonly string[]): ReadonlySet<string> {
+function listRuns(secrets: readonly string[]): ReadonlySet<string> {
   const runs = new Set<string>();
   for (const secret of secrets) {
     for (let at = 0; at + SHORTEST_SECRET <= secret.length; at += 1) {
@@ -81,13 +82,13 @@ function withoutRuns(text: string, runs: ReadonlySet<string>): string {
 
 /** Returns the start of a secret that is cut off at the end of the text, or the text's length. */
 function beginOfSecret(text: string, from: number, secrets: readonly string[]): number {
-  let begun = text.length;
+  let startTime = text.length;
   for (const secret of secrets) {
     let at = Math.max(from, text.length - secret.length + 1);
-    while ((at = text.indexOf(secret.charAt(0), at)) !== -1 && at < begun) {
-      if (secret.startsWith(text.slice(at))) begun = at;
+    while ((at = text.indexOf(secret.charAt(0), at)) !== -1 && at < startTime) {
+      if (secret.startsWith(text.slice(at))) startTime = at;
       at += 1;
     }
   }
-  return begun;
+  return startTime;
 }

@@ -3,8 +3,8 @@
  * Every field of a name is meant, in any case: servers read the last of two, and Ollama reads "MODEL" too.
  */
 export function replaceValues(json: string, values: Readonly<Record<string, unknown>>): string {
-  const known = new Map(Object.entries(values));
-  let [replaced, from, start, depth, string, field] = ["", 0, 0, 0, "", ""];
+  const knownMap = new Map(Object.entries(values));
+  let [replacedText, from, start, depth, string, field] = ["", 0, 0, 0, "", ""];
   for (let at = 0; at < json.length; at += 1) {
     const character = json[at];
     if (character === '"') {
@@ -15,17 +15,17 @@ export function replaceValues(json: string, values: Readonly<Record<string, unkn
     }
     if (depth === 1 && character === ":") [field, start] = [JSON.parse(string) as string, at + 1];
     const isEnd = depth === 1 && (character === "," || character === "}");
-    const value = isEnd ? known.get(field.toLowerCase()) : undefined;
+    const value = isEnd ? knownMap.get(field.toLowerCase()) : undefined;
     if (value !== undefined) {
-      const given = json.slice(start, at);
-      replaced +=
-        json.slice(from, start) + given.replace(given.trim(), () => JSON.stringify(value));
+      const givenText = json.slice(start, at);
+      replacedText +=
+        json.slice(from, start) + givenText.replace(givenText.trim(), () => JSON.stringify(value));
       from = at;
     }
     if (character === "{" || character === "[") depth += 1;
     if (character === "}" || character === "]") depth -= 1;
   }
-  return replaced + json.slice(from);
+  return replacedText + json.slice(from);
 }
 
 /** The end of a string: a quote behind an even number of backslashes. */

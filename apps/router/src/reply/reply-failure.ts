@@ -17,33 +17,34 @@ export function toReplyFailure(
   { strictly }: Redact,
   { service, limit }: FailedCall,
 ) {
-  const failed = findCause(error, (each) => each instanceof BrokenReplyError) ?? error;
-  const served = limit === null ? (Object(failed) as Partial<APICallError>) : {};
-  const refused = failed instanceof HttpError ? failed.status : 0;
-  const { statusCode = refused, isRetryable = false } = served;
-  const call = findCause(failed, (each) => APICallError.isInstance(each));
+  const failedValue = findCause(error, (each) => each instanceof BrokenReplyError) ?? error;
+  const servedError = limit === null ? (Object(failedValue) as Partial<APICallError>) : {};
+  const refusedParts = failedValue instanceof HttpError ? failedValue.status : 0;
+  const { statusCode = refusedParts, isRetryable = false } = servedError;
+  const call = findCause(failedValue, (each) => APICallError.isInstance(each));
   // For a lost connection, the provider of the gateway makes up a status.
-  const answered = call === null ? statusCode : (call.statusCode ?? 0);
+  const answeredCount = call === null ? statusCode : (call.statusCode ?? 0);
   const clear = (words: string | null) => (words && strictly(words) === words ? words : null);
-  const [code, retryAfter] = [clear(codeOf(call ?? failed)), clear(retryAfterOf(call))];
-  const param = clear(paramOf(call ?? failed));
+  const [code, retryAfter] = [clear(findCode(call ?? failedValue)), clear(findRetryAfter(call))];
+  const param = clear(findParam(call ?? failedValue));
   const isOfRequest = requestStatuses.has(statusCode) || code === TOO_LONG;
   const details = { code, retryAfter, ...(param !== null && { param }) };
   const httpError = statusCode < 400 ? null : { status: statusCode, ...details };
   return {
-    replyError: limit === null ? strictly(describe(failed, service)) : tooSlow[limit],
+    replyError: limit === null ? strictly(describe(failedValue, service)) : tooSlow[limit],
     /** The time limit that ended the call. */
     failure: limit,
     /** The error of the model's service; the code is one like `context_length_exceeded`. */
     httpError: limit === null ? httpError : { status: 504, code: null, retryAfter: null },
     /** How the model failed; null if another model would fail too. */
-    cause: limit === null ? causeOf(statusCode, code, call ?? failed) : limitCauses[limit],
+    cause: limit === null ? toCause(statusCode, code, call ?? failedValue) : limitCauses[limit],
     /** Whether the model may take another request: this one is too long, or has a part that it cannot read. */
     isOfRequest,
     /** Whether the same model may be asked again. */
     isTemporary: isRetryable,
     /** Whether the service may charge for the call: it was sent, and no status rejected it. */
-    maybeBilled: limit !== null || (answered < 400 && findCause(failed, isUnsent) === null),
+    maybeBilled:
+      limit !== null || (answeredCount < 400 && findCause(failedValue, isUnsent) === null),
   } as const;
 }
 
@@ -64,18 +65,18 @@ const requestStatuses: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 /** Statuses below 500 of a service that may answer later. */
 const temporaryStatuses: ReadonlySet<number> = new Set([408, 409, 424, 425, 499]);
 
-function causeOf(status: number, code: string | null, error: unknown) {
+function toCause(status: number, code: string | null, error: unknown) {
   // A status below 400 is that of a broken reply; without one, the service was not reached.
   if (status < 400 || status >= 500 || temporaryStatuses.has(status)) return "model-failed";
   const isOfModel = !requestStatuses.has(status) || status === 413 || code === TOO_LONG;
-  return isOfModel || ofModel.test(messageOf(error)) ? "model-refused" : null;
+  return isOfModel || ofModel.test(toMessage(error)) ? "model-refused" : null;
 }
 
 /** Words of a refusal that another model, or a service with another account, may not give. */
 const ofModel =
   /\bcredit balance\b|\bapi key (?:not valid|expired)|\bmodel_(?:not_found|decommissioned)\b|\bmodel\b.{0,80}\b(?:not found|decommissioned|does not exist|not (?:available|supported))|\bdo(?:es)?(?: not|n't) support\b|\bnot supported (?:with|by|for) this model\b/i;
 
-function messageOf(error: unknown): string {
+function toMessage(error: unknown): string {
   if (!(error instanceof Error)) return "";
   const body = APICallError.isInstance(error) ? (error.responseBody ?? "") : "";
   return `${error.message}\n${body.slice(0, 4000)}`;
@@ -110,10 +111,10 @@ function describe(error: unknown, { type, name, keyVariable }: FailedCall["servi
     const address = isOwn ? "ROUTER_REPLY_BASE_URL" : `the address of the upstream ${name}`;
     return toLine(`${error.message}. Check ${address}.`);
   }
-  return toLine(wordsOf(error)) || `The reply model failed with ${error.name}.`;
+  return toLine(listWords(error)) || `The reply model failed with ${error.name}.`;
 }
 
-function retryAfterOf(call: APICallError | null): string | null {
+function findRetryAfter(call: APICallError | null): string | null {
   const headers = call?.responseHeaders ?? {};
   const milliseconds = Number(headers["retry-after-ms"] ?? Number.NaN);
   if (milliseconds >= 0) return String(Math.ceil(milliseconds / 1000));
@@ -122,7 +123,7 @@ function retryAfterOf(call: APICallError | null): string | null {
 }
 
 /** Returns the code of an error in OpenAI's form. Some services give only a message. */
-function codeOf(error: unknown): string | null {
+function findCode(error: unknown): string | null {
   const isOfService = APICallError.isInstance(error) || error instanceof BrokenReplyError;
   if (!isOfService) return null;
   const { statusCode = 400 } = error; // a limit of tokens in a minute is a 429
@@ -133,11 +134,11 @@ function codeOf(error: unknown): string | null {
 }
 
 /** Returns the field that a refusal is about. */
-function paramOf(error: unknown): string | null {
+function findParam(error: unknown): string | null {
   if (error instanceof HttpError) return error.details.param ?? null;
   if (!APICallError.isInstance(error)) return null;
-  const { error: given } = Object(error.data) as { error?: { param?: unknown } | null };
-  const param = given?.param;
+  const { error: givenParts } = Object(error.data) as { error?: { param?: unknown } | null };
+  const param = givenParts?.param;
   return typeof param === "string" && /^[\w.[\]-]{1,100}$/.test(param) ? param : null;
 }
 
@@ -151,7 +152,7 @@ export function retryAfterMs(retryAfter: string, nowMs: number): number {
 }
 
 /** An answer that is not in the gateway's form has its call as its cause. */
-function wordsOf({ name, message, cause }: Error): string {
+function listWords({ name, message, cause }: Error): string {
   if (name !== "GatewayResponseError" || !APICallError.isInstance(cause)) return message;
   const { statusCode: status, message: words } = cause;
   return status === undefined ? words : `${words} (status ${status})`;

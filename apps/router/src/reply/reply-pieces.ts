@@ -53,27 +53,27 @@ export class ReplyPieces {
   }
 
   /** Adds a part. @throws BrokenReplyError for an error, and at the limit, without the part. */
-  add(given: object): void {
-    const part = given as StreamPart;
+  add(givenFields: object): void {
+    const part = givenFields as StreamPart;
     switch (part["type"]) {
       case "stream-start":
         return this.#options.onWarnings?.(part["warnings"] as readonly SharedV4Warning[]);
       case "text-delta":
-        return this.#append(this.#blockOf("text", part["id"]), part["delta"]);
+        return this.#append(this.#toBlock("text", part["id"]), part["delta"]);
       case "reasoning-start":
       case "reasoning-delta":
-        return this.#append(this.#blockOf("reasoning", part["id"], part), part["delta"]);
+        return this.#append(this.#toBlock("reasoning", part["id"], part), part["delta"]);
       case "tool-input-start":
-        this.#blockOf("toolCall", part["id"], part);
+        this.#toBlock("toolCall", part["id"], part);
         return;
       case "tool-input-delta":
-        return this.#append(this.#blockOf("toolCall", part["id"]), part["delta"]);
+        return this.#append(this.#toBlock("toolCall", part["id"]), part["delta"]);
       case "text-end":
-        return this.#close(this.#open.get(nameOf("text", part["id"])));
+        return this.#close(this.#open.get(toName("text", part["id"])));
       case "reasoning-end":
-        return this.#close(this.#blockOf("reasoning", part["id"], part));
+        return this.#close(this.#toBlock("reasoning", part["id"], part));
       case "tool-call":
-        return this.#addCall(this.#blockOf("toolCall", part["toolCallId"], part), part["input"]);
+        return this.#addCall(this.#toBlock("toolCall", part["toolCallId"], part), part["input"]);
       case "error":
         throw toFailure(part["error"]);
       case "raw":
@@ -114,8 +114,8 @@ export class ReplyPieces {
     return this.#end;
   }
 
-  #blockOf(type: Block["type"], id: unknown, part?: StreamPart): Block {
-    const block = this.#open.get(nameOf(type, id)) ?? this.#begin(type, id, part);
+  #toBlock(type: Block["type"], id: unknown, part?: StreamPart): Block {
+    const block = this.#open.get(toName(type, id)) ?? this.#begin(type, id, part);
     const metadata = part?.["providerMetadata"];
     if (metadata) block.metadata = mergeMetadata(block.metadata, metadata as Metadata);
     return block;
@@ -124,7 +124,7 @@ export class ReplyPieces {
   #begin(type: Block["type"], id: unknown, part: StreamPart = {}): Block {
     // Some services never end a text, and a client's next block begins after this one.
     for (const open of this.#open.values()) if (open.type !== "toolCall") this.#close(open);
-    const name = nameOf(type, id);
+    const name = toName(type, id);
     const head = type === "toolCall" ? this.#toHead(id, part["toolName"]) : null;
     const redactor = this.#options.redact.inPieces();
     const key = `${type}-${this.#blocks}`;
@@ -189,16 +189,18 @@ export class ReplyPieces {
     for (const block of this.#open.values()) this.#close(block);
     const { meter } = this.#options;
     const { gateway } = Object(providerMetadata) as Metadata;
-    const ended = toTokenUsage(usage, gateway?.["marketCost"]);
+    const endedTokenUsage = toTokenUsage(usage, gateway?.["marketCost"]);
     // The service's own events are read already; a provider reads only its own form of them.
-    const counts = mergeKnown(ended, meter.reported);
+    const counts = mergeKnown(endedTokenUsage, meter.reported);
     meter.reported = counts;
-    const { unified, raw } = (finishReason ?? {}) as Partial<LanguageModelV4FinishReason>;
-    const isKnown = wholeReasons.has(unified) && !/^malformed_function_call$/i.test(raw ?? "");
-    this.#isBroken = !isKnown && (unified !== "other" || raw === undefined || this.#blocks === 0);
-    const given = (providerMetadata as Metadata | undefined)?.["anthropic"]?.["stopSequence"];
-    const stopSequence = typeof given === "string" ? given : undefined;
-    this.#end = { finishReason: unified ?? "other", usage: counts, stopSequence };
+    const { unified: unifiedText, raw } = (finishReason ??
+      {}) as Partial<LanguageModelV4FinishReason>;
+    const isKnown = wholeReasons.has(unifiedText) && !/^malformed_function_call$/i.test(raw ?? "");
+    this.#isBroken =
+      !isKnown && (unifiedText !== "other" || raw === undefined || this.#blocks === 0);
+    const givenValue = (providerMetadata as Metadata | undefined)?.["anthropic"]?.["stopSequence"];
+    const stopSequence = typeof givenValue === "string" ? givenValue : undefined;
+    this.#end = { finishReason: unifiedText ?? "other", usage: counts, stopSequence };
   }
 }
 
@@ -233,7 +235,7 @@ interface Delta {
   readonly head?: { readonly id: string; readonly name: string };
 }
 
-function nameOf(type: Block["type"], id: unknown): string {
+function toName(type: Block["type"], id: unknown): string {
   return `${type} ${String(id)}`;
 }
 

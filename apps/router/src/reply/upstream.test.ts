@@ -210,7 +210,7 @@ test("a body that is cut or cannot be decoded does not hide the status of a reje
       response.writeHead(429, { "retry-after": "7", ...headers });
       response.write(body, () => setImmediate(() => response.destroy()));
     });
-    const { httpError, billed } = await callFor([targetAt(chat(rejecting))]).reply;
+    const { httpError, billedTokens: billed } = await callFor([targetAt(chat(rejecting))]).reply;
     expect(httpError).toEqual({ status: 429, code: null, retryAfter: "7" });
     expect(billed).toBeNull();
   }

@@ -107,9 +107,13 @@ export interface UpstreamOptions {
 }
 
 /** Connects a service. */
-export function connectUpstream({ fetch: given, env, ...options }: UpstreamOptions): Upstream {
+export function connectUpstream({
+  fetch: givenAction,
+  env,
+  ...options
+}: UpstreamOptions): Upstream {
   const { type, name, apiKey, baseUrl, keyVariable = null } = options;
-  const http = createHttpClient({ fetch: given, env: env ?? {} });
+  const http = createHttpClient({ fetch: givenAction, env: env ?? {} });
   const calls = new WeakMap<object, ProviderPost>(); // a provider passes its call's signal on
   const fetch: Fetch = async (url, init) => {
     const post = calls.get(Object(init?.signal));
@@ -130,10 +134,10 @@ export function connectUpstream({ fetch: given, env, ...options }: UpstreamOptio
     async languageModel(model, signal, post) {
       calls.set(signal, post);
       const openModel = await (opening ??= open[type](service));
-      const known = models.get(model) ?? openModel(model);
+      const knownModel = models.get(model) ?? openModel(model);
       if (models.size >= MOST_MODELS) models.clear(); // clients may name any model
-      models.set(model, known);
-      return known;
+      models.set(model, knownModel);
+      return knownModel;
     },
   };
 }
@@ -159,8 +163,12 @@ const open: Readonly<Record<UpstreamType, (service: Service) => Promise<Open>>> 
   },
   async "openai-chat"(service) {
     const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
-    const named = { name: openAiChatProvider, includeUsage: true, supportsStructuredOutputs: true };
-    return createOpenAICompatible({ ...named, baseURL: "", ...service });
+    const namedFields = {
+      name: openAiChatProvider,
+      includeUsage: true,
+      supportsStructuredOutputs: true,
+    };
+    return createOpenAICompatible({ ...namedFields, baseURL: "", ...service });
   },
   async "openai-responses"(service) {
     const { createOpenAI } = await import("@ai-sdk/openai");

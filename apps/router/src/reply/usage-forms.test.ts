@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { usageIn } from "../testing/usage-in.ts";
-import { billedCostOf, mergeUsage, noUsage } from "./usage.ts";
+import { findBilledCost, mergeUsage, noUsage } from "./usage.ts";
 import { toTokenUsage } from "./usage-forms.ts";
 
 const price = { inputUsdPerMillionTokens: 10, outputUsdPerMillionTokens: 50 };
@@ -228,6 +228,6 @@ const costs: [situation: string, usage: object, more: object, usd: number | null
 ];
 
 test.each(costs)("a cost with %s", (_situation, differences, more, usd) => {
-  const cost = billedCostOf({ ...usage, ...differences }, { ...price, ...more });
+  const cost = findBilledCost({ ...usage, ...differences }, { ...price, ...more });
   expect(cost === null ? null : Number(cost.toFixed(9))).toBe(usd);
 });

@@ -29,8 +29,8 @@ const usagePlaces = Object.values(table.usages);
 /** Reads the usage in a service's body, chunk or event, of whichever API; null if it has none. */
 function readUsage(event: unknown): TokenUsage | null {
   const usages = usagePlaces.map((place) => valueAt(event, place)).filter(isRecord);
-  const counted = usages.filter(hasCount);
-  if (counted.length === 0) return null;
+  const countedRecords = usages.filter(hasCount);
+  if (countedRecords.length === 0) return null;
   const tiers = modePlaces.map((place) => valueAt(event, place));
   // Groq's flex has the usual price.
   const isGroq = valueAt(event, "x_groq") !== undefined;
@@ -38,8 +38,8 @@ function readUsage(event: unknown): TokenUsage | null {
     tiers: isGroq ? tiers.filter((tier) => tier !== "flex") : tiers,
     hosted: hostedIn(valueAt(event, "output") ?? valueAt(event, "response.output")),
   };
-  return counted
-    .map((usage) => countsOf(usage, besides))
+  return countedRecords
+    .map((usage) => listCounts(usage, besides))
     .reduce<TokenUsage | null>(mergeUsage, null);
 }
 
@@ -63,9 +63,9 @@ function countsOfParts(usage: unknown): TokenUsage {
   const cacheRead = toCount(inputTokens?.cacheRead);
   const cacheWrite = toCount(inputTokens?.cacheWrite);
   const total = toCount(inputTokens?.total);
-  const uncached = total && Math.max(0, total - (cacheRead ?? 0) - (cacheWrite ?? 0));
+  const uncachedValue = total && Math.max(0, total - (cacheRead ?? 0) - (cacheWrite ?? 0));
   return {
-    input: toCount(inputTokens?.noCache) ?? uncached,
+    input: toCount(inputTokens?.noCache) ?? uncachedValue,
     cacheRead,
     cacheWrite,
     output: toCount(outputTokens?.total),
@@ -86,7 +86,10 @@ interface Besides {
   readonly hosted: Pick<TokenUsage, "searches" | "calls">;
 }
 
-function countsOf(usage: Record<string, unknown>, { tiers, hosted }: Besides): TokenUsage {
+function listCounts(
+  usage: Record<string, unknown>,
+  { tiers, hosted: hostedTokenUsage }: Besides,
+): TokenUsage {
   const entries = Array.from(places, ([name, at]) => [name, greatest(usage, at)]);
   const amounts = Object.fromEntries(entries) as Amounts;
   const { input, cacheRead, longCacheWrite, reasoning } = amounts;
@@ -94,24 +97,24 @@ function countsOf(usage: Record<string, unknown>, { tiers, hosted }: Besides): T
     ? Math.max(longCacheWrite, amounts.cacheWrite ?? 0)
     : amounts.cacheWrite;
   // Anthropic's count of input excludes the cache; a gateway in OpenAI's form may have both names.
-  const isAnthropic = !("prompt_tokens" in usage) && excluded.some((name) => name in usage);
-  const cached = isAnthropic ? 0 : (cacheRead ?? 0) + (cacheWrite ?? 0);
+  const isAnthropic = !("prompt_tokens" in usage) && excludedNames.some((name) => name in usage);
+  const cachedValue = isAnthropic ? 0 : (cacheRead ?? 0) + (cacheWrite ?? 0);
   // Some gateways keep Anthropic's way of counting under OpenAI's names.
-  const isOver = cached > (input ?? cached);
+  const isOver = cachedValue > (input ?? cachedValue);
   const isExcluded = isAnthropic || isOver;
-  const { output, isDoubtful } = outputOf(isExcluded ? { ...amounts, total: null } : amounts);
-  const searches = Math.max(hosted.searches ?? 0, amounts.searches ?? 0);
-  const modes = modesOf(usage, tiers, (amounts.audio ?? 0) > 0);
+  const { output, isDoubtful } = toOutput(isExcluded ? { ...amounts, total: null } : amounts);
+  const searches = Math.max(hostedTokenUsage.searches ?? 0, amounts.searches ?? 0);
+  const modes = listModes(usage, tiers, (amounts.audio ?? 0) > 0);
   const billedUsd = costIn(usage, amounts);
   return {
-    input: input && (isExcluded ? input : input - cached),
+    input: input && (isExcluded ? input : input - cachedValue),
     cacheRead,
     cacheWrite,
     output,
     reasoning,
     ...(longCacheWrite && { longCacheWrite }),
     ...(searches > 0 && { searches }),
-    ...(hosted.calls && { calls: hosted.calls }),
+    ...(hostedTokenUsage.calls && { calls: hostedTokenUsage.calls }),
     ...(billedUsd !== null && { billedUsd }),
     ...(modes.length > 0 && { modes }),
     ...((isDoubtful || isOver) && { isDoubtful: true }),
@@ -130,14 +133,14 @@ function costIn(usage: object, { cost, costTicks, ownCost }: Amounts): number | 
 /** Anthropic's priority is a contract, whose price is not that of OpenAI's. */
 const anthropicModes: Readonly<Record<string, string>> = { priority: "anthropic-priority" };
 
-function modesOf(usage: object, tiers: readonly unknown[], hasAudio: boolean): string[] {
+function listModes(usage: object, tiers: readonly unknown[], hasAudio: boolean): string[] {
   const tier = valueAt(usage, "service_tier");
   const own = anthropicModes[String(tier)] ?? tier;
   const modes = [...tiers, own, valueAt(usage, "speed"), hasAudio && "audio"];
   return [...new Set(modes.filter(isDearOrCheap))];
 }
 
-const excluded = ["cache_read_input_tokens", "cache_creation_input_tokens"];
+const excludedNames = ["cache_read_input_tokens", "cache_creation_input_tokens"];
 
 const modePlaces = ["service_tier", "response.service_tier"];
 
@@ -149,18 +152,18 @@ function isDearOrCheap(mode: unknown): mode is string {
 }
 
 /** Reasoning is part of the output, beside it, or only in the total. */
-function outputOf({ input, output, total, reasoning }: Amounts) {
+function toOutput({ input, output, total, reasoning }: Amounts) {
   if (output === null) return { output, isDoubtful: false };
   const besides = total === null || input === null ? 0 : Math.max(0, total - input - output);
-  const thought = reasoning ?? 0;
+  const thoughtValue = reasoning ?? 0;
   if (besides > 0) {
     return {
       output: output + besides,
-      isDoubtful: reasoning !== null && thought > output + besides,
+      isDoubtful: reasoning !== null && thoughtValue > output + besides,
     };
   }
-  const isBeside = thought > output;
-  return { output: isBeside ? output + thought : output, isDoubtful: isBeside };
+  const isBeside = thoughtValue > output;
+  return { output: isBeside ? output + thoughtValue : output, isDoubtful: isBeside };
 }
 
 /** The calls of OpenAI's hosted tools with a price each, but the search. */
@@ -171,8 +174,8 @@ function hostedIn(output: unknown): Besides["hosted"] {
   let searches = 0;
   const calls: Record<string, number> = {};
   for (const item of Array.isArray(output) ? (output as unknown[]) : []) {
-    const given = valueAt(item, "type");
-    const type = typeof given === "string" ? given : "";
+    const givenParts = valueAt(item, "type");
+    const type = typeof givenParts === "string" ? givenParts : "";
     const action = valueAt(item, "action.type") ?? "search";
     if (type === "web_search_call" && action === "search") searches += 1;
     const name = pricedCalls.exec(type)?.[1];

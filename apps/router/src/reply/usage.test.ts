@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { costOf, mergeUsage, noUsage } from "./usage.ts";
+import { findCost, mergeUsage, noUsage } from "./usage.ts";
 import { toTokenUsage } from "./usage-forms.ts";
 
 const uncached = { inputUsdPerMillionTokens: 2, outputUsdPerMillionTokens: 10 };
@@ -11,23 +11,23 @@ const price = {
 
 test("cached input has its own prices", () => {
   const usage = { input: 5000, cacheRead: 95_000, cacheWrite: 1000, output: 100, reasoning: 60 };
-  expect(costOf(usage, price)).toBeCloseTo(0.01 + 0.019 + 0.0025 + 0.001, 12);
+  expect(findCost(usage, price)).toBeCloseTo(0.01 + 0.019 + 0.0025 + 0.001, 12);
 });
 
 test("without a cache price, a read costs as much as other input, and a write a quarter more", () => {
   const usage = { input: 500, cacheRead: 500, cacheWrite: 0, output: 100, reasoning: null };
-  expect(costOf(usage, uncached)).toBeCloseTo(0.003, 12);
-  expect(costOf({ ...usage, input: 0, cacheWrite: 500 }, uncached)).toBeCloseTo(0.00325, 12);
+  expect(findCost(usage, uncached)).toBeCloseTo(0.003, 12);
+  expect(findCost({ ...usage, input: 0, cacheWrite: 500 }, uncached)).toBeCloseTo(0.00325, 12);
 });
 
 test("a cost that is unknown is null", () => {
   const usage = { ...noUsage, input: 1, output: 1 };
-  expect(costOf(usage, price)).toBeCloseTo(0.000012, 12);
+  expect(findCost(usage, price)).toBeCloseTo(0.000012, 12);
   for (const cost of [
-    costOf(null, price),
-    costOf(usage, null),
-    costOf({ ...usage, output: null }, price),
-    costOf({ ...usage, input: null }, price),
+    findCost(null, price),
+    findCost(usage, null),
+    findCost({ ...usage, output: null }, price),
+    findCost({ ...usage, input: null }, price),
   ]) {
     expect(cost).toBeNull();
   }

@@ -77,7 +77,7 @@ export interface TokenMeter {
   /** Whether a call was sent that its service may charge for. */
   isSent?: boolean;
   /** The part of the usage that the request sets, and that no service reports. */
-  asked?: Partial<TokenUsage>;
+  askedUsage?: Partial<TokenUsage>;
 }
 
 /** Estimates the tokens of a piece of a reply, which has one at least. */
@@ -87,7 +87,7 @@ export function estimateDelta(text: string): number {
 
 /** Returns a meter at the start of an attempt. */
 export function newMeter(): TokenMeter {
-  return { written: 0, reported: null, tokensPerFile: undefined, isSent: false, asked: {} };
+  return { written: 0, reported: null, tokensPerFile: undefined, isSent: false, askedUsage: {} };
 }
 
 /** Whether a model of OpenAI searches for each reply. */
@@ -96,12 +96,12 @@ function alwaysSearches(model: string): boolean {
 }
 
 /** Returns the price of the search of a model that always searches, 0 for another model, and null if it is unknown. */
-export function searchUsdOf(model: string, price: ModelPrice): number | null {
+export function findSearchUsd(model: string, price: ModelPrice): number | null {
   return alwaysSearches(model) ? (price.usdPerSearch ?? null) : 0;
 }
 
 /** OpenAI's models that always search, their field and their tool have a price for each call, which no usage counts. */
-export function searchesOf(
+export function listSearches(
   model: string,
   body: Readonly<Record<string, unknown>> = {},
 ): Partial<TokenUsage> {
@@ -113,7 +113,7 @@ export function searchesOf(
 }
 
 /** Returns all input tokens, cached or not. */
-export function inputOf({ input, cacheRead, cacheWrite }: TokenUsage): number | null {
+export function findInput({ input, cacheRead, cacheWrite }: TokenUsage): number | null {
   return input === null ? null : input + (cacheRead ?? 0) + (cacheWrite ?? 0);
 }
 
@@ -134,18 +134,18 @@ export function toCount(value: unknown): number | null {
 /** Returns the counts of both usages; of two counts for one thing the greater. */
 export function mergeUsage(earlier: TokenUsage | null, later: TokenUsage): TokenUsage {
   if (earlier === null) return later;
-  const merged: Mutable<TokenUsage> = { ...earlier, ...later };
+  const mergedRow: Mutable<TokenUsage> = { ...earlier, ...later };
   for (const name of counts) {
-    const known = [earlier[name], later[name]].filter((count) => count != null);
-    if (known.length > 0) merged[name] = Math.max(...known);
+    const knownValues = [earlier[name], later[name]].filter((count) => count != null);
+    if (knownValues.length > 0) mergedRow[name] = Math.max(...knownValues);
   }
-  return merged;
+  return mergedRow;
 }
 
 /** Returns the counts of both usages; those of the second win. */
 export function mergeKnown(counts: TokenUsage, others: TokenUsage | null): TokenUsage {
-  const known = Object.entries(others ?? {}).filter(([, count]) => count !== null);
-  return { ...counts, ...Object.fromEntries(known) };
+  const knownEntries = Object.entries(others ?? {}).filter(([, count]) => count !== null);
+  return { ...counts, ...Object.fromEntries(knownEntries) };
 }
 
 type Mutable<TFields> = { -readonly [TName in keyof TFields]: TFields[TName] };
@@ -170,9 +170,9 @@ export const CACHE_WRITE_FACTOR = 1.25;
 const USD_PER_SEARCH = 0.01;
 
 /** Returns the cost in US dollars, or null if the tokens or a part of the price are unknown. The service's own cost wins. */
-export function billedCostOf(usage: TokenUsage | null, price: ModelPrice | null): number | null {
+export function findBilledCost(usage: TokenUsage | null, price: ModelPrice | null): number | null {
   if (usage?.billedUsd !== undefined) return usage.billedUsd;
-  const tokens = costOf(usage, price);
+  const tokens = findCost(usage, price);
   if (usage === null || price === null || tokens === null) return null;
   const { modes = [], searches = 0, calls = {} } = usage;
   const factors = modes.map((mode) => price.modes?.[mode] ?? publishedModes[mode] ?? Number.NaN);
@@ -180,8 +180,8 @@ export function billedCostOf(usage: TokenUsage | null, price: ModelPrice | null)
   const fees = Object.entries(calls).map(
     ([name, count]) => count * (price.usdPerCall?.[name] ?? Number.NaN),
   );
-  const published = usage.isOwnSearch === true ? Number.NaN : USD_PER_SEARCH;
-  const searchUsd = searches === 0 ? 0 : searches * (price.usdPerSearch ?? published);
+  const publishedValue = usage.isOwnSearch === true ? Number.NaN : USD_PER_SEARCH;
+  const searchUsd = searches === 0 ? 0 : searches * (price.usdPerSearch ?? publishedValue);
   const fee = fees.reduce((sum, each) => sum + each, searchUsd);
   const dollars = tokens * factor + fee;
   return Number.isNaN(dollars) ? null : dollars;
@@ -191,15 +191,15 @@ export function billedCostOf(usage: TokenUsage | null, price: ModelPrice | null)
 export function costElsewhere(usage: TokenUsage | null, price: ModelPrice | null): number | null {
   if (usage === null) return null;
   const { billedUsd: _, ...counts } = usage;
-  return billedCostOf(counts, price);
+  return findBilledCost(counts, price);
 }
 
 /** Returns the cost of tokens in US dollars at the usual price, or null if the tokens or the price are unknown. */
-export function costOf(usage: TokenUsage | null, price: ModelPrice | null): number | null {
+export function findCost(usage: TokenUsage | null, price: ModelPrice | null): number | null {
   if (usage === null || price === null) return null;
   const { input, output } = usage;
   if (input === null || output === null) return null;
-  const step = priceFrom(price, inputOf(usage) ?? 0);
+  const step = priceFrom(price, findInput(usage) ?? 0);
   const perInput = step.inputUsdPerMillionTokens;
   const long = Math.min(usage.longCacheWrite ?? 0, usage.cacheWrite ?? 0);
   const dollars =

@@ -4,7 +4,7 @@ import { parseJson, systemErrorCode } from "evaluator-kit";
 import { describeIssue } from "../config/router-config.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import { HttpError } from "../http-error.ts";
-import { type LoggedRecord, type Note, noteOf, callRecordOf } from "./read-records.ts";
+import { type LoggedRecord, type Note, toNote, findCallRecord } from "./read-records.ts";
 
 const text = z.string().max(256, "is too long").optional();
 const time = z
@@ -13,7 +13,7 @@ const time = z
     /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?Z?)?$/,
     "is not a UTC time, such as 2026-11-24",
   )
-  .transform((given) => given.replace("Z", "")) // it is compared as the start of a time
+  .transform((givenText) => givenText.replace("Z", "")) // it is compared as the start of a time
   .optional();
 
 const fields = {
@@ -37,14 +37,14 @@ export type MessageFilter = z.infer<typeof filterSchema>;
 
 /** Reads a filter from an address; an empty field is unset. @throws HttpError (400) with the field. */
 export function parseFilter(query: Readonly<Record<string, string>>): MessageFilter {
-  const given = Object.entries(query).filter(([, value]) => value !== "");
-  const { data, error } = filterSchema.safeParse(Object.fromEntries(given));
+  const givenEntries = Object.entries(query).filter(([, value]) => value !== "");
+  const { data, error } = filterSchema.safeParse(Object.fromEntries(givenEntries));
   if (data !== undefined) return data;
   throw new HttpError(400, `${describeIssue(error)}.`);
 }
 
 /** Returns the address of a page with a filter, or of its next part. */
-export function addressOf(path: string, filter: MessageFilter, after: string | null): string {
+export function toAddress(path: string, filter: MessageFilter, after: string | null): string {
   const { after: _, ...fields } = filter as Readonly<Record<string, string>>;
   const query = new URLSearchParams(after === null ? fields : { ...fields, after });
   return query.size === 0 ? path : `${path}?${query.toString()}`;
@@ -77,7 +77,7 @@ export async function visitLatest(
 /** Prepares a filter; returns a line's message if it is wanted, else null. */
 export function messageFilter(
   { tier, key, cause, endpoint, from = "", to }: MessageFilter,
-  toRecord = callRecordOf,
+  toRecord = findCallRecord,
 ) {
   const words = [tier, key, cause, endpoint]
     .flatMap((word) => word ?? [])
@@ -115,17 +115,17 @@ const MOST_SEARCHED_BYTES = 512 * 1024 * 1024;
 
 /** Returns a message with its last note; null if the searched part of the log has none of this id. */
 export async function findMessage(path: string, id: string) {
-  const quoted = JSON.stringify(id);
-  const found = { record: null as LoggedRecord | null, note: null as Note | null };
+  const quotedText = JSON.stringify(id);
+  const foundEntry = { record: null as LoggedRecord | null, note: null as Note | null };
   await visitLatest(path, { mostBytes: MOST_SEARCHED_BYTES }, (line) => {
-    if (!line.includes(quoted)) return true;
-    const [record, note] = [callRecordOf(line), noteOf(line)];
+    if (!line.includes(quotedText)) return true;
+    const [record, note] = [findCallRecord(line), toNote(line)];
     // With all fields of the line; a schema that keeps them takes six times as long for each line.
-    if (record?.requestId === id) found.record = { ...(parseJson(line) as object), ...record };
-    if (note?.requestId === id && !note.blind) found.note ??= note;
-    return found.record === null;
+    if (record?.requestId === id) foundEntry.record = { ...(parseJson(line) as object), ...record };
+    if (note?.requestId === id && !note.blind) foundEntry.note ??= note;
+    return foundEntry.record === null;
   });
-  return found;
+  return foundEntry;
 }
 
 /** A line of a file, and the byte at which it begins. */
@@ -157,7 +157,7 @@ export async function* readBackwards(
       const { buffer } = await file.read(Buffer.alloc(end - start), 0, end - start, start);
       const block = Buffer.concat([buffer, rest]);
       const cut = start === 0 ? 0 : block.indexOf(NEWLINE) + 1 || block.length;
-      if (cut < block.length) yield linesOf(block, cut, start);
+      if (cut < block.length) yield listLines(block, cut, start);
       size = cut < block.length ? blockBytes : size * 2; // so that a long line takes linear time
       rest = block.subarray(0, cut);
       end = start;
@@ -174,7 +174,7 @@ function nullIfMissing(error: unknown): null {
 }
 
 /** Returns the lines from a byte of a block on, the last one first. */
-function linesOf(block: Buffer, from: number, blockStart: number): PlacedLine[] {
+function listLines(block: Buffer, from: number, blockStart: number): PlacedLine[] {
   const lines: PlacedLine[] = [];
   for (let end = block.length; end > from;) {
     const before = end - 2 < from ? -1 : block.lastIndexOf(NEWLINE, end - 2);

@@ -1,48 +1,48 @@
 import { percent } from "evaluator-kit";
 import { html, type Html, page, table } from "evaluator-kit/page";
-import { deciderOf } from "../decision/decide.ts";
+import { toDecider } from "../decision/decide.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
-import { linksOf, TOOL } from "../page/load-page.ts";
+import { listLinks, TOOL } from "../page/load-page.ts";
 import {
-  addressOf,
+  toAddress,
   type listMessages,
   type MessageFilter,
   messageFilter,
   visitLatest,
 } from "./latest-messages.ts";
-import { type LoggedRecord, messageOf, type Note } from "./read-records.ts";
-import { dollars, promiseOf, Totals } from "./totals.ts";
+import { type LoggedRecord, findMessage, type Note } from "./read-records.ts";
+import { dollars, findPromise, Totals } from "./totals.ts";
 
 /** Returns a call as `/decisions.json` lists it; costs and times are null if unknown, and kinds for a message. */
 export function toListed(record: LoggedRecord) {
   const { time, requestId, tierUsed: tier, model, key, cause, outcome, endpoint } = record;
   const { decisionCostUsd, replyCostUsd, decisionMs, replyMs, evaluation } = record;
   const isUnknown = outcome === "replied" && replyCostUsd === null; // its decision may have a price
-  const messageUsd = isUnknown ? null : sumOf(decisionCostUsd, replyCostUsd);
+  const messageUsd = isUnknown ? null : computeSum(decisionCostUsd, replyCostUsd);
   const costUsd = evaluation === null ? messageUsd : evaluation.usd;
-  const ms = sumOf(decisionMs, replyMs);
+  const ms = computeSum(decisionMs, replyMs);
   const kinds = evaluation?.kinds ?? null;
   return { requestId, time, endpoint, tier, model, key, cause, kinds, outcome, costUsd, ms };
 }
 
-function sumOf(one: number | null, other: number | null): number | null {
+function computeSum(one: number | null, other: number | null): number | null {
   return one === null && other === null ? null : (one ?? 0) + (other ?? 0);
 }
 
 /** Draws a page of the messages in the decision log. */
 export function decisionsPage(
   filter: MessageFilter,
-  listed: Awaited<ReturnType<typeof listMessages>>,
+  listedAwaited: Awaited<ReturnType<typeof listMessages>>,
   blind: string | null,
 ) {
-  const { messages, next } = listed;
+  const { messages, next } = listedAwaited;
   const rows = messages.map((record) => toRow(toListed(record)));
   const head = ["time (UTC)", "tier or endpoint", "model", "key", "cause or kinds", "cost", "ms"];
   const body = html`${blind === null ? null : html`<p>${blind}</p>`} ${filterForm(filter)}
     ${messages.length === 0 ? html`<p>No message here matches.</p>` : table("Messages", head, rows)}
     <p class="links" id="end">
-      ${filter.after === undefined ? null : html`<a href="${addressOf("/decisions", filter, null)}">Newest</a>`}
-      ${next === null ? null : html`<a rel="next" href="${addressOf("/decisions", filter, next)}">Older</a>`}
+      ${filter.after === undefined ? null : html`<a href="${toAddress("/decisions", filter, null)}">Newest</a>`}
+      ${next === null ? null : html`<a rel="next" href="${toAddress("/decisions", filter, next)}">Older</a>`}
     </p>`;
   const about = "Messages of the decision log, the latest first.";
   const isEmulated = messages.some(isOfEmulator);
@@ -60,9 +60,9 @@ export function decisionsPage(
   });
 }
 
-function toRow(listed: ReturnType<typeof toListed>) {
+function toRow(listedEntry: ReturnType<typeof toListed>) {
   const { requestId, time, endpoint, tier, model, key, cause, kinds, outcome, costUsd, ms } =
-    listed;
+    listedEntry;
   const name = html`<time datetime="${time}">${time.slice(0, 19).replace("T", " ")}</time>`;
   const isAnswered = outcome === "replied" || outcome === "decided";
   const address = `/decisions/${encodeURIComponent(requestId ?? "")}`;
@@ -103,13 +103,13 @@ function filterForm({ tier, ...filter }: MessageFilter): Html {
 /** Draws one message of the decision log, with its probabilities, its costs and the thumbs. */
 export function messagePage(record: LoggedRecord, note: Note | null): string {
   const { tierUsed, model, requestId, evaluation, endpoint } = record;
-  const chosen = evaluation === null ? tierBadge(tierUsed) : html`<code>${endpoint}</code>`;
+  const chosenHtml = evaluation === null ? tierBadge(tierUsed) : html`<code>${endpoint}</code>`;
   const body = html`<article class="message-card">
     <div class="decision" data-tier="${tierUsed ?? "none"}">
-      <h2 class="choice">${chosen}<span class="model">${model}</span></h2>
-      ${sharesOf(record)} ${factsOf(record)}
+      <h2 class="choice">${chosenHtml}<span class="model">${model}</span></h2>
+      ${findShares(record)} ${listFacts(record)}
     </div>
-    ${evaluation === null ? thumbsOf(requestId ?? "", note) : null}
+    ${evaluation === null ? listThumbs(requestId ?? "", note) : null}
   </article>`;
   const about = html`Request
     <span class="id">${requestId}.</span>
@@ -118,12 +118,12 @@ export function messagePage(record: LoggedRecord, note: Note | null): string {
   return reportPage({ heading: "One message", path: "/decisions", about, isEmulated, body });
 }
 
-function sharesOf({ probabilities, tierChosen }: LoggedRecord): Html | null {
+function findShares({ probabilities, tierChosen }: LoggedRecord): Html | null {
   if (probabilities === null) return null;
   const shares = tierNames.map((tier) => {
     const share = probabilities[tier] ?? 0;
-    const chosen = tier === tierChosen ? "chosen" : "";
-    return html`<div class="share ${chosen}" data-tier="${tier}">
+    const chosenText = tier === tierChosen ? "chosen" : "";
+    return html`<div class="share ${chosenText}" data-tier="${tier}">
       <dt>${tier}</dt>
       <dd>
         <span class="bar" style="--share:${share}"></span
@@ -135,17 +135,17 @@ function sharesOf({ probabilities, tierChosen }: LoggedRecord): Html | null {
 }
 
 /** The other fields of the log, by the words of their names. */
-function factsOf(record: LoggedRecord): Html {
+function listFacts(record: LoggedRecord): Html {
   const { evaluation } = record;
-  const told =
+  const toldParts =
     evaluation === null
-      ? { promise: promiseOf(record) ?? "none: no calibration" }
+      ? { promise: findPromise(record) ?? "none: no calibration" }
       : { kinds: evaluation.kinds };
-  const facts = Object.entries<unknown>({ ...record, ...told }).flatMap(([name, value]) => {
-    if (value === null || typeof value === "object" || shown.has(name)) return [];
+  const facts = Object.entries<unknown>({ ...record, ...toldParts }).flatMap(([name, value]) => {
+    if (value === null || typeof value === "object" || shownNames.has(name)) return [];
     const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-    const rounded = Number(value).toLocaleString("en", { maximumFractionDigits: 2 });
-    const other = typeof value === "number" ? rounded : (value as string | boolean);
+    const roundedText = Number(value).toLocaleString("en", { maximumFractionDigits: 2 });
+    const other = typeof value === "number" ? roundedText : (value as string | boolean);
     const text = name.endsWith("Usd") ? dollars.format(Number(value)) : String(other);
     return html`<div>
       <dt>${words.replace(/ usd$/, "")}</dt>
@@ -155,10 +155,10 @@ function factsOf(record: LoggedRecord): Html {
   return html`<dl class="facts">${facts}</dl>`;
 }
 
-const shown: ReadonlySet<string> = new Set(["requestId", "tierUsed", "model", "state"]);
+const shownNames: ReadonlySet<string> = new Set(["requestId", "tierUsed", "model", "state"]);
 
-function thumbsOf(requestId: string, note: Note | null): Html {
-  const noted = note?.thumb ?? `${note?.feedback} was right`;
+function listThumbs(requestId: string, note: Note | null): Html {
+  const notedText = note?.thumb ?? `${note?.feedback} was right`;
   const buttons = (["up", "down"] as const).map((thumb) => {
     const words = thumb === "up" ? "Thumb up: a good reply" : "Thumb down: a bad reply";
     const address = `/decisions/${encodeURIComponent(requestId)}?thumb=${thumb}`;
@@ -167,7 +167,7 @@ function thumbsOf(requestId: string, note: Note | null): Html {
     </form>`;
   });
   return html`<div class="thumbs">
-    ${buttons}${note === null ? null : html`<span class="quiet">Noted: ${noted}.</span>`}
+    ${buttons}${note === null ? null : html`<span class="quiet">Noted: ${notedText}.</span>`}
   </div>`;
 }
 
@@ -178,7 +178,7 @@ const MOST_BYTES = 32 * 1024 * 1024;
 export async function spendPage(path: string, filter: MessageFilter): Promise<string> {
   const totals = new Totals();
   let isEmulated = false;
-  const wantedOf = messageFilter(filter, messageOf);
+  const wantedOf = messageFilter(filter, findMessage);
   const next = await visitLatest(path, { ...filter, mostBytes: MOST_BYTES }, (line) => {
     const record = wantedOf(line);
     if (record === null) return true;
@@ -186,12 +186,12 @@ export async function spendPage(path: string, filter: MessageFilter): Promise<st
     totals.add(record);
     return true;
   });
-  const older = next && html`<a rel="next" href="${addressOf("/spend", filter, next)}">Older</a>`;
+  const older = next && html`<a rel="next" href="${toAddress("/spend", filter, next)}">Older</a>`;
   const groups = totals.tables();
   const tables = groups.map(({ name, rows }) => {
-    const nameOf = (group: string) =>
+    const toName = (group: string) =>
       name === "tier" ? tierBadge(tierNames.find((tier) => tier === group) ?? null) : group;
-    const cells = rows.map(([group, ...sums]) => [nameOf(group), ...sums]);
+    const cells = rows.map(([group, ...sums]) => [toName(group), ...sums]);
     return html`<section class="part" id="${name}">
       <h2>By ${name}</h2>
       ${table(`Spend by ${name}`, [name, ...totals.head()], cells)}
@@ -210,7 +210,7 @@ export async function spendPage(path: string, filter: MessageFilter): Promise<st
 
 type ReportPage = Pick<Parameters<typeof page>[0], "heading" | "about" | "contents" | "body"> & {
   /** The page that the navigation marks. */
-  readonly path: Parameters<typeof linksOf>[0];
+  readonly path: Parameters<typeof listLinks>[0];
   readonly isEmulated: boolean;
 };
 
@@ -219,7 +219,7 @@ function reportPage({ path, about = null, isEmulated, ...parts }: ReportPage): s
   return page({
     ...parts,
     tool: TOOL,
-    pages: linksOf(path),
+    pages: listLinks(path),
     title: `${parts.heading} · Tier router`,
     about: html`<p class="about">${about}</p>
       ${isEmulated ? html`<p class="notice">${EMULATED}</p>` : null}`,
@@ -232,7 +232,7 @@ const EMULATED = "The local emulator made answers of this page, not a model.";
 
 /** Whether the emulator decided or replied. */
 function isOfEmulator({ evaluatorModelId, wire, upstream }: LoggedRecord): boolean {
-  return upstream === "emulator" || deciderOf(evaluatorModelId, wire).isEmulated === true;
+  return upstream === "emulator" || toDecider(evaluatorModelId, wire).isEmulated === true;
 }
 
 /** Returns a tier in its colour. */

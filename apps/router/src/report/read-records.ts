@@ -90,18 +90,18 @@ const noteSchema = z.object({
 export type Note = z.infer<typeof noteSchema>;
 
 /** Parses a message of the log; null for any other line. */
-export function recordOf(line: string): LoggedRecord | null {
+export function findRecord(line: string): LoggedRecord | null {
   return line.includes('"outcome"') ? parsedLine(line, loggedRecordSchema) : null;
 }
 
 /** Parses a message or a call with own questions. */
-export function callRecordOf(line: string): LoggedRecord | null {
-  return recordOf(line) ?? evaluationRecordOf(line);
+export function findCallRecord(line: string): LoggedRecord | null {
+  return findRecord(line) ?? findEvaluationRecord(line);
 }
 
 /** Parses a call, or the cost of a blind comparison as a message of the key `blind`. */
-export function messageOf(line: string): LoggedRecord | null {
-  return callRecordOf(line) ?? blindRecordOf(line);
+export function findMessage(line: string): LoggedRecord | null {
+  return findCallRecord(line) ?? findBlindRecord(line);
 }
 
 const evaluationSchema = z.object({
@@ -121,18 +121,18 @@ const evaluationSchema = z.object({
   steps: z.array(stepSchema).default([]),
 });
 
-function evaluationRecordOf(line: string): LoggedRecord | null {
+function findEvaluationRecord(line: string): LoggedRecord | null {
   if (!line.includes('"evaluationUsd"')) return null;
   const data = parsedLine(line, evaluationSchema);
   if (data === null) return null;
   const { questions, service, evaluationUsd: usd, evaluationMs, steps, ...call } = data;
   const counts = Map.groupBy(Object.values(questions), (kind) => kind);
   const kinds = Array.from(counts, ([kind, { length }]) => `${length} ${kind}`).join(", ");
-  const record = { ...call, ...unrouted, decisionMs: evaluationMs };
+  const record = { ...call, ...unroutedParts, decisionMs: evaluationMs };
   return loggedRecordSchema.parse({ ...record, evaluation: { service, kinds, usd, steps } });
 }
 
-const unrouted = {
+const unroutedParts = {
   tierChosen: null,
   tierUsed: null,
   cause: null,
@@ -141,15 +141,15 @@ const unrouted = {
   frontierCostUsd: null,
 };
 
-function blindRecordOf(line: string): LoggedRecord | null {
-  const { time, blind } = noteOf(line) ?? {};
+function findBlindRecord(line: string): LoggedRecord | null {
+  const { time, blind } = toNote(line) ?? {};
   if (blind === undefined) return null;
   const record = {
     time,
     outcome: "replied",
     failure: null,
     key: blindName,
-    ...unrouted,
+    ...unroutedParts,
     replyCostUsd: blind.spentUsd,
   };
   return loggedRecordSchema.safeParse(record).data ?? null;
@@ -163,7 +163,7 @@ const answersSchema = z.object({
 });
 
 /** Parses the answers of a call in which a second service may be asked, if the log has them; else null. */
-export function routedAnswersOf(line: string): z.infer<typeof answersSchema> | null {
+export function findRoutedAnswers(line: string): z.infer<typeof answersSchema> | null {
   return line.includes('"route"') ? parsedLine(line, answersSchema) : null;
 }
 
@@ -179,7 +179,7 @@ export async function* readLines(path: string, name = ""): AsyncGenerator<string
 }
 
 /** Parses a note on a message. The test of the field is cheap, as a message has it near its start. */
-export function noteOf(line: string) {
+export function toNote(line: string) {
   return line.includes('"outcome"') ? null : parsedLine(line, noteSchema);
 }
 

@@ -2,7 +2,7 @@ import { percent, printAtLeast, printAtMost, printThreshold } from "evaluator-ki
 import { tierNames } from "../decision/tier-question.ts";
 import { blindName } from "../keys/budget-state.ts";
 import { countWrongAnswers } from "./wrong-answers.ts";
-import { type LoggedRecord, messageOf, noteOf, readLines } from "./read-records.ts";
+import { type LoggedRecord, findMessage, toNote, readLines } from "./read-records.ts";
 
 /** How messages are grouped; null for no group. */
 const groupings = {
@@ -11,8 +11,8 @@ const groupings = {
   key: ({ key }) => key ?? "none",
   cause: ({ cause }) => cause,
   upstream: ({ upstream }) => upstream,
-  promise: promiseOf,
-  failure: failureOf,
+  promise: findPromise,
+  failure: findFailure,
   endpoint: ({ endpoint }) => endpoint,
   service: ({ evaluation }) => evaluation?.service ?? null,
 } satisfies Record<string, (record: LoggedRecord) => string | null>;
@@ -88,27 +88,27 @@ export class Totals {
 
   /** Describes all messages in sentences. */
   describe(): string {
-    const { messages, decisionUsd, replyUsd, frontierUsd, compared } = this.#all;
-    const { evaluations, evaluationUsd, unpriced, unpricedEvaluations } = this.#all;
+    const { messages, decisionUsd, replyUsd, frontierUsd, compared: comparedValue } = this.#all;
+    const { evaluations, evaluationUsd, unpriced: unpricedCount, unpricedEvaluations } = this.#all;
     const days = [...(this.#groups[0]?.sums.keys() ?? [])].toSorted();
     if (days.length === 0) return "No message here matches.";
-    const paid = printCost(decisionUsd + replyUsd, unpriced - unpricedEvaluations);
-    const total = `${messages.toLocaleString("en")} message${messages === 1 ? "" : "s"} from ${days[0]} to ${days.at(-1)} (UTC): ${paid}.`;
+    const paidText = printCost(decisionUsd + replyUsd, unpricedCount - unpricedEvaluations);
+    const total = `${messages.toLocaleString("en")} message${messages === 1 ? "" : "s"} from ${days[0]} to ${days.at(-1)} (UTC): ${paidText}.`;
     const usd = savedUsd(this.#all);
     const share = frontierUsd > 0 ? `, ${percent(usd / frontierUsd)}` : "";
-    const saved = `${usd < 0 ? "Lost" : "Saved"} against frontier only, net of the decisions: ${dollars.format(Math.abs(usd))}${share}.`;
+    const savedText = `${usd < 0 ? "Lost" : "Saved"} against frontier only, net of the decisions: ${dollars.format(Math.abs(usd))}${share}.`;
     const calls = `${evaluations.toLocaleString("en")} call${evaluations === 1 ? "" : "s"} with own questions: ${printCost(evaluationUsd, unpricedEvaluations)}.`;
     const own = [calls, ...this.#describeSteps()].join(" ");
     if (messages === 0 && evaluations > 0) return own;
     const all = evaluations === 0 ? total : `${total} ${own}`;
-    return `${all} ${compared > 0 ? saved : "The savings are unknown: no reply has a known price."}`;
+    return `${all} ${comparedValue > 0 ? savedText : "The savings are unknown: no reply has a known price."}`;
   }
 
   #describeSteps(): string[] {
     const steps = [...this.#steps].toSorted(([one], [other]) => one.localeCompare(other));
-    const lines = steps.map(([name, { calls, answers, usd, unpriced }]) => {
+    const lines = steps.map(([name, { calls, answers, usd, unpriced: unpricedCount }]) => {
       const gave = `${answers.toLocaleString("en")} answer${answers === 1 ? "" : "s"}`;
-      return `${name}: ${gave} in ${calls.toLocaleString("en")} call${calls === 1 ? "" : "s"}, ${printCost(usd, unpriced)}.`;
+      return `${name}: ${gave} in ${calls.toLocaleString("en")} call${calls === 1 ? "" : "s"}, ${printCost(usd, unpricedCount)}.`;
     });
     return lines.length === 0 ? [] : [...lines, this.wrong];
   }
@@ -124,7 +124,7 @@ export class Totals {
     const places = tierNames.map(String);
     const hasOwn = this.#all.evaluations > 0;
     const tables = this.#groups.map(({ name, sums }) => {
-      const rows = Array.from(sums, ([group, sum]) => [group, ...cellsOf(sum, hasOwn)] as const);
+      const rows = Array.from(sums, ([group, sum]) => [group, ...listCells(sum, hasOwn)] as const);
       return { name, rows: rows.toSorted(([a], [b]) => places.indexOf(a) - places.indexOf(b)) };
     });
     return tables.filter(({ rows }) => rows.length > 0);
@@ -136,7 +136,7 @@ function ownCells({ evaluations, evaluationUsd }: Sums): string[] {
   return [evaluations.toLocaleString("en"), dollars.format(evaluationUsd)];
 }
 
-function cellsOf(sum: Sums, hasOwn: boolean): string[] {
+function listCells(sum: Sums, hasOwn: boolean): string[] {
   return [
     sum.messages.toLocaleString("en"),
     dollars.format(sum.decisionUsd),
@@ -175,14 +175,14 @@ function addTo(sums: Sums, record: LoggedRecord): void {
 }
 
 /** Returns the promise of a message's choice, or why it has none; null without a calibration. */
-export function promiseOf({ promise }: LoggedRecord): string | null {
+export function findPromise({ promise }: LoggedRecord): string | null {
   const { evidence, why } = promise ?? {};
   if (evidence === undefined) return why === undefined ? null : `none: ${why}`;
   const { threshold, maxRisk, confidence, n, wrong } = evidence;
   return `at most ${printAtMost(maxRisk)} wrong at ${printThreshold(threshold)} and above, with ${printAtLeast(confidence)} confidence (${wrong} of ${n} labels)`;
 }
 
-function failureOf({ outcome, failure }: LoggedRecord): string | null {
+function findFailure({ outcome, failure }: LoggedRecord): string | null {
   if (["replied", "decided", "answered"].includes(outcome)) return null;
   return [outcome, failure].filter((word) => word !== null).join(": ");
 }
@@ -203,9 +203,9 @@ export async function printTotals(path: string, labels: LabelFile | null = null)
   if (labels !== null) totals.wrong = await countWrongAnswers(labels.path, path, labels.signal);
   let unreadable = 0;
   for await (const line of readLines(path, "The decision log ")) {
-    const record = messageOf(line);
+    const record = findMessage(line);
     if (record !== null) totals.add(record);
-    else if (line.trim() !== "" && noteOf(line) === null) unreadable += 1;
+    else if (line.trim() !== "" && toNote(line) === null) unreadable += 1;
   }
   const tables = totals
     .tables()

@@ -1,6 +1,6 @@
 import { AnswerTable, LabelJoin, reportSteps } from "evaluator-calibration/reports";
 import { describeWrong, joinLabels } from "evaluator-runs/label";
-import { readLines, routedAnswersOf } from "./read-records.ts";
+import { readLines, findRoutedAnswers } from "./read-records.ts";
 
 /**
  * Returns in one sentence how many labelled answers of each service are wrong, for calls in which one may be
@@ -15,7 +15,7 @@ export async function countWrongAnswers(
 ): Promise<string> {
   const table = new AnswerTable({ last: true });
   for await (const line of readLines(log, "The decision log ")) {
-    const call = routedAnswersOf(line);
+    const call = findRoutedAnswers(line);
     if (call !== null) table.addRecord({ line: 0, value: toSteps(call) }, log);
   }
   const join = new LabelJoin(table, { last: true, allowUnknown: true, questions: table.questions });
@@ -24,7 +24,7 @@ export async function countWrongAnswers(
   return describeWrong(reportSteps(table, join)) ?? advice;
 }
 
-type RoutedAnswers = NonNullable<ReturnType<typeof routedAnswersOf>>;
+type RoutedAnswers = NonNullable<ReturnType<typeof findRoutedAnswers>>;
 
 /** Returns a record with the answers that each service gave in the end. */
 function toSteps({ requestId: id, answers, route }: RoutedAnswers) {

@@ -8,10 +8,10 @@ const foreignPage =
 
 /** Returns whether a page's origin is one of the given ones; `scheme://*` is every host of a scheme. */
 function allowedBy(origins: readonly string[]): (origin: string) => boolean {
-  const known = new Set(origins);
+  const knownNames = new Set(origins);
   return (origin) => {
     const lower = origin.toLowerCase();
-    return known.has(lower) || known.has(lower.replace(/:\/\/.*$/, "://*"));
+    return knownNames.has(lower) || knownNames.has(lower.replace(/:\/\/.*$/, "://*"));
   };
 }
 

@@ -2,14 +2,14 @@ import type { Context, Handler, Hono, HonoRequest } from "hono";
 import { accepts } from "hono/accepts";
 import { z } from "zod";
 import type { Shares } from "../decision/tier-question.ts";
-import { conversationOf } from "../conversation/conversation.ts";
+import { toConversation } from "../conversation/conversation.ts";
 import { cutMessage, toTierState } from "../conversation/user-turns.ts";
 import type { ChatOutcome, ChatResponse } from "../decision/decision.ts";
 import { defectMessage, HttpError } from "../http-error.ts";
 import type { Answer, MessageRouter } from "../message-router.ts";
 import { type ReplyListener, textOfReply } from "../reply/reply-piece.ts";
-import { inputOf, type TokenUsage } from "../reply/usage.ts";
-import { callOf, type ClientEnv, setDecisionHeaders } from "./client-request.ts";
+import { findInput, type TokenUsage } from "../reply/usage.ts";
+import { toCall, type ClientEnv, setDecisionHeaders } from "./client-request.ts";
 import { readJson } from "./json-body.ts";
 import { sendEvents } from "./event-stream.ts";
 import type { Guards } from "./guards.ts";
@@ -23,7 +23,7 @@ export function addChatRoutes(
   app.post("/chat", ...guards.message, chatRoute(router, pingMs));
   app.post("/decide", ...guards.message, async (c) => {
     const message = await readMessage(c.req);
-    const decision = await router.decideOnly(toTierState([message]), callOf(c, "decide"));
+    const decision = await router.decideOnly(toTierState([message]), toCall(c, "decide"));
     setDecisionHeaders(c, decision);
     return c.json(decision);
   });
@@ -36,10 +36,10 @@ export function addChatRoutes(
 function chatRoute(router: MessageRouter, pingMs: number): Handler<ClientEnv> {
   return async (c) => {
     const message = await readMessage(c.req);
-    const conversation = conversationOf(message);
-    const call = await router.reserveAuto(callOf(c, "chat"), message, conversation);
-    const decided = await router.decide(toTierState([message]), call);
-    const decision = router.plans.keepCapable(decided, { conversation }, call.key);
+    const conversation = toConversation(message);
+    const call = await router.reserveAuto(toCall(c, "chat"), message, conversation);
+    const decidedDecision = await router.decide(toTierState([message]), call);
+    const decision = router.plans.keepCapable(decidedDecision, { conversation }, call.key);
     if (!wantsEvents(c)) {
       let text = "";
       const listener = listenForText((delta) => void (text += delta));
@@ -58,7 +58,7 @@ function chatRoute(router: MessageRouter, pingMs: number): Handler<ClientEnv> {
       const answer = await router.reply(decision, conversation, {
         ...call,
         listener: listenForText((delta) => send([{ event: "reply", data: { delta } }])),
-        onFallback: (changed) => void send([{ event: "decision", data: changed }]),
+        onFallback: (changedDecision) => void send([{ event: "decision", data: changedDecision }]),
       });
       const { reply: _, ...outcome } = toChatResponse(answer);
       await send([{ event: "done", data: outcome satisfies ChatOutcome }]);
@@ -99,7 +99,7 @@ function toChatResponse({ decision, reply }: Answer, text = ""): ChatResponse {
 }
 
 function toChatUsage(usage: TokenUsage): ChatResponse["usage"] {
-  const [inputTokens, outputTokens] = [inputOf(usage), usage.output];
+  const [inputTokens, outputTokens] = [findInput(usage), usage.output];
   const isKnown = inputTokens !== null && outputTokens !== null;
   return { inputTokens, outputTokens, totalTokens: isKnown ? inputTokens + outputTokens : null };
 }

@@ -23,13 +23,13 @@ export interface ClientEnv {
 }
 
 /** Returns a request's call of an endpoint. */
-export function callOf<TEndpoint extends string>(
+export function toCall<TEndpoint extends string>(
   { req, var: { requestId, clientSignal, key, budget } }: Context<ClientEnv>,
   endpoint: TEndpoint,
 ): Omit<Call, "endpoint"> & { readonly endpoint: TEndpoint } {
-  const given = ["x-api-key", "authorization", "api-key", "x-goog-api-key"];
-  const [caller = ""] = given.flatMap((name) => req.header(name) ?? []);
-  return { requestId, endpoint, caller, key, budget, signal: clientSignal, trace: traceOf(req) };
+  const givenText = ["x-api-key", "authorization", "api-key", "x-goog-api-key"];
+  const [caller = ""] = givenText.flatMap((name) => req.header(name) ?? []);
+  return { requestId, endpoint, caller, key, budget, signal: clientSignal, trace: toTrace(req) };
 }
 
 /** Sets the headers of an answer that describe its decision. */
@@ -47,7 +47,7 @@ export function addIgnored(c: Context, fields: readonly string[]): void {
 }
 
 /** The caller's valid W3C trace, if any. */
-function traceOf(request: HonoRequest): TraceHeaders {
+function toTrace(request: HonoRequest): TraceHeaders {
   const traceparent = request.header("traceparent") ?? "";
   if (!/^[\da-f]{2}-[\da-f]{32}-[\da-f]{16}-[\da-f]{2}$/.test(traceparent)) return {};
   const tracestate = request.header("tracestate") ?? "";
@@ -57,7 +57,7 @@ function traceOf(request: HonoRequest): TraceHeaders {
 /** Runs a request as a span; a stream's span ends at its start, since its reply has its own. */
 export function traced(tracing: Tracing): MiddlewareHandler<ClientEnv> {
   return async (c, next) => {
-    const ids = { requestId: c.var.requestId, trace: traceOf(c.req) };
+    const ids = { requestId: c.var.requestId, trace: toTrace(c.req) };
     await tracing.request(c.req, ids, async () => {
       await next();
       return c.res.status;

@@ -1,7 +1,7 @@
 import type { Context, Handler, Hono } from "hono";
 import { INEXACT, parseExactJson } from "evaluator-kit";
 import { HttpError } from "../http-error.ts";
-import { callOf, type ClientEnv } from "./client-request.ts";
+import { toCall, type ClientEnv } from "./client-request.ts";
 import { readJson } from "./json-body.ts";
 import { deepPath, TOO_DEEP } from "./json-depth.ts";
 import type { Guards } from "./guards.ts";
@@ -31,15 +31,15 @@ function evaluationRoute(form: EvaluationForm, router: EvaluationRouter): Handle
     });
     const deep = deepPath(value);
     if (deep !== null) throw wrongField(deep, TOO_DEEP);
-    const [rounded] = inexact;
-    if (rounded !== undefined) throw wrongField(rounded, INEXACT);
-    const { body, sorted } = inWrittenOrder(text, value);
-    if (sorted.length > 0) c.header("x-router-sorted", sorted.join(", "));
-    const asked = form.read(body, (name) => c.req.header(name));
+    const [roundedJsonPath] = inexact;
+    if (roundedJsonPath !== undefined) throw wrongField(roundedJsonPath, INEXACT);
+    const { body, sortedNames } = inWrittenOrder(text, value);
+    if (sortedNames.length > 0) c.header("x-router-sorted", sortedNames.join(", "));
+    const askedRequest = form.read(body, (name) => c.req.header(name));
     const { endpoint } = form;
-    const answered = await router.ask({ ...callOf(c, endpoint), ...asked, endpoint });
-    if (answered.isCached) c.header("x-router-cache", "hit");
-    if (answered.promise !== null) c.header("x-router-promise", answered.promise);
-    return c.json(asked.write(answered));
+    const boughtAnswer = await router.ask({ ...toCall(c, endpoint), ...askedRequest, endpoint });
+    if (boughtAnswer.isCached) c.header("x-router-cache", "hit");
+    if (boughtAnswer.promise !== null) c.header("x-router-promise", boughtAnswer.promise);
+    return c.json(askedRequest.write(boughtAnswer));
   };
 }

@@ -23,7 +23,7 @@ interface StreamOptions {
 /** Answers with server-sent events, and keeps the call's slot until the last one. */
 export function sendEvents(
   c: Context<ClientEnv>,
-  { pingMs, isSilent = false, failed }: StreamOptions,
+  { pingMs, isSilent = false, failed: failedActions }: StreamOptions,
   run: (send: EventSender) => Promise<void>,
 ): Response {
   const { slot, clientSignal, reportDefect } = c.var;
@@ -38,7 +38,7 @@ export function sendEvents(
     } catch (error) {
       if (clientSignal.aborted) return;
       reportDefect(error instanceof Error ? error : new Error("Not an error was thrown."));
-      await send(failed());
+      await send(failedActions());
     } finally {
       slot.release();
       end();
@@ -64,7 +64,7 @@ function createEventBody(connection: ServerResponse | undefined, pingMs: number)
   let controller!: ReadableStreamDefaultController<Uint8Array>;
   const body = new ReadableStream<Uint8Array>(
     {
-      start: (started) => void (controller = started),
+      start: (startedStream) => void (controller = startedStream),
       pull() {
         isAwaited = true; // all earlier events are written
         room.resolve();

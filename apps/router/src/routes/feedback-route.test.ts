@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { recordOf } from "../report/read-records.ts";
+import { findRecord } from "../report/read-records.ts";
 import { openTestLog } from "../testing/open-test-log.ts";
 import { testRouter } from "../testing/test-router.ts";
 import { readNotes } from "../testing/read-notes.ts";
@@ -31,7 +31,7 @@ test("what somebody says of a tier is in the decision log by the request's id", 
   );
   const lines = (await readFile(path, "utf8")).split("\n");
   const [line = "", ...others] = lines;
-  expect(others.map(recordOf)).toEqual([null, null, null]); // feedback is no message
+  expect(others.map(findRecord)).toEqual([null, null, null]); // feedback is no message
   expect(JSON.parse(line)).toMatchObject({ requestId, tierChosen: "nano", shadow: null });
 });
 

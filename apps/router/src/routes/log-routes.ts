@@ -28,20 +28,20 @@ export function addLogRoutes(app: Hono<ClientEnv>, parts: LogParts): void {
   const { log, options, guards, feedback } = parts;
   app.get("/decisions", async (c) => {
     const filter = parseFilter(c.req.query());
-    const messages = await listMessages(pathOf(log), filter);
+    const messages = await listMessages(toPath(log), filter);
     const { decisionsPage } = await import("../report/log-pages.ts");
     const { describeBlind, readPairs } = await import("../blind/blind-figures.ts");
     const isFirst = options.blind.share > 0 && Object.keys(filter).length === 0;
-    const blind = isFirst ? describeBlind(await readPairs(pathOf(log))) : null;
+    const blind = isFirst ? describeBlind(await readPairs(toPath(log))) : null;
     return c.html(decisionsPage(filter, messages, blind), 200, noStore);
   });
   app.get("/decisions.json", async (c) => {
-    const { messages, next } = await listMessages(pathOf(log), parseFilter(c.req.query()));
+    const { messages, next } = await listMessages(toPath(log), parseFilter(c.req.query()));
     const { toListed } = await import("../report/log-pages.ts");
     return c.json({ messages: messages.map(toListed), next }, 200, noStore);
   });
   app.get("/decisions/:id", async (c) => {
-    const { record, note } = await findMessage(pathOf(log), c.req.param("id"));
+    const { record, note } = await findMessage(toPath(log), c.req.param("id"));
     if (record === null)
       throw new HttpError(404, "The log's latest part has no message of this id.");
     const { messagePage } = await import("../report/log-pages.ts");
@@ -55,7 +55,7 @@ export function addLogRoutes(app: Hono<ClientEnv>, parts: LogParts): void {
   });
   app.get("/spend", async (c) => {
     const { spendPage } = await import("../report/log-pages.ts");
-    return c.html(await spendPage(pathOf(log), parseFilter(c.req.query())), 200, noStore);
+    return c.html(await spendPage(toPath(log), parseFilter(c.req.query())), 200, noStore);
   });
   app.post("/feedback", ...guards.body, async (c: Context<ClientEnv>) => {
     const usage = 'Send { "requestId": "…", "tier": "…" }';
@@ -66,7 +66,7 @@ export function addLogRoutes(app: Hono<ClientEnv>, parts: LogParts): void {
   });
 }
 
-function pathOf(log: DecisionLog | null): string {
+function toPath(log: DecisionLog | null): string {
   if (log === null) throw new HttpError(404, withoutLog("decisions"));
   return log.path;
 }

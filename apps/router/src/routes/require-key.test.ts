@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hashOf, storedKeySchema } from "../keys/router-key.ts";
+import { toHash, storedKeySchema } from "../keys/router-key.ts";
 import { testRouter } from "../testing/test-router.ts";
 
 const accessToken = "a-token-of-many-characters";
@@ -66,7 +66,7 @@ test.each([
 });
 
 const keyOf = (name: string, given: object = {}) =>
-  storedKeySchema.parse({ name, budget: name, sha256: hashOf(`rk_${name}`), ...given });
+  storedKeySchema.parse({ name, budget: name, sha256: toHash(`rk_${name}`), ...given });
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
 test.each([
@@ -102,7 +102,7 @@ test("unknown, revoked and expired keys get the same answer", async () => {
   expect((await ask("rk_bob")).status).toBe(200);
   stored = [keyOf("alice"), expired];
   const answers = await Promise.all(
-    ["rk_unknown", "rk_bob", "rk_expired", hashOf("rk_alice"), "alice"].map(async (token) => {
+    ["rk_unknown", "rk_bob", "rk_expired", toHash("rk_alice"), "alice"].map(async (token) => {
       const response = await ask(token);
       const { "x-request-id": _, ...headers } = Object.fromEntries(response.headers);
       return { status: response.status, headers, body: await response.json() };

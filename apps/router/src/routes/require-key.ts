@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from "hono";
-import { findKey, hashOf, type StoredKey, storedKeySchema } from "../keys/router-key.ts";
+import { findKey, toHash, type StoredKey, storedKeySchema } from "../keys/router-key.ts";
 import { HttpError } from "../http-error.ts";
 import type { ClientEnv } from "./client-request.ts";
 import type { RouterOptions } from "../router-options.ts";
@@ -11,14 +11,14 @@ interface KeyParts {
 
 /** Requires the access token or a key as a bearer token, an API key or a password. */
 export function requireKey({ options, keys }: KeyParts): MiddlewareHandler<ClientEnv> {
-  const owner = options.accessToken === null ? [] : [ownerOf(options.accessToken)];
+  const owner = options.accessToken === null ? [] : [toOwner(options.accessToken)];
   const open = new Set(["/healthz", "/readyz", "/favicon.ico", ...(keys ? ["/"] : [])]);
   return async (c, next) => {
     const { req } = c;
     if (open.has(req.path)) return next();
-    const named = keyHeaders.map((name) => req.header(name) ?? "");
-    const given = [...named, tokenOf(req.header("authorization") ?? "")];
-    const key = findKey([...owner, ...(keys?.current() ?? [])], given, Date.now());
+    const givenName = keyHeaders.map((name) => req.header(name) ?? "");
+    const givenText = [...givenName, toToken(req.header("authorization") ?? "")];
+    const key = findKey([...owner, ...(keys?.current() ?? [])], givenText, Date.now());
     c.set("key", key);
     if (key !== null) return next();
     // Claude Code hides a message that names x-api-key, and repeats a 401 for minutes.
@@ -30,8 +30,8 @@ export function requireKey({ options, keys }: KeyParts): MiddlewareHandler<Clien
 }
 
 /** Returns the key of `ROUTER_ACCESS_TOKEN`, without limits. */
-export function ownerOf(token: string): StoredKey {
-  const key = { name: "_", budget: "owner", sha256: hashOf(token) };
+export function toOwner(token: string): StoredKey {
+  const key = { name: "_", budget: "owner", sha256: toHash(token) };
   return { ...storedKeySchema.parse(key), name: "owner" };
 }
 
@@ -39,7 +39,7 @@ export function ownerOf(token: string): StoredKey {
 const keyHeaders = ["x-api-key", "api-key", "x-goog-api-key"];
 
 /** An authorization may be the token alone, as may a basic one without a user name. */
-function tokenOf(authorization: string): string {
+function toToken(authorization: string): string {
   const [scheme = "", value] = authorization.trim().split(/\s+/, 2);
   if (value === undefined) return scheme;
   if (scheme.toLowerCase() === "bearer") return value;

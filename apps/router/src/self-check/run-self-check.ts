@@ -13,7 +13,7 @@ export async function runSelfCheck(isLive: boolean, { env, cwd, stdout, stderr }
   const settings = isLive ? await readRouterOptions(env, cwd) : emulatedOptions(env);
   const write = (text: string) => void stdout.write(text);
   const services = connectServices(settings);
-  if (isLive && services.isEmulated) throw new CliError(unconfigured);
+  if (isLive && services.isEmulated) throw new CliError(unconfiguredText);
   const app = createApp({
     page: await loadPage(services),
     hosts: new Set(["localhost"]),
@@ -34,7 +34,7 @@ export async function runSelfCheck(isLive: boolean, { env, cwd, stdout, stderr }
   return hasPassed;
 }
 
-const unconfigured =
+const unconfiguredText =
   "--live asks the configured services: set AI_GATEWAY_API_KEY, or EVALUATOR_TRANSPORT and ROUTER_REPLY_BASE_URL, or leave out --live.";
 
 function emulatedOptions(env: Environment) {
@@ -64,16 +64,16 @@ const knownPrompts: readonly SelfCheckPrompt[] = [
     message:
       "Write a TypeScript function that merges overlapping date ranges, and explain how it works.",
     expected: "the tier balanced, and a smaller share of frontier",
-    isExpected: ({ tier, probabilities: { balanced, frontier } }) =>
-      tier === "balanced" && frontier > 0 && frontier < balanced,
+    isExpected: ({ tier, probabilities: { balanced: balancedTier, frontier } }) =>
+      tier === "balanced" && frontier > 0 && frontier < balancedTier,
   },
   {
     kind: "a request for perfect complete code",
     message:
       "Write the perfect, complete code of a booking system for a small hotel, with payments and tests. It must have no bugs.",
     expected: "balanced and frontier to have the largest two shares",
-    isExpected: ({ probabilities: { nano, fast, balanced, frontier } }) =>
-      Math.min(balanced, frontier) >= Math.max(nano, fast),
+    isExpected: ({ probabilities: { nano, fast, balanced: balancedTier, frontier } }) =>
+      Math.min(balancedTier, frontier) >= Math.max(nano, fast),
   },
 ];
 
@@ -85,17 +85,17 @@ export async function checkPrompts(
   ask: (message: string) => Response | Promise<Response>,
   write: (text: string) => void,
 ): Promise<boolean> {
-  let failed = 0;
+  let failedCount = 0;
   for (const prompt of knownPrompts) {
     const answer = (await (await ask(prompt.message)).json()) as ChatAnswer;
     const failures = findFailures(answer, prompt);
     const verdict = failures.length === 0 ? "ok     " : "failure";
     const lines = [`${verdict}  ${prompt.kind}: ${describeDecision(answer)}`, ...failures];
     write(`${lines.join("\n         ")}\n`);
-    if (failures.length > 0) failed += 1;
+    if (failures.length > 0) failedCount += 1;
   }
-  write(`${knownPrompts.length - failed} of ${knownPrompts.length} prompts passed\n`);
-  return failed === 0;
+  write(`${knownPrompts.length - failedCount} of ${knownPrompts.length} prompts passed\n`);
+  return failedCount === 0;
 }
 
 function describeDecision(answer: ChatAnswer): string {
@@ -104,12 +104,15 @@ function describeDecision(answer: ChatAnswer): string {
   return `${answer.tier} (${shares.map((share) => share.join(" ")).join(", ")})`;
 }
 
-function findFailures(answer: ChatAnswer, { expected, isExpected }: SelfCheckPrompt): string[] {
+function findFailures(
+  answer: ChatAnswer,
+  { expected: expectedText, isExpected }: SelfCheckPrompt,
+): string[] {
   if ("error" in answer) return [`no tier was chosen: ${answer.error}`];
   const { model, reply, replyError } = answer;
   const reason = replyError ?? "it gave no text";
   return [
-    ...(isExpected(answer) ? [] : [`expected ${expected}`]),
+    ...(isExpected(answer) ? [] : [`expected ${expectedText}`]),
     ...(reply === "" ? [`the reply model ${model} failed, not the router: ${reason}`] : []),
   ];
 }

@@ -1,7 +1,7 @@
 import { createEmulator } from "evaluator-emulator";
 import type { Environment } from "evaluator-kit";
 import { expect, onTestFinished, test } from "vitest";
-import { conversationOf } from "../conversation/conversation.ts";
+import { toConversation } from "../conversation/conversation.ts";
 import { MessageRouter } from "../message-router.ts";
 import { parseRouterOptions } from "../router-options.ts";
 import { keepOutput, plantedKey } from "../testing/keep-output.ts";
@@ -24,7 +24,7 @@ async function ask(message: string, env: Environment) {
   const call = { ...ids, signal, key: null, budget: null };
   const decision = await router.decide({ user_message: message }, call);
   const listener = () => undefined;
-  const { reply } = await router.reply(decision, conversationOf(message), { ...call, listener });
+  const { reply } = await router.reply(decision, toConversation(message), { ...call, listener });
   keepOutput()([decision, reply]);
   return { tier: decision.tierChosen, replyError: reply.replyError };
 }

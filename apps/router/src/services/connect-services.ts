@@ -11,7 +11,7 @@ import type { Emulator } from "evaluator-emulator";
 import type { Environment } from "evaluator-kit";
 import type { Replies } from "../decision/replies.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
-import { addressOf, connectDecisions, serviceOf } from "../evaluations/evaluation-services.ts";
+import { toAddress, connectDecisions, toService } from "../evaluations/evaluation-services.ts";
 import { timedStore } from "../evaluations/timed-store.ts";
 import { EVALUATION_USD_PER_MILLION_TOKENS } from "../keys/call-price.ts";
 import { redactor } from "../reply/redactor.ts";
@@ -48,16 +48,19 @@ export function connectServices(
   const { evaluator: env, reply, secrets } = settings.engines;
   const { http } = settings;
   const emulator = emulatedEngines(options);
-  const configured = env && connectEvaluation(transportFromEnvironment(env), env, options);
-  const evaluation = configured ?? emulator.evaluation;
+  const configuredParts = env && connectEvaluation(transportFromEnvironment(env), env, options);
+  const evaluation = configuredParts ?? emulator.evaluation;
   const upstream = reply === null ? emulator.upstream : connectUpstream({ ...reply, env: http });
-  const toReplies = (given: ReplySettings) => {
-    const gateways = [...(given.config?.upstreams.values() ?? []), ...(reply ? [reply] : [])]
+  const toReplies = (givenReplySettings: ReplySettings) => {
+    const gateways = [
+      ...(givenReplySettings.config?.upstreams.values() ?? []),
+      ...(reply ? [reply] : []),
+    ]
       .filter(({ type }) => type === "gateway")
       .map(({ baseUrl }) => [baseUrl ?? "", openCatalog(baseUrl)] as const);
     const own = gateways.length === 0 && reply === null ? [emulator.catalog] : [];
     const catalogs = [...new Map(gateways).values(), ...own];
-    return { current: configureReplies(upstream, given), catalogs };
+    return { current: configureReplies(upstream, givenReplySettings), catalogs };
   };
   const replies = { ...toReplies(settings), capabilities: new Map<string, Capabilities>() };
   const own = evaluation.service;
@@ -66,15 +69,22 @@ export function connectServices(
     pacerFor: options.sharedLimit?.pacerFor ?? null,
   };
   const { decisionCacheSeconds: seconds } = settings;
-  const kept = seconds === null ? null : cache({ store: timedStore(seconds) });
+  const keptCache = seconds === null ? null : cache({ store: timedStore(seconds) });
   const toDecisions = ({ config }: ReplySettings) =>
-    connectDecisions(config, own, { ...parts, cache: kept });
+    connectDecisions(config, own, { ...parts, cache: keptCache });
   const decisions = { current: toDecisions(settings) };
-  const opened = [decisions.current];
-  const asked = Object.values(replies.current.tiers).map(({ targets }) => targets[0].upstream);
-  const names = asked.map((each) => (each === upstream ? describeReplier(reply) : each.name));
+  const openedDecisionServiceLists = [decisions.current];
+  const askedUpstreams = Object.values(replies.current.tiers).map(
+    ({ targets }) => targets[0].upstream,
+  );
+  const names = askedUpstreams.map((each) =>
+    each === upstream ? describeReplier(reply) : each.name,
+  );
   const replier = [...new Set(names)].join(", ");
-  const missing = { decisions: env === null, replies: reply === null && asked.includes(upstream) };
+  const missing = {
+    decisions: env === null,
+    replies: reply === null && askedUpstreams.includes(upstream),
+  };
   const redact = redactor(secrets);
   return {
     ...evaluation,
@@ -86,13 +96,15 @@ export function connectServices(
     /** Replaces who replies and who answers; calls in flight keep theirs. @throws ConfigurationError */
     reconfigure(next: typeof settings): void {
       const current = toDecisions(next);
-      opened.push(current);
+      openedDecisionServiceLists.push(current);
       redact.learn(next.engines.secrets);
       Object.assign(replies, toReplies(next));
       Object.assign(decisions, { current });
     },
     async close() {
-      const evaluators = opened.flatMap(({ list }) => list.map(({ evaluator }) => evaluator));
+      const evaluators = openedDecisionServiceLists.flatMap(({ list }) =>
+        list.map(({ evaluator }) => evaluator),
+      );
       await Promise.all(evaluators.map((each) => each.close()));
       await evaluation.close();
     },
@@ -109,25 +121,25 @@ export function configureReplies(
   upstream: Upstream,
   { aliases, config, http: env, policy, tierModels, waiting }: ReplySettings,
 ): Replies {
-  const named = [...(config?.upstreams ?? [])];
+  const namedEntries = [...(config?.upstreams ?? [])];
   const upstreams = new Map(
-    named.map(([name, each]) => [name, connectUpstream({ name, env, ...each })]),
+    namedEntries.map(([name, each]) => [name, connectUpstream({ name, env, ...each })]),
   );
   const toPlan = (by: Upstream, ...models: readonly [string, ...string[]]): ReplyPlan => {
     const [first, ...later] = models.map((model): Target => ({ upstream: by, model, price: null }));
     return { targets: [first as Target, ...later], maxRetries: 2, ...waiting };
   };
   const plans = tierNames.map((tier): [Tier, ReplyPlan] => {
-    const given = config?.tiers[tier];
+    const givenParts = config?.tiers[tier];
     const model = tierModels[tier];
     const fallbacks = policy.fallbackModels.filter((each) => each !== model);
-    if (given === undefined) return [tier, toPlan(upstream, model, ...fallbacks)];
-    const [first, ...later] = given.targets.map((target): Target => {
+    if (givenParts === undefined) return [tier, toPlan(upstream, model, ...fallbacks)];
+    const [first, ...later] = givenParts.targets.map((target): Target => {
       return { ...target, upstream: upstreams.get(target.upstream) ?? upstream }; // the schema knows each
     });
-    return [tier, { ...waiting, ...given, targets: [first as Target, ...later] }];
+    return [tier, { ...waiting, ...givenParts, targets: [first as Target, ...later] }];
   });
-  const configured = new Map(
+  const configuredMap = new Map(
     plans.flatMap(([, plan]) => plan.targets.map((target) => [target.model, { plan, target }])),
   );
   // The emulator has no real models.
@@ -136,10 +148,10 @@ export function configureReplies(
   return {
     tiers: Object.fromEntries(plans) as Record<Tier, ReplyPlan>,
     aliases,
-    isConfigured: (model) => configured.has(model),
+    isConfigured: (model) => configuredMap.has(model),
     planOfModel(model) {
-      const known = configured.get(model);
-      if (known !== undefined) return { ...known.plan, targets: [known.target] };
+      const knownEntry = configuredMap.get(model);
+      if (knownEntry !== undefined) return { ...knownEntry.plan, targets: [knownEntry.target] };
       if (upstream.type !== "gateway") return toPlan(upstream, model);
       return model.includes("/") ? toPlan(gateway, model) : null;
     },
@@ -184,12 +196,12 @@ function connectEvaluation(
     ...(pacer !== undefined && { pacer }),
     ...(tracing !== null && { tracing: tracing.evaluation }),
   });
-  const address = addressOf(transport);
+  const address = toAddress(transport);
   const how = transport.name === "logprobs" ? ", read from its log-probabilities" : "";
   const isVendors = transport.name === "gateway" || transport.name === "direct";
   const usual = isVendors ? EVALUATION_USD_PER_MILLION_TOKENS : null;
   const price = transport.usdPerMillionTokens ?? usual;
-  const service = serviceOf({
+  const service = toService({
     name: transport.name,
     evaluator,
     transport,
@@ -220,10 +232,10 @@ function emulatedEngines({ tracing = null }: ConnectOptions) {
     return (await emulator).fetch(input, init);
   };
   const transport = gatewayTransport({ apiKey, baseUrl, fetch, env: {} });
-  const connected = connectEvaluation(transport, {}, { tracing });
+  const connectedService = connectEvaluation(transport, {}, { tracing });
   const evaluation = {
-    ...connected,
-    service: { ...connected.service, name: EMULATOR, address: "emulator local:emulator" },
+    ...connectedService,
+    service: { ...connectedService.service, name: EMULATOR, address: "emulator local:emulator" },
     engineAddress: "emulator local:emulator",
     decider: "the local emulator",
   };

@@ -139,7 +139,6 @@ test("a trace has the cost of the log, at the price of the file", async () => {
 
 test.each([
   ["logprobs", { EVALUATOR_LOGPROBS_BASE_URL: "http://127.0.0.1:1", EVALUATOR_MODEL_ID: "m" }],
-  ["openrouter", { OPENROUTER_API_KEY: "a-key" }],
 ])("without a price of %s, a key with a budget gets a 400", async (name, env) => {
   const services = connectServices(parseRouterOptions({ EVALUATOR_TRANSPORT: name, ...env }));
   onTestFinished(() => services.close());

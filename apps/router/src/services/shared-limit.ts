@@ -8,7 +8,7 @@ type OpenStore = LimitStore & AsyncDisposable;
 const REQUESTS_PER_MINUTE = 1200;
 
 const noAnswer = "PostgreSQL does not answer.";
-const lost = "This router goes on with its own share of the limit until it can.";
+const lostText = "This router goes on with its own share of the limit until it can.";
 
 /** Opens the limit that several routers share, later if need be. @throws CliError for settings that stay wrong. */
 export async function openSharedLimit(
@@ -17,12 +17,12 @@ export async function openSharedLimit(
   open: (url: string) => Promise<OpenStore> = async (address) =>
     (await import("evaluator-runs/postgres")).postgresLimits(address),
 ) {
-  const opened = Promise.withResolvers<OpenStore>();
+  const openedSignal = Promise.withResolvers<OpenStore>();
   let opening: Promise<OpenStore> | null = null;
   let isLost = false;
   let reason = noAnswer;
   const onStoreChange = (isDown: boolean) => {
-    if (isDown && !isLost) warn(`ROUTER_LIMITS: ${reason} ${lost}\n`);
+    if (isDown && !isLost) warn(`ROUTER_LIMITS: ${reason} ${lostText}\n`);
     if (isLost && !isDown) {
       warn("ROUTER_LIMITS: the database answers again; the limit is shared.\n");
     }
@@ -37,7 +37,7 @@ export async function openSharedLimit(
       opening = null;
       throw error;
     });
-    opened.resolve(store);
+    openedSignal.resolve(store);
     onStoreChange(false); // a pacer reports only a store that it lost itself
     return store;
   };
@@ -50,10 +50,10 @@ export async function openSharedLimit(
       });
   }
   const store: LimitStore = {
-    read: (key) => reached((opened) => opened.read(key)),
-    swap: (key, version, row) => reached((opened) => opened.swap(key, version, row)),
+    read: (key) => reached((openedStore) => openedStore.read(key)),
+    swap: (key, version, row) => reached((openedStore) => openedStore.swap(key, version, row)),
     onPause(key, listener) {
-      const listening = opened.promise.then((store) => store.onPause(key, listener));
+      const listening = openedSignal.promise.then((store) => store.onPause(key, listener));
       return () => void listening.then((end) => end());
     },
   };

@@ -15,7 +15,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trac
 import type { Tracing as ClientTracing } from "evaluator-client";
 import { openTelemetryTracing } from "evaluator-client/opentelemetry";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
-import { inputOf, noUsage } from "../reply/usage.ts";
+import { findInput, noUsage } from "../reply/usage.ts";
 
 /** The caller's own trace, in W3C's headers. */
 export interface TraceHeaders {
@@ -30,9 +30,9 @@ const TEXT_ALLOWED = createContextKey("texts of clients' questions");
 
 /** Starts to send traces, as OpenTelemetry's own variables configure it. No span holds a message's text. */
 export function startTracing() {
-  const named = resourceFromAttributes({ "service.name": "evaluator-router" });
+  const namedResource = resourceFromAttributes({ "service.name": "evaluator-router" });
   const provider = new BasicTracerProvider({
-    resource: named.merge(detectResources({ detectors: [envDetector] })),
+    resource: namedResource.merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
   });
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
@@ -78,7 +78,7 @@ export function startTracing() {
         ended(span, async () => {
           const reply = await ask();
           const usage = reply.end?.usage ?? noUsage;
-          const [inputTokens, outputTokens] = [inputOf(usage), usage.output];
+          const [inputTokens, outputTokens] = [findInput(usage), usage.output];
           span.setAttribute("gen_ai.response.model", modelNow()); // a fallback model may have replied
           if (inputTokens !== null) span.setAttribute("gen_ai.usage.input_tokens", inputTokens);
           if (outputTokens !== null) span.setAttribute("gen_ai.usage.output_tokens", outputTokens);

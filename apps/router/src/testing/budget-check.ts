@@ -12,7 +12,7 @@ import { closeServer, listen } from "evaluator-kit";
 import { reservedNano } from "../keys/budget-state.ts";
 import { openLedger } from "../keys/key-database.ts";
 import { Ledger } from "../keys/ledger.ts";
-import { hashOf } from "../keys/router-key.ts";
+import { toHash } from "../keys/router-key.ts";
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -87,7 +87,7 @@ await writeFile(
 );
 
 async function writeKeys(name: string, limits: typeof key): Promise<string> {
-  const stored = { name: "alice", ...limits, sha256: hashOf("rk_alice") };
+  const stored = { name: "alice", ...limits, sha256: toHash("rk_alice") };
   await writeFile(join(folder, name), JSON.stringify([stored]));
   return name;
 }

@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 import { reservedNano } from "../keys/budget-state.ts";
 import { sqliteLedger } from "../keys/key-database.ts";
 import { Ledger } from "../keys/ledger.ts";
-import { hashOf, storedKeySchema } from "../keys/router-key.ts";
+import { toHash, storedKeySchema } from "../keys/router-key.ts";
 import { defaultTierModels } from "../router-options.ts";
 import { testRouter } from "./test-router.ts";
 import { decisionFor, type Differences } from "./upstreams.ts";
@@ -46,7 +46,7 @@ export async function budgetRouter(
   const alice = storedKeySchema.parse({
     name: "alice",
     budget: "team",
-    sha256: hashOf("rk_alice"),
+    sha256: toHash("rk_alice"),
     usdPerDay,
     ...key,
   });

@@ -1,5 +1,5 @@
 import { type UpstreamType, upstreamTypes } from "../conversation/upstream-types.ts";
-import { hashOf, type RouterKey, storedKeySchema } from "../keys/router-key.ts";
+import { toHash, type RouterKey, storedKeySchema } from "../keys/router-key.ts";
 import type { MessageRecord } from "../records/message-record.ts";
 import { connectUpstream, type UpstreamOptions } from "../reply/upstream.ts";
 import { parseRouterOptions } from "../router-options.ts";
@@ -63,7 +63,7 @@ interface OneUpstream extends Partial<Pick<UpstreamOptions, "baseUrl">> {
 export async function oneUpstream(type: UpstreamOptions["type"], given: OneUpstream = {}) {
   const { baseUrl = "https://upstream.invalid/v1", answer = () => Response.json(wholes[type]) } =
     given;
-  const stored = { name: "alice", budget: "alice", sha256: hashOf("rk_alice"), ...given.key };
+  const stored = { name: "alice", budget: "alice", sha256: toHash("rk_alice"), ...given.key };
   const keys = given.key && { current: () => [storedKeySchema.parse(stored)] };
   const sent: string[] = [];
   const records: MessageRecord[] = [];

@@ -1,6 +1,6 @@
 import { createEvaluator, gatewayTransport } from "evaluator-client";
 import type { EvaluationRecord } from "../evaluations/evaluation-record.ts";
-import { serviceOf } from "../evaluations/evaluation-services.ts";
+import { toService } from "../evaluations/evaluation-services.ts";
 import type { Ledger } from "../keys/ledger.ts";
 import { budgetRouter } from "./budget-router.ts";
 import { servicesOver } from "./test-router.ts";
@@ -46,7 +46,7 @@ export async function routerOver(
       { transport, maxRetries, limits: {}, retry: { initialDelayMs: 1 } },
       { random: () => 0 },
     );
-    return serviceOf({ name: `service-${at}`, evaluator, transport, price: 1, reportsCost: true });
+    return toService({ name: `service-${at}`, evaluator, transport, price: 1, reportsCost: true });
   });
   const services = {
     ...servicesOver(fetch),

@@ -3,7 +3,7 @@ import { createCatalog, createEvaluator, gatewayTransport } from "evaluator-clie
 import { createEmulator } from "evaluator-emulator";
 import { onTestFinished } from "vitest";
 import { createApp } from "../create-app.ts";
-import { serviceOf } from "../evaluations/evaluation-services.ts";
+import { toService } from "../evaluations/evaluation-services.ts";
 import { loadPage } from "../page/load-page.ts";
 import type { MessageRecord } from "../records/message-record.ts";
 import { redactor } from "../reply/redactor.ts";
@@ -28,7 +28,7 @@ export function servicesOver(
   const baseUrl = "http://gateway.invalid/v4/ai";
   const transport = gatewayTransport({ apiKey, baseUrl, fetch, env: {} });
   const evaluator = createEvaluator({ transport, maxRetries: 0 });
-  const service = serviceOf({
+  const service = toService({
     name: "gateway",
     evaluator,
     transport,

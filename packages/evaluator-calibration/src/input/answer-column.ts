@@ -1,4 +1,4 @@
-import { type Form, formOf, type QuestionKind } from "../kinds.ts";
+import { type Form, toForm, type QuestionKind } from "../kinds.ts";
 import {
   CalibrationInputError,
   listNames,
@@ -13,9 +13,9 @@ const bases = ["model", "recorded", "rule", "lexical"] as const;
 export type Basis = (typeof bases)[number];
 
 /** Returns the origin of answers, by the model and the wire that they name; or the one that is named. */
-export function basisOf(modelId: string | null, wire: string | null, named?: unknown): Basis {
-  const known = bases.find((one) => one === named);
-  if (known !== undefined) return known;
+export function basisOf(modelId: string | null, wire: string | null, namedValue?: unknown): Basis {
+  const knownText = bases.find((one) => one === namedValue);
+  if (knownText !== undefined) return knownText;
   if (modelId === "local/rules-1") return "rule";
   if (modelId?.startsWith("local/") === true) return "lexical";
   return wire !== null && /^emulator\b/.test(wire) ? "recorded" : "model";
@@ -94,7 +94,7 @@ export class AnswerColumn {
   #values: Float64Array | null = null;
 
   constructor({ question, kind, options, source }: RecordAnswer) {
-    const { form, isOrdered } = formOf(kind);
+    const { form, isOrdered } = toForm(kind);
     this.question = question;
     this.kind = kind;
     this.form = form;
@@ -126,12 +126,12 @@ export class AnswerColumn {
   add(answer: RecordAnswer, location: SourceLocation, last: boolean): boolean {
     this.#check(answer, location);
     const { ids, options, values, state } = answer;
-    let known: number | undefined;
-    for (const id of ids) known ??= this.#rows.get(id);
-    if (known !== undefined && !last) return false;
+    let knownValue: number | undefined;
+    for (const id of ids) knownValue ??= this.#rows.get(id);
+    if (knownValue !== undefined && !last) return false;
     this.#values = null;
-    const row = known ?? this.ids.length;
-    if (known === undefined) {
+    const row = knownValue ?? this.ids.length;
+    if (knownValue === undefined) {
       for (const id of ids) this.#rows.set(id, row);
       this.ids.push(ids[0] ?? "");
     }
@@ -146,7 +146,7 @@ export class AnswerColumn {
   }
 
   #check({ kind, options, values }: RecordAnswer, location: SourceLocation): void {
-    const { field, rounding } = forms[formOf(kind).form];
+    const { field, rounding } = forms[toForm(kind).form];
     const refuse = (problem: string): never => {
       throw new CalibrationInputError(location, problem);
     };

@@ -14,6 +14,7 @@ import {
   basisOf,
   type RecordAnswer,
 } from "./answer-column.ts";
+import { toSource } from "./answer-source.ts";
 import {
   CalibrationInputError,
   type Fields,
@@ -22,7 +23,7 @@ import {
   isObject,
   quote,
   type SourceLocation,
-  stepsOf,
+  listSteps,
 } from "./input-record.ts";
 import { RecordNotes } from "./record-notes.ts";
 import { stepWires } from "./step-wire.ts";
@@ -79,7 +80,7 @@ const YES_NO = ["no", "yes"] as const;
 export class AnswerTable {
   readonly #options: AnswerTableOptions;
   readonly #columns = new Map<string, AnswerColumn>();
-  readonly #failed = new Set<string>();
+  readonly #failedNames = new Set<string>();
   readonly #hashes = new WeakMap<AskedQuestions, string>();
   /** For each question that several models were asked: the columns of the first, of the second and so on. */
   readonly steps = new Map<string, AnswerColumn[][]>();
@@ -134,17 +135,17 @@ export class AnswerTable {
       }
       const ids = [idOf(value, location)];
       const wireOf = stepWires();
-      for (const [step, { given, one }] of stepsOf(value, answers).entries()) {
-        const named = sourceOf({ ...value, ...one }, location);
-        const source = { ...named, wire: wireOf(named) };
-        this.#addAnswers(given, { ids, source, location });
-        if (one !== value) this.#noteStep(step, Object.keys(given), source);
+      for (const [step, { given: givenFields, one }] of listSteps(value, answers).entries()) {
+        const namedFields = toSource({ ...value, ...one }, location);
+        const source = { ...namedFields, wire: wireOf(namedFields) };
+        this.#addAnswers(givenFields, { ids, source, location });
+        if (one !== value) this.#noteStep(step, Object.keys(givenFields), source);
       }
     } else if ("question" in value) this.#addLine(value, location);
     else if (!("requestId" in value)) {
       // Other lines of a decision log, such as feedback, hold no answer.
-      const wanted = "id, question and probability (or probabilities)";
-      throw new CalibrationInputError(location, `has no question; each record holds ${wanted}`);
+      const wantedText = "id, question and probability (or probabilities)";
+      throw new CalibrationInputError(location, `has no question; each record holds ${wantedText}`);
     }
   }
 
@@ -159,14 +160,14 @@ export class AnswerTable {
       this.repeats.add(id, state);
     }
     const key = state === undefined ? undefined : this.#notes.addCopy(id, stateHash(state));
-    let asked = this.#hashes.get(questions);
-    if (asked === undefined) this.#hashes.set(questions, (asked = questionHash(questions)));
+    let askedName = this.#hashes.get(questions);
+    if (askedName === undefined) this.#hashes.set(questions, (askedName = questionHash(questions)));
     const { steps = [evaluation] } = evaluation;
     const wireOf = stepWires();
     for (const [step, { answers, modelId, transport, costUsd = null }] of steps.entries()) {
       const from = wireOf({ modelId, wire: step === 0 ? wire : (transport ?? wire) });
-      const named = basisOf(modelId, from, basis);
-      const source = { modelId, wire: from, basis: named, questionHash: asked };
+      const givenName = basisOf(modelId, from, basis);
+      const source = { modelId, wire: from, basis: givenName, questionHash: askedName };
       this.#addAnswers(answers, { ids: [id], source, location, state: key });
       if (steps.length > 1) this.#noteStep(step, Object.keys(answers), source);
       const cost = (this.stepCosts[step] ??= { records: 0, costUsd: 0 });
@@ -177,7 +178,7 @@ export class AnswerTable {
 
   #noteStep(step: number, questions: readonly string[], source: AnswerSource): void {
     for (const question of questions) {
-      const column = this.#columns.get(keyOf(source, question));
+      const column = this.#columns.get(toKey(source, question));
       const steps = this.steps.get(question) ?? [];
       this.steps.set(question, steps);
       const columns = (steps[step] ??= []);
@@ -187,12 +188,14 @@ export class AnswerTable {
 
   /** Notes a record that is known and has no answer, such as one whose call failed. */
   addFailed(id: string): void {
-    this.#failed.add(id);
+    this.#failedNames.add(id);
   }
 
   /** Returns whether any question of a record was answered, or its call is known to have failed. */
   knows(id: string): boolean {
-    return this.#failed.has(id) || this.columns.some((column) => column.rowOf(id) !== undefined);
+    return (
+      this.#failedNames.has(id) || this.columns.some((column) => column.rowOf(id) !== undefined)
+    );
   }
 
   /** @throws CalibrationInputError if the answer is invalid, or the record has one already. */
@@ -200,7 +203,7 @@ export class AnswerTable {
     const { questions, last = false } = this.#options;
     const { ids, question, source } = answer;
     if (questions !== undefined && !questions.includes(question)) return;
-    const key = keyOf(source, question);
+    const key = toKey(source, question);
     const column = this.#columns.get(key) ?? new AnswerColumn(answer);
     if (column.add(answer, location, last)) this.#columns.set(key, column);
     else {
@@ -221,8 +224,12 @@ export class AnswerTable {
       for (const id of ids) this.addFailed(id);
       return;
     }
-    const { evaluatorModelId: modelId, wire, questionHash: asked } = fields;
-    const source = sourceOf({ modelId, wire, questionHash: asked }, location, "evaluatorModelId");
+    const { evaluatorModelId: modelId, wire, questionHash: askedValue } = fields;
+    const source = toSource(
+      { modelId, wire, questionHash: askedValue },
+      location,
+      "evaluatorModelId",
+    );
     this.#addAnswer("tier", { probabilities }, { ids, source, location });
   }
 
@@ -230,7 +237,7 @@ export class AnswerTable {
   #addLine(fields: Fields, location: SourceLocation): void {
     const id = idOf(fields, location);
     const { question, probabilities, error } = fields;
-    const probability = numberOf(fields["probability"]);
+    const probability = toNumber(fields["probability"]);
     if (typeof question !== "string") {
       const problem = `question is ${quote(question)}; it must be a text`;
       throw new CalibrationInputError(location, problem);
@@ -240,7 +247,7 @@ export class AnswerTable {
       throw new CalibrationInputError(location, NO_VALUES);
     }
     const answer = probability == null ? fields : { ...fields, probability };
-    this.#addAnswer(question, answer, { ids: [id], source: sourceOf(fields, location), location });
+    this.#addAnswer(question, answer, { ids: [id], source: toSource(fields, location), location });
   }
 
   #addAnswers(answers: Fields, origin: Origin): void {
@@ -258,8 +265,12 @@ export class AnswerTable {
     const { probability, probabilities, type } = answer;
     const about = { ids, question, source, state };
     if (probability !== undefined) {
-      const asked = { kind: "boolean", options: YES_NO, values: [probability as number] } as const;
-      this.add({ ...about, ...asked }, location);
+      const askedRequest = {
+        kind: "boolean",
+        options: YES_NO,
+        values: [probability as number],
+      } as const;
+      this.add({ ...about, ...askedRequest }, location);
     } else if (isObject(probabilities) && Object.keys(probabilities).length > 0) {
       const options = Object.keys(probabilities);
       const values = Object.values(probabilities) as number[];
@@ -280,24 +291,12 @@ function checkType(question: string, { probabilities, type }: Fields, { location
   throw new CalibrationInputError(location, problem);
 }
 
-function keyOf({ modelId, wire, basis, questionHash: asked }: AnswerSource, question: string) {
-  return JSON.stringify([modelId, wire, basis, asked, question]);
+function toKey({ modelId, wire, basis, questionHash: askedName }: AnswerSource, question: string) {
+  return JSON.stringify([modelId, wire, basis, askedName, question]);
 }
 
 /** Returns the number of a text, as a CSV file holds it; any other value is kept. */
-function numberOf(value: unknown): unknown {
+function toNumber(value: unknown): unknown {
   if (typeof value !== "string" || value.trim() === "") return value;
   return Number.isFinite(Number(value)) ? Number(value) : value;
-}
-
-function sourceOf(fields: Fields, location: SourceLocation, modelField = "modelId") {
-  const textOf = (name: string, value: unknown) => {
-    if (typeof value === "string") return value;
-    if (value === undefined || value === null) return null;
-    throw new CalibrationInputError(location, `${name} is ${quote(value)}; it must be a text`);
-  };
-  const modelId = textOf(modelField, fields["modelId"]);
-  const wire = textOf("wire", fields["wire"]);
-  const basis = basisOf(modelId, wire, fields["basis"]);
-  return { modelId, wire, questionHash: textOf("questionHash", fields["questionHash"]), basis };
 }

@@ -29,8 +29,8 @@ export function quote(value: unknown): string {
 
 /** Returns a list of names as a message gives it, the first few of many. */
 export function listNames(names: readonly string[]): string {
-  const shown = names.slice(0, 12).map(quote).join(", ");
-  return names.length > 12 ? `${shown} and ${names.length - 12} more` : shown;
+  const shownText = names.slice(0, 12).map(quote).join(", ");
+  return names.length > 12 ? `${shownText} and ${names.length - 12} more` : shownText;
 }
 
 /** The fields of a JSON object. */
@@ -68,9 +68,9 @@ export function parseJsonAs<TSchema extends z.ZodMiniType>(
   if (typeof version === "number" && version > latest) {
     throw new Error(`is of version ${version}, and this release reads versions 1 to ${latest}`);
   }
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
+  const parsedResult = schema.safeParse(value);
+  if (parsedResult.success) return parsedResult.data;
+  const issue = parsedResult.error.issues[0];
   const field = issue === undefined || issue.path.length === 0 ? "it" : issue.path.join(".");
   throw new Error(`is not ${what}: ${field}: ${issue?.message ?? "is wrong"}`);
 }
@@ -86,12 +86,15 @@ export function yesOrNo(value: unknown): number {
 }
 
 /** Returns the answers of each model; of a record whose steps are something else, its own. */
-export function stepsOf(value: Fields, answers: Fields): readonly { given: Fields; one: Fields }[] {
+export function listSteps(
+  value: Fields,
+  answers: Fields,
+): readonly { given: Fields; one: Fields }[] {
   const { steps } = value;
-  const listed = Array.isArray(steps) ? steps : [];
-  const found = listed.flatMap((one: unknown) =>
+  const listedItems = Array.isArray(steps) ? steps : [];
+  const foundItems = listedItems.flatMap((one: unknown) =>
     isObject(one) && isObject(one["answers"]) ? [{ given: one["answers"], one }] : [],
   );
-  const isWhole = found.length > 0 && found.length === listed.length;
-  return isWhole ? found : [{ given: answers, one: value }];
+  const isWhole = foundItems.length > 0 && foundItems.length === listedItems.length;
+  return isWhole ? foundItems : [{ given: answers, one: value }];
 }

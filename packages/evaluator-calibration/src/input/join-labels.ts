@@ -80,15 +80,15 @@ type Label = NonNullable<ReturnType<typeof parseLabel>>;
 export class LabelJoin {
   readonly table: LabelledTable;
   readonly #options: JoinOptions;
-  readonly #known: readonly string[];
+  readonly #knownNames: readonly string[];
   readonly #byQuestion: ReadonlyMap<string, readonly AnswerColumn[]>;
-  readonly #joined = new Map<AnswerColumn, JoinedColumn>();
-  readonly #drawn = new Map<AnswerColumn, JoinedColumn>();
+  readonly #joinedMap = new Map<AnswerColumn, JoinedColumn>();
+  readonly #drawnMap = new Map<AnswerColumn, JoinedColumn>();
   readonly #counts = new Map<string, JoinCounts>();
   /** Labels without an answer: for each question and record its labelers. */
-  readonly #unanswered = new Map<string, Set<string | null>>();
+  readonly #unansweredMap = new Map<string, Set<string | null>>();
   /** Rows of a drawn sheet without a truth, which are skipped if a later row is filled in. */
-  #unreached: Label[] = [];
+  #unreachedLabels: Label[] = [];
   /** The names behind the numbers in `groupOf`, `labelerOf` and `clusterOf`. */
   readonly groups = new Names();
   readonly labelers = new Names();
@@ -106,28 +106,33 @@ export class LabelJoin {
   constructor(table: LabelledTable, options: JoinOptions = {}) {
     this.table = table;
     this.#options = options;
-    this.#known = table.questions;
+    this.#knownNames = table.questions;
     this.#byQuestion = Map.groupBy(table.columns, ({ question }) => question);
   }
 
   /** The labelled rows, by source and question. */
   get columns(): JoinedColumn[] {
-    return [...this.#joined.values()];
+    return [...this.#joinedMap.values()];
   }
 
   /** The rows of labels that were drawn for a promise, which are no random draw of all records. */
   get drawn(): JoinedColumn[] {
-    return [...this.#drawn.values()];
+    return [...this.#drawnMap.values()];
   }
 
   /** Returns what became of the labels of a question. */
   countsOf(question: string): JoinCounts {
     const columns = this.#byQuestion.get(question) ?? [];
-    const answered = columns.reduce((sum, { ids }) => sum + ids.length, 0);
-    const counts = this.#countsOf(question);
-    const truths = columns.flatMap((column) => this.#joined.get(column)?.truth ?? []);
-    const skipped = truths.filter((truth) => truth < 0).length;
-    return { ...counts, answered, skipped, answeredWithoutLabel: answered - counts.joined };
+    const answeredCount = columns.reduce((sum, { ids }) => sum + ids.length, 0);
+    const counts = this.#listCounts(question);
+    const truths = columns.flatMap((column) => this.#joinedMap.get(column)?.truth ?? []);
+    const skippedCount = truths.filter((truth) => truth < 0).length;
+    return {
+      ...counts,
+      answered: answeredCount,
+      skipped: skippedCount,
+      answeredWithoutLabel: answeredCount - counts.joined,
+    };
   }
 
   /** Adds one record of a labels file. @throws CalibrationInputError that names the line and the field. */
@@ -142,76 +147,76 @@ export class LabelJoin {
     }
     if (label.truth === null && !label.isSkipped) {
       this.blank += 1;
-      if (label.isDrawn) this.#unreached.push(label);
+      if (label.isDrawn) this.#unreachedLabels.push(label);
       return;
     }
-    const passed = this.#unreached.splice(0);
-    this.blank -= passed.length;
-    for (const one of [...passed, label]) this.#addLabel(one);
+    const passedParts = this.#unreachedLabels.splice(0);
+    this.blank -= passedParts.length;
+    for (const one of [...passedParts, label]) this.#addLabel(one);
   }
 
   #addLabel(label: Label): void {
-    const question = this.#questionOf(label);
+    const question = this.#findQuestion(label);
     if (question === null) return;
-    const counts = this.#countsOf(question);
-    let [found, added] = [0, 0];
+    const counts = this.#listCounts(question);
+    let [foundValue, addedCount] = [0, 0];
     for (const column of this.#byQuestion.get(question) ?? []) {
       const row = column.rowOf(label.id);
       if (row === undefined) continue;
-      found += 1;
-      if (this.#addRow(column, row, label)) added += 1;
+      foundValue += 1;
+      if (this.#addRow(column, row, label)) addedCount += 1;
     }
-    if (found === 0) this.#addUnanswered(question, label);
+    if (foundValue === 0) this.#addUnanswered(question, label);
     if (label.plan !== null) {
       if (!this.plans.has(label.plan)) this.plans.set(label.plan, label.location);
-      counts.drawn += Number(added > 0);
+      counts.drawn += Number(addedCount > 0);
       return;
     }
-    if (added > 0) counts.labelled += 1;
-    counts.joined += added;
+    if (addedCount > 0) counts.labelled += 1;
+    counts.joined += addedCount;
   }
 
-  #questionOf({ question, location }: Label): string | null {
-    const known = this.#known;
-    const wanted = this.#options.questions;
+  #findQuestion({ question, location }: Label): string | null {
+    const knownNames = this.#knownNames;
+    const wantedNames = this.#options.questions;
     if (question === null) {
-      if (known.length === 1) return known[0] ?? null;
-      const problem = `names no question, and the answers know ${listNames(known)}`;
+      if (knownNames.length === 1) return knownNames[0] ?? null;
+      const problem = `names no question, and the answers know ${listNames(knownNames)}`;
       throw new CalibrationInputError(location, `${problem}; add question to each label`);
     }
-    if (known.includes(question)) return question;
-    if (wanted !== undefined && !wanted.includes(question)) return null;
-    const problem = `question is ${quote(question)}, and the answers know ${listNames(known)}`;
+    if (knownNames.includes(question)) return question;
+    if (wantedNames !== undefined && !wantedNames.includes(question)) return null;
+    const problem = `question is ${quote(question)}, and the answers know ${listNames(knownNames)}`;
     throw new CalibrationInputError(location, problem);
   }
 
   #addRow(column: AnswerColumn, row: number, label: Label): boolean {
-    const columns = label.plan === null ? this.#joined : this.#drawn;
-    let joined = columns.get(column);
-    if (joined === undefined) columns.set(column, (joined = emptyJoin(this, column)));
-    const before = joined.joinedRows[row];
-    const at = before ?? joined.rows.length;
+    const columns = label.plan === null ? this.#joinedMap : this.#drawnMap;
+    let joinedColumn = columns.get(column);
+    if (joinedColumn === undefined) columns.set(column, (joinedColumn = emptyJoin(this, column)));
+    const before = joinedColumn.joinedRows[row];
+    const at = before ?? joinedColumn.rows.length;
     const labeler = this.labelers.indexOf(label.labeler);
     let truth = label.truth === null ? -1 : column.truthOf(label.truth, label.location, row);
     if (before !== undefined) {
-      const all = joined.votes.get(at) ?? [
-        { labeler: joined.labelerOf[at] as number, truth: joined.truth[at] as number },
+      const all = joinedColumn.votes.get(at) ?? [
+        { labeler: joinedColumn.labelerOf[at] as number, truth: joinedColumn.truth[at] as number },
       ];
       const votes = all.filter((vote) => vote.labeler !== labeler);
       if (votes.length < all.length) this.#countRepeated(column.question, label);
       votes.push({ labeler, truth });
-      joined.votes.set(at, votes);
-      truth = majorityOf(votes);
+      joinedColumn.votes.set(at, votes);
+      truth = computeMajority(votes);
     }
-    joined.joinedRows[row] = at;
-    joined.rows[at] = row;
-    joined.truth[at] = truth;
-    this.#addWeight(joined, at, label);
+    joinedColumn.joinedRows[row] = at;
+    joinedColumn.rows[at] = row;
+    joinedColumn.truth[at] = truth;
+    this.#addWeight(joinedColumn, at, label);
     // A second labeler's row may leave out the columns of the first one's.
-    this.groups.keepIn(joined.groupOf, at, label.group);
+    this.groups.keepIn(joinedColumn.groupOf, at, label.group);
     const cluster = this.#options.onePer && this.table.clusters?.get(label.id);
-    this.clusters.keepIn(joined.clusterOf, at, cluster ?? label.cluster);
-    joined.labelerOf[at] = labeler;
+    this.clusters.keepIn(joinedColumn.clusterOf, at, cluster ?? label.cluster);
+    joinedColumn.labelerOf[at] = labeler;
     return before === undefined;
   }
 
@@ -237,25 +242,25 @@ export class LabelJoin {
       throw new CalibrationInputError(label.location, `${problem}; ${advice}`);
     }
     const key = JSON.stringify([question, label.id]);
-    const labelers = this.#unanswered.get(key) ?? new Set<string | null>();
+    const labelers = this.#unansweredMap.get(key) ?? new Set<string | null>();
     if (labelers.has(label.labeler)) this.#countRepeated(question, label);
     const isFirst = labelers.size === 0;
-    this.#unanswered.set(key, labelers.add(label.labeler));
+    this.#unansweredMap.set(key, labelers.add(label.labeler));
     if (!isFirst) return;
-    const counts = this.#countsOf(question);
+    const counts = this.#listCounts(question);
     counts.labelled += 1;
     counts[isKnown ? "labelledWithoutAnswer" : "unknown"] += 1;
   }
 
   /** Counts the second label of one labeler. @throws CalibrationInputError unless the last is to count. */
   #countRepeated(question: string, { id, location }: Label): void {
-    this.#countsOf(question).repeated += 1;
+    this.#listCounts(question).repeated += 1;
     if (this.#options.last === true) return;
     const problem = `record ${quote(id)} is labelled a second time`;
     throw new CalibrationInputError(location, `${problem}; --last takes the last of several`);
   }
 
-  #countsOf(question: string): JoinCounts {
+  #listCounts(question: string): JoinCounts {
     let counts = this.#counts.get(question);
     if (counts === undefined) this.#counts.set(question, (counts = { ...noCounts }));
     return counts;
@@ -263,7 +268,7 @@ export class LabelJoin {
 }
 
 /** Returns the most frequent truth; −1 for a tie. A skip is a vote that the truth is unknown. */
-function majorityOf(votes: readonly { truth: number }[]): number {
+function computeMajority(votes: readonly { truth: number }[]): number {
   const counts = [...Map.groupBy(votes, ({ truth }) => truth)].toSorted(
     ([, one], [, other]) => other.length - one.length,
   );
@@ -278,9 +283,9 @@ class Names {
 
   /** Notes the name of a row, unless it has one; of two the first in the alphabet, whichever came first. */
   keepIn(indexes: number[], at: number, name: string | null): void {
-    const known = this.list[indexes[at] ?? -1] ?? null;
-    const isKept = known !== null && (name === null || known < name);
-    indexes[at] = this.indexOf(isKept ? known : name);
+    const knownText = this.list[indexes[at] ?? -1] ?? null;
+    const isKept = knownText !== null && (name === null || knownText < name);
+    indexes[at] = this.indexOf(isKept ? knownText : name);
   }
 
   /** Returns the number of a name, which may be new; −1 for none. */

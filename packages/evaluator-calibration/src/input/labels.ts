@@ -16,29 +16,30 @@ import {
  * @throws CalibrationInputError that names the invalid field.
  */
 export function parseLabel(
-  { line, value: given }: InputRecord,
+  { line, value: givenValue }: InputRecord,
   { file, by, onePer }: { readonly file: string; readonly by: string; readonly onePer: string },
 ) {
   const location = { file, line };
-  const wanted = "a label is { id, question?, truth }";
-  if (!isObject(given)) {
-    throw new CalibrationInputError(location, `is no JSON object; ${wanted}`);
+  const wantedText = "a label is { id, question?, truth }";
+  if (!isObject(givenValue)) {
+    throw new CalibrationInputError(location, `is no JSON object; ${wantedText}`);
   }
-  if ("requestId" in given && !("feedback" in given || "truth" in given)) return null;
-  const value = "feedback" in given ? toLabel(given) : given;
-  const { truth, skipped } = value;
+  if ("requestId" in givenValue && !("feedback" in givenValue || "truth" in givenValue))
+    return null;
+  const value = "feedback" in givenValue ? toLabel(givenValue) : givenValue;
+  const { truth, skipped: skippedValue } = value;
   const id = idOf(value, location);
-  const isSkipped = yesOrNo(skipped) === 1;
+  const isSkipped = yesOrNo(skippedValue) === 1;
   if (truth === undefined && !isSkipped && !("truth" in value) && !("drawn" in value)) {
-    throw new CalibrationInputError(location, `has no truth; ${wanted}`);
+    throw new CalibrationInputError(location, `has no truth; ${wantedText}`);
   }
   const isEmpty = isBlank(truth);
   if (isSkipped && !isEmpty) {
     const problem = `is skipped, and its truth is ${quote(truth)}`;
     throw new CalibrationInputError(location, `${problem}; leave one of the two empty`);
   }
-  const drawn = numberOf(value, "drawn", location);
-  const plan = planOf(value["draw"], location);
+  const drawnCount = findNumber(value, "drawn", location);
+  const plan = findPlan(value["draw"], location);
   return {
     location,
     id,
@@ -46,18 +47,18 @@ export function parseLabel(
     truth: isEmpty ? null : truth,
     isSkipped,
     /** Whether a draw put the record into the sheet, whose rows are filled in from the top. */
-    isDrawn: drawn !== null || plan !== null,
+    isDrawn: drawnCount !== null || plan !== null,
     /** The plan of a promise that the record was drawn for, or null. */
     plan,
     /** Null if the answers know one question only. */
-    question: textOf(value, "question", location),
+    question: toText(value, "question", location),
     /** Whether it corrects an answer that a person found wrong; the right ones are silent. */
     isOverride: value["origin"] === "override",
-    weight: numberOf(value, "weight", location) ?? (drawn === null ? null : 1 / drawn),
-    group: Object.hasOwn(value, by) ? textOf(value, by, location) : null,
+    weight: findNumber(value, "weight", location) ?? (drawnCount === null ? null : 1 / drawnCount),
+    group: Object.hasOwn(value, by) ? toText(value, by, location) : null,
     /** Labels of one cluster, such as a thread, are not independent. */
-    cluster: Object.hasOwn(value, onePer) ? textOf(value, onePer, location) : null,
-    labeler: textOf(value, "labeler", location),
+    cluster: Object.hasOwn(value, onePer) ? toText(value, onePer, location) : null,
+    labeler: toText(value, "labeler", location),
   };
 }
 
@@ -71,7 +72,7 @@ function isBlank(value: unknown): boolean {
   return value === undefined || value === null || value === "";
 }
 
-function textOf(fields: Fields, name: string, location: SourceLocation): string | null {
+function toText(fields: Fields, name: string, location: SourceLocation): string | null {
   const value = fields[name];
   if (isBlank(value)) return null;
   if (typeof value === "string") return value;
@@ -79,14 +80,14 @@ function textOf(fields: Fields, name: string, location: SourceLocation): string 
   throw new CalibrationInputError(location, `${name} is ${quote(value)}; it must be a text`);
 }
 
-function planOf(draw: unknown, location: SourceLocation): string | null {
+function findPlan(draw: unknown, location: SourceLocation): string | null {
   if (isBlank(draw)) return null;
   if (isObject(draw) && typeof draw["plan"] === "string") return draw["plan"];
-  const wanted = "{ plan, from, at }, as label and pick write it";
-  throw new CalibrationInputError(location, `draw is ${quote(draw)}; it must be ${wanted}`);
+  const wantedText = "{ plan, from, at }, as label and pick write it";
+  throw new CalibrationInputError(location, `draw is ${quote(draw)}; it must be ${wantedText}`);
 }
 
-function numberOf(
+function findNumber(
   fields: Fields,
   name: "weight" | "drawn",
   location: SourceLocation,
@@ -96,6 +97,6 @@ function numberOf(
   const number = typeof value === "string" ? Number(value) : value;
   const isRight = typeof number === "number" && number > 0 && number < Infinity;
   if (isRight && (name !== "drawn" || number <= 1)) return number;
-  const wanted = { weight: "a number above 0", drawn: "a probability above 0" }[name];
-  throw new CalibrationInputError(location, `${name} is ${quote(value)}; it must be ${wanted}`);
+  const wantedName = { weight: "a number above 0", drawn: "a probability above 0" }[name];
+  throw new CalibrationInputError(location, `${name} is ${quote(value)}; it must be ${wantedName}`);
 }

@@ -25,9 +25,9 @@ export class RepeatedColumns {
       if (KNOWN.has(name)) continue;
       const isShort = typeof value === "string" && value !== "" && value.length <= 200;
       if (!isShort && !Number.isSafeInteger(value)) continue;
-      const noted = this.#columns.get(name);
-      if (noted === null || noted?.size === RECORDS.most) continue;
-      const values = (noted ?? new Map<string, string>()).set(id, textHash(String(value)));
+      const notedMap = this.#columns.get(name);
+      if (notedMap === null || notedMap?.size === RECORDS.most) continue;
+      const values = (notedMap ?? new Map<string, string>()).set(id, textHash(String(value)));
       const isWatched = values.size === RECORDS.watched;
       const isUnique = isWatched && new Set(values.values()).size > MOSTLY_UNIQUE * values.size;
       this.#columns.set(name, isUnique ? null : values);
@@ -37,8 +37,8 @@ export class RepeatedColumns {
   /** Returns the columns in which some records have few values, those with the fewest first. */
   among(ids: readonly string[]) {
     return [...this.#columns]
-      .map(([column, noted]) => {
-        const values = ids.flatMap((id) => noted?.get(id) ?? []);
+      .map(([column, notedMap]) => {
+        const values = ids.flatMap((id) => notedMap?.get(id) ?? []);
         return { column, n: new Set(values).size, labels: values.length };
       })
       .filter(({ n, labels }) => n >= LEAST.values && labels >= LEAST.labels * n)

@@ -9,7 +9,7 @@ interface Cell {
 }
 
 /** Returns rows by value, truth and weight, sorted: sums over them do not depend on the order of the rows. */
-export function cellsOf(p: Numbers, truth: Numbers, weights: Numbers | undefined): Cell[] {
+export function listCells(p: Numbers, truth: Numbers, weights: Numbers | undefined): Cell[] {
   const byWeight = new Map<number, readonly Map<number, Cell>[]>();
   for (let row = 0; row < p.length; row += 1) {
     const [value, isTrue] = [p[row] as number, truth[row] as number];
@@ -39,14 +39,14 @@ export interface Pool {
 
 /** Returns rows pooled by equal value: a million printed values make at most 101 pools. */
 export function poolRows(p: Numbers, truth: Numbers, weights?: Numbers): Pool {
-  const groups = [...Map.groupBy(cellsOf(p, truth, weights), ({ value }) => value)];
-  const sumsOf = (amountOf: (cell: Cell) => number) =>
+  const groups = [...Map.groupBy(listCells(p, truth, weights), ({ value }) => value)];
+  const listSums = (amountOf: (cell: Cell) => number) =>
     Float64Array.from(groups, ([, cells]) => cells.reduce((sum, cell) => sum + amountOf(cell), 0));
   return {
     values: Float64Array.from(groups, ([value]) => value),
-    counts: sumsOf(({ count }) => count),
-    weights: sumsOf(({ count, weight }) => count * weight),
-    positives: sumsOf(({ count, weight, truth: isTrue }) => count * weight * isTrue),
+    counts: listSums(({ count }) => count),
+    weights: listSums(({ count, weight }) => count * weight),
+    positives: listSums(({ count, weight, truth: isTrue }) => count * weight * isTrue),
   };
 }
 
@@ -66,11 +66,11 @@ export function monotoneMeans(sums: Numbers, weights: Numbers): Float64Array {
     }
     blocks.push(block);
   }
-  const fitted = new Float64Array(sums.length);
+  const fittedValues = new Float64Array(sums.length);
   let at = 0;
   for (const { sum, weight, size } of blocks) {
-    fitted.fill(sum / weight, at, at + size);
+    fittedValues.fill(sum / weight, at, at + size);
     at += size;
   }
-  return fitted;
+  return fittedValues;
 }

@@ -10,11 +10,11 @@ export const DEFAULT_SEED = 20_260_101;
 export function seededRandom(seed: number): Random {
   // A typed array, because numbers that a closure changes are boxed, which takes three times as long.
   const state = Int32Array.of(seed, seed / 2 ** 32, 0x9e3779b9, 1);
-  for (let i = 0; i < 12; i += 1) nextOf(state); // close seeds begin alike
-  return () => nextOf(state);
+  for (let i = 0; i < 12; i += 1) findNext(state); // close seeds begin alike
+  return () => findNext(state);
 }
 
-function nextOf(state: Int32Array): number {
+function findNext(state: Int32Array): number {
   const b = state[1] as number;
   const c = state[2] as number;
   const counter = state[3] as number;
@@ -101,23 +101,23 @@ function drawerFromMode(
   { pOfMode, up }: Distribution,
 ): (random: Random) => number {
   return (random) => {
-    let left = random() - pOfMode;
+    let remainingCount = random() - pOfMode;
     let below = mode;
     let above = mode;
     let pBelow = pOfMode;
     let pAbove = pOfMode;
-    while (left > 0 && (below > low || above < high)) {
+    while (remainingCount > 0 && (below > low || above < high)) {
       if (above < high) {
         pAbove *= up(above);
         above += 1;
-        left -= pAbove;
-        if (left <= 0) return above;
+        remainingCount -= pAbove;
+        if (remainingCount <= 0) return above;
       }
       if (below > low) {
         pBelow /= up(below - 1);
         below -= 1;
-        left -= pBelow;
-        if (left <= 0) return below;
+        remainingCount -= pBelow;
+        if (remainingCount <= 0) return below;
       }
     }
     return mode;

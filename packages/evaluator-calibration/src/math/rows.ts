@@ -9,16 +9,16 @@ export interface Weighted {
 /** Numbers, and their name in messages. */
 type Named = readonly [name: string, values: Numbers];
 
-function reject(name: string, [i, value]: [number, number], wanted: string): never {
-  throw new RangeError(`${name}[${i}] is ${String(value)}; it must be ${wanted}.`);
+function reject(name: string, [i, value]: [number, number], wantedName: string): never {
+  throw new RangeError(`${name}[${i}] is ${String(value)}; it must be ${wantedName}.`);
 }
 
 /** @throws RangeError that names the first index whose value is not a whole number below `end`. */
 function checkBelow(end: number, [name, values]: Named): void {
-  const wanted = end === 2 ? "0 or 1" : `a whole number from 0 to ${end - 1}`;
+  const wantedName = end === 2 ? "0 or 1" : `a whole number from 0 to ${end - 1}`;
   for (let i = 0; i < values.length; i += 1) {
     const value = values[i] as number;
-    if (!(value >>> 0 === value && value < end)) reject(name, [i, value], wanted);
+    if (!(value >>> 0 === value && value < end)) reject(name, [i, value], wantedName);
   }
 }
 
@@ -68,7 +68,7 @@ export function checkIndexes(one: Named, other: Named): void {
 }
 
 /** Returns the sum of numbers. */
-export function sumOf(values: Numbers): number {
+export function computeSum(values: Numbers): number {
   let sum = 0;
   for (let i = 0; i < values.length; i += 1) sum += values[i] as number;
   return sum;
@@ -81,12 +81,12 @@ export function weightedMean(
   valueAt: (index: number) => number,
 ): number {
   // Kahan's sum: a million rows in another order must give the same digits.
-  let [sum, lost, total] = [0, 0, 0];
+  let [sum, lostCount, total] = [0, 0, 0];
   for (let i = 0; i < length; i += 1) {
     const weight = weights === undefined ? 1 : (weights[i] as number);
-    const added = weight * valueAt(i) - lost;
-    const next = sum + added;
-    lost = next - sum - added;
+    const addedCount = weight * valueAt(i) - lostCount;
+    const next = sum + addedCount;
+    lostCount = next - sum - addedCount;
     sum = next;
     total += weight;
   }
@@ -105,11 +105,14 @@ export function effectiveRows(length: number, weights: Numbers | undefined): num
 }
 
 /** Returns the value that a share of numbers does not exceed, with linear steps between. */
-export function quantileOf(values: Float64Array, share: number): number {
-  const sorted = values.toSorted();
-  const position = share * (sorted.length - 1);
+export function computeQuantile(values: Float64Array, share: number): number {
+  const sortedValues = values.toSorted();
+  const position = share * (sortedValues.length - 1);
   const below = Math.floor(position);
-  const [low, high] = [sorted[below], sorted[Math.min(below + 1, sorted.length - 1)]];
+  const [low, high] = [
+    sortedValues[below],
+    sortedValues[Math.min(below + 1, sortedValues.length - 1)],
+  ];
   if (low === undefined || high === undefined) return Number.NaN;
   return low + (position - below) * (high - low);
 }

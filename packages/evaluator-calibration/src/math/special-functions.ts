@@ -4,14 +4,14 @@
  * Loader's saddle-point form keeps full precision where differences of log-gammas lose it.
  */
 function stirlingError(n: number): number {
-  let shifted = n;
+  let shiftedValue = n;
   let correction = 0;
-  for (; shifted < 16; shifted += 1) {
-    correction += (shifted + 0.5) * Math.log1p(1 / shifted) - 1;
+  for (; shiftedValue < 16; shiftedValue += 1) {
+    correction += (shiftedValue + 0.5) * Math.log1p(1 / shiftedValue) - 1;
   }
-  const s = 1 / (shifted * shifted);
+  const s = 1 / (shiftedValue * shiftedValue);
   const series = 1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s * (1 / 1188))));
-  return correction + series / shifted;
+  return correction + series / shiftedValue;
 }
 
 /** x ln(x / mean) + mean − x without cancellation. */

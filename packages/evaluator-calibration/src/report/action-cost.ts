@@ -1,6 +1,6 @@
 import { hashToShare } from "../math/random.ts";
 import { type Numbers, type Weighted, effectiveRows, weightedMean } from "../math/rows.ts";
-import { applyRecalibration, fitOf } from "../recalibration.ts";
+import { applyRecalibration, toFit } from "../recalibration.ts";
 import { type Costs, costThreshold, toHundredths } from "../thresholds/risk-coverage.ts";
 
 /** Rows of an action: how sure each answer is of it, and whether acting would be wrong. */
@@ -41,24 +41,27 @@ export function crossFittedCost(rows: ActionRows, costs: Costs) {
   const others = Array.from({ length: PARTS }, (_, part) =>
     takeRows(rows, (row) => folds[row] !== part),
   );
-  const costsOf = (rule: Rule) => {
-    const found = others.map((other) => rule(other, costs));
+  const listCosts = (rule: Rule) => {
+    const foundNumbers = others.map((other) => rule(other, costs));
     return Float64Array.from(folds, (fold, row) =>
-      costOf(rows, row, { ...costs, threshold: found[fold] ?? null }),
+      computeCost(rows, row, { ...costs, threshold: foundNumbers[fold] ?? null }),
     );
   };
-  const meanOf = (values: Numbers) =>
+  const computeMean = (values: Numbers) =>
     weightedMean(folds.length, rows.weights, (row) => values[row] as number);
-  const [theory, cheapest] = [costsOf(rules.theory), costsOf(rules.cheapest)];
+  const [theory, cheapest] = [listCosts(rules.theory), listCosts(rules.cheapest)];
   const gains = cheapest.map((cost, row) => (theory[row] as number) - cost);
-  const error = errorOf(gains, { mean: meanOf(gains), weights: rows.weights });
-  const isBeaten = meanOf(gains) > LEAST_ERRORS * error;
+  const error = computeError(gains, { mean: computeMean(gains), weights: rows.weights });
+  const isBeaten = computeMean(gains) > LEAST_ERRORS * error;
   const rule = isBeaten ? rules.cheapest : rules.theory;
-  return { threshold: rule(rows, costs), cost: meanOf(isBeaten ? cheapest : theory) };
+  return { threshold: rule(rows, costs), cost: computeMean(isBeaten ? cheapest : theory) };
 }
 
 /** Returns the standard error of a mean. */
-function errorOf(values: Numbers, { mean, weights }: Weighted & { readonly mean: number }): number {
+function computeError(
+  values: Numbers,
+  { mean, weights }: Weighted & { readonly mean: number },
+): number {
   const n = values.length;
   const variance = weightedMean(n, weights, (row) => ((values[row] as number) - mean) ** 2);
   return Math.sqrt(variance / effectiveRows(n, weights));
@@ -68,10 +71,11 @@ function takeRows(
   { ids, sureness, wrong, weights, lowest }: ActionRows,
   isTaken: (row: number) => boolean,
 ) {
-  const taken = ids.map((_, row) => row).filter(isTaken);
-  const take = (numbers: Numbers) => Float64Array.from(taken, (row) => numbers[row] as number);
+  const takenValues = ids.map((_, row) => row).filter(isTaken);
+  const take = (numbers: Numbers) =>
+    Float64Array.from(takenValues, (row) => numbers[row] as number);
   return {
-    ids: taken.map((row) => ids[row] as string),
+    ids: takenValues.map((row) => ids[row] as string),
     sureness: take(sureness),
     wrong: take(wrong),
     weights: weights && take(weights),
@@ -79,7 +83,7 @@ function takeRows(
   };
 }
 
-function costOf(
+function computeCost(
   { sureness, wrong }: ActionRows,
   row: number,
   { falseAct, missedAct, threshold }: Costs & { readonly threshold: number | null },
@@ -96,13 +100,13 @@ function theoryThreshold({ sureness, wrong, weights, lowest }: ActionRows, share
   const yes = right.reduce((sum, one) => sum + one, 0);
   const isFitted = Math.min(yes, right.length - yes) >= LEAST_OF_RARER;
   const table = { width: 1, values: sureness };
-  const fit = isFitted ? fitOf("logistic", { table, truth: right, weights }) : null;
-  const trueOf = (at: number) =>
+  const fit = isFitted ? toFit("logistic", { table, truth: right, weights }) : null;
+  const countTrue = (at: number) =>
     fit === null ? at / 100 : (applyRecalibration([at / 100], fit)[0] as number);
-  const printed = [...new Set(Array.from(sureness, toHundredths))]
+  const printedValues = [...new Set(Array.from(sureness, toHundredths))]
     .filter((at) => at >= toHundredths(lowest))
     .toSorted((one, other) => other - one);
-  const refused = printed.findIndex((at) => trueOf(at) < share - 1e-12);
-  const last = printed[(refused === -1 ? printed.length : refused) - 1];
+  const refusedCount = printedValues.findIndex((at) => countTrue(at) < share - 1e-12);
+  const last = printedValues[(refusedCount === -1 ? printedValues.length : refusedCount) - 1];
   return last === undefined ? null : last / 100;
 }

@@ -35,7 +35,7 @@ type Search = ReturnType<typeof searchPromises>[number];
 interface Tested {
   readonly search: Search | null;
   readonly plan: PlannedPromise | undefined;
-  readonly promised: LockedThreshold | null;
+  readonly promisedThreshold: LockedThreshold | null;
   readonly options: ActionOptions;
 }
 
@@ -43,7 +43,7 @@ interface Tested {
 export function reportAction(
   rows: LabelledRows,
   action: Action,
-  { search, plan, promised, options }: Tested,
+  { search, plan, promisedThreshold, options }: Tested,
 ) {
   const { weights, cameTrue } = rows;
   const { maxRisk, costs } = options;
@@ -51,25 +51,25 @@ export function reportAction(
   const lowest = LOWEST[action];
   const all = sureness.length === 0 ? [] : riskCoverage(sureness, wrong, { weights });
   const curve = all.filter(({ threshold }) => threshold >= lowest);
-  const least = promised?.threshold ?? 2;
+  const least = promisedThreshold?.threshold ?? 2;
   const onAverage =
     options.onAverage && search !== null && weights === undefined
       ? conformalRiskControl(sureness, wrong, { maxRisk })
       : null;
   const isActedOn = (row: number) => toHundredths(sureness[row] as number) >= toHundredths(least);
   const actedOn = (one: Action, truth: 0 | 1) =>
-    promised === null || action !== one || all.length === 0
+    promisedThreshold === null || action !== one || all.length === 0
       ? null
       : shareOfRows(rows, isActedOn, (row) => cameTrue[row] === truth);
   return {
     action,
     riskCoverage: curve,
-    promised,
+    promised: promisedThreshold,
     /** The labels that were drawn for this action one by one, and about how many more it takes; null if none. */
     drawn: plan === undefined ? null : plan.draw.state,
     /** Share of all rows at the promised threshold and above; of a plan, of all answers. */
     coverage:
-      (promised && plan?.coverageAt(least)) ??
+      (promisedThreshold && plan?.coverageAt(least)) ??
       curve.findLast(({ threshold }) => threshold >= least)?.coverage ??
       null,
     /** The share of all "yes" that acting on yes finds at the promised threshold. */

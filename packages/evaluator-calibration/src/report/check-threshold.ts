@@ -28,8 +28,8 @@ export interface ThresholdTest {
  *
  * @example checkThreshold(artifact.thresholds[0], { p: [0.97, 0.99], cameTrue: [1, 1] }).verdict
  */
-export function checkThreshold(locked: LockedThreshold, rows: TestedRows): ThresholdCheck {
-  return verdictOf({ locked, rows, all: null }, 1);
+export function checkThreshold(lockedThreshold: LockedThreshold, rows: TestedRows): ThresholdCheck {
+  return toVerdict({ locked: lockedThreshold, rows, all: null }, 1);
 }
 
 /**
@@ -41,24 +41,26 @@ export function checkThreshold(locked: LockedThreshold, rows: TestedRows): Thres
  */
 export function checkThresholds(
   tests: readonly ThresholdTest[],
-  lines = tests.filter(({ locked, rows }) => countActed(locked, rows).n > 0).length,
+  lines = tests.filter(
+    ({ locked: lockedThreshold, rows }) => countActed(lockedThreshold, rows).n > 0,
+  ).length,
 ): ThresholdCheck[] {
-  return tests.map((test) => verdictOf(test, Math.max(1, lines)));
+  return tests.map((test) => toVerdict(test, Math.max(1, lines)));
 }
 
-function verdictOf(test: ThresholdTest, tests: number) {
-  const { locked, rows } = test;
-  const { n, wrong } = countActed(locked, rows);
-  const level = (1 - locked.confidence) / tests;
+function toVerdict(test: ThresholdTest, tests: number) {
+  const { locked: lockedThreshold, rows } = test;
+  const { n, wrong } = countActed(lockedThreshold, rows);
+  const level = (1 - lockedThreshold.confidence) / tests;
   let verdict: "holds" | "broken" | "not enough labels" | "no fair draw" = "not enough labels";
   // 1 − 0.95 is a little over 0.05 in binary.
   const doubt = level + 1e-15;
   if (!isFairTest(test)) verdict = "no fair draw";
-  else if (n > 0 && binomialAtMost(wrong, n, locked.maxRisk) <= doubt) verdict = "holds";
-  else if (binomialAtMost(n - wrong, n, 1 - locked.maxRisk) <= doubt) verdict = "broken";
+  else if (n > 0 && binomialAtMost(wrong, n, lockedThreshold.maxRisk) <= doubt) verdict = "holds";
+  else if (binomialAtMost(n - wrong, n, 1 - lockedThreshold.maxRisk) <= doubt) verdict = "broken";
   const limits = exactLimits(wrong, n, level);
   return {
-    locked,
+    locked: lockedThreshold,
     ...wholeCounts({ n, wrong }),
     ...clopperPearson(wrong, n),
     verdict,
@@ -69,14 +71,14 @@ function verdictOf(test: ThresholdTest, tests: number) {
 }
 
 /** A locked threshold tried again on other labels: `n` rows at it and above, `wrong` of them. */
-export type ThresholdCheck = ReturnType<typeof verdictOf>;
+export type ThresholdCheck = ReturnType<typeof toVerdict>;
 
 /** Returns whether the labelled rows at a threshold and above look like a random draw of all records there. */
 export function isFairTest({ locked: { action, threshold }, rows, all }: ThresholdTest): boolean {
   if (all === null) return true;
-  const surenessOf = (p: Numbers) => actionRows({ p, cameTrue: [] }, action).sureness;
-  const drawn = { p: surenessOf(rows.p), weights: rows.weights };
-  return isFairDraw(drawn, surenessOf(all), threshold);
+  const toSureness = (p: Numbers) => actionRows({ p, cameTrue: [] }, action).sureness;
+  const drawnSample = { p: toSureness(rows.p), weights: rows.weights };
+  return isFairDraw(drawnSample, toSureness(all), threshold);
 }
 
 function countActed({ action, threshold }: LockedThreshold, rows: TestedRows) {
@@ -84,7 +86,10 @@ function countActed({ action, threshold }: LockedThreshold, rows: TestedRows) {
   if (p.length === 0) return { n: 0, wrong: 0 };
   checkRows(p, cameTrue, { names: ["p", "cameTrue"], end: 3 });
   const { sureness, wrong } = actionRows(rows, action);
-  const { acted, actedWrong } = equalRows(sureness, wrong, { weights, from: threshold });
+  const { acted: actedValues, actedWrong } = equalRows(sureness, wrong, {
+    weights,
+    from: threshold,
+  });
   const at = toHundredths(threshold);
-  return { n: acted[at] as number, wrong: actedWrong[at] as number };
+  return { n: actedValues[at] as number, wrong: actedWrong[at] as number };
 }

@@ -2,11 +2,11 @@ import type { LockedThreshold } from "../artifact.ts";
 import type { AnswerColumn } from "../input/answer-column.ts";
 import { type Pool, poolRows } from "../math/pool.ts";
 import { drawHypergeometric, seededRandom } from "../math/random.ts";
-import { quantileOf, sumOf } from "../math/rows.ts";
+import { computeQuantile, computeSum } from "../math/rows.ts";
 import { binomialAtMost, twoSidedP } from "../math/special-functions.ts";
 import { wilson } from "../thresholds/intervals.ts";
 import { checkThresholds } from "./check-threshold.ts";
-import { brierOf, type LabelledRows, printedOf, topAnswers } from "./labelled-rows.ts";
+import { computeBrier, type LabelledRows, printedOf, topAnswers } from "./labelled-rows.ts";
 
 /** Without a change, the comparisons of one call find one in one of twenty calls. */
 const BY_CHANCE = 0.05;
@@ -22,10 +22,10 @@ interface ReleaseOptions {
 export function compareReleases(
   before: AnswerColumn,
   after: AnswerColumn,
-  { seed, labelled, questions = 1 }: ReleaseOptions,
+  { seed, labelled: labelledCounts, questions = 1 }: ReleaseOptions,
 ) {
   const [first, second] = [topAnswers(before), topAnswers(after)];
-  const samples = samplesOf(first.probability, second.probability);
+  const samples = listSamples(first.probability, second.probability);
   const { stability, kolmogorovSmirnov } = permutationTests(samples, { seed, questions });
   let [of, n] = [0, 0];
   for (const [row, id] of before.ids.entries()) {
@@ -47,7 +47,7 @@ export function compareReleases(
       // Two tests, each at half the level.
       Math.min(stability.pValue, kolmogorovSmirnov.pValue) <= BY_CHANCE / questions / 2 + 1e-12,
     /** On the labelled records of both; null without labels. */
-    labelled,
+    labelled: labelledCounts,
   };
 }
 
@@ -71,7 +71,7 @@ export function compareLabelled(
   for (const [row, id] of after.ids.entries()) {
     const earlier = rowOf.get(id);
     if (earlier === undefined) continue;
-    differences.push(brierOf(after, row) - brierOf(before, earlier));
+    differences.push(computeBrier(after, row) - computeBrier(before, earlier));
     const wasRight = before.top[earlier] === before.truth[earlier];
     const isRight = after.top[row] === after.truth[row];
     if (wasRight && !isRight) onlyBeforeRight += 1;
@@ -101,7 +101,11 @@ export function compareLabelled(
     isWorse: isAbove || (onlyBeforeRight > onlyAfterRight && pValue / 2 <= BY_CHANCE / tests),
     /** The locked thresholds, tried again on the second release. */
     thresholds: checkThresholds(
-      own.map((locked) => ({ locked, rows: after.tested, all: printedOf(after) })),
+      own.map((lockedThreshold) => ({
+        locked: lockedThreshold,
+        rows: after.testedRows,
+        all: printedOf(after),
+      })),
       tests,
     ),
   };
@@ -113,7 +117,7 @@ export type LabelledComparison = NonNullable<ReturnType<typeof compareLabelled>>
 /** The rows of two samples at each value; the second sample's are the positives. */
 type Samples = Pick<Pool, "counts" | "positives"> & { readonly sizes: readonly [number, number] };
 
-function samplesOf(a: Float64Array, b: Float64Array): Samples {
+function listSamples(a: Float64Array, b: Float64Array): Samples {
   const values = new Float64Array(a.length + b.length);
   values.set(a);
   values.set(b, a.length);
@@ -122,7 +126,7 @@ function samplesOf(a: Float64Array, b: Float64Array): Samples {
 }
 
 /** Returns the largest distance between the cumulated shares of two samples. */
-function distanceOf({ counts, positives, sizes }: Samples): number {
+function computeDistance({ counts, positives, sizes }: Samples): number {
   let [belowA, belowB, distance] = [0, 0, 0];
   for (let i = 0; i < counts.length; i += 1) {
     belowA += (counts[i] as number) - (positives[i] as number);
@@ -144,14 +148,14 @@ function permutationTests(
   samples: Samples,
   { seed, questions }: { readonly seed: number; readonly questions: number },
 ) {
-  const [index, distance] = [stabilityIndex(samples), distanceOf(samples)];
+  const [index, distance] = [stabilityIndex(samples), computeDistance(samples)];
   const random = seededRandom(seed);
   const rounds = Math.max(PERMUTATIONS.least, PERMUTATIONS.perQuestion * questions);
   const asFar = { index: 1, distance: 1 };
   for (let round = 0; round < rounds; round += 1) {
-    const mixed = { ...samples, positives: mixRows(samples, random) };
-    if (stabilityIndex(mixed) >= index - 1e-12) asFar.index += 1;
-    if (distanceOf(mixed) >= distance - 1e-12) asFar.distance += 1;
+    const mixedParts = { ...samples, positives: mixRows(samples, random) };
+    if (stabilityIndex(mixedParts) >= index - 1e-12) asFar.index += 1;
+    if (computeDistance(mixedParts) >= distance - 1e-12) asFar.distance += 1;
   }
   return {
     stability: { index, pValue: asFar.index / (rounds + 1) },
@@ -161,12 +165,15 @@ function permutationTests(
 
 /** Draws the second sample anew from all rows; returns its rows at each value. */
 function mixRows({ counts, sizes }: Samples, random: () => number): Float64Array {
-  let [leftA, left] = [sizes[0], sizes[0] + sizes[1]];
+  let [leftA, remainingCount] = [sizes[0], sizes[0] + sizes[1]];
   return counts.map((count) => {
-    const drawn = drawHypergeometric({ first: count, second: left - count, draws: leftA }, random);
-    left -= count;
-    leftA -= drawn;
-    return count - drawn;
+    const drawnCount = drawHypergeometric(
+      { first: count, second: remainingCount - count, draws: leftA },
+      random,
+    );
+    remainingCount -= count;
+    leftA -= drawnCount;
+    return count - drawnCount;
   });
 }
 
@@ -176,16 +183,16 @@ const LEAST_SHARE = 1e-4;
 /** Returns the population stability index over the first sample's deciles. */
 function stabilityIndex({ counts, positives, sizes }: Samples): number {
   const [allBefore, allAfter] = sizes;
-  let [inBefore, inAfter, filled, bins, index] = [0, 0, 0, 0, 0];
+  let [inBefore, inAfter, filledValue, bins, index] = [0, 0, 0, 0, 0];
   for (let i = 0; i < counts.length; i += 1) {
     const before = (counts[i] as number) - (positives[i] as number);
     inBefore += before;
     inAfter += positives[i] as number;
-    filled += before;
-    if (filled < ((bins + 1) * allBefore) / 10 && i < counts.length - 1) continue;
-    const expected = Math.max(inBefore / allBefore, LEAST_SHARE);
+    filledValue += before;
+    if (filledValue < ((bins + 1) * allBefore) / 10 && i < counts.length - 1) continue;
+    const expectedValue = Math.max(inBefore / allBefore, LEAST_SHARE);
     const actual = Math.max(inAfter / allAfter, LEAST_SHARE);
-    index += (actual - expected) * Math.log(actual / expected);
+    index += (actual - expectedValue) * Math.log(actual / expectedValue);
     bins += 1;
     [inBefore, inAfter] = [0, 0];
   }
@@ -203,11 +210,11 @@ function pairedDifference(
   { seed, level }: { readonly seed: number; readonly level: number },
 ) {
   // Sorted, so that the result does not depend on the order of the rows.
-  const sorted = Float64Array.from(differences).toSorted();
-  const n = sorted.length;
-  const mean = sumOf(sorted) / n;
+  const sortedValues = Float64Array.from(differences).toSorted();
+  const n = sortedValues.length;
+  const mean = computeSum(sortedValues) / n;
   if (n > 50_000) {
-    const variance = sorted.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1);
+    const variance = sortedValues.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1);
     const error = Math.sqrt(variance / n);
     const isAbove = mean > 0 && twoSidedP(mean / error) / 2 <= level;
     return { mean, low: mean - 1.96 * error, high: mean + 1.96 * error, isAbove };
@@ -215,9 +222,9 @@ function pairedDifference(
   const random = seededRandom(seed);
   const means = new Float64Array(RESAMPLES).map(() => {
     let sum = 0;
-    for (let i = 0; i < n; i += 1) sum += sorted[Math.floor(random() * n)] as number;
+    for (let i = 0; i < n; i += 1) sum += sortedValues[Math.floor(random() * n)] as number;
     return sum / n;
   });
-  const [low, high] = [quantileOf(means, 0.025), quantileOf(means, 0.975)];
-  return { mean, low, high, isAbove: quantileOf(means, level) > 0 };
+  const [low, high] = [computeQuantile(means, 0.025), computeQuantile(means, 0.975)];
+  return { mean, low, high, isAbove: computeQuantile(means, level) > 0 };
 }

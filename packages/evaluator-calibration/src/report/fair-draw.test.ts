@@ -27,7 +27,7 @@ function joinOf(labels: readonly { id: string; drawn?: number; weight?: number }
 
 function isFair(labels: Parameters<typeof joinOf>[0]): boolean {
   const joined = columnIn(joinOf(labels));
-  return judgeLabels(toLabelledRows(joined).tested).noPromise === null;
+  return judgeLabels(toLabelledRows(joined).testedRows).noPromise === null;
 }
 
 test("what pick or chance drew is called unfair in few of many draws", () => {

@@ -9,11 +9,11 @@ export function reportGroups(
 ) {
   const names = rows.joined.join.groups.list;
   return [...rowsByIndex(rows.groupOf)]
-    .map(([group, taken]) => {
-      const found = reportGroup(names[group] ?? "(none)", takeRows(rows, taken));
+    .map(([group, takenValues]) => {
+      const foundGroup = reportGroup(names[group] ?? "(none)", takeRows(rows, takenValues));
       /** The thresholds that are promised for this group alone. */
-      const promised = promisedTo(found.group);
-      return Object.assign(found, { promised });
+      const promisedThresholds = promisedTo(foundGroup.group);
+      return Object.assign(foundGroup, { promised: promisedThresholds });
     })
     .toSorted((one, other) => other.n - one.n || (one.group < other.group ? -1 : 1));
 }

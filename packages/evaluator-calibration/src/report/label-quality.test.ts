@@ -28,8 +28,8 @@ test("a skipped record is counted, has no truth, and is wrong for each act", () 
   expect(join.countsOf("scam")).toMatchObject({ labelled: 3, joined: 3, skipped: 2 });
   const rows = toLabelledRows(columnIn(join));
   expect(rows.ids).toEqual(["a"]);
-  expect(rows.tested.ids).toEqual(["a", "b", "c"]);
-  expect([...rows.tested.cameTrue]).toEqual([1, 2, 2]);
+  expect(rows.testedRows.ids).toEqual(["a", "b", "c"]);
+  expect([...rows.testedRows.cameTrue]).toEqual([1, 2, 2]);
   expect(() => joinOf([{ id: "a", truth: true, skipped: true }])).toThrow(
     "labels line 1: is skipped, and its truth is true; leave one of the two empty",
   );
@@ -76,7 +76,7 @@ test("the truth is the majority of the labelers; a tie has none", () => {
   const joined = columnIn(join);
   expect(joined.truth).toEqual([0, -1, -1, 1]);
   expect(join.countsOf("scam")).toMatchObject({ labelled: 4, joined: 4, skipped: 2, repeated: 0 });
-  const { labelers, agreement } = judgeLabels(toLabelledRows(joined).tested);
+  const { labelers, agreement } = judgeLabels(toLabelledRows(joined).testedRows);
   expect(labelers).toEqual([
     { name: "ada", n: 4 },
     { name: "bob", n: 3 },
@@ -137,7 +137,7 @@ test("labelers of levels disagree more if the levels are far apart", () => {
       const other = at === 0 ? far : truth;
       labels.add({ line: 1, value: { id, truth: other, labeler: "bob" } }, "labels");
     }
-    const { tested } = toLabelledRows(columnIn(labels));
+    const { testedRows: tested } = toLabelledRows(columnIn(labels));
     return judgeLabels(tested).agreement?.alpha?.value ?? Number.NaN;
   };
   expect(alphaOf(LEVELS, "3")).toBeLessThan(alphaOf(LEVELS, "1"));
@@ -158,7 +158,7 @@ function labelsOfMany(turnedBy: Readonly<Record<string, number>>) {
       labels.add({ line: 1, value: { id, labeler, truth: isYes !== isTurned } }, "labels");
     }
   }
-  return judgeLabels(toLabelledRows(columnIn(labels)).tested).agreement;
+  return judgeLabels(toLabelledRows(columnIn(labels)).testedRows).agreement;
 }
 
 test("many labelers have one alpha, and the one who is farthest from the rest is named", () => {

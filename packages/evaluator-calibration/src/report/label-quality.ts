@@ -11,30 +11,30 @@ import { printedOf, type Rows } from "./labelled-rows.ts";
  *
  * @param drawn - The labels that were drawn for a promise.
  */
-export function judgeLabels(tested: Rows, drawn: JoinedColumn = tested.joined) {
-  const labelers = labelersOf([...new Set([tested.joined, drawn])]);
-  const ofKin = reasonOfKin(tested, labelers);
-  const noPromise = reasonOfDraw(tested) ?? ofKin;
-  return { labelers, agreement: agreementOf(tested.joined), noPromise, ofKin };
+export function judgeLabels(testedRows: Rows, joinedColumn: JoinedColumn = testedRows.joined) {
+  const labelers = listLabelers([...new Set([testedRows.joined, joinedColumn])]);
+  const ofKin = reasonOfKin(testedRows, labelers);
+  const noPromise = reasonOfDraw(testedRows) ?? ofKin;
+  return { labelers, agreement: toAgreement(testedRows.joined), noPromise, ofKin };
 }
 
-function reasonOfDraw(tested: Rows): string | null {
-  if (isFairDraw(tested, printedOf(tested))) return null;
-  const [weighted, why] =
-    tested.weights === undefined
+function reasonOfDraw(testedRows: Rows): string | null {
+  if (isFairDraw(testedRows, printedOf(testedRows))) return null;
+  const [weightedText, why] =
+    testedRows.weights === undefined
       ? ["", ", and the labels have no weights"]
       : [", by their weights,", ""];
-  return `The printed values of the labelled records${weighted} differ from those of the others by more than chance${why}: nothing is promised from them. Draw with pick, and keep its column drawn.`;
+  return `The printed values of the labelled records${weightedText} differ from those of the others by more than chance${why}: nothing is promised from them. Draw with pick, and keep its column drawn.`;
 }
 
-function reasonOfKin(tested: Rows, labelers: ReturnType<typeof labelersOf>): string | null {
-  const kin = labelers.find(({ name }) => isOfFamily(name, tested.source.modelId));
+function reasonOfKin(testedRows: Rows, labelers: ReturnType<typeof listLabelers>): string | null {
+  const kin = labelers.find(({ name }) => isOfFamily(name, testedRows.source.modelId));
   if (kin === undefined) return null;
   return `Labels made by ${kin.name} come from the answering model's own family: they share its mistakes, so nothing is promised from them.`;
 }
 
 /** Returns the labelers, those with most labels first. */
-function labelersOf(columns: readonly JoinedColumn[]) {
+function listLabelers(columns: readonly JoinedColumn[]) {
   const counts = new Map<string, number>();
   for (const { join, labelerOf, votes } of columns) {
     for (const [at, single] of labelerOf.entries()) {
@@ -55,20 +55,21 @@ const distances = {
 };
 
 /** Returns how far the labelers of a column agree on the records that several labelled; null without one. */
-function agreementOf({ join, column, votes }: JoinedColumn) {
+function toAgreement({ join, column, votes }: JoinedColumn) {
   const records = [...votes.values()]
-    .map((given) => given.filter(({ truth }) => truth >= 0))
+    .map((givenItems) => givenItems.filter(({ truth }) => truth >= 0))
     .filter(({ length }) => length > 1);
   if (records.length === 0) return null;
-  const compared = records.flatMap((given) =>
-    given.map(({ labeler, truth }) => {
-      const differing = given.filter((other) => other.truth !== truth).length;
-      return { labeler, differs: differing / (given.length - 1) };
+  const comparedQuestion = records.flatMap((givenItems) =>
+    givenItems.map(({ labeler, truth }) => {
+      const differing = givenItems.filter((other) => other.truth !== truth).length;
+      return { labeler, differs: differing / (givenItems.length - 1) };
     }),
   );
-  const labels = records.map((given) => given.map(({ truth }) => truth));
-  const disagree = compared.reduce((sum, { differs }) => sum + differs, 0) / compared.length;
-  const own = Map.groupBy(compared, ({ labeler }) => labeler);
+  const labels = records.map((givenItems) => givenItems.map(({ truth }) => truth));
+  const disagree =
+    comparedQuestion.reduce((sum, { differs }) => sum + differs, 0) / comparedQuestion.length;
+  const own = Map.groupBy(comparedQuestion, ({ labeler }) => labeler);
   return {
     /** How many records have labels of several labelers. */
     n: records.length,
@@ -76,7 +77,7 @@ function agreementOf({ join, column, votes }: JoinedColumn) {
     /** How often another label of the same record differs. */
     disagree,
     alpha: krippendorffAlpha(labels, distances[column.isOrdered ? "levels" : "options"]),
-    farthest: own.size < 3 ? null : farthestOf(own, { names: join.labelers.list, disagree }),
+    farthest: own.size < 3 ? null : toFarthest(own, { names: join.labelers.list, disagree }),
     /** The largest share of single labels that any answers can fit: of two labels that differ it is at most one. */
     ceiling: 1 - disagree / 2,
   };
@@ -86,7 +87,7 @@ function agreementOf({ join, column, votes }: JoinedColumn) {
 const LEAST_COMPARED = 10;
 
 /** Returns the labeler whose labels surely differ most from those of the others on the same records. */
-function farthestOf(
+function toFarthest(
   own: ReadonlyMap<number, readonly { readonly differs: number }[]>,
   { names, disagree }: { readonly names: readonly string[]; readonly disagree: number },
 ) {
@@ -104,12 +105,12 @@ function farthestOf(
 /** Returns whether a labeler is a model of the same maker or name as the one that answered. */
 function isOfFamily(labeler: string, modelId: string | null): boolean {
   if (labeler === "" || modelId === null) return false;
-  const [one, other] = [familyOf(labeler), familyOf(modelId)];
+  const [one, other] = [findFamily(labeler), findFamily(modelId)];
   const isSameMaker = one.maker !== null && one.maker === other.maker;
   return isSameMaker || one.name === other.name;
 }
 
-function familyOf(id: string): { maker: string | null; name: string } {
+function findFamily(id: string): { maker: string | null; name: string } {
   const parts = id.toLowerCase().split("/");
   const name = (parts.at(-1) ?? "").split(/[-.:@_ ]/, 1)[0] ?? "";
   return { maker: parts.length > 1 ? (parts.at(-2) ?? null) : null, name };

@@ -1,7 +1,7 @@
 import type { LockedThreshold } from "../artifact.ts";
 import type { AnswerColumn } from "../input/answer-column.ts";
 import type { JoinedColumn } from "../input/join-labels.ts";
-import { type Numbers, sumOf } from "../math/rows.ts";
+import { type Numbers, computeSum } from "../math/rows.ts";
 import { type Interval, wilson } from "../thresholds/intervals.ts";
 import { complement } from "../thresholds/risk-coverage.ts";
 
@@ -11,34 +11,37 @@ export type Rows = ReturnType<typeof rowsAt>;
 /** The labelled answers of one source to one question: those with a truth. */
 export interface LabelledRows extends Rows {
   /** These rows, and those without a truth: skipped records and ties of labelers. */
-  readonly tested: Rows;
+  readonly testedRows: Rows;
 }
 
 /** Returns the joined rows of a column in the form of a report, or only those of some records. */
 export function toLabelledRows(
-  joined: JoinedColumn,
+  joinedColumn: JoinedColumn,
   isTaken: (id: string) => boolean = () => true,
 ): LabelledRows {
-  const { column, rows, truth } = joined;
-  const taken = rows
+  const { column, rows, truth } = joinedColumn;
+  const takenValues = rows
     .map((_, at) => at)
     .filter((at) => isTaken(column.ids[rows[at] as number] as string));
-  const sure = taken.filter((at) => (truth[at] as number) >= 0);
-  const tested = rowsAt(joined, taken);
-  return { ...(sure.length === taken.length ? tested : rowsAt(joined, sure)), tested };
+  const sure = takenValues.filter((at) => (truth[at] as number) >= 0);
+  const testedRows = rowsAt(joinedColumn, takenValues);
+  return {
+    ...(sure.length === takenValues.length ? testedRows : rowsAt(joinedColumn, sure)),
+    testedRows,
+  };
 }
 
 /** Returns some of the rows, in the order of their indexes, with their weights or other ones. */
 export function takeRows(
-  { joined, positions, weights }: Rows,
-  taken: readonly number[],
+  { joined: joinedColumn, positions, weights }: Rows,
+  takenValues: readonly number[],
   weightOf = (row: number) => weights?.[row] ?? 1,
 ): Rows {
   const rows = rowsAt(
-    joined,
-    taken.map((row) => positions[row] as number),
+    joinedColumn,
+    takenValues.map((row) => positions[row] as number),
   );
-  return { ...rows, weights: unequal(taken.map(weightOf)) };
+  return { ...rows, weights: unequal(takenValues.map(weightOf)) };
 }
 
 function unequal(weights: readonly number[]): Float64Array | undefined {
@@ -46,11 +49,11 @@ function unequal(weights: readonly number[]): Float64Array | undefined {
   return isWeighted ? Float64Array.from(weights) : undefined;
 }
 
-function rowsAt(joined: JoinedColumn, positions: readonly number[]) {
-  const { column } = joined;
+function rowsAt(joinedColumn: JoinedColumn, positions: readonly number[]) {
+  const { column } = joinedColumn;
   const { question, kind, form, isOrdered, options, source, width } = column;
   const take = (numbers: readonly number[]) => positions.map((at) => numbers[at] as number);
-  const rows = take(joined.rows);
+  const rows = take(joinedColumn.rows);
   const values = new Float64Array(rows.length * width);
   for (const [at, row] of rows.entries()) {
     for (let i = 0; i < width; i += 1) {
@@ -58,13 +61,13 @@ function rowsAt(joined: JoinedColumn, positions: readonly number[]) {
     }
   }
   const { option: top, probability: p } = topAnswers({ form, width, values });
-  const truth = take(joined.truth);
+  const truth = take(joinedColumn.truth);
   const cameTrueAt = (one: number, row: number) => {
     if (one < 0) return 2;
     return form === "probability" ? one : Number(one === top[row]);
   };
   return {
-    joined,
+    joined: joinedColumn,
     /** The indexes of these rows in `joined`. */
     positions,
     question,
@@ -85,10 +88,10 @@ function rowsAt(joined: JoinedColumn, positions: readonly number[]) {
     /** Whether that is true; 2 for a skipped record and a tie of labelers, which count as wrong. */
     cameTrue: Uint8Array.from(truth.map(cameTrueAt)),
     /** Undefined if every row counts as much as the others. */
-    weights: unequal(take(joined.weights)),
-    groupOf: take(joined.groupOf),
+    weights: unequal(take(joinedColumn.weights)),
+    groupOf: take(joinedColumn.groupOf),
     /** Rows of one cluster are not independent; −1 for none. */
-    clusterOf: take(joined.clusterOf),
+    clusterOf: take(joinedColumn.clusterOf),
   };
 }
 
@@ -135,29 +138,34 @@ export function shareOfRows(
   isCounted?: (row: number) => boolean,
 ): Estimate {
   const { truth, weights } = rows;
-  const counted = [...truth.keys()].filter((row) => isCounted?.(row) ?? true);
-  if (counted.length === 0) return { value: Number.NaN, low: 0, high: 1 };
-  const weightOf = (row: number) => weights?.[row] ?? 1;
-  const total = counted.reduce((sum, row) => sum + weightOf(row), 0);
-  const hits = counted.reduce((sum, row) => sum + (isHit(row) ? weightOf(row) : 0), 0);
+  const countedValues = [...truth.keys()].filter((row) => isCounted?.(row) ?? true);
+  if (countedValues.length === 0) return { value: Number.NaN, low: 0, high: 1 };
+  const toWeight = (row: number) => weights?.[row] ?? 1;
+  const total = countedValues.reduce((sum, row) => sum + toWeight(row), 0);
+  const hits = countedValues.reduce((sum, row) => sum + (isHit(row) ? toWeight(row) : 0), 0);
   const value = hits / total;
-  if (counted.length === truth.length && isDrawnByStrata(rows)) {
+  if (countedValues.length === truth.length && isDrawnByStrata(rows)) {
     return {
       value,
-      ...stratifiedInterval(value, { strata: Map.groupBy(counted, weightOf), isHit }),
+      ...stratifiedInterval(value, { strata: Map.groupBy(countedValues, toWeight), isHit }),
     };
   }
   // The number of equal rows that have the worth of the weighted ones (Kish).
-  const effective = total ** 2 / counted.reduce((sum, row) => sum + weightOf(row) ** 2, 0);
+  const effective = total ** 2 / countedValues.reduce((sum, row) => sum + toWeight(row) ** 2, 0);
   return { value, ...wilson(value * effective, effective) };
 }
 
 /** Returns whether the labels are a whole sheet of `pick`: then the weights add up to the number of all records. */
-function isDrawnByStrata({ weights, joined }: Pick<Rows, "weights" | "joined">): boolean {
-  const records = joined.column.ids.length;
+function isDrawnByStrata({
+  weights,
+  joined: joinedColumn,
+}: Pick<Rows, "weights" | "joined">): boolean {
+  const records = joinedColumn.column.ids.length;
   const isFar = (sum: number, most: number) => Math.abs(sum / records - 1) > most;
   return (
-    weights !== undefined && !isFar(sumOf(joined.weights), 1e-6) && !isFar(sumOf(weights), 0.1)
+    weights !== undefined &&
+    !isFar(computeSum(joinedColumn.weights), 1e-6) &&
+    !isFar(computeSum(weights), 0.1)
   );
 }
 
@@ -176,7 +184,7 @@ function stratifiedInterval(
     readonly isHit: (row: number) => boolean;
   },
 ): Interval {
-  const total = sumOf([...strata].map(([weight, { length }]) => weight * length));
+  const total = computeSum([...strata].map(([weight, { length }]) => weight * length));
   let [below, above] = [0, 0];
   for (const [weight, rows] of strata) {
     const n = rows.length;
@@ -208,14 +216,16 @@ export function actionRows(
 }
 
 /** Returns the probability of one row's option; those of no and yes are 0 and 1. */
-export function probabilityOf({ form, table }: Rows, row: number, option: number): number {
+export function computeProbability({ form, table }: Rows, row: number, option: number): number {
   // The only probability of a row is that of yes.
-  const printed = table.values[row * table.width + Math.min(option, table.width - 1)] as number;
-  return form === "probability" && option === 0 ? complement(printed) : printed;
+  const printedValue = table.values[
+    row * table.width + Math.min(option, table.width - 1)
+  ] as number;
+  return form === "probability" && option === 0 ? complement(printedValue) : printedValue;
 }
 
 /** Returns a row's Brier score: of a probability that of yes, of a distribution summed over its options. */
-export function brierOf({ form, p, table, truth }: Rows, row: number): number {
+export function computeBrier({ form, p, table, truth }: Rows, row: number): number {
   if (form === "probability") return ((p[row] as number) - (truth[row] as number)) ** 2;
   let sum = 0;
   for (let option = 0; option < table.width; option += 1) {

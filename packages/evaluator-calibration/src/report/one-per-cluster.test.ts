@@ -33,7 +33,7 @@ test("a row of each cluster weighs its records over the chance of the cluster", 
   for (const id of ["m0", "m1", "m10"]) {
     labels.add({ line: 1, value: { id, truth: false } }, "l");
   }
-  const rows = onePerCluster(toLabelledRows(columnIn(labels)).tested, true);
+  const rows = onePerCluster(toLabelledRows(columnIn(labels)).testedRows, true);
   expect(rows.ids).toHaveLength(2);
   // Of a share s of the records drawn, 1 − (1 − s) ** 10 + 2 s clusters are seen: 2 for s = 0.5012.
   const chance = 0.50042;

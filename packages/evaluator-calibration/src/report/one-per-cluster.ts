@@ -10,35 +10,35 @@ import { type Rows, takeRows } from "./labelled-rows.ts";
  * @param isOnePer - Whether a column names the clusters; else only records with equal states are one.
  */
 export function onePerCluster(rows: Rows, isOnePer: boolean): Rows {
-  const { ids, weights, clusterOf, joined } = rows;
-  const known = joined.join.table.clusters;
-  if (!isOnePer && !ids.some((id) => known?.has(id))) return rows;
+  const { ids, weights, clusterOf, joined: joinedColumn } = rows;
+  const knownMap = joinedColumn.join.table.clusters;
+  if (!isOnePer && !ids.some((id) => knownMap?.has(id))) return rows;
   const names = ids.map((id, row) => {
-    const named = isOnePer ? (clusterOf[row] as number) : -1;
-    return known?.get(id) ?? (named < 0 ? JSON.stringify([id]) : `label ${named}`);
+    const namedValue = isOnePer ? (clusterOf[row] as number) : -1;
+    return knownMap?.get(id) ?? (namedValue < 0 ? JSON.stringify([id]) : `label ${namedValue}`);
   });
   const members = [...Map.groupBy(ids.keys(), (row) => names[row] as string)];
-  const shareOf = (row: number) => hashToShare(ids[row] as string);
-  const taken = members.map(([, own]) =>
-    own.reduce((one, other) => (shareOf(other) < shareOf(one) ? other : one)),
+  const toShare = (row: number) => hashToShare(ids[row] as string);
+  const takenValues = members.map(([, own]) =>
+    own.reduce((one, other) => (toShare(other) < toShare(one) ? other : one)),
   );
   const weightOfOwn = (own: readonly number[]) =>
     own.reduce((sum, row) => sum + (weights?.[row] ?? 1), 0);
   // The sum of the weights of a cluster's labels estimates its size if the answers do not name it.
-  const isSized = weights === undefined && (!isOnePer || ids.every((id) => known?.has(id)));
-  const sizes = isSized ? sizesOf(rows) : null;
-  const chanceOf = sizes === null ? null : chancesOf([...sizes.values()], members.length);
+  const isSized = weights === undefined && (!isOnePer || ids.every((id) => knownMap?.has(id)));
+  const sizes = isSized ? mapSizes(rows) : null;
+  const chanceOf = sizes === null ? null : listChances([...sizes.values()], members.length);
   const byRow = new Map(
     members.map(([name, own], at) => {
       const size = sizes?.get(name) ?? 1;
-      return [taken[at], chanceOf === null ? weightOfOwn(own) : size / chanceOf(size)];
+      return [takenValues[at], chanceOf === null ? weightOfOwn(own) : size / chanceOf(size)];
     }),
   );
-  return takeRows(rows, taken, (row) => byRow.get(row) as number);
+  return takeRows(rows, takenValues, (row) => byRow.get(row) as number);
 }
 
 /** Returns how many records each cluster has. */
-function sizesOf({ joined: { column, join } }: Rows): Map<string, number> {
+function mapSizes({ joined: { column, join } }: Rows): Map<string, number> {
   const sizes = new Map<string, number>();
   for (const id of column.ids) {
     const name = join.table.clusters?.get(id) ?? JSON.stringify([id]);
@@ -51,11 +51,11 @@ function sizesOf({ joined: { column, join } }: Rows): Map<string, number> {
  * Returns the chance of a cluster by its size if records are drawn at random until so many clusters are seen. It holds
  * for labels of random records, and for a draw that passes over further records of a cluster.
  */
-function chancesOf(sizes: readonly number[], seen: number): (size: number) => number {
+function listChances(sizes: readonly number[], seenCount: number): (size: number) => number {
   const bySize = [...Map.groupBy(sizes, (size) => size)];
   const seenAt = (share: number) =>
     bySize.reduce((sum, [size, { length }]) => sum + length * chanceAt(share, size), 0);
-  const share = seen >= sizes.length ? 1 : solveIncreasing(seenAt, seen, [0, 1]);
+  const share = seenCount >= sizes.length ? 1 : solveIncreasing(seenAt, seenCount, [0, 1]);
   return (size) => chanceAt(share, size);
 }
 

@@ -72,18 +72,18 @@ const pools = {
   2: new WeakMap<AnswerColumn, PromisePool>(),
 };
 
-function poolOf(column: AnswerColumn, version: PromisePlan["version"]): PromisePool {
+function toPool(column: AnswerColumn, version: PromisePlan["version"]): PromisePool {
   const pool = pools[version].get(column) ?? promisePool(column, version);
   pools[version].set(column, pool);
   return pool;
 }
 
-function keyOf(
-  { column, rows, printed, tops, states }: PromisePool,
+function toKey(
+  { column, rows, printed: printedValues, tops, states }: PromisePool,
   index: number,
   action: Action,
 ) {
-  const p = printed[index] as number;
+  const p = printedValues[index] as number;
   return actKey({
     id: column.ids[rows[index] as number] as string,
     act: action === "top" ? (tops[index] as string) : action,
@@ -93,7 +93,7 @@ function keyOf(
 }
 
 /** Returns the name of each record's state and act: one label is enough for all records with the same; undefined if all differ. */
-function copiesOf({ states, tops }: PromisePool, action: Action): readonly string[] | undefined {
+function findCopies({ states, tops }: PromisePool, action: Action): readonly string[] | undefined {
   if (states === null || new Set(states).size === states.length) return undefined;
   return action === "top" ? states.map((state, at) => JSON.stringify([state, tops[at]])) : states;
 }
@@ -104,11 +104,11 @@ export function recordsOf(
   column: AnswerColumn,
 ): (id: string) => boolean {
   if (these === undefined) return () => true;
-  const pool = poolOf(column, these.hasStates === true ? 2 : 1);
+  const pool = toPool(column, these.hasStates === true ? 2 : 1);
   const keys = new Set(these.records);
   return (id) => {
     const index = pool.indexes.get(column.rowOf(id) as number);
-    return index !== undefined && keys.has(keyOf(pool, index, action));
+    return index !== undefined && keys.has(toKey(pool, index, action));
   };
 }
 
@@ -137,7 +137,7 @@ export function replayPlan(
   return plan.actions.filter(isWanted).map((action) => {
     const columns = join.table.columns.filter(({ question }) => question === action.question);
     const pool = columns
-      .map((column) => poolOf(column, plan.version))
+      .map((column) => toPool(column, plan.version))
       .find(({ hash }) => hash === action.pool);
     if (pool !== undefined) return replayAction(plan, action, { pool, join });
     const problem = "was planned for other answers (a run has changed them since)";
@@ -149,14 +149,14 @@ export function replayPlan(
 /** Returns the records that labels contradict that were not made for the plan; it does not count them otherwise. */
 function wrongIndexes(pool: PromisePool, join: LabelJoin, action: Action) {
   const { column, indexes } = pool;
-  const copies = copiesOf(pool, action);
-  const joined = join.columns.find((one) => one.column === column);
-  if (joined === undefined) return new Set<number>();
-  const { wrong } = actionRows(toLabelledRows(joined).tested, action);
-  const rows = joined.rows.filter((_, at) => wrong[at] === 1);
-  const found = rows.map((row) => indexes.get(row) as number);
-  if (copies === undefined) return new Set(found);
-  const names = new Set(found.map((index) => copies[index]));
+  const copies = findCopies(pool, action);
+  const joinedColumn = join.columns.find((one) => one.column === column);
+  if (joinedColumn === undefined) return new Set<number>();
+  const { wrong } = actionRows(toLabelledRows(joinedColumn).testedRows, action);
+  const rows = joinedColumn.rows.filter((_, at) => wrong[at] === 1);
+  const foundValues = rows.map((row) => indexes.get(row) as number);
+  if (copies === undefined) return new Set(foundValues);
+  const names = new Set(foundValues.map((index) => copies[index]));
   return new Set([...copies.keys()].filter((index) => names.has(copies[index])));
 }
 
@@ -165,15 +165,15 @@ function replayAction(
   { question, action }: PromisePlan["actions"][number],
   { pool, join }: { readonly pool: PromisePool; readonly join: LabelJoin },
 ) {
-  const { column, rows, indexes, printed } = pool;
-  const copies = copiesOf(pool, action);
-  const { sureness } = actionRows({ p: printed, cameTrue: [] }, action);
+  const { column, rows, indexes, printed: printedValues } = pool;
+  const copies = findCopies(pool, action);
+  const { sureness } = actionRows({ p: printedValues, cameTrue: [] }, action);
   const shares = plan.actions.length;
   const isExact = plan.of === "these";
-  const draw = createPromiseDraw(printed, { ...plan, action, shares, isExact, copies });
-  const labels = join.drawn.find((joined) => joined.column === column);
-  const tested = labels ? toLabelledRows(labels).tested : { p: [], cameTrue: [] };
-  const { wrong } = actionRows(tested, action);
+  const draw = createPromiseDraw(printedValues, { ...plan, action, shares, isExact, copies });
+  const labels = join.drawn.find((joinedColumn) => joinedColumn.column === column);
+  const testedRows = labels ? toLabelledRows(labels).testedRows : { p: [], cameTrue: [] };
+  const { wrong } = actionRows(testedRows, action);
   const indexAt = (at: number) => indexes.get(labels?.rows[at] as number) as number;
   // Wrong ones last: if two copies have labels that differ, they are wrong in any order of the labels.
   for (const side of [0, 1]) {
@@ -181,7 +181,7 @@ function replayAction(
       if (wrong[at] === side && draw.has(indexAt(at))) draw.add(indexAt(at), side === 1);
     }
   }
-  const refuted = wrongIndexes(pool, join, action);
+  const refutedNames = wrongIndexes(pool, join, action);
   return {
     plan,
     question,
@@ -205,16 +205,21 @@ function replayAction(
       const above = [...rows.keys()].filter(
         (index) => toHundredths(sureness[index] as number) >= least,
       );
-      const known = above.filter(
-        (index) => refuted.has(index) && draw.labelOf(index) === undefined,
+      const knownValues = above.filter(
+        (index) => refutedNames.has(index) && draw.labelOf(index) === undefined,
       );
-      const mostWrong = counts.mostWrong - known.length;
+      const mostWrong = counts.mostWrong - knownValues.length;
       const records = above
-        .filter((index) => draw.labelOf(index) !== true && !refuted.has(index))
-        .map((index) => keyOf(pool, index, action));
-      const unlabelled = counts.unlabelled - known.length;
+        .filter((index) => draw.labelOf(index) !== true && !refutedNames.has(index))
+        .map((index) => toKey(pool, index, action));
+      const unlabelledCount = counts.unlabelled - knownValues.length;
       if (mostWrong < 0) return null;
-      return { unlabelled, mostWrong, records, ...(pool.states && { hasStates: true }) };
+      return {
+        unlabelled: unlabelledCount,
+        mostWrong,
+        records,
+        ...(pool.states && { hasStates: true }),
+      };
     },
     /** Returns the id of the next record to label, and the field `draw` of its label; null at the end. */
     next: () => {

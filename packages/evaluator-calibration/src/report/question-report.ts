@@ -8,7 +8,7 @@ import { judgeLabels } from "./label-quality.ts";
 import {
   actionRows,
   type LabelledRows,
-  probabilityOf,
+  computeProbability,
   type Rows,
   rowsByIndex,
   shareOfRows,
@@ -46,91 +46,93 @@ export function reportQuestions(
   questions: readonly LabelledRows[],
   options: ReportOptions,
 ): QuestionReport[] {
-  const drafts = questions.map((rows) => draftOf(rows, options));
+  const drafts = questions.map((rows) => toDraft(rows, options));
   const { maxRisk, confidence } = options;
-  const planned = drafts.flatMap((draft) => draft.planned);
-  const spent = planned.reduce((sum, { level }) => sum + level, 0);
-  const isUnasked = 1 - confidence - spent > 1e-9;
+  const plannedPromises = drafts.flatMap((draft) => draft.planned);
+  const spentAmount = plannedPromises.reduce((sum, { level }) => sum + level, 0);
+  const isUnasked = 1 - confidence - spentAmount > 1e-9;
   const searches = searchPromises(
     drafts.flatMap(({ promises }) => (isUnasked ? promises : [])),
-    { maxRisk, confidence: isUnasked ? confidence + spent : confidence },
+    { maxRisk, confidence: isUnasked ? confidence + spentAmount : confidence },
   );
   return drafts.map((draft) => toReport(draft, searches, options));
 }
 
 /** Returns the findings about a question before its promises. */
-function draftOf(
-  labelled: LabelledRows,
-  { actions: wanted, planned: all = [], isOnePer = false, hasGroups = false }: ReportOptions,
+function toDraft(
+  labelledRows: LabelledRows,
+  { actions: wantedItems, planned: all = [], isOnePer = false, hasGroups = false }: ReportOptions,
 ) {
-  const rows = isOnePer ? labelled : withoutCopies(labelled);
+  const rows = isOnePer ? labelledRows : withoutCopies(labelledRows);
   const { question, form } = rows;
   const isWanted = (action: Action) =>
-    wanted?.some((one) => one.question === question && one.action === action) ?? true;
-  const planned = all.filter(
+    wantedItems?.some((one) => one.question === question && one.action === action) ?? true;
+  const plannedPromises = all.filter(
     ({ column, action }) => column === rows.joined.column && isWanted(action),
   );
-  const tested = isOnePer ? onePerCluster(rows.tested, true) : rows.tested;
-  const labels = judgeLabels(tested, planned[0]?.labels);
-  const isPlanned = (action: Action) => planned.some((one) => one.action === action);
+  const testedRows = isOnePer ? onePerCluster(rows.testedRows, true) : rows.testedRows;
+  const labels = judgeLabels(testedRows, plannedPromises[0]?.labels);
+  const isPlanned = (action: Action) => plannedPromises.some((one) => one.action === action);
   const isJudged = rows.ids.length >= LEAST_JUDGED;
   const actions = actionsOf[form].filter(
     (action) => isPlanned(action) || (isJudged && isWanted(action)),
   );
-  const fixed = actions.filter((action) => !isPlanned(action));
-  const parts = [{ group: null, part: tested }, ...(hasGroups ? judgedGroups(tested) : [])];
+  const fixedTexts = actions.filter((action) => !isPlanned(action));
+  const parts = [{ group: null, part: testedRows }, ...(hasGroups ? judgedGroups(testedRows) : [])];
   const promises = parts.flatMap(({ group, part }) =>
-    fixed.map((action) => {
-      const asked = { question, action, group, weights: part.weights };
-      return Object.assign(asked, actionRows(part, action));
+    fixedTexts.map((action) => {
+      const askedRequest = { question, action, group, weights: part.weights };
+      return Object.assign(askedRequest, actionRows(part, action));
     }),
   );
   return {
     rows,
     labels,
     actions,
-    planned,
+    planned: plannedPromises,
     promises: labels.noPromise === null ? promises : [],
-    copies: labelled.tested.ids.length - rows.tested.ids.length,
+    copies: labelledRows.testedRows.ids.length - rows.testedRows.ids.length,
   };
 }
 
 /** Takes one label of each state, with the weight of all records that have it. */
 function withoutCopies(rows: LabelledRows): LabelledRows {
-  return { ...onePerCluster(rows, false), tested: onePerCluster(rows.tested, false) };
+  return { ...onePerCluster(rows, false), testedRows: onePerCluster(rows.testedRows, false) };
 }
 
-function judgedGroups(tested: Rows) {
-  return [...rowsByIndex(tested.groupOf)].flatMap(([index, taken]) => {
-    const group = tested.joined.join.groups.list[index];
-    if (group === undefined || taken.length < LEAST_JUDGED) return [];
-    return [{ group, part: takeRows(tested, taken) }];
+function judgedGroups(testedRows: Rows) {
+  return [...rowsByIndex(testedRows.groupOf)].flatMap(([index, takenValues]) => {
+    const group = testedRows.joined.join.groups.list[index];
+    if (group === undefined || takenValues.length < LEAST_JUDGED) return [];
+    return [{ group, part: takeRows(testedRows, takenValues) }];
   });
 }
 
-type Draft = ReturnType<typeof draftOf>;
+type Draft = ReturnType<typeof toDraft>;
 type Searches = ReturnType<typeof searchPromises<Draft["promises"][number]>>;
 
 function toReport(
-  { rows, labels, actions, planned, promises, copies }: Draft,
+  { rows, labels, actions, planned: plannedPromises, promises, copies }: Draft,
   searches: Searches,
   options: ReportOptions,
 ) {
   const { seed, isOnePer = false, hasGroups = false } = options;
-  const { question, kind, form, source, truth, top, weights, tested } = rows;
+  const { question, kind, form, source, truth, top, weights, testedRows } = rows;
   const { join } = rows.joined;
   const n = rows.ids.length;
   const scores = scoreRows(rows);
-  const verdict = verdictOf(scores);
+  const verdict = toVerdict(scores);
   // Answers whose order is no better than chance permit nothing, however seldom the constant is wrong.
-  const own = isOrdered(verdict) ? searches.filter(({ asked }) => promises.includes(asked)) : [];
+  const own = isOrdered(verdict)
+    ? searches.filter(({ asked: askedRequest }) => promises.includes(askedRequest))
+    : [];
   const isUseless = n >= LEAST_JUDGED && verdict !== "useful";
   // Always giving the commonest truth, without the answers, keeps the promise of these actions.
   const isConstant = (action: Action) =>
     (action === "top" || action === scores.constant.always) &&
     scores.constant.wrong.value <= options.maxRisk;
   const isRefused = (action: Action) => labels.ofKin !== null || (isUseless && isConstant(action));
-  const rateOf = (side: 0 | 1) => {
+  const toRate = (side: 0 | 1) => {
     const isSide = (row: number) => truth[row] === side;
     return form === "probability" ? shareOfRows(rows, (row) => top[row] === side, isSide) : null;
   };
@@ -145,9 +147,9 @@ function toReport(
     /** How far several labelers agree; null without a record that two labelled. */
     agreement: labels.agreement,
     /** How many clusters the labels are from; null if each is one. */
-    clusters: clustersOf(tested),
+    clusters: listClusters(testedRows),
     /** The columns of which few values have all labels; records of one value may not be independent. */
-    repeats: repeatsOf(tested),
+    repeats: listRepeats(testedRows),
     /** How many labels are left out, because another record with the same state has one. */
     copies,
     /** Whether a promise takes one label of each cluster. */
@@ -159,21 +161,22 @@ function toReport(
     verdict,
     scores,
     /** Of yes and no at 0.5: the share of all yes answered with yes, and of all no with no. */
-    tpr: rateOf(1),
-    tnr: rateOf(0),
+    tpr: toRate(1),
+    tnr: toRate(0),
     /** The share of "yes" in all records, labelled or not; null if the labels are no fair draw or too few. */
     yes: labels.noPromise === labels.ofKin ? shareOfYes(rows) : null,
     /** Under 30 rows there are no curve and no actions. */
     curve: n >= LEAST_JUDGED ? curveOfRows(rows, seed) : null,
     actions: actions.map((action) => {
-      const isOf = ({ asked }: Searches[number]) => asked.group === null && asked.action === action;
-      const plan = planned.find((one) => one.action === action);
+      const isOf = ({ asked: askedRequest }: Searches[number]) =>
+        askedRequest.group === null && askedRequest.action === action;
+      const plan = plannedPromises.find((one) => one.action === action);
       const search = isRefused(action) ? null : (own.find(isOf) ?? null);
-      const promised =
+      const promisedThreshold =
         plan === undefined || isRefused(action)
           ? toLocked(search, options)
           : toSequential(plan, options);
-      return reportAction(rows, action, { search, plan, promised, options });
+      return reportAction(rows, action, { search, plan, promisedThreshold, options });
     }),
     /** The reason for no promise from labels of a random draw, or null. */
     noPromise: labels.noPromise,
@@ -181,7 +184,7 @@ function toReport(
     groups: hasGroups
       ? reportGroups(rows, (group) =>
           own
-            .filter(({ asked }) => asked.group === group)
+            .filter(({ asked: askedRequest }) => askedRequest.group === group)
             .flatMap((search) => toLocked(search, options) ?? []),
         )
       : [],
@@ -194,20 +197,20 @@ function toReport(
 /** The worth of the answers of one source to one question. */
 export type QuestionReport = ReturnType<typeof toReport>;
 
-function clustersOf({ clusterOf }: Rows) {
-  const [labels, named] = [clusterOf.length, clusterOf.filter((cluster) => cluster >= 0)];
-  const n = labels - named.length + new Set(named).size;
+function listClusters({ clusterOf }: Rows) {
+  const [labels, namedValues] = [clusterOf.length, clusterOf.filter((cluster) => cluster >= 0)];
+  const n = labels - namedValues.length + new Set(namedValues).size;
   return n < labels ? { n, labels } : null;
 }
 
-function repeatsOf({ ids, joined: { join } }: Rows) {
+function listRepeats({ ids, joined: { join } }: Rows) {
   return [join.repeats, join.table.repeats].flatMap((columns) => columns?.among(ids) ?? []);
 }
 
 type Verdict = "useful" | "useful after recalibration" | "worthless" | "one truth only";
 
 // An interval that includes the constant's skill, or the order of chance, can be luck.
-function verdictOf({ skill, auc }: ReturnType<typeof scoreRows>): Verdict {
+function toVerdict({ skill, auc }: ReturnType<typeof scoreRows>): Verdict {
   if (Number.isNaN(skill.value)) return "one truth only";
   if (skill.isShown) return "useful";
   return auc.isShown ? "useful after recalibration" : "worthless";
@@ -224,7 +227,7 @@ function worstRows(rows: Rows) {
   const { ids, truth, top, options } = rows;
   const worst: { row: number; id: string; probability: number }[] = [];
   for (let row = 0; row < truth.length; row += 1) {
-    const probability = probabilityOf(rows, row, truth[row] as number);
+    const probability = computeProbability(rows, row, truth[row] as number);
     const last = worst[WORST_ROWS - 1]?.probability ?? 1 - HALF_A_PRINTED_UNIT;
     if (probability > last || probability >= 1 - HALF_A_PRINTED_UNIT) continue;
     const one = { row, id: ids[row] as string, probability };
@@ -249,14 +252,14 @@ function toSequential(
   { plan: { maxRisk }, question, action, level, draw, theseAt }: PlannedPromise,
   { confidence }: ActionOptions,
 ): LockedThreshold | null {
-  const { promised } = draw.state;
-  if (promised === null) return null;
-  const { threshold, n, wrong, unlabelled, mostWrong } = promised;
+  const { promised: promisedThreshold } = draw.state;
+  if (promisedThreshold === null) return null;
+  const { threshold, n, wrong, unlabelled: unlabelledValue, mostWrong } = promisedThreshold;
   const promise = { question, action, maxRisk, confidence, level, method: "sequential" } as const;
-  const locked = { ...promise, threshold, n, wrong };
-  if (unlabelled === undefined || mostWrong === undefined) return locked;
-  const these = theseAt(threshold, { unlabelled, mostWrong });
-  return these && { ...locked, these };
+  const lockedThreshold = { ...promise, threshold, n, wrong };
+  if (unlabelledValue === undefined || mostWrong === undefined) return lockedThreshold;
+  const these = theseAt(threshold, { unlabelled: unlabelledValue, mostWrong });
+  return these && { ...lockedThreshold, these };
 }
 
 /** Returns the threshold of a search in the form of an artifact. */

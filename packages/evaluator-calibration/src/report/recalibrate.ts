@@ -1,6 +1,6 @@
 import type { Recalibration } from "../artifact.ts";
 import { hashToShare } from "../math/random.ts";
-import { applyRecalibration, fitOf, recalibrationsOf } from "../recalibration.ts";
+import { applyRecalibration, toFit, recalibrationsOf } from "../recalibration.ts";
 import { clippedLogLoss } from "../scores/probability-scores.ts";
 import { type Rows, takeRows } from "./labelled-rows.ts";
 
@@ -21,22 +21,25 @@ export function recalibrateRows(rows: Rows, before: number) {
   // By the id of each row: the same in any order.
   const folds = rows.ids.map((id) => Math.floor(parts * hashToShare(id)));
   const others = Array.from({ length: parts }, (_, fold) => {
-    const taken = folds.map((_, row) => row).filter((row) => folds[row] !== fold);
-    return takeRows(rows, taken);
+    const takenValues = folds.map((_, row) => row).filter((row) => folds[row] !== fold);
+    return takeRows(rows, takenValues);
   });
   const hasEnough = rows.ids.length >= LEAST_FOR_ISOTONIC;
   const kinds = recalibrationsOf[rows.form].filter((kind) => hasEnough || kind !== "isotonic");
-  const tried = kinds.map((kind) => {
-    const fitted = others.map((other) => fitOf(kind, other));
-    return { kind, after: lossOf(rows, (row) => fitted[folds[row] as number] as Recalibration) };
+  const triedItems = kinds.map((kind) => {
+    const fittedFits = others.map((other) => toFit(kind, other));
+    return {
+      kind,
+      after: computeLoss(rows, (row) => fittedFits[folds[row] as number] as Recalibration),
+    };
   });
-  const best = tried.reduce((one, other) => (other.after < one.after ? other : one));
+  const best = triedItems.reduce((one, other) => (other.after < one.after ? other : one));
   const heldOut = { before, after: best.after };
   if (best.after >= before) {
     const note = "Recalibrating did not lower the log loss on rows it had not seen.";
     return { recalibration: null, heldOut, note };
   }
-  return { recalibration: fitOf(best.kind, rows), heldOut, note: null };
+  return { recalibration: toFit(best.kind, rows), heldOut, note: null };
 }
 
 /**
@@ -47,7 +50,7 @@ export function fitRecalibration(rows: Rows) {
   const note = reasonForNone(rows);
   const [kind] = recalibrationsOf[rows.form];
   const isFitted = note === null && kind !== undefined;
-  return { recalibration: isFitted ? fitOf(kind, rows) : null, note };
+  return { recalibration: isFitted ? toFit(kind, rows) : null, note };
 }
 
 function reasonForNone({ form, truth }: Rows): string | null {
@@ -61,16 +64,16 @@ function reasonForNone({ form, truth }: Rows): string | null {
 }
 
 /** The mean log loss of rows, each recalibrated by its fit. */
-function lossOf(rows: Rows, fitAt: (row: number) => Recalibration): number {
+function computeLoss(rows: Rows, fitAt: (row: number) => Recalibration): number {
   const { form, table, truth, weights } = rows;
   const trueSide = (row: number) => {
     const option = truth[row] as number;
     // A view of each row takes three times as long.
-    const printed: number[] = [];
+    const printedValues: number[] = [];
     for (let i = 0; i < table.width; i += 1) {
-      printed.push(table.values[row * table.width + i] as number);
+      printedValues.push(table.values[row * table.width + i] as number);
     }
-    const shares = applyRecalibration(printed, fitAt(row));
+    const shares = applyRecalibration(printedValues, fitAt(row));
     // The only probability of a row is that of yes.
     const share = shares[Math.min(option, table.width - 1)] as number;
     return form === "probability" && option === 0 ? 1 - share : share;

@@ -1,9 +1,15 @@
 import type { Form } from "../kinds.ts";
-import { effectiveRows, sumOf, weightedMean } from "../math/rows.ts";
+import { effectiveRows, computeSum, weightedMean } from "../math/rows.ts";
 import { clippedLogLoss, rocAuc, spiegelhalter } from "../scores/probability-scores.ts";
 import { Z_OF_95 } from "../math/special-functions.ts";
 import { aucInterval, wilson } from "../thresholds/intervals.ts";
-import { brierOf, type Estimate, probabilityOf, type Rows, shareOfRows } from "./labelled-rows.ts";
+import {
+  computeBrier,
+  type Estimate,
+  computeProbability,
+  type Rows,
+  shareOfRows,
+} from "./labelled-rows.ts";
 
 /** A Brier score sums over both options; that of a probability counts one of them. */
 const brierParts: Readonly<Record<Form, number>> = { probability: 2, distribution: 1 };
@@ -13,18 +19,18 @@ export function scoreRows(rows: Rows) {
   const { truth, top, weights, p, cameTrue, form, isOrdered } = rows;
   const n = truth.length;
   const shares = truthShares(rows);
-  const distances = distancesOf(rows, shares);
+  const distances = listDistances(rows, shares);
   const { mean: meanDistance, constant: meanConstant } = distances;
   const commonest = shares.indexOf(Math.max(...shares));
   return {
     /** 0 is the constant prediction, 1 is perfect; by ranked probability for levels, else by Brier score. */
-    skill: skillOf(rows, distances),
+    skill: toSkill(rows, distances),
     accuracy: shareOfRows(rows, (row) => top[row] === truth[row]),
     /** Of a probability 0 to 1, of a distribution summed over its options: 0 to 2. */
-    brier: isOrdered ? weightedMean(n, weights, (i) => brierOf(rows, i)) : meanDistance,
-    logLoss: clippedLogLoss(n, (i) => probabilityOf(rows, i, truth[i] as number), { weights }),
+    brier: isOrdered ? weightedMean(n, weights, (i) => computeBrier(rows, i)) : meanDistance,
+    logLoss: clippedLogLoss(n, (i) => computeProbability(rows, i, truth[i] as number), { weights }),
     /** How well the probability orders the truths; of a distribution, that of the picked option. */
-    auc: orderOf(p, cameTrue, weights),
+    auc: toOrder(p, cameTrue, weights),
     spiegelhalter:
       n > 0 && form === "probability" && weights === undefined ? spiegelhalter(p, cameTrue) : null,
     levels: isOrdered ? levelScores(rows, meanDistance) : null,
@@ -41,7 +47,7 @@ export function scoreRows(rows: Rows) {
 }
 
 /** Returns the AUC with Newcombe's interval. */
-function orderOf(p: Rows["p"], cameTrue: Rows["cameTrue"], weights: Rows["weights"]) {
+function toOrder(p: Rows["p"], cameTrue: Rows["cameTrue"], weights: Rows["weights"]) {
   const effective = effectiveRows(p.length, weights);
   const share = p.length === 0 ? 0 : weightedMean(p.length, weights, (i) => cameTrue[i] as number);
   const [ones, zeros] = [effective * share, effective * (1 - share)];
@@ -81,7 +87,7 @@ function truthShares({ options, truth, weights }: Rows): number[] {
 }
 
 /** Each row's own score, and that of the constant prediction by the truth of a row. */
-function distancesOf(rows: Rows, shares: readonly number[]) {
+function listDistances(rows: Rows, shares: readonly number[]) {
   const { truth, form, isOrdered } = rows;
   const squares = sumOfSquares(shares);
   const constants = shares.map((share, option) =>
@@ -92,8 +98,8 @@ function distancesOf(rows: Rows, shares: readonly number[]) {
   const own = new Float64Array(truth.length);
   for (const [row, option] of truth.entries()) {
     own[row] = isOrdered
-      ? rankedScore(option, shares.length, (level) => probabilityOf(rows, row, level))
-      : brierOf(rows, row);
+      ? rankedScore(option, shares.length, (level) => computeProbability(rows, row, level))
+      : computeBrier(rows, row);
   }
   return {
     own,
@@ -105,7 +111,7 @@ function distancesOf(rows: Rows, shares: readonly number[]) {
   };
 }
 
-type Distances = ReturnType<typeof distancesOf>;
+type Distances = ReturnType<typeof listDistances>;
 
 function rankedScore(truth: number, levels: number, probabilityAt: (level: number) => number) {
   let [sum, below] = [0, 0];
@@ -120,7 +126,7 @@ function rankedScore(truth: number, levels: number, probabilityAt: (level: numbe
  * Returns 1 − the rows' mean score over that of the constant. Both move with the drawn rows: the limits are those of
  * the logarithm of their ratio (delta method).
  */
-function skillOf(
+function toSkill(
   { truth, top, weights }: Rows,
   { own, constants, mean, constant, most }: Distances,
 ) {
@@ -129,7 +135,7 @@ function skillOf(
   const rarer = effective * Math.min(most, 1 - most);
   const none = { value: Number.NaN, low: Number.NaN, high: Number.NaN };
   if (!(constant >= 1e-15)) return withLimits(none, { rarer: 0, chance: 0 });
-  const total = weights === undefined ? n : sumOf(weights);
+  const total = weights === undefined ? n : computeSum(weights);
   let squares = 0;
   for (let i = 0; i < n; i += 1) {
     const ofConstant = (constants[truth[i] as number] as number) / constant;
@@ -160,12 +166,12 @@ function levelScores({ table, truth, weights }: Rows, rankedProbability: number)
     rankedProbability,
     rankedProbabilityNormalized: width < 2 ? 0 : rankedProbability / (width - 1),
     meanAbsoluteError: weightedMean(truth.length, weights, distance),
-    spearman: correlation(ranksOf(means), ranksOf(Float64Array.from(truth))),
+    spearman: correlation(listRanks(means), listRanks(Float64Array.from(truth))),
   };
 }
 
 /** Ranks with the mean of equals. */
-function ranksOf(values: Float64Array): Float64Array {
+function listRanks(values: Float64Array): Float64Array {
   const order = Uint32Array.from(values, (_, i) => i);
   order.sort((one, other) => (values[one] as number) - (values[other] as number));
   const ranks = new Float64Array(values.length);
@@ -180,7 +186,7 @@ function ranksOf(values: Float64Array): Float64Array {
 }
 
 function correlation(a: Float64Array, b: Float64Array): number {
-  const [meanA, meanB] = [sumOf(a) / a.length, sumOf(b) / b.length];
+  const [meanA, meanB] = [computeSum(a) / a.length, computeSum(b) / b.length];
   let [ab, aa, bb] = [0, 0, 0];
   for (let i = 0; i < a.length; i += 1) {
     const [x, y] = [(a[i] as number) - meanA, (b[i] as number) - meanB];

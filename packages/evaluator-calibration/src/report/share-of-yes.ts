@@ -1,4 +1,4 @@
-import { sumOf } from "../math/rows.ts";
+import { computeSum } from "../math/rows.ts";
 import { wilson } from "../thresholds/intervals.ts";
 import { type Estimate, printedOf, type Rows, shareOfRows } from "./labelled-rows.ts";
 
@@ -16,23 +16,26 @@ const LEAST_OF_RARER = 10;
 export function shareOfYes(rows: Rows): (Estimate & { readonly records: number }) | null {
   const { form, truth, p, weights } = rows;
   if (form !== "probability") return null;
-  const [n, yes] = [truth.length, sumOf(truth)];
+  const [n, yes] = [truth.length, computeSum(truth)];
   if (Math.min(yes, n - yes) < LEAST_OF_RARER) return null;
   const all = printedOf(rows);
   const records = all.length;
   if (weights !== undefined) {
     return { ...shareOfRows(rows, (row) => truth[row] === 1), records };
   }
-  const [meanTruth, meanPrinted] = [yes / n, sumOf(p) / n];
-  let [common, spread, squares] = [0, 0, 0];
+  const [meanTruth, meanPrinted] = [yes / n, computeSum(p) / n];
+  let [common, spreadWidth, squares] = [0, 0, 0];
   for (let row = 0; row < n; row += 1) {
     const distance = (p[row] as number) - meanPrinted;
     common += distance * ((truth[row] as number) - meanTruth);
-    spread += distance ** 2;
+    spreadWidth += distance ** 2;
     squares += ((truth[row] as number) - meanTruth) ** 2;
   }
-  const slope = spread === 0 ? 0 : common / spread;
-  const value = Math.min(1, Math.max(0, meanTruth + slope * (sumOf(all) / records - meanPrinted)));
+  const slope = spreadWidth === 0 ? 0 : common / spreadWidth;
+  const value = Math.min(
+    1,
+    Math.max(0, meanTruth + slope * (computeSum(all) / records - meanPrinted)),
+  );
   // A printed line that fits all labels is not sure to fit all records: two more rows have the whole spread.
   const rest = squares - slope * common + (2 * squares) / n;
   const variance = rest / n / (n - 2);

@@ -32,7 +32,7 @@ export function reportSteps(table: Pick<AnswerTable, "steps">, join: LabelJoin):
         modelId: columns[0]?.source.modelId ?? null,
         asked: sum(({ ids }) => ids.length),
         answered: sum(({ ids }) => ids.filter(isFinal).length),
-        labelled: truths.reduce((total, { labelled }) => total + labelled, 0),
+        labelled: truths.reduce((total, { labelled: labelledCount }) => total + labelledCount, 0),
         wrong: truths.reduce((total, { wrong }) => total + wrong, 0),
       };
     }),
@@ -45,11 +45,11 @@ function countTruths(
   { column, isFinal }: { column: AnswerColumn; isFinal: (id: string) => boolean },
 ) {
   const counts = { labelled: 0, wrong: 0 };
-  const joined = join.columns.find((one) => one.column === column);
-  if (joined === undefined) return counts;
+  const joinedColumn = join.columns.find((one) => one.column === column);
+  if (joinedColumn === undefined) return counts;
   const { option: top } = topAnswers(column);
-  for (const [at, row] of joined.rows.entries()) {
-    const truth = joined.truth[at] as number;
+  for (const [at, row] of joinedColumn.rows.entries()) {
+    const truth = joinedColumn.truth[at] as number;
     if (truth < 0 || !isFinal(column.ids[row] as string)) continue;
     counts.labelled += 1;
     if (top[row] !== truth) counts.wrong += 1;

@@ -16,36 +16,41 @@ export function krippendorffAlpha(
   records: readonly (readonly number[])[],
   distanceOf: (one: number, other: number) => number,
 ): (Interval & { readonly value: number }) | null {
-  const compared = records.filter(({ length }) => length > 1);
-  const all = compared.flat();
+  const comparedValueLists = records.filter(({ length }) => length > 1);
+  const all = comparedValueLists.flat();
   const shares = Array.from(
     Map.groupBy(all, (label) => label),
     ([label, { length }]) => ({ label, share: length / all.length }),
   ).toSorted((one, other) => other.share - one.share);
   const fromAll = (one: number) =>
     sumOver(shares, ({ label, share }) => share * distanceOf(one, label));
-  const expected = sumOver(shares, ({ label, share }) => share * fromAll(label));
-  if (compared.length < LEAST_RECORDS || expected === 0) return null;
-  const parts = compared.map((labels) => ({
+  const expectedValue = sumOver(shares, ({ label, share }) => share * fromAll(label));
+  if (comparedValueLists.length < LEAST_RECORDS || expectedValue === 0) return null;
+  const parts = comparedValueLists.map((labels) => ({
     n: labels.length,
     seen: sumOver(labels, (one) => sumOver(labels, (other) => distanceOf(one, other))),
     byChance: sumOver(labels, fromAll),
   }));
-  const observed = sumOver(parts, ({ n, seen }) => seen / (n - 1)) / all.length;
-  const value = 1 - (observed / expected) * (1 - 1 / all.length);
+  const observedValue =
+    sumOver(parts, ({ n, seen: seenCount }) => seenCount / (n - 1)) / all.length;
+  const value = 1 - (observedValue / expectedValue) * (1 - 1 / all.length);
   const commonest = shares[0]?.label;
-  const rarer = compared.length * (1 - (shares[0]?.share ?? 1));
+  const rarer = comparedValueLists.length * (1 - (shares[0]?.share ?? 1));
   if (rarer < LEAST_RECORDS) return { value, low: Number.NaN, high: Number.NaN };
-  if (observed === 0) {
+  if (observedValue === 0) {
     const farthest = Math.max(...shares.map(({ label }) => distanceOf(label, commonest as number)));
-    return { value, low: 1 - (farthest * wilson(0, compared.length).high) / expected, high: 1 };
+    return {
+      value,
+      low: 1 - (farthest * wilson(0, comparedValueLists.length).high) / expectedValue,
+      high: 1,
+    };
   }
   // The delta method on the logarithm of observed over expected disagreement, record by record.
-  const squares = sumOver(parts, ({ n, seen, byChance }) => {
-    const ofSeen = seen / (n - 1) / observed - n;
-    return (ofSeen - 2 * (byChance / expected - n)) ** 2;
+  const squares = sumOver(parts, ({ n, seen: seenCount, byChance }) => {
+    const ofSeen = seenCount / (n - 1) / observedValue - n;
+    return (ofSeen - 2 * (byChance / expectedValue - n)) ** 2;
   });
-  const degrees = compared.length / (compared.length - 1);
+  const degrees = comparedValueLists.length / (comparedValueLists.length - 1);
   const factor = Math.exp((Z_OF_95 * Math.sqrt(squares * degrees)) / all.length);
   return { value, low: 1 - (1 - value) * factor, high: 1 - (1 - value) / factor };
 }

@@ -3,7 +3,7 @@ import {
   checkRows,
   effectiveRows,
   type Numbers,
-  sumOf,
+  computeSum,
   type Weighted,
   weightedMean,
 } from "../math/rows.ts";
@@ -57,14 +57,14 @@ export function clippedLogLoss(
   if (!(clip > 0 && clip < 0.5)) {
     throw new RangeError(`clip is ${clip}; it must be a number above 0 and below 0.5.`);
   }
-  let [clipped, clippedAndWrong] = [0, 0];
+  let [clippedCount, clippedAndWrong] = [0, 0];
   const value = weightedMean(length, weights, (i) => {
     const probability = trueSide(i);
     if (probability < clip) clippedAndWrong += 1;
-    if (probability < clip || probability > 1 - clip) clipped += 1;
+    if (probability < clip || probability > 1 - clip) clippedCount += 1;
     return -Math.log(Math.min(Math.max(probability, clip), 1 - clip));
   });
-  return { value, clipped, clippedAndWrong };
+  return { value, clipped: clippedCount, clippedAndWrong };
 }
 
 /**
@@ -95,7 +95,7 @@ export function rocAuc(p: Numbers, truth: Numbers, { weights }: Weighted = {}) {
   const pool = poolRows(p, truth, weights === undefined ? undefined : toEffective(weights));
   const ones = pool.positives;
   const zeros = pool.weights.map((weight, index) => weight - (ones[index] as number));
-  const [allOnes, allZeros] = [sumOf(ones), sumOf(zeros)];
+  const [allOnes, allZeros] = [computeSum(ones), computeSum(zeros)];
   if (allOnes === 0 || allZeros === 0) {
     return { auc: Number.NaN, standardError: Number.NaN, low: Number.NaN, high: Number.NaN };
   }
@@ -112,7 +112,7 @@ export function rocAuc(p: Numbers, truth: Numbers, { weights }: Weighted = {}) {
 /** Weights whose sum is the number of equal rows with the same worth (Kish). */
 function toEffective(weights: Numbers): Float64Array {
   const list = Float64Array.from(weights);
-  const scale = effectiveRows(list.length, list) / sumOf(list);
+  const scale = effectiveRows(list.length, list) / computeSum(list);
   return list.map((weight) => weight * scale);
 }
 
@@ -127,7 +127,7 @@ function sharesBelow(masses: Float64Array, total: number): Float64Array {
 
 function varianceOfMean(values: Float64Array, masses: Float64Array, mean: number): number {
   const square = (i: number) => ((values[i] as number) - mean) ** 2;
-  return weightedMean(values.length, masses, square) / (sumOf(masses) - 1);
+  return weightedMean(values.length, masses, square) / (computeSum(masses) - 1);
 }
 
 /**
@@ -145,14 +145,14 @@ export function cohenKappa(
   checkIndexes(["a", a], ["b", b]);
   const distance = (one: number, other: number) =>
     weights === "quadratic" ? (one - other) ** 2 : Number(one !== other);
-  let [observed, byChance] = [0, 0];
-  for (let i = 0; i < a.length; i += 1) observed += distance(a[i] as number, b[i] as number);
+  let [observedValue, byChance] = [0, 0];
+  for (let i = 0; i < a.length; i += 1) observedValue += distance(a[i] as number, b[i] as number);
   for (const [one, { length: n }] of byLabel(a)) {
     for (const [other, { length: m }] of byLabel(b)) {
       byChance += distance(one, other) * n * (m / a.length);
     }
   }
-  return byChance === 0 ? Number.NaN : 1 - observed / byChance;
+  return byChance === 0 ? Number.NaN : 1 - observedValue / byChance;
 }
 
 function byLabel(labels: Numbers): Map<number, number[]> {

@@ -1,6 +1,12 @@
-import { cellsOf, monotoneMeans, type Pool, poolRows } from "../math/pool.ts";
+import { listCells, monotoneMeans, type Pool, poolRows } from "../math/pool.ts";
 import { binomialDrawer, seededRandom } from "../math/random.ts";
-import { checkRows, type Numbers, quantileOf, sumOf, type Weighted } from "../math/rows.ts";
+import {
+  checkRows,
+  type Numbers,
+  computeQuantile,
+  computeSum,
+  type Weighted,
+} from "../math/rows.ts";
 import { HALF_A_PRINTED_UNIT } from "./probability-scores.ts";
 
 /**
@@ -19,32 +25,32 @@ export function corpCurve(p: Numbers, truth: Numbers, { weights }: Weighted = {}
 export type CorpCurve = ReturnType<typeof corpCurve>;
 
 function curveOfPool(pool: Pool) {
-  const observed = monotoneMeans(pool.positives, pool.weights);
+  const observedValues = monotoneMeans(pool.positives, pool.weights);
   const points = Array.from(pool.values, (value, index) => ({
     p: value,
     n: pool.counts[index] as number,
     /** The share of true rows; `observed` is the monotone estimate of it. */
     raw: (pool.positives[index] as number) / (pool.weights[index] as number),
-    observed: observed[index] as number,
+    observed: observedValues[index] as number,
   }));
-  return { points, ...brierParts(pool, observed) };
+  return { points, ...brierParts(pool, observedValues) };
 }
 
-function brierParts({ values, weights, positives }: Pool, observed: Float64Array) {
-  let [total, positive, brier, relabelled] = [0, 0, 0, 0];
+function brierParts({ values, weights, positives }: Pool, observedValues: Float64Array) {
+  let [total, positive, brier, relabelledValue] = [0, 0, 0, 0];
   for (let i = 0; i < values.length; i += 1) {
     const ones = positives[i] as number;
     const all = weights[i] as number;
     total += all;
     positive += ones;
-    brier += scoreOf(values[i] as number, ones, all);
-    relabelled += scoreOf(observed[i] as number, ones, all);
+    brier += computeScore(values[i] as number, ones, all);
+    relabelledValue += computeScore(observedValues[i] as number, ones, all);
   }
   const rate = positive / total;
   const uncertainty = rate * (1 - rate);
   return {
-    miscalibration: (brier - relabelled) / total,
-    discrimination: uncertainty - relabelled / total,
+    miscalibration: (brier - relabelledValue) / total,
+    discrimination: uncertainty - relabelledValue / total,
     uncertainty,
     brier: brier / total,
     /** 1 minus the Brier score divided by that of the base rate; NaN if all rows have one truth. */
@@ -52,7 +58,7 @@ function brierParts({ values, weights, positives }: Pool, observed: Float64Array
   };
 }
 
-function scoreOf(q: number, ones: number, all: number): number {
+function computeScore(q: number, ones: number, all: number): number {
   return ones * (1 - q) ** 2 + (all - ones) * q ** 2;
 }
 
@@ -86,10 +92,10 @@ export function expectedCalibrationError(
   { weights, ...options }: BinOptions & Weighted = {},
 ): number {
   checkRows(p, truth, { weights });
-  return calibrationErrorOf(poolRows(p, truth, weights), options);
+  return computeCalibrationError(poolRows(p, truth, weights), options);
 }
 
-function calibrationErrorOf(
+function computeCalibrationError(
   { values, weights, positives }: Pool,
   { bins = 10, binning = "width" }: BinOptions,
 ): number {
@@ -99,7 +105,7 @@ function calibrationErrorOf(
   if (!Object.hasOwn(binsOf, binning)) {
     throw new RangeError(`binning is ${binning as string}; it must be "width" or "mass".`);
   }
-  const total = sumOf(weights);
+  const total = computeSum(weights);
   const distances = new Map<number, number>();
   let below = 0;
   for (let i = 0; i < values.length; i += 1) {
@@ -119,23 +125,25 @@ const MOST_VALUES = 1001;
 /** Returns the reliability curve with its band, and the ranges outside the band. */
 export function curveOfRows(
   {
-    p: printed,
+    p: printedValues,
     cameTrue,
     weights,
   }: Weighted & { readonly p: Float64Array; readonly cameTrue: Numbers },
   seed: number,
 ) {
-  const hasManyValues = new Set(printed).size > MOST_VALUES;
-  const p = hasManyValues ? printed.map((one) => Math.round(1000 * one) / 1000) : printed;
+  const hasManyValues = new Set(printedValues).size > MOST_VALUES;
+  const p = hasManyValues
+    ? printedValues.map((one) => Math.round(1000 * one) / 1000)
+    : printedValues;
   const pool = poolRows(p, cameTrue, weights);
   const { points, miscalibration, discrimination, uncertainty } = curveOfPool(pool);
   // Rows of one value and one weight are drawn in one go.
-  const cells = cellsOf(p, new Uint8Array(p.length), weights);
+  const cells = listCells(p, new Uint8Array(p.length), weights);
   const chance = drawByChance(pool, cells, seed);
-  const banded = points.map((point, i) => Object.assign(point, chance.bandAt(i)));
+  const bandedItems = points.map((point, i) => Object.assign(point, chance.bandAt(i)));
   const isCalibrated = miscalibration <= chance.miscalibration;
   return {
-    points: banded,
+    points: bandedItems,
     miscalibration,
     /** The upper limit of the miscalibration in 95 of 100 cases if every printed value is true. */
     miscalibrationByChance: chance.miscalibration,
@@ -143,12 +151,12 @@ export function curveOfRows(
     uncertainty,
     isCalibrated,
     /** Adjacent printed values outside the band. */
-    wrongRanges: isCalibrated ? [] : rangesOutside(banded),
+    wrongRanges: isCalibrated ? [] : rangesOutside(bandedItems),
     /** Secondary: it depends on the bins, and is above 0 even if every value is true. */
     calibrationError: {
-      equalWidth: calibrationErrorOf(pool, { binning: "width" }),
+      equalWidth: computeCalibrationError(pool, { binning: "width" }),
       equalWidthByChance: chance.equalWidth,
-      equalMass: calibrationErrorOf(pool, { binning: "mass" }),
+      equalMass: computeCalibrationError(pool, { binning: "mass" }),
       equalMassByChance: chance.equalMass,
     },
   };
@@ -161,42 +169,42 @@ export type CurveReport = ReturnType<typeof curveOfRows>;
 const DRAWS = 500;
 
 /** Draws truths as if every value were true, and returns how far the figures then are from perfect. */
-function drawByChance(pool: Pool, cells: ReturnType<typeof cellsOf>, seed: number) {
+function drawByChance(pool: Pool, cells: ReturnType<typeof listCells>, seed: number) {
   const random = seededRandom(seed);
   const draws = cells.map(({ value, weight, count }) => {
-    const drawOnes = binomialDrawer(count, meaningOf(value));
+    const drawOnes = binomialDrawer(count, computeMeaning(value));
     return { at: pool.values.indexOf(value), weight, drawOnes };
   });
   const curves = Array.from(pool.values, () => new Float64Array(DRAWS));
   const miscalibrations = new Float64Array(DRAWS);
   let [equalWidth, equalMass] = [0, 0];
   for (let round = 0; round < DRAWS; round += 1) {
-    const drawn = { ...pool, positives: new Float64Array(curves.length) };
+    const drawnSample = { ...pool, positives: new Float64Array(curves.length) };
     for (const { at, weight, drawOnes } of draws) {
-      drawn.positives[at] = (drawn.positives[at] as number) + weight * drawOnes(random);
+      drawnSample.positives[at] = (drawnSample.positives[at] as number) + weight * drawOnes(random);
     }
-    const observed = monotoneMeans(drawn.positives, pool.weights);
-    miscalibrations[round] = brierParts(drawn, observed).miscalibration;
-    for (const [i, curve] of curves.entries()) curve[round] = observed[i] as number;
-    equalWidth += calibrationErrorOf(drawn, { binning: "width" });
-    equalMass += calibrationErrorOf(drawn, { binning: "mass" });
+    const observedValues = monotoneMeans(drawnSample.positives, pool.weights);
+    miscalibrations[round] = brierParts(drawnSample, observedValues).miscalibration;
+    for (const [i, curve] of curves.entries()) curve[round] = observedValues[i] as number;
+    equalWidth += computeCalibrationError(drawnSample, { binning: "width" });
+    equalMass += computeCalibrationError(drawnSample, { binning: "mass" });
   }
   return {
-    miscalibration: quantileOf(miscalibrations, 0.95),
+    miscalibration: computeQuantile(miscalibrations, 0.95),
     equalWidth: equalWidth / DRAWS,
     equalMass: equalMass / DRAWS,
     /** The middle 90 % of the draws. */
     bandAt: (value: number) => {
-      const drawn = curves[value] as Float64Array;
-      return { low: quantileOf(drawn, 0.05), high: quantileOf(drawn, 0.95) };
+      const drawnValues = curves[value] as Float64Array;
+      return { low: computeQuantile(drawnValues, 0.05), high: computeQuantile(drawnValues, 0.95) };
     },
   };
 }
 
 // A printed 0 is anything below half a printed unit, a printed 1 anything above one less it.
-function meaningOf(printed: number): number {
+function computeMeaning(printedValue: number): number {
   const middle = HALF_A_PRINTED_UNIT / 2;
-  return Math.min(Math.max(printed, middle), 1 - middle);
+  return Math.min(Math.max(printedValue, middle), 1 - middle);
 }
 
 /** Returns ranges of adjacent points; the one that is farthest out, by rows times distance, is the first. */
@@ -209,14 +217,14 @@ function rangesOutside(
   type Range = { from: number; to: number; is: "too high" | "too low"; n: number };
   const ranges: { readonly range: Range; excess: number }[] = [];
   let before: "too high" | "too low" | null = null;
-  for (const { p, observed, n, low, high } of points) {
-    const is = observed < low ? "too high" : observed > high ? "too low" : null;
+  for (const { p, observed: observedValue, n, low, high } of points) {
+    const is = observedValue < low ? "too high" : observedValue > high ? "too low" : null;
     if (is !== null) {
       if (is !== before) ranges.push({ range: { from: p, to: p, is, n: 0 }, excess: 0 });
       const last = ranges.at(-1) as (typeof ranges)[number];
       last.range.to = p;
       last.range.n += n;
-      last.excess += n * Math.max(low - observed, observed - high);
+      last.excess += n * Math.max(low - observedValue, observedValue - high);
     }
     before = is;
   }

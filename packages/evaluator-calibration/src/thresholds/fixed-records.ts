@@ -38,8 +38,8 @@ function logFactorial(n: number): number {
 }
 
 /** The log of the ways to draw some of a number in order; -Infinity if there are too few. */
-function logDraws(all: number, drawn: number): number {
-  return drawn > all ? -Infinity : logFactorial(all) - logFactorial(all - drawn);
+function logDraws(all: number, drawnCount: number): number {
+  return drawnCount > all ? -Infinity : logFactorial(all) - logFactorial(all - drawnCount);
 }
 
 /**
@@ -79,12 +79,13 @@ export class FixedRecords implements PromiseEvidence {
   /** Returns the evidence after some labels; 0 if they alone have more wrong ones. */
   evidenceOf({ n, wrong }: LabelCounts): number {
     if (wrong > this.most) return 0;
-    const logOf = (all: number) => logDraws(all, wrong) + logDraws(this.records - all, n - wrong);
-    const refuted = logOf(this.most + 1);
-    if (refuted === -Infinity) return Infinity;
+    const toLogarithm = (all: number) =>
+      logDraws(all, wrong) + logDraws(this.records - all, n - wrong);
+    const refutedValue = toLogarithm(this.most + 1);
+    if (refutedValue === -Infinity) return Infinity;
     let evidence = 0;
     for (let all = wrong; all <= this.most; all += 1) {
-      evidence += (this.#stakes[all] as number) * Math.exp(logOf(all) - refuted);
+      evidence += (this.#stakes[all] as number) * Math.exp(toLogarithm(all) - refutedValue);
     }
     return evidence;
   }
@@ -102,8 +103,12 @@ export class FixedRecords implements PromiseEvidence {
 
   /** Returns whether at most the promised share of the records without a label is wrong if at most `most` of all are. */
   keeps({ n, wrong }: LabelCounts): boolean {
-    const left = this.records - n;
-    return left > 0 && wrong <= this.most && this.most - wrong <= this.#maxRisk * left + 1e-9;
+    const remainingCount = this.records - n;
+    return (
+      remainingCount > 0 &&
+      wrong <= this.most &&
+      this.most - wrong <= this.#maxRisk * remainingCount + 1e-9
+    );
   }
 
   moreLabels({ n, wrong }: LabelCounts, risk: number, need: number): number {
@@ -138,22 +143,23 @@ interface Plan {
  * if no number has that.
  */
 function planFixedRecords(
-  { acted, printedRisk }: Part,
+  { acted: actedCount, printedRisk }: Part,
   maxRisk: number,
   need: number,
 ): Plan | null {
-  const highest = Math.floor(maxRisk * acted + 1e-9);
+  const highest = Math.floor(maxRisk * actedCount + 1e-9);
   let best: Plan | null = null;
   for (let most = highest; most >= 1; most -= 1) {
-    const fixed = new FixedRecords(acted, most, maxRisk);
+    const fixedRecords = new FixedRecords(actedCount, most, maxRisk);
     const paths = [0, 1, 2, 3, 4]
-      .map((wrong) => ({ wrong, n: fixed.labelsFor(need, wrong) }))
-      .filter((path) => fixed.keeps(path));
+      .map((wrong) => ({ wrong, n: fixedRecords.labelsFor(need, wrong) }))
+      .filter((path) => fixedRecords.keeps(path));
     const [first] = paths;
     if (first === undefined) continue;
     const chances = paths.map(({ wrong, n }) => binomialAtMost(wrong, n, printedRisk + DOUBT));
     const chance = Math.max(...chances);
-    if (chance > 1.02 * (best?.chance ?? 0)) best = { fixed, chance, labels: first.n };
+    if (chance > 1.02 * (best?.chance ?? 0))
+      best = { fixed: fixedRecords, chance, labels: first.n };
     if (most < ENOUGH * highest) break;
   }
   return best;
@@ -171,6 +177,6 @@ export function planRegion(region: readonly Part[], maxRisk: number, need: numbe
 export function choosePlan(plans: readonly Plan[]): number {
   const top = Math.max(0, ...plans.map(({ chance }) => chance));
   const good = [...plans.keys()].filter((at) => (plans[at] as Plan).chance >= NEARLY_BEST * top);
-  const labelsOf = (at: number) => (plans[at] as Plan).labels;
-  return good.toSorted((one, other) => labelsOf(one) - labelsOf(other))[0] ?? -1;
+  const listLabels = (at: number) => (plans[at] as Plan).labels;
+  return good.toSorted((one, other) => listLabels(one) - listLabels(other))[0] ?? -1;
 }

@@ -55,8 +55,8 @@ export function aucInterval(auc: number, ones: number, zeros: number): Interval 
   const half = (ones + zeros) / 2 - 1;
   // How many standard errors a true area is below the seen one; increasing along the way from it.
   const away = (area: number) => {
-    const spread = 1 + half * ((1 - area) / (2 - area) + area / (1 + area));
-    return Math.abs(auc - area) / Math.sqrt((area * (1 - area) * spread) / (ones * zeros));
+    const spreadWidth = 1 + half * ((1 - area) / (2 - area) + area / (1 + area));
+    return Math.abs(auc - area) / Math.sqrt((area * (1 - area) * spreadWidth) / (ones * zeros));
   };
   const below = (distance: number) => away(auc - distance);
   const above = (distance: number) => away(auc + distance);

@@ -48,7 +48,7 @@ export function learnThenTest(
   { confidence = 0.95, ...options }: PromiseOptions,
 ): PromisedThreshold | null {
   const level = 1 - confidence;
-  return lastPassed(testsOf(sureness, wrong, { ...options, level }), level);
+  return lastPassed(listTests(sureness, wrong, { ...options, level }), level);
 }
 
 /**
@@ -61,7 +61,7 @@ export function promiseThresholds(
   actions: readonly PromiseAction[],
   bound: Bound,
 ): (PromisedAction | null)[] {
-  return searchPromises(actions, bound).map(({ promised }) => promised);
+  return searchPromises(actions, bound).map(({ promised: promisedThreshold }) => promisedThreshold);
 }
 
 /** Returns the result of {@link promiseThresholds}, and the smallest risks that can be promised instead. */
@@ -75,23 +75,33 @@ export function searchPromises<TAction extends PromiseAction>(
   });
   const testable = chooseTestable(rows, { maxRisk, confidence });
   const share = (1 - confidence) / Math.max(1, testable.size);
-  const searches = actions.map((asked, at) => {
-    const { action, sureness, wrong, weights } = asked;
+  const searches = actions.map((askedAction, at) => {
+    const { action, sureness, wrong, weights } = askedAction;
     const options = { maxRisk, level: share, lowest: LOWEST[action], weights };
     const isTested = testable.has(at);
-    return { asked, level: share, tests: isTested ? testsOf(sureness, wrong, options) : [] };
+    return {
+      asked: askedAction,
+      level: share,
+      tests: isTested ? listTests(sureness, wrong, options) : [],
+    };
   });
   shareLevels(searches.filter((_, at) => testable.has(at)));
-  return searches.map(({ asked, level: own, tests }) => {
-    const { question, action } = asked;
-    const found = lastPassed(tests, own);
+  return searches.map(({ asked: askedAction, level: own, tests }) => {
+    const { question, action } = askedAction;
+    const foundEntry = lastPassed(tests, own);
     const [first] = tests;
     const level = Number(own.toPrecision(12));
-    const promised = found === null ? null : { question, action, ...found, level };
-    if (first === undefined) return { asked, promised, smallest: null };
+    const promisedThreshold =
+      foundEntry === null ? null : { question, action, ...foundEntry, level };
+    if (first === undefined)
+      return { asked: askedAction, promised: promisedThreshold, smallest: null };
     const right = first.acted - first.wrong;
     const risk = right <= 0 ? 1 : 1 - betaQuantile(own, right, first.wrong + 1);
-    return { asked, promised, smallest: { risk, threshold: first.threshold } };
+    return {
+      asked: askedAction,
+      promised: promisedThreshold,
+      smallest: { risk, threshold: first.threshold },
+    };
   });
 }
 
@@ -127,17 +137,17 @@ function shareLevels(searches: readonly { level: number; tests: PromisedThreshol
   const open = new Set(searches);
   const findDone = () =>
     [...open].find(({ tests, level }) => lastPassed(tests, level) === tests.at(-1));
-  for (let done = findDone(); done !== undefined; done = findDone()) {
-    open.delete(done);
-    for (const other of open) other.level += done.level / open.size;
+  for (let doneDone = findDone(); doneDone !== undefined; doneDone = findDone()) {
+    open.delete(doneDone);
+    for (const other of open) other.level += doneDone.level / open.size;
   }
 }
 
 /** Returns the last test that passed before the first that failed. */
 function lastPassed(tests: readonly PromisedThreshold[], level: number): PromisedThreshold | null {
   // 1 − 0.95 is a little over 0.05 in binary.
-  const failed = tests.findIndex(({ pValue }) => pValue > level + 1e-15);
-  return tests[(failed === -1 ? tests.length : failed) - 1] ?? null;
+  const failedCount = tests.findIndex(({ pValue }) => pValue > level + 1e-15);
+  return tests[(failedCount === -1 ? tests.length : failedCount) - 1] ?? null;
 }
 
 interface TestOptions extends Omit<PromiseOptions, "confidence"> {
@@ -145,39 +155,39 @@ interface TestOptions extends Omit<PromiseOptions, "confidence"> {
 }
 
 /** Returns every test in its order, passed or not. */
-function testsOf(sureness: Numbers, wrong: Numbers, options: TestOptions) {
+function listTests(sureness: Numbers, wrong: Numbers, options: TestOptions) {
   const { maxRisk, thresholds, weights, lowest = LOWEST.yes } = options;
   checkShare("maxRisk", maxRisk);
   checkShare("confidence", 1 - options.level);
   const counts = equalRows(sureness, wrong, { weights, from: lowest });
   const order =
     thresholds === undefined
-      ? orderOf(counts, { ...options, lowest })
+      ? computeOrder(counts, { ...options, lowest })
       : Array.from(thresholds, toHundredths).filter((at) => at >= toHundredths(lowest));
   return order.map((at) => {
-    const [acted, actedWrong] = [counts.acted[at] ?? 0, counts.actedWrong[at] ?? 0];
-    const pValue = acted === 0 ? 1 : binomialAtMost(actedWrong, acted, maxRisk);
-    const { n, wrong: bad } = wholeCounts({ n: acted, wrong: actedWrong });
+    const [actedCount, actedWrong] = [counts.acted[at] ?? 0, counts.actedWrong[at] ?? 0];
+    const pValue = actedCount === 0 ? 1 : binomialAtMost(actedWrong, actedCount, maxRisk);
+    const { n, wrong: bad } = wholeCounts({ n: actedCount, wrong: actedWrong });
     return { threshold: at / 100, acted: n, wrong: bad, pValue };
   });
 }
 
 /** A threshold, its acted-on rows, and the exact probability of so few wrong ones if the risk were higher. */
-export type PromisedThreshold = ReturnType<typeof testsOf>[number];
+export type PromisedThreshold = ReturnType<typeof listTests>[number];
 
 /**
  * Returns the thresholds to test, in hundredths. They depend on the printed values only, so every row
  * can be tested: the first is the highest that leaves enough rows, the next are the lower ones.
  */
-function orderOf(
-  { rows, acted }: Counts,
+function computeOrder(
+  { rows, acted: actedValues }: Counts,
   { maxRisk, level, lowest }: TestOptions & { readonly lowest: number },
 ): number[] {
   const from = toHundredths(lowest);
-  const region = regionOf({ rows, acted }, maxRisk, from).at(-1)?.acted ?? 0;
+  const region = toRegion({ rows, acted: actedValues }, maxRisk, from).at(-1)?.acted ?? 0;
   const least = labelsForZeroErrors({ maxRisk, confidence: 1 - level });
   return printedFrom(rows, from).filter(
-    (at) => (acted[at] as number) >= Math.max(least, START_SHARE * region),
+    (at) => (actedValues[at] as number) >= Math.max(least, START_SHARE * region),
   );
 }
 
@@ -193,11 +203,11 @@ function printedFrom(rows: Counts["rows"], from: number): number[] {
  * Returns the thresholds, in hundredths from the highest down, at which the printed values themselves allow
  * acting, with the rows at each and above, and the share of them that is wrong if the values are true.
  */
-export function regionOf({ rows, acted }: Counts, maxRisk: number, from = 0) {
+export function toRegion({ rows, acted: actedValues }: Counts, maxRisk: number, from = 0) {
   let printedWrong = 0;
   const all = printedFrom(rows, Math.max(51, from)).map((at) => {
     printedWrong += (rows[at] as number) * (100 - at);
-    const count = acted[at] as number;
+    const count = actedValues[at] as number;
     return { at, acted: count, printedRisk: printedWrong / (100 * count) };
   });
   const lowest = all.findLastIndex(({ printedRisk }) => printedRisk <= maxRisk + 1e-12);

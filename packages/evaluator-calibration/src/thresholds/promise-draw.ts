@@ -2,14 +2,15 @@ import { seededRandom, shuffle } from "../math/random.ts";
 import { checkRows, type Numbers } from "../math/rows.ts";
 import { choosePlan, FixedRecords, planRegion } from "./fixed-records.ts";
 import { type Bound, checkShare } from "./intervals.ts";
-import { type PromiseAction, regionOf } from "./learn-then-test.ts";
+import { type PromiseAction, toRegion } from "./learn-then-test.ts";
 import { countRisks, toHundredths } from "./risk-coverage.ts";
 import {
   addLabel,
-  evidenceOf,
+  computeEvidence,
   evidenceOfRisk,
   type LabelCounts,
   labelsFor,
+  noLabels,
   type PromiseEvidence,
 } from "./promise-evidence.ts";
 import { createRiskAlarm } from "./risk-alarm.ts";
@@ -34,26 +35,10 @@ export interface PromiseDrawOptions extends Bound {
 }
 
 /** A threshold of the region, and the labels at it and above that count there. */
-type Test = ReturnType<typeof regionOf>[number] &
+type Test = ReturnType<typeof toRegion>[number] &
   typeof noLabels & {
     readonly source: PromiseEvidence;
   };
-
-const noLabels = {
-  /** The first place in the order whose record is not counted. */
-  next: 0,
-  /** The labels: those of copies are one. */
-  n: 0,
-  wrong: 0,
-  /** The records that these labels are of. */
-  records: { n: 0, wrong: 0 } as LabelCounts,
-  /** The highest evidence so far. */
-  evidence: 0,
-  /** The test of the labels after that; null before. */
-  alarm: null as ReturnType<typeof createRiskAlarm> | null,
-  /** The number of the label that raised the alarm; null for none. */
-  alarmedAt: null as number | null,
-};
 
 /** The shares of the region at which a search begins; each search has a part of the level. */
 const STARTS = [0.7, 0.4, 0.2, 0.1];
@@ -76,8 +61,11 @@ const CHOSEN = { part: 0.8, records: 500 };
  *   draw.add(index, await isWrong(records[index]));
  * }
  */
-export function createPromiseDraw(printed: Numbers, options: PromiseDrawOptions): PromiseDraw {
-  return new PromiseDraw(printed, options);
+export function createPromiseDraw(
+  printedValues: Numbers,
+  options: PromiseDrawOptions,
+): PromiseDraw {
+  return new PromiseDraw(printedValues, options);
 }
 
 /**
@@ -99,22 +87,22 @@ export class PromiseDraw {
   /** Whether acting on a labelled record is wrong; each copy is there. */
   readonly #labels = new Map<number, boolean>();
   /** Drawn or labelled. */
-  readonly #taken = new Set<number>();
+  readonly #takenNames = new Set<number>();
   #from: number | null = null;
 
-  constructor(printed: Numbers, options: PromiseDrawOptions) {
+  constructor(printedValues: Numbers, options: PromiseDrawOptions) {
     const { action, maxRisk, confidence = 0.95, seed, shares = 1, isExact = false } = options;
     checkShare("maxRisk", maxRisk);
     checkShare("confidence", confidence);
     if (!Number.isInteger(shares) || shares < 1) {
       throw new RangeError(`shares is ${shares}; it must be a count of actions.`);
     }
-    checkRows(printed, new Uint8Array(printed.length), { names: ["printed", "rows"] });
+    checkRows(printedValues, new Uint8Array(printedValues.length), { names: ["printed", "rows"] });
     this.#bound = { maxRisk, confidence };
-    const hundredths = Uint8Array.from(printed, toHundredths);
+    const hundredths = Uint8Array.from(printedValues, toHundredths);
     this.#sureness = action === "no" ? hundredths.map((at) => 100 - at) : hundredths;
     const sureness = Float64Array.from(this.#sureness, (at) => at / 100);
-    const region = regionOf(countRisks(sureness, new Uint8Array(printed.length)), maxRisk);
+    const region = toRegion(countRisks(sureness, new Uint8Array(printedValues.length)), maxRisk);
     const need = shares / (1 - confidence);
     const plans = isExact ? planRegion(region, maxRisk, need) : null;
     const parts = region.filter((_, at) => plans === null || plans[at] !== null);
@@ -134,7 +122,11 @@ export class PromiseDraw {
     });
     const start = plans === null ? -1 : choosePlan(plans.filter((plan) => plan !== null));
     this.#searches =
-      plans === null ? this.#startsOf(need, printed.length) : start < 0 ? [] : [{ start, need }];
+      plans === null
+        ? this.#listStarts(need, printedValues.length)
+        : start < 0
+          ? []
+          : [{ start, need }];
   }
 
   /** How many records may be acted on if their printed values are true. */
@@ -144,7 +136,7 @@ export class PromiseDraw {
 
   /** How many of those have the state of another one. */
   get copies(): number {
-    return this.regionSize - new Set(this.#order.map((index) => this.#copiesOf(index)[0])).size;
+    return this.regionSize - new Set(this.#order.map((index) => this.#listCopies(index)[0])).size;
   }
 
   /** Returns whether a record may be acted on. */
@@ -159,11 +151,11 @@ export class PromiseDraw {
 
   /** The counts of the labels so far, and the promise. */
   get state() {
-    const reached = this.#searches.flatMap((search) =>
-      this.#tests.slice(search.start, this.#endOf(search)),
+    const reachedTests = this.#searches.flatMap((search) =>
+      this.#tests.slice(search.start, this.#findEnd(search)),
     );
-    const [promised] = reached
-      .filter((test) => this.#restOf(test) !== null)
+    const [promisedTest] = reachedTests
+      .filter((test) => this.#toRest(test) !== null)
       .toSorted((one, other) => one.at - other.at);
     const withdrawn = this.#tests.findLast(({ alarmedAt }) => alarmedAt !== null);
     const nearest = this.#nearest();
@@ -175,12 +167,12 @@ export class PromiseDraw {
        * The lowest promised threshold, and the labels that were counted there; null for none yet. Of exactly these records
        * also how many have no label, and how many of those are wrong at most.
        */
-      promised: promised
+      promised: promisedTest
         ? {
-            threshold: promised.at / 100,
-            n: promised.n,
-            wrong: promised.wrong,
-            ...this.#restOf(promised),
+            threshold: promisedTest.at / 100,
+            n: promisedTest.n,
+            wrong: promisedTest.wrong,
+            ...this.#toRest(promisedTest),
           }
         : null,
       /** The lowest threshold whose promise later labels withdrew: `since` is the number of the label that did. */
@@ -200,7 +192,7 @@ export class PromiseDraw {
   }
 
   /** Returns the records with the same state. */
-  #copiesOf(index: number): readonly number[] {
+  #listCopies(index: number): readonly number[] {
     return this.#copies.get(index) ?? [index];
   }
 
@@ -209,27 +201,29 @@ export class PromiseDraw {
     const first =
       this.#copies.size === 0
         ? indexes
-        : [...new Set(indexes.map((index) => this.#copiesOf(index)[0] as number))];
+        : [...new Set(indexes.map((index) => this.#listCopies(index)[0] as number))];
     return { n: first.length, wrong: first.filter((index) => this.#labels.get(index)).length };
   }
 
   /** Returns how many labels a threshold and above can have. */
-  #statesFrom({ at, acted }: Pick<Test, "at" | "acted">): number {
-    if (this.#copies.size === 0) return acted;
+  #statesFrom({ at, acted: actedCount }: Pick<Test, "at" | "acted">): number {
+    if (this.#copies.size === 0) return actedCount;
     return this.#order.filter((index) => this.#isFrom(index, at) && this.#isFirst(index, at))
       .length;
   }
 
   /** Returns whether no copy of a record is before it in the order. */
   #isFirst(index: number, at: number): boolean {
-    return this.#copiesOf(index).find((copy) => this.#isFrom(copy, at)) === index;
+    return this.#listCopies(index).find((copy) => this.#isFrom(copy, at)) === index;
   }
 
   /** Returns how many labels a threshold and above can have yet. */
   #unlabelledFrom(at: number): number {
     if (this.#copies.size === 0) return Infinity;
-    const left = this.#order.filter((index) => this.#isFrom(index, at) && !this.#labels.has(index));
-    return this.#countLabels(left).n;
+    const remainingCount = this.#order.filter(
+      (index) => this.#isFrom(index, at) && !this.#labels.has(index),
+    );
+    return this.#countLabels(remainingCount).n;
   }
 
   /** Returns the index of the next record to label, never one twice; null if all are drawn. */
@@ -238,10 +232,10 @@ export class PromiseDraw {
     // the whole region, as well, takes a third to two thirds more labels to a first promise, and 600
     // labels promise the same.
     for (const { at, next } of [this.#nearest()?.test ?? [], this.#tests.slice(-1)].flat()) {
-      const isFree = (record: number) => this.#isFrom(record, at) && !this.#taken.has(record);
+      const isFree = (record: number) => this.#isFrom(record, at) && !this.#takenNames.has(record);
       const index = this.#order.slice(next).find(isFree);
       if (index === undefined) continue;
-      for (const copy of this.#copiesOf(index)) this.#taken.add(copy);
+      for (const copy of this.#listCopies(index)) this.#takenNames.add(copy);
       this.#from = at / 100;
       return index;
     }
@@ -258,8 +252,8 @@ export class PromiseDraw {
       throw new RangeError(`index ${index} is not a record that may be acted on.`);
     }
     const isCorrected = (this.#labels.get(index) ?? wrong) !== wrong;
-    for (const copy of this.#copiesOf(index)) {
-      this.#taken.add(copy);
+    for (const copy of this.#listCopies(index)) {
+      this.#takenNames.add(copy);
       this.#labels.set(copy, wrong);
     }
     for (const test of this.#tests) {
@@ -275,13 +269,13 @@ export class PromiseDraw {
   }
 
   /** Returns the records without a label at a threshold; null if its promise is no longer about them. */
-  #restOf({ at, acted, source }: Test) {
+  #toRest({ at, acted: actedCount, source }: Test) {
     if (!(source instanceof FixedRecords)) return {};
     // More labels were made at higher thresholds: they count as well.
     const own = [...this.#labels].filter(([index]) => this.#isFrom(index, at));
     const counts = { n: own.length, wrong: own.filter(([, wrong]) => wrong).length };
     if (!source.keeps(counts)) return null;
-    return { unlabelled: acted - counts.n, mostWrong: source.most - counts.wrong };
+    return { unlabelled: actedCount - counts.n, mostWrong: source.most - counts.wrong };
   }
 
   #isFrom(index: number, at: number): boolean {
@@ -303,22 +297,22 @@ export class PromiseDraw {
       if (this.#isFirst(index, test.at)) Object.assign(test, addLabel(test, wrong));
       if (test.alarm?.add(wrong, chance).alarm === true) test.alarmedAt ??= test.n;
       // Enough once is enough: the evidence of a broken promise ever rises so far in one of so many draws.
-      test.evidence = Math.max(test.evidence, evidenceOf(test));
+      test.evidence = Math.max(test.evidence, computeEvidence(test));
       if (test.evidence >= least) test.alarm ??= createRiskAlarm(this.#bound);
     }
   }
 
   /** Returns the searches of a promise about records like these, each with a part of the level. */
-  #startsOf(need: number, records: number) {
+  #listStarts(need: number, records: number) {
     const starts = STARTS.map((share) =>
-      this.#tests.findIndex(({ acted }) => acted >= share * this.#order.length),
+      this.#tests.findIndex(({ acted: actedCount }) => actedCount >= share * this.#order.length),
     );
-    const parts = this.#partsOf(starts, records);
+    const parts = this.#computeParts(starts, records);
     return starts.map((start, at) => ({ start, need: need / (parts[at] as number) }));
   }
 
   /** Returns the part of the level of each search: the same, or most for the one that takes the fewest labels. */
-  #partsOf(starts: readonly number[], records: number): number[] {
+  #computeParts(starts: readonly number[], records: number): number[] {
     const equal = 1 / starts.length;
     if (records < CHOSEN.records) return starts.map(() => equal);
     const labels = starts.map((start) => {
@@ -327,26 +321,26 @@ export class PromiseDraw {
     });
     const fewest = Math.min(...labels);
     if (fewest === Infinity) return starts.map(() => equal);
-    const chosen = labels.indexOf(fewest);
+    const chosenValue = labels.indexOf(fewest);
     const rest = (1 - CHOSEN.part) / (starts.length - 1);
-    return starts.map((_, at) => (at === chosen ? CHOSEN.part : rest));
+    return starts.map((_, at) => (at === chosenValue ? CHOSEN.part : rest));
   }
 
   /** Returns the index after the last test of a search that passed without a gap. */
-  #endOf({ start, need }: { readonly start: number; readonly need: number }): number {
-    const failed = this.#tests.findIndex(
+  #findEnd({ start, need }: { readonly start: number; readonly need: number }): number {
+    const failedCount = this.#tests.findIndex(
       ({ evidence, alarmedAt }, at) => at >= start && (evidence < need || alarmedAt !== null),
     );
-    return failed === -1 ? this.#tests.length : failed;
+    return failedCount === -1 ? this.#tests.length : failedCount;
   }
 
   /** Returns the tested threshold that takes the fewest further labels, if one is in sight. */
   #nearest() {
-    const tested = this.#searches.flatMap((search) => {
-      const test = this.#tests[this.#endOf(search)];
+    const testedRows = this.#searches.flatMap((search) => {
+      const test = this.#tests[this.#findEnd(search)];
       return test === undefined ? [] : { test, need: search.need };
     });
-    return tested
+    return testedRows
       .filter(({ test }) => test.alarmedAt === null)
       .map(({ test, need }) => ({ test, more: labelsFor(test, need) }))
       .filter(({ more }) => more < Infinity)

@@ -1,3 +1,5 @@
+import type { createRiskAlarm } from "./risk-alarm.ts";
+
 /** The labels of some records that may be acted on, counted along a random order. */
 export interface LabelCounts {
   readonly n: number;
@@ -28,7 +30,7 @@ const BETS = [
 
 /** Returns the evidence that at most `maxRisk` of all records like some are wrong. */
 export function evidenceOfRisk(maxRisk: number, records: number): PromiseEvidence {
-  const evidenceOf = ({ n, wrong }: LabelCounts) => {
+  const toEvidence = ({ n, wrong }: LabelCounts) => {
     const payoffs = BETS.map(([share, stake]) => {
       return stake * share ** wrong * ((1 - share * maxRisk) / (1 - maxRisk)) ** (n - wrong);
     });
@@ -36,12 +38,12 @@ export function evidenceOfRisk(maxRisk: number, records: number): PromiseEvidenc
   };
   return {
     knowsCopies: false,
-    evidenceOf,
+    evidenceOf: toEvidence,
     moreLabels(counts, risk, need) {
       if (risk >= maxRisk) return Infinity;
       const growth =
         risk * Math.log(risk / maxRisk || 1) + (1 - risk) * Math.log((1 - risk) / (1 - maxRisk));
-      const more = Math.max(1, Math.log(need / evidenceOf(counts)) / growth);
+      const more = Math.max(1, Math.log(need / toEvidence(counts)) / growth);
       return more <= records - counts.n ? more : Infinity;
     },
     chanceOf: () => maxRisk,
@@ -63,18 +65,35 @@ export function addLabel({ n, wrong }: LabelCounts, isWrong: boolean): LabelCoun
 }
 
 /** Returns the evidence of labels. Later records have other states, so a promise about records like these takes as many different ones. */
-export function evidenceOf({ source, records, n, wrong }: CountedLabels): number {
+export function computeEvidence({ source, records, n, wrong }: CountedLabels): number {
   const evidence = source.evidenceOf(records);
   return source.knowsCopies ? evidence : Math.min(evidence, source.evidenceOf({ n, wrong }));
 }
 
 /** Returns how many more labels it takes if the risk is that of the labels and the printed one together. */
-export function labelsFor(counted: CountedLabels, need: number): number {
-  const { source, printedRisk, records, n, wrong } = counted;
-  const riskOf = (counts: LabelCounts) => (counts.wrong + 4 * printedRisk) / (counts.n + 4);
-  if (source.knowsCopies) return source.moreLabels(records, riskOf(records), need);
-  const [labels, risk] = [{ n, wrong }, Math.max(riskOf(records), riskOf(counted))];
+export function labelsFor(countedLabels: CountedLabels, need: number): number {
+  const { source, printedRisk, records, n, wrong } = countedLabels;
+  const toRisk = (counts: LabelCounts) => (counts.wrong + 4 * printedRisk) / (counts.n + 4);
+  if (source.knowsCopies) return source.moreLabels(records, toRisk(records), need);
+  const [labels, risk] = [{ n, wrong }, Math.max(toRisk(records), toRisk(countedLabels))];
   // The copies of a wrong record may have the lesser evidence.
-  const factor = source.evidenceOf(labels) / evidenceOf(counted);
+  const factor = source.evidenceOf(labels) / computeEvidence(countedLabels);
   return source.moreLabels(labels, risk, factor * need);
 }
+
+/** A threshold without labels. */
+export const noLabels = {
+  /** The first place in the order whose record is not counted. */
+  next: 0,
+  /** The labels: those of copies are one. */
+  n: 0,
+  wrong: 0,
+  /** The records that these labels are of. */
+  records: { n: 0, wrong: 0 } as LabelCounts,
+  /** The highest evidence so far. */
+  evidence: 0,
+  /** The test of the labels after that; null before. */
+  alarm: null as ReturnType<typeof createRiskAlarm> | null,
+  /** The number of the label that raised the alarm; null for none. */
+  alarmedAt: null as number | null,
+};

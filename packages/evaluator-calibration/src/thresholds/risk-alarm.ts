@@ -41,12 +41,18 @@ export interface SavedRiskAlarm extends RiskAlarmState {
  */
 export function createRiskAlarm(
   { maxRisk, confidence = 0.95 }: Bound,
-  saved: SavedRiskAlarm = { n: 0, wrong: 0, evidence: 1, alarm: false, gains: BETS.map(() => 0) },
+  savedRiskAlarm: SavedRiskAlarm = {
+    n: 0,
+    wrong: 0,
+    evidence: 1,
+    alarm: false,
+    gains: BETS.map(() => 0),
+  },
 ) {
   checkShare("maxRisk", maxRisk);
   checkShare("confidence", confidence);
-  checkSaved(saved);
-  let state: SavedRiskAlarm = saved;
+  checkSaved(savedRiskAlarm);
+  let state: SavedRiskAlarm = savedRiskAlarm;
   return {
     /**
      * Adds the label of one record that was acted on, and returns the state.
@@ -56,8 +62,8 @@ export function createRiskAlarm(
      */
     add(wrong: boolean, chance = maxRisk): RiskAlarmState {
       state = nextState(state, { isWrong: wrong, chance }, { maxRisk, confidence });
-      const { gains: _, ...shown } = state;
-      return shown;
+      const { gains: _, ...shownEntries } = state;
+      return shownEntries;
     },
     toJSON: () => state,
   };
@@ -70,12 +76,12 @@ function nextState(
   { maxRisk, confidence }: Required<Bound>,
 ): SavedRiskAlarm {
   const starts = Math.floor(before / LABELS_BETWEEN) + 1;
-  const begun = before % LABELS_BETWEEN === 0 ? 1 / (starts * (starts + 1)) : 0;
+  const startTime = before % LABELS_BETWEEN === 0 ? 1 / (starts * (starts + 1)) : 0;
   const gains = BETS.map(([multiple, stake], i) => {
     const risk = Math.max(chance, Math.min(HIGHEST_RISK, multiple * maxRisk));
     // Nothing is bet on a label that may well be wrong although the promise is true.
     const payoff = risk <= chance ? 1 : isWrong ? risk / chance : (1 - risk) / (1 - chance);
-    return Math.min(LARGEST_GAIN, ((former[i] as number) + stake * begun) * payoff);
+    return Math.min(LARGEST_GAIN, ((former[i] as number) + stake * startTime) * payoff);
   });
   const evidence = gains.reduce((sum, gain) => sum + gain, 1 / (starts + 1));
   return {

@@ -1,4 +1,4 @@
-import { cellsOf } from "../math/pool.ts";
+import { listCells } from "../math/pool.ts";
 import { checkRows, effectiveRows, type Numbers, type Weighted } from "../math/rows.ts";
 import { checkShare, clopperPearson } from "./intervals.ts";
 
@@ -32,12 +32,12 @@ export function complement(p: number): number {
 /** Returns the counts, and their sums at each hundredth and above. */
 function cumulate({ rows, wrong }: { readonly rows: Float64Array; readonly wrong: Float64Array }) {
   const sums = { acted: new Float64Array(101), actedWrong: new Float64Array(101) };
-  let [acted, actedWrong] = [0, 0];
+  let [actedCount, actedWrong] = [0, 0];
   for (let at = 100; at >= 0; at -= 1) {
-    sums.acted[at] = acted += rows[at] as number;
+    sums.acted[at] = actedCount += rows[at] as number;
     sums.actedWrong[at] = actedWrong += wrong[at] as number;
   }
-  return { rows, wrong, ...sums, total: acted };
+  return { rows, wrong, ...sums, total: actedCount };
 }
 
 /**
@@ -53,23 +53,23 @@ export function equalRows(
   const all = countRisks(sureness, wrong, { weights });
   if (weights === undefined) return all;
   const lowest = toHundredths(from);
-  const cells = cellsOf(Uint8Array.from(sureness, toHundredths), wrong, weights).filter(
+  const cells = listCells(Uint8Array.from(sureness, toHundredths), wrong, weights).filter(
     ({ value }) => value >= lowest,
   );
   const heaviest = cells.reduce((most, { weight }) => Math.max(most, weight), 0);
-  const kept = { rows: new Float64Array(101), wrong: new Float64Array(101) };
+  const keptParts = { rows: new Float64Array(101), wrong: new Float64Array(101) };
   for (const { value: at, truth: isWrong, weight, count } of cells) {
-    const taken = heaviest === 0 ? 0 : (count * weight) / heaviest;
-    kept.rows[at] = (kept.rows[at] as number) + taken;
-    kept.wrong[at] = (kept.wrong[at] as number) + isWrong * taken;
+    const takenCount = heaviest === 0 ? 0 : (count * weight) / heaviest;
+    keptParts.rows[at] = (keptParts.rows[at] as number) + takenCount;
+    keptParts.wrong[at] = (keptParts.wrong[at] as number) + isWrong * takenCount;
   }
-  return cumulate(kept);
+  return cumulate(keptParts);
 }
 
 /** Returns counts of weighted rows as whole numbers, rounded to the side of the weaker promise. */
 export function wholeCounts({ n, wrong }: { readonly n: number; readonly wrong: number }) {
-  const acted = Math.floor(n + 1e-9);
-  return { n: acted, wrong: Math.min(acted, Math.ceil(Math.max(0, wrong - 1e-9))) };
+  const actedValues = Math.floor(n + 1e-9);
+  return { n: actedValues, wrong: Math.min(actedValues, Math.ceil(Math.max(0, wrong - 1e-9))) };
 }
 
 /**
@@ -80,11 +80,11 @@ export function wholeCounts({ n, wrong }: { readonly n: number; readonly wrong: 
  * the interval is no longer exact.
  */
 export function riskCoverage(sureness: Numbers, wrong: Numbers, { weights }: Weighted = {}) {
-  const { rows, acted, actedWrong, total } = countRisks(sureness, wrong, { weights });
+  const { rows, acted: actedValues, actedWrong, total } = countRisks(sureness, wrong, { weights });
   const scale = effectiveRows(sureness.length, weights) / total;
-  const printed = [...rows.keys()].filter((at) => (rows[at] as number) > 0);
-  return printed.toReversed().map((at) => {
-    const [all, bad] = [acted[at] as number, actedWrong[at] as number];
+  const printedValues = [...rows.keys()].filter((at) => (rows[at] as number) > 0);
+  return printedValues.toReversed().map((at) => {
+    const [all, bad] = [actedValues[at] as number, actedWrong[at] as number];
     const { low, high } = clopperPearson(Math.min(bad, all) * scale, all * scale);
     const [coverage, risk] = [all / total, bad / all];
     return { threshold: at / 100, acted: all, wrong: bad, coverage, risk, low, high };
@@ -113,13 +113,13 @@ export function costThreshold(
     if (cost > 0 && cost < Infinity) continue;
     throw new RangeError(`${name} is ${cost}; it must be a positive number.`);
   }
-  const { rows, acted, actedWrong, total } = countRisks(sureness, wrong, { weights });
+  const { rows, acted: actedCount, actedWrong, total } = countRisks(sureness, wrong, { weights });
   const ones = total - (actedWrong[0] as number);
   let [threshold, best]: [number | null, number] = [null, (missedAct * ones) / total];
   for (let at = 100; at >= toHundredths(lowest); at -= 1) {
     if (rows[at] === 0) continue;
-    const missed = ones - ((acted[at] as number) - (actedWrong[at] as number));
-    const cost = (falseAct * (actedWrong[at] as number) + missedAct * missed) / total;
+    const missedValue = ones - ((actedCount[at] as number) - (actedWrong[at] as number));
+    const cost = (falseAct * (actedWrong[at] as number) + missedAct * missedValue) / total;
     if (cost < best - 1e-12) [threshold, best] = [at / 100, cost];
   }
   return { threshold, cost: best, theory: falseAct / (falseAct + missedAct) };

@@ -23,43 +23,56 @@ import { buildReport, type CalibrationReport, printReport } from "./calibration-
 import { reportPage } from "./report-page.ts";
 
 /** Prints and writes the report on labelled records, and the artifact. */
-export async function calibrate(typed: CalibrateOptions, context: CliContext): Promise<void> {
-  const questions = typed.question ?? typed.action?.map(({ question }) => question);
-  const options = { ...typed, questions };
-  const file = await readQuestionsFile(typed.questions, context);
-  const asked = file && questionHash(file);
-  const answers = await readAnswers(answerNames(typed.answers, typed.more), options, context);
-  checkAsked(answers.table, asked);
+export async function calibrate(
+  typedCalibrateOptions: CalibrateOptions,
+  context: CliContext,
+): Promise<void> {
+  const questions =
+    typedCalibrateOptions.question ?? typedCalibrateOptions.action?.map(({ question }) => question);
+  const options = { ...typedCalibrateOptions, questions };
+  const file = await readQuestionsFile(typedCalibrateOptions.questions, context);
+  const askedName = file && questionHash(file);
+  const answers = await readAnswers(
+    answerNames(typedCalibrateOptions.answers, typedCalibrateOptions.more),
+    options,
+    context,
+  );
+  checkAsked(answers.table, askedName);
   const labels = new LabelJoin(answers.table, options);
-  const { labels: name } = typed;
+  const { labels: name } = typedCalibrateOptions;
   const labelsFile = await readRecords(name, context, (record) => {
     labels.add(record, name);
   });
-  checkColumns(typed, labels);
-  const planned = await plannedPromises(typed, labels, context);
-  const input = { answers, join: labels, labelsFile, planned };
-  const report = await buildReport(input, typed);
-  checkReport(report, typed);
-  const artifact = toArtifact(report, input, asked);
+  checkColumns(typedCalibrateOptions, labels);
+  const currentPlannedPromises = await plannedPromises(typedCalibrateOptions, labels, context);
+  const input = { answers, join: labels, labelsFile, planned: currentPlannedPromises };
+  const report = await buildReport(input, typedCalibrateOptions);
+  checkReport(report, typedCalibrateOptions);
+  const artifact = toArtifact(report, input, askedName);
   const hasArtifact = artifact !== null && typeof artifact !== "string";
   // The evidence of an act names its artifact in the same way.
-  const looks = countLooks(typed, report, context);
+  const looks = countLooks(typedCalibrateOptions, report, context);
   const numbers = { ...report, artifact: hasArtifact ? artifactHash(artifact) : null, looks };
-  const pages = await reportsBeside(join(resolve(context.cwd, typed.out), "report.html"));
+  const pages = await reportsBeside(
+    join(resolve(context.cwd, typedCalibrateOptions.out), "report.html"),
+  );
   const files = {
     "report.json": numbers,
     "report.html": reportPage(report, pages),
     ...(hasArtifact && { "calibration.json": artifact }),
   };
-  const printed = typed.json === true ? null : printReport(report);
-  await writeReport({ out: typed.out, files, printed }, context);
-  const note = hasArtifact ? noteOn(artifact) : (artifact ?? noteOnFormer(typed.out, context));
+  const printedText = typedCalibrateOptions.json === true ? null : printReport(report);
+  await writeReport({ out: typedCalibrateOptions.out, files, printed: printedText }, context);
+  const note = hasArtifact
+    ? noteOn(artifact)
+    : (artifact ?? noteOnFormer(typedCalibrateOptions.out, context));
   const cost = looks === 1 ? [] : [noteOnLooks(looks)];
   for (const line of [note ?? [], cost].flat()) context.stderr.write(`${line}\n`);
   const isPromised = report.reports.every(({ actions }) =>
-    actions.some(({ promised }) => promised !== null),
+    actions.some(({ promised: promisedThreshold }) => promisedThreshold !== null),
   );
-  if (typed.require !== undefined && !isPromised) context.exitCode = exitCodes.notEnoughEvidence;
+  if (typedCalibrateOptions.require !== undefined && !isPromised)
+    context.exitCode = exitCodes.notEnoughEvidence;
 }
 
 /**
@@ -68,7 +81,7 @@ export async function calibrate(typed: CalibrateOptions, context: CliContext): P
  * @throws CliError if the plan promises something else.
  */
 async function plannedPromises(
-  { labels, action: wanted, require: maxRisk, confidence }: CalibrateOptions,
+  { labels, action: wantedQuestionActions, require: maxRisk, confidence }: CalibrateOptions,
   join: LabelJoin,
   { cwd }: CliContext,
 ): Promise<PlannedPromise[]> {
@@ -77,13 +90,14 @@ async function plannedPromises(
   const file = toPlanPath(labels);
   const plan = await readPlan(resolve(cwd, file));
   const { questions } = join.table;
-  const isWanted = isOneOf(wanted ?? plan.actions);
-  const planned = replayPlan(plan, join, {
+  const isWanted = isOneOf(wantedQuestionActions ?? plan.actions);
+  const currentPlannedPromises = replayPlan(plan, join, {
     file,
     isWanted: (action) => questions.includes(action.question) && isWanted(action),
   });
-  const spent = planned.reduce((sum, { level }) => sum + level, 0);
-  if ((maxRisk ?? plan.maxRisk) === plan.maxRisk && spent < 1 - confidence + 1e-9) return planned;
+  const spentAmount = currentPlannedPromises.reduce((sum, { level }) => sum + level, 0);
+  if ((maxRisk ?? plan.maxRisk) === plan.maxRisk && spentAmount < 1 - confidence + 1e-9)
+    return currentPlannedPromises;
   const words = `--require ${plan.maxRisk} --confidence ${plan.confidence}`;
   const advice = "Use these words, or name other acts with --action.";
   throw new CliError(printable`${file} promises ${words}. ${advice}`);
@@ -126,9 +140,9 @@ function noteOnLooks(looks: number): string {
 }
 
 /** @throws CliError if the answers were given to other questions than those of the file. */
-function checkAsked({ columns }: AnswerTable, asked: string | null): void {
+function checkAsked({ columns }: AnswerTable, askedName: string | null): void {
   const hashes = columns.flatMap(({ source }) => source.questionHash ?? []);
-  if (asked === null || hashes.every((hash) => hash === asked)) return;
+  if (askedName === null || hashes.every((hash) => hash === askedName)) return;
   const problem = "The answers were given to other questions than those of --questions";
   throw new CliError(`${problem}; one changed word is enough. Name the file that was asked.`);
 }
@@ -139,8 +153,8 @@ function checkColumns({ labels, by, onePer }: CalibrateOptions, join: LabelJoin)
     { option: "--by", column: by, found: join.groups },
     { option: "--one-per", column: onePer, found: join.clusters },
   ];
-  for (const { option, column, found } of columns) {
-    if (column === undefined || found.list.length > 0) continue;
+  for (const { option, column, found: foundNames } of columns) {
+    if (column === undefined || foundNames.list.length > 0) continue;
     const problem = printable`No label of ${labels} has anything in the column "${column}".`;
     throw new CliError(`${problem} Name another with ${option}, or leave it out.`);
   }
@@ -152,19 +166,21 @@ function checkReport(
   { action: acts = [] }: CalibrateOptions,
 ) {
   if (reports.length === 0) {
-    const counts = join.map(({ question, labelled }) => `${question}: ${labelled}`).join(", ");
+    const counts = join
+      .map(({ question, labelled: labelledCount }) => `${question}: ${labelledCount}`)
+      .join(", ");
     throw new CliError(
       `No label has an answer (labels by question: ${counts || "none"}). Check that the ids are the same in both files.`,
       { exitCode: exitCodes.notEnoughEvidence },
     );
   }
-  const known = new Set(
+  const knownNames = new Set(
     reports.flatMap(({ question, form }) => actionsOf[form].map((act) => `${question}=${act}`)),
   );
-  const misfit = acts.find(({ question, action }) => !known.has(`${question}=${action}`));
+  const misfit = acts.find(({ question, action }) => !knownNames.has(`${question}=${action}`));
   if (misfit === undefined) return;
   const problem = printable`--action ${misfit.question}=${misfit.action} fits no labelled question`;
-  throw new UsageError(printable`${problem}; there are ${[...known].join(", ")}.`);
+  throw new UsageError(printable`${problem}; there are ${[...knownNames].join(", ")}.`);
 }
 
 /**
@@ -174,11 +190,12 @@ function checkReport(
 function toArtifact(
   { reports, files }: CalibrationReport,
   { answers: { table }, join }: Parameters<typeof buildReport>[0],
-  asked: string | null,
+  askedName: string | null,
 ): CalibrationArtifact | string | null {
   const useful = reports.filter(
     ({ actions, recalibration }) =>
-      recalibration.recalibration !== null || actions.some(({ promised }) => promised !== null),
+      recalibration.recalibration !== null ||
+      actions.some(({ promised: promisedThreshold }) => promisedThreshold !== null),
   );
   const [first] = useful;
   if (first === undefined) return null;
@@ -186,12 +203,12 @@ function toArtifact(
   if (useful.some((report) => JSON.stringify(report.source) !== JSON.stringify(source))) {
     return "No calibration.json was written: it holds for one source. Choose one with --model or --answers.";
   }
-  const labelled = [...join.columns, ...join.drawn].filter(
+  const labelledCounts = [...join.columns, ...join.drawn].filter(
     ({ column }) =>
       column.source === source && useful.some(({ question }) => question === column.question),
   );
   const ids = new Set(
-    labelled.flatMap(({ column, rows }) => rows.map((row) => column.ids[row] ?? "")),
+    labelledCounts.flatMap(({ column, rows }) => rows.map((row) => column.ids[row] ?? "")),
   );
   const labelers = new Set(useful.flatMap((report) => report.labelers.map(({ name }) => name)));
   const fits = useful.flatMap(({ question, recalibration: { recalibration, heldOut } }) =>
@@ -200,7 +217,7 @@ function toArtifact(
   const rest = {
     version: 2 as const,
     model: { id: source.modelId, wire: source.wire },
-    questionHash: source.questionHash ?? asked,
+    questionHash: source.questionHash ?? askedName,
     rounding: { probabilityDecimals: 2 },
     fittedOn: {
       n: Math.max(...useful.map(({ n, counts }) => n + counts.drawn)),
@@ -208,11 +225,16 @@ function toArtifact(
       hash: files.labels.sha256,
       // A million hashes take as long as the whole report.
       ids: [...ids].slice(0, 10_000).map(hashOfId).toSorted(),
-      skipped: labelled.reduce((sum, { truth }) => sum + truth.filter((one) => one < 0).length, 0),
+      skipped: labelledCounts.reduce(
+        (sum, { truth }) => sum + truth.filter((one) => one < 0).length,
+        0,
+      ),
       labelers: labelers.size,
     },
-    heldOut: meanOf(fits.flatMap(({ heldOut }) => heldOut ?? [])),
-    thresholds: useful.flatMap(({ actions }) => actions.flatMap(({ promised }) => promised ?? [])),
+    heldOut: computeMean(fits.flatMap(({ heldOut }) => heldOut ?? [])),
+    thresholds: useful.flatMap(({ actions }) =>
+      actions.flatMap(({ promised: promisedThreshold }) => promisedThreshold ?? []),
+    ),
   };
   const [fit, another] = fits;
   if (fit === undefined) return { ...rest, kind: "none", parameters: {} };
@@ -221,7 +243,7 @@ function toArtifact(
   return { ...rest, kind: "by-question", parameters: Object.fromEntries(parameters) };
 }
 
-function meanOf(losses: readonly { before: number; after: number }[]) {
+function computeMean(losses: readonly { before: number; after: number }[]) {
   const sum = (key: "before" | "after") => losses.reduce((sum, loss) => sum + loss[key], 0);
   const n = losses.length;
   return n === 0 ? null : { before: sum("before") / n, after: sum("after") / n };

@@ -13,8 +13,8 @@ import { printCounted } from "evaluator-runs/source";
 import { toPrintablePath, percent, percentRange } from "evaluator-kit";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
 import type { readAnswers, readRecords } from "../read-files.ts";
+import { count } from "../report/numbers.ts";
 import {
-  count,
   describeBasis,
   describeBlank,
   describeJoin,
@@ -24,7 +24,7 @@ import {
   nameSource,
   nameThreshold,
   summarize,
-  wordsOf,
+  listWords,
 } from "../report/sentences.ts";
 
 /** The content of `report.json`: the numbers of the page. */
@@ -41,21 +41,21 @@ interface ReportInput {
 
 /** Returns the report of everything that was joined. */
 export async function buildReport(
-  { answers, join, labelsFile, planned }: ReportInput,
+  { answers, join, labelsFile, planned: plannedParts }: ReportInput,
   { model, seed, require: typedRisk, confidence, ...options }: CalibrateOptions,
 ) {
   const { table } = answers;
-  const maxRisk = typedRisk ?? planned[0]?.plan.maxRisk ?? 0.05;
+  const maxRisk = typedRisk ?? plannedParts[0]?.plan.maxRisk ?? 0.05;
   const isOfModel = ({ column }: JoinedColumn) =>
     model === undefined || column.source.modelId === model;
-  const joined = join.columns
+  const joinedColumn = join.columns
     .filter(({ truth }) => truth.some((one) => one >= 0))
     .filter(isOfModel);
   const drawnOnly = join.drawn
-    .filter(({ column }) => !joined.some((one) => one.column === column))
+    .filter(({ column }) => !joinedColumn.some((one) => one.column === column))
     .filter(isOfModel);
   // The source with the most labels first; its questions stay in their order.
-  const most = joined.toSorted((one, other) => other.rows.length - one.rows.length);
+  const most = joinedColumn.toSorted((one, other) => other.rows.length - one.rows.length);
   const rows = [
     ...most.map((column) => toLabelledRows(column)),
     ...drawnOnly.map((column) => toLabelledRows(column, () => false)),
@@ -64,7 +64,7 @@ export async function buildReport(
     seed,
     maxRisk,
     confidence,
-    planned,
+    planned: plannedParts,
     actions: options.action,
     costs: options.cost ?? null,
     onAverage: options.onAverage === true,
@@ -80,14 +80,16 @@ export async function buildReport(
     maxRisk,
     confidence,
     /** Whether plans have the whole level, so that nothing is left for other acts. */
-    isLevelSpent: planned.reduce((left, { level }) => left - level, 1 - confidence) < 1e-9,
+    isLevelSpent:
+      plannedParts.reduce((remainingCount, { level }) => remainingCount - level, 1 - confidence) <
+      1e-9,
     join: table.questions.map((question) => Object.assign({ question }, join.countsOf(question))),
     /** Rows of the labels file without a truth. */
     blankLabels: join.blank,
     notes: [
       ...stepNotes(steps, table.stepCosts),
       ...mixtureNotes(reports),
-      ...noticesOf(reports),
+      ...listNotices(reports),
       ...overrideNotes(join.overrides),
     ],
     /** What each model did, if several were asked one after the other. */
@@ -104,10 +106,20 @@ function stepNotes(
   steps: readonly StepReport[],
   costs: Awaited<ReturnType<typeof readAnswers>>["table"]["stepCosts"],
 ): string[] {
-  const lines = steps.map(({ question, step, modelId, asked, answered, labelled, wrong }) => {
-    const who = modelId ?? "a model without a name";
-    return `${question}, step ${step} (${who}): asked about ${count(asked)}, answered ${count(answered)}; ${count(wrong)} of ${count(labelled)} labelled answers are wrong.`;
-  });
+  const lines = steps.map(
+    ({
+      question,
+      step,
+      modelId,
+      asked: askedValue,
+      answered: answeredCount,
+      labelled: labelledCount,
+      wrong,
+    }) => {
+      const who = modelId ?? "a model without a name";
+      return `${question}, step ${step} (${who}): asked about ${count(askedValue)}, answered ${count(answeredCount)}; ${count(wrong)} of ${count(labelledCount)} labelled answers are wrong.`;
+    },
+  );
   if (lines.length === 0) return [];
   const sums = costs.map(({ records, costUsd }, at) => {
     const cost = costUsd === null ? "cost unknown" : `$${Number(costUsd.toPrecision(3))}`;
@@ -131,20 +143,26 @@ function overrideNotes(overrides: number): string[] {
 }
 
 /** Returns the notices about questions, each once. */
-function noticesOf(reports: readonly QuestionReport[]): string[] {
-  const told = reports.flatMap((report) => {
+function listNotices(reports: readonly QuestionReport[]): string[] {
+  const toldParts = reports.flatMap((report) => {
     const { n, source, counts, noPromise, recalibration } = report;
-    const failed = counts.labelledWithoutAnswer === 0 ? null : FAILED_CALLS;
-    const drawn = counts.drawn === 0 ? null : DRAWN_LABELS;
-    const all = [describeBasis(source.basis), describeClusters(report), failed, drawn, noPromise];
+    const failedText = counts.labelledWithoutAnswer === 0 ? null : FAILED_CALLS;
+    const drawnText = counts.drawn === 0 ? null : DRAWN_LABELS;
+    const all = [
+      describeBasis(source.basis),
+      describeClusters(report),
+      failedText,
+      drawnText,
+      noPromise,
+    ];
     return [...all, n === 0 ? null : recalibration.note].flatMap((text) =>
       text === null ? [] : { text, report },
     );
   });
-  const byText = Map.groupBy(told, ({ text }) => text);
-  return Array.from(byText, ([text, found]) => {
-    const about = found.map(({ report }) => report);
-    return found.length === reports.length ? text : `${nameScope(about, reports)}: ${text}`;
+  const byText = Map.groupBy(toldParts, ({ text }) => text);
+  return Array.from(byText, ([text, foundEntry]) => {
+    const about = foundEntry.map(({ report }) => report);
+    return foundEntry.length === reports.length ? text : `${nameScope(about, reports)}: ${text}`;
   });
 }
 
@@ -165,11 +183,11 @@ function nameScope(about: readonly QuestionReport[], all: readonly QuestionRepor
 export function printReport(report: CalibrationReport): string {
   const { join, blankLabels, notes, reports } = report;
   const blank = blankLabels === 0 ? [] : [describeBlank(blankLabels)];
-  const joined = join
-    .filter(({ labelled, drawn }) => labelled + drawn > 0)
+  const joinedNames = join
+    .filter(({ labelled: labelledCount, drawn: drawnCount }) => labelledCount + drawnCount > 0)
     .map((counts) => describeJoin(counts.question, counts));
-  const questions = reports.flatMap((question) => [""].concat(linesOf(question, report)));
-  const lines = [...joined, ...blank, ...notes, ...questions];
+  const questions = reports.flatMap((question) => [""].concat(listLines(question, report)));
+  const lines = [...joinedNames, ...blank, ...notes, ...questions];
   return `${lines.map(toPrintablePath).join("\n")}\n`;
 }
 
@@ -177,8 +195,8 @@ function row(name: string, text: string): string {
   return name.padEnd(18) + text;
 }
 
-function linesOf(question: QuestionReport, report: CalibrationReport): string[] {
-  const words = wordsOf(question, report);
+function listLines(question: QuestionReport, report: CalibrationReport): string[] {
+  const words = listWords(question, report);
   const lines = [
     ...words.permissions,
     ...question.groups.map(describeGroup),
@@ -186,8 +204,8 @@ function linesOf(question: QuestionReport, report: CalibrationReport): string[] 
     ...words.labels,
     ...(question.n === 0 ? [] : scoreLines(question, words.rates)),
   ];
-  const told = lines.flatMap((line) => (line === null ? [] : [`  ${line}`]));
-  return [describeWorth(question), ...told];
+  const toldNames = lines.flatMap((line) => (line === null ? [] : [`  ${line}`]));
+  return [describeWorth(question), ...toldNames];
 }
 
 function scoreLines(question: QuestionReport, rates: string | null): (string | null)[] {
@@ -196,7 +214,7 @@ function scoreLines(question: QuestionReport, rates: string | null): (string | n
   const { heldOut, recalibration: fit } = recalibration;
   const always = `always "${constant.always}":`;
   const scale = form === "probability" ? "" : " (0 to 2)";
-  const clipped = `${count(logLoss.clipped)} clipped, ${count(logLoss.clippedAndWrong)} of them wrong`;
+  const clippedText = `${count(logLoss.clipped)} clipped, ${count(logLoss.clippedAndWrong)} of them wrong`;
   return [
     row("skill", `${percent(skill.value)} (${describeRange(skill)}); ${always} 0 %`),
     row(
@@ -206,7 +224,7 @@ function scoreLines(question: QuestionReport, rates: string | null): (string | n
     row("Brier score", `${brier.toFixed(4)}${scale}; base rate: ${constant.brier.toFixed(4)}`),
     row(
       "log loss",
-      `${logLoss.value.toFixed(4)}; base rate: ${constant.logLoss.toFixed(4)}; ${clipped}`,
+      `${logLoss.value.toFixed(4)}; base rate: ${constant.logLoss.toFixed(4)}; ${clippedText}`,
     ),
     curve && row("miscalibration", describeMiscalibration(curve)),
     rates && row("answers at 0.5", rates),
@@ -221,8 +239,12 @@ function describeMiscalibration({ miscalibration, miscalibrationByChance }: Curv
   return `${miscalibration.toFixed(4)}; by chance up to ${miscalibrationByChance.toFixed(4)}`;
 }
 
-function describeGroup({ group, n, promised }: QuestionReport["groups"][number]): string {
-  const acts = promised.map(nameThreshold).join(", ") || "no threshold can be promised";
+function describeGroup({
+  group,
+  n,
+  promised: promisedThresholds,
+}: QuestionReport["groups"][number]): string {
+  const acts = promisedThresholds.map(nameThreshold).join(", ") || "no threshold can be promised";
   return `${group} (${count(n)}): ${acts}`;
 }
 
@@ -232,7 +254,7 @@ function describeClusters({ clusters, isOnePer, repeats, copies }: QuestionRepor
     ? "a promise takes one label of each, which weighs the records of its group"
     : "labels of one group are not independent (--one-per group)";
   const lines = [
-    ...(clusters === null ? [] : [`${fromOf(clusters, "group")}; ${rest}`]),
+    ...(clusters === null ? [] : [`${findFrom(clusters, "group")}; ${rest}`]),
     ...(copies === 0
       ? []
       : [
@@ -245,9 +267,9 @@ function describeClusters({ clusters, isOnePer, repeats, copies }: QuestionRepor
 
 function describeRepeat({ column, ...counts }: QuestionReport["repeats"][number]): string {
   const rest = `labels of one value may not be independent (--one-per ${column})`;
-  return `${fromOf(counts, "value")} of "${column}"; ${rest}`;
+  return `${findFrom(counts, "value")} of "${column}"; ${rest}`;
 }
 
-function fromOf({ labels, n }: { readonly labels: number; readonly n: number }, of: string) {
+function findFrom({ labels, n }: { readonly labels: number; readonly n: number }, of: string) {
   return `your ${printCounted(labels, "label")} come from ${printCounted(n, of)}`;
 }

@@ -8,16 +8,15 @@ import {
   printThreshold,
 } from "evaluator-kit";
 import { html, type Html, type HtmlValue, page, type PageLink, table } from "evaluator-kit/page";
-import { curvePlot, histogramPlot, METHOD, nameOf, riskPlot } from "../report/page-parts.ts";
+import { curvePlot, histogramPlot, METHOD, toName, riskPlot } from "../report/page-parts.ts";
+import { count, signed } from "../report/numbers.ts";
 import {
-  count,
   describeBlank,
   describeJoin,
   describeRange,
   describeYes,
   nameSource,
-  signed,
-  wordsOf,
+  listWords,
 } from "../report/sentences.ts";
 import type { CalibrationReport } from "./calibration-report.ts";
 
@@ -38,7 +37,7 @@ export function reportPage(report: CalibrationReport, pages: readonly PageLink[]
       ...reports.map((question, at) => ({
         href: `#question-${at}`,
         name: `${truncateCharacters(question.question, 60)}${sources.length < 2 ? "" : ` by ${question.source.modelId ?? "no name"}`}`,
-        count: gateOf(question.actions),
+        count: toGate(question.actions),
       })),
       METHOD,
     ],
@@ -66,7 +65,7 @@ type Around = CalibrationReport & { readonly at: number; readonly sources: reado
 function questionSection(question: Reported, report: Around): Html {
   const { curve, actions, n } = question;
   const { at, sources, maxRisk } = report;
-  const words = wordsOf(question, report);
+  const words = listWords(question, report);
   const name = truncateCharacters(question.question, 60);
   return html`<section
     class="part question"
@@ -94,36 +93,38 @@ function questionSection(question: Reported, report: Around): Html {
 }
 
 /** Returns the gates of the promised acts; `none` without a promise. */
-function gateOf(actions: readonly ActionReport[]): string {
-  const gates = actions.flatMap(({ action, promised }) =>
-    promised === null ? [] : `${nameOf(action)} ≥ ${printThreshold(promised.threshold)}`,
+function toGate(actions: readonly ActionReport[]): string {
+  const gates = actions.flatMap(({ action, promised: promisedThreshold }) =>
+    promisedThreshold === null
+      ? []
+      : `${toName(action)} ≥ ${printThreshold(promisedThreshold.threshold)}`,
   );
   return gates.join(", ") || "none";
 }
 
 /** Returns the gate, the handled share, the misses and the missing labels. */
-function gateTiles({ actions, needed, scores }: Reported): Html {
-  const promised = actions.filter((action) => action.promised !== null);
-  const handled = promised.reduce((sum, { coverage }) => sum + (coverage ?? 0), 0);
-  const found = promised.flatMap((action) => action.found ?? [])[0];
-  const passed = promised.flatMap((action) => action.passed ?? [])[0];
-  const more = actions.flatMap(({ drawn }) => drawn?.more ?? []);
-  const isMade = promised.length > 0;
-  const missed = found
-    ? [percent(1 - found.value), `of all yes; ${percentRange(found)} found`]
-    : passed
-      ? [percent(passed.value), `of all yes get a no; ${percentRange(passed)}`]
+function gateTiles({ actions, needed: neededParts, scores }: Reported): Html {
+  const promisedThreshold = actions.filter((action) => action.promised !== null);
+  const handledValue = promisedThreshold.reduce((sum, { coverage }) => sum + (coverage ?? 0), 0);
+  const foundEstimate = promisedThreshold.flatMap((action) => action.found ?? [])[0];
+  const passedEstimate = promisedThreshold.flatMap((action) => action.passed ?? [])[0];
+  const more = actions.flatMap(({ drawn: drawnSample }) => drawnSample?.more ?? []);
+  const isMade = promisedThreshold.length > 0;
+  const missedNames = foundEstimate
+    ? [percent(1 - foundEstimate.value), `of all yes; ${percentRange(foundEstimate)} found`]
+    : passedEstimate
+      ? [percent(passedEstimate.value), `of all yes get a no; ${percentRange(passedEstimate)}`]
       : ["–", isMade ? "no yes and no" : "nothing is handled"];
-  const toGo = more.length > 0 ? Math.max(...more) : needed.forPromise;
+  const toGo = more.length > 0 ? Math.max(...more) : neededParts.forPromise;
   const labels = isMade
     ? ["0", "the promise is made"]
     : scores.skill.high <= 0
       ? ["–", "the answers add nothing"]
       : [`≈ ${count(toGo)}`, "to a promise, of records over the gate"];
   return html`<dl class="tiles">
-    ${tile("Gate", gateOf(actions), isMade ? "promised" : "No threshold can be promised.")}
-    ${tile("Share handled", isMade ? percent(handled) : "0 %", "of all, without asking")}
-    ${tile("Missed", missed[0] ?? "", missed[1] ?? "")}
+    ${tile("Gate", toGate(actions), isMade ? "promised" : "No threshold can be promised.")}
+    ${tile("Share handled", isMade ? percent(handledValue) : "0 %", "of all, without asking")}
+    ${tile("Missed", missedNames[0] ?? "", missedNames[1] ?? "")}
     ${tile("Labels to go", labels[0] ?? "", labels[1] ?? "")}
   </dl>`;
 }
@@ -134,7 +135,7 @@ function curveTitle({ form, scores }: Reported): string {
 }
 
 function permissionCard({ actions }: Reported, permissions: readonly string[]): Html | null {
-  const isPermitted = actions.some(({ promised }) => promised !== null);
+  const isPermitted = actions.some(({ promised: promisedThreshold }) => promisedThreshold !== null);
   if (permissions.length === 0) return null;
   const bound = isPermitted
     ? "A promise holds for records like the labelled ones."
@@ -153,20 +154,20 @@ function labelCard({ question, counts }: Reported, notes: readonly string[]): Ht
   return card("Labels", html`${lines.map((line) => html`<p>${line}</p>`)}`);
 }
 
-function tiles(question: Reported, { rates, labelers }: ReturnType<typeof wordsOf>): Html {
+function tiles(question: Reported, { rates, labelers }: ReturnType<typeof listWords>): Html {
   const { scores, curve, n } = question;
   const { skill, accuracy, constant, logLoss } = scores;
   const always = `always “${constant.always}”: ${percent(constant.accuracy)}`;
   const losses = `Log loss ${logLoss.value.toFixed(3)}, base rate ${constant.logLoss.toFixed(3)}`;
   const atHalf = rates === null ? "" : `. At 0.5 ${rates}`;
-  const weighted = question.isWeighted ? "; weighted by how they were drawn" : "";
-  const skillNote = `${describeRange(skill)}; always the base rate: 0 %. ${lossesOf(question)}`;
+  const weightedText = question.isWeighted ? "; weighted by how they were drawn" : "";
+  const skillNote = `${describeRange(skill)}; always the base rate: 0 %. ${listLosses(question)}`;
   return html`<dl class="tiles">
     ${tile("Skill", percent(skill.value), skillNote)}
     ${tile("Accuracy", percent(accuracy.value), `${percentRange(accuracy)}; ${always}. ${losses}${atHalf}`)}
     ${tile("Miscalibration", ...describeCurve(curve))}
     ${question.yes && tile("Yes in all", percent(question.yes.value), describeYes(question))}
-    ${tile("Labels", count(n), `by ${labelers}${weighted}`)}
+    ${tile("Labels", count(n), `by ${labelers}${weightedText}`)}
   </dl>`;
 }
 
@@ -187,7 +188,7 @@ function describeCurve(curve: CurveReport | null): [value: string, note: string]
   ];
 }
 
-function lossesOf({ scores, form }: Reported): string {
+function listLosses({ scores, form }: Reported): string {
   const { brier, constant, levels } = scores;
   const first = `Brier ${brier.toFixed(3)}${form === "probability" ? "" : " of 2"}, base rate ${constant.brier.toFixed(3)}`;
   if (levels === null || constant.rankedProbability === null) return first;
@@ -203,20 +204,22 @@ function card(title: string, content: HtmlValue): Html {
 
 function groupCard({ groups, question }: Reported): Html | null {
   if (groups.length === 0) return null;
-  const rows = groups.map(({ group, n, brier, skill, difference, promised }) => {
-    const { value, low, high } = difference;
-    const promises = promised.map(
-      ({ action, threshold }) => `${action} ≥ ${printThreshold(threshold)}`,
-    );
-    return [
-      group,
-      count(n),
-      brier.toFixed(3),
-      skill === null ? "–" : percent(skill),
-      `${ofHundred(value)} (${ofHundred(low)} to ${ofHundred(high)})`,
-      promises.join(", ") || "–",
-    ];
-  });
+  const rows = groups.map(
+    ({ group, n, brier, skill, difference, promised: promisedThresholds }) => {
+      const { value, low, high } = difference;
+      const promises = promisedThresholds.map(
+        ({ action, threshold }) => `${action} ≥ ${printThreshold(threshold)}`,
+      );
+      return [
+        group,
+        count(n),
+        brier.toFixed(3),
+        skill === null ? "–" : percent(skill),
+        `${ofHundred(value)} (${ofHundred(low)} to ${ofHundred(high)})`,
+        promises.join(", ") || "–",
+      ];
+    },
+  );
   const head = ["group", "n", "Brier", "skill", "came true − printed", "promise"];
   return card("Groups", table(`${question}: groups`, head, rows));
 }
@@ -226,10 +229,10 @@ function ofHundred(share: number): string {
 }
 
 function recalibrationCard({ recalibration }: Reported): Html | null {
-  const { heldOut, recalibration: found } = recalibration;
-  if (found === null || heldOut === null) return null;
+  const { heldOut, recalibration: foundFit } = recalibration;
+  if (foundFit === null || heldOut === null) return null;
   const gain = `from ${heldOut.before.toFixed(4)} to ${heldOut.after.toFixed(4)}.`;
-  const what = `A ${found.kind} fit lowers the log loss on rows it had not seen`;
+  const what = `A ${foundFit.kind} fit lowers the log loss on rows it had not seen`;
   return card("Recalibrating", html`<p>${what} ${gain}</p>`);
 }
 

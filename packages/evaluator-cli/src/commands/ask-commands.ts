@@ -38,7 +38,7 @@ export const engineOption = new Option(
 
 /** The commands that ask engines. */
 export const askCommands = {
-  ask: (program: Command, typed: TypedWord[]) => {
+  ask: (program: Command, typedWords: TypedWord[]) => {
     const command = program
       .command("ask")
       .summary("ask any engine typed questions about one state")
@@ -63,7 +63,7 @@ export const askCommands = {
       );
     for (const kind of Object.keys(typedKinds) as KindName[]) {
       const { names, example } = typedKinds[kind];
-      const add = (word: string) => typed.push({ kind, word });
+      const add = (word: string) => typedWords.push({ kind, word });
       const text = `a ${kind} question, such as ${example}`;
       command.addOption(
         new Option(`--${kind} <text>${names === null ? "" : ` ${names}`}`, text).argParser(add),

@@ -45,7 +45,7 @@ function costs(text: string): { readonly falseAct: number; readonly missedAct: n
   throw new InvalidArgumentError("Use two costs above 0, such as falseAct=5,missedAct=1.");
 }
 
-function answersOf<TFlags extends string>(flags: TFlags, which: string) {
+function listAnswers<TFlags extends string>(flags: TFlags, which: string) {
   const text = `the ${which} release's answers, as for calibrate; may be given again`;
   return new Option(flags, text).argParser(collect);
 }
@@ -206,8 +206,8 @@ export const reportCommands = {
       .description(
         'Compares the answers of two releases: their printed values, and the answers that flipped on\nthe same records. Without labels it reports "changed", never "worse"; with labels it also\nreports which release is right more often, and tests every promised threshold again.\nExit code 0: nothing changed (with labels: nothing is worse). 1: something did.',
       )
-      .addOption(answersOf("--before <file>", "first").makeOptionMandatory())
-      .addOption(answersOf("--after <file>", "second").makeOptionMandatory())
+      .addOption(listAnswers("--before <file>", "first").makeOptionMandatory())
+      .addOption(listAnswers("--after <file>", "second").makeOptionMandatory())
       .addOption(labelsOption)
       .option(
         "--calibration <file>",

@@ -15,7 +15,7 @@ import { type Evaluation, type JsonObject, questionKinds, type Questions } from 
 import { type CliContext, CliError, exitCodes, printable } from "evaluator-kit";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { emulatedBasis, readEngine } from "../engines/engine.ts";
-import { fieldsOf, journalReader, readQuestionsFile, readRecords } from "../read-files.ts";
+import { listFields, journalReader, readQuestionsFile, readRecords } from "../read-files.ts";
 import { nameSource } from "../report/sentences.ts";
 
 type State = string | JsonObject;
@@ -30,18 +30,18 @@ export async function readAsked(options: CompareOptions, context: CliContext) {
   const name = options.labels;
   const labelsFile =
     name === undefined ? null : await readRecords(name, context, (record) => labels.push(record));
-  const { states, questions: kept } =
+  const { states, questions: keptFields } =
     options.states === undefined
-      ? statesOf(labels, name ?? "")
+      ? listStates(labels, name ?? "")
       : await readStatesFile(options.states, context);
-  const questions = (await readQuestionsFile(options.questions, context)) ?? kept;
+  const questions = (await readQuestionsFile(options.questions, context)) ?? keptFields;
   if (questions === null || Object.keys(questions).length === 0) {
     throw new CliError("There are no questions to ask; name a file of them with --questions.");
   }
   if (states.size === 0) throw new CliError("There are no records to ask about.");
-  const asked = { options, engines, states, questions, labels, labelsFile };
-  checkLabels(asked);
-  return asked;
+  const askedRequest = { options, engines, states, questions, labels, labelsFile };
+  checkLabels(askedRequest);
+  return askedRequest;
 }
 
 /** Returns the states of a file, and its questions if it is a journal. */
@@ -75,8 +75,8 @@ async function readStatesFile(name: string, context: CliContext) {
 
 function toState({ line, value }: InputRecord, file: string) {
   const location = { file, line };
-  const { id: _, ...rest } = fieldsOf(value);
-  const id = idOf(fieldsOf(value), location);
+  const { id: _, ...rest } = listFields(value);
+  const id = idOf(listFields(value), location);
   const state = "state" in rest ? rest["state"] : rest;
   if (typeof state === "string" || (typeof state === "object" && state !== null)) {
     return { id, state: state as State };
@@ -85,10 +85,10 @@ function toState({ line, value }: InputRecord, file: string) {
 }
 
 /** Returns the states in the labels; several labels of one record may repeat its state. */
-function statesOf(labels: readonly InputRecord[], file: string) {
+function listStates(labels: readonly InputRecord[], file: string) {
   const states = new Map<string, State>();
   for (const record of labels) {
-    if ((fieldsOf(record.value)["state"] ?? "") === "") continue;
+    if ((listFields(record.value)["state"] ?? "") === "") continue;
     const { id, state } = toState(record, file);
     if (!states.has(id)) states.set(id, state);
   }
@@ -102,61 +102,74 @@ function statesOf(labels: readonly InputRecord[], file: string) {
 interface EngineColumn {
   readonly column: AnswerColumn;
   /** Null without a label. */
-  readonly joined: JoinedColumn | null;
+  readonly joinedColumn: JoinedColumn | null;
 }
 
 /** The answers about records by their ids. */
 type Evaluations = ReadonlyMap<string, KeptAnswers["evaluation"] & Pick<Evaluation, "headers">>;
 
 /** Joins the labels with made-up answers, so that a wrong label is found before anything is paid. */
-function checkLabels(asked: Asked): void {
-  const even = Object.entries(asked.questions).map(([id, question]) => {
+function checkLabels(askedRequest: Asked): void {
+  const even = Object.entries(askedRequest.questions).map(([id, question]) => {
     const { type } = question;
     const shares = questionKinds[type].keys(question).map((key, _, all) => [key, 1 / all.length]);
     const isListed = shares.length > 0;
     const answer = isListed ? { probabilities: Object.fromEntries(shares) } : { probability: 0.5 };
     return [id, { type, ...answer }];
   });
-  const made = { answers: Object.fromEntries(even), modelId: null, headers: {} };
-  joinPrinted("", new Map(Array.from(asked.states.keys(), (id) => [id, made])), asked);
+  const madeParts = { answers: Object.fromEntries(even), modelId: null, headers: {} };
+  joinPrinted(
+    "",
+    new Map(Array.from(askedRequest.states.keys(), (id) => [id, madeParts])),
+    askedRequest,
+  );
 }
 
 /** Returns an engine's answers by question, with --calibrated the fitted ones, joined with the labels. */
-export function joinEngine(name: string, evaluations: Evaluations, asked: Asked) {
-  const printed = joinPrinted(name, evaluations, asked);
-  return asked.options.calibrated === true ? recalibrateEngine(printed, asked) : printed;
+export function joinEngine(name: string, evaluations: Evaluations, askedRequest: Asked) {
+  const printedParts = joinPrinted(name, evaluations, askedRequest);
+  return askedRequest.options.calibrated === true
+    ? recalibrateEngine(printedParts, askedRequest)
+    : printedParts;
 }
 
-function joinPrinted(wire: string, evaluations: Evaluations, asked: Asked) {
+function joinPrinted(wire: string, evaluations: Evaluations, askedRequest: Asked) {
   const table = new AnswerTable();
-  const { questions } = asked;
+  const { questions } = askedRequest;
   for (const [id, evaluation] of evaluations) {
     const basis = emulatedBasis(evaluation.headers);
     table.addEvaluation({ id, questions, wire, evaluation, basis }, { file: wire });
   }
-  for (const id of asked.states.keys()) {
+  for (const id of askedRequest.states.keys()) {
     if (!evaluations.has(id)) table.addFailed(id);
   }
-  return joinTable(table, asked.labels, asked);
+  return joinTable(table, askedRequest.labels, askedRequest);
 }
 
 /** Returns a table's answers by question; the notes name the omitted answers. */
-function joinTable(table: AnswerTable, labels: readonly InputRecord[], asked: Asked) {
-  const { last, allowUnknown, labels: file = "" } = asked.options;
-  const questions = Object.keys(asked.questions);
+function joinTable(table: AnswerTable, labels: readonly InputRecord[], askedRequest: Asked) {
+  const { last, allowUnknown, labels: file = "" } = askedRequest.options;
+  const questions = Object.keys(askedRequest.questions);
   const join = new LabelJoin(table, { last, allowUnknown, questions });
   for (const record of labels) join.add(record, file);
   const columns = new Map<string, EngineColumn>();
   const notes = new Set<string>();
-  for (const [question, found] of Map.groupBy(table.columns, (column) => column.question)) {
-    const [column, ...others] = found.toSorted((one, other) => other.ids.length - one.ids.length);
+  for (const [question, foundAnswerColumns] of Map.groupBy(
+    table.columns,
+    (column) => column.question,
+  )) {
+    const [column, ...others] = foundAnswerColumns.toSorted(
+      (one, other) => other.ids.length - one.ids.length,
+    );
     if (column === undefined) continue;
-    const joined = join.columns.find((one) => one.column === column) ?? null;
-    columns.set(question, { column, joined });
-    const left = others.reduce((sum, { ids }) => sum + ids.length, 0);
-    if (left === 0) continue;
-    const compared = `compared are the answers of ${nameSource(column.source)}`;
-    notes.add(`${compared}; ${left} of another source are left out, since sources are never mixed`);
+    const joinedColumn = join.columns.find((one) => one.column === column) ?? null;
+    columns.set(question, { column, joinedColumn });
+    const remainingCount = others.reduce((sum, { ids }) => sum + ids.length, 0);
+    if (remainingCount === 0) continue;
+    const comparedText = `compared are the answers of ${nameSource(column.source)}`;
+    notes.add(
+      `${comparedText}; ${remainingCount} of another source are left out, since sources are never mixed`,
+    );
   }
   return { columns, notes: [...notes] };
 }
@@ -167,27 +180,30 @@ function isFitted(id: string, seed: number): boolean {
 }
 
 /** Fits an engine's answers on one half of the labels, and joins the fitted answers with the other half. */
-function recalibrateEngine({ columns, notes }: ReturnType<typeof joinTable>, asked: Asked) {
-  const { seed } = asked.options;
+function recalibrateEngine({ columns, notes }: ReturnType<typeof joinTable>, askedRequest: Asked) {
+  const { seed } = askedRequest.options;
   const table = new AnswerTable();
   // The half of the fit and records without an answer are known, but not compared.
-  for (const id of asked.states.keys()) table.addFailed(id);
-  for (const { column, joined } of columns.values()) {
-    const { ids, width, values: printed, question, kind, options: names, source } = column;
-    const fitted = joined && fitRecalibration(toLabelledRows(joined, (id) => isFitted(id, seed)));
-    const recalibration = fitted?.recalibration ?? null;
+  for (const id of askedRequest.states.keys()) table.addFailed(id);
+  for (const { column, joinedColumn } of columns.values()) {
+    const { ids, width, values: printedValues, question, kind, options: names, source } = column;
+    const fittedFields =
+      joinedColumn && fitRecalibration(toLabelledRows(joinedColumn, (id) => isFitted(id, seed)));
+    const recalibration = fittedFields?.recalibration ?? null;
     if (recalibration === null)
-      throw noFit(question, fitted?.note ?? "No record there has a label.");
+      throw noFit(question, fittedFields?.note ?? "No record there has a label.");
     for (const [at, id] of ids.entries()) {
       if (isFitted(id, seed)) continue;
-      const row = printed.subarray(at * width, (at + 1) * width);
+      const row = printedValues.subarray(at * width, (at + 1) * width);
       const values = applyRecalibration(row, recalibration);
       const answer = { ids: [id], question, kind, options: names, values, source };
       table.add(answer, { file: source.wire ?? "", line: 0 });
     }
   }
-  const others = asked.labels.filter(({ value }) => !isFitted(String(fieldsOf(value)["id"]), seed));
-  return { columns: joinTable(table, others, asked).columns, notes };
+  const others = askedRequest.labels.filter(
+    ({ value }) => !isFitted(String(listFields(value)["id"]), seed),
+  );
+  return { columns: joinTable(table, others, askedRequest).columns, notes };
 }
 
 function noFit(question: string, reason: string): CliError {

@@ -14,12 +14,12 @@ import { makeFolder } from "../write-report.ts";
 /** Asks several engines the same questions, and prints and writes how they compare. */
 export async function compare(options: CompareOptions, context: CliContext): Promise<void> {
   checkOptions(options);
-  const asked = await readAsked(options, context);
-  if (options.maxCost !== undefined) checkPriced(asked.engines);
-  const answered = await askEngines(asked, context);
-  const comparison = compareEngines(answered, asked);
+  const askedAsked = await readAsked(options, context);
+  if (options.maxCost !== undefined) checkPriced(askedAsked.engines);
+  const answeredParts = await askEngines(askedAsked, context);
+  const comparison = compareEngines(answeredParts, askedAsked);
   await writeComparison(comparison, options, context);
-  context.exitCode = endingOf(comparison);
+  context.exitCode = computeEnding(comparison);
 }
 
 function checkOptions({ labels, engine: engines, ...options }: CompareOptions): void {
@@ -37,20 +37,20 @@ function checkOptions({ labels, engine: engines, ...options }: CompareOptions): 
 
 /** @throws UsageError, before any engine is asked, if a maximum cost cannot be kept */
 function checkPriced(engines: readonly Engine[]): void {
-  const unpriced = engines.find((engine) => priceOf(engine) === null);
-  if (unpriced === undefined) return;
-  const problem = printable`--max-cost cannot be kept, since no list says what ${unpriced.name} costs; nothing was sent.`;
-  const advice = printable`Type it as ${unpriced.name},price=USD, for a million input tokens, or leave --max-cost out.`;
+  const unpricedEngine = engines.find((engine) => findPrice(engine) === null);
+  if (unpricedEngine === undefined) return;
+  const problem = printable`--max-cost cannot be kept, since no list says what ${unpricedEngine.name} costs; nothing was sent.`;
+  const advice = printable`Type it as ${unpricedEngine.name},price=USD, for a million input tokens, or leave --max-cost out.`;
   throw new UsageError(`${problem} ${advice}`);
 }
 
 /** Returns the price before an answer, in US dollars for a million input tokens; null if it is unknown. */
-function priceOf({ usdPerMillionTokens, transport, isFree }: Engine): number | null {
-  const { inputUsdPerMillionTokens: documented } = documentedPrice(transport);
-  return usdPerMillionTokens ?? documented ?? (isFree ? 0 : null);
+function findPrice({ usdPerMillionTokens, transport, isFree }: Engine): number | null {
+  const { inputUsdPerMillionTokens: documentedValue } = documentedPrice(transport);
+  return usdPerMillionTokens ?? documentedValue ?? (isFree ? 0 : null);
 }
 
-function endingOf({ questions, margin }: Comparison): number {
+function computeEnding({ questions, margin }: Comparison): number {
   if (margin === null) return exitCodes.done;
   const judgements = new Set(
     questions.flatMap(({ engines }) => engines.map(({ judgement }) => judgement)),
@@ -63,26 +63,26 @@ function endingOf({ questions, margin }: Comparison): number {
 const FAILURES_AT_START = 5;
 
 /** Asks for every answer that is not kept; one engine after the other, so that none slows down another. */
-async function askEngines(asked: Asked, context: CliContext) {
-  const path = join(await makeFolder(asked.options.out, context), "answers.sqlite");
-  const { concurrency, maxCost = Number.POSITIVE_INFINITY } = asked.options;
+async function askEngines(askedRequest: Asked, context: CliContext) {
+  const path = join(await makeFolder(askedRequest.options.out, context), "answers.sqlite");
+  const { concurrency, maxCost = Number.POSITIVE_INFINITY } = askedRequest.options;
   const { signal, stderr: progress } = context;
   const limits = { ...callLimits, failuresAtStart: FAILURES_AT_START };
-  const answered: (ReturnType<typeof readAnswers> & { readonly engine: Engine })[] = [];
-  const before = lastComparison(path, asked);
-  for (const engine of asked.engines) {
-    using journal = openAnswers(path, asked.questions, engine);
+  const answeredItems: (ReturnType<typeof readAnswers> & { readonly engine: Engine })[] = [];
+  const before = lastComparison(path, askedRequest);
+  for (const engine of askedRequest.engines) {
+    using journal = openAnswers(path, askedRequest.questions, engine);
     const { transport } = engine;
-    const usdPerMillionTokens = priceOf(engine) ?? undefined;
+    const usdPerMillionTokens = findPrice(engine) ?? undefined;
     // The run itself counts what its engine spent since a run of it was complete.
     const leftUsd = maxCost - journal.spentUsdSince(before) + journal.spentUsd;
     const budget = { maxCostUsd: Math.max(0, leftUsd), usdPerMillionTokens };
     const run = { ...limits, ...budget, journal, transport, concurrency, signal, progress };
-    const outcome = await askMissing(asked, engine, run);
+    const outcome = await askMissing(askedRequest, engine, run);
     if (outcome.isBudgetSpent) throw outOfBudget(journal.spentUsdSince(before), outcome, engine);
-    answered.push({ engine, ...readAnswers(journal, asked, engine) });
+    answeredItems.push({ engine, ...readAnswers(journal, askedRequest, engine) });
   }
-  return answered;
+  return answeredItems;
 }
 
 /** Returns the run that completed the last comparison: the last engine's, so that a repeated command spends its cap once. */
@@ -100,15 +100,15 @@ function openAnswers(path: string, questions: Questions, { transport }: Engine):
   }
 }
 
-async function askMissing(asked: Asked, engine: Engine, options: RunOptions) {
-  const records = Array.from(asked.states, ([id, state]) => ({ id, state }));
+async function askMissing(askedRequest: Asked, engine: Engine, options: RunOptions) {
+  const records = Array.from(askedRequest.states, ([id, state]) => ({ id, state }));
   const print = (text: string) =>
     options.progress?.write(printable`${engine.name}: ${text}` + "\n");
   print(`${printCounted(records.length, "record")}.`);
   try {
     const outcome = await runRecords(records, options);
-    const { answered, skipped, failed } = outcome;
-    print(`${answered} answered, ${skipped} answered already, ${failed} failed.`);
+    const { answered: answeredCount, skipped: skippedCount, failed: failedCount } = outcome;
+    print(`${answeredCount} answered, ${skippedCount} answered already, ${failedCount} failed.`);
     return outcome;
   } catch (error) {
     throw toEngineError(error, engine);

@@ -14,7 +14,8 @@ import { html, type Html, page, type PageLink, reportsBeside, table } from "eval
 import { alignColumns, printCounted } from "evaluator-runs/source";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { curvePlot, histogramPlot, METHOD } from "../report/page-parts.ts";
-import { count, describeRange, signed } from "../report/sentences.ts";
+import { count, signed } from "../report/numbers.ts";
+import { describeRange } from "../report/sentences.ts";
 import { writeReport } from "../write-report.ts";
 import type { Comparison } from "./comparison.ts";
 
@@ -29,8 +30,8 @@ export async function writeComparison(
 ): Promise<void> {
   const pages = await reportsBeside(join(resolve(context.cwd, out), "report.html"));
   const files = { "report.html": comparisonPage(comparison, pages), "report.json": comparison };
-  const printed = isJson === true ? null : printComparison(comparison);
-  await writeReport({ out, files, kept: ["answers.sqlite"], printed }, context);
+  const printedText = isJson === true ? null : printComparison(comparison);
+  await writeReport({ out, files, kept: ["answers.sqlite"], printed: printedText }, context);
 }
 
 /** Returns the comparison in lines for a terminal. */
@@ -57,12 +58,18 @@ function describeFailures({ engines }: Comparison): string[] {
 
 /** Returns the counts, times and price of an engine. */
 function describeWork(engine: Comparison["engines"][number]): string[] {
-  const { answered, failed, p50Ms, p95Ms, costPer1000Usd: usd } = engine;
+  const {
+    answered: answeredCount,
+    failed: failedCount,
+    p50Ms,
+    p95Ms,
+    costPer1000Usd: usd,
+  } = engine;
   const [p50, p95] = [p50Ms, p95Ms].map((time) =>
     time === null ? "–" : `${count(Math.round(time))} ms`,
   ) as [string, string];
   const price = usd === null ? "unknown" : `$${usd < 0.1 ? usd.toFixed(4) : usd.toFixed(2)}`;
-  return [count(answered), count(failed), p50, p95, price];
+  return [count(answeredCount), count(failedCount), p50, p95, price];
 }
 
 /** The head of the figures that `describeFigures` returns. */
@@ -70,11 +77,13 @@ const figureHead = "labels worth skill accuracy miscal. AUC flips promise".split
 
 /** Returns the figures of an engine on one question. */
 function describeFigures({ report, flips }: EngineOnQuestion): string[] {
-  const flipped = flips === null ? "–" : percent(flips);
-  if (report === null) return ["0", "–", "–", "–", "–", "–", flipped, "–"];
+  const flippedText = flips === null ? "–" : percent(flips);
+  if (report === null) return ["0", "–", "–", "–", "–", "–", flippedText, "–"];
   const { n, verdict, scores, curve, actions } = report;
-  const promised = actions.filter((action) => action.promised !== null);
-  const [first] = promised.toSorted((one, other) => (other.coverage ?? 0) - (one.coverage ?? 0));
+  const promisedThreshold = actions.filter((action) => action.promised !== null);
+  const [first] = promisedThreshold.toSorted(
+    (one, other) => (other.coverage ?? 0) - (one.coverage ?? 0),
+  );
   return [
     count(n),
     verdict,
@@ -82,7 +91,7 @@ function describeFigures({ report, flips }: EngineOnQuestion): string[] {
     percent(scores.accuracy.value),
     curve === null ? "–" : `${curve.isCalibrated ? "✓" : "✗"} ${curve.miscalibration.toFixed(4)}`,
     Number.isNaN(scores.auc.value) ? "–" : printDown(scores.auc.value),
-    flipped,
+    flippedText,
     first === undefined || first.promised === null
       ? "none"
       : `${first.action} ≥ ${printThreshold(first.promised.threshold)} (${percent(first.coverage ?? 0)})`,
@@ -117,34 +126,41 @@ function describeCompared({ engines, pairs }: ComparedQuestion, { margin }: Comp
   return [...differences, ...lines];
 }
 
-function describePair({ mistakes, covered }: ComparedQuestion["pairs"][number]): string {
+function describePair({
+  mistakes,
+  covered: coverageCounts,
+}: ComparedQuestion["pairs"][number]): string {
   const { n, both, correlation } = mistakes;
   const mine = `${count(mistakes.first)} and ${count(mistakes.second)} wrong, ${count(both)} by both`;
-  const found = correlation === null ? "cannot be compared" : `correlate ${signed(correlation, 2)}`;
-  const share = (records: number) => percent(records / covered.records);
-  const alone = `${share(covered.first)} and ${share(covered.second)} alone`;
+  const foundText =
+    correlation === null ? "cannot be compared" : `correlate ${signed(correlation, 2)}`;
+  const share = (records: number) => percent(records / coverageCounts.records);
+  const alone = `${share(coverageCounts.first)} and ${share(coverageCounts.second)} alone`;
   const coverage =
-    covered.first + covered.second === 0
+    coverageCounts.first + coverageCounts.second === 0
       ? "no act of either is promised"
-      : `their promised acts cover ${share(covered.together)} of ${printCounted(covered.records, "record")} together (${alone}, ${count(covered.conflicts)} in conflict left out)`;
-  return `Their mistakes ${found} on ${printCounted(n, "label")} (${mine}); ${coverage}`;
+      : `their promised acts cover ${share(coverageCounts.together)} of ${printCounted(coverageCounts.records, "record")} together (${alone}, ${count(coverageCounts.conflicts)} in conflict left out)`;
+  return `Their mistakes ${foundText} on ${printCounted(n, "label")} (${mine}); ${coverage}`;
 }
 
 /** Returns the bound on the joint mistakes of two engines' acts; nothing if no pair of engines acts. */
 function describeBound({ questions, maxRisk, confidence }: Comparison): string[] {
   const pairs = questions.flatMap((question) => question.pairs);
-  if (!pairs.some(({ covered }) => covered.first + covered.second > 0)) return [];
+  if (
+    !pairs.some(({ covered: coverageCounts }) => coverageCounts.first + coverageCounts.second > 0)
+  )
+    return [];
   const [risk, twice] = [maxRisk, Math.min(1, 2 * maxRisk)].map(printAtMost);
   return [
     `Of the acts of each engine alone at most ${risk} are wrong, with ${printAtLeast(confidence)} confidence for all engines and questions; of the acts of two engines together it can be up to ${twice}, because their mistakes may be on different records.`,
   ];
 }
 
-function describeQuestion(compared: ComparedQuestion, comparison: Comparison): string[] {
-  const { question, engines } = compared;
+function describeQuestion(comparedQuestion: ComparedQuestion, comparison: Comparison): string[] {
+  const { question, engines } = comparedQuestion;
   const rows = engines.map((one) => [one.name].concat(describeFigures(one)));
   const lines = alignRows([["", ...figureHead], ...rows]);
-  lines.push(...describeCompared(compared, comparison));
+  lines.push(...describeCompared(comparedQuestion, comparison));
   return [question, ...lines.map((line) => `  ${line}`)];
 }
 
@@ -177,7 +193,7 @@ function comparisonPage(comparison: Comparison, pages: readonly PageLink[]): str
       ${notices.length === 0 ? null : html`<div class="notice">${notices.map((line) => html`<p>${breakable(line)}</p>`)}</div>`}`,
     contents: [
       { href: "#work", name: "What they took" },
-      ...questions.map(({ question }, at) => ({ href: `#question-${at}`, name: nameOf(question) })),
+      ...questions.map(({ question }, at) => ({ href: `#question-${at}`, name: toName(question) })),
       METHOD,
     ],
     body: html`<section class="part" id="work">
@@ -200,7 +216,7 @@ function comparisonPage(comparison: Comparison, pages: readonly PageLink[]): str
   });
 }
 
-function nameOf(question: string): string {
+function toName(question: string): string {
   return truncateCharacters(question, 60);
 }
 
@@ -209,16 +225,19 @@ function breakable(text: string): Html[] {
   return text.split(/(?<=[/=@,])(?!\/)/).map((part) => html`<wbr />${part}`);
 }
 
-function section(compared: ComparedQuestion, comparison: Comparison & { readonly at: number }) {
-  const { question, engines } = compared;
+function section(
+  comparedQuestion: ComparedQuestion,
+  comparison: Comparison & { readonly at: number },
+) {
+  const { question, engines } = comparedQuestion;
   const figures = engines.map((engine) => [breakable(engine.name), ...describeFigures(engine)]);
   return html`<section class="part question" id="question-${comparison.at}">
-    <h2><code>${nameOf(question)}</code></h2>
+    <h2><code>${toName(question)}</code></h2>
     ${
       engines.some(({ report }) => report !== null)
         ? html`<p class="quiet">What each is worth on the labels of records that all answered</p>
             ${table(`${question}: worth on the labels of records that all answered`, ["engine", ...figureHead], figures)}
-            ${describeCompared(compared, comparison).map((line) => html`<p>${breakable(line)}.</p>`)}`
+            ${describeCompared(comparedQuestion, comparison).map((line) => html`<p>${breakable(line)}.</p>`)}`
         : null
     }
     <div class="columns">${engines.map((engine) => engineCard(engine, question))}</div>
@@ -236,7 +255,7 @@ function engineCard({ name, report }: EngineOnQuestion, question: string): Html 
     "one truth only": "The labels have one truth only.",
   }[verdict];
   return html`<div class="card stack">
-    <h3>${breakable(nameOf(name))}</h3>
+    <h3>${breakable(toName(name))}</h3>
     <p class="quiet">${worth} Skill ${percent(skill.value)} (${describeRange(skill)}).</p>
     ${curve === null ? html`<p>${printCounted(n, "label")} cannot show a curve; from 30 on there is one.</p>` : curvePlots(curve.points, `${question} of ${name}`)}
   </div>`;

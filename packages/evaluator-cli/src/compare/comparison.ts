@@ -29,29 +29,31 @@ const NO_LABELS =
   "Without labels nothing is known about mistakes; label some of the records and name their file. That engines agree is no evidence: as a confidence it was worse than the first engine alone (4.18 % against 2.88 % wrong).";
 
 /** Compares the answers of several engines with each other and with the labels. */
-export function compareEngines(engines: readonly AnsweredEngine[], asked: Asked) {
-  const { options } = asked;
+export function compareEngines(engines: readonly AnsweredEngine[], askedRequest: Asked) {
+  const { options } = askedRequest;
   const { margin = null, calibrated: isCalibrated = false, seed, require: maxRisk } = options;
   const names = engines.map(({ engine }) => engine.name);
-  const joined = engines.map(({ engine, evaluations }) =>
-    joinEngine(engine.name, evaluations, asked),
+  const joinedColumn = engines.map(({ engine, evaluations }) =>
+    joinEngine(engine.name, evaluations, askedRequest),
   );
-  const answered = Object.entries(asked.questions).map(([question, { type: kind }]) => ({
-    question,
-    kind,
-    columns: onSameRecords(joined, question),
-  }));
-  const all = answered.flatMap(({ columns }) => columns);
-  const reports = reportsOf(all, asked);
-  const questions = answered.map(({ question, kind, columns }) => {
-    const compared = engines.map((engine, at) => {
+  const answeredItems = Object.entries(askedRequest.questions).map(
+    ([question, { type: kind }]) => ({
+      question,
+      kind,
+      columns: onSameRecords(joinedColumn, question),
+    }),
+  );
+  const all = answeredItems.flatMap(({ columns }) => columns);
+  const reports = listReports(all, askedRequest);
+  const questions = answeredItems.map(({ question, kind, columns }) => {
+    const comparedQuestion = engines.map((engine, at) => {
       const [first = null, column = null] = [columns[0], columns[at]];
-      const difference = at === 0 ? null : differenceOf(first, column, seed);
+      const difference = at === 0 ? null : toDifference(first, column, seed);
       return {
         name: engine.engine.name,
         answered: column?.column.ids.length ?? 0,
         /** Share of records in which readings disagreed; null with one reading. */
-        flips: flipsOf(engine, question),
+        flips: findFlips(engine, question),
         /** Null without labels. */
         report: (column?.rows && reports.get(column.rows)) ?? null,
         /** To the first engine, on the labelled records of both. */
@@ -59,30 +61,30 @@ export function compareEngines(engines: readonly AnsweredEngine[], asked: Asked)
         judgement: at === 0 ? ("first" as const) : judge(difference, margin),
       };
     });
-    const judged = compared.flatMap(({ name, report }, at) => {
+    const judgedParts = comparedQuestion.flatMap(({ name, report }, at) => {
       const { column, rows } = columns[at] ?? {};
       return column && rows && report ? [{ name, column, rows, report }] : [];
     });
     return {
       question,
       kind,
-      engines: compared,
+      engines: comparedQuestion,
       /** Without labels none. */
-      pairs: pairEngines(judged),
+      pairs: pairEngines(judgedParts),
     };
   });
   return {
     version: 2,
-    labels: asked.labelsFile,
-    records: asked.states.size,
+    labels: askedRequest.labelsFile,
+    records: askedRequest.states.size,
     seed,
     margin,
     isCalibrated,
     maxRisk,
     confidence: CONFIDENCE,
     notes: [
-      ...(asked.labelsFile === null ? [NO_LABELS] : []),
-      ...joined.flatMap((one, at) => notesOn(one).map((note) => `${names[at]}: ${note}`)),
+      ...(askedRequest.labelsFile === null ? [NO_LABELS] : []),
+      ...joinedColumn.flatMap((one, at) => notesOn(one).map((note) => `${names[at]}: ${note}`)),
     ],
     engines: engines.map(measure),
     questions,
@@ -102,8 +104,8 @@ function measure({ engine, evaluations, failures }: AnsweredEngine) {
   const times = Float64Array.from(all, ({ timing }) => timing.totalMs).toSorted();
   const { usdPerMillionTokens: price = null } = engine;
   const costs = all.map(({ costUsd, usage }) => {
-    const typed = price === null || usage === null ? null : (usage.inputTokens * price) / 1e6;
-    return costUsd ?? typed;
+    const typedValue = price === null || usage === null ? null : (usage.inputTokens * price) / 1e6;
+    return costUsd ?? typedValue;
   });
   const isPriced = all.length > 0 && costs.every((cost) => cost !== null);
   const spentUsd = isPriced ? costs.reduce((sum: number, cost) => sum + (cost ?? 0), 0) : null;
@@ -139,13 +141,13 @@ function onSameRecords(engines: readonly ReturnType<typeof joinEngine>[], questi
   const isAnsweredByAll = (id: string) =>
     columns.every((other) => other !== null && other.column.rowOf(id) !== undefined);
   return columns.map((one) => {
-    const rows = one?.joined ? toLabelledRows(one.joined, isAnsweredByAll) : null;
+    const rows = one?.joinedColumn ? toLabelledRows(one.joinedColumn, isAnsweredByAll) : null;
     /** Null without a labelled record. */
     return one && { column: one.column, rows: rows && rows.ids.length > 0 ? rows : null };
   });
 }
 
-function flipsOf({ evaluations }: AnsweredEngine, question: string): number | null {
+function findFlips({ evaluations }: AnsweredEngine, question: string): number | null {
   const flips = [...evaluations.values()].flatMap(({ providerMetadata }) => {
     const readings = providerMetadata["logprobs"] as Record<string, { flips: boolean }> | undefined;
     return readings?.[question]?.flips ?? [];
@@ -154,20 +156,20 @@ function flipsOf({ evaluations }: AnsweredEngine, question: string): number | nu
 }
 
 /** Reports all engines on all questions together, since their promises share one level. */
-function reportsOf(columns: readonly ComparedColumn[], { options }: Asked) {
+function listReports(columns: readonly ComparedColumn[], { options }: Asked) {
   const { require: maxRisk, seed } = options;
   const all = columns.flatMap((one) => one?.rows ?? []);
-  const wanted = { maxRisk, confidence: CONFIDENCE, seed, onAverage: false, costs: null };
-  const reports = reportQuestions(all, wanted);
+  const wantedParts = { maxRisk, confidence: CONFIDENCE, seed, onAverage: false, costs: null };
+  const reports = reportQuestions(all, wantedParts);
   return new Map(all.map((rows, at) => [rows, reports[at] ?? null]));
 }
 
-function differenceOf(first: ComparedColumn, column: ComparedColumn, seed: number) {
+function toDifference(first: ComparedColumn, column: ComparedColumn, seed: number) {
   if (!first?.rows || !column?.rows) return null;
   return compareLabelled(first.rows, column.rows, { thresholds: [], seed });
 }
 
-function judge(difference: ReturnType<typeof differenceOf>, margin: number | null): Judgement {
+function judge(difference: ReturnType<typeof toDifference>, margin: number | null): Judgement {
   if (margin === null) return "no margin";
   if (difference === null || difference.n < LEAST_JUDGED) return "not shown";
   const { low, high } = difference.brierDifference;

@@ -15,14 +15,14 @@ export function pairEngines(engines: readonly JudgedEngine[]) {
     engines.slice(at + 1).map((other) => ({
       first: one.name,
       second: other.name,
-      mistakes: mistakesOf(one.rows, other.rows),
-      covered: coverageOf(one, other),
+      mistakes: listMistakes(one.rows, other.rows),
+      covered: toCoverage(one, other),
     })),
   );
 }
 
 /** Compares rows of the same records in the same order. */
-function mistakesOf(one: LabelledRows, other: LabelledRows) {
+function listMistakes(one: LabelledRows, other: LabelledRows) {
   const counts = { first: 0, second: 0, both: 0 };
   let [all, first, second, both] = [0, 0, 0, 0];
   for (const [row, truth] of one.truth.entries()) {
@@ -33,14 +33,14 @@ function mistakesOf(one: LabelledRows, other: LabelledRows) {
     if (isSecond) [second, counts.second] = [second + weight, counts.second + 1];
     if (isFirst && isSecond) [both, counts.both] = [both + weight, counts.both + 1];
   }
-  const spread = Math.sqrt(first * (all - first) * second * (all - second));
+  const spreadWidth = Math.sqrt(first * (all - first) * second * (all - second));
   /** The phi coefficient; null if an engine has no mistake, or only mistakes. */
-  const correlation = spread === 0 ? null : (all * both - first * second) / spread;
+  const correlation = spreadWidth === 0 ? null : (all * both - first * second) / spreadWidth;
   return { n: one.truth.length, ...counts, correlation };
 }
 
 /** Counts the records that both answered, by the acts that the engines' own promises permit. */
-function coverageOf(one: JudgedEngine, other: JudgedEngine) {
+function toCoverage(one: JudgedEngine, other: JudgedEngine) {
   const counts = { records: 0, first: 0, second: 0, together: 0, conflicts: 0 };
   for (const [row, id] of one.column.ids.entries()) {
     const match = other.column.rowOf(id);
@@ -57,15 +57,16 @@ function coverageOf(one: JudgedEngine, other: JudgedEngine) {
 }
 
 function promisedAct({ column, report }: JudgedEngine, row: number): string | null {
-  const { answer, probability } = topOf(column, row);
-  const wanted = column.form === "probability" ? answer : "top";
-  const promised = report.actions.find(({ action }) => action === wanted)?.promised;
-  const isSure = promised && toHundredths(probability) >= toHundredths(promised.threshold);
+  const { answer, probability } = findTop(column, row);
+  const wantedName = column.form === "probability" ? answer : "top";
+  const promisedThreshold = report.actions.find(({ action }) => action === wantedName)?.promised;
+  const isSure =
+    promisedThreshold && toHundredths(probability) >= toHundredths(promisedThreshold.threshold);
   return isSure ? answer : null;
 }
 
 /** Returns the most probable answer of a row, and its probability. */
-function topOf({ form, width, values, options }: AnswerColumn, row: number) {
+function findTop({ form, width, values, options }: AnswerColumn, row: number) {
   const isYes = form === "probability";
   const yes = values[row] as number;
   const shares = isYes ? [1 - yes, yes] : values.subarray(row * width, (row + 1) * width);

@@ -21,15 +21,15 @@ interface DemoPage extends Pick<LabelOptions, "labels" | "labeler" | "stateOf"> 
 /** Serves the demo on this machine until its last step. @throws the signal's reason at Ctrl-C. */
 export async function serveDemo(options: DemoPage): Promise<void> {
   const { sheet, about, context, begin, port, ...steps } = options;
-  const ended = new AbortController();
+  const endedController = new AbortController();
   // A form may be sent twice.
-  const sent: { promise?: Promise<string | null>; release?: Promise<void> } = {};
+  const sentParts: { promise?: Promise<string | null>; release?: Promise<void> } = {};
   const show = async (c: Parameters<LabelOptions["finish"]>[0]) => {
-    const { promise = steps.promise(), release } = sent;
-    sent.promise = promise;
+    const { promise = steps.promise(), release } = sentParts;
+    sentParts.promise = promise;
     const heading = await promise;
     const isLast = release !== undefined || heading === null;
-    if (isLast) c.env.outgoing.once("finish", () => ended.abort());
+    if (isLast) c.env.outgoing.once("finish", () => endedController.abort());
     return c.html(stepsPage(heading ?? "No threshold can be promised", isLast, options));
   };
   const app = labelApp({
@@ -38,17 +38,17 @@ export async function serveDemo(options: DemoPage): Promise<void> {
     sheets: [sheet],
     first: sheet,
     nextCommand: "npx evaluator-cli calibrate tickets.labels.ndjson",
-    note: (labelled) =>
-      html`${labelled < 10 ? null : restForm}
+    note: (labelledCount) =>
+      html`${labelledCount < 10 ? null : restForm}
         <p class="about">${about}</p>`,
     finish: show,
   });
   app.post("/release", async (c) => {
-    if ((await sent.promise) == null) return c.redirect("/", 303);
-    await (sent.release ??= steps.release());
+    if ((await sentParts.promise) == null) return c.redirect("/", 303);
+    await (sentParts.release ??= steps.release());
     return await show(c);
   });
-  const signal = AbortSignal.any([context.signal, ended.signal]);
+  const signal = AbortSignal.any([context.signal, endedController.signal]);
   await servePage(app, { port, signal, stderr: context.stderr }, (origin) => {
     context.stdout.write(`${origin}\n`);
     begin();
@@ -56,7 +56,7 @@ export async function serveDemo(options: DemoPage): Promise<void> {
       `Open ${origin} in a browser. There you label some tickets, "Label the rest" makes the promise, and "Ship a release" breaks it. Ctrl-C ends the demo.\n`,
     );
   });
-  if (!ended.signal.aborted) throw context.signal.reason;
+  if (!endedController.signal.aborted) throw context.signal.reason;
 }
 
 const pages = [{ href: "./", name: "Demo", isCurrent: true }];

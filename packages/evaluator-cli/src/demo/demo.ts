@@ -68,11 +68,11 @@ export async function demo(options: AskOptions<"demo">, context: CliContext, run
   }
 }
 
-async function playDemo(given: Demo): Promise<void> {
-  const { options, tickets, folder, context } = given;
+async function playDemo(givenDemo: Demo): Promise<void> {
+  const { options, tickets, folder, context } = givenDemo;
   const { auto, page = context.stdout.isTTY === true && auto !== true, port } = options;
-  await writeInputs(given);
-  const { journalPath, answered } = await answerTickets(1, given);
+  await writeInputs(givenDemo);
+  const { journalPath, answered: answeredCount } = await answerTickets(1, givenDemo);
   const [sheet] = drawSheets(await readTable(readAnswers(journalPath), journalPath), options);
   if (sheet === undefined) throw new CliError("The simulated model gave no answer.");
   using labels = await LabelFile.open(join(folder, "labels.ndjson"));
@@ -86,26 +86,26 @@ async function playDemo(given: Demo): Promise<void> {
   };
   const begin = () => {
     context.stdout.write(`${about}\n`);
-    step("run", `${answered} of ${tickets.length} answered by simulated/agent-1`);
+    step("run", `${answeredCount} of ${tickets.length} answered by simulated/agent-1`);
   };
   const promise = async () => {
-    step("label", await labelRest(sheet, labels, given));
-    const promised = await promiseThreshold(given);
-    context.exitCode = promised === null ? exitCodes.notEnoughEvidence : exitCodes.done;
-    step("promise", promised ?? 'act on "yes": no threshold can be promised');
-    if (promised !== null) step("act", await actOnTickets(given));
-    return promised;
+    step("label", await labelRest(sheet, labels, givenDemo));
+    const promisedText = await promiseThreshold(givenDemo);
+    context.exitCode = promisedText === null ? exitCodes.notEnoughEvidence : exitCodes.done;
+    step("promise", promisedText ?? 'act on "yes": no threshold can be promised');
+    if (promisedText !== null) step("act", await actOnTickets(givenDemo));
+    return promisedText;
   };
   const release = async () => {
-    const { isRefused, drift } = await shipRelease(given);
+    const { isRefused, drift } = await shipRelease(givenDemo);
     context.exitCode = isRefused ? exitCodes.done : exitCodes.failed;
     const verdict = `${isRefused ? "" : "not "}refused: the thresholds were learnt from simulated/agent-1`;
     step("release", `simulated/agent-2 answers the same records; ${verdict}`, drift);
   };
-  const stateOf = async (id: string) =>
+  const toState = async (id: string) =>
     Array.from(readAnswers(journalPath)).find((entry) => entry.id === id)?.state ?? null;
   const steps = { about, labeler: PERSON, log, begin, promise, release };
-  if (page) await serveDemo({ sheet, labels, stateOf, port, context, ...steps });
+  if (page) await serveDemo({ sheet, labels, stateOf: toState, port, context, ...steps });
   else {
     begin();
     if ((await promise()) !== null) await release();
@@ -117,16 +117,16 @@ async function playDemo(given: Demo): Promise<void> {
 }
 
 /** Writes the records, and removes the results of an earlier demo. */
-async function writeInputs(given: Demo): Promise<void> {
-  const { tickets, folder, options } = given;
+async function writeInputs(givenDemo: Demo): Promise<void> {
+  const { tickets, folder, options } = givenDemo;
   const { skill, seed, count } = options;
   for (const name of ["labels.ndjson", "calibration.json", "acts.ndjson", "after.ndjson"])
     await rm(join(folder, name), { force: true });
-  await write("demo.json", JSON.stringify({ simulated: true, skill, seed, count }), given);
-  await write("questions.json", JSON.stringify(questions, null, 2), given);
+  await write("demo.json", JSON.stringify({ simulated: true, skill, seed, count }), givenDemo);
+  await write("questions.json", JSON.stringify(questions, null, 2), givenDemo);
   const rows = tickets.map(({ id, subject, body }) => `${id},${subject},"${body}"\n`);
-  await write("records.csv", `id,subject,body\n${rows.join("")}`, given);
-  await write("truth.ndjson", toLines(tickets.map(({ id, truth }) => ({ id, truth }))), given);
+  await write("records.csv", `id,subject,body\n${rows.join("")}`, givenDemo);
+  await write("truth.ndjson", toLines(tickets.map(({ id, truth }) => ({ id, truth }))), givenDemo);
 }
 
 async function write(name: string, text: string, { folder }: Demo): Promise<void> {
@@ -140,20 +140,20 @@ function toLines(records: readonly object[]): string {
 
 /** Runs a command in the folder, without the settings of other runs, and returns its output. */
 async function type(words: string, { run, context, folder }: Demo, more?: Partial<ProgramContext>) {
-  let printed = "";
-  const stdout = { write: (text: string) => (printed += text) };
+  let printedText = "";
+  const stdout = { write: (text: string) => (printedText += text) };
   const quiet = { env: {}, stdout, stderr: { write() {} }, confirm: null };
   await run(words.split(" "), { ...context, ...quiet, cwd: folder, ...more });
-  return printed;
+  return printedText;
 }
 
 /** Lets a model answer all tickets; returns its journal and the count of its answers. */
-async function answerTickets(agent: 1 | 2, given: Demo) {
-  const { folder, tickets, options } = given;
+async function answerTickets(agent: 1 | 2, givenDemo: Demo) {
+  const { folder, tickets, options } = givenDemo;
   const name = join(WORK, `agent-${agent}`);
   const transport = simulatedTransport(tickets, { ...options, agent });
   await copyFile(join(folder, "records.csv"), join(folder, `${name}.csv`));
-  await type(`run ${name}.csv --questions questions.json --concurrency 64`, given, {
+  await type(`run ${name}.csv --questions questions.json --concurrency 64`, givenDemo, {
     openTransport: async () => transport,
     openCatalog: async () => null,
     mayCost: async () => false,
@@ -162,7 +162,7 @@ async function answerTickets(agent: 1 | 2, given: Demo) {
   const lines = Array.from(readAnswers(journalPath), ({ id, evaluation }) =>
     toAnswerRecord(id, evaluation, questions),
   );
-  await write(agent === 1 ? "before.ndjson" : "after.ndjson", toLines(lines), given);
+  await write(agent === 1 ? "before.ndjson" : "after.ndjson", toLines(lines), givenDemo);
   return { journalPath, answered: lines.length };
 }
 
@@ -173,37 +173,39 @@ async function labelRest(
   { tickets }: Demo,
 ) {
   const truths = new Map(tickets.map(({ id, truth }) => [id, truth]));
-  const saved = savedLabels(sheet, labels, PERSON);
-  const left = sheet.records.filter((_, index) => saved[index] === undefined);
-  for (const { id } of left) {
+  const currentSavedLabels = savedLabels(sheet, labels, PERSON);
+  const remainingParts = sheet.records.filter(
+    (_, index) => currentSavedLabels[index] === undefined,
+  );
+  for (const { id } of remainingParts) {
     const truth = truths.get(id) ?? null;
     await labels.save({ id, question: sheet.id, truth, labeler: "the simulation" });
   }
-  const byHand = saved.length - left.length;
-  return `${printCounted(saved.length, "label")}: ${byHand} by hand, ${left.length} by the simulation`;
+  const byHand = currentSavedLabels.length - remainingParts.length;
+  return `${printCounted(currentSavedLabels.length, "label")}: ${byHand} by hand, ${remainingParts.length} by the simulation`;
 }
 
 /** Returns the sentence of the promise that the labels make; null for none. */
-async function promiseThreshold(given: Demo): Promise<string | null> {
+async function promiseThreshold(givenDemo: Demo): Promise<string | null> {
   const words = "calibrate labels.ndjson --answers before.ndjson --action refund=yes";
-  const printed = await type(`${words} --out ${WORK}`, given);
-  const [promise = null] = /act on "yes" at .*? confidence/.exec(printed) ?? [];
-  const made = join(given.folder, WORK, "calibration.json");
-  if (promise !== null) await copyFile(made, join(given.folder, "calibration.json"));
+  const printedText = await type(`${words} --out ${WORK}`, givenDemo);
+  const [promise = null] = /act on "yes" at .*? confidence/.exec(printedText) ?? [];
+  const madeText = join(givenDemo.folder, WORK, "calibration.json");
+  if (promise !== null) await copyFile(madeText, join(givenDemo.folder, "calibration.json"));
   return promise;
 }
 
-async function actOnTickets(given: Demo): Promise<string> {
-  const lines = await type("act before.ndjson --artifact calibration.json", given);
-  await write("acts.ndjson", lines, given);
+async function actOnTickets(givenDemo: Demo): Promise<string> {
+  const lines = await type("act before.ndjson --artifact calibration.json", givenDemo);
+  await write("acts.ndjson", lines, givenDemo);
   const acts = lines.match(/"act":"/g)?.length ?? 0;
-  return `${acts} of ${given.tickets.length} acted on, ${given.tickets.length - acts} left to you`;
+  return `${acts} of ${givenDemo.tickets.length} acted on, ${givenDemo.tickets.length - acts} left to you`;
 }
 
 /** Lets another model answer; returns whether `act` refuses its answers, and what `drift` finds. */
-async function shipRelease(given: Demo) {
-  await answerTickets(2, given);
-  const isRefused = await type("act after.ndjson --artifact calibration.json", given).then(
+async function shipRelease(givenDemo: Demo) {
+  await answerTickets(2, givenDemo);
+  const isRefused = await type("act after.ndjson --artifact calibration.json", givenDemo).then(
     () => false,
     (error: Error) => {
       if (error.cause instanceof CalibrationMismatchError) return true;
@@ -211,8 +213,8 @@ async function shipRelease(given: Demo) {
     },
   );
   const files = "--before before.ndjson --after after.ndjson --labels labels.ndjson";
-  const printed = await type(`drift ${files} --calibration calibration.json`, given);
+  const printedText = await type(`drift ${files} --calibration calibration.json`, givenDemo);
   const [, verdict, act, wrong] =
-    /^ {2}(\S.*?) {2,}refund: (act on "yes" at \S+).*: (\d+ of \d+ wrong)/m.exec(printed) ?? [];
+    /^ {2}(\S.*?) {2,}refund: (act on "yes" at \S+).*: (\d+ of \d+ wrong)/m.exec(printedText) ?? [];
   return { isRefused, drift: `drift: ${verdict}: ${act}: ${wrong}` };
 }

@@ -30,7 +30,7 @@ import {
   callLimits,
   emulatedBasis,
   type Engine,
-  evaluatorOf,
+  toEvaluator,
   readEngine,
   toEngineError,
 } from "./engine.ts";
@@ -38,31 +38,36 @@ import { describeBasis } from "../report/sentences.ts";
 
 /** Asks one engine questions about one state, and prints the answers. */
 export async function ask(
-  typed: readonly TypedWord[],
+  typedWords: readonly TypedWord[],
   options: AskOptions<"ask">,
   context: CliContext,
 ): Promise<void> {
   const file = await readQuestionsFile(options.questions, context);
-  const questions = join(file ?? {}, toQuestions(typed));
+  const questions = join(file ?? {}, toQuestions(typedWords));
   const { env, signal } = context;
   const engine = readEngine(options.engine, env);
   const state = await readState(options, context);
-  await using own = evaluatorOf(engine, env);
+  await using own = toEvaluator(engine, env);
   const next = await openNext(options, questions, context);
   const evaluator = next === null ? own : own.with(next);
-  const asked = evaluator.evaluate({ state, questions }, { signal });
-  const evaluation = await asked.catch((error: unknown) => {
+  const askedPromise = evaluator.evaluate({ state, questions }, { signal });
+  const evaluation = await askedPromise.catch((error: unknown) => {
     throw toEngineError(error, engine);
   });
   const { steps } = evaluation;
-  const kept = { ...withoutReply(evaluation), ...(steps && { steps: steps.map(withoutReply) }) };
+  const keptParts = {
+    ...withoutReply(evaluation),
+    ...(steps && { steps: steps.map(withoutReply) }),
+  };
   const text =
-    options.json === true ? JSON.stringify(kept, null, 2) : describe(evaluation, questions, engine);
+    options.json === true
+      ? JSON.stringify(keptParts, null, 2)
+      : describe(evaluation, questions, engine);
   context.stdout.write(`${text}\n`);
 }
 
-function withoutReply({ headers: _headers, raw: _raw, ...kept }: Evaluation) {
-  return kept;
+function withoutReply({ headers: _headers, raw: _raw, ...keptParts }: Evaluation) {
+  return keptParts;
 }
 
 /** Returns a middleware that asks the engine after `--then` again for unsure answers; null without it. */
@@ -87,32 +92,36 @@ async function openNext(options: AskOptions<"ask">, questions: Questions, contex
 }
 
 /** Returns the typed questions; each is called after its kind. */
-function toQuestions(typed: readonly TypedWord[]): Questions {
+function toQuestions(typedWords: readonly TypedWord[]): Questions {
   const questions = new Map<string, Question>();
-  const words = typed.values();
+  const words = typedWords.values();
   for (const { kind, word } of words) {
     if (word.trim() === "" || word.startsWith("--")) throw mistyped(kind);
     const { names, criteria } = typedKinds[kind];
-    const given = criteria(names === null ? [] : namesIn(words.next().value, kind));
+    const givenFields = criteria(names === null ? [] : namesIn(words.next().value, kind));
     let id: string = kind;
     for (let number = 2; questions.has(id); number += 1) id = `${kind}${number}`;
-    const question = { type: kind, instructions: word, ...(given && { criteria: given }) };
+    const question = {
+      type: kind,
+      instructions: word,
+      ...(givenFields && { criteria: givenFields }),
+    };
     questions.set(id, questionSchema.parse(question) as Question);
   }
   return Object.fromEntries(questions);
 }
 
 function mistyped(kind: KindName): UsageError {
-  return new UsageError(`A question is typed as ${exampleOf(kind)}.`);
+  return new UsageError(`A question is typed as ${toExample(kind)}.`);
 }
 
-function exampleOf(kind: KindName): string {
+function toExample(kind: KindName): string {
   return `--${kind} ${typedKinds[kind].example}`;
 }
 
-function namesIn(typed: TypedWord | undefined, kind: KindName) {
-  if (typed?.kind !== kind) throw mistyped(kind);
-  const parts = typed.word.split(",").map((part) => part.trim());
+function namesIn(typedWord: TypedWord | undefined, kind: KindName) {
+  if (typedWord?.kind !== kind) throw mistyped(kind);
+  const parts = typedWord.word.split(",").map((part) => part.trim());
   const names = parts.map((part) => {
     const [name = "", description = name] = part.split(/=(.*)/s, 2).map((side) => side.trim());
     return [name, description] as const;
@@ -120,16 +129,16 @@ function namesIn(typed: TypedWord | undefined, kind: KindName) {
   const different = new Set(names.map(([name]) => name));
   if (!different.has("") && different.size === names.length) return names;
   throw new UsageError(
-    printable`"${typed.word}" names an option twice or not at all; type ${exampleOf(kind)}.`,
+    printable`"${typedWord.word}" names an option twice or not at all; type ${toExample(kind)}.`,
   );
 }
 
-function join(read: Questions, typed: Questions): Questions {
-  const twice = Object.keys(typed).find((id) => Object.hasOwn(read, id));
+function join(read: Questions, typedQuestions: Questions): Questions {
+  const twice = Object.keys(typedQuestions).find((id) => Object.hasOwn(read, id));
   if (twice !== undefined) {
     throw new UsageError(printable`The file of questions also has "${twice}"; rename it there.`);
   }
-  const questions = { ...read, ...typed };
+  const questions = { ...read, ...typedQuestions };
   if (Object.keys(questions).length > 0) return questions;
   throw new UsageError("No question was given; add --boolean, --choice, --score or --questions.");
 }
@@ -175,9 +184,9 @@ function isRecord(value: unknown): boolean {
 
 function describe(evaluation: Evaluation, questions: Questions, engine: Engine): string {
   const { answers, modelId, usage: used, costUsd, timing, warnings, route, steps } = evaluation;
-  const asked = Object.entries(questions);
-  const width = Math.max(...asked.map(([id]) => toPrintablePath(id).length));
-  const lines = asked.map(([id, question]) => {
+  const askedEntries = Object.entries(questions);
+  const width = Math.max(...askedEntries.map(([id]) => toPrintablePath(id).length));
+  const lines = askedEntries.map(([id, question]) => {
     const text = printable`${id.padEnd(width)}  ${describeAnswer(question, answers[id] as Answer)}`;
     return text + describeRoute(route?.[id]);
   });

@@ -10,12 +10,12 @@ export function isServiceName(word: string): word is ServiceName {
 /** Prints what a service needs and takes, with the lines that reach it; nothing is sent. */
 export function describeService(
   service: ServiceName,
-  { model: wanted, json: isJson }: AskOptions<"doctor">,
+  { model: wantedName, json: isJson }: AskOptions<"doctor">,
   { env, stdout }: CliContext,
 ): void {
   const { title, baseUrl, path, keyVariables, wire, model: usual } = serviceRows[service];
   const set = keyVariables.find((name) => Boolean(env[name]?.trim()));
-  const model = wanted ?? usual;
+  const model = wantedName ?? usual;
   const paste = [
     `EVALUATOR_TRANSPORT=${service}`,
     `${set ?? keyVariables[0]}=…`,
@@ -23,7 +23,16 @@ export function describeService(
     ...(model !== null && model === usual ? [] : [printable`EVALUATOR_MODEL_ID=${model ?? "…"}`]),
   ].join("\n");
   const url = baseUrl + path;
-  const found = { service, title, url, wire, keyVariables, keyFrom: set ?? null, model, paste };
+  const foundEntry = {
+    service,
+    title,
+    url,
+    wire,
+    keyVariables,
+    keyFrom: set ?? null,
+    model,
+    paste,
+  };
   const lines = [
     `${title} is a known service, so nothing was sent.`,
     `  address             ${url} (form ${wire})`,
@@ -32,5 +41,5 @@ export function describeService(
     "",
     paste,
   ];
-  stdout.write(`${isJson === true ? JSON.stringify(found, null, 2) : lines.join("\n")}\n`);
+  stdout.write(`${isJson === true ? JSON.stringify(foundEntry, null, 2) : lines.join("\n")}\n`);
 }

@@ -30,22 +30,22 @@ import { tokenPrice } from "evaluator-runs/commands";
 import { type engineForms, readSetting } from "../commands/shared-options.ts";
 
 type Kind = keyof typeof engineForms | ServiceName;
-type Open = (typed: Typed, env: Environment) => Transport;
+type Open = (typedParts: Typed, env: Environment) => Transport;
 
 const ofServices = services.map((service): [string, Open] => [
   service,
-  (typed, env) => openDirect({ service }, typed, env),
+  (typedOptions, env) => openDirect({ service }, typedOptions, env),
 ]);
 
 const transports: Readonly<Record<Kind, Open>> = {
   ...(Object.fromEntries(ofServices) as Record<ServiceName, Open>),
-  gateway: (typed, env) => {
-    const { baseUrl, model: modelId, key } = typed;
-    const apiKey = key ?? (isKeyless(typed, env) ? "none" : undefined);
+  gateway: (typedOptions, env) => {
+    const { baseUrl, model: modelId, key } = typedOptions;
+    const apiKey = key ?? (isKeyless(typedOptions, env) ? "none" : undefined);
     return gatewayTransport({ env, ...given({ baseUrl, modelId, apiKey }) });
   },
-  direct: (typed, env) => openDirect({ wire: "systemone" }, typed, env),
-  decisions: (typed, env) => openDirect({ wire: "decisions" }, typed, env),
+  direct: (typedOptions, env) => openDirect({ wire: "systemone" }, typedOptions, env),
+  decisions: (typedOptions, env) => openDirect({ wire: "decisions" }, typedOptions, env),
   logprobs: ({ baseUrl, model, key: apiKey, price: usd }, env) => {
     const price = usd === undefined ? undefined : { inputUsdPerMillionTokens: usd };
     return logprobsTransport({ env, ...given({ baseUrl, model, apiKey, price }) });
@@ -54,11 +54,11 @@ const transports: Readonly<Record<Kind, Open>> = {
 
 function openDirect(
   server: { wire: DirectWire } | { service: ServiceName },
-  typed: Typed,
+  typedParts: Typed,
   env: Environment,
 ): Transport {
-  const { baseUrl, model, key } = typed;
-  const apiKey = isKeyless(typed, env) ? null : key;
+  const { baseUrl, model, key } = typedParts;
+  const apiKey = isKeyless(typedParts, env) ? null : key;
   return directTransport({ env, ...server, ...given({ baseUrl, model, apiKey }) });
 }
 
@@ -75,13 +75,14 @@ export type Engine = ReturnType<typeof readEngine>;
 type Typed = ReturnType<typeof parseEngine>;
 
 /** Returns the typed engine, else the one that `EVALUATOR_TRANSPORT` names. */
-export function readEngine(given: string | undefined, env: Environment) {
-  const text = given ?? env["EVALUATOR_TRANSPORT"] ?? "gateway";
-  const typed = parseEngine(text, env);
+export function readEngine(givenText: string | undefined, env: Environment) {
+  const text = givenText ?? env["EVALUATOR_TRANSPORT"] ?? "gateway";
+  const typedOptions = parseEngine(text, env);
   try {
-    const opened = transports[typed.kind](typed, env);
+    const openedTransport = transports[typedOptions.kind](typedOptions, env);
     // The vendor's limits do not apply to another address.
-    const transport = typed.baseUrl === undefined ? opened : { ...opened, limits: {} };
+    const transport =
+      typedOptions.baseUrl === undefined ? openedTransport : { ...openedTransport, limits: {} };
     const isLocal = isLoopbackUrl(transport.target?.url);
     return {
       /** The typed text. */
@@ -90,17 +91,17 @@ export function readEngine(given: string | undefined, env: Environment) {
       /** Whether it is at a loopback address, so that no state leaves this machine. */
       isLocal,
       /** Whether it is local, without a key and a price: a local proxy with a key may be paid. */
-      isFree: isLocal && typed.price === undefined && keyOf(typed, env) === null,
+      isFree: isLocal && typedOptions.price === undefined && toKey(typedOptions, env) === null,
       /** Whether the service claims calibrated probabilities; not known at any other address. */
-      calibration: calibrationOf(transport),
+      calibration: toCalibration(transport),
       /** Whether the cost of an answer is known, from the service or from the typed price. */
-      reportsCost: reportsCost(typed, transport),
+      reportsCost: reportsCost(typedOptions, transport),
       /** The typed price of a million input tokens. */
-      usdPerMillionTokens: typed.price,
+      usdPerMillionTokens: typedOptions.price,
     };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    const problem = printable`--engine ${text}: ${adviceOf(error, typed, env)}`;
+    const problem = printable`--engine ${text}: ${toAdvice(error, typedOptions, env)}`;
     throw new UsageError(problem, { cause: error });
   }
 }
@@ -114,7 +115,7 @@ function isService(kind: Kind): kind is ServiceName {
   return Object.hasOwn(serviceRows, kind);
 }
 
-function calibrationOf({
+function toCalibration({
   name,
   target,
 }: Transport): "claimed by the service" | "not calibrated" | "not known" {
@@ -123,16 +124,16 @@ function calibrationOf({
   const { target: direct } = directTransport({ apiKey: null, env: {} });
   const isService = [gateway, direct].some(
     (service) =>
-      service?.url === target?.url && vendorOf(service?.modelId) === vendorOf(target?.modelId),
+      service?.url === target?.url && findVendor(service?.modelId) === findVendor(target?.modelId),
   );
   return isService ? "claimed by the service" : "not known";
 }
 
-function vendorOf(modelId = ""): string | undefined {
+function findVendor(modelId = ""): string | undefined {
   return /^[^/]*\//.exec(modelId)?.[0];
 }
 
-function adviceOf(error: ConfigurationError, { kind }: Typed, env: Environment): string {
+function toAdvice(error: ConfigurationError, { kind }: Typed, env: Environment): string {
   const { option, environmentVariable: variable, message } = error;
   const isMissing = option === "apiKey" && variable !== null && env[variable] === undefined;
   if (isMissing) return `a key is missing: set ${variable}.`;
@@ -144,12 +145,12 @@ function adviceOf(error: ConfigurationError, { kind }: Typed, env: Environment):
 export const callLimits = { maxRetries: 2, attemptTimeoutMs: 120_000, deadlineMs: 600_000 };
 
 /** Returns an evaluator of an engine. */
-export function evaluatorOf({ transport }: Engine, env: Environment): Evaluator {
+export function toEvaluator({ transport }: Engine, env: Environment): Evaluator {
   return createEvaluator({ transport, env, ...callLimits });
 }
 
 /** Returns the gateway's catalog, at the address of its model; null for another engine. */
-export function catalogOf(
+export function findCatalog(
   { transport: { name, target } }: Engine,
   options: Pick<CatalogOptions, "env" | "maxRetries" | "deadlineMs">,
 ): Catalog | null {
@@ -173,15 +174,15 @@ export function emulatedBasis(headers: Evaluation["headers"]): Basis | null {
 }
 
 function parseEngine(text: string, env: Environment) {
-  const [address = "", ...given] = text.split(",");
+  const [address = "", ...givenText] = text.split(",");
   const match = /^([a-z]+(?:-[a-z]+)*)(?:=([^@]*))?(?:@(.+))?$/.exec(address);
   if (match === null || !Object.hasOwn(transports, match[1] ?? "")) {
     const words = Object.keys(transports);
-    const wanted = `${words.slice(0, -1).join(", ")} or ${words.at(-1)}, such as logprobs=URL@MODEL`;
-    throw new UsageError(printable`--engine ${text}: an engine is one of ${wanted}.`);
+    const wantedName = `${words.slice(0, -1).join(", ")} or ${words.at(-1)}, such as logprobs=URL@MODEL`;
+    throw new UsageError(printable`--engine ${text}: an engine is one of ${wantedName}.`);
   }
   const [, kind, baseUrl, model] = match;
-  const set = new Map(given.map((part) => part.split(/=(.*)/s, 2) as [string, string]));
+  const set = new Map(givenText.map((part) => part.split(/=(.*)/s, 2) as [string, string]));
   for (const name of set.keys()) readSetting(`--engine ${kind},`, name, settingName);
   return {
     kind: kind as Kind,
@@ -205,7 +206,7 @@ function readKey(variable: string | undefined, env: Environment): string | null 
   throw new UsageError(printable`key=${variable} names an environment variable that is not set.`);
 }
 
-function keyOf({ kind, key }: Typed, env: Environment): string | null {
+function toKey({ kind, key }: Typed, env: Environment): string | null {
   if (key !== undefined) return key;
   const variables = isService(kind)
     ? serviceRows[kind].keyVariables
@@ -214,9 +215,9 @@ function keyOf({ kind, key }: Typed, env: Environment): string | null {
 }
 
 /** Most servers on this machine take no key. */
-function isKeyless(typed: Typed, env: Environment): boolean {
-  if (typed.key !== undefined) return typed.key === null;
-  return keyOf(typed, env) === null && isLoopbackUrl(typed.baseUrl);
+function isKeyless(typedParts: Typed, env: Environment): boolean {
+  if (typedParts.key !== undefined) return typedParts.key === null;
+  return toKey(typedParts, env) === null && isLoopbackUrl(typedParts.baseUrl);
 }
 
 function isLoopbackUrl(url: string | undefined): boolean {

@@ -25,11 +25,11 @@ export async function examineServer(
   context: CliContext,
 ): Promise<void> {
   if (isServiceName(url)) return describeService(url, options, context);
-  const { model: wanted, json: isJson } = options;
+  const { model: wantedName, json: isJson } = options;
   const baseUrl = readUrl(url);
   const apiKey = context.env[apiKeyVariables.logprobs] ?? null;
   const models = await listModels(baseUrl, apiKey, context);
-  const server = { baseUrl, apiKey, model: chooseModel(models, wanted, baseUrl) };
+  const server = { baseUrl, apiKey, model: chooseModel(models, wantedName, baseUrl) };
   const probes = await probeServer(server, context);
   const findings = { server, models, ...probes };
   const paste = linesToPaste(findings);
@@ -39,24 +39,24 @@ export async function examineServer(
   if (paste === null) context.exitCode = exitCodes.failed;
 }
 
-function readUrl(typed: string): string {
-  const url = URL.parse(typed);
+function readUrl(typedText: string): string {
+  const url = URL.parse(typedText);
   const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === "";
   if (isPlain && (url.protocol === "http:" || url.protocol === "https:")) {
     // Most programs want the /v1 in their address, so people type it.
     return url.href.replace(/(?:\/v1)?\/?$/, "");
   }
   throw new UsageError(
-    printable`"${typed}" is no address such as http://127.0.0.1:11434, and no service: ${services.join(", ")}.`,
+    printable`"${typedText}" is no address such as http://127.0.0.1:11434, and no service: ${services.join(", ")}.`,
   );
 }
 
-function chooseModel(models: readonly string[], wanted: string | undefined, baseUrl: string) {
+function chooseModel(models: readonly string[], wantedName: string | undefined, baseUrl: string) {
   const [first] = models;
-  if (wanted !== undefined) {
-    if (first === undefined || models.includes(wanted)) return wanted;
+  if (wantedName !== undefined) {
+    if (first === undefined || models.includes(wantedName)) return wantedName;
     const names = `${models.slice(0, 20).join(", ")}${models.length > 20 ? ", …" : ""}`;
-    const problem = printable`${baseUrl} has no model "${wanted}". It has ${names}`;
+    const problem = printable`${baseUrl} has no model "${wantedName}". It has ${names}`;
     throw new CliError(`${problem}; choose one with --model.`);
   }
   if (first !== undefined) return first;
@@ -101,9 +101,9 @@ const failures: Readonly<Record<string, string>> = {
 
 function unreachable(baseUrl: string, error: unknown): CliError {
   const code = systemErrorCode(error instanceof Error ? (error.cause ?? error) : error) ?? "";
-  const found = failures[code] ?? `does not answer${code === "" ? "" : ` (${code})`}`;
+  const foundText = failures[code] ?? `does not answer${code === "" ? "" : ` (${code})`}`;
   const advice = "Start the server, or check host, port, http or https, and a proxy in use.";
-  return new CliError(printable`${baseUrl} ${found}. ${advice}`, { cause: error });
+  return new CliError(printable`${baseUrl} ${foundText}. ${advice}`, { cause: error });
 }
 
 function describe(findings: Findings, paste: string | null): string {
@@ -120,7 +120,7 @@ function describe(findings: Findings, paste: string | null): string {
   });
   return [
     server.baseUrl,
-    ...lines.map(([name, found]) => printable`  ${name.padEnd(20)}${found}`),
+    ...lines.map(([name, foundText]) => printable`  ${name.padEnd(20)}${foundText}`),
     "",
     paste ?? printable`It cannot be used unchanged. Change this: ${logprobs.found}`,
   ].join("\n");

@@ -18,7 +18,7 @@ interface ProbedServer {
   readonly apiKey: string | null;
 }
 
-const known = {
+const knownEntry = {
   state: "The sky over the harbour is blue today, and there is not a cloud in it.",
   questions: {
     blue: boolean("Does the text say that the sky is blue?"),
@@ -30,7 +30,7 @@ const known = {
   },
 };
 
-type Known = Evaluation<typeof known.questions>;
+type Known = Evaluation<typeof knownEntry.questions>;
 
 /** Asks known questions on every route that a server may have. */
 export async function probeServer(server: ProbedServer, context: CliContext) {
@@ -48,13 +48,13 @@ async function probeNative(
   context: CliContext,
 ) {
   const transport = directTransport({ baseUrl, model, apiKey, wire, env: {} });
-  const answered = await askKnown(transport, context);
-  if (!(answered instanceof EvaluatorError)) {
-    return { isUsable: true, found: "yes", right: rightIn(answered) };
+  const answeredItem = await askKnown(transport, context);
+  if (!(answeredItem instanceof EvaluatorError)) {
+    return { isUsable: true, found: "yes", right: rightIn(answeredItem) };
   }
-  const isAbsent = answered instanceof StatusError && [404, 405].includes(answered.status);
-  const found = isAbsent ? `no (${answered.status})` : answered.message;
-  return { isUsable: false, found, right: null };
+  const isAbsent = answeredItem instanceof StatusError && [404, 405].includes(answeredItem.status);
+  const foundText = isAbsent ? `no (${answeredItem.status})` : answeredItem.message;
+  return { isUsable: false, found: foundText, right: null };
 }
 
 /** Asks the known questions by log-probabilities, twice, and examines the exchanged messages. */
@@ -65,7 +65,7 @@ async function probeLogprobs({ baseUrl, model, apiKey }: ProbedServer, context: 
     askKnown(logprobsTransport({ baseUrl, model, apiKey, env: {}, fetch }), context);
   const first = await ask();
   const isUsable = !(first instanceof EvaluatorError);
-  const seen = {
+  const seenParts = {
     server: serverKind(calls),
     listedTokens: Math.max(0, ...calls.map(({ json }) => longestList(json))),
     hasTokenizer: calls.some(({ path, json }) => path === "/tokenize" && json !== null),
@@ -77,15 +77,18 @@ async function probeLogprobs({ baseUrl, model, apiKey }: ProbedServer, context: 
     /** The median time of a call, once warm; null if unknown. */
     callMs: null as number | null,
   };
-  if (!isUsable) return seen;
+  if (!isUsable) return seenParts;
   const cold = calls.length;
   const second = await ask();
-  const answered = second instanceof EvaluatorError ? first : second;
+  const answeredEvaluation = second instanceof EvaluatorError ? first : second;
   const details = Object.values(
-    answered.providerMetadata["logprobs"] as Record<string, { labelMass: number; flips: boolean }>,
+    answeredEvaluation.providerMetadata["logprobs"] as Record<
+      string,
+      { labelMass: number; flips: boolean }
+    >,
   );
-  return Object.assign(seen, {
-    right: rightIn(answered),
+  return Object.assign(seenParts, {
+    right: rightIn(answeredEvaluation),
     labelMass: Math.min(...details.map(({ labelMass }) => labelMass)),
     flips: details.some(({ flips }) => flips),
     callMs: medianMs(calls.slice(cold)),
@@ -96,7 +99,7 @@ async function askKnown(transport: Transport, { signal }: CliContext) {
   const timeouts = { attemptTimeoutMs: 300_000, deadlineMs: 300_000 };
   const settings = { env: {}, limits: {}, maxRetries: 0, ...timeouts };
   await using evaluator = createEvaluator({ transport, ...settings });
-  return await evaluator.evaluate(known, { signal }).catch((error: unknown) => {
+  return await evaluator.evaluate(knownEntry, { signal }).catch((error: unknown) => {
     if (error instanceof EvaluatorError) return error;
     throw error;
   });
@@ -135,10 +138,10 @@ function recordingFetch(calls: RecordedCall[]) {
 
 /** Returns the kind of server by how it was asked, or null before it was. */
 function serverKind(calls: readonly RecordedCall[]): string | null {
-  const asked = calls.filter(({ body }) => body !== "");
-  if (asked.some(({ path }) => path === "/completion")) return "llama.cpp";
-  if (asked.some(({ path }) => path === "/generate")) return "sglang";
-  const chat = asked.find(({ path }) => path === "/v1/chat/completions");
+  const recordedCalls = calls.filter(({ body }) => body !== "");
+  if (recordedCalls.some(({ path }) => path === "/completion")) return "llama.cpp";
+  if (recordedCalls.some(({ path }) => path === "/generate")) return "sglang";
+  const chat = recordedCalls.find(({ path }) => path === "/v1/chat/completions");
   if (chat === undefined) return null;
   if (chat.body.includes('"chat_template_kwargs"')) return "vllm";
   return chat.body.includes('"reasoning_effort"') ? "ollama" : "openai";
@@ -147,8 +150,8 @@ function serverKind(calls: readonly RecordedCall[]): string | null {
 const questionPaths = new Set(["/v1/chat/completions", "/completion", "/generate"]);
 
 function medianMs(calls: readonly RecordedCall[]): number | null {
-  const asked = calls.filter(({ path }) => questionPaths.has(path));
-  const times = asked.map(({ ms }) => ms).toSorted((one, other) => one - other);
+  const recordedCalls = calls.filter(({ path }) => questionPaths.has(path));
+  const times = recordedCalls.map(({ ms }) => ms).toSorted((one, other) => one - other);
   return times[Math.floor(times.length / 2)] ?? null;
 }
 

@@ -6,9 +6,11 @@ import { type AnswerForm, typedKinds } from "../commands/shared-options.ts";
 // `anyOf` loses alternatives in LangChain's adapter, and Gemini refuses every request with a list of types.
 // Codex drops the description of a value without a type.
 
-const typed = Object.entries(typedKinds);
-const kinds = typed.map(([kind]) => kind);
-const criteria = typed.map(([kind, { criteriaInWords }]) => `of ${kind}: ${criteriaInWords}`);
+const typedEntries = Object.entries(typedKinds);
+const kinds = typedEntries.map(([kind]) => kind);
+const criteria = typedEntries.map(
+  ([kind, { criteriaInWords }]) => `of ${kind}: ${criteriaInWords}`,
+);
 
 const question = {
   type: "object",
@@ -31,7 +33,8 @@ const questions = z.unknown().meta({
   additionalProperties: question,
   description: `id to question; the model sees no id. Criteria ${criteria.join("; ")}`,
 });
-const isState = (given: unknown) => typeof given === "string" || typeof given === "object";
+const isState = (givenValue: unknown) =>
+  typeof givenValue === "string" || typeof givenValue === "object";
 const evaluateInput = z.object({
   state: state.pipe(z.custom<State>(isState, "not text, an object or a list of parts")),
   questions: questions.pipe(evaluationRequestSchema.shape.questions as z.core.$ZodType<Questions>),
@@ -44,7 +47,7 @@ const answerForms: Readonly<Record<AnswerForm, () => z.ZodType>> = {
 };
 /** The fields that only answers of one kind have. */
 const ownFields = Object.fromEntries(
-  typed.map(([, { answer }]) => {
+  typedEntries.map(([, { answer }]) => {
     const [name, form, description] = answer;
     return [name, answerForms[form]().optional().describe(description)];
   }),

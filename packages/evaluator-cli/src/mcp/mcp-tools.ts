@@ -61,11 +61,11 @@ const claims = {
 /** Creates a server with the three tools; its calls share the evaluator, its limits and its budget. */
 export function createMcpServer(context: ToolContext): McpServer {
   const { version, engine, artifact } = context;
-  const fitted =
+  const fittedText =
     artifact &&
     `Answers of one model to the questions of a calibration are ${nameLabels(artifact)}; their result has \`decisions\`. About all others: `;
-  const guide = `Asks typed questions about a state and returns probabilities, not prose. ${fitted ?? ""}${claims[engine.calibration]} Put everything the answer depends on, such as today's date, into the state, text or a JSON object; ask several questions about one state in one call.`;
-  const { sentence, annotations } = effectsOf(context);
+  const guide = `Asks typed questions about a state and returns probabilities, not prose. ${fittedText ?? ""}${claims[engine.calibration]} Put everything the answer depends on, such as today's date, into the state, text or a JSON object; ask several questions about one state in one call.`;
+  const { sentence, annotations } = listEffects(context);
   const lookup = { readOnlyHint: true, openWorldHint: context.catalog !== null && !engine.isLocal };
   const server = new McpServer({ name: "evaluator", version }, { instructions: guide });
   const description = `${guide} ${sentence}`;
@@ -105,7 +105,7 @@ function reportProgress({ _meta, sendNotification }: Extra, clock: Clock): () =>
 }
 
 /** Returns where `evaluate` sends the state and whether it may cost money. */
-function effectsOf({ engine: { name, isLocal, isFree }, price }: ToolContext) {
+function listEffects({ engine: { name, isLocal, isFree }, price }: ToolContext) {
   const costsNothing = isFree && price === null;
   const where = isLocal ? `Asks ${name}, on this machine` : `Sends the state to ${name}`;
   return {
@@ -125,8 +125,8 @@ function nameLabels({ fittedOn }: CalibrationArtifact): string {
 }
 
 async function evaluate(request: EvaluationRequest, context: ToolContext, signal: AbortSignal) {
-  const printed = await context.evaluator.evaluate(request, { signal });
-  const { evaluation, ...worth } = applyCalibration(printed, request, context);
+  const printedEvaluation = await context.evaluator.evaluate(request, { signal });
+  const { evaluation, ...worth } = applyCalibration(printedEvaluation, request, context);
   const confidence: Readonly<Record<string, number | null>> = evaluation.confidence;
   const basis = emulatedBasis(evaluation.headers);
   const answers = Object.entries(request.questions).map(([id, question]) => {
@@ -156,8 +156,8 @@ function applyCalibration(
   if (artifact === null) return plain;
   try {
     const decisions = decide(evaluation, artifact, { questions });
-    const calibrated = calibrate(evaluation, artifact, { questions });
-    return { evaluation: calibrated, calibration: nameLabels(artifact), decisions };
+    const calibratedEvaluation = calibrate(evaluation, artifact, { questions });
+    return { evaluation: calibratedEvaluation, calibration: nameLabels(artifact), decisions };
   } catch (error) {
     if (error instanceof CalibrationMismatchError) return plain;
     throw error;
@@ -170,10 +170,15 @@ const mostListed = 8;
 function toShort({ name, form, value }: AnswerValue): object {
   if (form !== "distribution") return { [name]: value };
   const shares = Object.entries(value);
-  const listed = new Map(shares.toSorted(([, one], [, other]) => other - one).slice(0, mostListed));
-  const omitted = shares.length - listed.size;
-  const kept = shares.filter(([key]) => listed.has(key));
-  return { [name]: Object.fromEntries(kept), ...(omitted > 0 && { omitted }) };
+  const listedMap = new Map(
+    shares.toSorted(([, one], [, other]) => other - one).slice(0, mostListed),
+  );
+  const omittedValue = shares.length - listedMap.size;
+  const keptEntries = shares.filter(([key]) => listedMap.has(key));
+  return {
+    [name]: Object.fromEntries(keptEntries),
+    ...(omittedValue > 0 && { omitted: omittedValue }),
+  };
 }
 
 async function estimate(
@@ -181,8 +186,8 @@ async function estimate(
   context: ToolContext,
   signal: AbortSignal,
 ) {
-  const { engine, spent, maxCostUsd, maxTokens } = context;
-  const inputUsdPerMillionTokens = await priceOf(context, signal);
+  const { engine, spent: spentBudget, maxCostUsd, maxTokens } = context;
+  const inputUsdPerMillionTokens = await toPrice(context, signal);
   const { calls, inputTokens, costUsd } = estimateCost([request], {
     inputUsdPerMillionTokens: inputUsdPerMillionTokens ?? 0,
     // A price that was given is of input and output; a listed one is of input alone.
@@ -194,10 +199,10 @@ async function estimate(
     inputTokens: inputTokens * times,
     costUsd: inputUsdPerMillionTokens === null ? null : toMicros(costUsd * times),
     ...(maxCostUsd !== undefined && {
-      spentUsd: toMicros(spent?.spending.costUsd ?? 0),
+      spentUsd: toMicros(spentBudget?.spending.costUsd ?? 0),
       maxCostUsd,
     }),
-    ...(maxTokens !== undefined && { spentTokens: spent?.spending.tokens, maxTokens }),
+    ...(maxTokens !== undefined && { spentTokens: spentBudget?.spending.tokens, maxTokens }),
   };
 }
 
@@ -205,7 +210,7 @@ function toMicros(usd: number): number {
   return Number(usd.toFixed(6));
 }
 
-async function priceOf({ price, catalog, engine }: ToolContext, signal: AbortSignal) {
+async function toPrice({ price, catalog, engine }: ToolContext, signal: AbortSignal) {
   if (price !== null) return price;
   const models = (await catalog?.listModels({ signal })) ?? [];
   const model = models.find(({ id }) => id === engine.transport.target?.modelId);
@@ -217,10 +222,10 @@ const mostModels = 30;
 async function listModels(type: string, { catalog, engine }: ToolContext, signal: AbortSignal) {
   // The gateway's word for the evaluation model became `decision` with its successor.
   const types = type === "evaluation" ? new Set([type, "decision"]) : new Set([type]);
-  const listed = await catalog?.listModels({ signal });
+  const listedCatalogModels = await catalog?.listModels({ signal });
   const id = engine.transport.target?.modelId ?? "unknown";
   const own = { id, type: null, inputUsdPerMillionTokens: null, outputUsdPerMillionTokens: null };
-  const models = listed?.filter((model) => types.has(model.type ?? "")) ?? [own];
+  const models = listedCatalogModels?.filter((model) => types.has(model.type ?? "")) ?? [own];
   // The schema drops the other fields of a model.
   const { outputSchema } = tools.list_models;
   return outputSchema.parse({ models: models.slice(0, mostModels), total: models.length });

@@ -18,7 +18,7 @@ import {
 import { tokenPrice } from "evaluator-runs/commands";
 import type { AskOptions } from "../commands/ask-commands.ts";
 import { limit, readSetting } from "../commands/shared-options.ts";
-import { catalogOf, type Engine, evaluatorOf, readEngine } from "../engines/engine.ts";
+import { findCatalog, type Engine, toEvaluator, readEngine } from "../engines/engine.ts";
 import { readArtifact } from "../read-files.ts";
 import { createMcpServer } from "./mcp-tools.ts";
 
@@ -28,22 +28,22 @@ export async function serveTools(options: AskOptions<"mcp">, context: CliContext
   const engine = readEngine(options.engine, env);
   const { price, ...limits } = readLimits(options, env, engine);
   const { calibration } = options;
-  await using own = evaluatorOf(engine, env);
-  await using catalog = catalogOf(engine, { env });
+  await using own = toEvaluator(engine, env);
+  await using catalog = findCatalog(engine, { env });
   const { maxCostUsd, maxTokens } = limits;
   const hasLimit = maxCostUsd !== undefined || maxTokens !== undefined;
   const prices = price === null ? {} : { usdPerMillionTokens: price };
-  const spent = hasLimit ? budget({ ...limits, ...prices }) : null;
+  const spentBudget = hasLimit ? budget({ ...limits, ...prices }) : null;
   const tools = {
     version: packageVersion(import.meta.url),
     clock: context.clock,
     engine,
     artifact: calibration === undefined ? null : await readArtifact(calibration, context),
     // The cache comes first: a cached answer costs nothing.
-    evaluator: (spent === null ? own : own.with(spent)).with(cache()),
+    evaluator: (spentBudget === null ? own : own.with(spentBudget)).with(cache()),
     catalog,
     price,
-    spent,
+    spent: spentBudget,
     ...limits,
   };
   const create = () => createMcpServer(tools);
@@ -77,16 +77,21 @@ async function serveStdio(create: Create, { stdin, stdout, signal }: CliContext)
   // A copy of the pipe would read on, and keep the process alive after a signal.
   const input = stdin instanceof Readable ? stdin : Readable.from(stdin);
   const output = new Writable({
-    write(chunk, _encoding, done) {
+    write(chunk, _encoding, doneAction) {
       stdout.write(String(chunk));
-      done();
+      doneAction();
     },
   });
-  const ended = once(input, "end", { signal }).catch(() => undefined);
+  const endedPromise = once(input, "end", { signal }).catch(() => undefined);
   const server = create();
-  const closed = new Promise((resolve) => Object.assign(server.server, { onclose: resolve }));
+  const closedPromise = new Promise((resolve) =>
+    Object.assign(server.server, { onclose: resolve }),
+  );
   await server.connect(new StdioServerTransport(input, output));
-  const isClosed = await Promise.race([closed.then(() => true), ended.then(() => false)]);
+  const isClosed = await Promise.race([
+    closedPromise.then(() => true),
+    endedPromise.then(() => false),
+  ]);
   if (isClosed) throw new CliError("A message on standard input has more than 10 MiB.");
   await server.close();
 }

@@ -28,8 +28,8 @@ interface Difference {
  * `new      response.body.usage.cachedTokens (number)`.
  */
 export async function findDifferences({ exchange, samples }: LiveCall, live: Exchange["response"]) {
-  const known = samples.map(({ response }) => comparable(exchange, response));
-  const shape = compareShapes(known, comparable(exchange, live), ["response"]);
+  const knownItems = samples.map(({ response }) => comparable(exchange, response));
+  const shape = compareShapes(knownItems, comparable(exchange, live), ["response"]);
   const paths = new Set(shape.map(({ path }) => path));
   const breaches = await contractBreaches(exchange, live.body);
   return [...shape, ...breaches.filter(({ path }) => !paths.has(path))].map(
@@ -39,8 +39,10 @@ export async function findDifferences({ exchange, samples }: LiveCall, live: Exc
 
 /** Only the headers that the exchange lists: proxies on the way add others. */
 function comparable({ response }: Exchange, { headers, body }: Exchange["response"]) {
-  const listed = Object.entries(headers).filter(([name]) => Object.hasOwn(response.headers, name));
-  return { headers: Object.fromEntries(listed), body };
+  const listedEntries = Object.entries(headers).filter(([name]) =>
+    Object.hasOwn(response.headers, name),
+  );
+  return { headers: Object.fromEntries(listedEntries), body };
 }
 
 /**
@@ -52,35 +54,35 @@ export function compareShapes(
   actual: unknown,
   path: Path,
 ): Difference[] {
-  const type = typeOf(actual);
+  const type = toType(actual);
   if (samples.length === 0) return [{ kind: "new", path: pathText(path), detail: type }];
-  const alike = samples.filter((sample) => typeOf(sample) === type);
+  const alike = samples.filter((sample) => toType(sample) === type);
   if (alike.length === 0) {
-    const detail = `${typesOf(samples)} became ${type}`;
+    const detail = `${listTypes(samples)} became ${type}`;
     return [{ kind: "type", path: pathText(path), detail }];
   }
   if (Array.isArray(actual)) {
     return actual.flatMap((item, index) => compareShapes(alike.flat(), item, [...path, index]));
   }
   if (!isRecord(actual)) return [];
-  const known = Map.groupBy(
+  const knownMap = Map.groupBy(
     alike.flatMap((sample) => Object.entries(sample as object)),
     ([key]) => key,
   );
-  return [...new Set([...known.keys(), ...Object.keys(actual)])].flatMap((key): Difference[] => {
-    const values = (known.get(key) ?? []).map(([, value]): unknown => value);
+  return [...new Set([...knownMap.keys(), ...Object.keys(actual)])].flatMap((key): Difference[] => {
+    const values = (knownMap.get(key) ?? []).map(([, value]): unknown => value);
     const keyPath = [...path, key];
     if (Object.hasOwn(actual, key)) return compareShapes(values, actual[key], keyPath);
     if (values.length < alike.length) return [];
-    return [{ kind: "missing", path: pathText(keyPath), detail: typesOf(values) }];
+    return [{ kind: "missing", path: pathText(keyPath), detail: listTypes(values) }];
   });
 }
 
-function typesOf(values: readonly unknown[]): string {
-  return [...new Set(values.map(typeOf))].join(" or ");
+function listTypes(values: readonly unknown[]): string {
+  return [...new Set(values.map(toType))].join(" or ");
 }
 
-function typeOf(value: unknown): string {
+function toType(value: unknown): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "array" : typeof value;
 }
@@ -111,9 +113,9 @@ export async function contractBreaches(
   const fetch = async () => Response.json(body);
   const makeTransport = isDirect ? directTransport : gatewayTransport;
   const transport = makeTransport({ fetch, apiKey: "none", env: {} });
-  const asked = { state, questions: isDirect ? renamedFromVendor(questions) : questions };
+  const askedRequest = { state, questions: isDirect ? renamedFromVendor(questions) : questions };
   try {
-    await createEvaluator({ transport, maxRetries: 0 }).evaluate(asked);
+    await createEvaluator({ transport, maxRetries: 0 }).evaluate(askedRequest);
     return [];
   } catch (error) {
     if (error instanceof RefusalError) {
@@ -131,10 +133,11 @@ export async function contractBreaches(
 type Asked = EvaluationRequest["questions"];
 
 /** Returns a breach at a path in the body, without the names that the service chose for answers. */
-function breachAt(path: Path, detail: string, asked: Asked): Difference {
+function breachAt(path: Path, detail: string, askedRequest: Asked): Difference {
   const [first, id = ""] = path;
-  const known = first === "answers" ? path.slice(0, Object.hasOwn(asked, id) ? 3 : 1) : path;
-  return { kind: "contract", path: pathText(["response", "body", ...known]), detail };
+  const knownPath =
+    first === "answers" ? path.slice(0, Object.hasOwn(askedRequest, id) ? 3 : 1) : path;
+  return { kind: "contract", path: pathText(["response", "body", ...knownPath]), detail };
 }
 
 /** Returns the vendor's questions (contract 2.6) with the client's names of their types. */

@@ -35,8 +35,8 @@ export function chooseCalls(
     const transport = exchange.name.startsWith("direct/") ? "direct" : "gateway";
     const service = services[transport];
     if (service !== null) {
-      const asked = questionOf(exchange);
-      const samples = exchanges.filter((other) => questionOf(other) === asked);
+      const askedName = toQuestion(exchange);
+      const samples = exchanges.filter((other) => toQuestion(other) === askedName);
       const { basePath } = transports[transport];
       const { path } = exchange.request;
       // The gateway's other paths are at the host root (contract, placeholders).
@@ -90,6 +90,6 @@ function chooseExchanges(names: readonly string[], exchanges: readonly Exchange[
   });
 }
 
-function questionOf({ request, response }: Exchange): string {
+function toQuestion({ request, response }: Exchange): string {
   return JSON.stringify([request, response.status]);
 }

@@ -32,9 +32,9 @@ export async function record(
   const run: LiveRun = { calls, keys, fetch, context };
   if (compare === true) return await compareAll(run);
   const folder = resolve(cwd, options.out ?? exchanges);
-  const pathOf = ({ exchange }: LiveCall) => join(folder, `${exchange.name}.json`);
-  await checkTargets(calls.map(pathOf), options.replace === true);
-  const recorded = await askEach(run, "recorded", async (call, response) => {
+  const toPath = ({ exchange }: LiveCall) => join(folder, `${exchange.name}.json`);
+  await checkTargets(calls.map(toPath), options.replace === true);
+  const recordedValue = await askEach(run, "recorded", async (call, response) => {
     const { exchange } = call;
     const [breach] = await contractBreaches(exchange, response.body);
     if (breach !== undefined) throw new RecordingError(`${breach.path}: ${breach.detail}`);
@@ -44,10 +44,10 @@ export async function record(
       );
     }
     const recording = { ...exchange, description: describe(exchange), response };
-    await writeExchange(pathOf(call), recording, new Date(clock.epochNow()));
+    await writeExchange(toPath(call), recording, new Date(clock.epochNow()));
     context.stdout.write(`${exchange.name}: recorded\n`);
   });
-  context.stdout.write(`Recorded ${recorded} of ${calls.length} in ${folder}\n`);
+  context.stdout.write(`Recorded ${recordedValue} of ${calls.length} in ${folder}\n`);
 }
 
 /** A description of the contract's answer is not true of a live one. */
@@ -68,7 +68,7 @@ interface LiveRun {
 async function compareAll(run: LiveRun): Promise<void> {
   const { calls, context } = run;
   const namesByLine = new Map<string, string[]>();
-  const compared = await askEach(run, "compared", async (call, answer) => {
+  const comparedValue = await askEach(run, "compared", async (call, answer) => {
     for (const line of new Set(await findDifferences(call, answer))) {
       namesByLine.set(line, [...(namesByLine.get(line) ?? []), call.exchange.name]);
     }
@@ -78,14 +78,14 @@ async function compareAll(run: LiveRun): Promise<void> {
     context.stdout.write(`${line}\n         in ${first}${more}\n`);
   }
   const result = namesByLine.size === 0 ? "the shapes agree" : "the shapes differ";
-  context.stdout.write(`Compared ${compared} of ${calls.length}: ${result}\n`);
+  context.stdout.write(`Compared ${comparedValue} of ${calls.length}: ${result}\n`);
   if (namesByLine.size > 0) context.exitCode = exitCodes.failed;
 }
 
 /** Makes each call, one after the other, and returns how many answers could be used. */
 async function askEach(
   run: LiveRun,
-  done: string,
+  doneText: string,
   use: (call: LiveCall, answer: Answer) => Promise<void>,
 ): Promise<number> {
   const { calls, context } = run;
@@ -97,7 +97,7 @@ async function askEach(
       if (!(error instanceof RecordingError)) throw error;
       failures += 1;
       context.exitCode = exitCodes.unanswered;
-      context.stderr.write(`${call.exchange.name}: not ${done}: ${error.reason}\n`);
+      context.stderr.write(`${call.exchange.name}: not ${doneText}: ${error.reason}\n`);
     }
   }
   return calls.length - failures;
@@ -154,8 +154,8 @@ async function askService({ exchange, url, apiKey }: LiveCall, run: LiveRun): Pr
     if (error instanceof RecordingError) throw error;
     signal.throwIfAborted();
     const code = systemErrorCode(error instanceof Error ? error.cause : null);
-    const known = code === null ? "" : ` (${code})`;
-    const why = limit.signal.aborted ? ` within ${timeoutMs} ms` : known;
+    const knownText = code === null ? "" : ` (${code})`;
+    const why = limit.signal.aborted ? ` within ${timeoutMs} ms` : knownText;
     // Without the cause: what fetch throws may hold the request.
     throw new RecordingError(`no whole answer came${why}`);
   } finally {

@@ -49,12 +49,13 @@ function tableForm(
   { state: options = {}, questions }: InputOptions,
   split: RecordForm<RunRecord>["split"],
 ): RecordForm<RunRecord> {
-  const wanted = toRecordColumns(options);
-  const seen = new Set<string>();
+  const wantedRecordColumns = toRecordColumns(options);
+  const seenNames = new Set<string>();
   let first: readonly string[] = [];
   const noColumn = (name: string, { option, advice }: { option: string; advice: string }) => {
-    const meant = first.find((column) => normalise(column) === normalise(name));
-    const next = meant === undefined ? advice : printable`there is "${meant}": ${option} ${meant}`;
+    const meantText = first.find((column) => normalise(column) === normalise(name));
+    const next =
+      meantText === undefined ? advice : printable`there is "${meantText}": ${option} ${meantText}`;
     return printable`no record has the column "${name}"; ` + next;
   };
   return {
@@ -63,26 +64,26 @@ function tableForm(
       if (!isRecord(value)) return wrong("is not an object; write { id, … }");
       const record = value as JsonObject;
       if (first.length === 0) first = Object.keys(record);
-      noteColumns(record, wanted, seen);
-      const rounded = inexact.find(([column]) => isRead(String(column), wanted));
-      if (rounded !== undefined) return wrong(describeInexact(rounded));
-      const id = idOf(record, wanted.id);
+      noteColumns(record, wantedRecordColumns, seenNames);
+      const roundedValues = inexact.find(([column]) => isRead(String(column), wantedRecordColumns));
+      if (roundedValues !== undefined) return wrong(describeInexact(roundedValues));
+      const id = findId(record, wantedRecordColumns.id);
       if (id === undefined) return wrong(`has no id; ${idAdvice}`);
-      const state = stateOf(record, wanted);
+      const state = findState(record, wantedRecordColumns);
       if (state !== null) return { id, record: { id, state, source: null }, problems: [] };
       return wrong("has a blank state; fill it, or leave the record out with --skip-invalid", id);
     },
     checkFile(count) {
-      const { id, columns } = wanted;
+      const { id, columns } = wantedRecordColumns;
       if (count === 0)
         return "it has no record; write CSV with a header, or JSON with one record a line";
-      if (seen.size === 0) return null; // each record has its own problem
-      if (!seen.delete(id)) {
+      if (seenNames.size === 0) return null; // each record has its own problem
+      if (!seenNames.delete(id)) {
         const advice = `${idAdvice}, in the column that --id names`;
         return noColumn(id, { option: "--id", advice });
       }
-      if (columns === null) return questions ? answerInState(seen, questions) : null;
-      const unseen = columns.find(([, column]) => column !== id && !seen.has(column));
+      if (columns === null) return questions ? answerInState(seenNames, questions) : null;
+      const unseen = columns.find(([, column]) => column !== id && !seenNames.has(column));
       if (unseen === undefined) return null;
       const advice = "choose those of the state with --state";
       return noColumn(unseen[1], { option: "--state", advice });
@@ -97,10 +98,14 @@ function wrong(problem: string, id?: string) {
   return { id, record: null, problems: [problem] };
 }
 
-function noteColumns(record: JsonObject, { id, columns }: RecordColumns, seen: Set<string>): void {
+function noteColumns(
+  record: JsonObject,
+  { id, columns }: RecordColumns,
+  seenNames: Set<string>,
+): void {
   const names = columns === null ? Object.keys(record) : [id, ...columns.map(([, name]) => name)];
-  for (const name of names) if (Object.hasOwn(record, name)) seen.add(name);
-  if (columns !== null || seen.size <= COLUMNS_AT_MOST) return;
+  for (const name of names) if (Object.hasOwn(record, name)) seenNames.add(name);
+  if (columns !== null || seenNames.size <= COLUMNS_AT_MOST) return;
   throw new CliError(`it has more than ${COLUMNS_AT_MOST} columns; choose some with --state A,B`);
 }
 
@@ -109,7 +114,7 @@ function isRead(column: string, { id, columns }: RecordColumns): boolean {
 }
 
 /** Returns the id as text; undefined if there is none. */
-function idOf(record: JsonObject, column: string): string | undefined {
+function findId(record: JsonObject, column: string): string | undefined {
   const id = Object.hasOwn(record, column) ? record[column] : undefined;
   if (typeof id === "string") return id.trim() === "" ? undefined : id;
   // Beyond these, two different numbers can be one.
@@ -128,11 +133,11 @@ type RecordColumns = {
 
 /** Adds the columns of `subject,text=body` to those typed before. */
 function stateColumns(text: string, previous: readonly StateColumn[] = []): readonly StateColumn[] {
-  const typed = text.split(",").map((part): StateColumn => {
+  const typedStateColumns = text.split(",").map((part): StateColumn => {
     const [key = "", column = key] = part.split(/=(.*)/s, 2).map((side) => side.trim());
     return [key, column];
   });
-  const all = [...previous, ...typed];
+  const all = [...previous, ...typedStateColumns];
   const keys = new Set(all.map(([key]) => key));
   if (keys.size === all.length && !all.flat().includes("")) return all;
   throw new InvalidArgumentError("Use columns, each once, such as subject,body or text=body.");
@@ -145,10 +150,10 @@ function toRecordColumns(options: Readonly<Record<string, unknown>>): RecordColu
 }
 
 /** Returns the state of a record: the values that it has; null if all of them are blank. */
-function stateOf(record: JsonObject, { id, columns }: RecordColumns): JsonObject | null {
-  const wanted =
+function findState(record: JsonObject, { id, columns }: RecordColumns): JsonObject | null {
+  const wantedStateColumns =
     columns ?? Object.keys(record).flatMap((key) => (key === id ? [] : [[key, key] as const]));
-  const values = wanted.flatMap(([key, column]): [string, JsonValue][] => {
+  const values = wantedStateColumns.flatMap(([key, column]): [string, JsonValue][] => {
     const value = Object.hasOwn(record, column) ? record[column] : undefined;
     return value === undefined ? [] : [[key, value]];
   });
@@ -163,11 +168,11 @@ function isBlank(value: JsonValue): boolean {
 function answerInState(names: ReadonlySet<string>, questions: Questions): string | null {
   const answers = new Set([...Object.keys(questions), "truth", "label"].map(normalise));
   const isAnswer = (name: string) => answers.has(normalise(name));
-  const found = [...names].find(isAnswer);
-  if (found === undefined) return null;
+  const foundText = [...names].find(isAnswer);
+  if (foundText === undefined) return null;
   const others = [...names].filter((name) => !isAnswer(name) && !/[,=]/.test(name));
   const example = others.slice(0, 3).join(",") || "COLUMN";
-  return printable`it has the column "${found}", so the answer would be in the state; choose the columns of the state, such as --state ${example}`;
+  return printable`it has the column "${foundText}", so the answer would be in the state; choose the columns of the state, such as --state ${example}`;
 }
 
 function normalise(name: string): string {

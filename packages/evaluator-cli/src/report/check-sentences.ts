@@ -1,6 +1,7 @@
 import type { ThresholdCheck } from "evaluator-calibration/statistics";
 import { percentRange, printable, printAtLeast, printAtMost, printDown } from "evaluator-kit";
-import { count, nameThreshold } from "./sentences.ts";
+import { count } from "./numbers.ts";
+import { nameThreshold } from "./sentences.ts";
 
 /** A threshold that new labels tested once, or label by label. */
 type TestedThreshold =
@@ -41,6 +42,6 @@ export function describeCheck(check: TestedThreshold): string {
     "evidence" in check
       ? `(evidence ${printDown(check.evidence)}; ${check.needed} is an alarm)`
       : describeRisk({ ...check, ...check.locked });
-  const seen = `${count(check.wrong)} of ${count(check.n)} wrong ${result}`;
-  return printable`${check.verdict.padEnd(17)}  ${promise}: ${seen}`;
+  const seenText = `${count(check.wrong)} of ${count(check.n)} wrong ${result}`;
+  return printable`${check.verdict.padEnd(17)}  ${promise}: ${seenText}`;
 }

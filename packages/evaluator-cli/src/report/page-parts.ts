@@ -2,7 +2,7 @@ import type { ActionReport, CurveReport } from "evaluator-calibration/reports";
 import { percent, percentRange, printAtMost, printThreshold } from "evaluator-kit";
 import { band, curve, dot, histogram, type Html, plot } from "evaluator-kit/page";
 import { printCounted } from "evaluator-runs/source";
-import { count } from "./sentences.ts";
+import { count } from "./numbers.ts";
 
 /** The link to the footer of a report. */
 export const METHOD = { href: "#method", name: "How it was computed" };
@@ -42,15 +42,15 @@ export function curvePlot(
     ]),
   } as const;
   const chance = points.map(({ p, low, high }) => ({ x: p, low, high }));
-  const line = points.map(({ p, observed }) => ({ x: p, y: observed }));
+  const line = points.map(({ p, observed: observedValue }) => ({ x: p, y: observedValue }));
   return plot(options, (scales) => [
     band(chance, scales, CHANCE),
     curve(toPoints([0, 0], [1, 1]), scales, { look: "guide", title: "As printed" }),
     curve(line, scales, { title: "Observed rate" }),
-    points.map(({ p, n, observed, low, high }) => {
-      const isOutside = observed < low || observed > high;
-      const words = `printed ${p.toFixed(2)}: ${percent(observed)} came true (${printCounted(n, "row")})`;
-      return dot({ x: p, y: observed, title: words }, scales, { isOutside });
+    points.map(({ p, n, observed: observedValue, low, high }) => {
+      const isOutside = observedValue < low || observedValue > high;
+      const words = `printed ${p.toFixed(2)}: ${percent(observedValue)} came true (${printCounted(n, "row")})`;
+      return dot({ x: p, y: observedValue, title: words }, scales, { isOutside });
     }),
   ]);
 }
@@ -82,7 +82,7 @@ export function riskPlot(actions: readonly ActionReport[], maxRisk: number, what
     name: `${what}: risk against coverage`,
     about: "Share wrong if that share of rows is acted upon, the safest first. ○: the gate.",
     keys: [
-      ...actions.map(({ action }, index) => [lineOf(index), nameOf(action)] as const),
+      ...actions.map(({ action }, index) => [toLine(index), toName(action)] as const),
       ["band", certain] as const,
       ["limit", limit] as const,
     ],
@@ -91,7 +91,7 @@ export function riskPlot(actions: readonly ActionReport[], maxRisk: number, what
     head: ["act", "threshold", "share of rows", "wrong", "interval"],
     rows: actions.flatMap(({ action, riskCoverage }) =>
       riskCoverage.map((point) => [
-        nameOf(action),
+        toName(action),
         printThreshold(point.threshold),
         percent(point.coverage),
         percent(point.risk),
@@ -102,24 +102,26 @@ export function riskPlot(actions: readonly ActionReport[], maxRisk: number, what
   return plot(options, (scales) => [
     interval === undefined ? null : band(interval, scales, certain),
     curve(toPoints([0, maxRisk], [1, maxRisk]), scales, { look: "limit", title: limit }),
-    actions.map(({ action, riskCoverage, promised }, index) => {
+    actions.map(({ action, riskCoverage, promised: promisedThreshold }, index) => {
       const line = riskCoverage.map(({ coverage, risk }) => ({ x: coverage, y: risk }));
-      const at = riskCoverage.findLast(({ threshold }) => threshold >= (promised?.threshold ?? 2));
+      const at = riskCoverage.findLast(
+        ({ threshold }) => threshold >= (promisedThreshold?.threshold ?? 2),
+      );
       const gate =
-        at && `${nameOf(action)} ≥ ${printThreshold(at.threshold)}: ${percent(at.risk)} wrong`;
+        at && `${toName(action)} ≥ ${printThreshold(at.threshold)}: ${percent(at.risk)} wrong`;
       return [
-        curve(line, scales, { look: lineOf(index), title: nameOf(action) }),
+        curve(line, scales, { look: toLine(index), title: toName(action) }),
         at && gate ? dot({ x: at.coverage, y: at.risk, title: gate }, scales) : null,
       ];
     }),
   ]);
 }
 
-function lineOf(index: number) {
+function toLine(index: number) {
   return index === 0 ? "curve" : "curve dashed";
 }
 
 /** Returns an action in a word, such as `yes`. */
-export function nameOf(action: ActionReport["action"]): string {
+export function toName(action: ActionReport["action"]): string {
   return action === "top" ? "most probable" : action;
 }

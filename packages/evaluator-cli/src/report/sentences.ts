@@ -1,3 +1,4 @@
+import { count } from "./numbers.ts";
 import type { ThresholdCheck } from "evaluator-calibration/statistics";
 import {
   type ActionReport,
@@ -34,44 +35,44 @@ export function describeBasis(basis: Basis): string | null {
 /** Returns a source in a few words, such as `local/lexical-1 (matched words)`. */
 export function nameSource({ modelId, basis, questionHash }: QuestionReport["source"]): string {
   const name = modelId ?? "a model that is not named";
-  const asked = questionHash === null ? null : `questions ${questionHash.slice(0, 6)}`;
-  const more = [bases[basis].name, asked].filter((part) => part !== null);
+  const askedName = questionHash === null ? null : `questions ${questionHash.slice(0, 6)}`;
+  const more = [bases[basis].name, askedName].filter((part) => part !== null);
   return more.length === 0 ? name : `${name} (${more.join(", ")})`;
 }
 
 /** Returns the worth of a question's answers, and the permitted acts. */
 export function summarize(report: QuestionReport): string {
-  return `${describeWorth(report)}${permissionOf(report)}`;
+  return `${describeWorth(report)}${toPermission(report)}`;
 }
 
 /** Returns the worth of a question's answers, and whether they are calibrated. */
 export function describeWorth(report: QuestionReport): string {
-  return `${worthOf(report)}${calibrationOf(report)}.`;
+  return `${toWorth(report)}${toCalibration(report)}.`;
 }
 
-function worthOf({ question, n, verdict, scores }: QuestionReport): string {
+function toWorth({ question, n, verdict, scores }: QuestionReport): string {
   const { skill, constant } = scores;
-  const labelled = `your ${printCounted(n, "labelled record")}`;
+  const labelledText = `your ${printCounted(n, "labelled record")}`;
   const name = `\`${question}\``;
   if (n === 0)
     return `No label of ${name} is of a random draw, so nothing shows the worth of all its answers`;
   if (verdict === "one truth only") {
-    return `${name} has only one truth (${constant.always}) in ${labelled}: that cannot show what its answers are worth`;
+    return `${name} has only one truth (${constant.always}) in ${labelledText}: that cannot show what its answers are worth`;
   }
   if (verdict === "useful after recalibration") {
     const order = `sorts them better than chance (AUC ${withRange(scores.auc)})`;
-    return `On ${labelled} ${name} ${order}, but its probabilities are no better than always giving the base rate: it is useful after recalibration`;
+    return `On ${labelledText} ${name} ${order}, but its probabilities are no better than always giving the base rate: it is useful after recalibration`;
   }
-  const far = `${name} is worthless as far as ${labelled} show`;
+  const far = `${name} is worthless as far as ${labelledText} show`;
   if (skill.high <= 0)
-    return `On ${labelled} ${name} is worthless: always giving the base rate does better`;
+    return `On ${labelledText} ${name} is worthless: always giving the base rate does better`;
   if (skill.value <= 0) return `${far}: always giving the base rate does as well or better`;
   const between = Number.isNaN(skill.low)
     ? ""
     : `between ${percentRange(skill).replace(" to ", " and ")}`;
   const worth = `${percent(skill.value)} of the way from guessing to knowing`;
-  const spread = n < LEAST_JUDGED && between !== "" ? ` (${between})` : "";
-  if (verdict === "useful") return `On ${labelled} ${name} is worth ${worth}${spread}`;
+  const spreadText = n < LEAST_JUDGED && between !== "" ? ` (${between})` : "";
+  if (verdict === "useful") return `On ${labelledText} ${name} is worth ${worth}${spreadText}`;
   return `${far}: ${worth}, ${between}${between && ", "}is what guessing the base rate can have by luck`;
 }
 
@@ -88,7 +89,7 @@ export function describeRange(range: Estimate): string {
     : percentRange(range);
 }
 
-function calibrationOf({ n, curve, verdict }: QuestionReport): string {
+function toCalibration({ n, curve, verdict }: QuestionReport): string {
   if (n === 0) return "";
   if (curve === null) return `; fewer than ${LEAST_JUDGED} labels show no curve (${n})`;
   if (curve.isCalibrated) {
@@ -103,22 +104,24 @@ function calibrationOf({ n, curve, verdict }: QuestionReport): string {
   return `, and its probabilities are ${worst.is} ${at}`;
 }
 
-function permissionOf(report: QuestionReport): string {
+function toPermission(report: QuestionReport): string {
   const { actions, noPromise } = report;
   const constant = describeConstant(report);
-  const promised = actions.flatMap((action) => action.promised ?? []);
-  const [first] = promised;
+  const promisedThreshold = actions.flatMap((action) => action.promised ?? []);
+  const [first] = promisedThreshold;
   if (first === undefined) {
     if (noPromise !== null) return " Nothing is promised from these labels.";
     if (constant !== null) return ` A${constant.slice(1)}`;
     return actions.length === 0 ? "" : " No threshold can be promised from these labels yet.";
   }
-  const exact = promised.flatMap(({ these }) => these ?? []);
-  if (exact.length === promised.length) {
-    const risks = promised.map((one) => `${nameThreshold(one)}: ${describeRisk(one)} wrong`);
+  const exact = promisedThreshold.flatMap(({ these }) => these ?? []);
+  if (exact.length === promisedThreshold.length) {
+    const risks = promisedThreshold.map(
+      (one) => `${nameThreshold(one)}: ${describeRisk(one)} wrong`,
+    );
     return ` You may ${risks.join(", and ")}, with ${printAtLeast(first.confidence)} confidence.`;
   }
-  const acts = promised.map(nameThreshold);
+  const acts = promisedThreshold.map(nameThreshold);
   return ` You may ${acts.join(", and ")}, without asking: at most ${printAtMost(first.maxRisk)} of that is wrong, with ${printAtLeast(first.confidence)} confidence.`;
 }
 
@@ -137,7 +140,7 @@ function describeConstant({ n, verdict, scores }: QuestionReport): string | null
 const MOST_NAMES = 10;
 
 /** Returns the words of a question's report that the page and the terminal share. */
-export function wordsOf(
+export function listWords(
   report: QuestionReport,
   bound: {
     readonly maxRisk: number;
@@ -166,40 +169,54 @@ export function wordsOf(
   };
 }
 
-type Bound = Parameters<typeof wordsOf>[1];
+type Bound = Parameters<typeof listWords>[1];
 
 function describePermissions(report: QuestionReport, bound: Bound): string[] {
   const { actions, noPromise, question } = report;
-  const refused =
+  const refusedText =
     noPromise === null ? describeConstant(report) : "nothing is promised from these labels.";
-  const told = actions
-    .filter(({ drawn, promised }) => drawn !== null || promised !== null || refused === null)
+  const toldNames = actions
+    .filter(
+      ({ drawn: drawnSample, promised: promisedThreshold }) =>
+        drawnSample !== null || promisedThreshold !== null || refusedText === null,
+    )
     .map((action) => describeAction(action, question, bound));
-  return refused === null || (noPromise === null && actions.length === 0)
-    ? told
-    : [...told, refused];
+  return refusedText === null || (noPromise === null && actions.length === 0)
+    ? toldNames
+    : [...toldNames, refusedText];
 }
 
 function describeAction(report: ActionReport, question: string, bound: Bound) {
-  const { action, promised, smallest, found, passed, actedOnNo, onAverage, cost } = report;
+  const {
+    action,
+    promised: promisedThreshold,
+    smallest,
+    found: foundEstimate,
+    passed: passedEstimate,
+    actedOnNo,
+    onAverage,
+    cost,
+  } = report;
   const risk = printAtMost(bound.maxRisk);
-  const refused = [
-    `${nameAction(action)}: ${reasonOf(report, question, bound)}`,
+  const refusedTexts = [
+    `${nameAction(action)}: ${toReason(report, question, bound)}`,
     // Rounded up: 5.02 % is not the 5 % that was refused.
     smallest &&
       `the smallest risk that can be promised is ${printAtMost(Math.ceil(1000 * smallest.risk - 1e-6) / 1000)} at ${printThreshold(smallest.threshold)}`,
   ];
-  const granted = promised && [
-    `${nameThreshold(promised)}: ${describeRisk(promised)} wrong, with ${printAtLeast(bound.confidence)} confidence`,
-    found && `finds ${percent(found.value)} of all yes (${percentRange(found)})`,
-    passed && `lets ${percent(passed.value)} of all yes through (${percentRange(passed)})`,
+  const grantedTexts = promisedThreshold && [
+    `${nameThreshold(promisedThreshold)}: ${describeRisk(promisedThreshold)} wrong, with ${printAtLeast(bound.confidence)} confidence`,
+    foundEstimate &&
+      `finds ${percent(foundEstimate.value)} of all yes (${percentRange(foundEstimate)})`,
+    passedEstimate &&
+      `lets ${percent(passedEstimate.value)} of all yes through (${percentRange(passedEstimate)})`,
     actedOnNo && `acts on ${percent(actedOnNo.value)} of all no (${percentRange(actedOnNo)})`,
-    `acts on ${percent(report.coverage ?? 0)} of all; ${count(promised.wrong)} of ${printCounted(promised.n, "tested label")} wrong (${percent(promised.wrong / promised.n)})`,
+    `acts on ${percent(report.coverage ?? 0)} of all; ${count(promisedThreshold.wrong)} of ${printCounted(promisedThreshold.n, "tested label")} wrong (${percent(promisedThreshold.wrong / promisedThreshold.n)})`,
   ];
   const withdrawn = report.drawn?.withdrawn ?? null;
   const parts = [
-    ...(granted ?? refused),
-    granted && withdrawn && `the promise at ${describeWithdrawal(withdrawn)}`,
+    ...(grantedTexts ?? refusedTexts),
+    grantedTexts && withdrawn && `the promise at ${describeWithdrawal(withdrawn)}`,
     onAverage === null
       ? null
       : `on average only, and as a share of all records: wrong acts stay under ${risk} at ${printThreshold(onAverage)}`,
@@ -209,10 +226,14 @@ function describeAction(report: ActionReport, question: string, bound: Bound) {
 }
 
 /** Returns why a threshold of an action is not promised, and the next step. */
-function reasonOf({ action, drawn }: ActionReport, question: string, { isLevelSpent }: Bound) {
-  if (drawn?.withdrawn) return `the promise at ${describeWithdrawal(drawn.withdrawn)}`;
-  if (drawn !== null) {
-    return `no threshold can be promised yet; ${count(drawn.wrong)} of ${printCounted(drawn.labelled, "label")} of its plan wrong; go on with label --for-promise ${question}=${action}`;
+function toReason(
+  { action, drawn: drawnSample }: ActionReport,
+  question: string,
+  { isLevelSpent }: Bound,
+) {
+  if (drawnSample?.withdrawn) return `the promise at ${describeWithdrawal(drawnSample.withdrawn)}`;
+  if (drawnSample !== null) {
+    return `no threshold can be promised yet; ${count(drawnSample.wrong)} of ${printCounted(drawnSample.labelled, "label")} of its plan wrong; go on with label --for-promise ${question}=${action}`;
   }
   return isLevelSpent
     ? `a plan of other acts has the whole confidence; test it alone with --action ${question}=${action}`
@@ -261,23 +282,11 @@ export function describeJoin(question: string, join: QuestionReport["counts"]): 
   const parts = Object.entries(counts).flatMap(([name, n]) =>
     n === 0 ? [] : [`${count(n)} ${name}`],
   );
-  const joined = `${count(join.labelled)} labelled, ${count(join.joined)} joined`;
-  return `${question}: ${[joined, ...parts].join(", ")}.`;
+  const joinedText = `${count(join.labelled)} labelled, ${count(join.joined)} joined`;
+  return `${question}: ${[joinedText, ...parts].join(", ")}.`;
 }
 
 /** Returns the number of rows of a sheet without a truth, in one sentence. */
 export function describeBlank(rows: number): string {
   return `Not filled in yet: ${printCounted(rows, "label")}.`;
-}
-
-/** Returns a count with separated thousands. */
-export function count(n: number): string {
-  return n.toLocaleString("en");
-}
-
-/** Returns a number with its sign and four decimals, or others. */
-export function signed(value: number, decimals = 4): string {
-  const size = Math.abs(value).toFixed(decimals);
-  if (Number(size) === 0) return size;
-  return `${value < 0 ? "−" : "+"}${size}`;
 }

@@ -54,13 +54,13 @@ export function toDecisionModel(
     async doDecide(call) {
       const state = fromDecisionState(call.state);
       const questions = fromDecisionQuestions(call.questions);
-      const evaluation = await evaluator.evaluate({ state, questions }, callOptionsOf(call));
+      const evaluation = await evaluator.evaluate({ state, questions }, listCallOptions(call));
       return toDecisionResult(evaluation, callWarnings(call, state));
     },
   };
 }
 
-function callOptionsOf(call: DecisionCall): EvaluateOptions {
+function listCallOptions(call: DecisionCall): EvaluateOptions {
   const { abortSignal: signal, headers = {}, providerOptions = {} } = call;
   // The package adds its own name to every call, in a header that the transport may have too.
   const own = Object.entries(headers).filter(
@@ -124,14 +124,14 @@ function fromFile({ mediaType, data }: Extract<DecisionStatePart, { type: "file"
   if (mediaType.split("/")[0] === "image") {
     if (data.type === "url") return image(data.url);
     if (data.type === "data") {
-      return image(typeof data.data === "string" ? bytesOf(data.data) : data.data);
+      return image(typeof data.data === "string" ? listBytes(data.data) : data.data);
     }
   }
   const message = "The state has a file part that is no image; send its content as text or JSON.";
   throw new InvalidRequestError(message);
 }
 
-function bytesOf(base64: string): Uint8Array {
+function listBytes(base64: string): Uint8Array {
   try {
     const binary = atob(base64);
     const bytes = new Uint8Array(binary.length);
@@ -168,7 +168,7 @@ const supportedQuestionTypes = (Object.keys(questionKinds) as KindName[]).filter
 );
 
 function fromQuestion(id: string, question: DecisionQuestion): Question {
-  const type = supportedQuestionTypes.find((supported) => supported === question.type);
+  const type = supportedQuestionTypes.find((supportedText) => supportedText === question.type);
   if (type === undefined)
     return reject(id, `asks for a ${question.type}; ask ${supportedQuestionTypes.join(", ")}`);
   const { instructions = null } = question;
@@ -176,9 +176,9 @@ function fromQuestion(id: string, question: DecisionQuestion): Question {
   const criteria = "criteria" in question ? question.criteria : undefined;
   if (questionKinds[type].limit !== null) return { type, instructions, criteria } as Question;
   // A question without keys does not need its criteria.
-  const described = Object.entries(criteria ?? {}).filter(([, text]) => text != null);
-  if (described.length === 0) return { type, instructions } as Question;
-  return { type, instructions, criteria: Object.fromEntries(described) } as Question;
+  const describedEntries = Object.entries(criteria ?? {}).filter(([, text]) => text != null);
+  if (describedEntries.length === 0) return { type, instructions } as Question;
+  return { type, instructions, criteria: Object.fromEntries(describedEntries) } as Question;
 }
 
 function reject(questionId: string, what: string): never {
@@ -190,14 +190,14 @@ function callWarnings(
   state: EvaluationRequest["state"],
 ): readonly DecisionWarning[] {
   const { maxOutputTokens, reasoning } = call;
-  const unsupported = {
+  const unsupportedParts = {
     maxOutputTokens: maxOutputTokens !== undefined,
     reasoning: reasoning !== undefined && reasoning !== "provider-default",
   };
   const isText = call.state.length === 1 && call.state[0]?.type === "text";
   const details = "Set it when you create the evaluator, if its transport has this option.";
   return [
-    ...Object.entries(unsupported)
+    ...Object.entries(unsupportedParts)
       .filter(([, isGiven]) => isGiven)
       .map(([feature]) => ({ type: "unsupported" as const, feature, details })),
     ...(isText || typeof state !== "string" ? [] : [writtenAsText]),

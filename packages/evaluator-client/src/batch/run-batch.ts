@@ -115,11 +115,11 @@ async function* giveOutcomes(
 
 async function settle(
   index: number,
-  asked: Promise<Evaluation>,
+  askedPromise: Promise<Evaluation>,
   totals: BatchTotals,
 ): Promise<BatchItem> {
   try {
-    const evaluation = await asked;
+    const evaluation = await askedPromise;
     totals.succeeded += 1;
     totals.inputTokens += evaluation.usage?.inputTokens ?? 0;
     totals.outputTokens += evaluation.usage?.outputTokens ?? 0;
@@ -194,8 +194,8 @@ class Reader<TItem> {
 
   /** Ends the source, as no more is read, and waits for it unless it is still busy. */
   async close(): Promise<void> {
-    const closed = Promise.resolve(this.#iterator.return?.()).catch(() => undefined);
-    if (!this.#isReading) await closed;
+    const closedPromise = Promise.resolve(this.#iterator.return?.()).catch(() => undefined);
+    if (!this.#isReading) await closedPromise;
   }
 }
 

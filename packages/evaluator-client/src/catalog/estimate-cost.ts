@@ -38,11 +38,11 @@ export function estimateCost(
   let inputTokens = 0;
   let outputTokens = 0;
   for (const request of requests) {
-    const sent = estimateCall(request, transport);
+    const boundedEstimate = estimateCall(request, transport);
     count += 1;
-    calls += sent.calls;
-    inputTokens += sent.inputTokens;
-    outputTokens += sent.outputTokens ?? 0;
+    calls += boundedEstimate.calls;
+    inputTokens += boundedEstimate.inputTokens;
+    outputTokens += boundedEstimate.outputTokens ?? 0;
   }
   const costUsd = costOf(inputTokens, outputTokens);
   return { requests: count, calls, inputTokens, costUsd, isEstimate: true };
@@ -76,7 +76,7 @@ function readPrices({
 }: CostOptions) {
   checkPrice("inputUsdPerMillionTokens", input);
   checkPrice("outputUsdPerMillionTokens", output);
-  const costOf = (inputTokens: number, outputTokens: number) =>
+  const toCost = (inputTokens: number, outputTokens: number) =>
     (inputTokens * input + outputTokens * output) / 1_000_000;
-  return { costOf, transport };
+  return { costOf: toCost, transport };
 }

@@ -40,20 +40,22 @@ export function record(folder: string | URL, options: RecordOptions = {}): Trans
   const { fetch: send = (url, init) => globalThis.fetch(url, init) } = options;
 
   async function fetch(url: string, init: RequestInit): Promise<Response> {
-    const asked = readAsked(url, init, redact);
-    const request = toStored(asked);
-    const keys = keysIn(asked);
+    const askedRequest = readAsked(url, init, redact);
+    const request = toStored(askedRequest);
+    const keys = keysIn(askedRequest);
     const key = findKey(JSON.stringify(request), keys, emulatorHeader);
-    const found = key === null ? findSecretIn(request, "request") : `${key} in the request`;
-    if (found !== null) throw new RecordingError(`it holds ${found}`, "Nothing was sent.");
+    const foundText = key === null ? findSecretIn(request, "request") : `${key} in the request`;
+    if (foundText !== null) throw new RecordingError(`it holds ${foundText}`, "Nothing was sent.");
     const reply = await send(url, init);
     const { status, ok } = reply;
     if (status >= 500 || [408, 409, 425, 429].includes(status)) return reply;
     const { body, ...head } = await readReply(reply.clone(), keys, request);
     if (body === undefined && ok) return reply; // cut off
     const name = fileName(request);
-    const redacted = mapTexts(body ?? null, (text) => redact(text)) as Exchange["response"]["body"];
-    const response = { ...head, body: redacted };
+    const redactedValue = mapTexts(body ?? null, (text) =>
+      redact(text),
+    ) as Exchange["response"]["body"];
+    const response = { ...head, body: redactedValue };
     const description = `Answer of a service to ${name}.`;
     await writeExchange(join(path, `${name}.json`), { description, request, response }, new Date());
     return reply;
@@ -64,10 +66,10 @@ export function record(folder: string | URL, options: RecordOptions = {}): Trans
 
 /** Returns a request with only the headers of the wire. */
 function toStored({ method, path, headers, body }: AskedRequest): Request {
-  const kept = Object.entries(headers).filter(
+  const keptEntries = Object.entries(headers).filter(
     ([name]) => name === "content-type" || (name.startsWith("ai-") && !isSecretHeader(name)),
   );
-  return { method, path, headers: Object.fromEntries(kept), body } as Request;
+  return { method, path, headers: Object.fromEntries(keptEntries), body } as Request;
 }
 
 function keysIn({ headers }: AskedRequest): string[] {

@@ -19,9 +19,9 @@ export class ReplayLedger {
     const digests = [request, { ...request, headers: {} }].map(requestDigest);
     const alike = new Set(digests.flatMap((digest) => this.#byDigest.get(digest) ?? []));
     const matching = [...alike].filter((exchange) => hasHeaders(request, exchange.request.headers));
-    const found = matching.find((exchange) => !this.#used.has(exchange)) ?? matching.at(-1);
-    if (found !== undefined) this.#used.add(found);
-    return found ?? null;
+    const foundExchange = matching.find((exchange) => !this.#used.has(exchange)) ?? matching.at(-1);
+    if (foundExchange !== undefined) this.#used.add(foundExchange);
+    return foundExchange ?? null;
   }
 
   unused(): Exchange[] {
@@ -29,8 +29,11 @@ export class ReplayLedger {
   }
 }
 
-function hasHeaders({ headers }: AskedRequest, expected: Exchange["request"]["headers"]): boolean {
-  return Object.entries(expected).every(([name, value]) => headers[name] === value);
+function hasHeaders(
+  { headers }: AskedRequest,
+  expectedParts: Exchange["request"]["headers"],
+): boolean {
+  return Object.entries(expectedParts).every(([name, value]) => headers[name] === value);
 }
 
 /** Returns the SHA-256 of a request's method, path, `ai-model-id` and JSON body with sorted keys. */

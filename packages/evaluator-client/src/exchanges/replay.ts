@@ -124,7 +124,7 @@ function toMissing(
 
 /** Returns question ids for a message, such as `questions category, scam and 3 more`. */
 function listQuestions(ids: readonly string[]): string {
-  const shown = ids.slice(0, 8).map((id) => keyText(id).replace(/^\.|^\[|\]$/g, ""));
+  const shownNames = ids.slice(0, 8).map((id) => keyText(id).replace(/^\.|^\[|\]$/g, ""));
   const others = ids.length > 8 ? ` and ${ids.length - 8} more` : "";
-  return `${ids.length === 1 ? "question" : "questions"} ${shown.join(", ")}${others}`;
+  return `${ids.length === 1 ? "question" : "questions"} ${shownNames.join(", ")}${others}`;
 }

@@ -44,10 +44,10 @@ const keptHeaders = new Set([
  * @param known - The request, or another JSON value without secrets: parts of a key in it do not count.
  * @throws {RecordingError} if any header or the body holds one of the keys, also in part, escaped or in base64.
  */
-export async function readReply(reply: Response, keys: readonly string[], known: unknown) {
+export async function readReply(reply: Response, keys: readonly string[], knownValue: unknown) {
   const { status, headers } = reply;
   const text = await reply.text();
-  const publicText = `${JSON.stringify(known)} ${emulatorHeader}`;
+  const publicText = `${JSON.stringify(knownValue)} ${emulatorHeader}`;
   const parts = [...headers].flatMap(([name, value]) => [
     ["the name of a header", name],
     [`its header ${name}`, value],
@@ -56,9 +56,9 @@ export async function readReply(reply: Response, keys: readonly string[], known:
     const key = findKey(part, keys, publicText);
     if (key !== null) throw new RecordingError(`${where} holds ${key}`);
   }
-  const kept = [...headers].filter(([name]) => keptHeaders.has(name));
+  const keptEntries = [...headers].filter(([name]) => keptHeaders.has(name));
   const body = parseJson(text) as Answer["body"] | undefined;
-  return { status, headers: Object.fromEntries(kept), body };
+  return { status, headers: Object.fromEntries(keptEntries), body };
 }
 
 /**
@@ -77,15 +77,15 @@ export async function writeExchange(
   const secret = findSecretIn(response, "response");
   if (secret !== null) throw new RecordingError(`it holds ${secret}`);
   const recordedAt = today.toISOString().slice(0, "YYYY-MM-DD".length);
-  const provenance = { source: "live", recordedAt, model: modelOf(request, response) };
+  const provenance = { source: "live", recordedAt, model: toModel(request, response) };
   const text = JSON.stringify({ description, provenance, request, response }, null, 2);
-  const unfinished = `${path}.${randomUUID()}.tmp`;
+  const unfinishedText = `${path}.${randomUUID()}.tmp`;
   try {
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(unfinished, `${text}\n`);
-    await rename(unfinished, path);
+    await writeFile(unfinishedText, `${text}\n`);
+    await rename(unfinishedText, path);
   } catch (error) {
-    await rm(unfinished, { force: true }).catch(() => undefined);
+    await rm(unfinishedText, { force: true }).catch(() => undefined);
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
     const reason = `${path} cannot be written (${code})`;
     throw new RecordingError(reason, undefined, "Choose a folder that can be written.");
@@ -93,7 +93,7 @@ export async function writeExchange(
 }
 
 /** Returns the model that answered, else the requested one (contract sections 2.5 and 2.6). */
-function modelOf(request: Request, { body }: Answer): string {
+function toModel(request: Request, { body }: Answer): string {
   return (
     textAt(body, "model") ||
     textAt(body, "providerMetadata", "gateway", "routing", "canonicalSlug") ||

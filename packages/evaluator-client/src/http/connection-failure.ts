@@ -59,19 +59,19 @@ interface FailureContext {
 }
 
 /** Turns the error of a socket or `fetch` into a `ConnectionError`. */
-export function toConnectionError(thrown: unknown, context: FailureContext): ConnectionError {
+export function toConnectionError(thrownValue: unknown, context: FailureContext): ConnectionError {
   const { endpoint, keepCause, hint = "" } = context;
   const { origin } = new URL(endpoint.url);
-  const cause = keepCause ? { cause: thrown } : {};
-  const proxyStatus = proxyStatusOf(thrown);
+  const cause = keepCause ? { cause: thrownValue } : {};
+  const proxyStatus = findProxyStatus(thrownValue);
   if (proxyStatus !== null) {
     const message = `The proxy refused the way to ${origin} (${proxyStatus}); nothing was sent to the service, and nothing was billed. Check the proxy's address, credentials and rules.`;
     const isRetryable = proxyStatus >= 500; // the proxy is out of order, not against it
     return new ConnectionError(message, { ...cause, isRetryable, maybeBilled: false });
   }
-  const { fate, why } = sort(thrown);
-  const isUnsent = wasNeverSent(thrown, fate, context.wasSent);
-  const { maybeBilled, note } = isUnsent ? { maybeBilled: false, note: "" } : billingOf(endpoint);
+  const { fate, why } = sort(thrownValue);
+  const isUnsent = wasNeverSent(thrownValue, fate, context.wasSent);
+  const { maybeBilled, note } = isUnsent ? { maybeBilled: false, note: "" } : toBilling(endpoint);
   const because = why === null ? "" : ` (${why})`;
   const message = isUnsent
     ? describeUnsent(fate, origin + because) + hint
@@ -95,54 +95,56 @@ function describeUnsent(fate: Fate, to: string): string {
 
 const unsentFates: ReadonlySet<Fate> = new Set(["unreachable", "unsendable", "http2"]);
 
-function wasNeverSent(thrown: unknown, fate: Fate, wasSent: boolean | undefined): boolean {
+function wasNeverSent(thrownValue: unknown, fate: Fate, wasSent: boolean | undefined): boolean {
   if (unsentFates.has(fate)) return true;
   if (wasSent === false) return true;
   if (fate === "insecure") return wasSent !== true;
   // A timeout of one of these system calls loses no answer.
-  return /^(connect|getaddrinfo|bind)$/.test(String(findText(thrown, "syscall")));
+  return /^(connect|getaddrinfo|bind)$/.test(String(findText(thrownValue, "syscall")));
 }
 
-function sort(thrown: unknown): { fate: Fate; why: string | null } {
-  const data = findText(thrown, "data") ?? "";
+function sort(thrownValue: unknown): { fate: Fate; why: string | null } {
+  const data = findText(thrownValue, "data") ?? "";
   if (data.slice(0, 2) + data.slice(3, 9) === settingsFrame) return { fate: "http2", why: null };
-  const code = findText(thrown, "code");
+  const code = findText(thrownValue, "code");
   const why = code !== null && /^[\w.-]{1,60}$/.test(code) ? code : null;
   const family = families.find(([, prefix]) => prefix.test(code ?? ""));
-  const known = fates.get(code ?? "") ?? family?.[0];
-  if (known !== undefined) return { fate: known, why };
-  const messages = causesOf(thrown).map(({ message }) => message.slice(0, 500));
-  const said = sayings.find(([pattern]) => messages.some((message) => pattern.test(message)));
-  if (said !== undefined) return { fate: said[1], why: said[2] };
+  const knownFate = fates.get(code ?? "") ?? family?.[0];
+  if (knownFate !== undefined) return { fate: knownFate, why };
+  const messages = listCauses(thrownValue).map(({ message }) => message.slice(0, 500));
+  const reportedSaying = sayings.find(([pattern]) =>
+    messages.some((message) => pattern.test(message)),
+  );
+  if (reportedSaying !== undefined) return { fate: reportedSaying[1], why: reportedSaying[2] };
   // For a network error a browser's `fetch` throws a `TypeError` without a cause.
   const isNetwork =
-    code === null && messages.length === 1 && (thrown as Error).name === "TypeError";
+    code === null && messages.length === 1 && (thrownValue as Error).name === "TypeError";
   return { fate: isNetwork ? "lost" : "unknown", why };
 }
 
 /** The status with which a proxy rejected a tunnel or asked for credentials; undici has it only in the message. */
-function proxyStatusOf(thrown: unknown): number | null {
-  for (const { message } of causesOf(thrown)) {
-    const said = /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(message);
-    if (said !== null) return Number(said[1]);
+function findProxyStatus(thrownValue: unknown): number | null {
+  for (const { message } of listCauses(thrownValue)) {
+    const reportedMatch = /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(message);
+    if (reportedMatch !== null) return Number(reportedMatch[1]);
   }
   return null;
 }
 
-function findText(thrown: unknown, field: "code" | "data" | "syscall"): string | null {
-  const values = causesOf(thrown).map((error): unknown => Reflect.get(error, field));
+function findText(thrownValue: unknown, field: "code" | "data" | "syscall"): string | null {
+  const values = listCauses(thrownValue).map((error): unknown => Reflect.get(error, field));
   return values.find((value) => typeof value === "string") ?? null;
 }
 
 /** The error and what caused it, five at most. No instanceof: in jest, errors of Node are of another realm. */
-function causesOf(thrown: unknown, most = 5): readonly Error[] {
-  const error = thrown as Error | null | undefined;
+function listCauses(thrownValue: unknown, most = 5): readonly Error[] {
+  const error = thrownValue as Error | null | undefined;
   if (most === 0 || typeof error?.message !== "string") return [];
-  return [error, ...causesOf(error.cause, most - 1)];
+  return [error, ...listCauses(error.cause, most - 1)];
 }
 
 /** Returns whether a lost response may have been charged for (evaluations are posted, look-ups are free), and in words. */
-export function billingOf({ method }: Pick<FailureContext["endpoint"], "method">) {
+export function toBilling({ method }: Pick<FailureContext["endpoint"], "method">) {
   const maybeBilled = method === "POST";
   return { maybeBilled, note: maybeBilled ? "; the request may have been billed" : "" };
 }

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 // A namespace import: if an old Node lacks one of the names, a named import fails with a useless error.
 import * as zlib from "node:zlib";
 import { ConnectionError } from "../errors.ts";
-import { billingOf } from "./connection-failure.ts";
+import { toBilling } from "./connection-failure.ts";
 import type { HttpEndpoint } from "./http-client.ts";
 import { bodyTooLarge, MAX_BODY_BYTES } from "./http-response.ts";
 
@@ -30,16 +30,18 @@ export async function decodeBody(
   contentEncoding: string,
   endpoint: HttpEndpoint,
 ) {
-  let decoded = bytes;
-  for (const coding of codingsOf(contentEncoding)) {
+  let decodedBytes = bytes;
+  for (const coding of listCodings(contentEncoding)) {
     const decoder = decoders.get(coding);
     if (decoder === undefined) throw unreadable(unknownCoding(coding), endpoint);
-    decoded = await decoder.whole(decoded, limits).catch(({ code }: NodeJS.ErrnoException) => {
-      if (code === "ERR_BUFFER_TOO_LARGE") throw bodyTooLarge();
-      throw unreadable(`its ${coding} data is broken or cut off`, endpoint);
-    });
+    decodedBytes = await decoder
+      .whole(decodedBytes, limits)
+      .catch(({ code }: NodeJS.ErrnoException) => {
+        if (code === "ERR_BUFFER_TOO_LARGE") throw bodyTooLarge();
+        throw unreadable(`its ${coding} data is broken or cut off`, endpoint);
+      });
   }
-  return decoded;
+  return decodedBytes;
 }
 
 /** More codings are no server's; each has a buffer of its own. */
@@ -47,15 +49,15 @@ const MOST_CODINGS = 5;
 
 /** Creates the streams that undo a `content-encoding`, last coding first. @throws TypeError for an unknown one */
 export function createDecoders(contentEncoding: string): Duplex[] {
-  const codings = codingsOf(contentEncoding);
-  const known = codings.flatMap((coding) => decoders.get(coding) ?? []);
-  const isKnown = known.length === codings.length && codings.length <= MOST_CODINGS;
+  const codings = listCodings(contentEncoding);
+  const knownEntry = codings.flatMap((coding) => decoders.get(coding) ?? []);
+  const isKnown = knownEntry.length === codings.length && codings.length <= MOST_CODINGS;
   if (!isKnown) throw new TypeError(unknownCoding(codings.join(", ")));
-  return known.map((decoder) => decoder.stream());
+  return knownEntry.map((decoder) => decoder.stream());
 }
 
 /** Returns the codings of a body, the last first. */
-function codingsOf(contentEncoding: string): string[] {
+function listCodings(contentEncoding: string): string[] {
   const all = contentEncoding.split(",").map((coding) => coding.trim().toLowerCase());
   return all.filter((coding) => coding !== "" && coding !== "identity").toReversed();
 }
@@ -65,7 +67,7 @@ function unknownCoding(coding: string): string {
 }
 
 function unreadable(reason: string, endpoint: HttpEndpoint): ConnectionError {
-  const { maybeBilled, note } = billingOf(endpoint);
+  const { maybeBilled, note } = toBilling(endpoint);
   const message = `The response body cannot be decoded: ${reason}${note}.`;
   return new ConnectionError(message, { isRetryable: true, maybeBilled });
 }

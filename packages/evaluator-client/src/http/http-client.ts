@@ -100,8 +100,9 @@ export function fetchHttpClient(fetch: Fetch): HttpClient {
 }
 
 /** Makes the HTTP client of other runtimes than Node. @throws ConfigurationError when given a dispatcher. */
-export function createHttpClient({ fetch: given, dispatcher }: HttpClientOptions): HttpClient {
-  if (dispatcher === undefined) return fetchHttpClient(given ?? ((url, init) => fetch(url, init)));
+export function createHttpClient({ fetch: givenFetch, dispatcher }: HttpClientOptions): HttpClient {
+  if (dispatcher === undefined)
+    return fetchHttpClient(givenFetch ?? ((url, init) => fetch(url, init)));
   const message = `The option "dispatcher" is for Node; in other runtimes pass the option "fetch".`;
   throw new ConfigurationError(message, { option: "dispatcher" });
 }

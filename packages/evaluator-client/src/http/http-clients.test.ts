@@ -14,7 +14,7 @@ import {
 } from "../testing/socket-server.ts";
 
 import { fetchHttpClient, type HttpClient } from "./http-client.ts";
-import { headerOf, type HttpResponse, MAX_BODY_BYTES } from "./http-response.ts";
+import { findHeader, type HttpResponse, MAX_BODY_BYTES } from "./http-response.ts";
 import { createHttpClient } from "./undici-http-client.ts";
 
 const undici = createHttpClient({ env: {} });
@@ -69,8 +69,8 @@ describe.each(ways)("%s", (_, http, listen) => {
     const response = await exchange(http, respond, listen);
     expect(response.status).toBe(200);
     expect(response.text).toBe('{"é":"🙂"}');
-    expect(headerOf(response, "x-request-id")).toBe("r1");
-    expect(headerOf(response, "x-missing")).toBeNull();
+    expect(findHeader(response, "x-request-id")).toBe("r1");
+    expect(findHeader(response, "x-missing")).toBeNull();
   });
 
   test.each([
@@ -137,7 +137,7 @@ describe.each(ways)("%s", (_, http, listen) => {
     };
     const response = await exchange(http, respond, listen);
     expect(response).toMatchObject({ status: 200, text: "{}" });
-    expect(headerOf(response, "link")).toBeNull();
+    expect(findHeader(response, "link")).toBeNull();
   });
 
   test("sends nothing after an abort", async () => {

@@ -1,5 +1,5 @@
 import { ConnectionError, InvalidResponseError } from "../errors.ts";
-import { billingOf } from "./connection-failure.ts";
+import { toBilling } from "./connection-failure.ts";
 
 /** A response's headers by lower-case name; a list for a header that was repeated. */
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -33,7 +33,7 @@ export function isSuccess(status: number): boolean {
 }
 
 /** Returns a header by its lower-case name, else another one, or null; of several values the first. */
-export function headerOf(
+export function findHeader(
   { headers }: Pick<HttpResponse, "headers">,
   name: string,
   other = name,
@@ -82,7 +82,7 @@ export interface JsonResponse extends HttpResponse {
 /** Parses a body. @throws ConnectionError if a success is not JSON, InvalidResponseError if a key is repeated. */
 export function toJsonResponse(
   response: HttpResponse,
-  endpoint: Parameters<typeof billingOf>[0],
+  endpoint: Parameters<typeof toBilling>[0],
 ): JsonResponse {
   const { status, headers, text } = response;
   const json = parseJson(text);
@@ -153,10 +153,10 @@ export function parseJson(text: string): unknown {
 
 function unparseable(
   { status, text }: HttpResponse,
-  endpoint: Parameters<typeof billingOf>[0],
+  endpoint: Parameters<typeof toBilling>[0],
 ): ConnectionError {
   const what = text === "" ? "an empty body" : `${text.length} characters that are not whole JSON`;
-  const { maybeBilled, note } = billingOf(endpoint);
+  const { maybeBilled, note } = toBilling(endpoint);
   const message = `The service answered ${status} with ${what}${note}. Check the base URL if this repeats.`;
   return new ConnectionError(message, { isRetryable: true, maybeBilled });
 }

@@ -16,7 +16,7 @@ interface Way {
 }
 
 /** Connections that all HTTP clients share, by origin or proxies, with the users of each. */
-const shared = new Map<string, { connections: Connections; users: Set<object> }>();
+const sharedMap = new Map<string, { connections: Connections; users: Set<object> }>();
 /** The function that every socket connects with; interceptors replace it. */
 let connectInUse: unknown;
 
@@ -26,13 +26,13 @@ export function sendOver(way: Way, user: object, exchange: UndiciExchange): void
   if (connect !== connectInUse) {
     // Existing connections would bypass an interceptor of sockets that was added or removed.
     connectInUse = connect;
-    for (const { connections } of shared.values()) connections.close().catch(() => undefined);
-    shared.clear();
+    for (const { connections } of sharedMap.values()) connections.close().catch(() => undefined);
+    sharedMap.clear();
   }
-  let entry = shared.get(way.key);
+  let entry = sharedMap.get(way.key);
   if (entry === undefined) {
     entry = { connections: new Connections(way), users: new Set() };
-    shared.set(way.key, entry);
+    sharedMap.set(way.key, entry);
   }
   entry.users.add(user);
   entry.connections.send(exchange);
@@ -41,9 +41,9 @@ export function sendOver(way: Way, user: object, exchange: UndiciExchange): void
 /** Closes the connections that only this user uses, once their requests are over. */
 export async function leave(user: object): Promise<void> {
   const closing: Promise<void>[] = [];
-  for (const [key, { connections, users }] of shared) {
+  for (const [key, { connections, users }] of sharedMap) {
     if (!users.delete(user) || users.size > 0) continue;
-    shared.delete(key);
+    sharedMap.delete(key);
     closing.push(connections.close());
   }
   await Promise.all(closing);

@@ -36,7 +36,7 @@ export function afterUndiciLoaded({ newer, older }: ReturnType<typeof readDispat
 }
 
 /** The last found replacement, and the globals that decided it. */
-let seen: { fetch: unknown; newer: unknown; older: unknown; found: Replacement } | null = null;
+let seenParts: { fetch: unknown; newer: unknown; older: unknown; found: Replacement } | null = null;
 
 /**
  * Returns the dispatcher that the program has set, of any undici, or null. It is "fetch" if `fetch` uses
@@ -47,12 +47,17 @@ let seen: { fetch: unknown; newer: unknown; older: unknown; found: Replacement }
 export function replacementInUse(hasProxies: boolean): Replacement {
   const { fetch } = globalThis;
   const { newer, older } = readDispatchers();
-  if (seen === null || seen.fetch !== fetch || seen.newer !== newer || seen.older !== older) {
-    seen = { fetch, newer, older, found: findReplacement(fetch, newer, older) };
+  if (
+    seenParts === null ||
+    seenParts.fetch !== fetch ||
+    seenParts.newer !== newer ||
+    seenParts.older !== older
+  ) {
+    seenParts = { fetch, newer, older, found: findReplacement(fetch, newer, older) };
   }
-  const { found } = seen;
-  if (hasProxies && found?.constructor.name === "EnvHttpProxyAgent") return null;
-  return found === older && fetchUsesOlder ? "fetch" : found;
+  const { found: foundReplacement } = seenParts;
+  if (hasProxies && foundReplacement?.constructor.name === "EnvHttpProxyAgent") return null;
+  return foundReplacement === older && fetchUsesOlder ? "fetch" : foundReplacement;
 }
 
 function findReplacement(fetch: unknown, newer: unknown, older: unknown): Replacement {

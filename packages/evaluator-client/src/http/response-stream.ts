@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import { createDecoders } from "./content-coding.ts";
-import { type ChunkSink, headerOf, type StreamedResponse } from "./http-response.ts";
+import { type ChunkSink, findHeader, type StreamedResponse } from "./http-response.ts";
 import type { Controller, Receiver } from "./undici-exchange.ts";
 
 type Read = StreamedResponse["read"];
@@ -13,7 +13,7 @@ export class ResponseStream implements Receiver {
   readonly #whole = Promise.withResolvers<void>();
   #controller: Controller | null = null;
   /** Chunks that wait for the sink. */
-  readonly #held: Uint8Array[] = [];
+  readonly #heldChunks: Uint8Array[] = [];
   #sink: ChunkSink | null = null;
   #isTaking = false;
   #isPaused = false;
@@ -26,7 +26,7 @@ export class ResponseStream implements Receiver {
 
   onStart(head: Omit<StreamedResponse, "read">, controller: Controller | null): void {
     this.#controller = controller;
-    const contentEncoding = headerOf(head, "content-encoding");
+    const contentEncoding = findHeader(head, "content-encoding");
     const read: Read = (sink) => {
       const decoders = contentEncoding === null ? [] : createDecoders(contentEncoding);
       const readAll = decoders.reduce<Read>(
@@ -40,7 +40,7 @@ export class ResponseStream implements Receiver {
 
   onChunk(chunk: Uint8Array): void {
     if (chunk.length === 0) return; // undici gives one each time that it goes on
-    this.#held.push(chunk);
+    this.#heldChunks.push(chunk);
     this.#pass();
   }
 
@@ -68,8 +68,8 @@ export class ResponseStream implements Receiver {
   }
 
   #pass(): void {
-    while (this.#sink !== null && !this.#isTaking && this.#held.length > 0) {
-      this.#give(this.#held.shift() as Uint8Array, this.#sink);
+    while (this.#sink !== null && !this.#isTaking && this.#heldChunks.length > 0) {
+      this.#give(this.#heldChunks.shift() as Uint8Array, this.#sink);
     }
     const isPaused = this.#isTaking || this.#sink === null;
     if (this.#end === null && isPaused !== this.#isPaused) this.#setPaused(isPaused);

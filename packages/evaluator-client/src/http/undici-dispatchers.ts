@@ -18,10 +18,10 @@ export function createDispatcher(
 ): Dispatcher {
   if (proxies !== null) return new EnvHttpProxyAgent({ ...proxies, ...options, noProxy: "" });
   const connectAnew = buildConnector(options);
-  let held = first;
+  let heldSocket = first;
   const connect: buildConnector.connector = (target, callback) => {
-    const socket = held;
-    held = null;
+    const socket = heldSocket;
+    heldSocket = null;
     // Later, since undici does not resume within its own call.
     if (socket?.destroyed === false) return queueMicrotask(() => callback(null, socket));
     connectAnew(target, (...result) => {

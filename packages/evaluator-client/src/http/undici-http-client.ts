@@ -24,8 +24,8 @@ import { WholeResponse } from "./whole-response.ts";
  */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { fetch: givenFetch, env } = options;
-  const given = givenFetch === undefined ? givenDispatcher(options) : "fetch";
-  const proxies = given === null ? proxiesInUse(env) : null;
+  const givenParts = givenFetch === undefined ? givenDispatcher(options) : "fetch";
+  const proxies = givenParts === null ? proxiesInUse(env) : null;
   const hasHttp2 = givenFetch === undefined && readHttp2(env);
   const overFetch = fetchHttpClient(givenFetch ?? ((url, init) => fetch(url, init)));
   const user = {};
@@ -35,7 +35,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     passOverContinueFrom(address);
     const url = new URL(address);
     const way = wayTo(url, proxies, hasHttp2);
-    const hint = given === null ? proxyHint(address, env) : "";
+    const hint = givenParts === null ? proxyHint(address, env) : "";
     const toRequest = (endpoint: HttpEndpoint) => ({
       endpoint,
       hint,
@@ -49,7 +49,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     routes.set(address, route);
     return route;
   };
-  const methodInUse = () => given ?? replacementInUse(proxies !== null);
+  const methodInUse = () => givenParts ?? replacementInUse(proxies !== null);
   const send = (exchange: UndiciExchange, dispatcher: AnyDispatcher | null) => {
     if (exchange.isOver) return;
     if (dispatcher !== null) dispatchOver(dispatcher, exchange);
@@ -58,13 +58,14 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   return {
     prepare(endpoint) {
       const { toRequest } = routeTo(endpoint.url);
-      const prepared = toRequest(endpoint);
+      const preparedRequest = toRequest(endpoint);
       const sendOverFetch = overFetch.prepare(endpoint);
       return (body, abortable, headers) => {
         if (isClosed) return Promise.reject(closedError());
         const method = methodInUse();
         if (method === "fetch") return sendOverFetch(body, abortable, headers);
-        const request = headers === undefined ? prepared : toRequest({ ...endpoint, headers });
+        const request =
+          headers === undefined ? preparedRequest : toRequest({ ...endpoint, headers });
         const receiver = new WholeResponse(request);
         send(new UndiciExchange(request, body, { abortable, receiver }), method);
         return receiver.response;
@@ -175,8 +176,9 @@ function isExempt({ hostname, port, protocol }: URL, noProxy: string): boolean {
       }
       return range.check(host, family);
     }
-    const named = isIP(entry) === 0 && entry.endsWith(end) ? entry.slice(0, -end.length) : entry;
-    const name = named.replace(/^\[|\.?\]?$/g, "").toLowerCase();
+    const givenName =
+      isIP(entry) === 0 && entry.endsWith(end) ? entry.slice(0, -end.length) : entry;
+    const name = givenName.replace(/^\[|\.?\]?$/g, "").toLowerCase();
     if (/^\*(\.|$)/.test(name)) return host.endsWith(name.slice(1));
     return `.${host}`.endsWith(`.${name}`.replace("..", "."));
   });

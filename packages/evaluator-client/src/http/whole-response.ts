@@ -1,7 +1,7 @@
 import { EvaluatorError } from "../errors.ts";
 import { toConnectionError } from "./connection-failure.ts";
 import { decodeBody } from "./content-coding.ts";
-import { BodyCollector, headerOf, type HttpResponse, isSuccess } from "./http-response.ts";
+import { BodyCollector, findHeader, type HttpResponse, isSuccess } from "./http-response.ts";
 import type { PreparedRequest, Receiver } from "./undici-exchange.ts";
 
 const utf8 = new TextDecoder();
@@ -11,7 +11,7 @@ export class WholeResponse implements Receiver {
   readonly #outcome = Promise.withResolvers<HttpResponse>();
   readonly response = this.#outcome.promise;
   readonly #request: PreparedRequest;
-  readonly #received = new BodyCollector();
+  readonly #receivedBodyCollector = new BodyCollector();
   #head: Parameters<Receiver["onStart"]>[0] | null = null;
 
   constructor(request: PreparedRequest) {
@@ -23,15 +23,15 @@ export class WholeResponse implements Receiver {
   }
 
   onChunk(chunk: Uint8Array): void {
-    this.#received.add(chunk);
+    this.#receivedBodyCollector.add(chunk);
   }
 
   onEnd(): void {
-    const contentEncoding = headerOf({ headers: this.#head?.headers ?? {} }, "content-encoding");
-    const bytes = this.#received.bytes();
+    const contentEncoding = findHeader({ headers: this.#head?.headers ?? {} }, "content-encoding");
+    const bytes = this.#receivedBodyCollector.bytes();
     if (contentEncoding === null) return this.#succeed(bytes);
     decodeBody(bytes, contentEncoding, this.#request.endpoint).then(
-      (decoded) => this.#succeed(decoded),
+      (decodedBytes) => this.#succeed(decodedBytes),
       (error: Error) => this.onError(error, true),
     );
   }

@@ -20,11 +20,15 @@ export async function askOther(
 ): Promise<Evaluation> {
   const earlier = elsewhere.lost;
   let [lostAttempts, onTheWay] = [0, 0];
-  const beforeAttempt = async (lost: number, usdPerMillionTokens?: number, mostTokens?: number) => {
+  const beforeAttempt = async (
+    lostCount: number,
+    usdPerMillionTokens?: number,
+    mostTokens?: number,
+  ) => {
     Object.assign(elsewhere, { usdPerMillionTokens, mostTokens });
-    lostAttempts = lost;
+    lostAttempts = lostCount;
     // The attempt counts while it is on the way, beside the answers that the call already has.
-    elsewhere.lost = earlier + lost + elsewhere.answered;
+    elsewhere.lost = earlier + lostCount + elsewhere.answered;
     onTheWay = 0;
     await elsewhere.check();
     onTheWay = 1;

@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { Evaluation } from "../evaluation.ts";
 import { checkOptions, optionsObject, rejectOption } from "../options.ts";
-import { recordOf } from "../questions/json.ts";
+import { toRecord } from "../questions/json.ts";
 import { type Answer, type Question, questionKinds, type Questions } from "../questions/kinds.ts";
 import { perQuestions } from "../questions/request.ts";
 import { isStateCut } from "../transports/direct/cut-state.ts";
@@ -68,13 +68,13 @@ const anyBound = z.custom<object>(
 );
 
 /** Returns a copy of bounds. @throws ConfigurationError if one is wrong. */
-export function parseBounds<TBounds extends Bounds>(given: TBounds): TBounds {
-  checkOptions(recordOf(z.optional(anyBound)), given);
-  const defined = Object.entries(given).filter(([, bound]) => bound !== undefined);
-  const copies = defined.map(([id, bound]) => {
+export function parseBounds<TBounds extends Bounds>(givenBounds: TBounds): TBounds {
+  checkOptions(toRecord(z.optional(anyBound)), givenBounds);
+  const definedEntries = Object.entries(givenBounds).filter(([, bound]) => bound !== undefined);
+  const copies = definedEntries.map(([id, bound]) => {
     const name = Object.keys(bounds).find((one) => Object.hasOwn(bound as object, one));
     const schema = bounds[name as keyof typeof bounds];
-    checkOptions(recordOf(schema as z.ZodMiniType), Object.fromEntries([[id, bound]]));
+    checkOptions(toRecord(schema as z.ZodMiniType), Object.fromEntries([[id, bound]]));
     return [id, structuredClone(schema.parse(bound))] as const;
   });
   return Object.fromEntries(copies) as TBounds;
@@ -100,8 +100,8 @@ export function boundFits(bound: Bound, id: string, question: Question): boolean
 }
 
 /** @throws ConfigurationError if a bound does not fit its question, or an artifact is for other questions. */
-export async function checkBounds(given: Bounds, questions: Questions): Promise<void> {
-  for (const [id, bound, question] of boundedIn(given, questions)) {
+export async function checkBounds(givenBounds: Bounds, questions: Questions): Promise<void> {
+  for (const [id, bound, question] of boundedIn(givenBounds, questions)) {
     const forms = new Set(questionKinds[question.type].values(question).map(({ form }) => form));
     const isYesNo = forms.has("probability");
     if (!isYesNo && !forms.has("distribution"))
@@ -122,24 +122,26 @@ interface BoundedAnswers extends Pick<Evaluation, "answers" | "modelId"> {
 
 /** Returns the ids of the unsure answers, in the order of the questions. */
 export function unsureIn(
-  given: Bounds,
+  givenBounds: Bounds,
   questions: Questions,
   { answers: all, modelId, route, warnings }: BoundedAnswers,
 ): string[] {
   // A promise is about states that were read as a whole.
   const isCut = isStateCut({ warnings });
   const answers = all as Readonly<Record<string, Answer>>;
-  const bounded = boundedIn(given, questions).filter(([id]) => Object.hasOwn(answers, id));
-  return bounded.flatMap(([id, bound, question]) => {
-    const shares = sharesOf(question, answers[id] as Answer);
+  const boundedItems = boundedIn(givenBounds, questions).filter(([id]) =>
+    Object.hasOwn(answers, id),
+  );
+  return boundedItems.flatMap(([id, bound, question]) => {
+    const shares = listShares(question, answers[id] as Answer);
     if (isCut && "promise" in bound) return [id];
     return isSure(bound, shares, { id, modelId: route?.[id]?.modelId ?? modelId }) ? [] : [id];
   });
 }
 
-function boundedIn(given: Bounds, questions: Questions) {
+function boundedIn(givenBounds: Bounds, questions: Questions) {
   return Object.entries(questions).flatMap(([id, question]) => {
-    const bound = Object.hasOwn(given, id) ? given[id] : undefined;
+    const bound = Object.hasOwn(givenBounds, id) ? givenBounds[id] : undefined;
     return bound === undefined ? [] : [[id, bound, question] as const];
   });
 }
@@ -151,7 +153,7 @@ interface Shares {
 }
 
 /** Returns the printed probabilities of an answer. */
-export function sharesOf(question: Question, answer: Answer): Shares {
+export function listShares(question: Question, answer: Answer): Shares {
   for (const field of questionKinds[question.type].values(question)) {
     if (field.form === "distribution") return { isYesNo: false, shares: field.of(answer) };
     if (field.form !== "probability") continue;
@@ -190,13 +192,13 @@ function isSure(
 
 /** Returns the hash of questions as `questionHash` of evaluator-calibration does. */
 const hashOf = perQuestions(async (questions) => {
-  const asked = Object.entries(questions).map(([id, { type, instructions, criteria }]) => [
+  const askedItemLists = Object.entries(questions).map(([id, { type, instructions, criteria }]) => [
     id,
     type,
     instructions,
     criteria ?? null,
   ]);
-  const bytes = new TextEncoder().encode(JSON.stringify(asked));
+  const bytes = new TextEncoder().encode(JSON.stringify(askedItemLists));
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   const text = btoa(String.fromCharCode(...digest));
   return text.replaceAll("+", "-").replaceAll("/", "_").replace("=", "");

@@ -11,7 +11,7 @@ import { checkOptions, checkPrice, optionsObject } from "../options.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import type { Middleware, MiddlewareCall } from "../evaluator.ts";
-import { mostTokensOf } from "../transports/call-estimate.ts";
+import { computeMostTokens } from "../transports/call-estimate.ts";
 
 /** Options of {@link budget}; at least one of the two limits is required. */
 export interface BudgetOptions {
@@ -106,7 +106,7 @@ type Amount = Pick<Spending, "costUsd" | "tokens">;
 
 const nothing: Amount = { costUsd: 0, tokens: 0 };
 
-function sumOf(amounts: readonly Amount[]): Amount {
+function computeSum(amounts: readonly Amount[]): Amount {
   const add = (one: Amount, other: Amount) => ({
     costUsd: one.costUsd + other.costUsd,
     tokens: one.tokens + other.tokens,
@@ -128,21 +128,26 @@ interface Reservation {
  */
 function mostOfLost(
   attempts: readonly Amount[],
-  { lost, answered }: { readonly lost: number; readonly answered: number },
+  {
+    lost: lostCount,
+    answered: answeredCount,
+  }: { readonly lost: number; readonly answered: number },
 ): number {
-  const sorted = attempts.toSorted((one, other) => other.tokens - one.tokens);
-  const [most = nothing] = sorted;
-  const { tokens: largest } = sumOf(sorted.slice(0, lost));
-  const { tokens: smallest } = sumOf(sorted.slice(Math.max(0, sorted.length - lost)));
-  const room = sumOf(sorted).tokens - answered;
-  const unreserved = Math.max(0, lost - sorted.length) * most.tokens;
-  return Math.max(smallest, Math.min(largest, room)) + unreserved;
+  const sortedAmounts = attempts.toSorted((one, other) => other.tokens - one.tokens);
+  const [most = nothing] = sortedAmounts;
+  const { tokens: largest } = computeSum(sortedAmounts.slice(0, lostCount));
+  const { tokens: smallest } = computeSum(
+    sortedAmounts.slice(Math.max(0, sortedAmounts.length - lostCount)),
+  );
+  const room = computeSum(sortedAmounts).tokens - answeredCount;
+  const unreservedValue = Math.max(0, lostCount - sortedAmounts.length) * most.tokens;
+  return Math.max(smallest, Math.min(largest, room)) + unreservedValue;
 }
 
 class Ledger {
   readonly #options: BudgetOptions;
   /** What was spent over the span, the oldest first; empty without a span. */
-  readonly #spent: (Amount & { readonly atMs: number })[] = [];
+  readonly #spentItems: (Amount & { readonly atMs: number })[] = [];
   readonly #spending = { costUsd: 0, tokens: 0, reservedUsd: 0, reservedTokens: 0 };
   #inFlight = 0;
   /** The given price, else the highest so far. */
@@ -174,24 +179,25 @@ class Ledger {
       const most = Math.max(...reservation.attempts.map(({ tokens }) => tokens));
       const parts = (evaluation.steps ?? [evaluation]).map(({ usage, costUsd }) => {
         // An answer without usage counts as reserved: nothing else is known of it.
-        const told = usage === null ? 0 : usage.inputTokens + usage.outputTokens;
-        const tokens = usage === null ? most : told;
-        const part = { costUsd: costUsd ?? this.#priceOf(tokens), tokens };
-        const learned = told === 0 ? reservation.estimatedTokens : Math.min(told, most);
-        this.#learnPrice(part.costUsd, learned);
+        const toldValue = usage === null ? 0 : usage.inputTokens + usage.outputTokens;
+        const tokens = usage === null ? most : toldValue;
+        const part = { costUsd: costUsd ?? this.#computePrice(tokens), tokens };
+        const learnedValue =
+          toldValue === 0 ? reservation.estimatedTokens : Math.min(toldValue, most);
+        this.#learnPrice(part.costUsd, learnedValue);
         return part;
       });
-      this.#settle(reservation, sumOf(parts), { call, lost: call.lostAttempts });
+      this.#settle(reservation, computeSum(parts), { call, lost: call.lostAttempts });
       return evaluation;
     } catch (error) {
-      const lost = billedAttempts(error, call);
-      this.#settle(reservation, nothing, { call, lost });
+      const lostCount = billedAttempts(error, call);
+      this.#settle(reservation, nothing, { call, lost: lostCount });
       throw error;
     }
   }
 
   /** Returns the highest price of tokens, for an answer without a price. */
-  #priceOf(tokens: number): number {
+  #computePrice(tokens: number): number {
     if (this.#usdPerToken === null) this.#isUnpriced = true;
     return tokens * (this.#usdPerToken ?? 0);
   }
@@ -199,7 +205,7 @@ class Ledger {
   /** @throws BudgetError if the call might exceed the budget, or if no price is known. */
   async #reserve(request: EvaluationRequest, call: MiddlewareCall): Promise<Reservation> {
     const estimate = call.estimate(request);
-    const tokens = mostTokensOf(estimate);
+    const tokens = computeMostTokens(estimate);
     if (this.#options.maxCostUsd !== undefined) await this.#untilPriced(call);
     const amount = { costUsd: tokens * (this.#usdPerToken ?? 0), tokens };
     this.#forgetOld(call);
@@ -215,16 +221,19 @@ class Ledger {
     // Another evaluator may be dearer than all answers so far, and make more calls of an attempt.
     const { usdPerMillionTokens, mostTokens = 0 } = elsewhere;
     if (usdPerMillionTokens !== undefined) this.#learnPrice(usdPerMillionTokens / 1e6, 1);
-    const known = lostAttempts < attempts.length ? (attempts.pop() as Amount) : nothing;
-    const tokens = Math.max(mostTokens, (attempts[0] ?? known).tokens);
-    const costUsd = Math.max(known.costUsd, tokens * (this.#usdPerToken ?? 0));
-    const amount = { tokens: Math.max(known.tokens, tokens), costUsd };
-    const more = { tokens: amount.tokens - known.tokens, costUsd: costUsd - known.costUsd };
+    const knownAmount = lostAttempts < attempts.length ? (attempts.pop() as Amount) : nothing;
+    const tokens = Math.max(mostTokens, (attempts[0] ?? knownAmount).tokens);
+    const costUsd = Math.max(knownAmount.costUsd, tokens * (this.#usdPerToken ?? 0));
+    const amount = { tokens: Math.max(knownAmount.tokens, tokens), costUsd };
+    const more = {
+      tokens: amount.tokens - knownAmount.tokens,
+      costUsd: costUsd - knownAmount.costUsd,
+    };
     // It stays reserved if there is no room for more.
-    if (known !== nothing) attempts.push(known);
+    if (knownAmount !== nothing) attempts.push(knownAmount);
     if (more.tokens === 0 && more.costUsd === 0) return;
     this.#take(more);
-    if (known !== nothing) attempts.pop();
+    if (knownAmount !== nothing) attempts.pop();
     attempts.push(amount);
   }
 
@@ -243,26 +252,30 @@ class Ledger {
   #settle(
     reservation: Reservation,
     answer: Amount,
-    { call: { clock }, lost }: { readonly call: MiddlewareCall; readonly lost: number },
+    { call: { clock }, lost: lostCount }: { readonly call: MiddlewareCall; readonly lost: number },
   ): void {
     reservation.isOver = true;
     this.#inFlight -= 1;
-    const reserved = sumOf(reservation.attempts);
-    this.#spending.reservedTokens -= reserved.tokens;
+    const reservedAmount = computeSum(reservation.attempts);
+    this.#spending.reservedTokens -= reservedAmount.tokens;
     // Differences of floating-point numbers would leave a rest.
     if (this.#inFlight === 0) this.#spending.reservedUsd = 0;
-    else this.#spending.reservedUsd -= reserved.costUsd;
+    else this.#spending.reservedUsd -= reservedAmount.costUsd;
     this.#pricing?.resolve();
     this.#pricing = null;
-    const lostTokens = mostOfLost(reservation.attempts, { lost, answered: answer.tokens });
-    const spent = {
+    const lostTokens = mostOfLost(reservation.attempts, {
+      lost: lostCount,
+      answered: answer.tokens,
+    });
+    const spentAmounts = {
       costUsd: answer.costUsd + lostTokens * (this.#usdPerToken ?? 0),
       tokens: answer.tokens + lostTokens,
     };
-    if (spent.tokens === 0 && spent.costUsd === 0) return;
-    this.#spending.costUsd += spent.costUsd;
-    this.#spending.tokens += spent.tokens;
-    if (this.#options.spanMs !== undefined) this.#spent.push({ ...spent, atMs: clock.now() });
+    if (spentAmounts.tokens === 0 && spentAmounts.costUsd === 0) return;
+    this.#spending.costUsd += spentAmounts.costUsd;
+    this.#spending.tokens += spentAmounts.tokens;
+    if (this.#options.spanMs !== undefined)
+      this.#spentItems.push({ ...spentAmounts, atMs: clock.now() });
   }
 
   /** Lets one call go first while no price is known; that of the transport, such as a service's row, is one. */
@@ -286,8 +299,8 @@ class Ledger {
     const { costUsd, tokens, reservedUsd, reservedTokens } = spending;
     const span = spanMs === undefined ? "" : ` in ${describeWait(spanMs)}`;
     const others = reservedTokens > 0 ? " and the calls in flight may take the rest" : "";
-    const reject = (limit: BudgetError["limit"], most: string, spent: string) => {
-      const message = `The call was not sent: it might exceed the budget of ${most}${span}, of which ${spent} are spent${others}. Raise ${limit}, or wait.`;
+    const reject = (limit: BudgetError["limit"], most: string, spentText: string) => {
+      const message = `The call was not sent: it might exceed the budget of ${most}${span}, of which ${spentText} are spent${others}. Raise ${limit}, or wait.`;
       throw new BudgetError(message, { limit, spending });
     };
     if (costUsd + reservedUsd + amount.costUsd > maxCostUsd) {
@@ -300,8 +313,8 @@ class Ledger {
 
   #forgetOld({ clock }: MiddlewareCall): void {
     const sinceMs = clock.now() - (this.#options.spanMs ?? 0);
-    while ((this.#spent[0]?.atMs ?? Infinity) <= sinceMs) {
-      const { costUsd, tokens } = this.#spent.shift() as Amount;
+    while ((this.#spentItems[0]?.atMs ?? Infinity) <= sinceMs) {
+      const { costUsd, tokens } = this.#spentItems.shift() as Amount;
       this.#spending.costUsd -= costUsd;
       this.#spending.tokens -= tokens;
     }

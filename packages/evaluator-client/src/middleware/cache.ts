@@ -88,16 +88,17 @@ export function cache(options: CacheOptions = {}, runtime: CacheRuntime = {}): C
   }
 
   async function ask(key: string, request: EvaluationRequest, call: Asking) {
-    const stored = await use(call.signal, () => store.get(key));
-    if (stored && isAnswerTo(request, stored)) return { evaluation: stored, isStored: true };
+    const storedValue = await use(call.signal, () => store.get(key));
+    if (storedValue && isAnswerTo(request, storedValue))
+      return { evaluation: storedValue, isStored: true };
     savings.misses += 1;
     const evaluation = await call.next(request);
     // The caller may change the evaluation while others still wait for theirs.
-    const kept = structuredClone(evaluation);
+    const keptEvaluation = structuredClone(evaluation);
     // An answer that waits for a better one is not kept in its place.
-    const failed = Object.values(evaluation.route ?? {}).some(({ failure }) => failure !== null);
-    if (!failed) await use(call.signal, () => store.set(key, kept));
-    return { evaluation, kept, isStored: false };
+    const isFailed = Object.values(evaluation.route ?? {}).some(({ failure }) => failure !== null);
+    if (!isFailed) await use(call.signal, () => store.set(key, keptEvaluation));
+    return { evaluation, kept: keptEvaluation, isStored: false };
   }
 
   async function evaluate(
@@ -112,8 +113,8 @@ export function cache(options: CacheOptions = {}, runtime: CacheRuntime = {}): C
     const whole = providerOptions === undefined ? parts : [...parts, providerOptions];
     const digest = await sha256(new TextEncoder().encode(JSON.stringify(whole)));
     const key = toHex(new Uint8Array(digest));
-    const saved = (paid: Evaluation, how: "hits" | "joined") => {
-      const evaluation = { ...paid };
+    const saved = (paidEvaluation: Evaluation, how: "hits" | "joined") => {
+      const evaluation = { ...paidEvaluation };
       delete evaluation.steps; // each has its price
       savings[how] += 1;
       savings.inputTokens += evaluation.usage?.inputTokens ?? 0;
@@ -157,8 +158,11 @@ async function joined(
   own: Pick<MiddlewareCall, "signal" | "limits">,
 ): Promise<Evaluation | null> {
   try {
-    const { evaluation, kept = evaluation } = await untilAborted(outcome, own.signal);
-    return kept;
+    const { evaluation, kept: keptEvaluation = evaluation } = await untilAborted(
+      outcome,
+      own.signal,
+    );
+    return keptEvaluation;
   } catch (error) {
     own.signal?.throwIfAborted();
     if (askers?.aborted || hasTimeLeft(error)) return null;
@@ -175,10 +179,16 @@ function hasTimeLeft(error: unknown): boolean {
 }
 
 /** Whether a stored value is an evaluation that answers exactly these questions. */
-function isAnswerTo({ questions }: EvaluationRequest, stored: unknown): stored is Evaluation {
+function isAnswerTo(
+  { questions }: EvaluationRequest,
+  storedValue: unknown,
+): storedValue is Evaluation {
   try {
-    checkReply({ response: stored, modelId: null, requestId: null, raw: stored }, questions);
-    return isRecord(valueAt(stored, "confidence")) && isRecord(valueAt(stored, "timing"));
+    checkReply(
+      { response: storedValue, modelId: null, requestId: null, raw: storedValue },
+      questions,
+    );
+    return isRecord(valueAt(storedValue, "confidence")) && isRecord(valueAt(storedValue, "timing"));
   } catch {
     return false;
   }
@@ -189,15 +199,15 @@ function toHex(bytes: Uint8Array): string {
 }
 
 function boundedMemory(maxEntries: number): EvaluationStore {
-  const kept = new Map<string, Evaluation>();
+  const keptMap = new Map<string, Evaluation>();
   const set = (key: string, evaluation: Evaluation) => {
-    kept.delete(key);
-    kept.set(key, evaluation);
+    keptMap.delete(key);
+    keptMap.set(key, evaluation);
     // An iterator that is kept would keep each table of the map that hits wore out.
-    if (kept.size > maxEntries) kept.delete(kept.keys().next().value ?? key);
+    if (keptMap.size > maxEntries) keptMap.delete(keptMap.keys().next().value ?? key);
   };
   const get = (key: string) => {
-    const evaluation = kept.get(key);
+    const evaluation = keptMap.get(key);
     if (evaluation !== undefined) set(key, evaluation);
     return evaluation;
   };

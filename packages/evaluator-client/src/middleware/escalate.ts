@@ -58,16 +58,24 @@ export function escalate(next: Helper, bounds: Bounds, options: EscalateOptions 
     if (unsure.length === 0) return first;
     const again = Object.fromEntries(unsure.map((id) => [id, questions[id] as Question]));
     const lostEarlier = call.elsewhere.lost;
-    const { answered, failure } = await askOther(next, { ...request, questions: again }, call).then(
+    const { answered: answeredEvaluation, failure } = await askOther(
+      next,
+      { ...request, questions: again },
+      call,
+    ).then(
       (evaluation) => ({ answered: evaluation, failure: undefined }),
       (error: unknown) => answersDespite(error, call, lostEarlier),
     );
-    const marked = failure === undefined ? first : withFailure(first, unsure, failure);
-    if (answered === null) return marked;
+    const markedFields = failure === undefined ? first : withFailure(first, unsure, failure);
+    if (answeredEvaluation === null) return markedFields;
     const stepsBefore = first.steps?.length ?? 1;
-    const second = withRoute(answered, { questions: again, bounds: nextBounds, stepsBefore });
+    const second = withRoute(answeredEvaluation, {
+      questions: again,
+      bounds: nextBounds,
+      stepsBefore,
+    });
     const totalMs = elapsedMs(call.clock, startedAtMs);
-    return merge(marked, second, totalMs);
+    return merge(markedFields, second, totalMs);
   };
   return evaluate as Middleware;
 }
@@ -85,14 +93,17 @@ function answersDespite(
     elsewhere.lost += elsewhere.answered;
     throw error;
   }
-  const answered = error instanceof RefusalError ? restOfRefusal(error) : null;
+  const answeredEvaluation = error instanceof RefusalError ? restOfRefusal(error) : null;
   const lostAttempts = elsewhere.lost - lostEarlier;
-  if (answered === null)
+  if (answeredEvaluation === null)
     elsewhere.lost = lostEarlier + billedAttempts(error, { lostAttempts, signal });
   else elsewhere.answered += 1;
   const { name = "Error", message } = Object(error) as Partial<Error>;
   // The text of an error that is not ours may contain the state.
-  return { answered, failure: error instanceof EvaluatorError ? `${name}: ${message}` : name };
+  return {
+    answered: answeredEvaluation,
+    failure: error instanceof EvaluatorError ? `${name}: ${message}` : name,
+  };
 }
 
 interface Routing {
@@ -110,9 +121,15 @@ function withRoute(
   const unsure = new Set(unsureIn(bounds, questions, evaluation));
   const ids = Object.keys(questions).filter((id) => Object.hasOwn(evaluation.answers, id));
   const routes = ids.map((id): [string, AnswerRoute] => {
-    const known = route?.[id] ?? { step: 1, transport, modelId, isSure: null, failure: null };
-    const isSure = Object.hasOwn(bounds, id) ? !unsure.has(id) : known.isSure;
-    return [id, { ...known, step: known.step + stepsBefore, isSure }];
+    const knownAnswerRoute = route?.[id] ?? {
+      step: 1,
+      transport,
+      modelId,
+      isSure: null,
+      failure: null,
+    };
+    const isSure = Object.hasOwn(bounds, id) ? !unsure.has(id) : knownAnswerRoute.isSure;
+    return [id, { ...knownAnswerRoute, step: knownAnswerRoute.step + stepsBefore, isSure }];
   });
   return { ...evaluation, route: Object.fromEntries(routes) };
 }
@@ -131,7 +148,7 @@ function merge(first: Routed, second: Routed, totalMs: number): Routed {
   const mixed = (field: "answers" | "confidence" | "route") => {
     const ids = Object.keys(first[field]);
     return Object.fromEntries(
-      ids.map((id) => [id, ownOf((isFrom(id) ? second : first)[field], id)]),
+      ids.map((id) => [id, toOwn((isFrom(id) ? second : first)[field], id)]),
     ) as never;
   };
   const isOneModel = isWhole || first.modelId === second.modelId;
@@ -157,15 +174,15 @@ function merge(first: Routed, second: Routed, totalMs: number): Routed {
       providerMs: sum(timing.providerMs, second.timing.providerMs),
       attempts: timing.attempts + second.timing.attempts,
     },
-    steps: [...stepsOf(first), ...stepsOf(second)],
+    steps: [...listSteps(first), ...listSteps(second)],
   };
 }
 
-function ownOf(record: Readonly<Record<string, unknown>>, id: string): unknown {
+function toOwn(record: Readonly<Record<string, unknown>>, id: string): unknown {
   return Object.hasOwn(record, id) ? record[id] : null;
 }
 
-function stepsOf(evaluation: Routed): readonly Evaluation[] {
+function listSteps(evaluation: Routed): readonly Evaluation[] {
   if (evaluation.steps !== undefined) return evaluation.steps;
   const step: Evaluation = { ...evaluation };
   delete step.route;

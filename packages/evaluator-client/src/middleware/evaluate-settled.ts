@@ -50,13 +50,13 @@ export async function evaluateSettled<
 >(
   evaluator: Pick<Evaluator, "evaluate">,
   request: EvaluationRequest<TQuestions & NonEmpty<TQuestions>, TState & StateOf<TState>>,
-  { bounds: given, ...options }: SettledOptions<keyof TQuestions & string> = {},
+  { bounds: givenBounds, ...options }: SettledOptions<keyof TQuestions & string> = {},
 ): Promise<SettledEvaluation<TQuestions>> {
-  const bounds: Bounds = parseBounds(given ?? {});
+  const bounds: Bounds = parseBounds(givenBounds ?? {});
   const { questions } = request;
   await checkBounds(bounds, questions);
-  const asked: EvaluationRequest = request as EvaluationRequest;
-  const outcome = await evaluator.evaluate(asked, options).catch(refusalOf);
+  const askedEvaluationRequest: EvaluationRequest = request as EvaluationRequest;
+  const outcome = await evaluator.evaluate(askedEvaluationRequest, options).catch(toRefusal);
   const unsure = new Set(unsureIn(bounds, questions, outcome));
   const settle = (id: string): SettledAnswer<unknown> => {
     if (!Object.hasOwn(outcome.answers, id)) return { status: "refused" };
@@ -73,7 +73,7 @@ export async function evaluateSettled<
 }
 
 /** Returns what a model answered beside the questions that it refused. @throws any other error */
-function refusalOf(error: unknown) {
+function toRefusal(error: unknown) {
   if (!(error instanceof RefusalError)) throw error;
   const { usage, costUsd, rest } = error;
   const answers = error.answers as Evaluation["answers"];

@@ -5,7 +5,13 @@ import { checkOptions, optionsNamed, rejectOption } from "../options.ts";
 import { quoteName } from "../questions/json.ts";
 import { type Answer, type Question, questionKinds, type Questions } from "../questions/kinds.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
-import { type Bound, type Bounds, parseBounds, type PromiseArtifact, sharesOf } from "./bounds.ts";
+import {
+  type Bound,
+  type Bounds,
+  parseBounds,
+  type PromiseArtifact,
+  listShares,
+} from "./bounds.ts";
 import { evaluateSettled, type SettledAnswer } from "./evaluate-settled.ts";
 
 /** What an answer has to be: `yes`, `no`, an option, the index of a level, or one of several. */
@@ -70,7 +76,7 @@ export function gate<const TQuestions extends Questions>(
   const { deadlineMs = 10_000, log } = options;
   const questions: Questions = options.questions;
   const requirements: Readonly<Record<string, Requirement>> = { ...options.approve };
-  const bounds = boundsOf(requirements, questions);
+  const bounds = listBounds(requirements, questions);
   const decide = async (
     call: ToolCall,
     signal: AbortSignal | undefined,
@@ -79,14 +85,18 @@ export function gate<const TQuestions extends Questions>(
       const { tool, input, context } = call;
       const state = { tool, input, ...(context !== undefined && { context }) } as object;
       const request = { state, questions } as EvaluationRequest;
-      const settled = await evaluateSettled(evaluator, request, { bounds, deadlineMs, signal });
-      const { costUsd } = settled;
+      const settledEvaluation = await evaluateSettled(evaluator, request, {
+        bounds,
+        deadlineMs,
+        signal,
+      });
+      const { costUsd } = settledEvaluation;
       const findings = Object.entries(questions).map(([id, question]) => {
         const requirement = requirements[id] as Requirement;
-        return findingOf(
+        return toFinding(
           id,
           { question, requirement },
-          settled.answers[id] as SettledAnswer<Answer>,
+          settledEvaluation.answers[id] as SettledAnswer<Answer>,
         );
       });
       const worst = findings.find(({ status }) => status === "denied");
@@ -95,7 +105,7 @@ export function gate<const TQuestions extends Questions>(
       const telling = findings.filter((finding) => finding.status === status);
       return { status, reason: telling.map(({ reason }) => reason).join("; "), costUsd };
     } catch (error) {
-      return { status: "undecided", reason: nameOf(error), costUsd: null };
+      return { status: "undecided", reason: toName(error), costUsd: null };
     }
   };
   return async (call, { signal } = {}) => {
@@ -109,7 +119,7 @@ export function gate<const TQuestions extends Questions>(
 }
 
 /** Returns the bounds of requirements. @throws ConfigurationError if one is missing or does not fit its question. */
-function boundsOf(
+function listBounds(
   requirements: Readonly<Record<string, Requirement>>,
   questions: Questions,
 ): Bounds {
@@ -121,7 +131,7 @@ function boundsOf(
   const bounds = ids.map((id): [string, Bound] => {
     const requirement = Object.hasOwn(requirements, id) ? requirements[id] : undefined;
     if (requirement === undefined) rejectOption(`approve.${id}`, "is missing");
-    const names = namesOf(questions[id] as Question);
+    const names = listNames(questions[id] as Question);
     const wrong = [requirement.is].flat().find((name) => !names.includes(name));
     if (wrong !== undefined || [requirement.is].flat().length === 0)
       rejectOption(`approve.${id}.is`, `is none of ${names.map(quoteName).join(", ")}`);
@@ -131,7 +141,7 @@ function boundsOf(
   return parseBounds(Object.fromEntries(bounds));
 }
 
-function namesOf(question: Question): readonly string[] {
+function listNames(question: Question): readonly string[] {
   const kind = questionKinds[question.type];
   const isYesNo = kind.values(question).some(({ form }) => form === "probability");
   return isYesNo ? ["yes", "no"] : kind.keys(question);
@@ -142,33 +152,34 @@ interface Finding {
   readonly reason: string;
 }
 
-function findingOf(
+function toFinding(
   id: string,
   { question, requirement }: { readonly question: Question; readonly requirement: Requirement },
-  settled: SettledAnswer<Answer>,
+  settledAnswer: SettledAnswer<Answer>,
 ): Finding {
   const name = quoteName(id);
-  if (settled.status === "refused") return { status: "undecided", reason: `${name} was refused` };
-  const { shares } = sharesOf(question, settled.answer);
+  if (settledAnswer.status === "refused")
+    return { status: "undecided", reason: `${name} was refused` };
+  const { shares } = listShares(question, settledAnswer.answer);
   const sureness = Math.max(...Object.values(shares));
   const acts = Object.keys(shares).filter((act) => shares[act] === sureness);
   const answer = `${name} is ${acts.join(" or ")} (${sureness.toFixed(2)})`;
-  if (settled.status === "unsure")
+  if (settledAnswer.status === "unsure")
     return { status: "undecided", reason: `${answer}, which is unsure` };
-  const wanted = new Set([requirement.is].flat());
-  const fitting = acts.filter((act) => wanted.has(act));
+  const wantedNames = new Set([requirement.is].flat());
+  const fitting = acts.filter((act) => wantedNames.has(act));
   if (fitting.length === 0) return { status: "denied", reason: answer };
   if (fitting.length < acts.length) return { status: "undecided", reason: `${answer}, a tie` };
-  return { status: "approved", reason: `${answer}${promiseOf(id, requirement, acts)}` };
+  return { status: "approved", reason: `${answer}${toPromise(id, requirement, acts)}` };
 }
 
-function promiseOf(id: string, requirement: Requirement, acts: readonly string[]): string {
+function toPromise(id: string, requirement: Requirement, acts: readonly string[]): string {
   if (!("promise" in requirement)) return "";
-  const promised = requirement.promise.thresholds.find(
+  const promisedThreshold = requirement.promise.thresholds.find(
     ({ question, action, these }) =>
       question === id && these === undefined && (action === "top" || acts.includes(action)),
   );
-  const { maxRisk, confidence } = promised ?? {};
+  const { maxRisk, confidence } = promisedThreshold ?? {};
   if (maxRisk === undefined || confidence === undefined) return "";
   // Rounded to the weaker side: the sentence never claims more than was shown.
   const risk = Math.ceil(1e6 * maxRisk - ROUNDING) / 1e4;
@@ -180,7 +191,7 @@ function promiseOf(id: string, requirement: Requirement, acts: readonly string[]
 const ROUNDING = 1e-6;
 
 /** The text of an error that is not ours may contain the input. */
-function nameOf(error: unknown): string {
+function toName(error: unknown): string {
   const { name = "Error", message } = Object(error) as Partial<Error>;
   return error instanceof EvaluatorError ? `${name}: ${message}` : name;
 }

@@ -56,17 +56,19 @@ export async function rank<TCandidate>(
     values.push(typeof value === "number" ? value : (item as { error: Error }).error);
   }
   const places = candidates.map((candidate, index) => ({ candidate, value: values[index] }));
-  const valueOf = (place: (typeof places)[number] | undefined) =>
+  const toValue = (place: (typeof places)[number] | undefined) =>
     typeof place?.value === "number" ? place.value : null;
-  const sorted = places.toSorted((one, other) => (valueOf(other) ?? -1) - (valueOf(one) ?? -1));
+  const sortedItems = places.toSorted(
+    (one, other) => (toValue(other) ?? -1) - (toValue(one) ?? -1),
+  );
   let better = 0;
-  return sorted.map((place, index) => {
+  return sortedItems.map((place, index) => {
     const { candidate } = place;
-    const value = valueOf(place);
+    const value = toValue(place);
     const error = place.value instanceof Error ? place.value : null;
     if (value === null) return { candidate, value, rank: null, isTied: false, error };
-    if (value !== valueOf(sorted[index - 1])) better = index;
-    const isTied = better < index || value === valueOf(sorted[index + 1]);
+    if (value !== toValue(sortedItems[index - 1])) better = index;
+    const isTied = better < index || value === toValue(sortedItems[index + 1]);
     return { candidate, value, rank: better + 1, isTied, error };
   });
 }

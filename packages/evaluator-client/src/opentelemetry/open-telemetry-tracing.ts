@@ -35,7 +35,7 @@ export function openTelemetryTracing(
     const { name, attributes } = describe(call, recordContent);
     return tracer.startActiveSpan(name, { kind: SpanKind.CLIENT, attributes }, async (span) => {
       try {
-        const evaluation = await run(hooksOf(span, call.transport, { tracer, clock }));
+        const evaluation = await run(listHooks(span, call.transport, { tracer, clock }));
         describeAnswer(span, evaluation, recordContent);
         return evaluation;
       } catch (error) {
@@ -65,9 +65,9 @@ function describe({ request, transport }: TracedCall, recordContent: boolean) {
       "gen_ai.request.model": target.modelId,
       "decision.model_name": target.modelId,
       "decision.request.model_name": target.modelId,
-      ...serverOf(target.url),
+      ...toServer(target.url),
     }),
-    ...(input !== undefined && { "gen_ai.input.messages": input, ...textOf("input", input) }),
+    ...(input !== undefined && { "gen_ai.input.messages": input, ...toText("input", input) }),
   };
   return { name: target ? `evaluate ${target.modelId}` : "evaluate", attributes };
 }
@@ -79,7 +79,7 @@ const systems = new Map([
   ["gemini", "google"],
 ]);
 
-function textOf(side: "input" | "output", json: string) {
+function toText(side: "input" | "output", json: string) {
   return { [`${side}.value`]: json, [`${side}.mime_type`]: "application/json" };
 }
 
@@ -101,13 +101,13 @@ function describeAnswer(span: Span, evaluation: Evaluation, recordContent: boole
     ...(costUsd !== null && { "evaluator.cost_usd": costUsd }),
     ...(recordContent && {
       "gen_ai.output.messages": JSON.stringify(answers),
-      ...textOf("output", JSON.stringify(answers)),
+      ...toText("output", JSON.stringify(answers)),
     }),
   });
 }
 
 /** Adds a span for each attempt and, to the span of the call, an event for each wait. */
-function hooksOf(
+function listHooks(
   callSpan: Span,
   { target }: TracedCall["transport"],
   { tracer, clock }: { tracer: Tracer; clock: Clock },
@@ -122,7 +122,7 @@ function hooksOf(
           "http.request.method": "POST",
           ...(attempt > 1 && { "http.request.resend_count": attempt - 1 }),
           ...(status !== null && { "http.response.status_code": status }),
-          ...(target && { "url.full": target.url, ...serverOf(target.url) }),
+          ...(target && { "url.full": target.url, ...toServer(target.url) }),
         },
       });
       if (error !== null) fail(span, error);
@@ -141,7 +141,7 @@ function fail(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-function serverOf(address: string) {
+function toServer(address: string) {
   const { hostname, port, protocol } = new URL(address);
   const defaultPort = protocol === "https:" ? 443 : 80;
   return { "server.address": hostname, "server.port": Number(port) || defaultPort };

@@ -169,9 +169,10 @@ export class CallQueue {
   next(isCertain: boolean): Waiter {
     if (isCertain) return this.#waiters[0] as Waiter;
     const isProbe = this.#pause() !== null;
-    const endOf = ({ patience }: Waiter) => (isProbe ? (patience?.endsAtMs ?? Infinity) : 0);
+    const findEnd = ({ patience }: Waiter) => (isProbe ? (patience?.endsAtMs ?? Infinity) : 0);
     const isBetter = (call: Waiter, best: Waiter) =>
-      call.retries < best.retries || (call.retries === best.retries && endOf(call) > endOf(best));
+      call.retries < best.retries ||
+      (call.retries === best.retries && findEnd(call) > findEnd(best));
     return this.#waiters.reduce((best, call) => (isBetter(call, best) ? call : best));
   }
 

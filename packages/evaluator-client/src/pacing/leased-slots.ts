@@ -61,7 +61,7 @@ export class LeasedSlots {
   #members = 1;
   #roundTripMs = 0;
   /** The demand that the store is asked for. */
-  #asked: object | null = null;
+  #askedFields: object | null = null;
   #isAskingOwn = false;
   #isDown = false;
   #retryAtMs = 0;
@@ -91,7 +91,7 @@ export class LeasedSlots {
     const { whenStoreIsDown } = this.#options;
     const endsSoonAtMs = this.#endAtMs - this.#leaseMs;
     const isOwn = this.#isDown && whenStoreIsDown === "own-share";
-    if (isOwn ? this.#isAskingOwn : this.#asked !== null) return Number.POSITIVE_INFINITY;
+    if (isOwn ? this.#isAskingOwn : this.#askedFields !== null) return Number.POSITIVE_INFINITY;
     return this.#isDown && !isOwn ? this.#retryAtMs : endsSoonAtMs;
   }
 
@@ -120,16 +120,16 @@ export class LeasedSlots {
     const { requestsPerMinute = Infinity, tokensPerSecond = Infinity } = limits;
     const most = Math.max(1, Math.ceil((requestsPerMinute / 60_000) * this.#leaseMs));
     const enoughTokens = (tokensPerSecond / 1000) * this.#leaseMs;
-    const asked = { requests: 0, tokens: 0 };
+    const askedRequest = { requests: 0, tokens: 0 };
     for (const { tokens } of calls.slice(0, most)) {
-      if (asked.tokens >= enoughTokens) break;
-      asked.requests += 1;
-      asked.tokens += tokens;
+      if (askedRequest.tokens >= enoughTokens) break;
+      askedRequest.requests += 1;
+      askedRequest.tokens += tokens;
     }
-    asked.tokens = Math.max(0, Math.round(asked.tokens + this.#tokensOwed));
+    askedRequest.tokens = Math.max(0, Math.round(askedRequest.tokens + this.#tokensOwed));
     const isTimeToTry = !this.#isDown || clock.now() >= this.#retryAtMs;
-    if (this.#asked === null && isTimeToTry) void this.#askStore(asked);
-    if (this.#isDown && whenStoreIsDown === "own-share") void this.#askOwn(asked);
+    if (this.#askedFields === null && isTimeToTry) void this.#askStore(askedRequest);
+    if (this.#isDown && whenStoreIsDown === "own-share") void this.#askOwn(askedRequest);
   }
 
   pause(ms: number): void {
@@ -138,35 +138,35 @@ export class LeasedSlots {
     pauseAll(store, key, ms).catch(() => this.#lost());
   }
 
-  async #askStore(wanted: { requests: number; tokens: number }): Promise<void> {
+  async #askStore(wantedParts: { requests: number; tokens: number }): Promise<void> {
     const { store, key, limits, clock, member } = this.#options;
-    this.#asked = wanted;
+    this.#askedFields = wantedParts;
     const askedAtMs = clock.now();
     const cancelTimeout = clock.schedule(STORE_TIMEOUT_MS, () => this.#lost());
     try {
-      const lease = await leaseFrom(store, key, { member, limits, ...wanted });
+      const lease = await leaseFrom(store, key, { member, limits, ...wantedParts });
       this.#roundTripMs = clock.now() - askedAtMs;
       this.#members = lease.members;
       this.#setDown(false);
       if (lease.pausedMs > 0) this.#heardOfPause(lease.pausedMs);
-      this.#hold(lease, wanted);
+      this.#hold(lease, wantedParts);
     } catch {
       this.#lost();
     }
     cancelTimeout();
-    if (this.#asked === wanted) this.#asked = null;
+    if (this.#askedFields === wantedParts) this.#askedFields = null;
     this.#options.onChange();
   }
 
-  async #askOwn(wanted: { requests: number; tokens: number }): Promise<void> {
+  async #askOwn(wantedParts: { requests: number; tokens: number }): Promise<void> {
     const { key, limits, member } = this.#options;
     this.#isAskingOwn = true;
     const share = OWN_SHARE / this.#members;
     // As long ahead as a lease of the store, so that few are left over when it is back.
-    const requests = Math.max(1, Math.floor(wanted.requests * share));
-    const own = { requests, tokens: (wanted.tokens * requests) / wanted.requests };
-    const asked = { member, limits: scaleLimits(limits, share), ...own };
-    this.#hold(await leaseFrom(this.#ownStore, key, asked), own);
+    const requests = Math.max(1, Math.floor(wantedParts.requests * share));
+    const own = { requests, tokens: (wantedParts.tokens * requests) / wantedParts.requests };
+    const askedRequest = { member, limits: scaleLimits(limits, share), ...own };
+    this.#hold(await leaseFrom(this.#ownStore, key, askedRequest), own);
     this.#isAskingOwn = false;
     this.#options.onChange();
   }
@@ -174,7 +174,7 @@ export class LeasedSlots {
   /** The store does not answer; it is tried again in a while, even if its answer still comes. */
   #lost(): void {
     this.#setDown(true);
-    this.#asked = null;
+    this.#askedFields = null;
     this.#retryAtMs = this.#options.clock.now() + STORE_RETRY_MS;
     this.#options.onChange();
   }
@@ -191,13 +191,13 @@ export class LeasedSlots {
     this.#options.onPause(ms);
   }
 
-  #hold({ waitMs, gapMs }: Lease, wanted: { requests: number; tokens: number }): void {
+  #hold({ waitMs, gapMs }: Lease, wantedParts: { requests: number; tokens: number }): void {
     const startMs = this.#options.clock.now() + waitMs;
-    const tokens = wanted.tokens / wanted.requests;
-    for (let index = 0; index < wanted.requests; index += 1) {
+    const tokens = wantedParts.tokens / wantedParts.requests;
+    for (let index = 0; index < wantedParts.requests; index += 1) {
       this.#slots.push({ atMs: startMs + index * gapMs, tokens });
     }
     this.#slots.sort((one, other) => one.atMs - other.atMs);
-    this.#endAtMs = Math.max(this.#endAtMs, startMs + wanted.requests * gapMs);
+    this.#endAtMs = Math.max(this.#endAtMs, startMs + wantedParts.requests * gapMs);
   }
 }

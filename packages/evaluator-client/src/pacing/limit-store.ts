@@ -76,17 +76,17 @@ export interface LimitStore {
  */
 export function memoryLimits(runtime: Pick<EvaluatorRuntime, "clock"> = {}): LimitStore {
   const { clock } = readRuntime(runtime);
-  const stored = new Map<string, { row: LimitRow; version: number }>();
+  const storedMap = new Map<string, { row: LimitRow; version: number }>();
   const listeners = new Set<{ key: string; listener: (ms: number) => void }>();
   return {
     async read(key) {
-      const { row = null, version = 0 } = stored.get(key) ?? {};
+      const { row = null, version = 0 } = storedMap.get(key) ?? {};
       return { row, version, nowMs: clock.now() };
     },
     async swap(key, version, row) {
-      const before = stored.get(key);
+      const before = storedMap.get(key);
       if ((before?.version ?? 0) !== version) return false;
-      stored.set(key, { row, version: version + 1 });
+      storedMap.set(key, { row, version: version + 1 });
       const pausedMs = row.pausedUntilMs - Math.max(row.writtenAtMs, clock.now());
       if (row.pausedUntilMs > (before?.row.pausedUntilMs ?? 0)) {
         for (const each of listeners) if (each.key === key) each.listener(pausedMs);
@@ -143,10 +143,10 @@ export async function leaseFrom(store: LimitStore, key: string, ask: LeaseReques
 export async function pauseAll(store: LimitStore, key: string, ms: number): Promise<void> {
   await change(store, key, (row, nowMs) => {
     const { pausedUntilMs, loweredAtMs } = row;
-    const paused = { ...row, pausedUntilMs: Math.max(pausedUntilMs, nowMs + ms) };
+    const pausedParts = { ...row, pausedUntilMs: Math.max(pausedUntilMs, nowMs + ms) };
     const isLower = loweredAtMs !== null && nowMs - loweredAtMs < BETWEEN_DECREASES_MS;
-    const lowered = { share: shareAt(row, nowMs) * DECREASE, loweredAtMs: nowMs };
-    return [isLower ? paused : { ...paused, ...lowered }, null];
+    const loweredParts = { share: shareAt(row, nowMs) * DECREASE, loweredAtMs: nowMs };
+    return [isLower ? pausedParts : { ...pausedParts, ...loweredParts }, null];
   });
 }
 
@@ -157,23 +157,24 @@ async function change<TResult>(
   toNext: (row: LimitRow, nowMs: number) => readonly [LimitRow, TResult],
 ): Promise<TResult> {
   for (;;) {
-    const stored = await store.read(key);
-    const [row, result] = toNext(currentRow(stored.row, stored.nowMs), stored.nowMs);
-    if (await store.swap(key, stored.version, { ...row, writtenAtMs: stored.nowMs })) return result;
+    const storedLimit = await store.read(key);
+    const [row, result] = toNext(currentRow(storedLimit.row, storedLimit.nowMs), storedLimit.nowMs);
+    if (await store.swap(key, storedLimit.version, { ...row, writtenAtMs: storedLimit.nowMs }))
+      return result;
   }
 }
 
 /** Returns the row at the store's time. If its clock went back, all instants go back with it. */
 function currentRow(row: unknown, nowMs: number): LimitRow {
-  const parsed = limitRowSchema.parse(row ?? {});
-  const backMs = parsed.writtenAtMs - z.number().parse(nowMs);
-  if (backMs <= 0) return parsed;
+  const parsedParts = limitRowSchema.parse(row ?? {});
+  const backMs = parsedParts.writtenAtMs - z.number().parse(nowMs);
+  if (backMs <= 0) return parsedParts;
   return {
-    ...parsed,
-    requestsFreeAtMs: parsed.requestsFreeAtMs - backMs,
-    tokensFreeAtMs: parsed.tokensFreeAtMs - backMs,
-    pausedUntilMs: parsed.pausedUntilMs - backMs,
-    loweredAtMs: parsed.loweredAtMs === null ? null : parsed.loweredAtMs - backMs,
+    ...parsedParts,
+    requestsFreeAtMs: parsedParts.requestsFreeAtMs - backMs,
+    tokensFreeAtMs: parsedParts.tokensFreeAtMs - backMs,
+    pausedUntilMs: parsedParts.pausedUntilMs - backMs,
+    loweredAtMs: parsedParts.loweredAtMs === null ? null : parsedParts.loweredAtMs - backMs,
   };
 }
 

@@ -52,8 +52,8 @@ class LocalPacer implements Pacer {
 
   admit(call: PacedCall): Promise<Admission> {
     if (call.signal?.aborted) return Promise.reject(call.signal.reason);
-    const admitted = this.admitNow(call.tokens);
-    if (admitted !== null) return Promise.resolve(admitted);
+    const admittedAdmission = this.admitNow(call.tokens);
+    if (admittedAdmission !== null) return Promise.resolve(admittedAdmission);
     const isNext = this.#queue.waiters.length === 0;
     const nowMs = this.#clock.now();
     const delayMs = this.#delayMs(call.tokens, nowMs);

@@ -64,11 +64,11 @@ export class RateEstimate {
   #perMs = Number.POSITIVE_INFINITY;
   /** The part of the usual evidence that suffices: 1 unless the rate is slow. */
   #partNeeded = 1;
-  #sent = 0;
+  #sentCount = 0;
   #successes = 0;
   readonly #lastSuccessesAtMs = new Float64Array(ENOUGH);
   /** The refused attempts since the last success, in the order of sending. */
-  readonly #refused = new Set<number>();
+  readonly #refusedNames = new Set<number>();
   /** Refusals beyond the tolerated share. */
   #excess = 0;
   /** The attempts since the excess was 0. */
@@ -81,7 +81,7 @@ export class RateEstimate {
   /** The next change of the rate, as a share of it. */
   #step = SMALLEST_STEP;
   /** Since when the rate holds; `balance`: the successes less the weighted refusals since. */
-  #held = { from: 0, sinceMs: 0, successes: 0, balance: 0 };
+  #heldParts = { from: 0, sinceMs: 0, successes: 0, balance: 0 };
   /** The lowest rate that small steps reach, and the lowest that was refused. */
   #range = { floorPerMs: 0, ceilingPerMs: Number.POSITIVE_INFINITY };
   /** The rate that succeeded before the pause, or null if it was not measured. */
@@ -98,9 +98,9 @@ export class RateEstimate {
 
   /** Counts an attempt that is sent; returns its number. */
   sent(): number {
-    const attempt = this.#sent;
+    const attempt = this.#sentCount;
     const strays = attempt < this.#strays.until ? this.#strays.share : 0;
-    this.#sent += 1;
+    this.#sentCount += 1;
     this.#excess = Math.max(0, this.#excess - TOLERATED - 2 * strays);
     return attempt;
   }
@@ -109,12 +109,13 @@ export class RateEstimate {
     this.#lastSuccessesAtMs[this.#successes % ENOUGH] = nowMs;
     this.#successes += 1;
     // A loop over an empty set would still allocate an iterator on each success.
-    if (this.#refused.size > 0) {
-      for (const refused of this.#refused) if (refused < attempt) this.#refused.delete(refused);
+    if (this.#refusedNames.size > 0) {
+      for (const refusedCount of this.#refusedNames)
+        if (refusedCount < attempt) this.#refusedNames.delete(refusedCount);
     }
     if (!this.isLimited || attempt < this.#firstAfterCut) return;
     if (this.#experiment?.isLimit === false) this.#succeededInTrial(this.#experiment, nowMs);
-    else if (attempt >= this.#held.from) this.#weigh(1, nowMs);
+    else if (attempt >= this.#heldParts.from) this.#weigh(1, nowMs);
   }
 
   /** An attempt was refused; returns whether every call must pause. */
@@ -134,7 +135,7 @@ export class RateEstimate {
     if (isInTrial) return false;
     if (this.#excess >= ALARM && (this.isLimited || this.#successes >= ENOUGH)) {
       this.#tryLower(this.#evidence, nowMs);
-    } else if (this.isLimited && attempt >= this.#held.from) {
+    } else if (this.isLimited && attempt >= this.#heldParts.from) {
       // The rate stays where 1 % of the attempts are refused, besides strays.
       this.#weigh(-1 / (0.01 + 2 * this.#strays.share), nowMs);
     }
@@ -173,10 +174,10 @@ export class RateEstimate {
 
   /** Adds a refused attempt; returns how many refusals in a row it is part of. */
   #refusedInARow(attempt: number): number {
-    this.#refused.add(attempt);
+    this.#refusedNames.add(attempt);
     let count = 1;
-    for (let next = attempt + 1; this.#refused.has(next); next += 1) count += 1;
-    for (let next = attempt - 1; this.#refused.has(next); next -= 1) count += 1;
+    for (let next = attempt + 1; this.#refusedNames.has(next); next += 1) count += 1;
+    for (let next = attempt - 1; this.#refusedNames.has(next); next -= 1) count += 1;
     return count;
   }
 
@@ -186,10 +187,10 @@ export class RateEstimate {
 
   /** Starts an experiment below the rate that succeeded. */
   #tryLower(evidence: Evidence, nowMs: number): void {
-    const seen = evidence.refused / (this.#sent - evidence.from);
-    const shareBefore = Math.min(seen, this.#strays.share || seen);
+    const seenCount = evidence.refused / (this.#sentCount - evidence.from);
+    const shareBefore = Math.min(seenCount, this.#strays.share || seenCount);
     // If the refusals are not strays, a few successes beside them measure the limit.
-    const enough = seen > MOST_STRAYS ? 2 : ENOUGH;
+    const enough = seenCount > MOST_STRAYS ? 2 : ENOUGH;
     const lowestPerMs = this.isLimited ? this.#perMs / 2 : 0;
     const measuredPerMs = this.#succeededPerMs(evidence, nowMs, enough);
     const succeededPerMs = Math.max(lowestPerMs, Math.min(this.#perMs, measuredPerMs));
@@ -197,14 +198,14 @@ export class RateEstimate {
     this.#excess = 0;
     this.#cutTo((1 - CUT) * succeededPerMs, this.#step, nowMs);
     const before = { shareBefore, succeededPerMs, answered: 0, isLimit: false };
-    this.#experiment = { ...this.#evidenceFrom(this.#sent, nowMs), ...before };
+    this.#experiment = { ...this.#evidenceFrom(this.#sentCount, nowMs), ...before };
   }
 
   /** The lower rate is refused as well: by strays if the share is similar, else it is still too high. */
   #refusedInExperiment(experiment: Experiment, nowMs: number): void {
     const { isLimit } = experiment;
     experiment.refused += 1;
-    const share = experiment.refused / (this.#sent - experiment.from);
+    const share = experiment.refused / (this.#sentCount - experiment.from);
     const enough = isLimit || share > MOST_STRAYS ? ALARM : ALARM / 2;
     // Until an attempt succeeds, the rest of a used-up window is refused at any rate.
     if (experiment.refused < enough || experiment.answered === 0) return;
@@ -219,7 +220,8 @@ export class RateEstimate {
   /** The refusals ended, which shows a limit, once {@link ALARM} of them would have been due. */
   #succeededInTrial(experiment: Experiment, nowMs: number): void {
     experiment.answered += 1;
-    if (this.#sent - experiment.from < (this.#partNeeded * ALARM) / experiment.shareBefore) return;
+    if (this.#sentCount - experiment.from < (this.#partNeeded * ALARM) / experiment.shareBefore)
+      return;
     this.#learnStrays(experiment);
     // The limit is between the rate of the trial and the one before: go on halfway.
     this.#range.floorPerMs = (1 - CUT / 2) * experiment.succeededPerMs;
@@ -227,18 +229,18 @@ export class RateEstimate {
     this.#experiment = { ...experiment, isLimit: true };
   }
 
-  #learnStrays({ refused, from }: Evidence): void {
-    const attempts = this.#sent - from;
+  #learnStrays({ refused: refusedCount, from }: Evidence): void {
+    const attempts = this.#sentCount - from;
     // Few attempts show little, so 50 others that were not refused are added to them.
-    const share = refused / (attempts + 50);
-    this.#strays = { share, until: this.#sent + 10 * Math.max(attempts, 100) };
+    const share = refusedCount / (attempts + 50);
+    this.#strays = { share, until: this.#sentCount + 10 * Math.max(attempts, 100) };
   }
 
   /** Sets a rate for which attempts and refusals so far show nothing; infinite for no limit. */
   #cutTo(perMs: number, step: number, nowMs: number): void {
     this.#experiment = null;
-    this.#refused.clear();
-    this.#firstAfterCut = this.#sent;
+    this.#refusedNames.clear();
+    this.#firstAfterCut = this.#sentCount;
     this.#stepTo(perMs, step, nowMs);
   }
 
@@ -248,15 +250,20 @@ export class RateEstimate {
     this.#partNeeded = Math.min(1, perMs / SLOW_PER_MS);
     this.isLimited = perMs !== Number.POSITIVE_INFINITY;
     this.#step = step;
-    this.#held = { from: this.#sent, sinceMs: nowMs, successes: this.#successes, balance: 0 };
+    this.#heldParts = {
+      from: this.#sentCount,
+      sinceMs: nowMs,
+      successes: this.#successes,
+      balance: 0,
+    };
   }
 
   /** Adds a success or a weighted refusal to the balance, which moves the rate once it is high or low enough. */
   #weigh(by: number, nowMs: number): void {
     const enough = Math.max(2, (2 * this.#partNeeded) / this.#step);
-    this.#held.balance = Math.min(enough, this.#held.balance + by);
-    if (this.#held.balance <= -enough) this.#fall(nowMs);
-    else if (this.#held.balance === enough && nowMs - this.#held.sinceMs >= HOLD_MS) {
+    this.#heldParts.balance = Math.min(enough, this.#heldParts.balance + by);
+    if (this.#heldParts.balance <= -enough) this.#fall(nowMs);
+    else if (this.#heldParts.balance === enough && nowMs - this.#heldParts.sinceMs >= HOLD_MS) {
       this.#rise(nowMs);
     }
   }
@@ -271,7 +278,7 @@ export class RateEstimate {
 
   /** Raises the rate if calls used most of it. */
   #rise(nowMs: number): void {
-    const { sinceMs, successes } = this.#held;
+    const { sinceMs, successes } = this.#heldParts;
     const { ceilingPerMs } = this.#range;
     const isUsed = this.#successes - successes >= 0.75 * this.#perMs * (nowMs - sinceMs);
     const perMs = isUsed ? this.#perMs * (1 + this.#step) : this.#perMs;

@@ -90,8 +90,8 @@ class SharedPacer implements Pacer, AsyncDisposable {
   admit(call: PacedCall): Promise<Admission> {
     if (this.#isClosed) return Promise.reject(closedError());
     if (call.signal?.aborted) return Promise.reject(call.signal.reason);
-    const admitted = this.admitNow(call.tokens);
-    if (admitted !== null) return Promise.resolve(admitted);
+    const admittedAdmission = this.admitNow(call.tokens);
+    if (admittedAdmission !== null) return Promise.resolve(admittedAdmission);
     return this.#queue.join(call, this.#pausedMs() || null);
   }
 
@@ -124,9 +124,10 @@ class SharedPacer implements Pacer, AsyncDisposable {
       this.#queue.leave(next).admit(this.#pass(next.tokens, nowMs));
     }
     if (this.#queue.waiters.length === 0) return;
-    const unserved = this.#queue.waiters.slice(this.#slots.count);
-    if (unserved.length > 0 && this.#slots.askAtMs <= nowMs) this.#slots.ask(unserved);
-    const askAtMs = unserved.length > 0 ? this.#slots.askAtMs : Number.POSITIVE_INFINITY;
+    const unservedWaiters = this.#queue.waiters.slice(this.#slots.count);
+    if (unservedWaiters.length > 0 && this.#slots.askAtMs <= nowMs)
+      this.#slots.ask(unservedWaiters);
+    const askAtMs = unservedWaiters.length > 0 ? this.#slots.askAtMs : Number.POSITIVE_INFINITY;
     const nextAtMs = Math.min(this.#slots.firstAtMs, askAtMs);
     if (nextAtMs === Number.POSITIVE_INFINITY) return;
     this.#cancelWake = this.#clock.schedule(Math.max(0, nextAtMs - nowMs), () => this.#wake());

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { onePixel } from "../testing/one-pixel.ts";
-import { imageSizeOf } from "./image-size.ts";
-import { image, type ImageData, imageDataOf } from "./state.ts";
+import { findImageSize } from "./image-size.ts";
+import { image, type ImageData, toImageData } from "./state.ts";
 
 const ascii = (text: string) => [...Buffer.from(text, "latin1")];
 const riff = [...ascii("RIFF"), 0, 0, 0, 0, ...ascii("WEBP")];
@@ -32,5 +32,5 @@ test.each<[string, readonly number[], object | null]>([
     { width: 3000, height: 2000 },
   ],
 ])("reads the size of %s", (_, bytes, size) => {
-  expect(imageSizeOf(imageDataOf(image(Uint8Array.from(bytes))) as ImageData)).toEqual(size);
+  expect(findImageSize(toImageData(image(Uint8Array.from(bytes))) as ImageData)).toEqual(size);
 });

@@ -12,7 +12,7 @@ interface ImageSize {
 }
 
 /** Returns the size of an image in pixels, or null if its first bytes do not contain it. */
-export function imageSizeOf({ format, base64 }: EncodedImage): ImageSize | null {
+export function findImageSize({ format, base64 }: EncodedImage): ImageSize | null {
   try {
     const bytes = Uint8Array.from(atob(base64.slice(0, HEAD)), (character) =>
       character.charCodeAt(0),

@@ -8,13 +8,13 @@ export interface JsonObject {
 }
 
 /** Returns a schema for an object whose keys are data. Unlike `z.record` it keeps the key `__proto__`. */
-export function recordOf<TValue>(valueSchema: z.ZodMiniType<TValue>) {
+export function toRecord<TValue>(valueSchema: z.ZodMiniType<TValue>) {
   return z
     .custom<Record<string, TValue>>(isRecord, { error: "expected an object" })
     .check((context) => {
       for (const [key, value] of Object.entries(context.value)) {
-        const parsed = valueSchema.safeParse(value);
-        for (const issue of parsed.error?.issues ?? []) {
+        const parsedResult = valueSchema.safeParse(value);
+        for (const issue of parsedResult.error?.issues ?? []) {
           const path = [key, ...issue.path];
           context.issues.push({ code: "custom", input: value, message: issue.message, path });
         }
@@ -60,9 +60,10 @@ export function copyJson(value: unknown, ancestors: object[] = []): unknown {
     const item = copy[key];
     // JSON drops an undefined field but turns an undefined item into null.
     if (typeof item === "string" || (item === undefined && !isList)) continue;
-    const copied = copyJson(item, ancestors);
-    if (copied instanceof Flaw) return new Flaw(copied.what, `.${key}${copied.path}`);
-    if (copied !== item) copy[key] = copied;
+    const copiedValue = copyJson(item, ancestors);
+    if (copiedValue instanceof Flaw)
+      return new Flaw(copiedValue.what, `.${key}${copiedValue.path}`);
+    if (copiedValue !== item) copy[key] = copiedValue;
   }
   ancestors.pop();
   return copy;
@@ -181,13 +182,13 @@ export function recordInOrder<TKey extends string, TValue>(
   const keys = entries.map(([key]) => key);
   const record = Object.freeze(Object.fromEntries(entries)) as Readonly<Record<TKey, TValue>>;
   // An object lists keys such as "10" first, in ascending order, whatever the order of writing.
-  const ordered = keys.some(isIndex) ? new Proxy(record, { ownKeys: () => keys }) : record;
-  inOrder.add(ordered);
-  return ordered;
+  const orderedFields = keys.some(isIndex) ? new Proxy(record, { ownKeys: () => keys }) : record;
+  inOrder.add(orderedFields);
+  return orderedFields;
 }
 
 /** Returns a key of a record that may be listed at another place than it was written at, or undefined. */
-export function sortedKeyOf(record: object): string | undefined {
+export function findSortedKey(record: object): string | undefined {
   const keys = inOrder.has(record) || Array.isArray(record) ? [] : Object.keys(record);
   return keys.length > 1 ? keys.find(isIndex) : undefined;
 }

@@ -81,12 +81,12 @@ export function truthsOf(question: Question): readonly Truth[] | null {
 
 type KindSchema<TField extends "questionSchema" | "answerSchema"> = Kinds[KindName][TField];
 
-function oneOf<TField extends "questionSchema" | "answerSchema">(field: TField) {
+function toUnion<TField extends "questionSchema" | "answerSchema">(field: TField) {
   const schemas = Object.values(kinds).map((kind) => kind[field]);
   return z.discriminatedUnion("type", schemas as [KindSchema<TField>, ...KindSchema<TField>[]]);
 }
 
 /** One typed question (contract section 2.2). */
-export const questionSchema = /* @__PURE__ */ oneOf("questionSchema");
+export const questionSchema = /* @__PURE__ */ toUnion("questionSchema");
 /** One answer in the gateway's form (contract section 2.4). */
-export const answerSchema = /* @__PURE__ */ oneOf("answerSchema");
+export const answerSchema = /* @__PURE__ */ toUnion("answerSchema");

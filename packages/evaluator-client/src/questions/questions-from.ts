@@ -54,7 +54,7 @@ export interface SchemaQuestions<TSchema extends QuestionsSchema> {
 export function questionsFrom<TSchema extends QuestionsSchema>(
   schema: TSchema,
 ): SchemaQuestions<TSchema> {
-  const { type, shape } = definitionOf(schema);
+  const { type, shape } = toDefinition(schema);
   if (type !== "object" || !isRecord(shape)) reject("", "is no z.object({ … })");
   const fields = Object.entries(shape).map(([id, field]) => toField(id, field));
   const questions = recordInOrder(fields.map(({ id, question }) => [id, question] as const));
@@ -63,11 +63,11 @@ export function questionsFrom<TSchema extends QuestionsSchema>(
       const answer: unknown = Object.hasOwn(answers, id) ? Reflect.get(answers, id) : undefined;
       const flaw = isRecord(answer) && answer["type"] === question.type;
       if (!flaw) refuse(id, "answer-type", `is missing or not of the type ${question.type}`);
-      return [id, valueOf(question, answer, names)] as const;
+      return [id, findValue(question, answer, names)] as const;
     });
-    const parsed = z.safeParse(schema, Object.fromEntries(values));
-    if (parsed.success) return parsed.data;
-    const [issue] = parsed.error.issues;
+    const parsedResult = z.safeParse(schema, Object.fromEntries(values));
+    if (parsedResult.success) return parsedResult.data;
+    const [issue] = parsedResult.error.issues;
     return refuse(issue?.path.join(".") ?? "", "schema", `breaks the schema: ${issue?.message}`);
   };
   return { questions, toValue } as unknown as SchemaQuestions<TSchema>;
@@ -81,21 +81,21 @@ interface Field {
 }
 
 /** Returns the definition of a schema, which `zod` and `zod/mini` have in the same place. */
-function definitionOf(schema: unknown): Readonly<Record<string, unknown>> {
+function toDefinition(schema: unknown): Readonly<Record<string, unknown>> {
   const definition = valueAt(schema, "_zod", "def");
   return isRecord(definition) ? definition : {};
 }
 
 function toField(id: string, field: unknown): Field {
-  const { description, ordered, criteria } = metaOf(field);
-  const { type, entries, options: members } = definitionOf(field);
-  if (type === "boolean") return { id, question: boolean(textOf(id, description)), names: [] };
+  const { description, ordered: orderedValue, criteria } = toMeta(field);
+  const { type, entries, options: members } = toDefinition(field);
+  if (type === "boolean") return { id, question: boolean(toText(id, description)), names: [] };
   const options =
     type === "enum" ? enumOptions(entries, criteria) : type === "union" && literalOptions(members);
   if (!options) reject(id, "is no boolean, no enum of texts and no union of text literals");
   const names = options.map(([name]) => name);
-  const instructions = textOf(id, description);
-  if (ordered !== true) return { id, question: choice(instructions, options), names };
+  const instructions = toText(id, description);
+  if (orderedValue !== true) return { id, question: choice(instructions, options), names };
   const levels = options.map(([name, text]) => (text === null ? name : `${name}: ${text}`));
   return { id, question: score<readonly string[]>(instructions, levels), names };
 }
@@ -110,28 +110,28 @@ function enumOptions(entries: unknown, criteria: unknown): Options | null {
 
 function literalOptions(members: unknown): Options | null {
   const options = (members as readonly unknown[]).map((member) => {
-    const { type, values } = definitionOf(member);
+    const { type, values } = toDefinition(member);
     const [name, ...more] = type === "literal" ? (values as readonly unknown[]) : [];
     if (typeof name !== "string" || more.length > 0) return null;
-    return [name, textAt(metaOf(member), "description")] as const;
+    return [name, textAt(toMeta(member), "description")] as const;
   });
   return options.every((option) => option !== null) ? options : null;
 }
 
 /** Returns what `meta` and `describe` gave to a schema; `zod/mini` has it in its registry alone. */
-function metaOf(schema: unknown): Readonly<Record<string, unknown>> {
+function toMeta(schema: unknown): Readonly<Record<string, unknown>> {
   const { meta } = Object(schema) as { readonly meta?: () => unknown };
   const own = typeof meta === "function" ? meta.call(schema) : undefined;
-  const known: unknown = own ?? z.globalRegistry.get(schema as z.core.$ZodType);
-  return isRecord(known) ? known : {};
+  const knownValue: unknown = own ?? z.globalRegistry.get(schema as z.core.$ZodType);
+  return isRecord(knownValue) ? knownValue : {};
 }
 
-function textOf(id: string, description: unknown): string {
+function toText(id: string, description: unknown): string {
   if (typeof description === "string" && /\S/.test(description)) return description;
   return reject(id, "has no description, which is its question");
 }
 
-function valueOf(question: Question, answer: object, names: readonly string[]): unknown {
+function findValue(question: Question, answer: object, names: readonly string[]): unknown {
   for (const field of questionKinds[question.type].values(question)) {
     const value = field.of(answer as never);
     if (field.form === "probability") return (value as number) >= 0.5;

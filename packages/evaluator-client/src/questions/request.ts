@@ -1,6 +1,14 @@
 import * as z from "zod/mini";
 import { InvalidRequestError } from "../errors.ts";
-import { copyJson, Flaw, frozenCopy, isRecord, quoteName, recordOf, sortedKeyOf } from "./json.ts";
+import {
+  copyJson,
+  Flaw,
+  frozenCopy,
+  isRecord,
+  quoteName,
+  toRecord,
+  findSortedKey,
+} from "./json.ts";
 import { wordingText } from "./wording.ts";
 import { kindList, type Question, questionKinds, type Questions, questionSchema } from "./kinds.ts";
 import type { QuestionLimits } from "./kinds/kind.ts";
@@ -8,8 +16,8 @@ import { checkForImage, copyParts, type ImageSupport, type State } from "./state
 
 /** The body of an evaluation request (contract section 2.1). */
 export const evaluationRequestSchema = z.strictObject({
-  state: z.union([z.string(), recordOf(z.json())]),
-  questions: recordOf(questionSchema),
+  state: z.union([z.string(), toRecord(z.json())]),
+  questions: toRecord(questionSchema),
 });
 /** A state, and questions about it (contract section 2.1). */
 export interface EvaluationRequest<TQuestions extends Questions = Questions, TState = State> {
@@ -40,10 +48,10 @@ export function requestParser(limits: QuestionLimits = {}, service: ServiceLimit
     if (!isRequest(request)) {
       throw new InvalidRequestError("A request is an object with a state and questions, no more.");
     }
-    const { questions: given } = request;
+    const { questions: givenFields } = request;
     const state = copyState(request.state, images);
-    const copy = copies.get(given);
-    const questions = copy && isCopy(copy, given) ? copy : given;
+    const copy = copies.get(givenFields);
+    const questions = copy && isCopy(copy, givenFields) ? copy : givenFields;
     const problem = problemsOf(questions)[0];
     if (problem !== undefined) {
       const { questionId } = problem;
@@ -51,22 +59,24 @@ export function requestParser(limits: QuestionLimits = {}, service: ServiceLimit
     }
     const { questionId } = needsImage(questions);
     if (questionId !== null) checkForImage(questionId, state, images);
-    if (questions !== given) return { state, questions };
-    hasWarned ||= warnOfSorted(given);
-    return { state, questions: copyQuestions(given) };
+    if (questions !== givenFields) return { state, questions };
+    hasWarned ||= warnOfSorted(givenFields);
+    return { state, questions: copyQuestions(givenFields) };
   };
 }
 
 const needsImage = perQuestions((questions) => {
-  const found = Object.entries(questions).find(([, { type }]) => questionKinds[type].needsImage);
-  return { questionId: found?.[0] ?? null };
+  const foundEntries = Object.entries(questions).find(
+    ([, { type }]) => questionKinds[type].needsImage,
+  );
+  return { questionId: foundEntries?.[0] ?? null };
 });
 
 /** Warns if options or questions may be sent in another order than they were written in; returns whether. */
 function warnOfSorted(questions: Questions): boolean {
-  const id = sortedKeyOf(questions);
-  const listed = Object.values(questions).map(({ criteria }) => sortedKeyOf(criteria ?? {}));
-  const option = listed.find((key) => key !== undefined);
+  const id = findSortedKey(questions);
+  const listedTexts = Object.values(questions).map(({ criteria }) => findSortedKey(criteria ?? {}));
+  const option = listedTexts.find((key) => key !== undefined);
   if (id === undefined && option === undefined) return false;
   const [what, advice] =
     option === undefined
@@ -149,11 +159,11 @@ const copies = new WeakMap<object, Questions | null>();
 
 /** Returns a frozen copy of checked questions; it is kept when they are asked a second time. */
 function copyQuestions(questions: Questions): Questions {
-  const known = copies.get(questions);
-  if (known === questions) return questions;
+  const knownFields = copies.get(questions);
+  if (knownFields === questions) return questions;
   const copy = frozenCopy(questions);
-  copies.set(questions, known === undefined ? null : copy);
-  if (known !== undefined) copies.set(copy, copy);
+  copies.set(questions, knownFields === undefined ? null : copy);
+  if (knownFields !== undefined) copies.set(copy, copy);
   return copy;
 }
 
@@ -161,12 +171,12 @@ function copyQuestions(questions: Questions): Questions {
 export function perQuestions<TValue extends object | string | number>(
   workOut: (questions: Questions) => TValue,
 ): (questions: Questions) => TValue {
-  const kept = new WeakMap<object, TValue>();
+  const keptMap = new WeakMap<object, TValue>();
   return (questions) => {
-    const known = kept.get(questions);
-    if (known !== undefined) return known;
+    const knownValue = keptMap.get(questions);
+    if (knownValue !== undefined) return knownValue;
     const value = workOut(questions);
-    if (copies.get(questions) === questions) kept.set(questions, value);
+    if (copies.get(questions) === questions) keptMap.set(questions, value);
     return value;
   };
 }
@@ -176,12 +186,12 @@ function isCopy(copy: unknown, value: unknown): boolean {
   if (typeof copy !== "object" || copy === null) return false;
   if (typeof value !== "object" || value === null) return false;
   if (Array.isArray(copy) !== Array.isArray(value)) return false;
-  const copied = Object.keys(copy);
+  const copiedNames = Object.keys(copy);
   const keys = Object.keys(value);
-  if (keys.length !== copied.length) return false;
+  if (keys.length !== copiedNames.length) return false;
   for (let index = 0; index < keys.length; index += 1) {
     const key = keys[index] as keyof typeof value;
-    if (key !== copied[index] || !isCopy(copy[key], value[key])) return false;
+    if (key !== copiedNames[index] || !isCopy(copy[key], value[key])) return false;
   }
   return true;
 }

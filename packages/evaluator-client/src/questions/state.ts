@@ -1,5 +1,5 @@
 import { InvalidRequestError } from "../errors.ts";
-import { type ImageFormat, imageSizeOf } from "./image-size.ts";
+import { type ImageFormat, findImageSize } from "./image-size.ts";
 import { copyJson, Flaw, isRecord, type JsonObject, type JsonValue, quoteName } from "./json.ts";
 
 /** A JSON value as one part of a state. */
@@ -96,7 +96,9 @@ export function image(source: Uint8Array | string | URL): ImagePart {
   // No instanceof: another realm (vm, jest) has its own classes.
   if (typeof source === "string" || "href" in source) return { image: String(source) };
   const binary = toBinary(source);
-  const format = imagesAsBytes.formats.find((known) => signatures[known].test(binary));
+  const format = imagesAsBytes.formats.find((knownImageFormat) =>
+    signatures[knownImageFormat].test(binary),
+  );
   if (format !== undefined) return { image: `data:image/${format};base64,${btoa(binary)}` };
   const message = "The bytes are no image: they begin like neither PNG, JPEG, WebP nor GIF.";
   throw new InvalidRequestError(message);
@@ -123,10 +125,10 @@ function toBinary(bytes: Uint8Array): string {
 }
 
 /** The format and bytes of an image that is no address. */
-export type ImageData = NonNullable<ReturnType<typeof imageDataOf>>;
+export type ImageData = NonNullable<ReturnType<typeof toImageData>>;
 
 /** Returns an image's format and bytes, or null for an address. */
-export function imageDataOf({ image: url }: ImagePart) {
+export function toImageData({ image: url }: ImagePart) {
   const [head = "", format] = /^data:image\/(png|jpeg|webp|gif);base64,/.exec(url) ?? [];
   return format === undefined
     ? null
@@ -168,12 +170,12 @@ function reject(message: string): never {
 
 function copyPart(part: unknown, index: number, support: ImageSupport): StatePart {
   const copy = copyJson(part);
-  const problem = problemOf(copy, support);
+  const problem = findProblem(copy, support);
   if (problem !== null) reject(`The state at "state.${index}" ${problem}`);
   return copy as StatePart;
 }
 
-function problemOf(part: unknown, support: ImageSupport): string | null {
+function findProblem(part: unknown, support: ImageSupport): string | null {
   if (typeof part === "string") return null;
   const isJson = !(part instanceof Flaw);
   if (!isJson && part.path.startsWith(".json"))
@@ -187,7 +189,7 @@ function problemOf(part: unknown, support: ImageSupport): string | null {
 
 function imageProblem(part: ImagePart, support: ImageSupport): string | null {
   const { formats, maxBytes, takesAddresses } = support;
-  const data = imageDataOf(part);
+  const data = toImageData(part);
   if (data === null) {
     if (!URL.canParse(part.image) || new URL(part.image).protocol !== "https:") {
       return "is an image that is neither a data: URL of PNG, JPEG, WebP or GIF in base64 nor an https: address";
@@ -209,7 +211,7 @@ function imageProblem(part: ImagePart, support: ImageSupport): string | null {
 const TILE = 32;
 
 function tilesProblem(data: ImageData, { maxTiles }: ImageSupport): string | null {
-  const size = maxTiles === undefined ? null : imageSizeOf(data);
+  const size = maxTiles === undefined ? null : findImageSize(data);
   if (size === null || maxTiles === undefined) return null;
   const { width, height } = size;
   const tiles = Math.ceil(width / TILE) * Math.ceil(height / TILE);
@@ -234,7 +236,7 @@ export function checkForImage(
 /** Returns a state without the bytes of its images, so that it can be read as text. */
 export function withoutImageBytes(state: unknown): unknown {
   if (!Array.isArray(state)) return state;
-  return state.map((part) => (isImage(part) && imageDataOf(part) !== null ? "" : part));
+  return state.map((part) => (isImage(part) && toImageData(part) !== null ? "" : part));
 }
 
 // Made on first use: it reads tables for 15 ms, a tenth of the import of this package.

@@ -103,12 +103,12 @@ const englishWords = new Set(
 
 /** Packs up to four ASCII characters into a positive number, which costs less than a string of their own. */
 function packedAt(text: string, start: number, end: number): number {
-  let packed = 0;
+  let packedBytes = 0;
   for (let at = start; at < end; at += 1) {
     const code = text.charCodeAt(at);
-    packed = code < 128 ? packed * 128 + code : -1;
+    packedBytes = code < 128 ? packedBytes * 128 + code : -1;
   }
-  return packed;
+  return packedBytes;
 }
 
 function addWord(prose: Prose, start: number, end: number): void {
@@ -133,7 +133,7 @@ function foreignTokens({ words, english, letters }: Prose): number {
   return (Math.max(0, share) * letters) / LETTERS_PER_FOREIGN_TOKEN;
 }
 
-function kindOf(code: number): number {
+function computeKind(code: number): number {
   if (code === SPACE || (code >= 9 && code <= 13)) return SPACES;
   if (code >= 48 && code <= 57) return DIGITS;
   if (code >= 97 && code <= 122) return WORD;
@@ -143,7 +143,7 @@ function kindOf(code: number): number {
 
 /** The kind of each UTF-16 unit. */
 const kinds = new Uint8Array(0x10000);
-kinds.set(Array.from({ length: 128 }, (_, code) => kindOf(code)));
+kinds.set(Array.from({ length: 128 }, (_, code) => computeKind(code)));
 kinds.fill(WORD, 0x00c0, 0x0250); // Latin letters with an accent
 kinds.fill(WORD, 0x1e00, 0x1f00);
 
@@ -168,12 +168,12 @@ function tokensOfOneSpace(text: string, at: number): number {
 function tokensOfWord(text: string, start: number, end: number): number {
   const length = end - start;
   if (length <= LETTERS_OF_A_WORD) return Math.max(1, length / LETTERS_PER_TOKEN);
-  const further = lettersOf(text, start, end) - LETTERS_OF_A_WORD;
+  const further = computeLetters(text, start, end) - LETTERS_OF_A_WORD;
   return LETTERS_OF_A_WORD / LETTERS_PER_TOKEN + Math.max(0, further) / FURTHER_LETTERS_PER_TOKEN;
 }
 
 /** Counts the letters of a word; those of a row of equal ones by their part of a token. */
-function lettersOf(text: string, start: number, end: number): number {
+function computeLetters(text: string, start: number, end: number): number {
   let [letters, row, before] = [0, 0, text.charCodeAt(start - 1)];
   for (let at = start; at < end; at += 1) {
     const code = text.charCodeAt(at);

@@ -29,6 +29,8 @@ export function mapWordings<
   const entries = Object.entries(criteria).map(
     ([name, text]) => [name, map(text as Wording)] as const,
   );
-  const mapped = Array.isArray(criteria) ? entries.map(([, text]) => text) : recordInOrder(entries);
-  return { ...question, instructions: map(instructions), criteria: mapped };
+  const mappedParts = Array.isArray(criteria)
+    ? entries.map(([, text]) => text)
+    : recordInOrder(entries);
+  return { ...question, instructions: map(instructions), criteria: mappedParts };
 }

@@ -1,6 +1,6 @@
 import { EvaluatorError, RateLimitError, StatusError, TimeoutError } from "../errors.ts";
 import type { Admission } from "../pacing/call-queue.ts";
-import { retryAfterMsOf } from "./retry-policy.ts";
+import { findRetryAfterMs } from "./retry-policy.ts";
 
 /** Reports to the pacer that a request failed; returns how the call goes on. */
 export function endFailed(
@@ -10,7 +10,7 @@ export function endFailed(
 ) {
   const failure = classifyFailure(error, statuses);
   if (failure === "throttled") {
-    return admission.throttled(retryAfterMsOf(refusalOf(error)), error as EvaluatorError);
+    return admission.throttled(findRetryAfterMs(toRefusal(error)), error as EvaluatorError);
   }
   admission.ended();
   return failure;
@@ -22,14 +22,14 @@ export function classifyFailure(
   statuses: readonly number[] | undefined,
 ): "final" | "retryable" | "throttled" {
   if (!(error instanceof EvaluatorError) || !isRetried(error, statuses)) return "final";
-  const refusal = refusalOf(error);
+  const refusal = toRefusal(error);
   const isThrottled =
     refusal instanceof RateLimitError || (refusal instanceof StatusError && refusal.status === 503);
   return isThrottled ? "throttled" : "retryable";
 }
 
 /** Returns the refusal of a request; if the probe of a pause times out, that which began the pause. */
-function refusalOf(error: unknown): unknown {
+function toRefusal(error: unknown): unknown {
   return error instanceof TimeoutError ? error.cause : error;
 }
 

@@ -176,7 +176,11 @@ test("throws the caller's reason before, during and between attempts", async () 
 
 test("a batch counts the answers of all its calls", async () => {
   const answered = { count: 0 };
-  const { clock, outcome } = run([rateLimited(null)], { answered, freeRetries: 2, maxRetries: 1 });
+  const { clock, outcome } = run([rateLimited(null)], {
+    answered,
+    freeRetries: 2,
+    maxRetries: 1,
+  });
   await clock.advance(60_000);
   expect(await outcome).toMatchObject({ attempts: 2 });
   expect(answered.count).toBe(1);

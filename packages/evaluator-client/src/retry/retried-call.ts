@@ -35,7 +35,7 @@ export class RetriedCall {
   /** Makes attempts until one succeeds, fails for good, or time or retries run out; throws the last error. */
   async run<TValue>(send: Send<TValue>): Promise<{ value: TValue; attempts: number }> {
     const policy = this.#policy;
-    const { clock, signal, pacer, answered } = policy;
+    const { clock, signal, pacer, answered: answeredParts } = policy;
     for (; ; this.#attempts += 1) {
       const isFree = policy.beforeAttempt === undefined;
       const now = isFree ? pacer.admitNow(this.#tokens) : null;
@@ -46,7 +46,7 @@ export class RetriedCall {
         const limits = this.#attemptLimits(startedAtMs, admission.probes ?? null);
         const { value, status, tokensUsed } = await attempt.run(send, limits);
         attempt.succeeded(tokensUsed);
-        if (answered !== undefined) answered.count += 1;
+        if (answeredParts !== undefined) answeredParts.count += 1;
         if (policy.hooks !== null) this.#report(startedAtMs, status, null);
         return { value, attempts: this.#attempts };
       } catch (error) {
@@ -103,9 +103,9 @@ export class RetriedCall {
 
   // Before the turn and the time of an attempt: a check that waits for other calls holds none of them back.
   async #check(signal: AbortSignal | undefined): Promise<void> {
-    const { beforeAttempt, lost, clock } = this.#policy;
+    const { beforeAttempt, lostAttempts, clock } = this.#policy;
     if (beforeAttempt === undefined) return;
-    await beforeAttempt(lost?.attempts ?? 0);
+    await beforeAttempt(lostAttempts?.attempts ?? 0);
     signal?.throwIfAborted();
     if (clock.now() >= this.#deadlineAtMs) throw timeoutError("deadlineMs", this.#policy, false);
   }
@@ -162,7 +162,7 @@ export class Attempt implements AttemptContext {
   wasSent?: boolean;
   readonly #listeners: ((reason: unknown) => void)[] = [];
   #controller: AbortController | null = null;
-  #aborted: { readonly reason: unknown } | null = null;
+  #abortedParts: { readonly reason: unknown } | null = null;
   /** The admission of the first request; null once one of several requests has taken it. */
   #own: Admission | null;
   readonly #others: Pick<RetriedCall, "waitForTurn">;
@@ -236,12 +236,12 @@ export class Attempt implements AttemptContext {
   }
 
   onAbort(listener: (reason: unknown) => void): void {
-    if (this.#aborted === null) this.#listeners.push(listener);
-    else listener(this.#aborted.reason);
+    if (this.#abortedParts === null) this.#listeners.push(listener);
+    else listener(this.#abortedParts.reason);
   }
 
   abort(reason: unknown): void {
-    this.#aborted = { reason };
+    this.#abortedParts = { reason };
     for (const listener of this.#listeners) listener(reason);
   }
 

@@ -16,7 +16,7 @@ export interface RetryPolicy extends Readonly<
   /** The number of answers to the calls of a batch; each call adds its own. */
   readonly answered?: { count: number };
   /** Counts the attempts that may be charged for without an answer. */
-  readonly lost?: { attempts: number };
+  readonly lostAttempts?: { attempts: number };
   /** Runs before each attempt; an error of it ends the call. */
   readonly beforeAttempt?: (
     lostAttempts: number,
@@ -66,9 +66,9 @@ export class Retries {
 
   /** Counts a failed attempt. @throws its error if the call may not be tried again */
   count(error: EvaluatorError, failure: Failure): void {
-    const { lost } = this.#policy;
-    if (lost !== undefined && error instanceof ConnectionError && error.maybeBilled)
-      lost.attempts += 1;
+    const { lostAttempts } = this.#policy;
+    if (lostAttempts !== undefined && error instanceof ConnectionError && error.maybeBilled)
+      lostAttempts.attempts += 1;
     this.#lastError = error;
     this.#attempts += 1;
     if (!this.#allows(failure)) giveUp(error, this.#attempts);
@@ -76,9 +76,9 @@ export class Retries {
 
   #allows(failure: Failure): boolean {
     const isRefusal = failure === "limit" || failure === "stray";
-    const answered = this.#policy.answered?.count ?? 0;
-    const isAnswered = answered > this.#answeredBefore;
-    this.#answeredBefore = answered;
+    const answeredCount = this.#policy.answered?.count ?? 0;
+    const isAnswered = answeredCount > this.#answeredBefore;
+    this.#answeredBefore = answeredCount;
     if (isRefusal && isAnswered) this.#forgiveRefusals();
     if (this.#free > 0 && (failure === "stray" || (isRefusal && isAnswered))) this.#free -= 1;
     else {
@@ -100,7 +100,7 @@ export class Retries {
   async backOff(error: EvaluatorError, isThrottled: boolean, patience: Patience | undefined) {
     const { clock, signal, hooks, random } = this.#policy;
     const retries = Math.max(0, this.used - 1);
-    const retryAfterMs = retryAfterMsOf(error);
+    const retryAfterMs = findRetryAfterMs(error);
     const { initialDelayMs, maxDelayMs } = this.#policy.retry ?? {};
     const delayMs = retryDelayMs({
       retries,
@@ -132,20 +132,20 @@ export class Retries {
 }
 
 function waitNote(error: EvaluatorError): string {
-  const retryAfterMs = retryAfterMsOf(error);
+  const retryAfterMs = findRetryAfterMs(error);
   return retryAfterMs === null ? "" : ` The service asks to wait ${describeWait(retryAfterMs)}.`;
 }
 
 /** Returns the wait that the service asks for, in milliseconds, or null. */
-export function retryAfterMsOf(error: unknown): number | null {
+export function findRetryAfterMs(error: unknown): number | null {
   return error instanceof StatusError ? error.retryAfterMs : null;
 }
 
 /** Throws the last error of a call, with its attempts and the reason why no further one is made. */
 function giveUp(error: EvaluatorError, attempts: number, note = ""): never {
   Object.assign(error, { attempts });
-  const counted = attempts > 1 ? ` This was after ${attempts} attempts.` : "";
-  const message = `${error.message}${note}${counted}`;
+  const countedText = attempts > 1 ? ` This was after ${attempts} attempts.` : "";
+  const message = `${error.message}${note}${countedText}`;
   // V8 froze the message into the stack when the error was made.
   if (error.stack !== undefined) error.stack = error.stack.replace(error.message, () => message);
   error.message = message;

@@ -10,7 +10,7 @@ import type { CallEstimate, Transport } from "./transport.ts";
 export type BoundedEstimate = CallEstimate & Required<Pick<CallEstimate, "mostInputTokens">>;
 
 /** Returns the most tokens of an evaluation, input and output. */
-export function mostTokensOf({ mostInputTokens, outputTokens = 0 }: BoundedEstimate): number {
+export function computeMostTokens({ mostInputTokens, outputTokens = 0 }: BoundedEstimate): number {
   return mostInputTokens + outputTokens;
 }
 
@@ -57,9 +57,9 @@ const mostInQuestions = perQuestions((questions) => mostTextTokens(JSON.stringif
 const MOST_TOKENS_OF_NAMES = { question: 64, key: 32 };
 
 const mostInNames = perQuestions((questions) => {
-  const asked = Object.values(questions);
-  const keys = asked.flatMap((question) => questionKinds[question.type].keys(question));
-  return asked.length * MOST_TOKENS_OF_NAMES.question + keys.length * MOST_TOKENS_OF_NAMES.key;
+  const askedItems = Object.values(questions);
+  const keys = askedItems.flatMap((question) => questionKinds[question.type].keys(question));
+  return askedItems.length * MOST_TOKENS_OF_NAMES.question + keys.length * MOST_TOKENS_OF_NAMES.key;
 });
 
 /** @throws InvalidRequestError for a state that is surely longer than the service reads */

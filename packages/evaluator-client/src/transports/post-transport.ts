@@ -97,9 +97,9 @@ export function readServer(
 ) {
   const variable = ownKeyVariables[name];
   const { env = programEnvironment() } = options;
-  const { apiKey: given = env[variable]?.trim() || defaults.apiKey } = options;
+  const { apiKey: givenText = env[variable]?.trim() || defaults.apiKey } = options;
   const apiKey =
-    given === null ? null : readHeaderOption(options, "apiKey", { ...defaults, variable });
+    givenText === null ? null : readHeaderOption(options, "apiKey", { ...defaults, variable });
   const model = readOption(options, "model", { variable: modelVariable, fallback: defaults.model });
   const urlSource = { variable: baseUrlVariables[name], fallback: defaults.baseUrl };
   const baseUrl = readBaseUrl(options, urlSource).replace(/\/v1$/, "");
@@ -112,18 +112,18 @@ export function readServer(
 /** Returns the transport's own headers and the caller's, which cannot replace them. */
 export function mergeHeaders(
   own: Readonly<Record<string, string>>,
-  added: Readonly<Record<string, string>> = {},
+  addedFields: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
-  const reserved = new Set(["content-length", "host"]);
-  for (const name of Object.keys(own)) reserved.add(name.toLowerCase());
-  for (const [name, value] of Object.entries(added)) {
+  const reservedNames = new Set(["content-length", "host"]);
+  for (const name of Object.keys(own)) reservedNames.add(name.toLowerCase());
+  for (const [name, value] of Object.entries(addedFields)) {
     const isSendable = /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e]*$/.test(value);
-    if (isSendable && !reserved.has(name.toLowerCase())) continue;
+    if (isSendable && !reservedNames.has(name.toLowerCase())) continue;
     const problem = isSendable ? "is set by the transport itself" : "cannot be sent";
     const message = `The header ${JSON.stringify(name)} in the option "headers" ${problem}; rename it or leave it out.`;
     throw new ConfigurationError(message, { option: "headers" });
   }
-  return { ...own, ...added };
+  return { ...own, ...addedFields };
 }
 
 /** Returns the HTTP client for the caller's `fetch` or `dispatcher`, or the platform's own. */
@@ -177,8 +177,8 @@ export function prepareJson(endpoint: HttpEndpoint, service: JsonService) {
   return (body: string | null, context: AttemptContext, state: unknown): Promise<JsonResponse> => {
     const { clock, headers: ofCall } = context;
     const all = ofCall && mergeHeaders(endpoint.headers, ofCall);
-    return send(body, context, all).then((received) => {
-      const response = toJsonResponse(received, endpoint);
+    return send(body, context, all).then((receivedHttpResponse) => {
+      const response = toJsonResponse(receivedHttpResponse, endpoint);
       const status = isSuccess(response.status)
         ? (service.failedStatus?.(response.json) ?? null)
         : response.status;
@@ -210,8 +210,8 @@ export function postTransport(
       const send = postImages && imagesIn(state).length > 0 ? postImages : post;
       const body = service.toBody(request, context.providerOptions);
       const response = await send(body, context, state);
-      const { status, headers: received, json } = response;
-      return { ...service.toReply(response, request), status, headers: received, raw: json };
+      const { status, headers: receivedFields, json } = response;
+      return { ...service.toReply(response, request), status, headers: receivedFields, raw: json };
     },
     close: () => http.close(),
   };

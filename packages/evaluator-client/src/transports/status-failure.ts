@@ -1,6 +1,6 @@
 import type { Clock } from "../clock.ts";
 import { AuthenticationError, RateLimitError, StatusError } from "../errors.ts";
-import { headerOf, type JsonResponse } from "../http/http-response.ts";
+import { findHeader, type JsonResponse } from "../http/http-response.ts";
 import { withoutImageBytes } from "../questions/state.ts";
 
 /** A response with an error status, and the private text that its error must not contain. */
@@ -38,21 +38,24 @@ export function toStatusError(failure: StatusFailure, details: ServiceFailure): 
   const { response, clock } = failure;
   const { status } = response;
   const { service, requestId, advice, needsPaidCredits = status === 402, isFinal } = details;
-  const header = (name: string) => headerOf(response, name);
+  const header = (name: string) => findHeader(response, name);
   const type = passOnName(details.type, failure);
   const words = quoteServerText(details.text, failure);
-  const answered = `${service} answered ${status}${type === null ? "" : ` (${type})`}`;
+  const answeredText = `${service} answered ${status}${type === null ? "" : ` (${type})`}`;
   const { errorClass: ErrorClass = classFor(status) } = details;
-  return new ErrorClass(`${answered}${words === null ? "." : `: ${asSentence(words)}`} ${advice}`, {
-    status,
-    type,
-    requestId,
-    generationId: passOnName(details.generationId, failure),
-    needsPaidCredits,
-    isRetryable: isFinal !== true && isRetryableStatus(status, header("x-should-retry")),
-    shouldRetry: isFinal === true ? false : shouldRetryFrom(header("x-should-retry")),
-    retryAfterMs: parseRetryAfterMs(header, clock.epochNow()) ?? details.retryAfterMs ?? null,
-  });
+  return new ErrorClass(
+    `${answeredText}${words === null ? "." : `: ${asSentence(words)}`} ${advice}`,
+    {
+      status,
+      type,
+      requestId,
+      generationId: passOnName(details.generationId, failure),
+      needsPaidCredits,
+      isRetryable: isFinal !== true && isRetryableStatus(status, header("x-should-retry")),
+      shouldRetry: isFinal === true ? false : shouldRetryFrom(header("x-should-retry")),
+      retryAfterMs: parseRetryAfterMs(header, clock.epochNow()) ?? details.retryAfterMs ?? null,
+    },
+  );
 }
 
 function asSentence(words: string): string {
@@ -100,8 +103,8 @@ const nextSteps: Readonly<Record<number, string>> = {
 
 /** Returns the advice for an error status. */
 export function nextStep(status: number): string {
-  const known = nextSteps[status];
-  if (known !== undefined) return known;
+  const knownText = nextSteps[status];
+  if (knownText !== undefined) return knownText;
   if (status === 0 || (status >= 300 && status <= 399)) {
     return "Redirects are not followed; set the base URL to the final address.";
   }
@@ -136,8 +139,8 @@ export function quoteServerText(text: unknown, { apiKey, headers = {}, state }: 
   const line = hideKey(text.replace(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim(), apiKey);
   // A search for parts of images would read megabytes, so any text that may be one is refused.
   if (Array.isArray(state) && /[\w+/=-]{24}/.test(line)) return null;
-  const sent = textsOf(withoutImageBytes(state));
-  if ([...Object.values(headers), ...sent].some((part) => repeats(line, part))) return null;
+  const sentNames = listTexts(withoutImageBytes(state));
+  if ([...Object.values(headers), ...sentNames].some((part) => repeats(line, part))) return null;
   return line.length > MAX_QUOTE ? `"${line.slice(0, MAX_QUOTE)}…"` : `"${line}"`;
 }
 
@@ -163,11 +166,11 @@ function sharesRun(line: string, secret: string, length: number): boolean {
 }
 
 /** Returns each string in a JSON value, and the keys that are too long for a field name. */
-function textsOf(value: unknown): string[] {
+function listTexts(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];
   const keys = Object.keys(value).filter((key) => key.length >= SHORTEST_KEY);
-  return [...keys, ...Object.values(value).flatMap((item) => textsOf(item))];
+  return [...keys, ...Object.values(value).flatMap((item) => listTexts(item))];
 }
 
 const httpDates = [

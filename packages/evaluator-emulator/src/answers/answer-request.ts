@@ -2,7 +2,7 @@ import { mapRecord } from "../json.ts";
 import { type Opinion, profileText } from "../judge/evidence.ts";
 import { contentText } from "../questions/content.ts";
 import { type EvaluationInput, estimateInputTokens } from "../questions/evaluation-input.ts";
-import { type JudgedAnswer, kindOf, type QuestionInput } from "../questions/kinds/kinds.ts";
+import { type JudgedAnswer, toKind, type QuestionInput } from "../questions/kinds/kinds.ts";
 import type { Judgement } from "./judgement.ts";
 
 interface AnswerOptions {
@@ -21,15 +21,21 @@ interface AnswerOptions {
 /** Answers a request from a recording, else by rules, and all other questions by the lexical judge. */
 export function answerRequest(
   input: EvaluationInput,
-  { recorded, ruled, decimals, isExact = false, confidence }: AnswerOptions,
+  {
+    recorded: recordedAction,
+    ruled: ruledAction,
+    decimals,
+    isExact = false,
+    confidence,
+  }: AnswerOptions,
 ): Judgement {
-  const found = recorded(input);
-  const isFineEnough = found !== null && !(isExact && found.decimals < decimals);
-  const judgement = isFineEnough ? found : judge(input, ruled(input), decimals);
+  const foundJudgement = recordedAction(input);
+  const isFineEnough = foundJudgement !== null && !(isExact && foundJudgement.decimals < decimals);
+  const judgement = isFineEnough ? foundJudgement : judge(input, ruledAction(input), decimals);
   if (judgement.decimals <= decimals && confidence) return judgement;
   const answers = mapRecord(judgement.answers, (answer) => {
-    const rounded = judgement.decimals > decimals ? roundAnswer(answer, decimals) : answer;
-    return confidence ? rounded : { ...rounded, confidence: null };
+    const judgedAnswer = judgement.decimals > decimals ? roundAnswer(answer, decimals) : answer;
+    return confidence ? judgedAnswer : { ...judgedAnswer, confidence: null };
   });
   return { ...judgement, answers, decimals: Math.min(decimals, judgement.decimals) };
 }
@@ -37,31 +43,33 @@ export function answerRequest(
 /** Judges by shared words (contract section 1.5); the basis is `none` if no opinion is informed. */
 function judge(
   input: EvaluationInput,
-  ruled: Readonly<Record<string, Opinion | null>> | null,
+  ruledFields: Readonly<Record<string, Opinion | null>> | null,
   decimals: number,
 ): Judgement {
   const state = profileText(contentText(input.state), "state");
   let isInformed = false;
   const answers = mapRecord(input.questions, (question, id) => {
-    const opinion = ruled?.[id] ?? kindOf(question).judge(question, state);
+    const opinion = ruledFields?.[id] ?? toKind(question).judge(question, state);
     isInformed ||= opinion.isInformed;
     return printAnswer(question, opinion, decimals);
   });
   // One output token for each printed probability.
-  const printed = Object.values(answers).flatMap((answer) => Object.keys(answer.probabilities));
+  const printedNames = Object.values(answers).flatMap((answer) =>
+    Object.keys(answer.probabilities),
+  );
   return {
-    basis: ruled === null ? (isInformed ? "lexical" : "none") : "rule",
+    basis: ruledFields === null ? (isInformed ? "lexical" : "none") : "rule",
     release: null,
     answers,
     decimals,
-    usage: { inputTokens: estimateInputTokens(input), outputTokens: printed.length },
+    usage: { inputTokens: estimateInputTokens(input), outputTokens: printedNames.length },
   };
 }
 
 /** Prints an opinion as the service does: rounded, the score and the choice from unrounded values. */
 function printAnswer(question: QuestionInput, opinion: Opinion, decimals: number): JudgedAnswer {
   const { probabilities } = opinion;
-  const kind = kindOf(question);
+  const kind = toKind(question);
   const names = kind.namesOf(question);
   const answer = {
     type: question.type,

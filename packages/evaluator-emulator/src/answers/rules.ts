@@ -1,27 +1,27 @@
 import * as z from "zod/mini";
-import { describeIssue, mapRecord, recordOf } from "../json.ts";
+import { describeIssue, mapRecord, toRecord } from "../json.ts";
 import type { Opinion } from "../judge/evidence.ts";
 import { contentText } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
-import { allKinds, kindOf, type QuestionInput } from "../questions/kinds/kinds.ts";
+import { allKinds, toKind, type QuestionInput } from "../questions/kinds/kinds.ts";
 
 const numbers = allKinds.flatMap((kind) => (kind.numbers === undefined ? [] : [kind.numbers]));
-const expected =
+const expectedText =
   "expected the probability of yes, 0 to 1, or an object of option (or level index) to " +
   `probability that sums to at most 1, or of ${numbers.map((names) => names.join(", ")).join(" or ")}`;
-const probabilitySchema = z.number().check(z.minimum(0, expected), z.maximum(1, expected));
+const probabilitySchema = z.number().check(z.minimum(0, expectedText), z.maximum(1, expectedText));
 // Printed values such as 0.33, 0.33 and 0.35 may sum to a little more than 1.
 const highestSum = 1.01;
 
-const sharesSchema = recordOf(probabilitySchema).check(
+const sharesSchema = toRecord(probabilitySchema).check(
   z.refine((shares) => {
     const values = Object.values(shares);
     const isNamed = numbers.some((names) => hasNames(shares, names));
-    return values.length > 0 && (sumOf(values) <= highestSum || isNamed);
-  }, expected),
+    return values.length > 0 && (computeSum(values) <= highestSum || isNamed);
+  }, expectedText),
 );
 
-const ruleAnswerSchema = z.union([probabilitySchema, sharesSchema], { error: expected });
+const ruleAnswerSchema = z.union([probabilitySchema, sharesSchema], { error: expectedText });
 
 const matchSchema = z
   .string({ error: "expected text, or a regular expression such as /invoice|receipt/i" })
@@ -32,7 +32,7 @@ const matchSchema = z
 
 const ruleSchema = z.strictObject({
   match: z.optional(matchSchema),
-  answers: recordOf(ruleAnswerSchema).check(
+  answers: toRecord(ruleAnswerSchema).check(
     z.refine((answers) => Object.keys(answers).length > 0, "expected at least 1 answer"),
   ),
 });
@@ -71,15 +71,15 @@ export function checkRules(rules: unknown, source: string): Rule[] {
  * @throws {Error} names the rule, counted from 1, and the field.
  */
 export function ruleOpinions(rules: readonly Rule[]) {
-  const compiled = checkRules(rules, "rules").map(compileRule);
+  const compiledItems = checkRules(rules, "rules").map(compileRule);
   return (input: EvaluationInput) => {
     const text = contentText(input.state);
-    const matching = compiled.filter(({ matches }) => matches(text));
-    const ruled = mapRecord(input.questions, (question, id) => {
+    const matching = compiledItems.filter(({ matches }) => matches(text));
+    const ruledFields = mapRecord(input.questions, (question, id) => {
       const answers = matching.map((rule) => rule.answerTo(id, input.questions));
       return answers.map((answer) => opinionOfRule(question, answer)).find(Boolean) ?? null;
     });
-    return Object.values(ruled).every((opinion) => opinion === null) ? null : ruled;
+    return Object.values(ruledFields).every((opinion) => opinion === null) ? null : ruledFields;
   };
 }
 
@@ -98,8 +98,8 @@ function compileRule({ match, answers }: Rule) {
 function textTest(match: string): (text: string) => boolean {
   const [, source, flags = ""] = /^\/(.+)\/([a-z]*)$/s.exec(match) ?? [];
   if (source === undefined) {
-    const wanted = match.toLowerCase();
-    return (text) => text.toLowerCase().includes(wanted);
+    const wantedName = match.toLowerCase();
+    return (text) => text.toLowerCase().includes(wantedName);
   }
   const pattern = new RegExp(source, flags.replaceAll(/[gy]/g, ""));
   return (text) => pattern.test(text);
@@ -119,7 +119,7 @@ function keyInInstructions(
 
 /** Returns a rule's answer as an opinion; null if it does not fit the question. */
 function opinionOfRule(question: QuestionInput, answer: RuleAnswer | null): Opinion | null {
-  const kind = kindOf(question);
+  const kind = toKind(question);
   const names = kind.namesOf(question);
   if (answer === null) return null;
   const probabilities = kind.isDistribution
@@ -142,14 +142,17 @@ function hasNames(shares: Readonly<Record<string, number>>, names: readonly stri
 /** Options and levels that a rule leaves out share the rest of 1. */
 function fillShares(names: readonly string[], shares: RuleAnswer): number[] | null {
   if (typeof shares === "number") return null;
-  const given = Object.keys(shares);
-  if (!given.every((name) => names.includes(name))) return null;
-  const rest = Math.max(0, 1 - sumOf(Object.values(shares))) / (names.length - given.length);
-  const filled = names.map((name) => (Object.hasOwn(shares, name) ? (shares[name] ?? 0) : rest));
-  const total = sumOf(filled);
-  return total > 0 ? filled.map((share) => share / total) : null;
+  const givenText = Object.keys(shares);
+  if (!givenText.every((name) => names.includes(name))) return null;
+  const rest =
+    Math.max(0, 1 - computeSum(Object.values(shares))) / (names.length - givenText.length);
+  const filledValues = names.map((name) =>
+    Object.hasOwn(shares, name) ? (shares[name] ?? 0) : rest,
+  );
+  const total = computeSum(filledValues);
+  return total > 0 ? filledValues.map((share) => share / total) : null;
 }
 
-function sumOf(numbers: readonly number[]): number {
+function computeSum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }

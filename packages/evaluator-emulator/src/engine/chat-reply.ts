@@ -6,7 +6,7 @@ import {
   eventStream,
   type PlayedCall,
   type ReplyShape,
-  wordsOf,
+  listWords,
 } from "../gateway/text-reply.ts";
 
 const usageSchema = z.object({ stream_options: z.object({ include_usage: z.literal(true) }) });
@@ -75,8 +75,8 @@ export function chatReply(body: Record<string, unknown>, nextId: () => string): 
   const headers = basisHeader(basis);
   const head = { id, created: 0, model: echoModel };
   if (body["stream"] !== true) {
-    const called = { content: null, tool_calls: calls.map(toToolCall) };
-    const message = { role: "assistant", ...(calls.length > 0 ? called : { content: text }) };
+    const calledParts = { content: null, tool_calls: calls.map(toToolCall) };
+    const message = { role: "assistant", ...(calls.length > 0 ? calledParts : { content: text }) };
     const choices = [{ index: 0, message, logprobs: null, finish_reason: end }];
     return Response.json({ ...head, object: "chat.completion", choices, usage }, { headers });
   }
@@ -88,7 +88,7 @@ export function chatReply(body: Record<string, unknown>, nextId: () => string): 
   const last = { ...head, object: "chat.completion.chunk", choices: [], usage };
   const chunks = [
     chunk({ role: "assistant", content: "" }, null),
-    ...wordsOf(reply).map((content) => chunk({ content }, null)),
+    ...listWords(reply).map((content) => chunk({ content }, null)),
     ...calls.flatMap(callDeltas).map((delta) => chunk(delta, null)),
     chunk({}, end),
     ...(usageSchema.safeParse(body).success ? [last] : []),

@@ -55,9 +55,9 @@ export function engineRoutes(engine: EngineName, context: EmulatorContext): Side
     },
   ]);
   const routes = { ...others, ...Object.fromEntries(logprobs) };
-  const played = new Set<string>(["/v1/models", ...paths]);
+  const playedNames = new Set<string>(["/v1/models", ...paths]);
   return withErrors(async (call) => {
-    if (!played.has(call.path)) {
+    if (!playedNames.has(call.path)) {
       // No other server's at this address.
       if (call.path === "/v1/decisions") throw new RequestError("Not Found", 404);
       return null;

@@ -13,7 +13,7 @@ type Body = Record<string, unknown>;
 type EngineRoute = (
   call: Call,
   body: Body,
-  played: { readonly engine: string; readonly context: EmulatorContext },
+  playedParts: { readonly engine: string; readonly context: EmulatorContext },
 ) => Response;
 
 /** The most tokens that a chat lists. */
@@ -29,15 +29,17 @@ const chat: EngineRoute = (call, body, { engine, context }) => {
   const { tokens, basis, trap } = tokensFor(call, prompt, context);
   const depth = Math.min(Number(body["top_logprobs"] ?? 0), mostListed);
   const ids = engine === "vllm" ? idsIn(body, "logprob_token_ids") : [];
-  const named =
+  const namedItems =
     ids.length === 0 ? tokens : tokens.filter(({ token }) => ids.includes(packToken(token)));
-  const listed = listTokens(named, ids.length || depth, trap);
-  const [first] = trap === "thinking-first" ? listed : tokens;
+  const listedItems = listTokens(namedItems, ids.length || depth, trap);
+  const [first] = trap === "thinking-first" ? listedItems : tokens;
   const choice = {
     index: 0,
     message: { role: "assistant", content: first?.token ?? "" },
     logprobs:
-      isAsked && trap !== "no-logprobs" ? { content: [{ ...first, top_logprobs: listed }] } : null,
+      isAsked && trap !== "no-logprobs"
+        ? { content: [{ ...first, top_logprobs: listedItems }] }
+        : null,
     finish_reason: "length",
   };
   return answerJson(
@@ -55,8 +57,8 @@ const chat: EngineRoute = (call, body, { engine, context }) => {
 const completion: EngineRoute = (call, body, { context }) => {
   const prompt = textIn(body, "prompt");
   const { tokens, basis, trap } = tokensFor(call, prompt, context);
-  const listed = listTokens(tokens, Number(body["n_probs"] ?? 0), trap);
-  const position = { ...tokens[0], top_logprobs: listed };
+  const listedItems = listTokens(tokens, Number(body["n_probs"] ?? 0), trap);
+  const position = { ...tokens[0], top_logprobs: listedItems };
   return answerJson(
     {
       content: tokens[0]?.token,
@@ -84,7 +86,7 @@ const generate: EngineRoute = (call, body, { context }) => {
   const { tokens, basis, trap } = tokensFor(call, prompt, context);
   const depth = Number(body["top_logprobs_num"] ?? 0);
   const ids = idsIn(body, "token_ids_logprob");
-  const named = tokens.filter(({ token }) => ids.includes(packToken(token)));
+  const namedItems = tokens.filter(({ token }) => ids.includes(packToken(token)));
   const listed = (some: readonly FirstToken[], count: number) =>
     listTokens(some, count, trap).map(({ token, logprob }) => {
       return [logprob, packToken(token), token];
@@ -94,7 +96,7 @@ const generate: EngineRoute = (call, body, { context }) => {
     completion_tokens: 1,
     ...(trap !== "no-logprobs" && {
       output_top_logprobs: [listed(tokens, depth)],
-      output_token_ids_logprobs: [trap === "short-list" ? [] : listed(named, ids.length)],
+      output_token_ids_logprobs: [trap === "short-list" ? [] : listed(namedItems, ids.length)],
     }),
   };
   return answerJson({ text: tokens[0]?.token, meta_info }, basis);
@@ -168,15 +170,15 @@ const smallest = 1e-4;
 /** Returns the possible first tokens of the answer to a prompt, likeliest first, by the judge. */
 function tokensFor(call: Call, prompt: string, { answer }: EmulatorContext) {
   const { trap } = call;
-  const asked = readPrompt(prompt);
-  if (asked === null) return { tokens: toTokens(smallTalk), basis: "none" as const, trap };
-  const { state, question } = asked;
+  const askedPrompt = readPrompt(prompt);
+  if (askedPrompt === null) return { tokens: toTokens(smallTalk), basis: "none" as const, trap };
+  const { state, question } = askedPrompt;
   const { answers, basis } = answer({ state, questions: { question } });
   const { probabilities } = answers["question"] as JudgedAnswer;
   // A yes/no answer has the probability of "yes" only.
-  const shareOf = (name: string) => probabilities[name] ?? 1 - (probabilities["yes"] ?? 1);
-  const weights = asked.labels.map(({ label, stands }): [string, number] => {
-    return [label, stands.reduce((sum, name) => sum + shareOf(name), smallest)];
+  const toShare = (name: string) => probabilities[name] ?? 1 - (probabilities["yes"] ?? 1);
+  const weights = askedPrompt.labels.map(({ label, stands }): [string, number] => {
+    return [label, stands.reduce((sum, name) => sum + toShare(name), smallest)];
   });
   const sum = weights.reduce((total, [, weight]) => total + weight, 0);
   const share = trap === "low-label-mass" ? lowLabelShare : labelShare;
@@ -193,13 +195,13 @@ function toTokens(shares: readonly (readonly [string, number])[]) {
 
 /** Returns the listed tokens, at most `depth` of them, changed by a trap. */
 function listTokens(tokens: readonly FirstToken[], depth: number, trap: Trap | null) {
-  const listed = tokens.slice(0, trap === "short-list" ? 1 : depth);
+  const listedItems = tokens.slice(0, trap === "short-list" ? 1 : depth);
   if (trap === "thinking-first") return [{ token: "<think>", logprob: Math.log(0.99) }];
   if (trap === "probability-as-logprob") {
-    return listed.map(({ token, logprob }) => ({ token, logprob: Math.exp(logprob) }));
+    return listedItems.map(({ token, logprob }) => ({ token, logprob: Math.exp(logprob) }));
   }
-  if (trap !== "filler") return listed;
-  return listed.map(({ token, logprob }, index) => {
+  if (trap !== "filler") return listedItems;
+  return listedItems.map(({ token, logprob }, index) => {
     return { token, logprob: index === 0 ? logprob : -9999 };
   });
 }
@@ -211,16 +213,16 @@ const proposal = /^Is the answer to this question (yes|no)\?/m;
 /** Reads a prompt that lists labels, or returns null for another kind of prompt. */
 function readPrompt(prompt: string) {
   const [, afterStart] = splitOnce(prompt, stateStart);
-  const [stateText, asked] = splitOnce(afterStart, stateEnd);
-  const [, question] = splitOnce(asked, "Question: ");
+  const [stateText, askedName] = splitOnce(afterStart, stateEnd);
+  const [, question] = splitOnce(askedName, "Question: ");
   if (question === "") return null;
   const [instructions] = splitOnce(question, "\n\n");
-  const proposed = proposal.exec(asked)?.[1] ?? null;
-  const lines = [...asked.matchAll(/^(\w{1,3})\) (.*)$/gm)].map(([, label = "", text = ""]) => {
+  const proposedText = proposal.exec(askedName)?.[1] ?? null;
+  const lines = [...askedName.matchAll(/^(\w{1,3})\) (.*)$/gm)].map(([, label = "", text = ""]) => {
     return { label, text };
   });
   for (const kind of allKinds) {
-    const read = kind.fromPrompt({ instructions, proposed, lines });
+    const read = kind.fromPrompt({ instructions, proposedText, lines });
     if (read !== null) return { ...read, state: readState(stateText) };
   }
   return null;

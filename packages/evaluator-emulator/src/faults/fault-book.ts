@@ -12,7 +12,7 @@ interface Entry {
   readonly fault: Fault;
   readonly draw: (text: string) => number;
   readonly drawJitter: (text: string) => number;
-  left: number;
+  remainingCount: number;
 }
 
 /**
@@ -31,16 +31,18 @@ export function createFaultBook(
     for (const fault of faults) {
       const draw = createDraws(`${seed}/${entries.length}`);
       const drawJitter = createDraws(`${seed}/${entries.length}/jitter`);
-      const left = fault.next ?? Number.POSITIVE_INFINITY;
-      entries.push({ fault, draw, drawJitter, left });
+      const remainingCount = fault.next ?? Number.POSITIVE_INFINITY;
+      entries.push({ fault, draw, drawJitter, remainingCount });
     }
   };
   add(initial);
   return {
     /** Answers a call by `next`, after the latencies and with the first fault that apply to it. */
     async play(call: Call, next: () => Promise<Response>): Promise<Response> {
-      const open = entries.filter(({ fault, left }) => left > 0 && isFor(fault, call.path));
-      const { latencyMs, fault } = use(open, open.some(isDrawn) ? await textOf(call) : "");
+      const open = entries.filter(
+        ({ fault, remainingCount }) => remainingCount > 0 && isFor(fault, call.path),
+      );
+      const { latencyMs, fault } = use(open, open.some(isDrawn) ? await toText(call) : "");
       if (latencyMs > 0) await sleep(latencyMs, call.request.signal);
       return fault === null ? await next() : await play(fault, call, next);
     },
@@ -58,7 +60,7 @@ export function createFaultBook(
 }
 
 // Chosen, not measured: more texts than a test sends, and few enough to keep.
-const remembered = 100_000;
+const rememberedValue = 100_000;
 
 /**
  * Returns numbers from 0 up to 1 that depend on the seed, the text and how often the text came
@@ -67,16 +69,16 @@ const remembered = 100_000;
 function createDraws(seed: string): (text: string) => number {
   const turns = new Map<string, number>();
   return (text) => {
-    const digest = `${hashOf(text, 1)}/${hashOf(text, 2)}`;
+    const digest = `${toHash(text, 1)}/${toHash(text, 2)}`;
     const turn = (turns.get(digest) ?? 0) + 1;
-    if (turns.size >= remembered) turns.clear();
+    if (turns.size >= rememberedValue) turns.clear();
     turns.set(digest, turn);
-    return seededRandom(hashOf(`${seed}/${turn}/${digest}`, 1))();
+    return seededRandom(toHash(`${seed}/${turn}/${digest}`, 1))();
   };
 }
 
 /** Returns a hash of 32 bits, FNV-1a from a start; draws need no stronger one. */
-function hashOf(text: string, start: number): number {
+function toHash(text: string, start: number): number {
   let hash = start;
   for (let at = 0; at < text.length; at += 1) {
     hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
@@ -85,8 +87,8 @@ function hashOf(text: string, start: number): number {
 }
 
 /** Returns a fault and the number of calls that are left; JSON prints infinity as null. */
-function toListed({ fault, left }: Entry) {
-  return { ...fault, left };
+function toListed({ fault, remainingCount }: Entry) {
+  return { ...fault, left: remainingCount };
 }
 
 function isDrawn({ fault }: Entry): boolean {
@@ -96,25 +98,25 @@ function isDrawn({ fault }: Entry): boolean {
 /** Uses up the faults of a call: the sum of its latencies, and the first other fault. */
 function use(open: readonly Entry[], text: string) {
   let latencyMs = 0;
-  let picked: BreakingFault | null = null;
+  let pickedBreakingFault: BreakingFault | null = null;
   for (const entry of open) {
     const { fault, draw, drawJitter } = entry;
-    const isSpare = fault.kind !== "latency" && picked !== null;
+    const isSpare = fault.kind !== "latency" && pickedBreakingFault !== null;
     // Another call may have used the last one while this one was read.
-    if (isSpare || entry.left === 0) continue;
+    if (isSpare || entry.remainingCount === 0) continue;
     if (fault.rate !== undefined && draw(text) >= fault.rate) continue;
-    entry.left -= 1;
+    entry.remainingCount -= 1;
     if (fault.kind === "latency") {
       const { jitterMs = 0 } = fault;
       latencyMs += fault.latencyMs;
       if (jitterMs > 0) latencyMs += Math.floor(drawJitter(text) * (jitterMs + 1));
-    } else picked = fault;
+    } else pickedBreakingFault = fault;
   }
-  return { latencyMs, fault: picked };
+  return { latencyMs, fault: pickedBreakingFault };
 }
 
 /** Returns the text of a request by which faults are drawn; never its key. */
-async function textOf(call: Call): Promise<string> {
+async function toText(call: Call): Promise<string> {
   const body = await call.text().catch(() => "");
   return `${call.request.method} ${call.path}\n${body}`;
 }

@@ -19,9 +19,9 @@ const fieldNames: Readonly<Record<string, string>> = { jitter: "jitterMs" };
 export function parseFault(text: string): Fault {
   const split = text.split(",").map((part) => part.split(/=(.*)/s, 2));
   const [[kind, value], ...parts] = split as [[string, string?], ...[string, string?][]];
-  const fields = parts.map(([name, given]) => [
+  const fields = parts.map(([name, givenText]) => [
     fieldNames[name] ?? toCamelCase(name),
-    readValue(name, given),
+    readValue(name, givenText),
   ]);
   const own = value === undefined ? [] : [[fieldOfKind[kind] ?? "value", readValue(kind, value)]];
   const fault: unknown = { kind, ...Object.fromEntries([...own, ...fields]) };

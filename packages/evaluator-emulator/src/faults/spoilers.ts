@@ -53,9 +53,12 @@ type IdAnswer = readonly [id: string, answer: Body];
 /** Changes the answers, whose ids are positions in a list. */
 function mapAnswers(body: Body, change: (answers: readonly IdAnswer[]) => readonly IdAnswer[]) {
   const { answers } = body as { answers: object };
-  const changed = change(Object.entries(answers));
+  const changedIdAnswers = change(Object.entries(answers));
   const isList = Array.isArray(answers);
-  return { ...body, answers: isList ? changed.map(([, one]) => one) : Object.fromEntries(changed) };
+  return {
+    ...body,
+    answers: isList ? changedIdAnswers.map(([, one]) => one) : Object.fromEntries(changedIdAnswers),
+  };
 }
 
 function refuseBody({ answers: _answers, ...body }: Body, service: Service | null): object | null {

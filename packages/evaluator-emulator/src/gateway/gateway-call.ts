@@ -1,6 +1,6 @@
 import * as z from "zod/mini";
 import type { Judgement } from "../answers/judgement.ts";
-import { type CatalogModel, findModel, providerOf, toDollarString } from "../catalog.ts";
+import { type CatalogModel, findModel, toProvider, toDollarString } from "../catalog.ts";
 import { bearerKey, type Call, type EmulatorContext } from "../call.ts";
 import { gatewayError, RequestError } from "../request-error.ts";
 
@@ -43,9 +43,9 @@ export function requireAccount(call: Call, { accounts }: EmulatorContext) {
   throw gatewayError(message, { status: 401, type: "authentication_error" });
 }
 
-function requireHeader(call: Call, name: string, expected: string): void {
-  if (call.header(name) === expected) return;
-  throw new RequestError(`The header ${name} must be ${expected}.`);
+function requireHeader(call: Call, name: string, expectedText: string): void {
+  if (call.header(name) === expectedText) return;
+  throw new RequestError(`The header ${name} must be ${expectedText}.`);
 }
 
 function requireModel(call: Call, header: string, type: CatalogModel["type"]): CatalogModel {
@@ -86,11 +86,11 @@ export function admitCall({ account, model }: GatewayCall, context: EmulatorCont
   const rejection = account.rejectionOf(model, context.clock());
   if (rejection === null) return;
   const { message, details } = freeTierErrors[rejection];
-  const routed = routing(model, null, []);
+  const routedMessage = routing(model, null, []);
   throw gatewayError(message, {
     ...details,
     generationId: `gen_${context.nextId()}`,
-    providerMetadata: { gateway: { routing: routed } },
+    providerMetadata: { gateway: { routing: routedMessage } },
   });
 }
 
@@ -160,7 +160,7 @@ export function settleCall(
 
 /** The provider of the emulator's own models is `local`. */
 function providerFor(model: CatalogModel, standIn: string | null): string {
-  return standIn === null ? providerOf(model) : "local";
+  return standIn === null ? toProvider(model) : "local";
 }
 
 /** Returns the routing block of a call; without attempts it was rejected before any provider. */

@@ -7,10 +7,10 @@ import {
   type Routes,
   withErrors,
 } from "../call.ts";
-import { type CatalogModel, findModel, models, providerOf, toDollarString } from "../catalog.ts";
+import { type CatalogModel, findModel, models, toProvider, toDollarString } from "../catalog.ts";
 import { mapRecord } from "../json.ts";
 import { isOverTokenLimits } from "../questions/evaluation-input.ts";
-import { kindOf } from "../questions/kinds/kinds.ts";
+import { toKind } from "../questions/kinds/kinds.ts";
 import { admitCall, checkGatewayCall, requireAccount, settleCall } from "./gateway-call.ts";
 import { gatewayError, RequestError } from "../request-error.ts";
 import { parseGatewayInput } from "./gateway-input.ts";
@@ -41,13 +41,13 @@ export function gatewayRoutes(context: EmulatorContext): (call: Call) => Promise
     },
   };
   return withErrors(async (call) => {
-    const response = (await answerBy(routes, call)) ?? endpointsOf(call);
+    const response = (await answerBy(routes, call)) ?? findEndpoints(call);
     if (response === null) throw notFound("The gateway has no such address.");
     return response;
   }, toErrorResponse);
 }
 
-function endpointsOf({ request, path }: Call): Response | null {
+function findEndpoints({ request, path }: Call): Response | null {
   const id = /^\/v1\/models\/([^/]+\/[^/]+)\/endpoints$/.exec(path)?.[1];
   if (id === undefined || request.method !== "GET") return null;
   return Response.json({ data: endpointEntry(findModel(id)) });
@@ -59,17 +59,17 @@ async function evaluationRoute(
   wire: "evaluation-model" | "decision-model",
   context: EmulatorContext,
 ): Promise<Response> {
-  const admitted = checkGatewayCall(call, wire, context);
-  const asked = await readJson(call);
-  const input = parseGatewayInput(asked, wire);
+  const admittedCall = checkGatewayCall(call, wire, context);
+  const askedValue = await readJson(call);
+  const input = parseGatewayInput(askedValue, wire);
   if (isOverTokenLimits(input)) throw new RequestError("The state is longer than the model reads.");
-  admitCall(admitted, context);
+  admitCall(admittedCall, context);
   const judgement = context.answer(input);
   const { basis, usage } = judgement;
-  const answered = { standIn: standInFor(basis), usage, isStreamed: false, body: asked };
-  const settled = settleCall(admitted, answered, context);
-  const model = wire === "decision-model" ? { model: settled.routing.canonicalSlug } : {};
-  const body = { ...evaluationBody(judgement, settled), ...model };
+  const answeredParts = { standIn: standInFor(basis), usage, isStreamed: false, body: askedValue };
+  const settledCall = settleCall(admittedCall, answeredParts, context);
+  const model = wire === "decision-model" ? { model: settledCall.routing.canonicalSlug } : {};
+  const body = { ...evaluationBody(judgement, settledCall), ...model };
   return answerJson(body, basis);
 }
 
@@ -78,7 +78,7 @@ const vendor = "typesafe";
 /** Returns the body of an answered evaluation in the gateway's form (contract section 2.3). */
 function evaluationBody({ answers, usage, decimals }: Judgement, gatewayMetadata: object) {
   return {
-    answers: mapRecord(answers, (answer) => kindOf(answer).toGateway(answer)),
+    answers: mapRecord(answers, (answer) => toKind(answer).toGateway(answer)),
     rounding: { probabilityDecimals: decimals, scoreDecimals: decimals },
     usage,
     warnings: [],
@@ -88,10 +88,12 @@ function evaluationBody({ answers, usage, decimals }: Judgement, gatewayMetadata
 
 /** Returns the vendor's metadata; nothing if distributions are answered without a confidence. */
 function confidenceBlock(answers: Judgement["answers"]) {
-  const due = Object.entries(answers).filter(([, answer]) => kindOf(answer).isDistribution);
-  const given = due.filter(([, { confidence }]) => confidence !== null);
-  if (due.length > 0 && given.length === 0) return {};
-  const confidence = Object.fromEntries(given.map(([id, answer]) => [id, answer.confidence]));
+  const due = Object.entries(answers).filter(([, answer]) => toKind(answer).isDistribution);
+  const givenEntries = due.filter(([, { confidence }]) => confidence !== null);
+  if (due.length > 0 && givenEntries.length === 0) return {};
+  const confidence = Object.fromEntries(
+    givenEntries.map(([id, answer]) => [id, answer.confidence]),
+  );
   return { [vendor]: { confidence } };
 }
 
@@ -117,7 +119,7 @@ function modelEntry(model: CatalogModel) {
     id: model.id,
     object: "model",
     created: listedAt,
-    owned_by: providerOf(model),
+    owned_by: toProvider(model),
     name: model.name,
     description: model.description,
     type: model.type,
@@ -140,7 +142,7 @@ function endpointEntry(model: CatalogModel) {
     description: model.description,
     endpoints: [
       {
-        provider_name: providerOf(model),
+        provider_name: toProvider(model),
         context_length: model.contextWindow,
         pricing: { prompt: input, completion: output },
         supported_parameters: [],

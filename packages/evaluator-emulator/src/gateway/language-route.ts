@@ -10,7 +10,7 @@ import {
   eventStream,
   type PlayedCall,
   type ReplyShape,
-  wordsOf,
+  listWords,
 } from "./text-reply.ts";
 
 const toolSchema = mapped(
@@ -63,7 +63,7 @@ type Reply = NonNullable<ReturnType<typeof composeReply>>;
 
 /** Answers one text request, streamed if `ai-language-model-streaming` is `true` (field fact). */
 export async function languageRoute(call: Call, context: EmulatorContext): Promise<Response> {
-  const admitted = checkGatewayCall(call, "language-model", context);
+  const admittedCall = checkGatewayCall(call, "language-model", context);
   const streaming = call.header("ai-language-model-streaming");
   if (streaming !== "true" && streaming !== "false") {
     throw new RequestError("The header ai-language-model-streaming must be true or false.");
@@ -73,16 +73,16 @@ export async function languageRoute(call: Call, context: EmulatorContext): Promi
   const prompt = isJsonRecord(body) ? body["prompt"] : null;
   const reply = composeReply(prompt, readShape(body), context.nextId);
   if (reply === null) throw new RequestError("Invalid request: body.prompt: expected messages");
-  admitCall(admitted, context);
+  admitCall(admittedCall, context);
 
-  const answered = { standIn: echoModel, usage: reply, isStreamed, body };
-  const settled = settleCall(admitted, answered, context);
-  const timestamp = new Date(admitted.startTime).toISOString();
-  const metadata = { id: settled.generationId, modelId: echoModel, timestamp };
+  const answeredParts = { standIn: echoModel, usage: reply, isStreamed, body };
+  const settledCall = settleCall(admittedCall, answeredParts, context);
+  const timestamp = new Date(admittedCall.startTime).toISOString();
+  const metadata = { id: settledCall.generationId, modelId: echoModel, timestamp };
   const headers = basisHeader(reply.basis);
   return isStreamed
-    ? eventStream(replyParts(reply, metadata, settled), headers)
-    : Response.json(wholeReply(reply, metadata, settled), { headers });
+    ? eventStream(replyParts(reply, metadata, settledCall), headers)
+    : Response.json(wholeReply(reply, metadata, settledCall), { headers });
 }
 
 /** Returns the body of a whole reply (language model specification v4). */
@@ -114,7 +114,7 @@ function replyParts(reply: Reply, metadata: object, gatewayMetadata: object) {
 function textParts(reply: Reply, id: string): readonly object[] {
   return [
     { type: "text-start", id },
-    ...wordsOf(reply).map((delta) => ({ type: "text-delta", id, delta })),
+    ...listWords(reply).map((delta) => ({ type: "text-delta", id, delta })),
     { type: "text-end", id },
   ];
 }

@@ -36,11 +36,17 @@ export interface PlayedCall {
 export function composeReply(prompt: unknown, shape: ReplyShape, nextId: () => string) {
   const { data: messages } = promptSchema.safeParse(prompt);
   if (messages === undefined) return null;
-  const said = messages.filter((message) => message.role !== "user" || ownText(message) !== "");
-  const question = ownText(said.findLast(({ role }) => role === "user") ?? { role: "user" });
-  const results = said.slice(said.findLastIndex(({ role }) => role !== "tool") + 1);
+  const reportedItems = messages.filter(
+    (message) => message.role !== "user" || ownText(message) !== "",
+  );
+  const question = ownText(
+    reportedItems.findLast(({ role }) => role === "user") ?? { role: "user" },
+  );
+  const results = reportedItems.slice(
+    reportedItems.findLastIndex(({ role }) => role !== "tool") + 1,
+  );
   const hasResults = results.length > 0;
-  const message = hasResults ? results.map(textOf).join("\n") : question;
+  const message = hasResults ? results.map(toText).join("\n") : question;
   const calls = hasResults ? [] : chooseCalls(question, shape, nextId);
   const intro = hasResults ? "The tools answered" : "You asked";
   const sentence = `${origin} ${intro}: "${shortened(message)}"`;
@@ -49,7 +55,7 @@ export function composeReply(prompt: unknown, shape: ReplyShape, nextId: () => s
   return {
     text,
     calls,
-    inputTokens: estimateTextTokens(messages.map(textOf).join("\n")),
+    inputTokens: estimateTextTokens(messages.map(toText).join("\n")),
     outputTokens: estimateTextTokens(text + calls.map(({ input }) => input).join("")),
     basis: calls.length > 0 || json !== null ? ("lexical" as const) : ("none" as const),
   };
@@ -64,7 +70,7 @@ const promptSchema = z.array(messageSchema).check(z.minLength(1));
 /** The wanted schema, which some programs only write into their instructions. */
 function wantedJson(messages: z.infer<typeof promptSchema>, { json }: ReplyShape) {
   if (json !== null && Object.keys(json).length > 0) return json;
-  const instructions = messages.filter(({ role }) => role === "system").map(textOf);
+  const instructions = messages.filter(({ role }) => role === "system").map(toText);
   const [, text = ""] = /\bjson schema: (\{.*\})/i.exec(instructions.join("\n")) ?? [];
   try {
     return JSON.parse(text) as NonNullable<ReplyShape["json"]>; // in braces, so it is an object
@@ -79,14 +85,14 @@ function shapeText(reply: string, message: string, json: ReplyShape["json"]): st
   return JSON.stringify(fillSchema(json, message));
 }
 
-function textOf({ content }: z.infer<typeof messageSchema>): string {
+function toText({ content }: z.infer<typeof messageSchema>): string {
   if (typeof content === "string") return content;
   return (content ?? []).map(textOfPart).filter(Boolean).join("\n");
 }
 
 /** Returns a text without a coding agent's reminders, which name each of its tools. */
 function ownText(message: z.infer<typeof messageSchema>): string {
-  const pieces = textOf(message).split("</system-reminder>");
+  const pieces = toText(message).split("</system-reminder>");
   const own = pieces.map((piece) => piece.split("<system-reminder>", 1)[0]);
   return own.join("").trim();
 }
@@ -110,7 +116,7 @@ function shortened(text: string): string {
 }
 
 /** Returns the pieces that a reply is streamed in. */
-export function wordsOf({ text }: { readonly text: string }): readonly string[] {
+export function listWords({ text }: { readonly text: string }): readonly string[] {
   return text.match(/\S+\s*/gu) ?? [];
 }
 
@@ -147,11 +153,11 @@ function chooseCalls(
   { tools, toolChoice, isParallel }: ReplyShape,
   nextId: () => string,
 ): readonly PlayedCall[] {
-  const chosen = chooseTools(message, tools, toolChoice);
+  const offeredTools = chooseTools(message, tools, toolChoice);
   const values = valuesIn(message);
   const hintsOfCalls =
-    chosen.length === 1 && values.length > 1 ? values.map((value) => [value]) : [values];
-  const calls = chosen.flatMap((tool) => hintsOfCalls.map((hints) => ({ tool, hints })));
+    offeredTools.length === 1 && values.length > 1 ? values.map((value) => [value]) : [values];
+  const calls = offeredTools.flatMap((tool) => hintsOfCalls.map((hints) => ({ tool, hints })));
   return calls.slice(0, isParallel ? mostCalls : 1).map(({ tool, hints }) => {
     const input = JSON.stringify(fillSchema(tool.schema, message, hints) ?? {});
     return { id: `call_${nextId()}`, name: tool.name, input };
@@ -168,8 +174,8 @@ function chooseTools(
   const words = new Set(textWords(message).filter((word) => !stopWords.has(word)));
   const shared = (text: string) =>
     new Set(textWords(text.replaceAll("_", " ")).filter((word) => words.has(word))).size;
-  const named = tools.filter(({ name }) => shared(name) > 0);
-  if (named.length > 0) return named;
+  const currentOfferedTools = tools.filter(({ name }) => shared(name) > 0);
+  if (currentOfferedTools.length > 0) return currentOfferedTools;
   const [best] = tools.toSorted(
     (one, other) => shared(other.description) - shared(one.description),
   );
@@ -179,8 +185,8 @@ function chooseTools(
 
 /** Returns the quoted texts of a message, else its names: capitalized words except the first. */
 function valuesIn(message: string): string[] {
-  const quoted = [...message.matchAll(/"([^"]{1,200})"/g)].map(([, text = ""]) => text);
-  if (quoted.length > 0) return quoted.slice(0, mostCalls);
+  const quotedNames = [...message.matchAll(/"([^"]{1,200})"/g)].map(([, text = ""]) => text);
+  if (quotedNames.length > 0) return quotedNames.slice(0, mostCalls);
   const names = message.slice(0, 2000).match(/(?<=\s)\p{Lu}[\p{L}\p{N}-]*/gu) ?? [];
   return [...new Set(names)].slice(0, mostCalls);
 }
@@ -202,10 +208,10 @@ function fillSchema(schema: unknown, message: string, hints = valuesIn(message))
     if (!isJsonRecord(part) || depth > deepest || values > mostValues) return null;
     const own = resolve(part, schema);
     if (Object.hasOwn(own, "const")) return own["const"];
-    if (Array.isArray(own["enum"])) return nameOf(own["enum"], lowerCase);
+    if (Array.isArray(own["enum"])) return toName(own["enum"], lowerCase);
     const branches: unknown = own["anyOf"] ?? own["oneOf"] ?? own["allOf"];
     if (Array.isArray(branches)) return fill(branches.find(isNotNull) ?? null, depth + 1);
-    const type = String(typeOf(own));
+    const type = String(toType(own));
     return Object.hasOwn(fillers, type) ? fillers[type]?.(own, depth) : null;
   };
   const fillers: Readonly<Record<string, (own: JsonSchema, depth: number) => unknown>> = {
@@ -225,9 +231,15 @@ function fillSchema(schema: unknown, message: string, hints = valuesIn(message))
 type JsonSchema = Record<string, unknown>;
 type Fill = (part: unknown, depth: number) => unknown;
 
-function fillObject({ properties, required }: JsonSchema, fill: (part: unknown) => unknown) {
+function fillObject(
+  { properties, required: requiredValue }: JsonSchema,
+  fill: (part: unknown) => unknown,
+) {
   if (!isJsonRecord(properties)) return {};
-  const names = Array.isArray(required) && required.length > 0 ? new Set<unknown>(required) : null;
+  const names =
+    Array.isArray(requiredValue) && requiredValue.length > 0
+      ? new Set<unknown>(requiredValue)
+      : null;
   return Object.fromEntries(
     Object.entries(properties)
       .filter(([name]) => names === null || names.has(name))
@@ -239,11 +251,11 @@ function fillObject({ properties, required }: JsonSchema, fill: (part: unknown) 
 function resolve(part: JsonSchema, schema: unknown): JsonSchema {
   const path = typeof part["$ref"] === "string" ? part["$ref"] : null;
   if (path === null) return part;
-  let found: unknown = schema;
+  let foundValue: unknown = schema;
   for (const key of path.replace(/^#\/?/, "").split("/").slice(0, deepest)) {
-    found = key === "" ? found : isJsonRecord(found) ? found[key] : null;
+    foundValue = key === "" ? foundValue : isJsonRecord(foundValue) ? foundValue[key] : null;
   }
-  return isJsonRecord(found) && found !== part ? { ...found, $ref: undefined } : {};
+  return isJsonRecord(foundValue) && foundValue !== part ? { ...foundValue, $ref: undefined } : {};
 }
 
 function isNotNull(part: unknown): boolean {
@@ -251,15 +263,15 @@ function isNotNull(part: unknown): boolean {
 }
 
 /** The option that the message names, else the first. */
-function nameOf(options: readonly unknown[], message: string): unknown {
-  const named = options.find(
+function toName(options: readonly unknown[], message: string): unknown {
+  const namedValue = options.find(
     (option) =>
       typeof option === "string" && option !== "" && message.includes(option.toLowerCase()),
   );
-  return named ?? options[0];
+  return namedValue ?? options[0];
 }
 
-function typeOf({ type, properties }: Record<string, unknown>): unknown {
+function toType({ type, properties }: Record<string, unknown>): unknown {
   const [first] = Array.isArray(type) ? type.filter((name) => name !== "null") : [type];
   return first ?? (properties === undefined ? "string" : "object");
 }
@@ -273,8 +285,8 @@ const textOfFormat: Readonly<Record<string, string>> = {
 };
 
 function textFor({ format, maxLength }: Record<string, unknown>, text: string): string {
-  const made = typeof format === "string" ? textOfFormat[format] : undefined;
-  return made ?? text.slice(0, typeof maxLength === "number" ? maxLength : longestText);
+  const madeText = typeof format === "string" ? textOfFormat[format] : undefined;
+  return madeText ?? text.slice(0, typeof maxLength === "number" ? maxLength : longestText);
 }
 
 function within({ minimum, maximum }: Record<string, unknown>, value: number): number {

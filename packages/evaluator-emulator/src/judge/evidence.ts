@@ -92,13 +92,15 @@ const highestShare = 0.85;
 /** Mixes a distribution with the uniform one and caps its peak. */
 function temper(probabilities: readonly number[]): number[] {
   const uniform = 1 / probabilities.length;
-  const mixed = probabilities.map(
+  const mixedValues = probabilities.map(
     (probability) => (1 - uniformShare) * probability + uniformShare * uniform,
   );
-  const peak = Math.max(...mixed);
-  if (peak <= highestShare || mixed.length === 1) return mixed;
+  const peak = Math.max(...mixedValues);
+  if (peak <= highestShare || mixedValues.length === 1) return mixedValues;
   const shrink = (1 - highestShare) / (1 - peak);
-  return mixed.map((probability) => (probability === peak ? highestShare : probability * shrink));
+  return mixedValues.map((probability) =>
+    probability === peak ? highestShare : probability * shrink,
+  );
 }
 
 /**
@@ -124,7 +126,7 @@ function findConcepts(
   role: "cues" | "signs",
 ): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
-  for (const phrase of new Set(phrasesOf(words))) {
+  for (const phrase of new Set(listPhrases(words))) {
     for (const name of phrasesByRole[role].get(phrase) ?? []) {
       counts.set(name, (counts.get(name) ?? 0) + 1);
     }
@@ -132,7 +134,7 @@ function findConcepts(
   return new Map([...counts].map(([name, count]) => [name, Math.log2(1 + count)]));
 }
 
-function phrasesOf(words: readonly string[]): string[] {
+function listPhrases(words: readonly string[]): string[] {
   const lengths = Array.from({ length: longestPhrase }, (_, index) => index + 1);
   return words.flatMap((_, start) =>
     lengths.map((length) => words.slice(start, start + length).join(" ")),

@@ -4,11 +4,11 @@ const wordPattern = /[\p{L}\p{N}]+|[$€£%?]/gu;
 
 /** Returns the stemmed words of a text, case and accents folded; `$ € £ % ?` count as words. */
 export function textWords(text: string): string[] {
-  const folded = text
+  const foldedText = text
     .normalize("NFKD")
     .replaceAll(/\p{M}+/gu, "")
     .toLowerCase();
-  return (folded.match(wordPattern) ?? []).map((word) => stemmer(word));
+  return (foldedText.match(wordPattern) ?? []).map((word) => stemmer(word));
 }
 
 /** Stems that are too common to distinguish options. */

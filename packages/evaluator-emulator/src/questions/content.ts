@@ -18,7 +18,7 @@ export function contentText(content: Content | null): string {
     const value = pending.pop();
     if (typeof value === "string" || typeof value === "number") lines.push(String(value));
     else if (typeof value === "object" && value !== null) {
-      for (const nested of Object.values(value).toReversed()) pending.push(nested);
+      for (const nestedValue of Object.values(value).toReversed()) pending.push(nestedValue);
     }
   }
   return lines.join("\n");
@@ -44,13 +44,13 @@ const imageFormats = ["png", "jpeg", "webp", "gif"];
 export const imageSchema = mapped(
   z.object({ format: z.string(), base64: z.string() }),
   ({ format, base64 }, { issues }): string => {
-    const problem = problemOf(format, base64);
+    const problem = findProblem(format, base64);
     if (problem !== null) issues.push({ code: "custom", message: problem, input: base64 });
     return base64;
   },
 );
 
-function problemOf(format: string, base64: string): string | null {
+function findProblem(format: string, base64: string): string | null {
   const bytes = countBytes(base64);
   if (bytes === null) return "expected standard base64";
   if (bytes > maxImageBytes) return `expected at most ${maxImageBytes} bytes of an image`;

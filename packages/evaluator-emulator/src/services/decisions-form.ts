@@ -4,7 +4,7 @@ import { mapped } from "../json.ts";
 import { joinParts } from "../questions/content.ts";
 import { decisionOption } from "../questions/kinds/choice.ts";
 import type { DecisionLabel } from "../questions/kinds/kind.ts";
-import { type JudgedAnswer, kindOf, questionsSchema } from "../questions/kinds/kinds.ts";
+import { type JudgedAnswer, toKind, questionsSchema } from "../questions/kinds/kinds.ts";
 import { decisionsPartSchema, textOrParts } from "../questions/parts.ts";
 import type { Form } from "./form.ts";
 
@@ -18,8 +18,8 @@ const itemSchema = mapped(
     arguments: z.optional(z.string()),
     input: z.optional(z.string()),
   }),
-  ({ content, output, arguments: given, input = "" }) =>
-    content ?? output ?? [{ content: given ?? input }],
+  ({ content, output, arguments: givenText, input = "" }) =>
+    content ?? output ?? [{ content: givenText ?? input }],
 );
 
 const description = z.nullish(z.string());
@@ -48,21 +48,21 @@ export const decisionsForm: Form = (body) => {
   const { model = null, input, questions: list } = parseBody(bodySchema, body);
   const names = list.map(({ name = null }) => name);
   const isNamed = new Set(names).size === names.length && !names.includes(null);
-  const asked = list.map((question, at) => {
+  const askedItems = list.map((question, at) => {
     const { name = null } = question;
     const id = isNamed && name !== null ? name : String(at);
     return Object.assign({ id, name }, readCriteria(question));
   });
-  const entries = asked.map(({ id, question }) => [id, question]);
+  const entries = askedItems.map(({ id, question }) => [id, question]);
   const { questions } = parseBody(mapSchema, { questions: Object.fromEntries(entries) });
   return {
     model,
     input: { ...joinParts(input), questions },
     toBody: ({ answers, usage: { inputTokens, outputTokens } }, answering) => ({
       model: answering,
-      answers: asked.map(({ id, name, labels }) => {
+      answers: askedItems.map(({ id, name, labels }) => {
         const answer = answers[id] as JudgedAnswer;
-        return Object.assign({ name }, kindOf(answer).toDecision(answer, labels));
+        return Object.assign({ name }, toKind(answer).toDecision(answer, labels));
       }),
       usage: {
         input_tokens: inputTokens,
@@ -82,13 +82,13 @@ function readCriteria({ type, instructions, choices, levels }: z.infer<typeof qu
     decisionOption(choice.value, values),
     choice.description ?? null,
   ]);
-  const described = levels?.map((level) =>
+  const describedNames = levels?.map((level) =>
     level.description ? `${level.label}: ${level.description}` : level.label,
   );
   // Choices that are equal are rejected by the number of options.
   const isDistinct = new Set(values).size === values.length;
   const criteria =
-    options === undefined ? described : Object.fromEntries(isDistinct ? options : []);
+    options === undefined ? describedNames : Object.fromEntries(isDistinct ? options : []);
   const labels = levels?.map(({ label }) => label) ?? values;
   return { question: { type, instructions, criteria }, labels };
 }

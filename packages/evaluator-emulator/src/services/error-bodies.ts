@@ -20,13 +20,13 @@ export const errorBodies = {
   gateway: ({ isExhausted = false, ...problem }) => {
     // An account without credits gets 402, whatever another service's status would be.
     const status = isExhausted ? 402 : problem.status;
-    const type = codeOf("gateway", { ...problem, status }) ?? "internal_server_error";
+    const type = findCode("gateway", { ...problem, status }) ?? "internal_server_error";
     return respond({ error: { message: problem.message, type } }, { ...problem, status });
   },
   vendor: (problem) => respond({ detail: problem.message }, problem),
   openai: (problem) => {
     const type = openAiType(problem);
-    const code = problem.isExhausted ? type : codeOf("openai", problem);
+    const code = problem.isExhausted ? type : findCode("openai", problem);
     return respond({ error: { message: problem.message, type, param: null, code } }, problem);
   },
   // Perplexity's, and in third parties' tests that of Fireworks: a code is a number or null.
@@ -38,7 +38,7 @@ export const errorBodies = {
   google: ({ retryAfter, isExhausted = false, isKeyWrong = false, ...problem }) => {
     // The time to wait is in the body and in no header, and a wrong key is a 400.
     const code = isKeyWrong ? 400 : problem.status;
-    const status = codeOf("google", { ...problem, status: code }) ?? "UNKNOWN";
+    const status = findCode("google", { ...problem, status: code }) ?? "UNKNOWN";
     const details = [
       isKeyWrong && detail("ErrorInfo", { reason: "API_KEY_INVALID" }),
       isExhausted && detail("QuotaFailure", { violations: [{ quotaId: "RequestsPerDay" }] }),
@@ -56,7 +56,7 @@ export const errorBodies = {
   },
   // Codes of Workers AI's list; 5012 stands for a failure of the model (third parties' clients).
   cloudflare: (problem) => {
-    const code = problem.isExhausted ? 4006 : (codeOf("cloudflare", problem) ?? 5012);
+    const code = problem.isExhausted ? 4006 : (findCode("cloudflare", problem) ?? 5012);
     const errors = [{ code, message: problem.message }];
     return respond({ result: null, success: false, errors, messages: [] }, problem);
   },
@@ -74,7 +74,7 @@ function openAiType({ status, isExhausted = false }: Problem): string {
   return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
-function codeOf(list: keyof typeof codes, { status }: Problem): string | number | null {
+function findCode(list: keyof typeof codes, { status }: Problem): string | number | null {
   return (codes[list] as Record<string, string | number>)[status] ?? null;
 }
 

@@ -1,8 +1,8 @@
 import * as z from "zod/mini";
 import { parseBody } from "../call.ts";
-import { mapped, mapRecord, recordOf } from "../json.ts";
+import { mapped, mapRecord, toRecord } from "../json.ts";
 import { joinParts } from "../questions/content.ts";
-import { type JudgedAnswer, kindOf, questionsSchema } from "../questions/kinds/kinds.ts";
+import { type JudgedAnswer, toKind, questionsSchema } from "../questions/kinds/kinds.ts";
 import { geminiPartSchema, geminiTextSchema, textOrParts } from "../questions/parts.ts";
 import type { Form } from "./form.ts";
 
@@ -19,14 +19,14 @@ const questionSchema = z.object({
   criteria: z.optional(
     z.union([
       z.array(text),
-      recordOf(text).check(z.refine((options) => Object.keys(options).every(isId))),
+      toRecord(text).check(z.refine((options) => Object.keys(options).every(isId))),
     ]),
   ),
 });
 const bodySchema = z.object({
   model: z.string(),
   input: z.union([textOrParts(geminiPartSchema), mapped(geminiPartSchema, (part) => [part])]),
-  questions: recordOf(questionSchema),
+  questions: toRecord(questionSchema),
 });
 const mapSchema = z.object({ questions: questionsSchema("gemini") });
 
@@ -39,11 +39,11 @@ export const geminiForm: Form = (body) => {
     input: { ...joinParts(input), questions },
     toBody: ({ answers, usage: { inputTokens, outputTokens } }) => ({
       answers: mapRecord(answers, (answer, id) => {
-        const bounded = withinBounds(answer);
-        const shares = Object.values(bounded.probabilities);
-        const all = kindOf(answer).isDistribution ? shares : [...shares, 1 - (shares[0] ?? 0)];
+        const judgedAnswer = withinBounds(answer);
+        const shares = Object.values(judgedAnswer.probabilities);
+        const all = toKind(answer).isDistribution ? shares : [...shares, 1 - (shares[0] ?? 0)];
         const confidence = Math.max(...all);
-        return Object.assign(kindOf(answer).toVendor(bounded, questions[id]), { confidence });
+        return Object.assign(toKind(answer).toVendor(judgedAnswer, questions[id]), { confidence });
       }),
       usage: {
         total_input_tokens: inputTokens,
@@ -56,7 +56,7 @@ export const geminiForm: Form = (body) => {
 
 /** Google's probability of yes is 0.01 to 0.99. */
 function withinBounds(answer: JudgedAnswer): JudgedAnswer {
-  if (kindOf(answer).isDistribution) return answer;
+  if (toKind(answer).isDistribution) return answer;
   return { ...answer, probabilities: mapRecord(answer.probabilities, bound) };
 }
 

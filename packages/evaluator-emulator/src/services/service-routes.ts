@@ -9,7 +9,7 @@ import {
 } from "../call.ts";
 import { picodollarsPerDollar } from "../catalog.ts";
 import { isJsonRecord } from "../json.ts";
-import { kindOf, type QuestionInput } from "../questions/kinds/kinds.ts";
+import { toKind, type QuestionInput } from "../questions/kinds/kinds.ts";
 import { RequestError } from "../request-error.ts";
 import { type Service, serviceAt } from "./services.ts";
 
@@ -42,22 +42,25 @@ async function answerCall(
   const account = admitAccount(service, call, context);
   const body = await readJson(call);
   checkFields(service, body);
-  const asked = service.form(body);
-  const model = checkModel(service, asked.model, call);
-  checkQuestions(service, asked.input.questions);
-  const judgement = context.answer(asked.input, decimalsOf(service, model));
+  const askedRequest = service.form(body);
+  const model = checkModel(service, askedRequest.model, call);
+  checkQuestions(service, askedRequest.input.questions);
+  const judgement = context.answer(askedRequest.input, listDecimals(service, model));
   const { basis, usage } = judgement;
-  let answered = asked.toBody(judgement, standInFor(basis) ?? model);
+  let answeredFields = askedRequest.toBody(judgement, standInFor(basis) ?? model);
   if (picodollarsPerToken !== undefined) {
     const cost = usage.inputTokens * picodollarsPerToken;
     account?.charge(cost);
-    answered = withBill(answered, cost / picodollarsPerDollar, context.nextId());
+    answeredFields = withBill(answeredFields, cost / picodollarsPerDollar, context.nextId());
   }
-  const envelope = { result: answered, success: true, errors: [], messages: [] };
-  return answerJson(hasEnvelope ? envelope : answered, basis);
+  const envelope = { result: answeredFields, success: true, errors: [], messages: [] };
+  return answerJson(hasEnvelope ? envelope : answeredFields, basis);
 }
 
-function decimalsOf({ decimals = unroundedDecimals, roundedModels = "" }: Service, model: string) {
+function listDecimals(
+  { decimals = unroundedDecimals, roundedModels = "" }: Service,
+  model: string,
+) {
   return new RegExp(roundedModels).test(model) ? decimals : unroundedDecimals;
 }
 
@@ -89,11 +92,12 @@ function checkFields({ fields }: Service, body: unknown): void {
 
 /** Returns the model that is asked. @throws {RequestError} 404 for an unknown one. */
 function checkModel(service: Service, model: string | null, { path }: Call): string {
-  const named = service.hasPathModel ? (path.split("/").at(-1) ?? "") : model;
-  if (named === null) throw new RequestError("model is required.");
-  if (!new RegExp(service.models).test(named)) throw new RequestError("Model not found.", 404);
-  if (model !== null && model !== named) throw new RequestError("model is not that of the path.");
-  return named;
+  const givenName = service.hasPathModel ? (path.split("/").at(-1) ?? "") : model;
+  if (givenName === null) throw new RequestError("model is required.");
+  if (!new RegExp(service.models).test(givenName)) throw new RequestError("Model not found.", 404);
+  if (model !== null && model !== givenName)
+    throw new RequestError("model is not that of the path.");
+  return givenName;
 }
 
 /** @throws {RequestError} names the question that the service does not take. */
@@ -103,9 +107,9 @@ function checkQuestions(service: Service, all: Readonly<Record<string, QuestionI
   checkCount("questions", questions.length, limits["questions"]);
   for (const [id, question] of questions) {
     const { type, instructions, criteria } = question;
-    const names = kindOf(question).namesOf(question);
+    const names = toKind(question).namesOf(question);
     const where = `questions.${id}`;
-    if (kindOf(question).needsImage) throw new RequestError(`${where}.type: unknown`);
+    if (toKind(question).needsImage) throw new RequestError(`${where}.type: unknown`);
     checkCount(where, names.length, limits[type as keyof typeof limits]);
     // Names of options are input to the model, and any text.
     if (ids !== undefined && !new RegExp(ids).test(id)) {
@@ -114,7 +118,7 @@ function checkQuestions(service: Service, all: Readonly<Record<string, QuestionI
     if (needsInstructions && instructions === null) {
       throw new RequestError(`${where}.instructions: required`);
     }
-    const meanings = kindOf(question).isDistribution ? [] : Object.values(criteria);
+    const meanings = toKind(question).isDistribution ? [] : Object.values(criteria);
     if (needsBothMeanings && new Set(meanings.map((meaning) => meaning === null)).size > 1) {
       throw new RequestError(`${where}.criteria: describe both outcomes or none`);
     }

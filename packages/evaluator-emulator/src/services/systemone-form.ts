@@ -3,7 +3,7 @@ import { parseBody } from "../call.ts";
 import { isJsonRecord, mapped, mapRecord } from "../json.ts";
 import { type Content, contentSchema, joinParts } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
-import { kindOf, questionsSchema } from "../questions/kinds/kinds.ts";
+import { toKind, questionsSchema } from "../questions/kinds/kinds.ts";
 import { dataUrlSchema } from "../questions/parts.ts";
 import type { Form } from "./form.ts";
 
@@ -23,7 +23,7 @@ export function systemOneForm(readState: (body: unknown) => State = readPlainSta
       input: { ...readState(body), questions },
       toBody: ({ answers, usage }, answering) => ({
         model: answering,
-        answers: mapRecord(answers, (answer, id) => kindOf(answer).toVendor(answer, questions[id])),
+        answers: mapRecord(answers, (answer, id) => toKind(answer).toVendor(answer, questions[id])),
         usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
       }),
     };
@@ -57,9 +57,9 @@ const partsSchema = z.object({ images: z.array(imagePartSchema).check(z.maxLengt
 export function readImageParts(body: unknown): State {
   const { state } = readPlainState(body);
   const parts: readonly unknown[] = Array.isArray(state) ? state : [];
-  const found = parts.filter((part) => isJsonRecord(part) && part["type"] === "image_url");
-  if (found.length === 0) return { state };
-  const others = parts.filter((part) => !found.includes(part));
+  const foundItems = parts.filter((part) => isJsonRecord(part) && part["type"] === "image_url");
+  if (foundItems.length === 0) return { state };
+  const others = parts.filter((part) => !foundItems.includes(part));
   const contents = others.map((content) => ({ content: content as Content }));
-  return joinParts([...contents, ...parseBody(partsSchema, { images: found }).images]);
+  return joinParts([...contents, ...parseBody(partsSchema, { images: foundItems }).images]);
 }

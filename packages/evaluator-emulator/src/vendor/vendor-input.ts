@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { isJsonRecord, mapped, recordOf } from "../json.ts";
+import { isJsonRecord, mapped, toRecord } from "../json.ts";
 import { type Content, contentSchema, imageSchema, joinParts } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
 import { questionsSchema } from "../questions/kinds/kinds.ts";
@@ -26,7 +26,7 @@ const bodySchema = z.object({
   model: z.string(),
   state: contentSchema,
   questions: questionsSchema("vendor"),
-  assets: z.optional(recordOf(assetSchema)),
+  assets: z.optional(toRecord(assetSchema)),
 });
 
 /**
@@ -53,8 +53,8 @@ function withImages(
 ): EvaluationInput {
   const names = Object.keys(assets);
   const text = JSON.stringify([state, questions]);
-  const unnamed = names.find((name) => !text.includes(JSON.stringify(name).slice(1, -1)));
-  if (unnamed !== undefined) {
+  const unnamedText = names.find((name) => !text.includes(JSON.stringify(name).slice(1, -1)));
+  if (unnamedText !== undefined) {
     const message = "An asset is not referenced in the request.";
     throw vendorError(400, { error_type: "api_usage_error", message });
   }

@@ -15,7 +15,7 @@ import {
   type EvaluationInput,
   isOverTokenLimits,
 } from "../questions/evaluation-input.ts";
-import { kindOf } from "../questions/kinds/kinds.ts";
+import { toKind } from "../questions/kinds/kinds.ts";
 import { vendorError } from "../request-error.ts";
 import { readForm } from "./multipart.ts";
 import { parseVendorInput } from "./vendor-input.ts";
@@ -65,7 +65,7 @@ const oldModelPattern = /^jev-1\.(?:\d|1[0-3])(?:\.|$)/;
 /** @throws {RequestError} 400 for a question about an image without one, or of an old release. */
 function checkImages(model: string, { questions, images }: EvaluationInput): void {
   const kind = Object.values(questions)
-    .map(kindOf)
+    .map(toKind)
     .find(({ needsImage }) => needsImage);
   if (kind === undefined) return;
   if (oldModelPattern.test(model)) throw vendorError(400, "Invalid request.");
@@ -105,7 +105,7 @@ async function systemOneRoute(call: Call, context: EmulatorContext): Promise<Res
   const body = {
     model: standInFor(basis) ?? release ?? model,
     answers: mapRecord(answers, (answer, id) =>
-      kindOf(answer).toVendor(answer, input.questions[id]),
+      toKind(answer).toVendor(answer, input.questions[id]),
     ),
     usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
   };

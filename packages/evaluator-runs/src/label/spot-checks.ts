@@ -51,7 +51,7 @@ export function auditLines(
   const tests = thresholds.map((locked) => {
     const joined = join.columns.find(({ column }) => column === table.largest(locked.question));
     if (joined === undefined) return { locked, rows: { p: [], cameTrue: [] }, all: null };
-    const { tested } = toLabelledRows(joined, recordsOf(locked, joined.column));
+    const { testedRows: tested } = toLabelledRows(joined, recordsOf(locked, joined.column));
     return { locked, rows: tested, all: printedOf(tested) };
   });
   return checkThresholds(tests).map(({ locked, n, wrong, low, high, verdict }) => {

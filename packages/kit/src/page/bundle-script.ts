@@ -1,13 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
-const bundled = new Map<string, Promise<string>>();
+const bundledMap = new Map<string, Promise<string>>();
 
 /** Returns a page's script with all imports as one text; made once, in memory. A published one is a file. */
 export function bundleScript(entry: URL): Promise<string> {
   if (entry.pathname.endsWith(".js")) return readFile(entry, "utf8");
-  const script = bundled.get(entry.href) ?? bundle(entry);
-  bundled.set(entry.href, script);
+  const script = bundledMap.get(entry.href) ?? bundle(entry);
+  bundledMap.set(entry.href, script);
   return script;
 }
 

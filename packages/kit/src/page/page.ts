@@ -87,7 +87,7 @@ export function pageAround({
             <h1>${heading}</h1>
             ${about}
           </div>
-          ${contents.length < 2 ? null : linksOf("Contents", contents)} ${body}
+          ${contents.length < 2 ? null : listLinks("Contents", contents)} ${body}
         </main>
         ${footer === null ? null : html`<footer>${footer}</footer>`}
         ${parts.data ?? null}${trusted(END)}
@@ -95,10 +95,10 @@ export function pageAround({
     </html> `;
   // A number and its "%" are on one line; not in attributes and data, which end in a quote. Texts are found
   // first: a look at the end of its text for each "%" would take the square of a long text's time.
-  const joined = all
+  const joinedText = all
     .toString()
     .replaceAll(/(?<=[<>"])[^<>"]+(?=<)/g, (text) => text.replaceAll(/(?<=\d) %/g, "\u00A0%"));
-  const [before = "", after = ""] = joined.split(END);
+  const [before = "", after = ""] = joinedText.split(END);
   // In one piece: the hash covers all text between the tags.
   const element = script === undefined ? "" : `<script>${script}</script>`;
   return [before, element + after];
@@ -154,11 +154,11 @@ export function pageHeader(tool: string, pages: readonly PageLink[]): Html {
       </svg>
       ${tool}
     </span>
-    ${pages.length === 0 ? null : linksOf("Pages", pages)}
+    ${pages.length === 0 ? null : listLinks("Pages", pages)}
   </header>`;
 }
 
-function linksOf(label: "Pages" | "Contents", links: readonly PageLink[]): Html {
+function listLinks(label: "Pages" | "Contents", links: readonly PageLink[]): Html {
   const all = links.map(({ href, name, isCurrent = false, count }) => {
     const current = isCurrent ? html` aria-current="page"` : null;
     return html`<a href="${href}" ${current}
@@ -190,7 +190,7 @@ export function table(
     const numbers = rows.filter((row) => isNumber(row[at])).length;
     return at > 0 && numbers > 0 && 2 * numbers >= rows.length;
   });
-  const classOf = (at: number, cell: HtmlValue = "") => {
+  const toClass = (at: number, cell: HtmlValue = "") => {
     if (at > 0 && (areNumbers[at] === true || isNumber(cell))) return html`class="number"`;
     return typeof cell === "string" && cell.length > LINE ? html`class="text"` : null;
   };
@@ -198,15 +198,15 @@ export function table(
     <table class="table">
       <thead>
         <tr>
-          ${head.map((cell, at) => html`<th scope="col" ${classOf(at)}>${cell}</th>`)}
+          ${head.map((cell, at) => html`<th scope="col" ${toClass(at)}>${cell}</th>`)}
         </tr>
       </thead>
       <tbody>
         ${rows.map(
           ([first = "", ...cells]) =>
             html`<tr>
-              <th scope="row" ${classOf(0, first)}>${first}</th>
-              ${cells.map((cell, at) => html` <td ${classOf(at + 1, cell)}>${cell}</td>`)}
+              <th scope="row" ${toClass(0, first)}>${first}</th>
+              ${cells.map((cell, at) => html` <td ${toClass(at + 1, cell)}>${cell}</td>`)}
             </tr>`,
         )}
       </tbody>
@@ -231,12 +231,12 @@ export async function reportsBeside(path: string): Promise<PageLink[]> {
   // A command that writes several files has a folder for them.
   const folder = basename(path) === REPORT ? dirname(own) : own;
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  const found = entries.flatMap((entry) => {
+  const foundNames = entries.flatMap((entry) => {
     const report = join(folder, entry.name, REPORT);
     if (entry.isDirectory()) return existsSync(report) ? [report] : [];
     return FILE.test(entry.name) ? [join(folder, entry.name)] : [];
   });
-  const others = found.filter((report) => report !== path).slice(0, MOST);
+  const others = foundNames.filter((report) => report !== path).slice(0, MOST);
   return [path, ...others].toSorted().map((report) => {
     const parts = relative(own, report).split(sep);
     return {

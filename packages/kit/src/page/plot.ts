@@ -55,13 +55,13 @@ export function plot(options: PlotOptions, draw: (scales: Scales) => HtmlValue):
   ];
   const xs = (value: number) => round(scaleX(value));
   const ys = (value: number) => round(scaleY(value));
-  const xTicks = ticksOf(x).map(({ value, text }) => [
+  const xTicks = listTicks(x).map(({ value, text }) => [
     axisLine([xs(value), bottom], [xs(value), bottom + 4]),
     html`<text class="tick-x" x="${xs(value)}" y="${bottom + 16}" text-anchor="middle">
       ${text}
     </text>`,
   ]);
-  const yTicks = ticksOf(y).map(({ value, text }) => [
+  const yTicks = listTicks(y).map(({ value, text }) => [
     axisLine([left, ys(value)], [right, ys(value)]),
     html`<text x="${left - 6}" y="${round(ys(value) + 4)}" text-anchor="end">${text}</text>`,
   ]);
@@ -115,7 +115,7 @@ function axisLine([x1, y1]: Place, [x2, y2]: Place): Html {
   return html`<line class="axis" x1="${x1}" x2="${x2}" y1="${y1}" y2="${y2}" />`;
 }
 
-function ticksOf({ domain, ticks = 5, format, isTime = false }: Axis) {
+function listTicks({ domain, ticks = 5, format, isTime = false }: Axis) {
   const times = scaleUtc(domain, [0, 1]);
   const nameTime = times.tickFormat(ticks);
   const values = isTime ? times.ticks(ticks).map(Number) : scaleLinear(domain, [0, 1]).ticks(ticks);
@@ -192,9 +192,9 @@ export function histogram(
   const bins = Map.groupBy(values, ([value]) => Math.floor(value / step + 1e-9));
   const all = [...bins]
     .toSorted(([one], [other]) => one - other)
-    .map(([bin, found]) => {
+    .map(([bin, group]) => {
       const [from, to] = [bin * step, (bin + 1) * step];
-      const count = found.reduce((sum, [, n]) => sum + n, 0);
+      const count = group.reduce((sum, [, n]) => sum + n, 0);
       return { from, to, count, name: `${from.toFixed(2)} to ${to.toFixed(2)}` };
     });
   const most = Math.max(1, ...all.map(({ count }) => count));

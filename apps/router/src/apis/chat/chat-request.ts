@@ -1,6 +1,6 @@
 import { z } from "zod";
 import {
-  givenOf,
+  withoutUndefined,
   type Conversation,
   type Message,
   type Part,
@@ -9,9 +9,9 @@ import {
 import type { ApiRequest } from "../api.ts";
 import {
   content,
-  formatOf,
+  findFormat,
   functionFields,
-  marked,
+  markedFields,
   openAiFields,
   toPart,
   toProviderOptions,
@@ -20,7 +20,7 @@ import {
 import { asksForNothing, invalidField, parseBody } from "../parse-body.ts";
 import { repairHistory } from "../repair-history.ts";
 import * as field from "../request-fields.ts";
-import { joinSteps, optionsOf, partsOf, toFormat, toTool } from "../request-parts.ts";
+import { joinSteps, listOptions, listParts, toFormat, toTool } from "../request-parts.ts";
 
 /** Reads a request of the chat completions API. @throws HttpError (400) with the path of a wrong field. */
 export function readChatRequest(input: unknown): ApiRequest {
@@ -37,7 +37,7 @@ type ChatMessage = ChatBody["messages"][number];
 function checkResults(messages: readonly ChatMessage[]): void {
   let open = new Set<string>();
   for (const [index, message] of messages.entries()) {
-    if (message.role !== "tool") open = new Set(callsOf(message).map(({ id }) => id));
+    if (message.role !== "tool") open = new Set(listCalls(message).map(({ id }) => id));
     else if (!open.delete(message.tool_call_id)) {
       const problem = "answers no tool call of the assistant message before it";
       throw invalidField({ path: ["messages", index, "tool_call_id"], message: problem });
@@ -45,7 +45,7 @@ function checkResults(messages: readonly ChatMessage[]): void {
   }
 }
 
-function callsOf(message: ChatMessage) {
+function listCalls(message: ChatMessage) {
   return message.role === "assistant" ? (message.tool_calls ?? []) : [];
 }
 
@@ -58,7 +58,7 @@ function toConversation(data: ChatBody): Conversation {
     format: toFormat(
       format?.type === "json_schema" ? { ...format, ...format.json_schema } : format,
     ),
-    settings: givenOf({
+    settings: withoutUndefined({
       temperature: data.temperature,
       topP: data.top_p,
       topK: data.top_k,
@@ -88,27 +88,29 @@ function toMessage(message: ChatMessage): Message {
 function markedLast(parts: Part[], { cache_control }: ChatMessage): Part[] {
   const last = parts.at(-1);
   if (last === undefined || !cache_control) return parts;
-  return [...parts.slice(0, -1), { ...last, ...optionsOf(cache_control, last.providerOptions) }];
+  return [...parts.slice(0, -1), { ...last, ...listOptions(cache_control, last.providerOptions) }];
 }
 
 function toParts(message: ChatMessage): Part[] {
-  const content = partsOf(message.content, toPart);
+  const content = listParts(message.content, toPart);
   if (message.role === "tool") {
     return [{ type: "toolResult", id: message.tool_call_id, parts: content, isError: false }];
   }
   if (message.role !== "assistant") return content;
   const { refusal, reasoning_content, reasoning } = message;
-  const thought = reasoning_content ?? reasoning ?? "";
-  const said = [...content, ...partsOf(refusal, toPart)];
+  const thoughtText = reasoning_content ?? reasoning ?? "";
+  const reportedItems = [...content, ...listParts(refusal, toPart)];
   return [
-    ...(thought === "" ? [] : [{ type: "reasoning" as const, text: thought, signature: null }]),
+    ...(thoughtText === ""
+      ? []
+      : [{ type: "reasoning" as const, text: thoughtText, signature: null }]),
     // Some clients send a space for no text, which Anthropic's models refuse.
-    ...said.filter((part) => part.type !== "text" || part.text.trim() !== ""),
-    ...callsOf(message).map(toCall),
+    ...reportedItems.filter((part) => part.type !== "text" || part.text.trim() !== ""),
+    ...listCalls(message).map(toCall),
   ];
 }
 
-function toCall(call: ReturnType<typeof callsOf>[number]): ToolCallPart {
+function toCall(call: ReturnType<typeof listCalls>[number]): ToolCallPart {
   const { type, id } = call;
   if (type === "custom") {
     const { name, input } = call.custom;
@@ -116,7 +118,7 @@ function toCall(call: ReturnType<typeof callsOf>[number]): ToolCallPart {
   }
   const signature = call.extra_content?.google?.thought_signature ?? null;
   const options = signature === null ? {} : { google: { thoughtSignature: signature } };
-  return { type: "toolCall", id, ...call.function, signature, ...optionsOf(null, options) };
+  return { type: "toolCall", id, ...call.function, signature, ...listOptions(null, options) };
 }
 
 /** Gemini's opaque values in its form of this API. */
@@ -137,7 +139,7 @@ const toolCall = z.discriminatedUnion(
 const message = z.discriminatedUnion(
   "role",
   [
-    z.object({ role: z.enum(["system", "developer", "user"]), content, ...marked }),
+    z.object({ role: z.enum(["system", "developer", "user"]), content, ...markedFields }),
     z.object({
       role: z.literal("assistant"),
       content: content.nullish(),
@@ -147,9 +149,9 @@ const message = z.discriminatedUnion(
       tool_calls: z.array(toolCall).nullish(),
       ...neutral("not supported; send its transcript as content", { audio: null }),
       ...neutral("not supported; use tool_calls", { function_call: null }),
-      ...marked,
+      ...markedFields,
     }),
-    z.object({ role: z.literal("tool"), tool_call_id: z.string(), content, ...marked }),
+    z.object({ role: z.literal("tool"), tool_call_id: z.string(), content, ...markedFields }),
   ],
   "none of system, developer, user, assistant and tool",
 );
@@ -157,13 +159,13 @@ const message = z.discriminatedUnion(
 const tool = z.object({
   type: z.literal("function", "not supported; only tools of the type function are"),
   function: z.object(functionFields),
-  ...marked,
+  ...markedFields,
 });
 const chosenTool = z.object({
   type: z.literal("function", "not supported; send only the tools that may be called"),
   function: z.object({ name: field.name }),
 });
-const { parameters: schema, ...named } = functionFields;
+const { parameters: schema, ...namedFields } = functionFields;
 
 const once = "only 1 is supported; send the request as often as you want replies";
 const noLogprobs = "not supported, as replies carry no log-probabilities; leave it out";
@@ -190,7 +192,7 @@ const chatSchema = z.object({
   verbosity: verbosity.catch(null),
   tools: z.array(tool).nullish(),
   tool_choice: z.union([z.enum(["none", "auto", "required"]), chosenTool]).nullish(),
-  response_format: formatOf({ json_schema: z.object({ ...named, schema }) }),
+  response_format: findFormat({ json_schema: z.object({ ...namedFields, schema }) }),
   function_call: z.enum(["none", "auto"], "not supported; use tool_choice").nullish(),
   modalities: z.array(z.literal("text", "not supported; replies are text")).nullish(),
   web_search_options: z.null("not supported; define your own tool in tools").optional(), // {} asks for a search

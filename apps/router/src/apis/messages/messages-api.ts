@@ -66,12 +66,12 @@ class MessagesReply implements ReplyWriter {
   }
 
   #addPiece(piece: ReplyPiece): ServerEvent[] {
-    const [text, signature] = [piece.text, signatureOf(piece)];
-    const known = this.#blocks.get(piece.key);
+    const [text, signature] = [piece.text, toSignature(piece)];
+    const knownBlock = this.#blocks.get(piece.key);
     const isEmpty = text === "" && signature === "" && piece.type !== "toolCall";
-    if (known === undefined && isEmpty) return []; // clients may not send an empty text back
+    if (knownBlock === undefined && isEmpty) return []; // clients may not send an empty text back
     const empty = { text: "", signature: "" };
-    const block = known ?? { index: this.#blocks.size, head: toHead(piece), ...empty };
+    const block = knownBlock ?? { index: this.#blocks.size, head: toHead(piece), ...empty };
     this.#blocks.set(piece.key, block);
     block.text += text;
     block.signature += signature;
@@ -111,7 +111,7 @@ function toEvent(type: string, fields: object = {}): ServerEvent {
   return { event: type, data: { type, ...fields } };
 }
 
-function signatureOf(piece: ReplyPiece): string {
+function toSignature(piece: ReplyPiece): string {
   return piece.type === "reasoning" ? (piece.signature?.value ?? "") : "";
 }
 
@@ -136,11 +136,11 @@ function toDeltas(
     tool_use: { type: "input_json_delta", partial_json: text },
     thinking: { type: "thinking_delta", thinking: text },
   };
-  const given = [
+  const givenItems = [
     ...(text === "" ? [] : [deltas[type]]),
     ...(signature === "" ? [] : [{ type: "signature_delta", signature }]),
   ];
-  return given.map((delta) => toEvent("content_block_delta", { index, delta }));
+  return givenItems.map((delta) => toEvent("content_block_delta", { index, delta }));
 }
 
 function toContent({ head, text, signature }: Block): object {
@@ -185,9 +185,9 @@ const errorTypes: Readonly<Record<number, string>> = {
 /** After this, the tool runner of `@anthropic-ai/sdk` sends the whole conversation. */
 const withoutThread = { details: { error_code: "thread_unsupported_request" } };
 
-function messagesError(given: string, status: number, { param, code }: ErrorDetails = {}) {
-  const isLong = code === "context_length_exceeded" && !/prompt is too long/i.test(given);
-  const message = isLong ? `prompt is too long: ${given}` : given; // then Claude Code sums up
+function messagesError(givenText: string, status: number, { param, code }: ErrorDetails = {}) {
+  const isLong = code === "context_length_exceeded" && !/prompt is too long/i.test(givenText);
+  const message = isLong ? `prompt is too long: ${givenText}` : givenText; // then Claude Code sums up
   const type = errorTypes[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
   return { type: "error", error: { type, message, ...(param === "thread" && withoutThread) } };
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import {
-  givenOf,
+  withoutUndefined,
   type Conversation,
   type Message,
   type Part,
@@ -10,21 +10,21 @@ import type { ApiRequest } from "../api.ts";
 import { invalidField, parseBody } from "../parse-body.ts";
 import { repairHistory } from "../repair-history.ts";
 import * as field from "../request-fields.ts";
-import { optionsOf, partsOf, toFile, toFormat, toTool } from "../request-parts.ts";
+import { listOptions, listParts, toFile, toFormat, toTool } from "../request-parts.ts";
 
 /** Reads a request of the Messages API. @throws HttpError (400) with the path of a wrong field. */
 export function readMessagesRequest(input: unknown): ApiRequest {
   const { body, repairs } = repairHistory("anthropic", input);
   const { data, ...read } = parseBody(messagesSchema, body);
   const { model, stream } = data;
-  const unsupported = data.max_tokens === 0 ? invalidField(noReply) : null;
+  const unsupportedError = data.max_tokens === 0 ? invalidField(noReply) : null;
   return {
     ...read,
     repairs,
     model,
     conversation: toConversation(data),
     isStreamed: stream === true,
-    unsupported: read.unsupported ?? unsupported,
+    unsupported: read.unsupported ?? unsupportedError,
   };
 }
 
@@ -41,7 +41,7 @@ function toConversation(data: MessagesBody): Conversation {
     tools: (tools ?? []).map((tool) => toTool({ ...tool, parameters: tool.input_schema })),
     toolChoice: toToolChoice(data.tool_choice),
     format: toFormat(output_config?.format ?? output_format),
-    settings: givenOf({
+    settings: withoutUndefined({
       temperature: data.temperature,
       topP: data.top_p,
       topK: data.top_k,
@@ -59,7 +59,7 @@ function toToolChoice(choice: MessagesBody["tool_choice"]): Conversation["toolCh
 }
 
 function toMessage({ role, content }: MessagesBody["messages"][number]): Message {
-  const parts = partsOf(content, toPart);
+  const parts = listParts(content, toPart);
   const results = parts.filter(({ type }) => type === "toolResult");
   return { role, parts: [...results, ...parts.filter(({ type }) => type !== "toolResult")] };
 }
@@ -69,21 +69,21 @@ function toPart(block: Block): Part {
     case "thinking": {
       const signature = block.signature || null;
       const options = signature === null ? {} : { anthropic: { signature } };
-      return { type: "reasoning", text: block.thinking, signature, ...optionsOf(null, options) };
+      return { type: "reasoning", text: block.thinking, signature, ...listOptions(null, options) };
     }
     case "redacted_thinking": {
       const options = { anthropic: { redactedData: block.data } };
-      return { type: "reasoning", text: "", signature: block.data, ...optionsOf(null, options) };
+      return { type: "reasoning", text: "", signature: block.data, ...listOptions(null, options) };
     }
     case "tool_use": {
       const { id, name, input, cache_control } = block;
       const call = { id, name, arguments: JSON.stringify(input), signature: null };
-      return { type: "toolCall", ...call, ...optionsOf(cache_control) };
+      return { type: "toolCall", ...call, ...listOptions(cache_control) };
     }
     case "tool_result": {
       const [id, isError] = [block.tool_use_id, block.is_error === true];
-      const parts = partsOf(block.content, toContentPart);
-      return { type: "toolResult", id, parts, isError, ...optionsOf(block.cache_control) };
+      const parts = listParts(block.content, toContentPart);
+      return { type: "toolResult", id, parts, isError, ...listOptions(block.cache_control) };
     }
     case "text":
     case "image":
@@ -95,7 +95,7 @@ function toPart(block: Block): Part {
 
 function toContentPart(block: ResultBlock): ToolResultPart["parts"][number] {
   if (block.type === "tool_reference") return { type: "text", text: block.tool_name };
-  const options = optionsOf(block.cache_control);
+  const options = listOptions(block.cache_control);
   if (block.type === "text") return { type: "text", text: block.text, ...options };
   const file = toSourceFile(block.source);
   if (block.type === "image") return { type: "image", url: file.url, ...options };
@@ -127,19 +127,19 @@ function toProviderOptions(data: MessagesBody): Conversation["providerOptions"] 
   const isFixed = thinking?.type === "enabled" || thinking?.type === "disabled";
   const anthropic = {
     thinking: isFixed
-      ? { type: thinking.type, ...givenOf({ budgetTokens: thinking.budget_tokens }) }
+      ? { type: thinking.type, ...withoutUndefined({ budgetTokens: thinking.budget_tokens }) }
       : null,
     metadata: metadata?.user_id ? { userId: metadata.user_id } : null,
     disableParallelToolUse: isSerial || null,
     cacheControl,
   };
   return {
-    anthropic: givenOf(anthropic),
+    anthropic: withoutUndefined(anthropic),
     ...(isSerial && { openai: { parallelToolCalls: false } }),
   };
 }
 
-const marked = {
+const markedFields = {
   cache_control: z
     .object({ type: z.literal("ephemeral"), ttl: z.string().nullish() })
     // Other services have other lifetimes; Anthropic's longest is the nearest.
@@ -147,9 +147,9 @@ const marked = {
     .nullish(),
 };
 
-function blocksOf<TBlocks extends readonly [z.ZodObject, ...z.ZodObject[]]>(...blocks: TBlocks) {
+function listBlocks<TBlocks extends readonly [z.ZodObject, ...z.ZodObject[]]>(...blocks: TBlocks) {
   const instead = "not supported; send it as a block of the type text";
-  return field.contentOf(z.discriminatedUnion("type", blocks, instead));
+  return field.toContent(z.discriminatedUnion("type", blocks, instead));
 }
 
 const source = z.discriminatedUnion(
@@ -165,37 +165,42 @@ const source = z.discriminatedUnion(
   ],
   "not supported; send the image itself or the document itself as base64",
 );
-const textBlock = z.object({ type: z.literal("text"), text: z.string(), ...marked });
-const image = z.object({ type: z.literal("image"), source, ...marked });
-const document = z.object({ type: z.literal("document"), source, title: field.text, ...marked });
+const textBlock = z.object({ type: z.literal("text"), text: z.string(), ...markedFields });
+const image = z.object({ type: z.literal("image"), source, ...markedFields });
+const document = z.object({
+  type: z.literal("document"),
+  source,
+  title: field.text,
+  ...markedFields,
+});
 const toolReference = z.object({ type: z.literal("tool_reference"), tool_name: z.string() });
-const resultContent = blocksOf(textBlock, image, document, toolReference);
+const resultContent = listBlocks(textBlock, image, document, toolReference);
 const toolResult = z.object({
   type: z.literal("tool_result"),
   tool_use_id: z.string(),
   content: resultContent.nullish(),
   is_error: field.flag,
-  ...marked,
+  ...markedFields,
 });
-const signed = { thinking: z.string(), signature: field.text };
-const thinking = z.object({ type: z.literal("thinking"), ...signed });
-const redacted = z.object({ type: z.literal("redacted_thinking"), data: z.string() });
+const signedParts = { thinking: z.string(), signature: field.text };
+const thinking = z.object({ type: z.literal("thinking"), ...signedParts });
+const redactedSchema = z.object({ type: z.literal("redacted_thinking"), data: z.string() });
 const toolUse = z.object({
   type: z.literal("tool_use"),
   id: field.name,
   name: field.name,
   input: field.jsonObject,
-  ...marked,
+  ...markedFields,
 });
 
-const ofUser = blocksOf(textBlock, image, document, toolResult);
-const ofAssistant = blocksOf(textBlock, thinking, redacted, toolUse);
+const ofUser = listBlocks(textBlock, image, document, toolResult);
+const ofAssistant = listBlocks(textBlock, thinking, redactedSchema, toolUse);
 const message = z.discriminatedUnion(
   "role",
   [
     z.object({ role: z.literal("user"), content: ofUser }),
     z.object({ role: z.literal("assistant"), content: ofAssistant }),
-    z.object({ role: z.literal("system"), content: blocksOf(textBlock) }),
+    z.object({ role: z.literal("system"), content: listBlocks(textBlock) }),
   ],
   "none of user, assistant and system",
 );
@@ -205,7 +210,7 @@ const tool = z.object({
   description: field.text,
   input_schema: field.jsonObject,
   strict: field.flag,
-  ...marked,
+  ...markedFields,
 });
 const ownTool = "not supported; define a tool by its input_schema and run it";
 const serial = { disable_parallel_tool_use: field.flag };
@@ -233,7 +238,7 @@ const max_tokens = z
 const messagesSchema = z.object({
   model: field.name,
   max_tokens,
-  system: blocksOf(textBlock).nullish(),
+  system: listBlocks(textBlock).nullish(),
   messages: z.array(message).min(1),
   stream: field.flag,
   tools: z.array(z.discriminatedUnion("type", [tool], ownTool)).nullish(),
@@ -246,6 +251,6 @@ const messagesSchema = z.object({
   metadata: z.object({ user_id: field.text }).nullish(),
   output_config: z.object({ effort: field.effort.catch(null), format: format.nullish() }).nullish(),
   output_format: format.nullish(),
-  ...marked,
+  ...markedFields,
   thread: z.null("not supported; send the whole conversation").optional(),
 });

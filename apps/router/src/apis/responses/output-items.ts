@@ -52,20 +52,20 @@ export class OutputItem {
   add(piece: ReplyPiece): ItemEvent[] {
     if (piece.type !== "text") this.#signature = piece.signature?.value ?? this.#signature;
     if (piece.text === "") return [];
-    const begun = this.#text === "" ? this.#toPartEvents("added") : [];
+    const begunItemEvents = this.#text === "" ? this.#toPartEvents("added") : [];
     this.#text += piece.text;
     if (this.#form.textName === "input") return []; // not known before the end
-    return [...begun, this.#toTextEvent("delta", piece.text)];
+    return [...begunItemEvents, this.#toTextEvent("delta", piece.text)];
   }
 
   end(status: ItemStatus): ItemEvent[] {
     const { textName } = this.#form;
     if (textName === "input") this.#text = toCustomInput(this.#text);
     const isWritten = this.isCall || this.#text !== "";
-    const done = [this.#toTextEvent("done", this.#text), ...this.#toPartEvents("done")];
+    const doneItemEvents = [this.#toTextEvent("done", this.#text), ...this.#toPartEvents("done")];
     return [
       ...(textName === "input" ? [this.#toTextEvent("delta", this.#text)] : []),
-      ...(isWritten ? done : []),
+      ...(isWritten ? doneItemEvents : []),
       this.#toItemEvent("done", status),
     ];
   }
@@ -92,7 +92,7 @@ export class OutputItem {
   }
 }
 
-function partsOf(text: string, toPart: (text: string) => object): object[] {
+function listParts(text: string, toPart: (text: string) => object): object[] {
   return text === "" ? [] : [toPart(text)];
 }
 
@@ -112,7 +112,7 @@ const forms: Readonly<Record<"text" | "reasoning", ItemForm>> = {
     partEvents: { type: "response.content_part", content_index: 0 },
     toPart: toOutputText,
     toWire: (text, status) => {
-      const content = partsOf(text, toOutputText);
+      const content = listParts(text, toOutputText);
       return { type: "message", status, role: "assistant", content };
     },
   },
@@ -124,7 +124,7 @@ const forms: Readonly<Record<"text" | "reasoning", ItemForm>> = {
     partEvents: { type: "response.reasoning_summary_part", summary_index: 0 },
     toPart: toSummary,
     toWire: (text, _status, encrypted_content) => {
-      return { type: "reasoning", summary: partsOf(text, toSummary), encrypted_content };
+      return { type: "reasoning", summary: listParts(text, toSummary), encrypted_content };
     },
   },
 };

@@ -7,7 +7,7 @@ import {
   type ResponsesBody,
   toClientTools,
 } from "./responses-request.ts";
-import { givenOf } from "../../conversation/conversation.ts";
+import { withoutUndefined } from "../../conversation/conversation.ts";
 import type { ReplyEnd, ReplyPiece } from "../../reply/reply-piece.ts";
 import type { ServerEvent } from "../../routes/event-stream.ts";
 import { OutputItem } from "./output-items.ts";
@@ -63,19 +63,19 @@ class ResponsesReply implements ReplyWriter {
     const reason = incompleteReasons[finishReason];
     const status = reason === undefined ? "completed" : "incomplete";
     const events = [...this.#open].flatMap(([key, item]) => this.#endItem(key, item, status));
-    const ended = events.map((event) => this.#toWire(event));
+    const endedServerEvents = events.map((event) => this.#toWire(event));
     const incomplete_details = reason === undefined ? null : { reason };
     const isKnown = usage.input !== null || usage.output !== null;
     const counts = isKnown ? toOpenAiUsage(usage, "input", "output") : null;
-    return [...ended, this.#change(status, { incomplete_details, usage: counts })];
+    return [...endedServerEvents, this.#change(status, { incomplete_details, usage: counts })];
   }
 
-  fail(message: string, status: number, passed = ""): ServerEvent[] {
-    const number = passed.slice(passed.lastIndexOf(numberField) + numberField.length);
-    if (passed !== "") this.#events = (Number.parseInt(number, 10) || 0) + 1;
-    const begun = this.#events === 0 ? this.begin() : [];
+  fail(message: string, status: number, passedText = ""): ServerEvent[] {
+    const number = passedText.slice(passedText.lastIndexOf(numberField) + numberField.length);
+    if (passedText !== "") this.#events = (Number.parseInt(number, 10) || 0) + 1;
+    const begunServerEvents = this.#events === 0 ? this.begin() : [];
     const error = { code: errorCodes[status] ?? "server_error", message };
-    return [...begun, this.#change("failed", { error })];
+    return [...begunServerEvents, this.#change("failed", { error })];
   }
 
   whole(): object {
@@ -86,7 +86,7 @@ class ResponsesReply implements ReplyWriter {
     const open = this.#open.get(piece.key);
     if (open) return open.add(piece);
     if (piece.type === "text" && piece.text === "") return [];
-    const ended = [...this.#open].flatMap(([key, item]) =>
+    const endedItemEvents = [...this.#open].flatMap(([key, item]) =>
       item.isCall ? [] : this.#endItem(key, item, "completed"),
     );
     this.#tools ??= new Map(toClientTools(this.#body.tools).map((each) => [each.tool.name, each]));
@@ -94,7 +94,7 @@ class ResponsesReply implements ReplyWriter {
     const item = new OutputItem(piece, options);
     this.#items += 1;
     this.#open.set(piece.key, item);
-    return [...ended, ...item.begin(), ...item.add(piece)];
+    return [...endedItemEvents, ...item.begin(), ...item.add(piece)];
   }
 
   #endItem(key: string, item: OutputItem, status: Parameters<OutputItem["end"]>[0]) {
@@ -113,11 +113,11 @@ class ResponsesReply implements ReplyWriter {
   /** Changes the response, and returns its event. Items that have not ended are no part of it. */
   #change(
     step: "created" | "in_progress" | "completed" | "incomplete" | "failed",
-    changed: object,
+    changedFields: object,
   ) {
     const status = step === "created" ? "in_progress" : step;
     const output = this.#output.filter(() => true);
-    this.#response = { ...this.#response, status, ...changed, output };
+    this.#response = { ...this.#response, status, ...changedFields, output };
     return this.#toWire({ type: `response.${step}`, response: this.#response });
   }
 }
@@ -145,7 +145,7 @@ function toResponse(body: ResponsesBody) {
     reasoning: { effort: null, summary: null, ...body.reasoning },
     store: false,
     temperature: body.temperature ?? null,
-    text: { format: { type: "text" }, ...givenOf(body.text ?? {}) },
+    text: { format: { type: "text" }, ...withoutUndefined(body.text ?? {}) },
     tool_choice: body.tool_choice ?? "auto",
     tools: body.tools ?? [],
     top_p: body.top_p ?? null,

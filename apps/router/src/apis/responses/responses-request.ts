@@ -1,7 +1,7 @@
 import { z } from "zod";
 import {
   type Conversation,
-  givenOf,
+  withoutUndefined,
   type JsonSchema,
   type Message,
   type Part,
@@ -10,7 +10,7 @@ import {
 import type { ApiRequest } from "../api.ts";
 import {
   content,
-  formatOf,
+  findFormat,
   functionFields,
   openAiFields,
   textPart,
@@ -21,7 +21,7 @@ import {
 import { invalidField, parseBody } from "../parse-body.ts";
 import { repairHistory } from "../repair-history.ts";
 import * as field from "../request-fields.ts";
-import { joinSteps, partsOf, toFormat, toTool } from "../request-parts.ts";
+import { joinSteps, listParts, toFormat, toTool } from "../request-parts.ts";
 
 /** Reads a request of the Responses API. @throws HttpError (400) with the path of a wrong field. */
 export function readResponsesRequest(input: unknown): ApiRequest {
@@ -32,7 +32,7 @@ export function readResponsesRequest(input: unknown): ApiRequest {
   if ((data.input ?? read.body["prompt"] ?? null) === null)
     throw invalidField({ path: ["input"], message: noInput });
   const conversation = toConversation(data);
-  const hosted = hostedTools.filter((name) => tools?.some(({ type }) => type === name));
+  const hostedTexts = hostedTools.filter((name) => tools?.some(({ type }) => type === name));
   const isForced = conversation.toolChoice?.type === "required" && conversation.tools.length === 0;
   const message = "needs a tool that the client runs; define a function";
   return {
@@ -41,7 +41,7 @@ export function readResponsesRequest(input: unknown): ApiRequest {
     model,
     conversation,
     isStreamed: stream === true,
-    unread: [...read.unread, ...hosted.map((type) => `tools.${type}`)],
+    unread: [...read.unread, ...hostedTexts.map((type) => `tools.${type}`)],
     unsupported:
       read.unsupported ?? (isForced ? invalidField({ path: ["tool_choice"], message }) : null),
   };
@@ -57,7 +57,7 @@ function toConversation(data: ResponsesBody): Conversation {
     tools: toClientTools(data.tools).map(({ tool }) => tool),
     toolChoice: toToolChoice(data.tool_choice),
     format: toFormat(text?.format),
-    settings: givenOf({
+    settings: withoutUndefined({
       temperature: data.temperature,
       topP: data.top_p,
       maxOutputTokens: data.max_output_tokens,
@@ -81,10 +81,10 @@ type Item = Exclude<NonNullable<ResponsesBody["input"]>, string>[number];
 function toMessage(item: Item): Message {
   if ("role" in item) {
     const role = item.role === "developer" ? "system" : item.role;
-    return { role, parts: partsOf(item.content, toPart) };
+    return { role, parts: listParts(item.content, toPart) };
   }
   if ("output" in item) {
-    const result = { id: item.call_id, parts: partsOf(item.output, toPart), isError: false };
+    const result = { id: item.call_id, parts: listParts(item.output, toPart), isError: false };
     return { role: "user", parts: [{ type: "toolResult", ...result }] };
   }
   if (item.type === "reasoning") return { role: "assistant", parts: [toReasoning(item)] };
@@ -100,7 +100,7 @@ function toReasoning(item: Extract<Item, { type: "reasoning" }>): Part {
   const text = texts.map((part) => part.text).join("\n\n");
   const itemId = id?.startsWith("rs_") ? id : null;
   const isOpenAi = itemId !== null || signature?.startsWith("gAAAA"); // how its content begins
-  const openai = givenOf({ itemId, reasoningEncryptedContent: signature });
+  const openai = withoutUndefined({ itemId, reasoningEncryptedContent: signature });
   return { type: "reasoning", text, signature, ...(isOpenAi && { providerOptions: { openai } }) };
 }
 
@@ -160,7 +160,7 @@ const chosenToolSchema = z.object({
 });
 
 const noInput = "neither text nor a list of items";
-const format = formatOf({ name, description, schema: field.jsonObject, strict });
+const format = findFormat({ name, description, schema: field.jsonObject, strict });
 
 const notStored = "replies are not stored; send the whole conversation as input";
 const serverState = {
@@ -209,12 +209,14 @@ export function toClientTools(
   tools: readonly GivenTool[] | null | undefined,
   namespace: string | null = null,
 ): ClientTool[] {
-  return (tools ?? []).flatMap((given) => {
-    if (given.type === "namespace") return toClientTools(given.tools, given.name);
-    if (given.type !== "function" && given.type !== "custom") return [];
-    const { type, name } = given;
-    const own = { ...given, name: toModelName(name, namespace) };
-    const tool = toTool(type === "custom" ? { ...own, parameters: toInputSchema(given) } : own);
+  return (tools ?? []).flatMap((givenParts) => {
+    if (givenParts.type === "namespace") return toClientTools(givenParts.tools, givenParts.name);
+    if (givenParts.type !== "function" && givenParts.type !== "custom") return [];
+    const { type, name } = givenParts;
+    const own = { ...givenParts, name: toModelName(name, namespace) };
+    const tool = toTool(
+      type === "custom" ? { ...own, parameters: toInputSchema(givenParts) } : own,
+    );
     return [{ type, name, namespace, tool }];
   });
 }

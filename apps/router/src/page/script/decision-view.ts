@@ -1,23 +1,23 @@
 import { printAtMost } from "evaluator-kit/print-share";
 import type { Cause, Decision } from "../../decision/decision.ts";
 import type { Tier } from "../../decision/tier-question.ts";
-import { copyOf, duration, partOf, percent, reveal, toFact } from "./elements.ts";
+import { toCopy, duration, toPart, percent, reveal, toFact } from "./elements.ts";
 import { tiers } from "./router.ts";
 
 /** Shows who replies and why, with the shares of the tiers. */
 export function showDecision(card: HTMLElement, decision: Decision): void {
   const view = reveal(card, ".decision");
   view.dataset["tier"] = decision.tierUsed ?? "none";
-  partOf(view, ".badge").textContent = decision.tierUsed;
-  partOf(view, ".model").textContent = decision.model;
-  const doubt = doubtOf(decision);
+  toPart(view, ".badge").textContent = decision.tierUsed;
+  toPart(view, ".model").textContent = decision.model;
+  const doubt = findDoubt(decision);
   view.classList.toggle("doubtful", doubt !== null);
   const reason = reasons[decision.cause]?.(decision) ?? doubt;
   if (reason !== null) reveal(view, ".cause").textContent = reason;
   const { probabilities } = decision;
-  const shares = probabilities === null ? [] : tiers.map((tier) => shareOf(tier, decision));
-  partOf(view, ".shares").replaceChildren(...shares);
-  partOf(view, ".facts").replaceChildren(...factsOf(decision).map(toFact));
+  const shares = probabilities === null ? [] : tiers.map((tier) => toShare(tier, decision));
+  toPart(view, ".shares").replaceChildren(...shares);
+  toPart(view, ".facts").replaceChildren(...listFacts(decision).map(toFact));
 }
 
 /** Null for the choice itself, and for causes at `/v1` only. */
@@ -52,7 +52,7 @@ const CLOSE_SHARES = 0.1;
 const LOW_CONFIDENCE = 0.5;
 
 /** Describes a choice in doubt; null for a clear one. */
-function doubtOf({ probabilities, confidence, tierChosen }: Decision): string | null {
+function findDoubt({ probabilities, confidence, tierChosen }: Decision): string | null {
   if (probabilities === null || tierChosen === null) return null;
   const [first, second] = tiers.toSorted((one, other) => probabilities[other] - probabilities[one]);
   if (first === undefined || second === undefined) return null;
@@ -62,24 +62,24 @@ function doubtOf({ probabilities, confidence, tierChosen }: Decision): string | 
   return `A choice in doubt: ${shares.join(", ")}.`;
 }
 
-function shareOf(tier: Tier, { probabilities, tierChosen }: Decision): HTMLElement {
+function toShare(tier: Tier, { probabilities, tierChosen }: Decision): HTMLElement {
   const probability = probabilities?.[tier] ?? 0;
-  const share = copyOf("share");
+  const share = toCopy("share");
   share.dataset["tier"] = tier;
   share.classList.toggle("chosen", tier === tierChosen);
-  partOf(share, "dt").textContent = tier;
-  partOf(share, ".bar").style.setProperty("--share", String(probability));
-  partOf(share, ".percent").textContent = percent(probability);
+  toPart(share, "dt").textContent = tier;
+  toPart(share, ".bar").style.setProperty("--share", String(probability));
+  toPart(share, ".percent").textContent = percent(probability);
   return share;
 }
 
-function factsOf(decision: Decision): [name: string, value: string][] {
+function listFacts(decision: Decision): [name: string, value: string][] {
   const { tierChosen, printedProbabilities, confidence, promise, decisionMs } = decision;
-  const printed = tierChosen === null ? undefined : printedProbabilities?.[tierChosen];
+  const printedParts = tierChosen === null ? undefined : printedProbabilities?.[tierChosen];
   return [
-    printed === undefined
+    printedParts === undefined
       ? ["confidence", confidence === null ? "not given" : confidence.toFixed(2)]
-      : ["calibrated from", percent(printed)],
+      : ["calibrated from", percent(printedParts)],
     ...(promise === null ? [] : [["promise", describePromise(promise)] as [string, string]]),
     ["decided in", duration(decisionMs)],
   ];

@@ -6,29 +6,29 @@ export function byId(id: string): HTMLElement {
 }
 
 /** Returns the part of an element that a selector names. */
-export function partOf(element: ParentNode, selector: string): HTMLElement {
+export function toPart(element: ParentNode, selector: string): HTMLElement {
   const part = element.querySelector<HTMLElement>(selector);
   if (part === null) throw new Error(`The element has no ${selector}.`);
   return part;
 }
 
 /** Returns a new copy of the one element in a template. */
-export function copyOf(id: string): HTMLElement {
+export function toCopy(id: string): HTMLElement {
   const { content } = byId(id) as HTMLTemplateElement;
-  return partOf(content, "*").cloneNode(true) as HTMLElement;
+  return toPart(content, "*").cloneNode(true) as HTMLElement;
 }
 
 /** Returns a fact with its name, for a list of facts. */
 export function toFact([name, value]: readonly [name: string, value: string]): HTMLElement {
-  const fact = copyOf("fact");
-  partOf(fact, "dt").textContent = name;
-  partOf(fact, "dd").textContent = value;
+  const fact = toCopy("fact");
+  toPart(fact, "dt").textContent = name;
+  toPart(fact, "dd").textContent = value;
   return fact;
 }
 
 /** Shows a part that was hidden, and returns it. */
 export function reveal(element: ParentNode, selector: string): HTMLElement {
-  const part = partOf(element, selector);
+  const part = toPart(element, selector);
   part.hidden = false;
   return part;
 }

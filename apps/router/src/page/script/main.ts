@@ -8,9 +8,9 @@ import { showDecision } from "./decision-view.ts";
 import {
   announce,
   byId,
-  copyOf,
+  toCopy,
   duration,
-  partOf,
+  toPart,
   reveal,
   toFact,
   tokens,
@@ -24,8 +24,8 @@ import { createSession, type PastMessage } from "./session.ts";
 
 const composer = byId("composer") as HTMLFormElement;
 const message = byId("message") as HTMLTextAreaElement;
-const send = partOf(composer, ".send");
-const stop = partOf(composer, ".stop");
+const send = toPart(composer, ".send");
+const stop = toPart(composer, ".stop");
 const session = createSession();
 let running: AbortController | null = null;
 
@@ -100,7 +100,7 @@ async function showAnswer(message: string, signal: AbortSignal) {
     }
   }
   reply.finish();
-  partOf(card, ".pending").remove();
+  toPart(card, ".pending").remove();
   void showBudget();
   if (!signal.aborted) return;
   reveal(card, ".stopped");
@@ -113,15 +113,15 @@ function showPast(past: PastMessage): void {
   const reply = createReplyView(card);
   reply.add(past.text);
   reply.finish();
-  partOf(card, ".pending").remove();
+  toPart(card, ".pending").remove();
   showEnd(card, past);
   reply.showActions(past);
   announce("");
 }
 
 function addCard(message: string): HTMLElement {
-  const card = copyOf("message-card");
-  const [heading, text] = [partOf(card, "h2"), partOf(card, ".message")];
+  const card = toCopy("message-card");
+  const [heading, text] = [toPart(card, "h2"), toPart(card, ".message")];
   heading.textContent = message.slice(0, 60);
   text.textContent = message;
   byId("message-cards").prepend(card);
@@ -147,7 +147,7 @@ function addLink(card: HTMLElement, { textContent }: HTMLElement): void {
 function showChoice(card: HTMLElement, decision: Decision): void {
   showDecision(card, decision);
   void showDecider();
-  partOf(card, ".pending").textContent = "Waiting for the rest of the reply…";
+  toPart(card, ".pending").textContent = "Waiting for the rest of the reply…";
   announce(`${decision.tierUsed}. ${decision.model} replies`);
 }
 
@@ -165,7 +165,7 @@ function showEnd(card: HTMLElement, past: PastMessage): void {
     facts.push(["tokens", `${tokens(usage.inputTokens)} in, ${tokens(usage.outputTokens)} out`]);
     facts.push(["cost", usd(costs.paid)], ["frontier would cost", usd(costs.frontier)]);
   }
-  partOf(card, ".facts").append(...facts.map(toFact));
+  toPart(card, ".facts").append(...facts.map(toFact));
   if (outcome.replyError !== null) return showFailure(card, outcome.replyError, decision);
   session.add(outcome, costs);
   reveal(document, "#totals").textContent = session.describe();
@@ -187,11 +187,11 @@ async function showTiers(): Promise<void> {
 }
 
 function toEntry({ tier, model, price }: TierEntry): HTMLElement {
-  const entry = copyOf("tier");
+  const entry = toCopy("tier");
   entry.dataset["tier"] = tier;
-  partOf(entry, ".tier-name").textContent = tier;
-  partOf(entry, ".tier-model").textContent = model;
-  partOf(entry, ".tier-price").textContent =
+  toPart(entry, ".tier-name").textContent = tier;
+  toPart(entry, ".tier-model").textContent = model;
+  toPart(entry, ".tier-price").textContent =
     price === null
       ? "price unknown"
       : `$${price.inputUsdPerMillionTokens} in, $${price.outputUsdPerMillionTokens} out`;

@@ -1,7 +1,7 @@
 import MarkdownIt from "markdown-it";
 import type { Tier } from "../../decision/tier-question.ts";
 import { ask, post, tiers } from "./router.ts";
-import { announce, copyOf, copyOnClick, partOf, reveal } from "./elements.ts";
+import { announce, toCopy, copyOnClick, toPart, reveal } from "./elements.ts";
 import type { PastMessage } from "./session.ts";
 
 /** Shows a streamed reply in a card, drawn at most once a frame. */
@@ -27,7 +27,7 @@ export function createReplyView(card: HTMLElement) {
       draw();
     },
     /** Shows the buttons of a whole reply: copy it, ask the next tier too, give feedback. */
-    showActions: (shown: PastMessage) => showActions(card, shown),
+    showActions: (shownPastMessage: PastMessage) => showActions(card, shownPastMessage),
   };
 }
 
@@ -46,7 +46,7 @@ function appendTokens(parent: Element | DocumentFragment, tokens: readonly Token
     if (token.nesting > 0) open.push(openElement(current, token));
     else if (token.nesting < 0) closeElement(open.pop());
     else if (token.type === "inline") appendTokens(current, token.children ?? []);
-    else current.append(leafOf(token));
+    else current.append(toLeaf(token));
   }
 }
 
@@ -85,7 +85,7 @@ function closeElement(element: Element | DocumentFragment | undefined): void {
   if (address !== undefined && element.textContent !== address) element.append(` (${address})`);
 }
 
-function leafOf(token: Token): Node | string {
+function toLeaf(token: Token): Node | string {
   switch (token.type) {
     case "softbreak":
       return "\n";
@@ -106,17 +106,17 @@ function leafOf(token: Token): Node | string {
 }
 
 function codeBlock(text: string): HTMLElement {
-  const block = copyOf("code");
-  partOf(block, "code").textContent = text;
-  copyOnClick(partOf(block, ".copy"), () => text);
+  const block = toCopy("code");
+  toPart(block, "code").textContent = text;
+  copyOnClick(toPart(block, ".copy"), () => text);
   return block;
 }
 
-function showActions(card: HTMLElement, shown: PastMessage): void {
-  const { message, decision, text, requestId } = shown;
+function showActions(card: HTMLElement, shownPastMessage: PastMessage): void {
+  const { message, decision, text, requestId } = shownPastMessage;
   const { tierUsed } = decision;
   const bar = reveal(card, ".reply-actions");
-  copyOnClick(partOf(bar, ".copy-reply"), () => text);
+  copyOnClick(toPart(bar, ".copy-reply"), () => text);
   const at = tiers.indexOf(tierUsed ?? "frontier");
   const [lower, higher] = [tiers[at - 1], tiers[at + 1]];
   if (higher !== undefined) {
@@ -137,15 +137,15 @@ function showActions(card: HTMLElement, shown: PastMessage): void {
 /** Puts the next tier's reply beside the first one. */
 async function showSecond(card: HTMLElement, message: string, tiers: [string, Tier]) {
   const [, next] = tiers;
-  const reply = partOf(card, ".reply");
-  const pair = copyOf("pair");
+  const reply = toPart(card, ".reply");
+  const pair = toCopy("pair");
   reply.replaceWith(pair);
-  partOf(pair, ".first").append(reply);
+  toPart(pair, ".first").append(reply);
   for (const [at, name] of pair.querySelectorAll<HTMLElement>(".by").entries()) {
     name.dataset["tier"] = tiers[at];
     name.textContent = tiers[at] ?? "";
   }
-  const second = partOf(pair, ".second");
+  const second = toPart(pair, ".second");
   announce(`${next} is asked as well`);
   const view = createReplyView(second);
   for await (const { name, data } of ask(message, { tier: next })) {
@@ -153,18 +153,18 @@ async function showSecond(card: HTMLElement, message: string, tiers: [string, Ti
     if (name === "error") reveal(second, ".reply-error").append(data.error);
   }
   view.finish();
-  partOf(second, ".pending").remove();
+  toPart(second, ".pending").remove();
   announce(`${next} says: ${view.text()}`);
 }
 
 async function sendFeedback(bar: HTMLElement, requestId: string, tier: Tier): Promise<void> {
-  const said = reveal(bar, ".said");
+  const reportedParts = reveal(bar, ".said");
   try {
     const response = await post("/feedback", { requestId, tier });
     const problem = response.ok ? null : ((await response.json()) as { error: string }).error;
-    said.textContent = problem ?? `Noted: ${tier} would have been right.`;
+    reportedParts.textContent = problem ?? `Noted: ${tier} would have been right.`;
   } catch {
-    said.textContent = "The router cannot be reached; nothing was noted.";
+    reportedParts.textContent = "The router cannot be reached; nothing was noted.";
   }
-  announce(said.textContent);
+  announce(reportedParts.textContent);
 }

@@ -57,9 +57,9 @@ class RouterError extends Error {
 }
 
 /** Any other error is one of the connection. */
-function toFailure(thrown: unknown) {
+function toFailure(thrownValue: unknown) {
   const unreachable = "The router cannot be reached. Is it still running?";
-  const error = thrown instanceof RouterError ? thrown.message : unreachable;
+  const error = thrownValue instanceof RouterError ? thrownValue.message : unreachable;
   return { name: "error", data: { error } } as const;
 }
 
@@ -82,8 +82,8 @@ async function* readEvents(response: Response) {
     .pipeThrough(new EventSourceParserStream())
     .getReader();
   for (;;) {
-    const { done, value } = await events.read();
-    if (done) return;
+    const { done: doneParts, value } = await events.read();
+    if (doneParts) return;
     yield value;
   }
 }

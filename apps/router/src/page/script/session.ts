@@ -1,5 +1,5 @@
 import type { ChatOutcome, Decision } from "../../decision/decision.ts";
-import { costOf, noUsage } from "../../reply/usage.ts";
+import { findCost, noUsage } from "../../reply/usage.ts";
 import { tokens, usd } from "./elements.ts";
 
 /** A message with its reply. */
@@ -19,7 +19,7 @@ const MOST = 50;
 /** The messages of a tab, kept in the browser until the tab is closed, and the sums of the page. */
 export function createSession() {
   const sums = { messages: 0, compared: 0, paid: 0, frontier: 0 };
-  let counted: number | null = null;
+  let countedValue: number | null = null;
   return {
     messages,
     /** Keeps a message; if the browser has no room, none is kept. */
@@ -31,40 +31,43 @@ export function createSession() {
       }
     },
     forget,
-    costsOf,
+    costsOf: listCosts,
     /** Adds a reply to the sums; costs are compared only if both are known. */
-    add({ usage }: ChatOutcome, { paid, frontier }: ReturnType<typeof costsOf>): void {
+    add(
+      { usage }: ChatOutcome,
+      { paid: paidEvaluation, frontier }: ReturnType<typeof listCosts>,
+    ): void {
       sums.messages += 1;
       const total = usage?.totalTokens ?? null;
-      if (total !== null) counted = (counted ?? 0) + total;
-      if (paid === null || frontier === null) return;
+      if (total !== null) countedValue = (countedValue ?? 0) + total;
+      if (paidEvaluation === null || frontier === null) return;
       sums.compared += 1;
-      sums.paid += paid;
+      sums.paid += paidEvaluation;
       sums.frontier += frontier;
     },
     describe(): string {
       const replies = sums.messages === 1 ? "1 reply" : `${sums.messages} replies`;
-      const seen = `This page: ${replies}, ${tokens(counted)} tokens`;
-      if (sums.compared === 0) return `${seen}, cost unknown.`;
-      const saved = sums.frontier - sums.paid;
-      const saving = saved >= 0 ? `${usd(saved)} saved` : `${usd(-saved)} more`;
-      return `${seen}, ${usd(sums.paid)}; on the frontier tier ${usd(sums.frontier)}: ${saving}.`;
+      const seenParts = `This page: ${replies}, ${tokens(countedValue)} tokens`;
+      if (sums.compared === 0) return `${seenParts}, cost unknown.`;
+      const savedLabels = sums.frontier - sums.paid;
+      const saving = savedLabels >= 0 ? `${usd(savedLabels)} saved` : `${usd(-savedLabels)} more`;
+      return `${seenParts}, ${usd(sums.paid)}; on the frontier tier ${usd(sums.frontier)}: ${saving}.`;
     },
   };
 }
 
 /** Costs in US dollars; null if unknown. The frontier tier's is for the same tokens, without a decision. */
-function costsOf({ decision: { costUsd, prices }, outcome: { usage } }: PastMessage) {
+function listCosts({ decision: { costUsd, prices }, outcome: { usage } }: PastMessage) {
   const counts = usage && { ...noUsage, input: usage.inputTokens, output: usage.outputTokens };
-  const reply = costOf(counts, prices.model);
-  const paid = costUsd === null || reply === null ? null : costUsd + reply;
-  return { paid, frontier: costOf(counts, prices.frontier) };
+  const reply = findCost(counts, prices.model);
+  const paidEvaluation = costUsd === null || reply === null ? null : costUsd + reply;
+  return { paid: paidEvaluation, frontier: findCost(counts, prices.frontier) };
 }
 
 function messages(): readonly PastMessage[] {
   try {
-    const kept: unknown = JSON.parse(sessionStorage.getItem(key) ?? "[]");
-    return Array.isArray(kept) ? (kept as PastMessage[]) : [];
+    const keptValue: unknown = JSON.parse(sessionStorage.getItem(key) ?? "[]");
+    return Array.isArray(keptValue) ? (keptValue as PastMessage[]) : [];
   } catch {
     return [];
   }

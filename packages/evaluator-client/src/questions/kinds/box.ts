@@ -63,7 +63,12 @@ export const boxKind = {
   },
   values: () => [
     { name: "top", form: "number", most: 1, of: ({ box: { top } }) => top },
-    { name: "left", form: "number", most: 1, of: ({ box: { left } }) => left },
+    {
+      name: "left",
+      form: "number",
+      most: 1,
+      of: ({ box: { left: remainingCount } }) => remainingCount,
+    },
     { name: "bottom", form: "number", most: 1, of: ({ box: { bottom } }) => bottom },
     { name: "right", form: "number", most: 1, of: ({ box: { right } }) => right },
   ],

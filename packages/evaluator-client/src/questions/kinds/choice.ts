@@ -6,7 +6,7 @@ import {
   frozenCopy,
   probability,
   recordInOrder,
-  recordOf,
+  toRecord,
   roundingError,
   TOLERANCE,
 } from "../json.ts";
@@ -18,7 +18,7 @@ export const choiceQuestionSchema = /* @__PURE__ */ (() =>
   z.strictObject({
     type: z.literal("choice"),
     instructions: wordingSchema(),
-    criteria: recordOf(z.nullable(wordingSchema())),
+    criteria: toRecord(z.nullable(wordingSchema())),
   }))();
 /** See {@link choiceQuestionSchema}. */
 export interface ChoiceQuestion<TOption extends string = string> {
@@ -34,7 +34,7 @@ export const choiceAnswerSchema = /* @__PURE__ */ (() =>
   z.looseObject({
     type: z.literal("choice"),
     choice: z.string(),
-    probabilities: recordOf(probability()),
+    probabilities: toRecord(probability()),
   }))();
 /** See {@link choiceAnswerSchema}. */
 export interface ChoiceAnswer<TOption extends string = string> {
@@ -95,7 +95,10 @@ function fromList<TOption extends string>(
 }
 
 const notOffered = { rule: "choice-option", what: "picks an option that was not offered" } as const;
-const beaten = { rule: "choice-highest", what: "picks an option that another one beats" } as const;
+const beatenParts = {
+  rule: "choice-highest",
+  what: "picks an option that another one beats",
+} as const;
 
 /** The kind `choice`. */
 export const choiceKind = {
@@ -107,14 +110,14 @@ export const choiceKind = {
   check(keys, answer, rounding) {
     // Our own string, not the equal one that was parsed: a key that is another string object in each
     // answer makes V8 compile this function over and over (benchmark: triage).
-    const picked = keys[keys.indexOf(answer["choice"] as string)];
-    if (picked === undefined) return notOffered;
+    const pickedText = keys[keys.indexOf(answer["choice"] as string)];
+    if (pickedText === undefined) return notOffered;
     const highest = checkDistribution(keys, answer["probabilities"], rounding);
     if (typeof highest !== "number") return highest;
-    const probability = (answer["probabilities"] as Record<string, number>)[picked] as number;
+    const probability = (answer["probabilities"] as Record<string, number>)[pickedText] as number;
     if (probability === highest) return null;
     const error = roundingError(rounding.probabilityDecimals);
-    return highest > probability + 2 * error + TOLERANCE ? beaten : null;
+    return highest > probability + 2 * error + TOLERANCE ? beatenParts : null;
   },
   values({ criteria }) {
     const keys = Object.keys(criteria);

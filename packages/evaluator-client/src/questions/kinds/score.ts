@@ -4,7 +4,7 @@ import {
   distributionOver,
   frozenCopy,
   probability,
-  recordOf,
+  toRecord,
   roundingError,
   TOLERANCE,
 } from "../json.ts";
@@ -35,7 +35,7 @@ export const scoreAnswerSchema = /* @__PURE__ */ (() =>
   z.looseObject({
     type: z.literal("score"),
     score: z.number(),
-    probabilities: recordOf(probability()),
+    probabilities: toRecord(probability()),
   }))();
 /** See {@link scoreAnswerSchema}. */
 export interface ScoreAnswer<TLevelIndex extends string = string> {
@@ -87,13 +87,13 @@ export const scoreKind = {
     const highest = checkDistribution(keys, answer["probabilities"], rounding);
     if (typeof highest !== "number") return highest;
     // Levels are read by their number, which is several times as fast as by its text.
-    const printed = answer["probabilities"] as Readonly<Record<number, number>>;
+    const printedFields = answer["probabilities"] as Readonly<Record<number, number>>;
     const levels = keys.length;
     // A part of the sum that is nowhere may belong to any level.
     const { scoreDecimals, sumError = 0 } = rounding;
     const bound = roundingError(scoreDecimals) + sumError * last + TOLERANCE;
-    const least = meanFilled({ isFromTop: false, levels, printed, error });
-    const most = meanFilled({ isFromTop: true, levels, printed, error });
+    const least = meanFilled({ isFromTop: false, levels, printed: printedFields, error });
+    const most = meanFilled({ isFromTop: true, levels, printed: printedFields, error });
     return Math.max(least - score, score - most) > bound ? notTheMean : null;
   },
   values({ criteria }) {
@@ -120,21 +120,21 @@ interface Filling {
 
 /** Returns an extreme mean of the distributions that print so: the rest of 1 fills levels from the bottom or the top. */
 // It allocates no lists, which were a tenth of the allocations of a call (benchmark: calls).
-function meanFilled({ isFromTop, levels, printed, error }: Filling): number {
-  let left = 1;
+function meanFilled({ isFromTop, levels, printed: printedFields, error }: Filling): number {
+  let remainingCount = 1;
   let mean = 0;
   for (let level = 0; level < levels; level += 1) {
-    const least = Math.max(0, (printed[level] as number) - error);
-    left -= least;
+    const least = Math.max(0, (printedFields[level] as number) - error);
+    remainingCount -= least;
     mean += level * least;
   }
-  for (let step = 0; step < levels && left > 0; step += 1) {
+  for (let step = 0; step < levels && remainingCount > 0; step += 1) {
     const level = isFromTop ? levels - 1 - step : step;
-    const value = printed[level] as number;
+    const value = printedFields[level] as number;
     const room = Math.min(1, value + error) - Math.max(0, value - error);
-    const added = Math.min(left, room);
-    left -= added;
-    mean += level * added;
+    const addedCount = Math.min(remainingCount, room);
+    remainingCount -= addedCount;
+    mean += level * addedCount;
   }
   return mean;
 }

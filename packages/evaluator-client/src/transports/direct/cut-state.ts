@@ -32,8 +32,9 @@ export function cutStateWarnings(
 // The fields are those of Bifrost and laya-serve (their documentation).
 function reportedCut(json: unknown): string | null {
   const usage = valueAt(json, "usage");
-  const dropped = valueAt(usage, "state_tokens_dropped");
-  if (typeof dropped === "number" && dropped > 0) return `it dropped ${dropped} tokens`;
+  const droppedValue = valueAt(usage, "state_tokens_dropped");
+  if (typeof droppedValue === "number" && droppedValue > 0)
+    return `it dropped ${droppedValue} tokens`;
   const questions = valueAt(json, "truncated_questions") ?? valueAt(usage, "truncated_questions");
   const isCut = Array.isArray(questions) ? questions.length > 0 : Number(questions) > 0;
   return isCut || valueAt(usage, "truncated") === true ? "it reports that it cut it" : null;

@@ -117,16 +117,16 @@ function isObjects(json: unknown): boolean {
 }
 
 const toListJson = perQuestions((questions) => {
-  const names = namesOf(questions);
-  const listed = Object.values(questions).map((question, index) => {
+  const names = listNames(questions);
+  const listedItems = Object.values(questions).map((question, index) => {
     const kind = decisionKinds[question.type] as DecisionKind;
     return Object.assign({ type: kind.name, name: names[index] }, kind.toQuestion(question));
   });
-  return JSON.stringify(listed);
+  return JSON.stringify(listedItems);
 });
 
 /** Returns the names of questions: their ids if the form takes all of them, else their numbers. */
-function namesOf(questions: Questions): readonly string[] {
+function listNames(questions: Questions): readonly string[] {
   const ids = Object.keys(questions);
   const arePlain = ids.every((id) => /^[\w-]{1,64}$/.test(id));
   return arePlain ? ids : ids.map((_, index) => `question_${index + 1}`);
@@ -146,7 +146,7 @@ function readDecisions(json: unknown, questions: Questions): DirectReply {
   if (data === undefined) throw invalidBody(error.issues[0]?.path[0]);
   const { answers } = data;
   const ids = Object.keys(questions);
-  const names = namesOf(questions);
+  const names = listNames(questions);
   const wrong = names.findIndex((name, index) => answers[index]?.name !== name);
   if (wrong >= 0 || answers.length > names.length) throw misplaced(ids[wrong] ?? null);
   const byId = ids.map((id, index) => [id, answers[index] as DecisionAnswer] as const);
@@ -183,19 +183,19 @@ function toGatewayAnswer(answer: DecisionAnswer, questionId: string): object {
 }
 
 function toDistribution(
-  listed: readonly { value: string | number; probability: number }[],
+  listedItems: readonly { value: string | number; probability: number }[],
   questionId: string,
 ): object {
-  const probabilities = new Map(listed.map((one) => [String(one.value), one.probability]));
-  if (probabilities.size === listed.length) return Object.fromEntries(probabilities);
+  const probabilities = new Map(listedItems.map((one) => [String(one.value), one.probability]));
+  if (probabilities.size === listedItems.length) return Object.fromEntries(probabilities);
   const message = `The answer ${quoteName(questionId)} has two probabilities for one option or level (rule probabilities-keys); it is not used.`;
   throw new InvalidResponseError(message, { questionId, rule: "probabilities-keys" });
 }
 
 function invalidBody(field: PropertyKey | undefined): InvalidResponseError {
   // Below the first name the names are the server's own, so no message contains them.
-  const known = ["model", "answers", "usage"].find((name) => name === field);
-  const where = known === undefined ? "as a whole" : `at ${known}`;
+  const knownText = ["model", "answers", "usage"].find((name) => name === field);
+  const where = knownText === undefined ? "as a whole" : `at ${knownText}`;
   const message = `The response body does not have the shape of ${forms.decisions.path} ${where}; check the base URL and the option "wire".`;
   return new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
 }

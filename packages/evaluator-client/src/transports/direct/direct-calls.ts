@@ -6,13 +6,13 @@ import { decisionsForm } from "./decisions-wire.ts";
 import { type DirectForm, type DirectReply, systemoneForm } from "./direct-wire.ts";
 import type { DirectWire } from "./forms.ts";
 import { geminiForm } from "./gemini-wire.ts";
-import { failedStatus, requestIdOf, toDirectError } from "./service-errors.ts";
+import { failedStatus, findRequestId, toDirectError } from "./service-errors.ts";
 import {
   type AskedModel,
-  costOf,
+  toCost,
   definesConfidence,
-  roundingOf,
-  usageOf,
+  toRounding,
+  toUsage,
   withCallOptions,
 } from "./service-rules.ts";
 
@@ -38,22 +38,26 @@ type ServiceCode = Pick<PostedService, "toBody" | "toReply" | "toError" | "faile
 
 /** Returns the code of a server's calls, which its first call loads: bodies, replies and errors. */
 export function directCalls(server: NamedServer): ServiceCode {
-  const { name, wire, vendor, model, asked, ofTransport } = server;
+  const { name, wire, vendor, model, asked: askedRequest, ofTransport } = server;
   const form = codeOf[wire];
-  const row = asked?.row;
-  const answering = { vendor, row, definesConfidence: !asked || definesConfidence(asked) };
+  const row = askedRequest?.row;
+  const answering = {
+    vendor,
+    row,
+    definesConfidence: !askedRequest || definesConfidence(askedRequest),
+  };
   return {
     toBody(request, ofCall) {
-      const sent = mergeProviderOptions(ofTransport, ofCall);
-      return withCallOptions(form.toBody(request, model, row), sent?.[name]);
+      const sentProviderOptions = mergeProviderOptions(ofTransport, ofCall);
+      return withCallOptions(form.toBody(request, model, row), sentProviderOptions?.[name]);
     },
     toReply(response, request) {
-      const json = asked ? unwrap(response.json) : response.json;
+      const json = askedRequest ? unwrap(response.json) : response.json;
       const read = form.read(json, request.questions, answering);
-      const reply = { ...read, usage: usageOf(json, read.usage) };
+      const reply = { ...read, usage: toUsage(json, read.usage) };
       const warnings = cutStateWarnings(json, reply, request);
-      const requestId = requestIdOf(response, row);
-      return { ...toReply({ ...reply, warnings }, asked, json), requestId };
+      const requestId = findRequestId(response, row);
+      return { ...toReply({ ...reply, warnings }, askedRequest, json), requestId };
     },
     toError: (failure) => toDirectError(failure, row),
     ...(row && { failedStatus }),
@@ -69,7 +73,7 @@ function unwrap(json: unknown): unknown {
 type Warned = DirectReply & { readonly warnings: readonly CutStateWarning[] };
 
 /** Puts a response into the gateway's form. */
-function toReply(read: Warned, asked: AskedModel | undefined, json: unknown) {
+function toReply(read: Warned, askedRequest: AskedModel | undefined, json: unknown) {
   const {
     model = null,
     usage,
@@ -78,11 +82,13 @@ function toReply(read: Warned, asked: AskedModel | undefined, json: unknown) {
     providerMetadata,
     definesConfidence: defines = true,
   } = read;
-  const rounding = asked ? roundingOf(asked) : { probabilityDecimals: 2, scoreDecimals: 2 };
+  const rounding = askedRequest
+    ? toRounding(askedRequest)
+    : { probabilityDecimals: 2, scoreDecimals: 2 };
   return {
     response: { answers, rounding, usage, warnings, providerMetadata },
     modelId: model,
-    definesConfidence: asked ? definesConfidence(asked) : defines,
-    ...(asked && { costUsd: costOf(json, usage, asked) }),
+    definesConfidence: askedRequest ? definesConfidence(askedRequest) : defines,
+    ...(askedRequest && { costUsd: toCost(json, usage, askedRequest) }),
   };
 }

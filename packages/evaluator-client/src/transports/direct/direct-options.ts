@@ -33,7 +33,7 @@ interface ServerDefaults {
 const accountVariable = "CLOUDFLARE_ACCOUNT_ID";
 
 /** Returns the row of a service, or undefined for none. @throws ConfigurationError for an unknown one */
-export function rowOf(service: ServiceName | undefined): ServiceRow | undefined {
+export function findRow(service: ServiceName | undefined): ServiceRow | undefined {
   if (service === undefined || Object.hasOwn(serviceRows, service))
     return service && serviceRows[service];
   return rejectOption(

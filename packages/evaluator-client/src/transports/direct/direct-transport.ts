@@ -8,9 +8,9 @@ import {
 import { onceLoaded } from "../once-loaded.ts";
 import { checkOptionsFor, type ProviderOptions } from "../provider-options.ts";
 import type { Transport } from "../transport.ts";
-import { readDirectOptions, rowOf } from "./direct-options.ts";
+import { readDirectOptions, findRow } from "./direct-options.ts";
 import { type DirectWire, type FormFacts, forms } from "./forms.ts";
-import { factsOf } from "./service-rules.ts";
+import { listFacts } from "./service-rules.ts";
 import type { ServiceName } from "./services.ts";
 
 /** How to reach a decision service, or a server with the API of one. */
@@ -51,7 +51,7 @@ export interface DirectTransportOptions extends TransportOptions {
 export function directTransport(options: DirectTransportOptions = {}): Transport {
   const own = ["service", "accountId", "apiKey", "baseUrl", "path", "model", "vendor", "wire"];
   checkTransportOptions(options, ...own, "longContext", "providerOptions");
-  const row = rowOf(options.service);
+  const row = findRow(options.service);
   const { wire = row?.wire ?? "systemone", vendor = options.service ?? "typesafe" } = options;
   if (!Object.hasOwn(forms, wire))
     rejectOption("wire", `is one of ${Object.keys(forms).join(", ")}`);
@@ -64,14 +64,14 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
   const read = readDirectOptions(options, { ...form, path }, row);
   const { model, mostStateTokens, ...address } = read;
   const name = options.service ?? "direct";
-  const asked = row && { row, model };
-  const facts = factsOf(form, { name, asked, mostStateTokens, wire });
+  const askedRequest = row && { row, model };
+  const facts = listFacts(form, { name, asked: askedRequest, mostStateTokens, wire });
   const { providerOptions } = options;
   if (providerOptions !== undefined) checkOptionsFor({ name, ...facts.facts }, providerOptions);
   const ofTransport = structuredClone(providerOptions);
-  const server = { name, wire, vendor, model, asked, ofTransport };
+  const server = { name, wire, vendor, model, asked: askedRequest, ofTransport };
   const http = httpClientFor(options);
-  const added = { headers: { ...options.headers } };
+  const addedFields = { headers: { ...options.headers } };
   return {
     name,
     target: { url: address.url, modelId: model },
@@ -79,7 +79,7 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
     send: onceLoaded(async () => {
       const { directCalls } = await import("./direct-calls.ts");
       const service = { ...address, ...facts, ...directCalls(server), name, modelId: model };
-      return postTransport(service, added, http);
+      return postTransport(service, addedFields, http);
     }),
     close: () => http.close(),
   };

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import * as z from "zod/mini";
 import { readRuntime } from "../../clock.ts";
 import { createEvaluator } from "../../create-evaluator.ts";
-import { recordOf } from "../../questions/json.ts";
+import { toRecord } from "../../questions/json.ts";
 import { boolean, choice, score } from "../../questions/kinds.ts";
 import { emailRequest } from "../../testing/email-evaluation.ts";
 import { directTransport } from "./direct-transport.ts";
@@ -11,7 +11,7 @@ import { systemoneForm } from "./direct-wire.ts";
 
 const responseSchema = z.looseObject({
   model: z.optional(z.string()),
-  answers: recordOf(z.looseObject({ type: z.string() })),
+  answers: toRecord(z.looseObject({ type: z.string() })),
   usage: z.nullish(z.looseObject({ input_tokens: z.number(), output_tokens: z.number() })),
 });
 

@@ -4,7 +4,7 @@ import type { KindName, Questions } from "../../questions/kinds.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import {
   type ImageData,
-  imageDataOf,
+  toImageData,
   imagesIn,
   isImage,
   type StatePart,
@@ -76,7 +76,7 @@ const toQuestionsJson = perQuestions((questions) => JSON.stringify(toWireQuestio
 
 const toRenamedJson = perQuestions((questions) => {
   const entries = Object.values(toWireQuestions(questions)).map((question, index) => {
-    return [namesOf(questions)[index], question];
+    return [listNames(questions)[index], question];
   });
   return JSON.stringify(Object.fromEntries(entries));
 });
@@ -89,19 +89,20 @@ function toWireQuestions(questions: Questions): object {
 }
 
 /** Returns the names of questions: their ids if the service takes all of them, else their numbers. */
-function namesOf(questions: Questions): readonly string[] {
+function listNames(questions: Questions): readonly string[] {
   const ids = Object.keys(questions);
   const arePlain = ids.every((id) => /^[\w.-]{1,100}$/.test(id));
   return arePlain ? ids : ids.map((_, index) => `question_${index + 1}`);
 }
 
 function toDirectBody({ state, questions }: EvaluationRequest, model: string, row?: ServiceRow) {
-  const asked = row?.renamesIds === true ? toRenamedJson(questions) : toQuestionsJson(questions);
+  const askedName =
+    row?.renamesIds === true ? toRenamedJson(questions) : toQuestionsJson(questions);
   if (!Array.isArray(state))
-    return `{"model":${JSON.stringify(model)},"state":${JSON.stringify(state)},"questions":${asked}}`;
+    return `{"model":${JSON.stringify(model)},"state":${JSON.stringify(state)},"questions":${askedName}}`;
   const { images = "assets" } = row ?? {};
   const head = { model, ...toParts[images](state) };
-  return `${JSON.stringify(head).slice(0, -1)},"questions":${asked}}`;
+  return `${JSON.stringify(head).slice(0, -1)},"questions":${askedName}}`;
 }
 
 /** Returns a state with images in each form. */
@@ -112,7 +113,7 @@ const toParts: Readonly<
   assets(parts) {
     const assets = imagesIn(parts).map((part, index) => {
       // Addresses were rejected with the request.
-      const { format, base64 } = imageDataOf(part) as ImageData;
+      const { format, base64 } = toImageData(part) as ImageData;
       const fields = { format: format === "jpeg" ? "jpg" : format, data_base64: base64 };
       return [`[image-${index + 1}]`, { type: "image", ...fields }] as const;
     });
@@ -165,7 +166,7 @@ interface WireReply {
 function answersIn({ answers }: WireReply, questions: Questions, { row }: DirectServer) {
   if (row?.renamesIds !== true) return answers;
   const idOf = new Map(
-    namesOf(questions).map((name, index) => [name, Object.keys(questions)[index]]),
+    listNames(questions).map((name, index) => [name, Object.keys(questions)[index]]),
   );
   const entries = Object.entries(answers).map(([name, answer]) => [idOf.get(name) ?? name, answer]);
   return Object.fromEntries(entries) as DirectAnswers;
@@ -217,12 +218,12 @@ function withoutMetadata(answer: DirectAnswer): object {
 
 function pick(answers: DirectAnswers, field: "confidence" | "legend"): object {
   // Entries, a filter and a map allocate 1.9 kB more for each call (benchmark: calls).
-  const picked: [string, unknown][] = [];
+  const pickedEntries: [string, unknown][] = [];
   for (const id of Object.keys(answers)) {
     const answer = answers[id] as DirectAnswer;
-    if (Object.hasOwn(answer, field)) picked.push([id, answer[field]]);
+    if (Object.hasOwn(answer, field)) pickedEntries.push([id, answer[field]]);
   }
-  return Object.fromEntries(picked);
+  return Object.fromEntries(pickedEntries);
 }
 
 function mapRecord<TValue>(

@@ -4,7 +4,7 @@ import { mapWordings, wordingText } from "../../questions/wording.ts";
 import type { KindName, Questions } from "../../questions/kinds.ts";
 import type { BooleanQuestion } from "../../questions/kinds/boolean.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
-import { type ImageData, imageDataOf, isImage, type StatePart } from "../../questions/state.ts";
+import { type ImageData, toImageData, isImage, type StatePart } from "../../questions/state.ts";
 import { toText } from "./decisions-wire.ts";
 import {
   areAnswers,
@@ -28,7 +28,7 @@ function toContent(part: StatePart): object {
   if (!isImage(part))
     return { type: "text", text: toText(typeof part === "string" ? part : part.json) };
   // Addresses were rejected with the request.
-  const { format, base64 } = imageDataOf(part) as ImageData;
+  const { format, base64 } = toImageData(part) as ImageData;
   return { type: "image", mime_type: `image/${format}`, data: base64 };
 }
 

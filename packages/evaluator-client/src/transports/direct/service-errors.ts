@@ -1,5 +1,5 @@
 import { AuthenticationError, type StatusError } from "../../errors.ts";
-import { headerOf, type JsonResponse, parseJson } from "../../http/http-response.ts";
+import { findHeader, type JsonResponse, parseJson } from "../../http/http-response.ts";
 import { isRecord, listAt, textAt, valueAt } from "../../questions/json.ts";
 import {
   isAboutLength,
@@ -30,18 +30,18 @@ export function toDirectError(failure: StatusFailure, row?: ServiceRow): StatusE
   return toStatusError(failure, {
     service: row?.title ?? "The vendor's API",
     ...body,
-    requestId: requestIdOf(response, row),
-    advice: isExhausted ? exhausted : adviceFor(status, body, row),
+    requestId: findRequestId(response, row),
+    advice: isExhausted ? exhaustedText : adviceFor(status, body, row),
     ...(isExhausted && { isFinal: true, needsPaidCredits: true }),
     ...(isKeyWrong && { errorClass: AuthenticationError }),
   });
 }
 
 /** Returns the service's id of a request, else that of Cloudflare, which is in front of many; or null. */
-export function requestIdOf(response: JsonResponse, row?: ServiceRow): string | null {
-  const own = headerOf(response, "x-typesafe-request-id", "x-request-id");
+export function findRequestId(response: JsonResponse, row?: ServiceRow): string | null {
+  const own = findHeader(response, "x-typesafe-request-id", "x-request-id");
   const inBody = row && textAt(response.json, "id");
-  return own ?? inBody ?? headerOf(response, "cf-ai-req-id", "cf-ray");
+  return own ?? inBody ?? findHeader(response, "cf-ai-req-id", "cf-ray");
 }
 
 /** Returns the error status of a success that contains a failure, or null. */
@@ -75,7 +75,7 @@ const exhaustedCodes: ReadonlySet<string> = new Set([
   "3036",
   "QuotaFailure",
 ]);
-const exhausted =
+const exhaustedText =
   "The quota of the account is used up, so that waiting does not help; add credit or raise the limit there.";
 
 /** Google answers 400 to a wrong key. */
@@ -106,18 +106,18 @@ function readErrorBody({ response, clock }: StatusFailure): ErrorBody {
   const { json, status } = response;
   const detail = valueAt(json, "detail");
   if (detail !== undefined) return readDetail(detail);
-  const listed = listAt(json, "errors")[0];
-  if (listed !== undefined) return readListed(listed);
+  const listedValue = listAt(json, "errors")[0];
+  if (listedValue !== undefined) return readListed(listedValue);
   // Other servers of this wire report errors as their chat does.
   const error = valueAt(json, "error");
-  const code = nameOf(valueAt(error, "code"));
+  const code = toName(valueAt(error, "code"));
   const kind = textAt(error, "type") ?? textAt(error, "status");
   const details = listAt(error, "details");
   const waitMs = readWaitMs(details, valueAt(error, "metadata"), clock.epochNow());
   return {
     type: kind ?? (code === String(status) ? null : code),
     text: textAt(error, "message") ?? textAt(json, "error") ?? textAt(json, "message"),
-    codes: [kind, code, ...(waitMs === null ? details.flatMap(codesOf) : [])].filter(isText),
+    codes: [kind, code, ...(waitMs === null ? details.flatMap(listCodes) : [])].filter(isText),
     retryAfterMs: waitMs,
   };
 }
@@ -138,17 +138,17 @@ function readDetail(detail: unknown): ErrorBody {
 }
 
 /** Cloudflare's errors; the model's own envelope may be the text of an error. */
-function readListed(listed: unknown): ErrorBody {
-  const text = textAt(listed, "message") ?? textAt(listed, "error");
+function readListed(listedValue: unknown): ErrorBody {
+  const text = textAt(listedValue, "message") ?? textAt(listedValue, "error");
   const inner = text?.startsWith("{") === true ? parseJson(text) : undefined;
-  const nested =
-    listAt(inner, "errors")[0] ?? valueAt(inner, "error") ?? listAt(listed, "errors")[0];
-  if (nested !== undefined) return readListed(nested);
-  const code = nameOf(valueAt(listed, "code"));
+  const nestedValue =
+    listAt(inner, "errors")[0] ?? valueAt(inner, "error") ?? listAt(listedValue, "errors")[0];
+  if (nestedValue !== undefined) return readListed(nestedValue);
+  const code = toName(valueAt(listedValue, "code"));
   return { type: code, text, codes: [code].filter(isText), retryAfterMs: null };
 }
 
-function nameOf(code: unknown): string | null {
+function toName(code: unknown): string | null {
   return typeof code === "number" || typeof code === "string" ? String(code) : null;
 }
 
@@ -157,7 +157,7 @@ function isText(value: string | null): value is string {
 }
 
 /** Google's details: a reason such as API_KEY_INVALID, or the kind of detail. */
-function codesOf(detail: unknown): readonly string[] {
+function listCodes(detail: unknown): readonly string[] {
   const kind = textAt(detail, "@type")?.split(".").at(-1) ?? null;
   return [textAt(detail, "reason"), kind].filter(isText);
 }

@@ -75,7 +75,7 @@ function hasBlank(question: Question): boolean {
 const EXACT_SUM_ERROR = 1e-4;
 
 /** Returns the rounding of a model's answers; services do not report it. */
-export function roundingOf({ row, model }: AskedModel): Rounding {
+export function toRounding({ row, model }: AskedModel): Rounding {
   const places = byModel(row.decimals ?? {}, model);
   if (places !== undefined) return { probabilityDecimals: places, scoreDecimals: places };
   return { probabilityDecimals: 15, scoreDecimals: 15, sumError: EXACT_SUM_ERROR };
@@ -96,23 +96,29 @@ export function byModel<TValue>(
 }
 
 /** Returns the tokens of a reply, with its cached ones; null for 0, as a server reports that does not count. */
-export function usageOf(json: unknown, usage: DirectReply["usage"]): DirectReply["usage"] {
+export function toUsage(json: unknown, usage: DirectReply["usage"]): DirectReply["usage"] {
   if (usage === null || usage.inputTokens === 0) return null;
-  const cached =
+  const cachedValue =
     valueAt(json, "usage", "input_tokens_details", "cached_tokens") ??
     valueAt(json, "usage", "total_cached_tokens");
-  return Number.isInteger(cached) ? { ...usage, cachedInputTokens: cached as number } : usage;
+  return Number.isInteger(cachedValue)
+    ? { ...usage, cachedInputTokens: cachedValue as number }
+    : usage;
 }
 
 /** Throws a `ConfigurationError` unless the options of a call are those of a service. */
-function checkServiceOptions(given: ProviderOptions, service: string, row: ServiceRow) {
-  const known = new Set(row.callOptions);
-  const names = Object.keys(given);
+function checkServiceOptions(
+  givenProviderOptions: ProviderOptions,
+  service: string,
+  row: ServiceRow,
+) {
+  const knownNames = new Set(row.callOptions);
+  const names = Object.keys(givenProviderOptions);
   const wrong =
     names.find((name) => name !== service) ??
-    Object.keys(given[service] ?? {}).find((name) => !known.has(name));
+    Object.keys(givenProviderOptions[service] ?? {}).find((name) => !knownNames.has(name));
   if (wrong === undefined) return;
-  const list = [...known].join(", ");
+  const list = [...knownNames].join(", ");
   rejectOption("providerOptions", `has ${quoteName(wrong)}; write { ${service}: { ${list} } }`);
 }
 
@@ -124,10 +130,10 @@ export function withCallOptions(body: string, options: object | undefined): stri
 }
 
 /** Returns the price of a reply in US dollars: the service's own figure, else by the row's price, else null. */
-export function costOf(json: unknown, usage: DirectReply["usage"], asked: AskedModel) {
-  const reported = valueAt(json, "usage", "cost");
-  if (typeof reported === "number" && reported >= 0) return reported;
-  const usdPerMillion = priceOf(asked);
+export function toCost(json: unknown, usage: DirectReply["usage"], askedRequest: AskedModel) {
+  const reportedValue = valueAt(json, "usage", "cost");
+  if (typeof reportedValue === "number" && reportedValue >= 0) return reportedValue;
+  const usdPerMillion = findPrice(askedRequest);
   if (usage === null || usdPerMillion === undefined) return null;
   return (usage.inputTokens * usdPerMillion) / 1_000_000;
 }
@@ -139,7 +145,7 @@ export interface AskedModel {
 }
 
 /** Returns the price of a million input tokens in US dollars, or undefined. */
-function priceOf({ row, model }: AskedModel): number | undefined {
+function findPrice({ row, model }: AskedModel): number | undefined {
   return byModel(row.prices ?? {}, model);
 }
 
@@ -167,26 +173,27 @@ interface ServerFacts {
 }
 
 /** Returns what is known of a server: the facts of its row replace those of its form. */
-export function factsOf(
+export function listFacts(
   form: Pick<PostedService, "facts" | "imageHeaders">,
-  { name, asked, mostStateTokens, wire }: ServerFacts,
+  { name, asked: askedRequest, mostStateTokens, wire }: ServerFacts,
 ) {
   const always = { wire, ...(mostStateTokens !== undefined && { mostStateTokens }) };
   const { facts: usual, imageHeaders: headers } = form;
-  if (asked === undefined)
+  if (askedRequest === undefined)
     return { facts: { ...usual, ...always }, ...(headers && { imageHeaders: headers }) };
-  const { limits, images, callOptions } = asked.row;
+  const { limits, images, callOptions } = askedRequest.row;
   const support = images && (imageSupport[images] ?? usual.images);
   const imageHeaders = images === "assets" ? headers : undefined;
-  const usdPerMillionTokens = priceOf(asked);
+  const usdPerMillionTokens = findPrice(askedRequest);
   const facts: ServiceFacts = {
     ...always,
     ...(limits && { limits }),
     ...(support && { images: support }),
     ...(usdPerMillionTokens !== undefined && { usdPerMillionTokens }),
-    problemWith: (questions) => problemWith(questions, asked.row),
+    problemWith: (questions) => problemWith(questions, askedRequest.row),
     ...(callOptions && {
-      checkProviderOptions: (given) => checkServiceOptions(given, name, asked.row),
+      checkProviderOptions: (givenProviderOptions) =>
+        checkServiceOptions(givenProviderOptions, name, askedRequest.row),
     }),
   };
   return { facts, ...(imageHeaders && { imageHeaders }) };

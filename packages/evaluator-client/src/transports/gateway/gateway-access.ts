@@ -1,6 +1,6 @@
 import { baseUrlVariables, modelVariable, ownKeyVariables } from "../../environment.ts";
 import { AuthenticationError, GatewayRateLimitError, StatusError } from "../../errors.ts";
-import { headerOf } from "../../http/http-response.ts";
+import { findHeader } from "../../http/http-response.ts";
 import { textAt } from "../../questions/json.ts";
 import { noteOfOtherKey } from "../direct/other-keys.ts";
 import {
@@ -31,7 +31,7 @@ export function toGatewayError(failure: StatusFailure, hint = ""): StatusError {
     service: "The gateway",
     type,
     text,
-    requestId: headerOf(response, "x-request-id", "x-vercel-id"),
+    requestId: findHeader(response, "x-request-id", "x-vercel-id"),
     generationId: textAt(json, "generationId"),
     needsPaidCredits,
     advice: needsPaidCredits

@@ -1,11 +1,11 @@
-import { headerOf, type JsonResponse } from "../../http/http-response.ts";
+import { findHeader, type JsonResponse } from "../../http/http-response.ts";
 import { rejectOption } from "../../options.ts";
 import { textAt, valueAt } from "../../questions/json.ts";
 import { mapWordings, wordingText } from "../../questions/wording.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import {
   type ImageData,
-  imageDataOf,
+  toImageData,
   imagesAsBytes,
   isImage,
   type StatePart,
@@ -137,7 +137,7 @@ function toGatewayPart(part: StatePart): object {
   if (typeof part === "string") return { type: "text", text: part };
   if (!isImage(part)) return { type: "json", value: part.json };
   // Addresses were rejected with the request.
-  const { format, base64 } = imageDataOf(part) as ImageData;
+  const { format, base64 } = toImageData(part) as ImageData;
   return { type: "file", mediaType: `image/${format}`, data: { type: "data", data: base64 } };
 }
 
@@ -148,6 +148,7 @@ function fromGatewayResponse(response: JsonResponse) {
   return {
     response: json,
     modelId: textAt(json, "model") ?? textAt(gateway, "routing", "canonicalSlug"),
-    requestId: headerOf(response, "x-request-id", "x-vercel-id") ?? textAt(gateway, "generationId"),
+    requestId:
+      findHeader(response, "x-request-id", "x-vercel-id") ?? textAt(gateway, "generationId"),
   };
 }

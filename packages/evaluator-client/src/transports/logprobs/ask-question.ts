@@ -35,10 +35,10 @@ export async function askQuestion({ whole, blocks }: QuestionPlan, question: Ask
 }
 
 /** Asks for all options at once; null if the server cannot list a single token for each. */
-async function askNumbered(numbered: ReadingSet, question: AskedQuestion) {
-  const labels = numbered.readings[0]?.labels ?? [];
+async function askNumbered(numberedReadingSet: ReadingSet, question: AskedQuestion) {
+  const labels = numberedReadingSet.readings[0]?.labels ?? [];
   if (!(await question.session.areSingleTokens(labels))) return null;
-  return askSet(numbered, question).catch((error: unknown) => {
+  return askSet(numberedReadingSet, question).catch((error: unknown) => {
     if (error instanceof InvalidResponseError && error.rule === "readout-truncated") return null;
     throw error;
   });
@@ -50,9 +50,9 @@ async function askBlocks(
   question: AskedQuestion,
 ) {
   const group = await askSet(groups, question);
-  const opened = likeliest(group.probabilities);
+  const openedNames = likeliest(group.probabilities);
   const inside = await Promise.all(
-    members.map(async ({ set }, block) => (opened.has(block) ? askSet(set, question) : null)),
+    members.map(async ({ set }, block) => (openedNames.has(block) ? askSet(set, question) : null)),
   );
   const probabilities: number[] = [];
   let unresolvedMass = 0;
@@ -69,28 +69,28 @@ async function askBlocks(
 }
 
 function likeliest(probabilities: readonly number[]): ReadonlySet<number> {
-  const ranked = [...probabilities.keys()].toSorted(
+  const rankedValues = [...probabilities.keys()].toSorted(
     (a, b) => (probabilities[b] as number) - (probabilities[a] as number),
   );
-  const opened = new Set<number>();
-  let covered = 0;
-  for (const block of ranked) {
-    if (covered >= ENOUGH_COVERED) break;
-    covered += probabilities[block] as number;
-    opened.add(block);
+  const openedNames = new Set<number>();
+  let coveredValue = 0;
+  for (const block of rankedValues) {
+    if (coveredValue >= ENOUGH_COVERED) break;
+    coveredValue += probabilities[block] as number;
+    openedNames.add(block);
   }
-  return opened;
+  return openedNames;
 }
 
 async function askSet(set: ReadingSet, question: AskedQuestion) {
-  const made = await Promise.all(
+  const madeItems = await Promise.all(
     set.readings.map(async (reading) => ({ reading, ...(await readOnce(reading, question)) })),
   );
-  const { probabilities, flips } = combineReadings(made);
+  const { probabilities, flips } = combineReadings(madeItems);
   const { debias } = set;
-  const details = made.map(({ labels: { labelMass, unseenShare }, calls }) => {
-    const truncated = unseenShare > 0;
-    return { labelMass, truncated, debias, flips, unresolvedMass: 0, calls };
+  const details = madeItems.map(({ labels: { labelMass, unseenShare }, calls }) => {
+    const isTruncated = unseenShare > 0;
+    return { labelMass, truncated: isTruncated, debias, flips, unresolvedMass: 0, calls };
   });
   return { probabilities, details: joinDetails(details) };
 }
@@ -138,11 +138,11 @@ function reject(
 }
 
 function whyElsewhere(topToken: string, { labels }: Reading, { session }: AskedQuestion): string {
-  const quoted = session.quoteToken(topToken);
-  const shown =
-    quoted === null
+  const quotedText = session.quoteToken(topToken);
+  const shownText =
+    quotedText === null
       ? "Its likeliest first token repeats the state or a secret, so it is not shown."
-      : `Its likeliest first token is ${quoted}.`;
+      : `Its likeliest first token is ${quotedText}.`;
   const start = topToken.trim().toLowerCase();
   const splits =
     start !== "" && labels.some((label) => label.length > start.length && label.startsWith(start));
@@ -151,13 +151,13 @@ function whyElsewhere(topToken: string, { labels }: Reading, { session }: AskedQ
     : /think|^<$/.test(start)
       ? "It thinks first; switch thinking off at the server."
       : "Use a model that follows instructions, with its chat template.";
-  return `${shown} ${next}`;
+  return `${shownText} ${next}`;
 }
 
 function joinDetails(all: readonly AnswerDetails[]): AnswerDetails {
   return {
     labelMass: Math.min(...all.map(({ labelMass }) => labelMass)),
-    truncated: all.some(({ truncated }) => truncated),
+    truncated: all.some(({ truncated: isTruncated }) => isTruncated),
     debias:
       all.find(({ debias }) => debias === "reduced")?.debias ?? (all[0] as AnswerDetails).debias,
     flips: all.some(({ flips }) => flips),

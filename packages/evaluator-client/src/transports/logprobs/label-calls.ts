@@ -1,4 +1,4 @@
-import { headerOf } from "../../http/http-response.ts";
+import { findHeader } from "../../http/http-response.ts";
 import { textAt } from "../../questions/json.ts";
 import type { Questions } from "../../questions/kinds.ts";
 import type { Transport, TransportReply } from "../transport.ts";
@@ -40,9 +40,9 @@ export function labelCalls(
       const read = await session.run(() =>
         Promise.all(
           plans.map(async ({ id, plan }) => {
-            const asked = await askQuestion(plan, { id, minLabelMass, session });
-            const details = { ...asked.details, promptFormat };
-            return { id, answer: plan.toAnswer(asked.probabilities), details };
+            const askedRequest = await askQuestion(plan, { id, minLabelMass, session });
+            const details = { ...askedRequest.details, promptFormat };
+            return { id, answer: plan.toAnswer(askedRequest.probabilities), details };
           }),
         ),
       );
@@ -75,14 +75,14 @@ function toReply(
     },
     ...(last && { status: last.status, headers: last.headers }),
     modelId: textAt(last?.json, "model"),
-    requestId: (last && headerOf(last, "x-request-id")) ?? textAt(last?.json, "id"),
+    requestId: (last && findHeader(last, "x-request-id")) ?? textAt(last?.json, "id"),
     raw: replies.map(({ response }) => response.json),
     definesConfidence: false,
-    costUsd: costOf(usage, price),
+    costUsd: toCost(usage, price),
   };
 }
 
-function costOf(usage: { inputTokens: number; outputTokens: number }, price?: TokenPrice) {
+function toCost(usage: { inputTokens: number; outputTokens: number }, price?: TokenPrice) {
   const input = price?.inputUsdPerMillionTokens ?? null;
   if (input === null) return null;
   const output = price?.outputUsdPerMillionTokens ?? input;

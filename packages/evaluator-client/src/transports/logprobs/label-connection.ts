@@ -1,5 +1,5 @@
 import { StatusError } from "../../errors.ts";
-import { headerOf, type JsonResponse } from "../../http/http-response.ts";
+import { findHeader, type JsonResponse } from "../../http/http-response.ts";
 import { listAt, textAt } from "../../questions/json.ts";
 import { prepareJson, type readServer } from "../post-transport.ts";
 import type { AttemptContext } from "../transport.ts";
@@ -60,8 +60,8 @@ export class LabelConnection {
 
   /** Returns the ids of a text's tokens, from a cache if known; null if the server has no such route. */
   async tokenize(text: string, call: LabelCall): Promise<readonly number[] | null> {
-    const known = this.#tokens.get(text);
-    const ids = known === undefined ? await this.#askForTokens(text, call) : known;
+    const knownValues = this.#tokens.get(text);
+    const ids = knownValues === undefined ? await this.#askForTokens(text, call) : knownValues;
     this.#tokens.set(text, ids);
     return ids;
   }
@@ -125,7 +125,7 @@ function toServerError(failure: StatusFailure): StatusError {
     service: "The server",
     type: textAt(json, "error", "type") ?? textAt(json, "type"),
     text,
-    requestId: headerOf(response, "x-request-id"),
+    requestId: findHeader(response, "x-request-id"),
     advice: adviceFor(status, (text ?? "").slice(0, 2000)),
   });
 }

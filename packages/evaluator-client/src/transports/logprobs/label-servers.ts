@@ -89,12 +89,12 @@ function fromChat(response: JsonResponse, advice: string): FirstToken {
   const [first] = listAt(choice, "logprobs", "content");
   rejectThinking(choice, first);
   if (first === undefined) noLogprobs(advice);
-  const listed = listAt(first, "top_logprobs").map(toToken);
+  const listedTokenLogprobs = listAt(first, "top_logprobs").map(toToken);
   const own = toToken(first);
   // Token ids in the request may leave the answered token out of the list.
-  const isListed = listed.some(({ text }) => text === own.text);
+  const isListed = listedTokenLogprobs.some(({ text }) => text === own.text);
   return {
-    tokens: isListed ? listed : [...listed, own],
+    tokens: isListed ? listedTokenLogprobs : [...listedTokenLogprobs, own],
     inputTokens: countAt(json, "usage", "prompt_tokens"),
     outputTokens: countAt(json, "usage", "completion_tokens"),
     response,
@@ -116,8 +116,8 @@ const llamaCppAdvice =
 // llama-server's own completion lists far more tokens than its chat.
 async function askLlamaCpp({ model, prompt, depth }: FirstTokenRequest, post: Post) {
   const messages = [{ role: "user", content: prompt }];
-  const templated = await post("/apply-template", { model, messages, ...noThinking });
-  const text = textAt(templated.json, "prompt");
+  const templatedJsonResponse = await post("/apply-template", { model, messages, ...noThinking });
+  const text = textAt(templatedJsonResponse.json, "prompt");
   if (text === null) {
     noTemplate(
       '/apply-template gave no prompt. Update llama-server, or pass server: "openai" to use its chat.',
@@ -131,10 +131,10 @@ async function askLlamaCpp({ model, prompt, depth }: FirstTokenRequest, post: Po
   if (Array.isArray(valueAt(first, "probs")) || Array.isArray(valueAt(first, "top_probs"))) {
     noLogprobs(llamaCppAdvice, "answered with probabilities after sampling");
   }
-  const listed = listAt(first, "top_logprobs");
-  if (listed.length === 0) noLogprobs(llamaCppAdvice);
+  const listedItems = listAt(first, "top_logprobs");
+  if (listedItems.length === 0) noLogprobs(llamaCppAdvice);
   return {
-    tokens: listed.map(toToken),
+    tokens: listedItems.map(toToken),
     inputTokens: countAt(json, "tokens_evaluated"),
     outputTokens: countAt(json, "tokens_predicted"),
     response,
@@ -171,17 +171,17 @@ async function askSglang({ model, prompt, depth, tokenIds }: FirstTokenRequest, 
 }
 
 function sglangTokens(json: unknown, labels: NonNullable<FirstTokenRequest["tokenIds"]>) {
-  const [asked = []] = listAt(json, "meta_info", "output_token_ids_logprobs") as unknown[][];
+  const [askedItems = []] = listAt(json, "meta_info", "output_token_ids_logprobs") as unknown[][];
   const [top = []] = listAt(json, "meta_info", "output_top_logprobs") as unknown[][];
   const textOf = new Map(labels.map(({ id, text }) => [id, text]));
-  const listed = new Map<unknown, TokenLogprob>();
+  const listedMap = new Map<unknown, TokenLogprob>();
   // Each entry is [logprob, token id, text or null].
-  for (const entry of [...top, ...asked]) {
+  for (const entry of [...top, ...askedItems]) {
     const [logprob, id, text] = Array.isArray(entry) ? (entry as unknown[]) : [];
-    const known = textOf.get(id as number) ?? (typeof text === "string" ? text : "");
-    listed.set(id, { text: known, logprob: toLogprob(logprob) });
+    const knownText = textOf.get(id as number) ?? (typeof text === "string" ? text : "");
+    listedMap.set(id, { text: knownText, logprob: toLogprob(logprob) });
   }
-  return [...listed.values()];
+  return [...listedMap.values()];
 }
 
 function noTemplate(problem: string): never {

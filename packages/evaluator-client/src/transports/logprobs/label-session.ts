@@ -5,7 +5,7 @@ import type { FirstToken, LabelServer } from "./label-servers.ts";
 import { type Reading, statePrompt } from "./question-plan.ts";
 
 /** The answered prompts of each request, so that another attempt does not pay for them again. */
-const answered = new WeakMap<EvaluationRequest, Map<string, FirstToken>>();
+const answeredMap = new WeakMap<EvaluationRequest, Map<string, FirstToken>>();
 
 /**
  * One attempt at one state. The first prompt is sent alone, because it warms the server's cache of
@@ -18,7 +18,7 @@ export class LabelSession {
   readonly #controller = new AbortController();
   readonly #call: Parameters<LabelConnection["send"]>[2];
   readonly #inTurn: NonNullable<AttemptContext["inTurn"]>;
-  readonly #kept: Map<string, FirstToken>;
+  readonly #keptMap: Map<string, FirstToken>;
   readonly #prefix: string;
   #first: Promise<unknown> | null = null;
 
@@ -36,20 +36,20 @@ export class LabelSession {
     // First the rate limit, then a slot of the connection, which is only for requests in flight.
     this.#inTurn = context.inTurn?.bind(context) ?? ((_, send) => send());
     this.#prefix = statePrompt(request.state);
-    this.#kept = answered.get(request) ?? new Map<string, FirstToken>();
-    answered.set(request, this.#kept);
+    this.#keptMap = answeredMap.get(request) ?? new Map<string, FirstToken>();
+    answeredMap.set(request, this.#keptMap);
   }
 
   /** All answers, in the order of their arrival. */
   get replies(): readonly FirstToken[] {
-    return [...this.#kept.values()];
+    return [...this.#keptMap.values()];
   }
 
   /** Runs the attempt, and aborts its open requests if it fails. */
   async run<TValue>(ask: () => Promise<TValue>): Promise<TValue> {
     try {
       const value = await ask();
-      answered.delete(this.#request);
+      answeredMap.delete(this.#request);
       return value;
     } catch (error) {
       this.#controller.abort(error);
@@ -63,27 +63,27 @@ export class LabelSession {
     { depth, tokenIds }: Pick<Parameters<LabelServer["ask"]>[0], "depth" | "tokenIds">,
   ): Promise<FirstToken> {
     const key = `${depth} ${prompt}`;
-    const known = this.#kept.get(key);
-    if (known !== undefined) return known;
+    const knownFirstToken = this.#keptMap.get(key);
+    if (knownFirstToken !== undefined) return knownFirstToken;
     const whole = { model: this.#connection.model, prompt: this.#prefix + prompt, depth, tokenIds };
     const call = this.#call;
     const post = (path: string, body: object) =>
       this.#inTurn(call.signal, () => this.#connection.send(path, body, call));
     const ask = () => this.server.ask(whole, post);
-    const asked = this.#first === null ? ask() : this.#first.then(ask);
-    this.#first ??= asked;
-    const first = await asked;
-    this.#kept.set(key, first);
+    const askedPromise = this.#first === null ? ask() : this.#first.then(ask);
+    this.#first ??= askedPromise;
+    const first = await askedPromise;
+    this.#keptMap.set(key, first);
     return first;
   }
 
   /** Returns the tokens that spell a label; null if a label has none or a request cannot name tokens. */
   async tokensOf({ labels, foldsCase }: Reading) {
     if (!this.server.takesTokenIds) return null;
-    const spelled = labels.map((label) => this.#tokensOfTexts(spellings(label, foldsCase)));
-    const found = await Promise.all(spelled);
-    if (found.some((tokens) => tokens.length === 0)) return null;
-    return [...new Map(found.flat().map((token) => [token.id, token])).values()];
+    const spelledPromises = labels.map((label) => this.#tokensOfTexts(spellings(label, foldsCase)));
+    const foundItemLists = await Promise.all(spelledPromises);
+    if (foundItemLists.some((tokens) => tokens.length === 0)) return null;
+    return [...new Map(foundItemLists.flat().map((token) => [token.id, token])).values()];
   }
 
   /** Returns whether each label is known to be one token, and no two labels the same one. */
@@ -92,8 +92,8 @@ export class LabelSession {
     // The last label is the longest number, so it is most likely to be split.
     const [last] = await this.#tokensOfTexts(labels.slice(-1));
     if (last === undefined) return false;
-    const found = await this.#tokensOfTexts(labels);
-    return new Set(found.map(({ id }) => id)).size === labels.length;
+    const foundItems = await this.#tokensOfTexts(labels);
+    return new Set(foundItems.map(({ id }) => id)).size === labels.length;
   }
 
   /** Returns a token in quotes for a message, or null if it may be private. */

@@ -22,23 +22,27 @@ const SUM_TOLERANCE = 0.01;
 
 /** Reads the labels from the tokens of one position; an unlisted label has at most the smallest listed probability. */
 export function readLabels(tokens: FirstToken["tokens"], reading: Reading, questionId: string) {
-  const listed = tokens.filter(({ logprob }) => !(logprob <= FILLER));
-  const sum = checkedSum(listed, questionId);
+  const listedTokenLogprobs = tokens.filter(({ logprob }) => !(logprob <= FILLER));
+  const sum = checkedSum(listedTokenLogprobs, questionId);
   const { labels, foldsCase } = reading;
   const masses = new Map(labels.map((label): [string, number] => [label, 0]));
-  for (const { text, logprob } of listed) {
+  for (const { text, logprob } of listedTokenLogprobs) {
     const label = foldToken(text, foldsCase);
     const mass = masses.get(label);
     if (mass !== undefined) masses.set(label, mass + Math.exp(logprob));
   }
-  return weigh([...masses.values()], listed, sum);
+  return weigh([...masses.values()], listedTokenLogprobs, sum);
 }
 
-function weigh(masses: readonly number[], listed: FirstToken["tokens"], sum: number): LabelReading {
-  const smallest = Math.min(...listed.map(({ logprob }) => logprob));
+function weigh(
+  masses: readonly number[],
+  listedEntry: FirstToken["tokens"],
+  sum: number,
+): LabelReading {
+  const smallest = Math.min(...listedEntry.map(({ logprob }) => logprob));
   const labelMass = masses.reduce((total, mass) => total + mass, 0);
   const unseenMass = masses.filter((mass) => mass === 0).length * Math.exp(smallest);
-  const [top] = listed.toSorted((a, b) => b.logprob - a.logprob);
+  const [top] = listedEntry.toSorted((a, b) => b.logprob - a.logprob);
   return {
     logWeights: masses.map((mass) => (mass === 0 ? smallest : Math.log(mass))),
     labelMass: Math.min(labelMass, 1),
@@ -55,9 +59,9 @@ function foldToken(text: string, foldsCase: boolean): string {
 }
 
 /** Returns the total probability of the tokens. */
-function checkedSum(listed: FirstToken["tokens"], questionId: string): number {
+function checkedSum(listedEntry: FirstToken["tokens"], questionId: string): number {
   let sum = 0;
-  for (const { logprob } of listed) {
+  for (const { logprob } of listedEntry) {
     if (!(logprob <= 0)) {
       const what = "has a logprob above 0, so the server put something else there";
       reject(questionId, "logprob-range", what);

@@ -59,9 +59,9 @@ export const boolean: Kind<BooleanInput> = {
       toAnswer(noul),
     ),
   ]),
-  fromPrompt({ instructions, proposed }) {
-    if (proposed === null) return null;
-    const [same, other] = proposed === "yes" ? ["yes", "no"] : ["no", "yes"];
+  fromPrompt({ instructions, proposedText }) {
+    if (proposedText === null) return null;
+    const [same, other] = proposedText === "yes" ? ["yes", "no"] : ["no", "yes"];
     const labels = [
       { label: "yes", stands: [same] },
       { label: "no", stands: [other] },
@@ -116,6 +116,6 @@ function evidenceFor(state: TextProfile, criterion: TextProfile): number {
 
 function cappedOpinion(logit: number, isInformed: boolean): Opinion {
   const yes = 1 / (1 + Math.exp(-logit));
-  const capped = Math.min(highestYes, Math.max(lowestYes, yes));
-  return { probabilities: [isInformed ? capped : 0.5], isInformed };
+  const cappedValue = Math.min(highestYes, Math.max(lowestYes, yes));
+  return { probabilities: [isInformed ? cappedValue : 0.5], isInformed };
 }

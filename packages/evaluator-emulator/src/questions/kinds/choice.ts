@@ -1,11 +1,11 @@
 import * as z from "zod/mini";
-import { recordOf } from "../../json.ts";
+import { toRecord } from "../../json.ts";
 import { matchCriteria, opinionFromScores, profileText } from "../../judge/evidence.ts";
 import { contentSchema, contentText } from "../content.ts";
 import {
   areLevels,
   type DecisionLabel,
-  distributionOf,
+  toDistribution,
   instructionsSchema,
   type Kind,
 } from "./kind.ts";
@@ -16,7 +16,7 @@ const maxOptions = 255;
 const questionSchema = z.object({
   type: z.literal("choice"),
   instructions: instructionsSchema,
-  criteria: recordOf(z.nullable(contentSchema)).check(
+  criteria: toRecord(z.nullable(contentSchema)).check(
     z.refine((options) => Object.keys(options).length > 0, "expected at least 1 option"),
     z.refine(
       (options) => Object.keys(options).length <= maxOptions,
@@ -29,19 +29,19 @@ type ChoiceInput = z.infer<typeof questionSchema>;
 
 /** A question that picks one of the named options. */
 export const choice: Kind<ChoiceInput> = {
-  ...distributionOf("choice", z.string()),
+  ...toDistribution("choice", z.string()),
   question: () => questionSchema,
-  fromPrompt({ instructions, proposed, lines }) {
-    if (proposed !== null || lines.length === 0 || areLevels(lines)) return null;
+  fromPrompt({ instructions, proposedText, lines }) {
+    if (proposedText !== null || lines.length === 0 || areLevels(lines)) return null;
     const options = lines.flatMap(({ text }) => text.split(" | ").map(readOption));
     const isNamed = new Set(options.map(({ name }) => name)).size === options.length;
-    const nameOf = (text: string) => (isNamed ? readOption(text).name : text);
+    const toName = (text: string) => (isNamed ? readOption(text).name : text);
     const criteria = options.map(({ name, text, description }) =>
       isNamed ? ([name, description] as const) : ([text, null] as const),
     );
     return {
       question: toQuestion(instructions, criteria),
-      labels: lines.map(({ label, text }) => ({ label, stands: text.split(" | ").map(nameOf) })),
+      labels: lines.map(({ label, text }) => ({ label, stands: text.split(" | ").map(toName) })),
     };
   },
   namesOf: ({ criteria }) => Object.keys(criteria),
@@ -52,11 +52,11 @@ export const choice: Kind<ChoiceInput> = {
     return opinionFromScores(matchCriteria(profiles, state));
   },
   valueOf: pickOption,
-  toDecision({ value: picked, probabilities, confidence }, labels) {
+  toDecision({ value: pickedValue, probabilities, confidence }, labels) {
     const options = labels.map((value) => {
       return { value, probability: probabilities[decisionOption(value, labels)] };
     });
-    const choice = labels.find((value) => decisionOption(value, labels) === picked);
+    const choice = labels.find((value) => decisionOption(value, labels) === pickedValue);
     return { type: "choice", choice, probabilities: options, confidence };
   },
 };

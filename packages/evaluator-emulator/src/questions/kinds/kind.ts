@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { mapped, recordOf } from "../../json.ts";
+import { mapped, toRecord } from "../../json.ts";
 import type { Opinion, TextProfile } from "../../judge/evidence.ts";
 import { type Content, contentSchema } from "../content.ts";
 
@@ -22,7 +22,7 @@ export interface PrintedAnswer {
 interface LabelledPrompt {
   readonly instructions: string;
   /** The answer that a yes/no prompt proposes, or null. */
-  readonly proposed: string | null;
+  readonly proposedText: string | null;
   readonly lines: readonly { readonly label: string; readonly text: string }[];
 }
 
@@ -70,12 +70,12 @@ export const instructionsSchema = mapped(
 );
 
 /** Returns what choice and score share: on each wire their value has the name of the kind. */
-export function distributionOf(
+export function toDistribution(
   type: "choice" | "score",
   valueSchema: z.ZodMiniType<string | number>,
 ) {
   const valueField = { [type]: valueSchema } as Record<typeof type, typeof valueSchema>;
-  const fields = { probabilities: recordOf(z.number()), confidence: z.nullish(z.number()) };
+  const fields = { probabilities: toRecord(z.number()), confidence: z.nullish(z.number()) };
   return {
     names: { gateway: type, vendor: type, decisions: type, gemini: type },
     isDistribution: true,
@@ -92,8 +92,8 @@ export function distributionOf(
       probabilities,
     }),
     toVendor: ({ value, probabilities, confidence }: PrintedAnswer) => {
-      const given = confidence === null ? {} : { confidence };
-      return { type, [type]: value, probabilities, ...given };
+      const givenParts = confidence === null ? {} : { confidence };
+      return { type, [type]: value, probabilities, ...givenParts };
     },
   };
 }

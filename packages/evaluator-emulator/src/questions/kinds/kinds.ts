@@ -1,5 +1,5 @@
 import * as z from "zod/mini";
-import { mapped, recordOf } from "../../json.ts";
+import { mapped, toRecord } from "../../json.ts";
 import { boolean } from "./boolean.ts";
 import { box } from "./box.ts";
 import { choice } from "./choice.ts";
@@ -23,7 +23,7 @@ const byName: Readonly<Record<KindName, Kind<QuestionInput>>> = kinds;
 export const allKinds = Object.values(byName);
 
 /** Returns the kind of a question or an answer. */
-export function kindOf({ type }: { readonly type: KindName }): Kind<QuestionInput> {
+export function toKind({ type }: { readonly type: KindName }): Kind<QuestionInput> {
   return byName[type];
 }
 
@@ -31,12 +31,12 @@ type Tagged = [z.core.$ZodTypeDiscriminable, ...z.core.$ZodTypeDiscriminable[]];
 
 /** Returns the schema of a question map: at least one question, ids are data. */
 export function questionsSchema(wire: Wire) {
-  const known = allKinds.filter(({ names }) => names[wire] !== null);
-  const names = known.map((kind) => kind.names[wire]);
+  const knownKinds = allKinds.filter(({ names }) => names[wire] !== null);
+  const names = knownKinds.map((kind) => kind.names[wire]);
   const error = `expected a question of type ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
-  const schemas = known.map((kind) => kind.question(wire)) as unknown as Tagged;
+  const schemas = knownKinds.map((kind) => kind.question(wire)) as unknown as Tagged;
   const question = z.discriminatedUnion("type", schemas, { error });
-  return recordOf(question as unknown as z.ZodMiniType<QuestionInput>).check(
+  return toRecord(question as unknown as z.ZodMiniType<QuestionInput>).check(
     z.refine((questions) => Object.keys(questions).length > 0, "expected at least 1 question"),
   );
 }

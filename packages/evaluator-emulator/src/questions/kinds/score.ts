@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import { matchCriteria, opinionFromScores, profileText } from "../../judge/evidence.ts";
 import { contentSchema, contentText } from "../content.ts";
-import { areLevels, distributionOf, instructionsSchema, type Kind } from "./kind.ts";
+import { areLevels, toDistribution, instructionsSchema, type Kind } from "./kind.ts";
 
 /** Most levels of a question (field fact); Google's own number is larger. */
 const maxLevels = 10;
@@ -21,14 +21,14 @@ const questionSchema = (most: number) =>
 
 type ScoreInput = z.infer<ReturnType<typeof questionSchema>>;
 
-const shared = distributionOf("score", z.number());
+const sharedParts = toDistribution("score", z.number());
 
 /** A question that places the state on ordered levels. */
 export const score: Kind<ScoreInput> = {
-  ...shared,
+  ...sharedParts,
   question: (wire) => questionSchema(wire === "gemini" ? maxGeminiLevels : maxLevels),
-  fromPrompt({ instructions, proposed, lines }) {
-    if (proposed !== null || !areLevels(lines)) return null;
+  fromPrompt({ instructions, proposedText, lines }) {
+    if (proposedText !== null || !areLevels(lines)) return null;
     return {
       question: { type: "score", instructions, criteria: lines.map(({ text }) => text) },
       labels: lines.map(({ label }, level) => ({ label, stands: [String(level)] })),
@@ -45,7 +45,7 @@ export const score: Kind<ScoreInput> = {
     probabilities.reduce((total, share, index) => total + share * index, 0),
   toVendor(answer, question) {
     const legend = question && { legend: Object.fromEntries(question.criteria.entries()) };
-    return { ...shared.toVendor(answer), ...legend };
+    return { ...sharedParts.toVendor(answer), ...legend };
   },
   toDecision({ value: mean, probabilities, confidence }, labels) {
     const levels = labels.map((label, value) => {
@@ -60,13 +60,13 @@ const neighbourShare = 0.15;
 
 function shareWithNeighbours(probabilities: readonly number[]): number[] {
   const last = probabilities.length - 1;
-  const shared = probabilities.map(() => 0);
+  const sharedValues = probabilities.map(() => 0);
   for (const [index, probability] of probabilities.entries()) {
     // An end level keeps the share of its missing neighbour, so the sum stays 1.
     for (const neighbour of [Math.max(0, index - 1), Math.min(last, index + 1)]) {
-      shared[neighbour] = (shared[neighbour] ?? 0) + neighbourShare * probability;
+      sharedValues[neighbour] = (sharedValues[neighbour] ?? 0) + neighbourShare * probability;
     }
-    shared[index] = (shared[index] ?? 0) + (1 - 2 * neighbourShare) * probability;
+    sharedValues[index] = (sharedValues[index] ?? 0) + (1 - 2 * neighbourShare) * probability;
   }
-  return shared;
+  return sharedValues;
 }
