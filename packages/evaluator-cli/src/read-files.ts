@@ -192,12 +192,14 @@ export async function readQuestionsFile(name: string | undefined, { cwd }: CliCo
 /** Takes a record of a journal. */
 type TakeEntry = (entry: AnsweredEntry | UnansweredEntry) => void;
 
-/** Reads the newest run of a database, record by record. */
+/** Reads the run of a database that its URL ends with, as in `#3`, else the newest, record by record. */
 async function readRun(url: string, context: CliContext, take: TakeEntry): Promise<void> {
+  const [, journal = url, run] = /^([^#]*)#(\d+)$/.exec(url) ?? [];
   const { withResults } = await import("evaluator-runs/results");
   const services = { openCatalog, openRuns, openTransport };
   const program = { ...services, source: tableSource, ...context };
-  await withResults({ journal: url }, program, async ({ rows, questions, info }) => {
+  const command = { journal, ...(run !== undefined && { run: Number(run) }) };
+  await withResults(command, program, async ({ rows, questions, info }) => {
     const service = { address: info.setup.wire, modelId: info.setup.modelId };
     for await (const { input, kept: evaluation } of rows) {
       const { id, state } = input;

@@ -59,7 +59,7 @@ test("answers in a shared database are labelled, and the next command does not s
   await fetch(`${origin}/labels`, { method: "POST", body });
   const { said } = await stop();
   expect(said).toContain(
-    'Next: evaluator-cli calibrate inbox.labels.ndjson --answers "$TRIAGE_JOURNAL"\n',
+    'Next: evaluator-cli calibrate inbox.labels.ndjson --answers "$TRIAGE_JOURNAL#1"\n',
   );
   const labels = await readFile(join(cwd, "inbox.labels.ndjson"), "utf8");
   expect(JSON.parse(labels)).toMatchObject({ id, question: "scam", labeler: "person" });

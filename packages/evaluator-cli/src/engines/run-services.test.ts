@@ -79,6 +79,13 @@ test("a journal in PostgreSQL is shared, by --journal or EVALUATOR_JOURNAL", asy
     ["t-1", "t-2", "t-3"].map((id) => `"id":"${id}"`),
   );
   expect(picked.stdout + picked.stderr).not.toContain("ada");
+  const ofFirst = await runWords(cwd, [...words, `${url}#1`], given);
+  expect(ofFirst.stdout.match(/"id":"t-\d"/g)?.toSorted()).toEqual(['"id":"t-1"', '"id":"t-2"']);
+  const unknown = await runWords(cwd, [...words, `${url}#3`], given);
+  expect(unknown).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining("There is no run 3 in this database."),
+  });
   const fromFile = await runWords(cwd, [...words, "tickets.evaluator.sqlite"]);
   await run(cwd, ["tickets.csv"]);
   expect(fromFile.stderr).toContain("tickets.evaluator.sqlite");

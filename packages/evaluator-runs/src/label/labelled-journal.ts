@@ -21,7 +21,8 @@ export async function openLabelled(command: LabelledCommand, context: ProgramCon
   const address = await needJournalAddress({ ...command, takesFile: true }, context);
   const isFile = address.kind === "sqlite";
   // The URL of a database may hold a password.
-  const name = isFile ? address.path : `"$${source.journalVariable}"`;
+  const nameOf = ({ run }: RunInfo) =>
+    isFile ? address.path : `"$${source.journalVariable}#${run}"`;
   const read = async (runs: StoredRuns) => {
     const info = await findRun(runs, command);
     const entries = async function* entries() {
@@ -30,7 +31,7 @@ export async function openLabelled(command: LabelledCommand, context: ProgramCon
         yield entry;
       }
     };
-    return { info, answers: await readTable(entries(), name, command) };
+    return { info, answers: await readTable(entries(), nameOf(info), command) };
   };
   const { info, answers } = await withStoredRuns(address, context, read);
   const inputPath = isFile ? inputOf(address, source) : toInputPath(command.file ?? info.name, cwd);
@@ -39,8 +40,8 @@ export async function openLabelled(command: LabelledCommand, context: ProgramCon
     inputPath,
     labelsPath: besideInput(inputPath, ".labels.ndjson"),
     idColumn: idColumnOf(info),
-    /** The journal as a command takes it. */
-    name,
+    /** The journal, with the run of a database, as a command takes it. */
+    name: nameOf(info),
     /** Reads the state of a record. @throws CliError if it has no answer any more */
     stateOf: async (id: string): Promise<JsonValue> => {
       const unchecked = { ...context, isChecked: false };
