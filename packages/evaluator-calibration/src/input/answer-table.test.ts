@@ -19,3 +19,8 @@ test("an answer whose type is no kind is an error, and one that is not scored is
   const line = { id: "1", question: "tier", type: "invoice", probabilities };
   expect(tableOf(line).columns.map(({ kind }) => kind)).toEqual(["choice"]);
 });
+
+test("an id that is an object is named as a wrong field, whatever its own fields are", () => {
+  const record = { id: { toString: 1 }, answers: { spam: { probability: 0.5 } } };
+  expect(() => tableOf(record)).toThrow("answers line 1: id ");
+});

@@ -125,8 +125,11 @@ export class AnswerTable {
     if (!isObject(value)) {
       throw new CalibrationInputError(location, "is no JSON object; each record is one");
     }
-    this.#notes.addCluster(value["id"] ?? value["requestId"], value);
-    this.repeats.add(String(value["id"]), value);
+    // An id that is no text is an error below.
+    if (!(value["id"] instanceof Object)) {
+      this.#notes.addCluster(value["id"] ?? value["requestId"], value);
+      this.repeats.add(String(value["id"]), value);
+    }
     if ("requestId" in value && "outcome" in value) this.#addDecision(value, location);
     else if ("answers" in value) {
       const { answers } = value;

@@ -123,6 +123,13 @@ test.each<[ServiceName, number, unknown, object, string]>([
   [
     "cloudflare",
     200,
+    { success: false, errors: [{ code: { toString: 1 }, message: "Odd." }] },
+    { status: 400, type: null },
+    "Odd.",
+  ],
+  [
+    "cloudflare",
+    200,
     { success: false, errors: [{ code: 3040, message: "Capacity." }] },
     { status: 429, isRetryable: true },
     "Capacity.",
