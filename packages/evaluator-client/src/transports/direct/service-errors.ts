@@ -47,7 +47,7 @@ export function findRequestId(response: JsonResponse, row?: ServiceRow): string 
 /** Returns the error status of a success that contains a failure, or null. */
 export function failedStatus(json: unknown): number | null {
   if (valueAt(json, "success") === false) {
-    return cloudflareStatuses[nameOf(valueAt(listAt(json, "errors")[0], "code")) ?? ""] ?? 400;
+    return cloudflareStatuses[toName(valueAt(listAt(json, "errors")[0], "code")) ?? ""] ?? 400;
   }
   const code = valueAt(json, "error", "code");
   const isFailed = isRecord(valueAt(json, "error")) && valueAt(json, "answers") === undefined;
