@@ -8,7 +8,9 @@ export async function checkQuestions(file: string, { cwd, stdout, source }: Prog
   const questions = await readQuestions(resolve(cwd, file), source);
   const columns = columnsOf(questions);
   const rows = Object.entries(questions).map(([id, { type }]) => {
-    const names = columns.filter(({ asked }) => asked.id === id).map(({ name }) => name);
+    const names = columns
+      .filter(({ asked: askedRequest }) => askedRequest.id === id)
+      .map(({ name }) => name);
     return [id, type, names.join(", ")];
   });
   const header = ["question", "type", "fields of the results"];

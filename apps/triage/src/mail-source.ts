@@ -52,13 +52,13 @@ export const mailSource: RecordSource = {
     const { triageQuestions } = await import("./questions/triage-questions.ts");
     return triageQuestions(env["TRIAGE_USER_NAME"] ?? "the user");
   },
-  columns: ["date", "from", "subject"].map((name) => ({ name, of: textOf(name) })),
+  columns: ["date", "from", "subject"].map((name) => ({ name, of: toText(name) })),
   queryColumns: [
-    { name: "date", of: textOf("date") },
-    { name: "sender", of: textOf("from") },
+    { name: "date", of: toText("date") },
+    { name: "sender", of: toText("from") },
     { name: "address", of: ({ state }) => senderAddress(state["from"] as string) },
-    { name: "subject", of: textOf("subject") },
-    { name: "snippet", of: textOf("snippet") },
+    { name: "subject", of: toText("subject") },
+    { name: "snippet", of: toText("snippet") },
   ],
   table: {
     // As in the contract (section 4.7).
@@ -77,8 +77,8 @@ export const mailSource: RecordSource = {
       { name: "subject", most: 60 },
     ],
   },
-  dayOf: (record) => receivedDay(daysOf(record)),
-  markOf: (record) => describeDateGap(daysOf(record)),
+  dayOf: (record) => receivedDay(listDays(record)),
+  markOf: (record) => describeDateGap(listDays(record)),
   keepStateOptions(options, { cwd, clock }) {
     const { context, today, contacts, ...others } = toStateOptions(options);
     return {
@@ -90,10 +90,10 @@ export const mailSource: RecordSource = {
   },
 };
 
-function daysOf({ state, source }: RunRecord) {
+function listDays({ state, source }: RunRecord) {
   return { date: state["date"] as string, received: source?.["received"] as string | undefined };
 }
 
-function textOf(key: string): (record: RunRecord) => string {
+function toText(key: string): (record: RunRecord) => string {
   return ({ state }) => state[key] as string;
 }

@@ -31,8 +31,8 @@ export async function runTriage(words: readonly string[], context: ProgramContex
   const program = createProgram(context);
   refusePasswords(words);
   try {
-    const typed = withUsualCommand(program, words, { ...context, name: "run" });
-    return await runCommand(program, typed, context);
+    const typedWords = withUsualCommand(program, words, { ...context, name: "run" });
+    return await runCommand(program, typedWords, context);
   } catch (error) {
     if (!context.signal.aborted || error !== context.signal.reason) throw error;
     throw interrupted("Interrupted; nothing was written.", context.signal);

@@ -17,7 +17,7 @@ import {
 } from "evaluator-kit";
 import { printCount, printCounted } from "./amounts.ts";
 import { z } from "zod";
-import { deciderOf, readCalibration } from "./calibration.ts";
+import { findDecider, readCalibration } from "./calibration.ts";
 import { readTable } from "./input/read-table.ts";
 import { withResults } from "./journal-results.ts";
 import type { FileCommand } from "./options.ts";
@@ -36,23 +36,23 @@ type ActCommand = FileCommand<"act">;
 export async function printActs(command: ActCommand, context: ProgramContext): Promise<number> {
   const { artifact: files } = command;
   const [calibration = ""] = files;
-  const given = { ...command, calibration, takesFile: true };
+  const givenParts = { ...command, calibration, takesFile: true };
   const readAnswers = await answerFile(command, context);
   const open = async (isOrdered: boolean, use: (input: ActInput) => Promise<number>) =>
     readAnswers === null
-      ? await withResults({ ...given, isOrdered }, context, async ({ rows, questions }) =>
+      ? await withResults({ ...givenParts, isOrdered }, context, async ({ rows, questions }) =>
           use({ rows, calibrations: await readCalibrations(files, questions, context) }),
         )
       : await use(readAnswers());
   const progress = createProgress(context);
-  let checked = 0;
+  let checkedValue = 0;
   let isExact = false;
   await open(false, async ({ rows, calibrations }) => {
-    const decider = deciderOf(calibrations);
+    const decider = findDecider(calibrations);
     for await (const row of rows) {
-      decider.decide(row.kept, recordOf(row));
-      checked += 1;
-      progress.show(() => `${printCounted(checked, "answer")} checked`);
+      decider.decide(row.kept, toRecord(row));
+      checkedValue += 1;
+      progress.show(() => `${printCounted(checkedValue, "answer")} checked`);
     }
     progress.end();
     decider.check();
@@ -88,14 +88,14 @@ function theseRecords(calibrations: readonly CalibrationArtifact[]): readonly st
 
 /** @throws CliError if some of the records that a promise is about are missing, or have other answers now. */
 async function checkTheseRecords({ rows, calibrations }: ActInput): Promise<number> {
-  const { decide } = deciderOf(calibrations);
+  const { decide } = findDecider(calibrations);
   let missing = theseRecords(calibrations).length;
-  const promised = `The calibration promises acts on exactly ${printCounted(missing, "record")}`;
+  const promisedText = `The calibration promises acts on exactly ${printCounted(missing, "record")}`;
   for await (const row of rows) {
-    missing -= Object.values(decide(row.kept, recordOf(row))).filter(isOfTheseRecords).length;
+    missing -= Object.values(decide(row.kept, toRecord(row))).filter(isOfTheseRecords).length;
   }
   if (missing === 0) return 0;
-  const problem = `${promised}, and ${printCount(missing)} of them are missing here or have another state or answer`;
+  const problem = `${promisedText}, and ${printCount(missing)} of them are missing here or have another state or answer`;
   throw new CliError(`${problem}. Act on the answers that were calibrated, or calibrate again.`);
 }
 
@@ -117,12 +117,12 @@ async function readCalibrations(
 /** The answers about a record; with a question, only that one is printed. */
 interface ActRow {
   readonly input: { readonly id: string; readonly question?: string };
-  readonly kept: Parameters<ReturnType<typeof deciderOf>["decide"]>[0];
+  readonly kept: Parameters<ReturnType<typeof findDecider>["decide"]>[0];
   /** The state that the journal keeps; a file of answers has none. */
   readonly keptState?: unknown;
 }
 
-function recordOf({ input: { id }, keptState }: ActRow) {
+function toRecord({ input: { id }, keptState }: ActRow) {
   return { id, state: keptState };
 }
 
@@ -153,13 +153,13 @@ async function* answerRows(path: string, signal: AbortSignal): AsyncGenerator<Ac
   for await (const records of readTable(createReadStream(path, { signal }))) {
     for (const record of records) {
       const where = printable`line ${String(record.line)} of ${path}`;
-      const found = "value" in record ? [...answersIn(record, path)] : [];
-      if (found.length === 0) {
+      const foundActRows = "value" in record ? [...answersIn(record, path)] : [];
+      if (foundActRows.length === 0) {
         const problem = `There is no journal beside the file, and ${where} is no record of answers`;
         throw new CliError(`${problem}, as toAnswerRecord returns it; start a run first.`);
       }
-      for (const row of found) {
-        for (const key of keysOf(row)) {
+      for (const row of foundActRows) {
+        for (const key of listKeys(row)) {
           if (ids.size === ids.add(key).size) throw new CliError(`The id in ${where} is repeated.`);
         }
         yield row;
@@ -169,8 +169,8 @@ async function* answerRows(path: string, signal: AbortSignal): AsyncGenerator<Ac
 }
 
 /** Returns a key of a row and of each of its answers: a line may hold all answers about a record, or one. */
-function keysOf({ input: { id, question = "" }, kept }: ActRow): Set<string> {
-  const questions = Object.keys(kept?.answers ?? {});
+function listKeys({ input: { id, question = "" }, kept: decidedEvaluation }: ActRow): Set<string> {
+  const questions = Object.keys(decidedEvaluation?.answers ?? {});
   return new Set([question, ...questions].map((one) => labelKey(id, one)));
 }
 
@@ -193,9 +193,9 @@ function* answersIn(record: InputRecord, path: string): Generator<ActRow> {
         ? { type: kind, probability: values[0] as number }
         : { type: kind, probabilities: Object.fromEntries(shares) };
     const { modelId, questionHash } = source;
-    const asked = questionHash === null ? {} : { questionHash };
-    const kept = { answers: { [question]: answer }, modelId, ...asked };
-    yield { input: { id: ids[0] as string, question }, kept };
+    const askedRequest = questionHash === null ? {} : { questionHash };
+    const keptParts = { answers: { [question]: answer }, modelId, ...askedRequest };
+    yield { input: { id: ids[0] as string, question }, kept: keptParts };
   }
 }
 
@@ -221,8 +221,8 @@ async function readKnownTruths({ labels }: ActCommand, { cwd, signal }: ProgramC
   }
   return (id: string, question: string, act: string) => {
     const keys = [labelKey(id, question), labelKey(id, "")];
-    const known = keys.flatMap((key) => truths.get(key) ?? []);
-    return known.some((truth) => !isSameTruth(truth, act));
+    const knownItems = keys.flatMap((key) => truths.get(key) ?? []);
+    return knownItems.some((truth) => !isSameTruth(truth, act));
   };
 }
 
@@ -248,14 +248,14 @@ async function* actLines(
     const problem = "The calibration holds no promised threshold, so there is no act.";
     throw new CliError(problem, { exitCode: exitCodes.notEnoughEvidence });
   }
-  const { decide } = deciderOf(calibrations);
+  const { decide } = findDecider(calibrations);
   for await (const row of rows) {
     const { input } = row;
-    const decisions = decide(row.kept, recordOf(row));
+    const decisions = decide(row.kept, toRecord(row));
     for (const question of questions.filter((one) => one === (input.question ?? one))) {
-      const found = decisions[question] ?? { act: null, why: "no-answer" as const };
-      const isWrong = found.act !== null && isAgainst(input.id, question, found.act);
-      const decision = isWrong ? { act: null, why: "label" as const } : found;
+      const foundEntry = decisions[question] ?? { act: null, why: "no-answer" as const };
+      const isWrong = foundEntry.act !== null && isAgainst(input.id, question, foundEntry.act);
+      const decision = isWrong ? { act: null, why: "label" as const } : foundEntry;
       counts.all += 1;
       if (decision.act !== null) {
         const name = `${question} ${decision.act}`;
@@ -266,14 +266,16 @@ async function* actLines(
   }
 }
 
-function describe({ acts, all, unanswered }: Counts, program: string): string {
-  const taken = [...acts.values()].reduce((sum, n) => sum + n, 0);
+function describe({ acts, all, unanswered: unansweredValue }: Counts, program: string): string {
+  const takenCount = [...acts.values()].reduce((sum, n) => sum + n, 0);
   const names = [...acts.keys()].toSorted();
-  const counted = names.map((name) => printable`${name} ${printCount(acts.get(name) ?? 0)}`);
+  const countedNames = names.map((name) => printable`${name} ${printCount(acts.get(name) ?? 0)}`);
   const parts = [
-    ...(taken > 0 ? [counted.join(", ")] : []),
-    `${printCount(all - taken - unanswered)} for a person`,
-    ...(unanswered > 0 ? [`${printCount(unanswered)} without an answer ("${program} work")`] : []),
+    ...(takenCount > 0 ? [countedNames.join(", ")] : []),
+    `${printCount(all - takenCount - unansweredValue)} for a person`,
+    ...(unansweredValue > 0
+      ? [`${printCount(unansweredValue)} without an answer ("${program} work")`]
+      : []),
   ];
-  return `acts on ${printCount(taken)} of ${printCount(all)}: ${parts.join("; ")}\n`;
+  return `acts on ${printCount(takenCount)} of ${printCount(all)}: ${parts.join("; ")}\n`;
 }

@@ -31,11 +31,11 @@ export function describeCost(
   run: Readonly<{ costUsd: number | null; uncountedUsd: number }>,
 ): string {
   const { costUsd, uncountedUsd } = run;
-  const lost =
+  const lostText =
     uncountedUsd > 0
       ? ` and at most ${printUsd(uncountedUsd)} for calls without a kept answer`
       : "";
-  return printUsd(costUsd) + lost;
+  return printUsd(costUsd) + lostText;
 }
 
 /** Prints a span of time in its largest fitting unit: `40 s`, `12 min`, `3.4 h`, `5.8 days`. */
@@ -52,12 +52,12 @@ export function describeSteps(
   steps: readonly (StepFacts & { readonly step?: number })[],
 ): string[] {
   return steps.map(({ name, records, answers, unsure, costUsd, isUnpriced, ...facts }, at) => {
-    const { failed, failure, step = at + 1 } = facts;
+    const { failed: failedCount, failure, step = at + 1 } = facts;
     const cost = printUsd(isUnpriced ? null : costUsd);
-    const kept = `; it failed for ${printCounted(failed, "record")}, which keep the answers before${failure === undefined ? "" : ` (last: ${failure})`}`;
+    const keptText = `; it failed for ${printCounted(failedCount, "record")}, which keep the answers before${failure === undefined ? "" : ` (last: ${failure})`}`;
     const rest = unsure > 0 ? ` (${printCount(unsure)} unsure)` : "";
     const counts = `asked about ${printCounted(records, "record")}, gave ${printCounted(answers, "answer")}${rest}`;
-    return printable`Step ${String(step)}, ${name}: ${counts}, ${cost}${failed > 0 ? kept : ""}.`;
+    return printable`Step ${String(step)}, ${name}: ${counts}, ${cost}${failedCount > 0 ? keptText : ""}.`;
   });
 }
 
@@ -72,23 +72,23 @@ export function describeWrong(
       parts.reduce((total, part) => total + part[count], 0);
     return { step, labelled: sum("labelled"), wrong: sum("wrong") };
   });
-  if (sums.every(({ labelled }) => labelled === 0))
+  if (sums.every(({ labelled: labelledCount }) => labelledCount === 0))
     return "No answer is labelled yet, so it is not known how many of each step are wrong.";
-  const counts = sums.map(({ step, labelled, wrong }) => {
-    return `${printCount(wrong)} of ${printCount(labelled)} of step ${step}`;
+  const counts = sums.map(({ step, labelled: labelledCount, wrong }) => {
+    return `${printCount(wrong)} of ${printCount(labelledCount)} of step ${step}`;
   });
   return `Wrong answers by the labels: ${counts.join(", ")}.`;
 }
 
 /** Returns how many of exactly some records without a label are wrong at most. */
 export function printTheseRecords({
-  unlabelled,
+  unlabelled: unlabelledCount,
   mostWrong,
 }: {
   readonly unlabelled: number;
   readonly mostWrong: number;
 }): string {
-  const share = printAtMost(Math.ceil(1000 * (mostWrong / unlabelled) - 1e-6) / 1000);
-  const records = printCounted(unlabelled, "record");
+  const share = printAtMost(Math.ceil(1000 * (mostWrong / unlabelledCount) - 1e-6) / 1000);
+  const records = printCounted(unlabelledCount, "record");
   return `of exactly these ${records} without a label at most ${printCount(mostWrong)} (${share})`;
 }

@@ -76,47 +76,57 @@ interface DecidedEvaluation extends Pick<PrintedEvaluation, "answers" | "modelId
  *
  * @param record - If all records of a promise about exactly some are there. @default it permits no act
  */
-export function decisionsOf(
-  kept: DecidedEvaluation | null,
+export function listDecisions(
+  decidedEvaluation: DecidedEvaluation | null,
   artifact: CalibrationArtifact | null,
   record?: DecidedRecord,
 ): Readonly<Record<string, Decision>> {
   // A promise is about states that were read as a whole.
-  if (kept === null || artifact === null || isStateCut({ warnings: kept.warnings ?? [] }))
+  if (
+    decidedEvaluation === null ||
+    artifact === null ||
+    isStateCut({ warnings: decidedEvaluation.warnings ?? [] })
+  )
     return {};
   // `readCalibration` compared the questions of a journal.
-  const { answers, modelId, questionHash = artifact.questionHash, route, steps } = kept;
-  const decided = { answers, modelId, questionHash, route, steps };
-  return refuseMismatch(() => decide(decided, artifact, record));
+  const {
+    answers,
+    modelId,
+    questionHash = artifact.questionHash,
+    route,
+    steps,
+  } = decidedEvaluation;
+  const decidedEntry = { answers, modelId, questionHash, route, steps };
+  return refuseMismatch(() => decide(decidedEntry, artifact, record));
 }
 
 /** Returns a function that decides by the promises of several engines, each about its own answers. */
-export function deciderOf(artifacts: readonly CalibrationArtifact[]) {
+export function findDecider(artifacts: readonly CalibrationArtifact[]) {
   /** Why an artifact has fitted no answer so far. */
   const misfits = new Map<CalibrationArtifact, unknown>();
   const fitting = new Set<CalibrationArtifact>();
-  const decide = (kept: DecidedEvaluation | null, record?: DecidedRecord) => {
-    const found: Record<string, Decision> = {};
+  const decide = (decidedEvaluation: DecidedEvaluation | null, record?: DecidedRecord) => {
+    const foundFields: Record<string, Decision> = {};
     for (const artifact of artifacts) {
-      let decisions: ReturnType<typeof decisionsOf>;
+      let decisions: ReturnType<typeof listDecisions>;
       try {
-        decisions = decisionsOf(kept, artifact, record);
+        decisions = listDecisions(decidedEvaluation, artifact, record);
         if (Object.keys(decisions).length > 0) fitting.add(artifact);
       } catch (error) {
         // If several engines may be asked, the others' promises are about other answers.
         const { field } = Object((error as CliError).cause) as Partial<CalibrationMismatchError>;
-        if (field !== "model" || kept?.route === undefined) throw error;
+        if (field !== "model" || decidedEvaluation?.route === undefined) throw error;
         misfits.set(artifact, error);
         continue;
       }
       for (const [id, decision] of Object.entries(decisions)) {
-        const isKnown = Object.hasOwn(found, id) && found[id]?.act !== null;
+        const isKnown = Object.hasOwn(foundFields, id) && foundFields[id]?.act !== null;
         const isTold =
-          Object.hasOwn(found, id) && decision.act === null && decision.why === "no-promise";
-        if (!isKnown && !isTold) found[id] = decision;
+          Object.hasOwn(foundFields, id) && decision.act === null && decision.why === "no-promise";
+        if (!isKnown && !isTold) foundFields[id] = decision;
       }
     }
-    return found;
+    return foundFields;
   };
   return {
     decide,

@@ -40,11 +40,11 @@ export function withRest(cause: RefusalError): { evaluation: AskedEvaluation } |
 }
 
 /** Returns the failure of a call whose service did not read the whole state. */
-export function toCutFailure(paid: Evaluation): CallFailure {
+export function toCutFailure(paidEvaluation: Evaluation): CallFailure {
   const message =
     "The service did not read the whole state, so that the promise of the calibration does not hold for it: shorten the record; it is not asked again until the record, the questions or the engine change.";
   const cause = new InvalidResponseError(message, { questionId: null, rule: "state-cut" });
-  return { error: message, isRefusal: true, cause, paid };
+  return { error: message, isRefusal: true, cause, paid: paidEvaluation };
 }
 
 // The advice about a refused record.
@@ -58,8 +58,8 @@ const statusMessage = /^([\w' ]{1,40} answered \d+(?: \(\w+\))?)(?:(: ".*") [A-Z
 const ofPrograms = / Shorten it, for example with cutText\(\)\.$/;
 
 function withoutAdvice(message: string): string {
-  const [, answered, words = "."] = statusMessage.exec(message) ?? [];
-  return answered === undefined ? message.replace(ofPrograms, "") : `${answered}${words}`;
+  const [, answeredText, words = "."] = statusMessage.exec(message) ?? [];
+  return answeredText === undefined ? message.replace(ofPrograms, "") : `${answeredText}${words}`;
 }
 
 const tooLong =

@@ -62,31 +62,33 @@ async function describeRecord(
     );
   }
   const { calibration: artifact } = storedFactsSchema.parse(JSON.parse(info.facts));
-  const asked = evaluation?.steps ?? [{ modelId: evaluation?.modelId }];
+  const askedRequest = evaluation?.steps ?? [{ modelId: evaluation?.modelId }];
   const isApplied =
     artifact !== undefined &&
     evaluation !== null &&
-    asked.some(({ modelId }) => modelId === artifact.model.id);
+    askedRequest.some(({ modelId }) => modelId === artifact.model.id);
   const record = { id, questions, service: serviceOfRun({ setup }), evaluation };
   const state = JSON.parse(row.state) as JsonValue;
-  const calibrated = isApplied ? calibratedAnswers(evaluation, artifact) : null;
-  return describeEntry({ ...record, state }, word, calibrated);
+  const currentCalibratedAnswers = isApplied ? calibratedAnswers(evaluation, artifact) : null;
+  return describeEntry({ ...record, state }, word, currentCalibratedAnswers);
 }
 
 function describeEntry(
   entry: ExplainedRecord,
   word: string,
-  calibrated: CalibratedAnswers | null = null,
+  currentCalibratedAnswers: CalibratedAnswers | null = null,
 ): string {
   const { state, questions, evaluation } = entry;
-  const described = Object.entries(questions).map(([id, question]) => {
+  const describedNames = Object.entries(questions).map(([id, question]) => {
     const confidence = evaluation?.confidence[id] ?? "not reported";
     const { hasConfidence } = questionKinds[question.type];
-    const isChanged = calibrated !== null && calibrated.answers[id] !== calibrated.printed[id];
+    const isChanged =
+      currentCalibratedAnswers !== null &&
+      currentCalibratedAnswers.answers[id] !== currentCalibratedAnswers.printed[id];
     const values = valuesIn(question, evaluation?.answers[id]);
     const rows = [
       ...values.slice(0, 1).map((value) => ["answer", summary(value)]),
-      ...valuesIn(question, isChanged ? calibrated.answers[id] : undefined)
+      ...valuesIn(question, isChanged ? currentCalibratedAnswers.answers[id] : undefined)
         .slice(0, 1)
         .map((value) => ["calibrated", summary(value)]),
       ...(hasConfidence ? [["confidence", print(confidence)]] : []),
@@ -96,7 +98,7 @@ function describeEntry(
     return `${head}${indented(rows)}${indented(shares)}`;
   });
   const head = aligned([[word, toPrintable(entry.id)], ...runRows(entry)]);
-  return [head, `state\n${indented(stateRows(state))}`, ...described].join("\n");
+  return [head, `state\n${indented(stateRows(state))}`, ...describedNames].join("\n");
 }
 
 function valuesIn(question: Question, answer: Answer | undefined): readonly AnswerValue[] {
@@ -104,12 +106,12 @@ function valuesIn(question: Question, answer: Answer | undefined): readonly Answ
 }
 
 function runRows({ service: { address, modelId }, evaluation }: ExplainedRecord): string[][] {
-  const asked = [["asked", `${toPrintable(modelId)} through ${toPrintable(address)}`]];
-  if (evaluation === null) return [...asked, ["answer", "missing; start the run again"]];
+  const askedName = [["asked", `${toPrintable(modelId)} through ${toPrintable(address)}`]];
+  if (evaluation === null) return [...askedName, ["answer", "missing; start the run again"]];
   const { usage, costUsd, timing } = evaluation;
   const cost = costUsd === null ? "not reported" : printUsd(costUsd);
   return [
-    ...asked,
+    ...askedName,
     ["model", toPrintable(evaluation.modelId ?? "not reported")],
     ["cost", usage === null ? cost : `${cost} for ${printCount(usage.inputTokens)} tokens`],
     ["time", `${printCount(timing.totalMs)} ms`],

@@ -29,15 +29,16 @@ export async function exportResults(
     const records = async function* records() {
       const newRecords = await results.newRecords();
       for await (const row of results.rows) {
-        const answered = toAnswered(row, results, newRecords);
-        if (isShown?.(answered) === false) continue;
-        const { record } = answered;
+        const answeredEvaluation = toAnswered(row, results, newRecords);
+        if (isShown?.(answeredEvaluation) === false) continue;
+        const { record } = answeredEvaluation;
         counts.all += 1;
         counts.failed += Number(record["error"] !== undefined);
-        counts.refused += Number(answered.isRefused === true);
+        counts.refused += Number(answeredEvaluation.isRefused === true);
         if (plan === null) yield record;
-        const taken = plan?.take(answered) ?? null;
-        if (taken !== null) yield { id: record.id, action: taken.action, ...taken.act };
+        const takenEntry = plan?.take(answeredEvaluation) ?? null;
+        if (takenEntry !== null)
+          yield { id: record.id, action: takenEntry.action, ...takenEntry.act };
       }
     };
     const texts = formatRecords(records(), { format: command.format, names });
@@ -57,27 +58,33 @@ type PlannedRules = ReturnType<ReturnType<typeof planOf>["rules"]>;
 
 /** Returns a line for each rule, with its number of records and its promise, and then the sum. */
 export function describePlan(rules: PlannedRules, all: number, word: string): string {
-  const sum = rules.reduce((total, { taken }) => total + taken, 0);
-  const lines = rules.map(({ rule: { line, text, action }, taken, promise }) => {
-    const named = printable`line ${String(line)}: ${text} → ${action}`;
-    return `${named}: ${printCounted(taken, word)}; ${promise}\n`;
+  const sum = rules.reduce((total, { taken: takenCount }) => total + takenCount, 0);
+  const lines = rules.map(({ rule: { line, text, action }, taken: takenCount, promise }) => {
+    const givenName = printable`line ${String(line)}: ${text} → ${action}`;
+    return `${givenName}: ${printCounted(takenCount, word)}; ${promise}\n`;
   });
   return `${lines.join("")}Rules take ${printCount(sum)} of ${printCounted(all, word)}; nothing was done to any of them.\n`;
 }
 
 function describeLack(
-  { all, failed, refused }: Readonly<Record<"all" | "failed" | "refused", number>>,
+  {
+    all,
+    failed: failedCount,
+    refused: refusedCount,
+  }: Readonly<Record<"all" | "failed" | "refused", number>>,
   program: string,
   { info, isShared }: Pick<RunResults, "info" | "isShared">,
 ): string {
   const next = isShared
     ? `run ${info.run} is ${info.state}, and "${program} status" prints more.`
-    : nextOfFile(failed - refused, refused, `"${program} work"`);
-  return `${printCount(failed)} of ${printCount(all)} records have no answer, and say why in "error"; ${next}\n`;
+    : nextOfFile(failedCount - refusedCount, refusedCount, `"${program} work"`);
+  return `${printCount(failedCount)} of ${printCount(all)} records have no answer, and say why in "error"; ${next}\n`;
 }
 
-function nextOfFile(open: number, refused: number, work: string): string {
-  if (refused === 0) return `${work} asks for the missing answers.`;
-  const kept = `${printCount(refused)} refused as too long and not asked again`;
-  return open === 0 ? `${kept}.` : `${kept}; ${work} asks for the other ${printCount(open)}.`;
+function nextOfFile(open: number, refusedCount: number, work: string): string {
+  if (refusedCount === 0) return `${work} asks for the missing answers.`;
+  const keptText = `${printCount(refusedCount)} refused as too long and not asked again`;
+  return open === 0
+    ? `${keptText}.`
+    : `${keptText}; ${work} asks for the other ${printCount(open)}.`;
 }

@@ -33,17 +33,18 @@ function findJournalAddress(
   { journal, file }: JournalCommand,
   { cwd, env, source }: AddressContext,
 ): JournalAddress | null {
-  const named = journal ?? env[source.journalVariable];
-  if (named !== undefined && /^postgres(?:ql)?:/i.test(named))
-    return { kind: "postgres", url: named };
-  const typed = file === undefined ? null : toInputPath(file, cwd);
-  const beside = typed === null ? null : toJournalPath(typed, source);
-  const input = typed === null || typed === beside ? undefined : typed;
-  if (named === undefined) return beside === null ? null : { kind: "sqlite", path: beside, input };
-  const path = toJournalPath(resolve(cwd, named), source);
+  const givenName = journal ?? env[source.journalVariable];
+  if (givenName !== undefined && /^postgres(?:ql)?:/i.test(givenName))
+    return { kind: "postgres", url: givenName };
+  const typedText = file === undefined ? null : toInputPath(file, cwd);
+  const beside = typedText === null ? null : toJournalPath(typedText, source);
+  const input = typedText === null || typedText === beside ? undefined : typedText;
+  if (givenName === undefined)
+    return beside === null ? null : { kind: "sqlite", path: beside, input };
+  const path = toJournalPath(resolve(cwd, givenName), source);
   const from = journal === undefined ? source.journalVariable : "--journal";
   const end = journalEnd(source);
-  if (!named.endsWith(end) && !hasInputEnd(named)) {
+  if (!givenName.endsWith(end) && !hasInputEnd(givenName)) {
     throw new UsageError(
       printable`${from} takes a postgres:// URL or a file that ends in ${end}, such as inbox${end}.`,
     );
@@ -90,14 +91,16 @@ async function onlyJournal({ cwd: folder, source }: AddressContext): Promise<str
 export function inputOf(
   { path, input }: { readonly path: string; readonly input?: string | undefined },
   source: SourceNames,
-  begun?: unknown,
+  begunValue?: unknown,
 ): string {
   if (input !== undefined) return input;
   const [folder, stem] = [dirname(path), basename(path).slice(0, -journalEnd(source).length)];
   const beside = readdirSync(folder).filter((name) => besideInput(name, "") === stem);
   // A folder may have the name alone.
-  const isBegun = beside.includes(begun as string);
-  const name = isBegun ? (begun as string) : (beside.toSorted().find(hasInputEnd) ?? beside[0]);
+  const isBegun = beside.includes(begunValue as string);
+  const name = isBegun
+    ? (begunValue as string)
+    : (beside.toSorted().find(hasInputEnd) ?? beside[0]);
   return join(folder, name ?? `${stem}.json`);
 }
 

@@ -74,7 +74,7 @@ async function readResults(
   const { isShared } = runs;
   const info = await findRun(runs, command);
   const questions = parseKeptQuestions(info.setup.questions);
-  const { options } = factsOf(info);
+  const { options } = listFacts(info);
   const setup = await readSetup(questions, command.calibration ?? options?.calibration, context);
   const toRow = (row: RunRow) => toAnsweredRow(row, setup);
   const rows = async function* rows(): AsyncGenerator<ResultRow> {
@@ -99,7 +99,7 @@ async function readResults(
     // A file has the runs about one input.
     readFacts: async () =>
       isShared
-        ? [{ ...toFacts(info), ...(await stepsOf(info, runs, toRow)) }]
+        ? [{ ...toFacts(info), ...(await loadSteps(info, runs, toRow)) }]
         : (await runs.list()).filter(isDone).map(toFacts),
     listRuns: async () =>
       (await runs.list()).filter((one) => isShared || isDone(one)).map(toListedRun),
@@ -117,7 +117,7 @@ function isDone({ state }: RunInfo): boolean {
   return state === "done";
 }
 
-function factsOf({ facts }: RunInfo): StoredFacts {
+function listFacts({ facts }: RunInfo): StoredFacts {
   return storedFactsSchema.parse(JSON.parse(facts));
 }
 
@@ -140,25 +140,25 @@ function toFacts(info: RunInfo) {
     answered: run.asked,
     finishedAt: endedAt.toISOString(),
     elapsedMs: endedAt.getTime() - createdAt.getTime(),
-    ...factsOf(info).complete,
+    ...listFacts(info).complete,
   };
 }
 
 /** Returns what each of two engines answered, by the kept answers that a run asked for; nothing of one alone. */
-async function stepsOf(
+async function loadSteps(
   info: RunInfo,
   runs: StoredRuns,
   keptIn: (row: RunRow) => Pick<ResultRow, "kept">,
 ): Promise<{ readonly steps?: StepFacts[] }> {
-  const { engines } = factsOf(info);
+  const { engines } = listFacts(info);
   if (engines === undefined) return {};
   const [price = { inputUsdPerMillionTokens: null, source: "" }, next] = engines.map((engine) => {
     return { inputUsdPerMillionTokens: engine.usdPerMillionTokens, source: "the run" };
   });
   const totals = new RunTotals({ ...price, next });
   for await (const row of runs.rows(info.run)) {
-    const { kept } = keptIn(row);
-    if (row.isOwn && kept !== null) totals.add({ evaluation: kept });
+    const { kept: keptEvaluation } = keptIn(row);
+    if (row.isOwn && keptEvaluation !== null) totals.add({ evaluation: keptEvaluation });
   }
   const names = engines.map(({ name }) => name);
   return { steps: stepFacts(totals, names) };

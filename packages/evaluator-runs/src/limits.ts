@@ -8,7 +8,7 @@ interface TypedLimits {
 }
 
 /** Returns the limits of a key: as typed, else as the transport knows them. */
-export function limitsOf(
+export function listLimits(
   { rate }: TypedLimits,
   { limits = {} }: Pick<Transport, "limits">,
 ): RateLimits {
@@ -20,8 +20,12 @@ const UNLIMITED = 8;
 const MOST = 64;
 
 /** Returns how many requests are sent at once: as typed, else enough to use a limit with calls of a second. */
-export function concurrencyOf(typed: TypedLimits, transport: Pick<Transport, "limits">): number {
-  const { requestsPerMinute } = limitsOf(typed, transport);
-  const needed = requestsPerMinute === undefined ? UNLIMITED : Math.ceil(requestsPerMinute / 60);
-  return typed.concurrency ?? Math.min(needed, MOST);
+export function computeConcurrency(
+  typedLimits: TypedLimits,
+  transport: Pick<Transport, "limits">,
+): number {
+  const { requestsPerMinute } = listLimits(typedLimits, transport);
+  const neededCount =
+    requestsPerMinute === undefined ? UNLIMITED : Math.ceil(requestsPerMinute / 60);
+  return typedLimits.concurrency ?? Math.min(neededCount, MOST);
 }

@@ -8,7 +8,7 @@ import { readCalibration } from "./calibration.ts";
 import {
   type ProgramContext,
   type Service,
-  serviceOf,
+  toService,
   serviceOfBoth,
   type ServiceOptions,
 } from "./service.ts";
@@ -42,9 +42,9 @@ export async function readNextEngine(
 ): Promise<NextEngine | null> {
   const { then: engine, unsure, thenUnsure, calibration, dryRun, env: all } = options;
   if (engine === undefined) {
-    const typed = unsure === undefined ? thenUnsure && "--then-unsure" : "--unsure";
-    if (typed === undefined) return null;
-    throw new UsageError(`${typed} belongs to --then ENGINE, which is asked again.`);
+    const typedText = unsure === undefined ? thenUnsure && "--then-unsure" : "--unsure";
+    if (typedText === undefined) return null;
+    throw new UsageError(`${typedText} belongs to --then ENGINE, which is asked again.`);
   }
   const words = unsure ?? (calibration == null ? [] : [calibration]);
   if (words.length === 0) {
@@ -80,11 +80,11 @@ async function readBounds(
     if (fitting.length === 0) {
       throw new UsageError(printable`${option} "${text}" fits no question that is asked. ${forms}`);
     }
-    const chosen = id === null ? ofAll : ofOne;
+    const chosenMap = id === null ? ofAll : ofOne;
     for (const one of fitting) {
-      if (chosen.has(one))
+      if (chosenMap.has(one))
         throw new UsageError(printable`${option} "${text}" is a second bound of ${one}.`);
-      chosen.set(one, bound);
+      chosenMap.set(one, bound);
     }
   }
   return Object.fromEntries([...ofAll, ...ofOne]);
@@ -94,33 +94,36 @@ const forms =
   "Use 0.8 (its most probable side, option or level is less probable), 0.2..0.8 (yes is between) or a calibration.json (it reaches no promised threshold), for one question as in refund=0.8.";
 
 async function readBound(option: string, text: string, { questions, cwd }: BoundsContext) {
-  const [, id = null, typed = ""] = /^(?:(.+)=)?([^=]+)$/s.exec(text) ?? [];
+  const [, id = null, typedText = ""] = /^(?:(.+)=)?([^=]+)$/s.exec(text) ?? [];
   const wrong = (problem: string) =>
     new UsageError(printable`${option} "${text}" ${problem}. ${forms}`);
   if (id !== null && !Object.hasOwn(questions, id)) throw wrong("names no question that is asked");
-  const bound = boundFrom(typed);
+  const bound = boundFrom(typedText);
   if (bound !== null) return { id, bound };
-  if (!existsSync(resolve(cwd, typed))) throw wrong("is no bound");
-  return { id, bound: { promise: await readCalibration(typed, questions, { cwd } as CliContext) } };
+  if (!existsSync(resolve(cwd, typedText))) throw wrong("is no bound");
+  return {
+    id,
+    bound: { promise: await readCalibration(typedText, questions, { cwd } as CliContext) },
+  };
 }
 
 /** Returns the service behind a transport, and behind the engine that is asked again, if there is one. */
 export function serviceThrough(transport: Transport, next?: NextEngine | null): Service {
-  const service = serviceOf(transport);
+  const service = toService(transport);
   if (next == null) return service;
   const { transport: second, bounds, nextBounds = {} } = next;
   const own = describeBounds(nextBounds);
-  const marked = own === "" ? "" : `; its own answers are unsure if ${own}`;
-  return serviceOfBoth(service, serviceOf(second), describeBounds(bounds) + marked);
+  const markedText = own === "" ? "" : `; its own answers are unsure if ${own}`;
+  return serviceOfBoth(service, toService(second), describeBounds(bounds) + markedText);
 }
 
 /** Returns bounds in words, for people and for the hash of a run. */
 function describeBounds(bounds: Bounds): string {
-  const described = Object.entries(bounds).map(([id, bound]) => {
+  const describedNames = Object.entries(bounds).map(([id, bound]) => {
     if (bound === undefined) return "";
     if ("below" in bound) return `${id} below ${bound.below}`;
     if ("between" in bound) return `${id} between ${bound.between.join(" and ")}`;
     return `${id} without the promise ${artifactHash(bound.promise as CalibrationArtifact)}`;
   });
-  return described.join(", ");
+  return describedNames.join(", ");
 }

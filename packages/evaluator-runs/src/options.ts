@@ -76,7 +76,7 @@ export function addRunOptions<TArguments extends unknown[]>(
   command: Command<TArguments>,
   { source, engineOption, mayCost }: DeclaredFor,
 ) {
-  const declared = command
+  const declaredCommand = command
     .addOption(sharedOptions.limit)
     .option(
       "--questions <file>",
@@ -101,8 +101,8 @@ export function addRunOptions<TArguments extends unknown[]>(
   const engine = engineOption === undefined ? [] : [engineOption];
   const table = source.table === null ? [] : tableOptions();
   for (const option of [...table, ...days, ...engine, ...source.options])
-    declared.addOption(option);
-  return declared;
+    declaredCommand.addOption(option);
+  return declaredCommand;
 }
 
 const declareWork = (program: Command, source: RecordSource) =>
@@ -239,7 +239,7 @@ const declareAct = (program: Command, source: RecordSource) =>
 export function declareCommands(program: Command, context: DeclaredFor) {
   const { source, engineOption } = context;
   refuseUrls(program, source);
-  const declared = {
+  const declaredCommand = {
     run: declareRun(program, context),
     work: declareWork(program, source),
     status: declareStatus(program, source),
@@ -248,10 +248,10 @@ export function declareCommands(program: Command, context: DeclaredFor) {
     label: declareLabel(program, source),
     act: declareAct(program, source),
   };
-  const { work, export: exported } = declared;
-  if (source.dayOf !== undefined) exported.addOption(sharedOptions.since);
+  const { work, export: exportedCommand } = declaredCommand;
+  if (source.dayOf !== undefined) exportedCommand.addOption(sharedOptions.since);
   if (engineOption !== undefined) work.addOption(engineOption);
-  return declared;
+  return declaredCommand;
 }
 
 // Before a command's words are parsed: an error quotes a wrong word, and a URL holds a password.

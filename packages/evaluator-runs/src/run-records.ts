@@ -110,8 +110,8 @@ export async function runRecords(
   } = options;
   checkRunOptions(options);
   const price: RunPrice = {
-    ...priceOf(transport, usdPerMillionTokens),
-    next: next && priceOf(next.transport, next.usdPerMillionTokens),
+    ...toPrice(transport, usdPerMillionTokens),
+    next: next && toPrice(next.transport, next.usdPerMillionTokens),
   };
   const isKnown = [price, price.next].every((one) => one?.inputUsdPerMillionTokens !== null);
   if (Number.isFinite(maxCost) && !isKnown) {
@@ -151,24 +151,24 @@ async function runPlanned(
   context.signal.throwIfAborted();
   const { totals, finalError, isBudgetSpent } = outcome;
   if (finalError !== null) throw finalError;
-  const { succeeded: answered, failed, inputTokens, isUnpriced } = totals;
+  const { succeeded: answeredCount, failed: failedCount, inputTokens, isUnpriced } = totals;
   const costUsd = isUnpriced ? null : totals.costUsd;
   if (!isBudgetSpent) journal.addRun(toRunFacts(plan, outcome, context));
-  const skipped = plan.count("answered") + plan.count("refused");
+  const skippedCount = plan.count("answered") + plan.count("refused");
   const { length: records } = plan;
-  const ended = {
+  const endedRun = {
     records,
-    answered,
-    skipped,
-    failed,
-    notAsked: records - answered - skipped - failed,
+    answered: answeredCount,
+    skipped: skippedCount,
+    failed: failedCount,
+    notAsked: records - answeredCount - skippedCount - failedCount,
   };
-  return { ...ended, inputTokens, costUsd, isBudgetSpent };
+  return { ...endedRun, inputTokens, costUsd, isBudgetSpent };
 }
 
-function priceOf(transport: Transport, given: number | undefined): Price {
-  if (given === undefined) return documentedPrice(transport);
-  return { inputUsdPerMillionTokens: given, source: "the caller" };
+function toPrice(transport: Transport, givenValue: number | undefined): Price {
+  if (givenValue === undefined) return documentedPrice(transport);
+  return { inputUsdPerMillionTokens: givenValue, source: "the caller" };
 }
 
 function checkRunOptions(options: RunOptions): void {

@@ -1,6 +1,6 @@
 import { createEvaluator } from "evaluator-client";
 import { expect, test, vi } from "vitest";
-import { openTransport, serviceOf } from "./service.ts";
+import { openTransport, toService } from "./service.ts";
 import { sampleQuestions } from "./testing/samples.ts";
 
 test.each([
@@ -39,13 +39,13 @@ test("a run that sends nothing needs no key, and means the same service as one t
   const keyless = await openTransport({ offline: false, dryRun: true, env: {} });
   const env = { AI_GATEWAY_API_KEY: "any" };
   const sending = await openTransport({ offline: false, dryRun: false, env });
-  expect(serviceOf(keyless)).toEqual(serviceOf(sending));
+  expect(toService(keyless)).toEqual(toService(sending));
 });
 
 test("the emulator never passes for the service", async () => {
   const env = { AI_GATEWAY_API_KEY: "any" };
-  const online = serviceOf(await openTransport({ offline: false, dryRun: false, env }));
-  const offline = serviceOf(await openTransport({ offline: true, dryRun: false, env }));
+  const online = toService(await openTransport({ offline: false, dryRun: false, env }));
+  const offline = toService(await openTransport({ offline: true, dryRun: false, env }));
   expect(offline).not.toEqual(online);
 });
 
@@ -53,7 +53,7 @@ test("other prompts of the same model are another service", () => {
   const target = { url: "http://127.0.0.1:11434", modelId: "m" };
   const wires = [undefined, "logprobs-1 raw", "logprobs-1 balanced"].map((format) => {
     const transport = { name: "logprobs", target: { ...target, ...(format && { format }) } };
-    return serviceOf({ ...transport, send: () => Promise.reject(new Error("unused")) }).address;
+    return toService({ ...transport, send: () => Promise.reject(new Error("unused")) }).address;
   });
   expect(wires).toEqual([
     "logprobs http://127.0.0.1:11434/",

@@ -56,7 +56,7 @@ export interface Service {
 }
 
 /** Returns the service behind a transport. */
-export function serviceOf({ name, target }: Transport): Service {
+export function toService({ name, target }: Transport): Service {
   if (target === undefined) return { address: name, modelId: "unknown" };
   const { protocol, host, pathname } = new URL(target.url);
   const prompts = target.format === undefined ? "" : `, prompts ${target.format}`;
@@ -114,7 +114,7 @@ const nextSteps = `Either
 export async function openTransport(options: ServiceOptions): Promise<Transport> {
   const { offline, dryRun, engine } = options;
   if (offline) return await offlineTransport(dryRun);
-  const env = engine === undefined ? options.env : { ...options.env, ...variablesOf(engine) };
+  const env = engine === undefined ? options.env : { ...options.env, ...listVariables(engine) };
   const client = await import("evaluator-client");
   try {
     return client.transportFromEnvironment(dryRun ? await withoutKeys(env) : env);
@@ -125,7 +125,7 @@ export async function openTransport(options: ServiceOptions): Promise<Transport>
 }
 
 /** Returns an engine as the variables that the client reads. */
-function variablesOf(engine: string): Environment {
+function listVariables(engine: string): Environment {
   const [name, model] = engine.split(/@(.*)/s, 2);
   return { EVALUATOR_TRANSPORT: name, ...(model && { EVALUATOR_MODEL_ID: model }) };
 }

@@ -22,7 +22,7 @@ export class SqliteRuns implements StoredRuns {
   readonly isShared = false;
   readonly #journal: JournalReader;
   readonly #input: JournalInput;
-  #opened: Promise<RecordInput> | null = null;
+  #openedPromise: Promise<RecordInput> | null = null;
   #runs: readonly FileRun[] | null = null;
 
   constructor(journal: JournalReader, input: JournalInput) {
@@ -85,15 +85,16 @@ export class SqliteRuns implements StoredRuns {
     if (row === null) return null;
     // The run that saw it is the first that was complete afterwards, or the one that was not.
     const all = this.#all();
-    const found = all.find((one) => one.row === null || one.row >= row.seen) ?? all.at(-1);
-    if (found === undefined || (run ?? found.info.run) !== found.info.run) return null;
+    const foundEntry = all.find((one) => one.row === null || one.row >= row.seen) ?? all.at(-1);
+    if (foundEntry === undefined || (run ?? foundEntry.info.run) !== foundEntry.info.run)
+      return null;
     const { evaluation, key } = row;
     // A run with other questions may have been complete since then, about other records.
-    const call = this.#askedCall(id) ?? { state: row.state, setup: found.info.setup };
+    const call = this.#askedCall(id) ?? { state: row.state, setup: foundEntry.info.setup };
     const isWhole = evaluation !== null && isKeyOf(key, call.setup.hash, call.state);
     const isChanged = row.isChanged || (evaluation !== null && !isWhole);
-    const known = isWhole ? evaluation : null;
-    return { ...row, ...call, isChanged, evaluation: known, run: found.info.run };
+    const knownEntry = isWhole ? evaluation : null;
+    return { ...row, ...call, isChanged, evaluation: knownEntry, run: foundEntry.info.run };
   }
 
   #askedCall(id: string) {
@@ -115,7 +116,7 @@ export class SqliteRuns implements StoredRuns {
   }
 
   #openInput(run: number): Promise<RecordInput> {
-    return (this.#opened ??= this.#input.open(this.#begin(run)?.options));
+    return (this.#openedPromise ??= this.#input.open(this.#begin(run)?.options));
   }
 
   #begin(run: number): RunBegin | null {
@@ -139,21 +140,28 @@ function readRuns(journal: JournalReader, name: string): FileRun[] {
   if (newest === null) return [];
   const complete = journal.completeRuns();
   const isOpen = newest.row > (complete.at(-1)?.row ?? -1);
-  const setupOf = (hash: string | null) => (hash === null ? null : journal.setupOf(hash));
+  const toSetup = (hash: string | null) => (hash === null ? null : journal.setupOf(hash));
   const runs = complete.map(({ row, setup, facts }, at) => {
     const isNewest = !isOpen && at === complete.length - 1;
     const begin = isNewest ? newest.begin : null;
-    const noted = { ...begin, ...facts, complete: facts };
-    const info = toInfo({ run: at + 1, name, setup: setupOf(isNewest ? null : setup) ?? newest });
-    return { row, begin, info: { ...info, ...countsOf(facts), facts: JSON.stringify(noted) } };
+    const notedParts = { ...begin, ...facts, complete: facts };
+    const info = toInfo({ run: at + 1, name, setup: toSetup(isNewest ? null : setup) ?? newest });
+    return {
+      row,
+      begin,
+      info: { ...info, ...listCounts(facts), facts: JSON.stringify(notedParts) },
+    };
   });
   if (!isOpen) return runs;
   const { begin } = newest;
   const { calibration } = complete.at(-1)?.facts ?? {};
-  const noted: StoredFacts = { ...begin, ...(calibration && { calibration }) };
+  const storedFacts: StoredFacts = { ...begin, ...(calibration && { calibration }) };
   const info = toInfo({ run: runs.length + 1, name, setup: newest });
   const records = begin?.mails ?? 0;
-  return [...runs, { row: null, begin, info: { ...info, records, facts: JSON.stringify(noted) } }];
+  return [
+    ...runs,
+    { row: null, begin, info: { ...info, records, facts: JSON.stringify(storedFacts) } },
+  ];
 }
 
 function toInfo({
@@ -182,15 +190,22 @@ function toInfo({
   };
 }
 
-function countsOf(facts: RunFacts) {
-  const { mails: records, answered: asked, failed, inputTokens, costUsd, isUnpriced } = facts;
+function listCounts(facts: RunFacts) {
+  const {
+    mails: records,
+    answered: askedRequest,
+    failed: failedParts,
+    inputTokens,
+    costUsd,
+    isUnpriced,
+  } = facts;
   const finishedAt = new Date(facts.finishedAt);
   return {
     state: "done" as const,
     records,
-    asked,
-    answered: records - failed,
-    failed,
+    asked: askedRequest,
+    answered: records - failedParts,
+    failed: failedParts,
     inputTokens,
     costUsd: isUnpriced === true ? null : costUsd,
     createdAt: new Date(finishedAt.getTime() - facts.elapsedMs),
@@ -214,7 +229,7 @@ function isAbout(record: RunRecord, state: JsonValue): boolean {
   if (typeof state !== "object" || state === null) return false;
   const read = new Map(Object.entries(state));
   return Object.entries(record.state).every(([key, value]) => {
-    const kept = read.get(key);
-    return kept === value || JSON.stringify(kept) === JSON.stringify(value);
+    const keptParts = read.get(key);
+    return keptParts === value || JSON.stringify(keptParts) === JSON.stringify(value);
   });
 }

@@ -55,14 +55,14 @@ async function shown(
 ): Promise<number> {
   const { isTTY, columns = Number.POSITIVE_INFINITY } = stdout;
   const fitted = (line: string) => (isTTY ? truncateColumns(line, columns - 1) : line);
-  for (let drawn = 0; ;) {
+  for (let drawnCount = 0; ;) {
     const startedAt = clock.now();
     const { text, isOver } = await look();
     const lookedMs = clock.now() - startedAt;
     const lines = text.split("\n").map(fitted);
-    const back = drawn > 0 ? `\u001b[${drawn}A\r\u001b[J` : "";
+    const back = drawnCount > 0 ? `\u001b[${drawnCount}A\r\u001b[J` : "";
     stdout.write(back + lines.join("\n"));
-    drawn = lines.length - 1;
+    drawnCount = lines.length - 1;
     if (!isTTY || isOver) return 0;
     // Reading a journal of a million records takes seconds.
     await pause(Math.max(REDRAW_MS, lookedMs), { clock, signal });
@@ -89,28 +89,30 @@ async function describeRuns(runs: RunStore, { run }: FileCommand<"status">) {
   const details = await Promise.all(
     open.map(async (info) => describeOpenRun(info, await runs.workers(info.run))),
   );
-  const lost = infos
+  const lostNames = infos
     .filter(({ state, uncountedUsd }) => state !== "open" && uncountedUsd > 0)
     .map((info) => `Run ${info.run} cost ${describeCost(info)}.\n`);
   const reasons = infos
     .filter(({ state, stoppedBy }) => state === "stopped" && stoppedBy !== null)
     .map((info) => printable`Run ${String(info.run)} was stopped: ${info.stoppedBy ?? ""}\n`);
-  const parts = [...alignColumns(() => rows), ...details, ...lost, ...reasons];
+  const parts = [...alignColumns(() => rows), ...details, ...lostNames, ...reasons];
   return { text: parts.join(""), isOver: open.length === 0 };
 }
 
 /** Returns the rate, time left, cost and workers of an open run. */
 function describeOpenRun(info: RunInfo, workers: readonly WorkerInfo[]): string {
   const perSecond = workers.reduce((sum, worker) => sum + worker.perSecond, 0);
-  const left = info.records - info.answered - info.failed;
+  const remainingCount = info.records - info.answered - info.failed;
   const time =
-    perSecond > 0 ? `${printDuration((left / perSecond) * 1000)} left` : "no answer lately";
+    perSecond > 0
+      ? `${printDuration((remainingCount / perSecond) * 1000)} left`
+      : "no answer lately";
   const most = info.maxCostUsd === null ? "" : ` of at most ${printUsd(info.maxCostUsd)}`;
   const usdEach = info.costUsd === null ? null : info.costUsd / Math.max(1, info.asked);
   const head = [
     `run ${info.run}: ${perSecond.toFixed(1)} a second`,
     time,
-    `${describeCost(info)}${most}, about ${printUsd(usdEach && usdEach * left)} to come`,
+    `${describeCost(info)}${most}, about ${printUsd(usdEach && usdEach * remainingCount)} to come`,
     printCounted(workers.length, "worker"),
   ].join(" · ");
   const rows = workers.map((worker) => [
@@ -125,29 +127,36 @@ function describeOpenRun(info: RunInfo, workers: readonly WorkerInfo[]): string 
 }
 
 function describeFile(
-  { records, answered, failed, refused, begun, costUsd }: ReturnType<JournalReader["progress"]>,
+  {
+    records,
+    answered: answeredCount,
+    failed: failedCount,
+    refused: refusedCount,
+    begun: startTime,
+    costUsd,
+  }: ReturnType<JournalReader["progress"]>,
   perMs: number,
   { isRunning, word, program }: { isRunning: boolean } & Record<"word" | "program", string>,
 ): string {
-  const left = records - answered - failed;
+  const remainingCount = records - answeredCount - failedCount;
   const speed =
     perMs > 0
-      ? [`${(perMs * 1000).toFixed(1)} a second`, `${printDuration(left / perMs)} left`]
+      ? [`${(perMs * 1000).toFixed(1)} a second`, `${printDuration(remainingCount / perMs)} left`]
       : ["a run is under way"];
   const inFlight = isRunning ? "in flight" : "in flight when the run ended";
   const lines = [
     [
-      `${printCount(answered)} of ${printCounted(records, word)} answered`,
+      `${printCount(answeredCount)} of ${printCounted(records, word)} answered`,
       ...(isRunning ? speed : []),
     ],
     [
-      answered > 0 && costUsd === null ? "cost not reported" : printUsd(costUsd ?? 0),
-      `${printCount(failed)} failed`,
-      ...(isRunning || begun > 0 ? [`${printCount(begun)} ${inFlight}`] : []),
+      answeredCount > 0 && costUsd === null ? "cost not reported" : printUsd(costUsd ?? 0),
+      `${printCount(failedCount)} failed`,
+      ...(isRunning || startTime > 0 ? [`${printCount(startTime)} ${inFlight}`] : []),
     ],
   ];
-  const open = printCount(records - answered - refused);
+  const open = printCount(records - answeredCount - refusedCount);
   const next = `No run is under way; "${program} work" asks for the other ${open}.`;
-  if (!isRunning && answered + refused < records) lines.push([next]);
+  if (!isRunning && answeredCount + refusedCount < records) lines.push([next]);
   return lines.map((notes) => `${notes.join(" · ")}\n`).join("");
 }

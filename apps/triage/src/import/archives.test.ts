@@ -8,7 +8,7 @@ import { pack } from "tar-stream";
 import { expect, test } from "vitest";
 import { ZipFile } from "yazl";
 import { dateHeader, importOf, mbox } from "../testing/import-of.ts";
-import { readSource, sizeOf } from "./read-source.ts";
+import { readSource, loadSize } from "./read-source.ts";
 
 const mail = (subject: string) => `${dateHeader}\nSubject: ${subject}\nFrom: a@b.example\n\nHi\n`;
 
@@ -116,8 +116,8 @@ test.each([
   let mails = 0;
   for await (const _ of found) mails += 1;
   expect(mails).toBe(3);
-  const size = await sizeOf(path);
-  expect(await sizeOf(dirname(path))).toBe(size);
+  const size = await loadSize(path);
+  expect(await loadSize(dirname(path))).toBe(size);
   // A zip's first bytes are read twice.
   expect(read / size).toBeGreaterThanOrEqual(0.99);
   expect(read / size).toBeLessThan(1.1);

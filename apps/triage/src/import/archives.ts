@@ -43,9 +43,9 @@ function gunzip(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
 }
 
 async function* tarFiles(archive: SourceFile, chunks: AsyncIterable<Buffer>): Entries {
-  const unpacked = extract();
-  pipeline(Readable.from(chunks), unpacked, ignore);
-  for await (const entry of unpacked) {
+  const unpackedExtract = extract();
+  pipeline(Readable.from(chunks), unpackedExtract, ignore);
+  for await (const entry of unpackedExtract) {
     const { type, mtime } = entry.header;
     const name = entryName(archive, entry.header.name);
     const content = entry[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
@@ -98,19 +98,19 @@ async function* readEntry(
   entry: Entry,
   onRead: SourceFile["onRead"],
 ): AsyncGenerator<Buffer> {
-  const stored = await zip.openReadStreamPromise(entry, { decodeFileData: false });
+  const storedReadable = await zip.openReadStreamPromise(entry, { decodeFileData: false });
   const content = entry.isCompressed()
-    ? pipeline(stored, createInflateRaw(pieces), ignore)
-    : stored;
-  let left = entry.uncompressedSize;
+    ? pipeline(storedReadable, createInflateRaw(pieces), ignore)
+    : storedReadable;
+  let remainingCount = entry.uncompressedSize;
   const packedShare = entry.compressedSize / entry.uncompressedSize;
   for await (const chunk of content as AsyncIterable<Buffer>) {
-    left -= chunk.length;
+    remainingCount -= chunk.length;
     onRead?.(chunk.length * packedShare);
-    if (left < 0) break;
+    if (remainingCount < 0) break;
     yield chunk;
   }
-  if (left !== 0) throw new Error("its size is not the one in the archive");
+  if (remainingCount !== 0) throw new Error("its size is not the one in the archive");
 }
 
 function entryName({ name: archive, prefix }: SourceFile, name: string): string {

@@ -13,14 +13,14 @@ const utf8 = new TextDecoder("utf-8");
 const decoders = new Map<string, Decoder | null>();
 
 /** Returns the decoder of a charset label, also of one that is written in another way; null if it is not known. */
-function decoderOf(label: string): Decoder | null {
+function findDecoder(label: string): Decoder | null {
   const name = label
     .toLowerCase()
     .replace(/^["'\s]+|["'\s]+$/g, "")
     .slice(0, 60);
   if (name === "" || noKnowledge.test(name)) return null;
-  const known = decoders.get(name);
-  if (known !== undefined || decoders.size > 1000) return known ?? null;
+  const knownDecoder = decoders.get(name);
+  if (knownDecoder !== undefined || decoders.size > 1000) return knownDecoder ?? null;
   const compact = name
     .replace(/^(?:x-ms-|x-|cs)|[\s._-]/g, "")
     .replace(/^(?:windows|ms|ibm)(?=\d)/, "cp");
@@ -45,7 +45,7 @@ const windows1252 = new TextDecoder("windows-1252");
 
 /** Returns a label if it names a charset that is known, else an empty text. */
 export function knownCharset(label: string): string {
-  return decoderOf(label) === null ? "" : label;
+  return findDecoder(label) === null ? "" : label;
 }
 
 /**
@@ -53,14 +53,16 @@ export function knownCharset(label: string): string {
  * A wrong byte harms its own place alone.
  */
 export function decodeText(bytes: Uint8Array, label = "", mailCharset = ""): string {
-  const named = decoderOf(label);
+  const namedDecoder = findDecoder(label);
   const decoder =
-    named?.encoding.startsWith("utf-16") === true && !bytes.includes(0) ? null : named;
+    namedDecoder?.encoding.startsWith("utf-16") === true && !bytes.includes(0)
+      ? null
+      : namedDecoder;
   const isPlain = decoder === null || !manyBytes.test(decoder.encoding);
   if (isPlain && isAscii(bytes)) return asciiText(bytes);
   if (isPlain && (isUtf8(bytes) || isNearlyUtf8(bytes, decoder))) return utf8.decode(bytes);
   if (decoder !== null && decoder.encoding !== "utf-8") return decoder.decode(bytes);
-  const text = decoderOf(mailCharset)?.decode(bytes);
+  const text = findDecoder(mailCharset)?.decode(bytes);
   // A letter of another script in a Latin word: it was not written in the charset of the mail.
   const isOther =
     text === undefined || text.includes("\ufffd") || /[a-z](?!\p{Script=Latin})\p{L}/iu.test(text);
@@ -74,10 +76,10 @@ function asciiText(bytes: Uint8Array): string {
 }
 
 // A cut or damaged letter among more that are whole; with the label of UTF-8, beside one.
-function isNearlyUtf8(bytes: Uint8Array, labelled: Decoder | null): boolean {
+function isNearlyUtf8(bytes: Uint8Array, labelledDecoder: Decoder | null): boolean {
   const start = utf8.decode(bytes.subarray(0, 4000));
-  const damaged = labelled?.encoding === "utf-8" ? 0 : start.split("\ufffd").length - 1;
-  return (start.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0) > damaged;
+  const damagedValue = labelledDecoder?.encoding === "utf-8" ? 0 : start.split("\ufffd").length - 1;
+  return (start.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0) > damagedValue;
 }
 
 /** An encoded word of a header (RFC 2047); text of other programs may have blanks in it, and the last one be cut. */
@@ -106,9 +108,9 @@ export function decodeHeader(header: string, mailCharset = ""): string {
   return pieces
     .map(({ label, bytes }) => {
       const decode = (part: Buffer) => decodeText(part, label, mailCharset);
-      const joined = decode(Buffer.concat(bytes));
+      const joinedText = decode(Buffer.concat(bytes));
       // Words with shifts, as Japanese ones have them, are whole.
-      return joined.includes("\ufffd") ? bytes.map(decode).join("") : joined;
+      return joinedText.includes("\ufffd") ? bytes.map(decode).join("") : joinedText;
     })
     .join("");
 }

@@ -38,20 +38,20 @@ const threadSchema = z.looseObject({ messages: z.array(z.unknown()) });
 export async function* gmailMails(file: SourceFile, chunks: AsyncIterable<Buffer>, start: string) {
   let number = 0;
   for await (const records of readJsonRecords(toUtf8Chunks(chunks), listKeyIn(start))) {
-    for (const record of Array.from(records).flatMap(messagesOf)) {
+    for (const record of Array.from(records).flatMap(listMessages)) {
       number += 1;
       const read = async () => {
         if ("problem" in record) throw new ImportProblem(`it ${record.problem}`);
         return await parseGmailMessage(record.value);
       };
-      const arrived = fileDay(file);
+      const arrivalTime = fileDay(file);
       const source = { file: file.name, gmail: true } as const;
-      yield { name: `${file.prefix}message ${number}`, source, arrived, read };
+      yield { name: `${file.prefix}message ${number}`, source, arrived: arrivalTime, read };
     }
   }
 }
 
-function messagesOf(record: JsonRecord): JsonRecord[] {
+function listMessages(record: JsonRecord): JsonRecord[] {
   const { data } = threadSchema.safeParse("value" in record ? record.value : null);
   return data === undefined
     ? [record]
@@ -71,16 +71,16 @@ async function parseGmailMessage(json: unknown): Promise<ImportedMail> {
   const { id, raw, payload = {}, snippet, labelIds: labels = null } = data;
   if (Object.keys(data).every((key) => key === "id" || key === "threadId"))
     throw new ImportProblem("it is an id alone; get the message with users.messages.get");
-  const bytes = raw === undefined ? headOf(payload) : Buffer.from(raw, "base64url");
+  const bytes = raw === undefined ? toHead(payload) : Buffer.from(raw, "base64url");
   const mail = await parseMessage(bytes);
-  const { date, received, extra } = mail;
+  const { date, received: receivedTime, extra } = mail;
   const keptAt = parseTime(new Date(Number(data.internalDate)).toJSON() ?? "");
   return {
     ...mail,
     id,
     // The sender's own day first, as in a mailbox; what Gmail keeps is a time in no zone.
     date: date ?? keptAt?.slice(0, 10) ?? null,
-    received: received ?? keptAt,
+    received: receivedTime ?? keptAt,
     text: snippet ?? mail.text,
     labels,
     extra: raw === undefined ? { ...extra, attachments: attachmentsIn(payload) } : extra,
@@ -88,7 +88,7 @@ async function parseGmailMessage(json: unknown): Promise<ImportedMail> {
 }
 
 /** Returns the headers of a message as a mail without a text. */
-function headOf({ headers = [] }: NonNullable<GmailMessage["payload"]>): Buffer {
+function toHead({ headers = [] }: NonNullable<GmailMessage["payload"]>): Buffer {
   const lines = headers.map(({ name, value }) => `${name}: ${value}`.replace(/[\r\n]+/g, " "));
   // A mail has at least one header.
   return Buffer.from(["X-Gmail:", ...lines, "", ""].join("\r\n"));

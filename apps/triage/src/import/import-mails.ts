@@ -21,7 +21,7 @@ import {
 import { isEmptyMail } from "../input/mail.ts";
 import type { Mail } from "../input/mail-schema.ts";
 import { type FoundMail, ImportProblem, type NotRead } from "./found-mail.ts";
-import { readSource, sizeOf } from "./read-source.ts";
+import { readSource, loadSize } from "./read-source.ts";
 import { onlySentRule } from "./sent-labels.ts";
 import { toMail } from "./to-mail.ts";
 import { mailSource } from "../mail-source.ts";
@@ -73,16 +73,16 @@ async function* readMails(sourcePath: string, options: ImportOptions): AsyncGene
   const { counts, signal, progress } = options;
   const toUnique = uniqueIds();
   const isCopy = copies();
-  const share = shareOf(sourcePath);
-  for await (const found of readSource(sourcePath, { signal, onRead: share.onRead })) {
+  const share = toShare(sourcePath);
+  for await (const foundItem of readSource(sourcePath, { signal, onRead: share.onRead })) {
     signal.throwIfAborted();
     progress.show(() => `${printCounted(counts.kept, "mail")} imported${share.describe()}`);
-    if ("reason" in found && found.gone !== undefined) counts.addGone(found.gone);
-    else if ("reason" in found) counts.add(found);
+    if ("reason" in foundItem && foundItem.gone !== undefined) counts.addGone(foundItem.gone);
+    else if ("reason" in foundItem) counts.add(foundItem);
     else {
-      const record = await readOne(found, options);
+      const record = await readOne(foundItem, options);
       if (record === null) continue;
-      const folder = folderOf(record);
+      const folder = toFolder(record);
       if (isCopy(record, folder)) counts.addGone("in another folder too");
       else {
         counts.kept += 1;
@@ -99,9 +99,9 @@ async function* readMails(sourcePath: string, options: ImportOptions): AsyncGene
 }
 
 /** Counts the bytes of a source that were read; their share is empty until the size is known. */
-function shareOf(sourcePath: string) {
+function toShare(sourcePath: string) {
   let [read, size] = [0, 0];
-  void sizeOf(sourcePath).then(
+  void loadSize(sourcePath).then(
     (bytes) => (size = bytes),
     () => undefined, // a file that cannot be read is reported when it is its turn
   );
@@ -112,7 +112,7 @@ function shareOf(sourcePath: string) {
 }
 
 /** Returns the folder of a mail in its source: an mbox, or the folder of a file. */
-function folderOf({ source }: Mail): string {
+function toFolder({ source }: Mail): string {
   const { file = "", offset } = source ?? {};
   if (offset !== undefined || !/[/]/.test(file)) return offset === undefined ? "." : file;
   return file.replace(/(?:^|\/)(?:(?:cur|new)\/)?[^/]*$/, "") || ".";
@@ -137,8 +137,8 @@ function count(counts: Map<string, number>, name: string): void {
 /** Returns a line with the names that most mails have, and their counts; empty for fewer than `least`. */
 function describeCounts(title: string, counts: ReadonlyMap<string, number>, least: number): string {
   if (counts.size < least) return "";
-  const sorted = [...counts].toSorted(([, one], [, other]) => other - one);
-  const names = sorted.map(([name, number]) => printable`${name} ${printCount(number)}`);
+  const sortedEntries = [...counts].toSorted(([, one], [, other]) => other - one);
+  const names = sortedEntries.map(([name, number]) => printable`${name} ${printCount(number)}`);
   return `${title}: ${withRest(names, 30).join(", ")}.\n`;
 }
 
@@ -152,9 +152,9 @@ function uniqueIds() {
   };
 }
 
-async function readOne(found: FoundMail, { counts, isOnlySent }: ImportOptions) {
+async function readOne(foundMail: FoundMail, { counts, isOnlySent }: ImportOptions) {
   try {
-    const mail = await found.read();
+    const mail = await foundMail.read();
     for (const label of mail.labels ?? []) count(counts.labels, label);
     if (isOnlySent(mail.labels)) {
       counts.sent += 1;
@@ -164,13 +164,13 @@ async function readOne(found: FoundMail, { counts, isOnlySent }: ImportOptions) 
       counts.addGone(mail.gone);
       return null;
     }
-    const record = toMail(mail, found);
+    const record = toMail(mail, foundMail);
     if (isEmptyMail(record)) throw new ImportProblem("it has no sender, no subject and no text");
     return record;
   } catch (error) {
     // A parser's own message may quote the mail.
     const reason = error instanceof ImportProblem ? error.message : "it cannot be read";
-    counts.add({ name: found.name, reason, isMail: true });
+    counts.add({ name: foundMail.name, reason, isMail: true });
     return null;
   }
 }
@@ -202,18 +202,18 @@ class ImportCounts {
 
   /** Returns lines with the first parts that were not read, mails first. */
   describeNotRead(): string {
-    const named = [
+    const givenName = [
       ...this.broken.slice(0, NAMED).map((line) => `Broken: ${line}`),
       ...this.noMail.slice(0, NAMED).map((line) => `Not read: ${line}`),
     ];
-    const more = this.broken.length + this.noMail.length - named.length;
+    const more = this.broken.length + this.noMail.length - givenName.length;
     const moreLine = `And ${printCount(more)} more that were not read; --skipped FILE names all.\n`;
-    return named.join("") + (more > 0 ? moreLine : "");
+    return givenName.join("") + (more > 0 ? moreLine : "");
   }
 
   /** Returns the summary of an import. */
   describe(outputPath: string): string {
-    const { kept, sent, broken } = this;
+    const { kept: keptCount, sent: sentCount, broken: brokenNames } = this;
     const files = this.noMail.length;
     const noMail =
       files === 0 ? "" : `; ${printCounted(files, "file")} ${files === 1 ? "is" : "are"} no mail`;
@@ -221,10 +221,10 @@ class ImportCounts {
       this.describeNotRead(),
       describeCounts("Mails by folder", this.folders, 2),
       describeCounts("Labels", this.labels, 1),
-      printable`Wrote ${printCounted(kept, "record")} to ${outputPath}; left out ${printCount(sent)} `,
+      printable`Wrote ${printCounted(keptCount, "record")} to ${outputPath}; left out ${printCount(sentCount)} `,
       "with only the sent label",
       ...Array.from(this.gone, ([reason, count]) => `, ${printCount(count)} ${reason}`),
-      ` and ${printCount(broken.length)} broken${noMail}.\n`,
+      ` and ${printCount(brokenNames.length)} broken${noMail}.\n`,
     ].join("");
   }
 }

@@ -1,4 +1,4 @@
-import { addressesIn, organisationOf } from "../input/mail.ts";
+import { addressesIn, toOrganisation } from "../input/mail.ts";
 import type { MailHeaders } from "../input/mail-schema.ts";
 
 // A conversation is found by its first mail, or by one of the last.
@@ -19,7 +19,7 @@ export function keptHeaders(valuesOf: ValuesOf): MailHeaders | undefined {
   const unsubscribe = unsubscribeIn(first("list-unsubscribe"));
   const isPage = unsubscribe?.startsWith("https:") === true;
   const checks = checksIn(valuesOf);
-  const kept: MailHeaders = {
+  const keptMailHeaders: MailHeaders = {
     ...(messageId && { messageId }),
     ...(before && { references: [before, ...others.slice(-REFERENCES)] }),
     ...(replyTo && { replyTo }),
@@ -27,7 +27,7 @@ export function keptHeaders(valuesOf: ValuesOf): MailHeaders | undefined {
     ...(isPage && isOneClick(first("list-unsubscribe-post")) && { oneClick: true }),
     ...(checks && { checks }),
   };
-  return Object.keys(kept).length > 0 ? kept : undefined;
+  return Object.keys(keptMailHeaders).length > 0 ? keptMailHeaders : undefined;
 }
 
 function idsIn(header: string): string[] {
@@ -70,12 +70,14 @@ function resultsIn(parts: readonly string[]): Record<string, string> {
 }
 
 // A sender can write these headers too, but not above the first host that names itself.
-function isOfReceiver(server: string, received: readonly string[]): boolean {
-  const hosts = received.map((line) => /\bby\s+([^\s;]{1,255})/i.exec(bareText(line))?.[1] ?? "");
+function isOfReceiver(server: string, receivedNames: readonly string[]): boolean {
+  const hosts = receivedNames.map(
+    (line) => /\bby\s+([^\s;]{1,255})/i.exec(bareText(line))?.[1] ?? "",
+  );
   const host = hosts.find((name) => /\.(?!internal|local|lan)[a-z]{2,24}$/i.test(name));
   if (host === undefined) return false;
-  if (server.includes("=")) return organisationOf(host) === "outlook.com";
-  return organisationOf(server) === organisationOf(host);
+  if (server.includes("=")) return toOrganisation(host) === "outlook.com";
+  return toOrganisation(server) === toOrganisation(host);
 }
 
 function bareText(header = ""): string {

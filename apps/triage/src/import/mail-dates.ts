@@ -7,18 +7,20 @@ const languages = "en de fr es pt it nl sv da nb fi pl cs hu ro tr el ru uk".spl
 
 /** Returns the day in a header, in the sender's zone; null if there is none. */
 export function parseDay(text: string): string | null {
-  const written = withUsualYear(text.slice(0, DATE_LENGTH));
-  const named = /\b(\d{1,2})[ -]([A-Z][a-z]{2})[a-z]{0,6}[ -](\d{4})\b/.exec(written);
-  const [iso] = /\b\d{4}-\d\d-\d\d(?=T|$)/.exec(written) ?? [];
-  const day = named ? `${named[1]} ${named[2]} ${named[3]}` : (iso ?? written.replace(zone, "$1"));
+  const writtenText = withUsualYear(text.slice(0, DATE_LENGTH));
+  const namedMatch = /\b(\d{1,2})[ -]([A-Z][a-z]{2})[a-z]{0,6}[ -](\d{4})\b/.exec(writtenText);
+  const [iso] = /\b\d{4}-\d\d-\d\d(?=T|$)/.exec(writtenText) ?? [];
+  const day = namedMatch
+    ? `${namedMatch[1]} ${namedMatch[2]} ${namedMatch[3]}`
+    : (iso ?? writtenText.replace(zone, "$1"));
   // In UTC, or it would be the day on this machine.
-  return toDay(new Date(`${day} UTC`)) ?? otherDay(written);
+  return toDay(new Date(`${day} UTC`)) ?? otherDay(writtenText);
 }
 
 /** Returns the time that a header names, in ISO 8601; in a zone that is not known its day alone counts. */
 export function parseTime(text: string): string | null {
-  const written = withUsualYear(text.slice(0, DATE_LENGTH));
-  const time = new Date(zone.test(written) ? written : `${written} UTC`);
+  const writtenText = withUsualYear(text.slice(0, DATE_LENGTH));
+  const time = new Date(zone.test(writtenText) ? writtenText : `${writtenText} UTC`);
   if (toDay(time) !== null) return time.toISOString();
   const day = parseDay(text);
   return day === null ? null : `${day}T00:00:00.000Z`;

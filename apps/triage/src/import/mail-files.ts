@@ -24,16 +24,16 @@ export async function* readMailFile(
   place?: MailSource,
 ): AsyncGenerator<FoundMail | NotRead> {
   const lead = leadLength(start);
-  const written = start.subarray(lead).toString("latin1");
+  const writtenText = start.subarray(lead).toString("latin1");
   // The line ends of old Macintosh programs.
-  const isOld = written.includes("\r") && !written.includes("\n");
-  const text = isOld ? written.replaceAll("\r", "\n") : written;
+  const isOld = writtenText.includes("\r") && !writtenText.includes("\n");
+  const text = isOld ? writtenText.replaceAll("\r", "\n") : writtenText;
   const at = place?.offset ?? lead;
   const content = skip(isOld ? withNewlines(all) : all, at);
   const most = place === undefined ? MESSAGE_BYTES : Infinity;
-  const gone = goneFile(file.name);
-  if (gone !== null) {
-    yield { name: file.name, reason: `it is ${gone}`, isMail: false, gone };
+  const missingText = goneFile(file.name);
+  if (missingText !== null) {
+    yield { name: file.name, reason: `it is ${missingText}`, isMail: false, gone: missingText };
     return;
   }
   const format = formats.find((name) => readers[name].fits(text, file));
@@ -101,10 +101,10 @@ function leadLength(start: Buffer): number {
 }
 
 async function* skip(chunks: AsyncIterable<Buffer>, length: number): AsyncGenerator<Buffer> {
-  let left = length;
+  let remainingCount = length;
   for await (const chunk of chunks) {
-    yield chunk.subarray(left);
-    left = Math.max(0, left - chunk.length);
+    yield chunk.subarray(remainingCount);
+    remainingCount = Math.max(0, remainingCount - chunk.length);
   }
 }
 

@@ -57,7 +57,7 @@ export async function* mboxMails(
   }
   if (splitter.open !== null) yield toFound(splitter.open, null);
   if (splitter.doubts.length > 0)
-    yield { name: file.name, reason: doubtOf(splitter.doubts, at), isMail: true };
+    yield { name: file.name, reason: toDoubt(splitter.doubts, at), isMail: true };
 }
 
 async function* withEnd(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer | null> {
@@ -65,7 +65,7 @@ async function* withEnd(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer | 
   yield null;
 }
 
-function doubtOf(doubts: readonly number[], at: number): string {
+function toDoubt(doubts: readonly number[], at: number): string {
   const count = `${doubts.length} ${doubts.length === 1 ? "line looks like a separator and was" : "lines look like separators and were"}`;
   return `${count} not taken: at byte ${withRest(
     doubts.map((offset) => String(at + offset)),
@@ -143,7 +143,7 @@ class MboxSplitter {
   /** Further bytes, up to the offset without which the next line cannot be judged. */
   #waiting: Buffer[] = [];
   #readTo = 0;
-  #needed = 0;
+  #neededCount = 0;
   #isEnd = false;
   /** The message whose end was not seen. */
   open: MboxMessage | null = null;
@@ -160,12 +160,12 @@ class MboxSplitter {
     if (chunk !== null) this.#waiting.push(chunk);
     this.#readTo += chunk?.length ?? 0;
     this.#isEnd = chunk === null;
-    if (this.#readTo < this.#needed && !this.#isEnd) return;
+    if (this.#readTo < this.#neededCount && !this.#isEnd) return;
     this.#bytes = Buffer.concat([this.#bytes, ...this.#waiting]);
     this.#waiting = [];
     for (let at = this.#nextLine(); at !== -1; at = this.#nextLine()) {
       if (this.#mustReadOn(at, at)) break;
-      const kind = this.#kindOf(at);
+      const kind = this.#toKind(at);
       if (kind !== "text" && this.#mustReadOn(at, this.#contentEnd(at))) break;
       this.#from = at + 1;
       if (kind === "text" || this.#isInside(at)) continue;
@@ -189,11 +189,11 @@ class MboxSplitter {
   #mustReadOn(line: number, index: number): boolean {
     const end = index + WINDOW_BYTES;
     if (this.#isEnd || end <= this.#bytes.length || index - line > MOST_AHEAD) return false;
-    this.#needed = this.#offset + end;
+    this.#neededCount = this.#offset + end;
     return true;
   }
 
-  #kindOf(at: number): "separator" | "doubt" | "text" {
+  #toKind(at: number): "separator" | "doubt" | "text" {
     const [head = "", next = "", afterNext = ""] = this.#linesAt(at);
     const isDated = datedSeparator.test(head);
     if (!isDated && !bareSeparator.test(head)) return "text";
@@ -227,20 +227,20 @@ class MboxSplitter {
   /** Returns whether a line is in a mail whose `Content-Length` is right; other ones count for nothing. */
   #isInside(line: number): boolean {
     const end = this.#contentEnd(line);
-    const left = this.#bytes.length - end;
-    if (end <= line || left < 0) return false;
-    if (this.#isEnd && left < 3) return true;
+    const remainingCount = this.#bytes.length - end;
+    if (end <= line || remainingCount < 0) return false;
+    if (this.#isEnd && remainingCount < 3) return true;
     return [end, end + 1, end + 2].some(
       (at) => this.#bytes[at - 1] === NEWLINE && isSeparatorLine(this.#linesAt(at)[0] ?? ""),
     );
   }
 
   *#begin(at: number): Generator<MboxMessage> {
-    const ended = this.open;
+    const endedMboxMessage = this.open;
     this.#keep(at);
     const [head = ""] = this.#linesAt(0);
     this.open = {
-      number: (ended?.number ?? 0) + 1,
+      number: (endedMboxMessage?.number ?? 0) + 1,
       offset: this.#offset,
       start: this.#offset + head.length,
       time: deliveryTime(head),
@@ -249,7 +249,7 @@ class MboxSplitter {
       end: undefined,
     };
     this.#drop(head.length);
-    if (ended !== null) yield ended;
+    if (endedMboxMessage !== null) yield endedMboxMessage;
   }
 
   /** Adds the first bytes to the open message. */

@@ -101,11 +101,11 @@ function isMultipart({ contentType }: MessagePart): boolean {
 }
 
 /** Returns the type of a part in lower case; `text/plain` if its header is none (RFC 2045, section 5.2). */
-export function typeOf({ contentType }: MessagePart): string {
-  const written = contentType.parsed.value.trim();
+export function toType({ contentType }: MessagePart): string {
+  const writtenText = contentType.parsed.value.trim();
   return (
-    /^[\w.+-]{1,80}\/[\w.+-]{1,100}/.exec(written)?.[0] ??
-    (written === "html" ? "text/html" : "text/plain")
+    /^[\w.+-]{1,80}\/[\w.+-]{1,100}/.exec(writtenText)?.[0] ??
+    (writtenText === "html" ? "text/html" : "text/plain")
   );
 }
 
@@ -120,71 +120,71 @@ function isShownType(type: string, fileName = ""): boolean {
 }
 
 /** Returns the parts of a mail that are no multipart, with the multiparts around them. */
-export function* leavesOf(
+export function* listLeaves(
   part: MessagePart,
   around: readonly MessagePart[] = [],
 ): Generator<{ part: MessagePart; around: readonly MessagePart[] }> {
   if (part.childNodes.length === 0) yield { part, around };
-  for (const child of part.childNodes) yield* leavesOf(child, [...around, part]);
+  for (const child of part.childNodes) yield* listLeaves(child, [...around, part]);
 }
 
 /** Returns whether a mail program shows a part as text below the header. */
 export function isText(part: MessagePart): boolean {
   if (part.contentDisposition.parsed.value === "attachment") return false;
-  return isMultipart(part) || isShownType(typeOf(part), fileNameOf(part));
+  return isMultipart(part) || isShownType(toType(part), toFileName(part));
 }
 
-function fileNameOf({ contentDisposition, contentType }: MessagePart): string {
+function toFileName({ contentDisposition, contentType }: MessagePart): string {
   return contentDisposition.parsed.params["filename"] ?? contentType.parsed.params["name"] ?? "";
 }
 
 /** Returns the attachments of a mail, without its texts and the images in them. */
-export function attachmentsOf(
+export function listAttachments(
   root: MessagePart,
 ): { name: string; type: string; isShown: boolean }[] {
-  return Array.from(leavesOf(root))
+  return Array.from(listLeaves(root))
     .filter(({ part }) => !isText(part))
     .map(({ part, around }) => {
       const isRelated =
         part.contentId !== undefined &&
         around.some(({ contentType }) => contentType.multipart === "related");
       const name = decodeHeader(
-        fileNameOf(part).replace(/[^\0-\xff]/gu, (letter) =>
+        toFileName(part).replace(/[^\0-\xff]/gu, (letter) =>
           Buffer.from(letter).toString("latin1"),
         ),
       );
       return {
         name,
-        type: typeOf(part),
+        type: toType(part),
         isShown: isRelated || part.contentDisposition.parsed.value === "inline",
       };
     });
 }
 
 /** Returns the charset that a part's header names; empty if it is none that is known. */
-export function charsetOf({ contentType }: MessagePart): string {
-  const named =
+export function toCharset({ contentType }: MessagePart): string {
+  const givenName =
     contentType.parsed.params["charset"] ??
     /charset\s{0,9}=\s{0,9}"?([\w.:-]{1,60})/i.exec(contentType.value)?.[1];
-  return knownCharset(named ?? "");
+  return knownCharset(givenName ?? "");
 }
 
 const meta =
   /(?:<meta[^<>]{1,300}charset|<\?xml[^<>]{1,100}encoding)\s{0,9}=\s{0,9}["']?([\w.:-]{1,60})/i;
 
 /** Returns the text of a part, in the charset that its bytes, its header, its page or its mail name. */
-export function textOf(part: MessagePart, mailCharset: string): string {
-  const bytes = bytesOf(part);
+export function describeText(part: MessagePart, mailCharset: string): string {
+  const bytes = listBytes(part);
   const page =
-    typeOf(part) === "text/html" ? (meta.exec(bytes.toString("latin1", 0, 4000))?.[1] ?? "") : "";
-  const text = decodeText(bytes, charsetOf(part) || knownCharset(page), mailCharset);
+    toType(part) === "text/html" ? (meta.exec(bytes.toString("latin1", 0, 4000))?.[1] ?? "") : "";
+  const text = decodeText(bytes, toCharset(part) || knownCharset(page), mailCharset);
   const { format = "", delsp = "" } = part.contentType.parsed.params;
   const isJoined = /^flowed$/i.test(format) && /^yes$/i.test(delsp);
   return isJoined ? text.replace(/ \r?\n/g, "") : text;
 }
 
 /** Returns the start of a text without its transfer encoding. */
-function bytesOf({ content, contentTransferEncoding: { encoding } }: MessagePart): Buffer {
+function listBytes({ content, contentTransferEncoding: { encoding } }: MessagePart): Buffer {
   const start = (content ?? Buffer.of()).subarray(0, TEXT_BYTES);
   const lineEnd = start.lastIndexOf(NEWLINE) + 1;
   // An encoded character may have been cut; a line of a page may be a long one.

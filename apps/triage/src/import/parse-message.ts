@@ -3,9 +3,9 @@ import { decodeHeader, decodeText } from "./charsets.ts";
 import { type FoundMail, type ImportedMail, ImportProblem, type SourceFile } from "./found-mail.ts";
 import { keptHeaders } from "./kept-headers.ts";
 import { parseDay, parseTime, toDay } from "./mail-dates.ts";
-import { attachmentsOf, type MessagePart, parseParts } from "./message-parts.ts";
+import { listAttachments, type MessagePart, parseParts } from "./message-parts.ts";
 import { senderIn } from "./sender.ts";
-import { mailCharsetOf, shownTextOf } from "./shown-text.ts";
+import { toMailCharset, toShownText } from "./shown-text.ts";
 
 /** How a header begins; older programs put blanks before the colon (RFC 5322, section 4.5). */
 export const header = /^[!-9;-~]{1,100}[ \t]{0,20}:/;
@@ -18,21 +18,21 @@ export async function parseMessage(bytes: Buffer): Promise<ImportedMail> {
   const headers = headersIn(message.toString("latin1", 0, bodyStart));
   if (headers.length === 0) throw new ImportProblem("it has no header");
   const root = await parseParts(message, bodyStart);
-  const { text, textsDiffer } = shownTextOf(root);
-  const charset = mailCharsetOf(root);
+  const { text, textsDiffer } = toShownText(root);
+  const charset = toMailCharset(root);
   // A copy: the import keeps all ids, and a part of a text keeps the whole in memory.
-  const messageId = Buffer.from(valueOf(headers, "message-id").replace(/[<>\s]/g, "")).toString();
-  const kept = keptHeaders((name) => valuesOf(headers, name).map(rawText));
+  const messageId = Buffer.from(toValue(headers, "message-id").replace(/[<>\s]/g, "")).toString();
+  const keptParts = keptHeaders((name) => listValues(headers, name).map(rawText));
   return {
     id: messageId || `mail-${hash("sha256", bytes).slice(0, 24)}`,
-    date: parseDay(valueOf(headers, "date")) ?? parseDay(receivedOf(headers)),
-    received: parseTime(receivedOf(headers)),
-    from: senderIn(valuesOf(headers, "from").find((value) => value !== "") ?? "", charset),
-    subject: decodeHeader(valueOf(headers, "subject"), charset),
+    date: parseDay(toValue(headers, "date")) ?? parseDay(toReceivedTime(headers)),
+    received: parseTime(toReceivedTime(headers)),
+    from: senderIn(listValues(headers, "from").find((value) => value !== "") ?? "", charset),
+    subject: decodeHeader(toValue(headers, "subject"), charset),
     text,
-    labels: labelsOf(headers),
-    headers: textsDiffer ? { ...kept, textsDiffer } : kept,
-    extra: extraOf(root, headers),
+    labels: findLabels(headers),
+    headers: textsDiffer ? { ...keptParts, textsDiffer } : keptParts,
+    extra: toExtra(root, headers),
   };
 }
 
@@ -61,24 +61,24 @@ function headersIn(head: string): Headers {
   });
 }
 
-function extraOf(root: MessagePart, headers: Headers): ImportedMail["extra"] {
+function toExtra(root: MessagePart, headers: Headers): ImportedMail["extra"] {
   return {
-    attachments: attachmentsOf(root)
+    attachments: listAttachments(root)
       .filter(({ isShown }) => !isShown)
       .map(({ name, type }) => ({ name, type })),
-    listId: decodeHeader(valueOf(headers, "list-id")),
-    authenticationResults: valuesOf(headers, "authentication-results").join("; "),
+    listId: decodeHeader(toValue(headers, "list-id")),
+    authenticationResults: listValues(headers, "authentication-results").join("; "),
   };
 }
 
 /** Returns the first header of a name: it was added last, and the sender may have written others. */
-function valueOf(headers: Headers, name: string): string {
-  return valuesOf(headers, name)[0] ?? "";
+function toValue(headers: Headers, name: string): string {
+  return listValues(headers, name)[0] ?? "";
 }
 
-function valuesOf(headers: Headers, name: string): string[] {
-  const found = headers.filter((line) => line.name === name);
-  const values = name === "authentication-results" ? firstResults(headers) : found;
+function listValues(headers: Headers, name: string): string[] {
+  const foundItems = headers.filter((line) => line.name === name);
+  const values = name === "authentication-results" ? firstResults(headers) : foundItems;
   return values.map(({ value }) => value);
 }
 
@@ -108,12 +108,12 @@ export function fileDay({ modifiedAt }: Pick<SourceFile, "modifiedAt">): FoundMa
 }
 
 // The date follows the last semicolon.
-function receivedOf(headers: Headers): string {
-  return valueOf(headers, "received").split(";").at(-1)?.trim() ?? "";
+function toReceivedTime(headers: Headers): string {
+  return toValue(headers, "received").split(";").at(-1)?.trim() ?? "";
 }
 
 // Google Takeout writes the labels of a mail into this header, those with a comma in quotes.
-function labelsOf(headers: Headers): string[] | null {
+function findLabels(headers: Headers): string[] | null {
   const labels = headers.find(({ name }) => name === "x-gmail-labels");
   if (labels === undefined) return null;
   const names = decodeHeader(labels.value).match(/(?:"[^"]*"|[^,"]|"(?=[^"]*$))+/g) ?? [];

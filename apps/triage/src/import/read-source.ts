@@ -31,7 +31,7 @@ interface SourceOptions extends Reading {
 }
 
 /** Returns the bytes of a file, or of all files below a folder. */
-export async function sizeOf(path: string): Promise<number> {
+export async function loadSize(path: string): Promise<number> {
   const stats = await stat(path);
   if (!stats.isDirectory()) return stats.size;
   let bytes = 0;
@@ -69,20 +69,20 @@ async function* readFile(file: SourceFile, options: ReadOptions): Found {
     await using _ = { [Symbol.asyncDispose]: close };
     const entries = filesInArchive(file, content, depth);
     const all = entries && readEntries(entries, { ...options, depth: depth + 1 });
-    for await (const found of all ?? readMailFile(file, content, place)) {
-      last = found.name;
-      yield found;
+    for await (const foundItem of all ?? readMailFile(file, content, place)) {
+      last = foundItem.name;
+      yield foundItem;
     }
   } catch (error) {
     signal.throwIfAborted();
-    if (last === null) yield { name: file.name, reason: reasonOf(error), isMail: true };
+    if (last === null) yield { name: file.name, reason: toReason(error), isMail: true };
     else
-      yield { name: `after ${last}`, reason: `${reasonOf(error)}; the rest is lost`, isMail: true };
+      yield { name: `after ${last}`, reason: `${toReason(error)}; the rest is lost`, isMail: true };
   }
 }
 
 /** Returns why a part cannot be read. A library's message may quote the mail. */
-function reasonOf(error: unknown): string {
+function toReason(error: unknown): string {
   if (error instanceof ImportProblem || error instanceof CliError) return error.message;
   const isOutside = error instanceof Error && /^(?:invalid rel|absol)/.test(error.message);
   if (isOutside) return "it has a file with a path outside the archive";
@@ -111,18 +111,19 @@ async function* filesIn(
   const names = await readdir(folder);
   for (const name of names.toSorted()) {
     reading.signal.throwIfAborted();
-    const [path, shown] = [join(folder, name), `${prefix}${name}`];
+    const [path, shownText] = [join(folder, name), `${prefix}${name}`];
     try {
       const isLink = (await lstat(path)).isSymbolicLink();
       const stats = await stat(path);
       if (!stats.isDirectory())
-        yield fileAt({ path, name: shown, prefix: `${shown}: ` }, stats, reading);
-      else if (isLink) yield notRead(shown, "it is a link to a folder; give that folder itself");
-      else yield* filesIn(path, `${shown}/`, reading);
+        yield fileAt({ path, name: shownText, prefix: `${shownText}: ` }, stats, reading);
+      else if (isLink)
+        yield notRead(shownText, "it is a link to a folder; give that folder itself");
+      else yield* filesIn(path, `${shownText}/`, reading);
     } catch (error) {
       const reason = describeSystemError(error);
       if (reason === null) throw error;
-      yield notRead(shown, `it cannot be read: ${reason}`);
+      yield notRead(shownText, `it cannot be read: ${reason}`);
     }
   }
 }

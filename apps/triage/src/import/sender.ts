@@ -16,13 +16,13 @@ const token = new RegExp(
  * @param header - Its characters are its bytes.
  */
 export function senderIn(header: string, mailCharset = ""): string {
-  const written = header.slice(0, HEADER_LENGTH).replace(/&lt;(?=[^&]{1,300}&gt;)/g, "<");
-  const tokens = Array.from(written.replaceAll("&gt;", ">").matchAll(token), ([text]) => text);
+  const writtenText = header.slice(0, HEADER_LENGTH).replace(/&lt;(?=[^&]{1,300}&gt;)/g, "<");
+  const tokens = Array.from(writtenText.replaceAll("&gt;", ">").matchAll(token), ([text]) => text);
   const { address: bytes, name, group } = firstAddress(tokens);
   const address = decodeText(Buffer.from(bytes, "latin1"), "", mailCharset);
-  const shown = nameOf(name, mailCharset) || nameOf(group, mailCharset);
-  if (address === "") return pipermailSender(shown);
-  return shown === "" || shown === address ? address : `${shown} <${address}>`;
+  const shownText = toName(name, mailCharset) || toName(group, mailCharset);
+  if (address === "") return pipermailSender(shownText);
+  return shownText === "" || shownText === address ? address : `${shownText} <${address}>`;
 }
 
 function firstAddress(tokens: readonly string[]) {
@@ -77,7 +77,7 @@ function addressWord(text: string): string {
   return words.find((word) => word.indexOf("@", 1) > 0 && !word.endsWith("@")) ?? "";
 }
 
-function nameOf(tokens: readonly string[], mailCharset: string): string {
+function toName(tokens: readonly string[], mailCharset: string): string {
   const words = tokens.map((text) =>
     /^".*"$/s.test(text) ? text.slice(1, -1).replace(/\\(.)/gs, "$1") : text,
   );

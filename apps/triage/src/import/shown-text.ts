@@ -1,11 +1,11 @@
 import {
-  attachmentsOf,
-  charsetOf,
+  listAttachments,
+  toCharset,
   isText,
-  leavesOf,
+  listLeaves,
   type MessagePart,
-  textOf,
-  typeOf,
+  describeText,
+  toType,
 } from "./message-parts.ts";
 import { toVisibleText, visiblePlainText } from "./visible-text.ts";
 
@@ -17,18 +17,18 @@ interface ShownText {
 }
 
 /** Returns the text that a mail program shows, or a note that names the content of a mail without text. */
-export function shownTextOf(root: MessagePart): ShownText {
-  const mailCharset = mailCharsetOf(root);
-  const shown = shownIn(root, mailCharset);
-  const note = encryptionNote(root, shown.text);
+export function toShownText(root: MessagePart): ShownText {
+  const mailCharset = toMailCharset(root);
+  const shownText = shownIn(root, mailCharset);
+  const note = encryptionNote(root, shownText.text);
   if (note !== null) return { text: note, textsDiffer: false };
-  return shown.text === "" ? { ...shown, text: attachmentNote(root) } : shown;
+  return shownText.text === "" ? { ...shownText, text: attachmentNote(root) } : shownText;
 }
 
 /** Returns the first charset that a part of a mail names; empty if none does. */
-export function mailCharsetOf(root: MessagePart): string {
+export function toMailCharset(root: MessagePart): string {
   return (
-    Array.from(leavesOf(root), ({ part }) => charsetOf(part)).find((name) => name !== "") ?? ""
+    Array.from(listLeaves(root), ({ part }) => toCharset(part)).find((name) => name !== "") ?? ""
   );
 }
 
@@ -38,30 +38,30 @@ function shownIn(part: MessagePart, mailCharset: string): ShownText {
   if (part.contentType.multipart === "alternative") return shownAlternative(part, mailCharset);
   const texts = part.childNodes.map((child) => shownIn(child, mailCharset));
   const text = texts
-    .map((shown) => shown.text)
-    .filter((shown) => shown !== "")
+    .map((shownText) => shownText.text)
+    .filter((shownText) => shownText !== "")
     .join("\n");
-  return { text, textsDiffer: texts.some((shown) => shown.textsDiffer) };
+  return { text, textsDiffer: texts.some((shownText) => shownText.textsDiffer) };
 }
 
 // The last one that can be shown (RFC 2046, section 5.1.4); an invitation is the last one too.
 function shownAlternative({ childNodes }: MessagePart, mailCharset: string): ShownText {
-  const ranked = [
+  const rankedMessageParts = [
     ...childNodes.filter(isCalendar),
     ...childNodes.filter((part) => !isCalendar(part)),
   ];
-  let shown: ShownText = { text: "", textsDiffer: false };
-  for (const part of ranked.toReversed()) {
+  let shownText: ShownText = { text: "", textsDiffer: false };
+  for (const part of rankedMessageParts.toReversed()) {
     const other = shownIn(part, mailCharset);
-    if (shown.text === "") shown = other;
-    else if (!isCalendar(part) && differs(other.text, shown.text))
-      return { ...shown, textsDiffer: true };
+    if (shownText.text === "") shownText = other;
+    else if (!isCalendar(part) && differs(other.text, shownText.text))
+      return { ...shownText, textsDiffer: true };
   }
-  return shown;
+  return shownText;
 }
 
 function isCalendar(part: MessagePart): boolean {
-  return typeOf(part) === "text/calendar";
+  return toType(part) === "text/calendar";
 }
 
 const COMPARED_WORDS = 60;
@@ -82,7 +82,7 @@ function differs(text: string, other: string): boolean {
 }
 
 function leafText(part: MessagePart, mailCharset: string): string {
-  const [type, text] = [typeOf(part), textOf(part, mailCharset)];
+  const [type, text] = [toType(part), describeText(part, mailCharset)];
   if (type === "text/calendar") return eventText(text);
   const isMarkup = /^text\/(?:html|enriched|richtext)$/.test(type);
   return isMarkup ? toVisibleText(text) : visiblePlainText(text);
@@ -105,7 +105,7 @@ function encryptionNote(root: MessagePart, text: string): string | null {
   const isEncrypted =
     type.startsWith("multipart/encrypted") ||
     /^application\/(?:x-)?pkcs7-mime/.test(type) ||
-    attachmentsOf(root).some((part) => part.type === "application/pgp-encrypted") ||
+    listAttachments(root).some((part) => part.type === "application/pgp-encrypted") ||
     text.trimStart().startsWith("-----BEGIN PGP MESSAGE-----");
   if (!isEncrypted) return null;
   return type.includes("signed-data")
@@ -129,7 +129,7 @@ const attachmentNotes: readonly (readonly [RegExp, string])[] = [
 ];
 
 function attachmentNote(root: MessagePart): string {
-  const parts = attachmentsOf(root).map(({ name, type }) =>
+  const parts = listAttachments(root).map(({ name, type }) =>
     /^winmail\.dat$/i.test(name) ? "application/ms-tnef" : type,
   );
   return attachmentNotes.find(([types]) => parts.some((type) => types.test(type)))?.[1] ?? "";

@@ -41,19 +41,23 @@ const fragments = [
 
 /** Returns the input record of a mail (contract section 4.7), its day as the sender saw it. */
 export function toMail(
-  { id, date, received, from, subject, text, labels, headers, extra }: ImportedMail,
-  { arrived, deliveredAt, source }: Pick<FoundMail, "arrived" | "deliveredAt" | "source">,
+  { id, date, received: receivedTime, from, subject, text, labels, headers, extra }: ImportedMail,
+  {
+    arrived: arrivalTime,
+    deliveredAt,
+    source,
+  }: Pick<FoundMail, "arrived" | "deliveredAt" | "source">,
 ): Mail {
   return {
     id,
-    date: date ?? arrived,
+    date: date ?? arrivalTime,
     from: toPrintable(from.slice(0, HEADER_LENGTH)),
     subject: cutNumbers(toPrintable(subject.slice(0, HEADER_LENGTH))).trim(),
     snippet: toSnippet(text),
     ...toStateFields(extra),
     // Gmail's exports are the ones with labels.
     source: labels === null ? source : { ...source, gmail: true },
-    received: received ?? deliveredAt ?? undefined,
+    received: receivedTime ?? deliveredAt ?? undefined,
     headers,
   };
 }
@@ -72,8 +76,8 @@ const lead =
 
 function withoutLead(text: string): string {
   let rest = text;
-  for (let found = lead.exec(rest); found !== null; found = lead.exec(rest))
-    rest = rest.slice(found[0].length);
+  for (let foundMatch = lead.exec(rest); foundMatch !== null; foundMatch = lead.exec(rest))
+    rest = rest.slice(foundMatch[0].length);
   return rest === "" ? text : rest;
 }
 
@@ -81,7 +85,7 @@ function withoutLead(text: string): string {
 const cards =
   /(?<![\d.-])(?:\d{13,19}|\d{4}(?:([ .-])\d{4}\1\d{4}\1\d{1,7}|([ -])\d{6}\2\d{4,5}))(?![\d-]|\.\d)/gu;
 /** The first digits of cards, by their length (ISO/IEC 7812): a device, a parcel and a row of years have others. */
-const issued = /^(?:(?:[456]|2[2-7])\d{15,18}|3[47]\d{13}|35\d{14}|3[0689]\d{12}|4\d{12})$/;
+const issuedPattern = /^(?:(?:[456]|2[2-7])\d{15,18}|3[47]\d{13}|35\d{14}|3[0689]\d{12}|4\d{12})$/;
 
 /** Returns text without fragments of card and order numbers (contract section 4.7). */
 function cutNumbers(text: string): string {
@@ -93,26 +97,26 @@ function cutNumbers(text: string): string {
 
 function withoutCard(number: string): string {
   const bare = number.replace(/\D/g, "");
-  if (!issued.test(bare)) return number;
+  if (!issuedPattern.test(bare)) return number;
   const digits = Array.from(bare, Number).toReversed();
-  const doubled = digits.map((digit, at) =>
+  const doubledValues = digits.map((digit, at) =>
     at % 2 === 0 ? digit : digit * 2 - (digit > 4 ? 9 : 0),
   );
   // The check digit of ISO/IEC 7812.
-  return doubled.reduce((sum, digit) => sum + digit, 0) % 10 === 0 ? "" : number;
+  return doubledValues.reduce((sum, digit) => sum + digit, 0) % 10 === 0 ? "" : number;
 }
 
 /** Returns the fields of a record for attachments and further headers, without the empty ones. */
 function toStateFields(extra: ImportedMail["extra"]): StateFields {
   const { attachments, listId, authenticationResults } = extra;
-  const named = attachments.slice(0, ATTACHMENTS).map(({ name, type }) => ({
+  const namedItems = attachments.slice(0, ATTACHMENTS).map(({ name, type }) => ({
     name: cutNumbers(short(name, NAME_LENGTH)).trim(),
     type: short(type, NAME_LENGTH).toLowerCase(),
   }));
   const list = short(listId, LIST_ID_LENGTH);
   const results = toResults(authenticationResults);
   return {
-    ...(named.length > 0 && { attachments: named }),
+    ...(namedItems.length > 0 && { attachments: namedItems }),
     ...(list !== "" && { list_id: list }),
     ...(results !== "" && { authentication_results: results }),
   };

@@ -139,9 +139,9 @@ function openIn(
     parent.isHidden || unseenTags.has(name) || attributes["hidden"] !== undefined || hides(style);
   const size = fontSize(style);
   const hasNoSize = size === undefined ? parent.hasNoSize : isDot(size);
-  const background = backgroundOf(style, attributes);
-  const named = name === "body" ? attributes["text"] : attributes["color"];
-  const colour = style.get("color") ?? named?.toLowerCase();
+  const background = findBackground(style, attributes);
+  const givenName = name === "body" ? attributes["text"] : attributes["color"];
+  const colour = style.get("color") ?? givenName?.toLowerCase();
   return {
     name,
     isHidden,
@@ -152,7 +152,7 @@ function openIn(
   };
 }
 
-function backgroundOf(
+function findBackground(
   style: Style,
   attributes: Readonly<Record<string, string>>,
 ): string | undefined {

@@ -23,9 +23,9 @@ import { type StateField, toStateOptions } from "./state-fields.ts";
  * @throws CliError that names the file and its problems, and quotes nothing from it.
  */
 export async function openMails(path: string, options: InputOptions = {}) {
-  const wanted = toStateOptions(options.state ?? {});
-  const mails = await openRecords(path, mailForm(wanted), options);
-  const inputOf = (toMailState: (mail: Mail) => JsonObject) => {
+  const wantedMailStateOptions = toStateOptions(options.state ?? {});
+  const mails = await openRecords(path, mailForm(wantedMailStateOptions), options);
+  const toInput = (toMailState: (mail: Mail) => JsonObject) => {
     async function* records(limit?: number) {
       for await (const { index, record: mail } of mails.records(limit)) {
         yield { index, record: toRecord(mail, toMailState(mail)) };
@@ -35,11 +35,11 @@ export async function openMails(path: string, options: InputOptions = {}) {
       ...mails,
       records,
       async withState(context: CliContext): Promise<RecordInput> {
-        return inputOf(await chooseState(wanted, records(), context));
+        return toInput(await chooseState(wantedMailStateOptions, records(), context));
       },
     } satisfies RecordInput;
   };
-  return inputOf(toState);
+  return toInput(toState);
 }
 
 /** Returns the contract's four keys (section 4.7); names and order are input to the model (section 2.1). */
@@ -54,9 +54,14 @@ interface MailRecord extends RunRecord {
 
 /** Returns a mail as a record with its state; the note is null if there is nothing to note. */
 function toRecord(mail: Mail, state: JsonObject): MailRecord {
-  const { id, source, received, headers } = mail;
-  const hasNote = source !== undefined || received !== undefined || headers !== undefined;
-  return { id, mail, state, source: hasNote ? { ...source, received, headers } : null };
+  const { id, source, received: receivedTime, headers } = mail;
+  const hasNote = source !== undefined || receivedTime !== undefined || headers !== undefined;
+  return {
+    id,
+    mail,
+    state,
+    source: hasNote ? { ...source, received: receivedTime, headers } : null,
+  };
 }
 
 type MailStateOptions = ReturnType<typeof toStateOptions>;
@@ -95,8 +100,11 @@ async function chooseState(options: MailStateOptions, all: MailRecords, context:
   return (mail: Mail) => ({ ...toBase(mail), ...pickStateFields(mail, options.stateFields) });
 }
 
-function pickStateFields(record: StateFields, wanted: readonly StateField[]): StateFields {
-  const entries = wanted.map((field) => [field, record[field]] as const);
+function pickStateFields(
+  record: StateFields,
+  wantedStateFields: readonly StateField[],
+): StateFields {
+  const entries = wantedStateFields.map((field) => [field, record[field]] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
 }
 
@@ -117,7 +125,7 @@ async function chooseContext(
   const advice = "Check the path after --contacts.";
   // One address a line, a CSV or a vCard.
   const text = contacts === null ? "" : await readTextFile(resolve(cwd, contacts), advice);
-  const known = new Set([...own, ...addressesIn(text)]);
+  const knownNames = new Set([...own, ...addressesIn(text)]);
   const today = countedTo ?? localDay(new Date(clock.epochNow()));
   const repeats = await countThreads(all, signal);
   return (mail) => {
@@ -125,8 +133,8 @@ async function chooseContext(
     return {
       ...toState(mail),
       age_days: Math.round((Date.parse(today) - Date.parse(mail.date)) / MS_PER_DAY),
-      repeat_count: repeats.get(threadOf(mail)) ?? 0,
-      known_contact: known.has(address),
+      repeat_count: repeats.get(toThread(mail)) ?? 0,
+      known_contact: knownNames.has(address),
       today,
       ...(own.size > 0 && { sent_by_user: own.has(address) }),
     };
@@ -137,14 +145,14 @@ async function countThreads(all: MailRecords, signal: AbortSignal) {
   const counts = new Map<string, number>();
   for await (const { record } of all) {
     signal.throwIfAborted();
-    const thread = threadOf(record.mail);
+    const thread = toThread(record.mail);
     counts.set(thread, (counts.get(thread) ?? 0) + 1);
   }
   return counts;
 }
 
 // A digest needs less memory than the text.
-function threadOf({ from, subject }: Mail): string {
+function toThread({ from, subject }: Mail): string {
   const text = JSON.stringify([senderAddress(from) ?? from, normaliseSubject(subject)]);
   return hash("sha256", text, "base64url");
 }

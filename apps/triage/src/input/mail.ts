@@ -8,9 +8,9 @@ type MailNote = MailSource & Pick<Mail, "received" | "headers">;
 export function mailOfRecord({ id, state, source }: RunRecord): Mail {
   const mail = { ...(state as Omit<Mail, "id">), id };
   if (source === null) return mail;
-  const { received, headers, ...place } = source as MailNote;
+  const { received: receivedTime, headers, ...place } = source as MailNote;
   const isKnown = Object.keys(place).length > 0;
-  return { ...mail, received, headers, source: isKnown ? place : undefined };
+  return { ...mail, received: receivedTime, headers, source: isKnown ? place : undefined };
 }
 
 /** Returns whether a mail has nothing to ask about: no sender, no subject and no text. */
@@ -21,8 +21,8 @@ export function isEmptyMail({ from, subject, snippet }: Mail): boolean {
 type MailDays = Pick<Mail, "date" | "received">;
 
 /** Returns the day a mail was received, in UTC; the sender's day if that is not known. */
-export function receivedDay({ date, received }: MailDays): string {
-  return received?.slice(0, 10) ?? date;
+export function receivedDay({ date, received: receivedTime }: MailDays): string {
+  return receivedTime?.slice(0, 10) ?? date;
 }
 
 const MS_PER_DAY = 86_400_000;
@@ -55,7 +55,7 @@ export function addressesIn(text: string): string[] {
 }
 
 /** Returns the domain that one organisation has: `example.co.uk` of `mx.example.co.uk`. */
-export function organisationOf(domain: string): string {
+export function toOrganisation(domain: string): string {
   const labels = domain.toLowerCase().split(".");
   const isShared = /(?:^|\.)(?:ac|co|com|edu|go|gov|ne|net|or|org)\.[a-z]{2}$/.test(
     domain.toLowerCase(),

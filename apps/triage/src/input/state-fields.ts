@@ -17,7 +17,12 @@ type MailStateOptions = {
 
 /** Returns typed or kept options with their defaults. */
 export function toStateOptions(options: Readonly<Record<string, unknown>>): MailStateOptions {
-  const given = options as Partial<MailStateOptions>;
-  const { context = false, today = null, contacts = null, stateFields: fields = [] } = given;
+  const givenMailStateOptions = options as Partial<MailStateOptions>;
+  const {
+    context = false,
+    today = null,
+    contacts = null,
+    stateFields: fields = [],
+  } = givenMailStateOptions;
   return { context, today, contacts, stateFields: fields };
 }

@@ -42,7 +42,14 @@ function openDatabase(path: string) {
   }
 }
 
-function toEntry({ row, begun, ended = null }: Record<string, unknown>): ActEntry {
-  const both = JSON.parse(`[${String(begun)}, ${String(ended)}]`) as [BegunAct, ActEntry["ended"]];
+function toEntry({
+  row,
+  begun: begunValue,
+  ended: endedValue = null,
+}: Record<string, unknown>): ActEntry {
+  const both = JSON.parse(`[${String(begunValue)}, ${String(endedValue)}]`) as [
+    BegunAct,
+    ActEntry["ended"],
+  ];
   return { row: Number(row), begun: both[0], ended: both[1] };
 }

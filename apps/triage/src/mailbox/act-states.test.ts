@@ -6,7 +6,7 @@ import {
   reasonToLeave,
   type SeenMail,
   settleAct,
-  statesOf,
+  listStates,
 } from "./act-states.ts";
 
 type EndedAct = ReturnType<typeof settleAct>;
@@ -75,12 +75,12 @@ test.each<[string, [BegunAct, EndedAct | null][], boolean, boolean]>([
   ["a flag that the mail had", [[{ ...flagging, target: "\\seen" }, done]], false, false],
 ])("%s is open: %#", (_, rows, isOpen, hasUndo) => {
   const entries = rows.map(([begun, ended], row): ActEntry => ({ row, begun, ended }));
-  const state = statesOf(entries).get(act.key);
+  const state = listStates(entries).get(act.key);
   expect([state?.isOpen, state?.undo !== null]).toEqual([isOpen, hasUndo]);
 });
 
 test("the undo of a move goes from the new place to the old folder", () => {
-  const { undo } = statesOf([{ row: 1, begun: moving, ended: done }]).get(act.key) ?? {};
+  const { undo } = listStates([{ row: 1, begun: moving, ended: done }]).get(act.key) ?? {};
   expect(undo).toMatchObject({ command: "move", target: "INBOX", folder: "Archive", uid: 40 });
 });
 

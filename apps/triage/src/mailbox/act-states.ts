@@ -42,31 +42,36 @@ export interface ActEntry {
 }
 
 /** Returns for each line, by its key, whether it is to be applied, and the act that takes it back. */
-export function statesOf(entries: readonly ActEntry[]) {
+export function listStates(entries: readonly ActEntry[]) {
   const states = new Map<string, { readonly isOpen: boolean; readonly undo: Act | null }>();
-  for (const { begun, ended } of entries) {
-    const { undo = null } = states.get(begun.key) ?? {};
-    if (begun.isUndo) states.set(begun.key, { isOpen: false, undo: ended?.isDone ? null : undo });
-    else if (ended?.isDone) states.set(begun.key, { isOpen: false, undo: undoOf(begun, ended) });
-    else states.set(begun.key, { isOpen: true, undo: null });
+  for (const { begun: begunAct, ended: endedAct } of entries) {
+    const { undo = null } = states.get(begunAct.key) ?? {};
+    if (begunAct.isUndo)
+      states.set(begunAct.key, { isOpen: false, undo: endedAct?.isDone ? null : undo });
+    else if (endedAct?.isDone)
+      states.set(begunAct.key, { isOpen: false, undo: findUndo(begunAct, endedAct) });
+    else states.set(begunAct.key, { isOpen: true, undo: null });
   }
   return states;
 }
 
 // A flag that the mail had before is not taken back.
-function undoOf(begun: BegunAct, { folder, uidvalidity, uid, flags }: EndedAct): Act | null {
-  const { key, id, account, mail, command, target } = begun;
-  const known = { id: mail.id, flags };
-  const act = { key, id, account, folder, uidvalidity, uid, isUndo: true, known };
-  if (command === "move") return { ...act, command, target: begun.folder };
+function findUndo(begunAct: BegunAct, { folder, uidvalidity, uid, flags }: EndedAct): Act | null {
+  const { key, id, account, mail, command, target } = begunAct;
+  const knownEntry = { id: mail.id, flags };
+  const act = { key, id, account, folder, uidvalidity, uid, isUndo: true, known: knownEntry };
+  if (command === "move") return { ...act, command, target: begunAct.folder };
   return hasFlag(mail, target) ? null : { ...act, command: "remove", target };
 }
 
 /** Returns why a mail is left alone; null if the command may be sent. */
-export function reasonToLeave({ known, folder, isUndo }: Act, mail: SeenMail | undefined) {
+export function reasonToLeave(
+  { known: seenMail, folder, isUndo }: Act,
+  mail: SeenMail | undefined,
+) {
   const advice = isUndo ? "it stays where it is" : "import again and make a new plan";
   if (mail === undefined) return `it is no longer at its UID in ${folder}; ${advice}`;
-  return isSame(known, mail) ? null : `another mail is at its UID in ${folder}; ${advice}`;
+  return isSame(seenMail, mail) ? null : `another mail is at its UID in ${folder}; ${advice}`;
 }
 
 /** Returns whether a mail has other flags than expected. */
@@ -84,22 +89,23 @@ export function needsCommand({ command, target }: Act, mail: SeenMail): boolean 
  * target, from which the mail is removed.
  */
 export function settleAct(
-  begun: BegunAct,
+  begunAct: BegunAct,
   here: SeenMail | undefined,
-  arrived: SeenMail[],
+  seenMails: SeenMail[],
 ): EndedAct {
-  const { folder, uidvalidity, uid, mail, arrival, target } = begun;
+  const { folder, uidvalidity, uid, mail, arrival, target } = begunAct;
   const before = { folder, uidvalidity, uid, flags: here?.flags ?? mail.flags };
   const isHere = here !== undefined && isSame(mail, here);
   if (isHere || arrival === null) {
-    return { isDone: isHere && !needsCommand(begun, here), ...before };
+    return { isDone: isHere && !needsCommand(begunAct, here), ...before };
   }
-  const same = arrived.filter((one) => one.uid >= arrival.uidnext && isSame(mail, one));
-  const found = same.find((one) => one.flags.join(" ") === mail.flags.join(" ")) ?? same[0];
-  if (found === undefined) return { isDone: false, ...before };
-  arrived.splice(arrived.indexOf(found), 1); // of several copies, each is one mail
-  const place = { folder: target, uidvalidity: arrival.uidvalidity, uid: found.uid };
-  return { isDone: true, ...place, flags: found.flags };
+  const same = seenMails.filter((one) => one.uid >= arrival.uidnext && isSame(mail, one));
+  const currentSeenMail =
+    same.find((one) => one.flags.join(" ") === mail.flags.join(" ")) ?? same[0];
+  if (currentSeenMail === undefined) return { isDone: false, ...before };
+  seenMails.splice(seenMails.indexOf(currentSeenMail), 1); // of several copies, each is one mail
+  const place = { folder: target, uidvalidity: arrival.uidvalidity, uid: currentSeenMail.uid };
+  return { isDone: true, ...place, flags: currentSeenMail.flags };
 }
 
 function isSame({ id, messageId }: Act["known"], mail: SeenMail): boolean {

@@ -4,9 +4,9 @@ import { type CliContext, CliError, exitCodes, printable } from "evaluator-kit";
 import { interrupted } from "evaluator-runs/commands";
 import type { ImapFlow, ListResponse } from "imapflow";
 import { openActJournal, toJournalPath } from "./act-journal.ts";
-import { type Act, statesOf } from "./act-states.ts";
+import { type Act, listStates } from "./act-states.ts";
 import { findListed, listFolders } from "./folder-names.ts";
-import { describeNotes, keyOf, type PlanLine, readPlan } from "./plan-line.ts";
+import { describeNotes, toKey, type PlanLine, readPlan } from "./plan-line.ts";
 import { otherFolder, runActs } from "./run-acts.ts";
 import { printMails } from "../print-mails.ts";
 
@@ -19,8 +19,8 @@ export async function applyPlan(
   const lines = await readPlan(path);
   using journal = openActJournal(path);
   const openLines = () => {
-    const states = statesOf(journal.entries());
-    return lines.filter((line) => states.get(keyOf(line))?.isOpen ?? true);
+    const states = listStates(journal.entries());
+    return lines.filter((line) => states.get(toKey(line))?.isOpen ?? true);
   };
   const [first] = openLines();
   if (first === undefined) {
@@ -37,8 +37,8 @@ export async function applyPlan(
     await checkFolders(acts, folders, client);
     return acts;
   });
-  const left = openLines().length;
-  const more = left > 0 ? `, ${printMails(left)} still open` : "";
+  const remainingCount = openLines().length;
+  const more = remainingCount > 0 ? `, ${printMails(remainingCount)} still open` : "";
   return describe(
     report,
     `Applied ${printMails(report.done)}${more}. "undo" takes it back.`,
@@ -78,21 +78,27 @@ async function checkFolders(
 function toAct(line: PlanLine, folders: Folders): Act {
   const { id, account, uidvalidity, uid, messageId, action } = line;
   const folder = folders.find(line.folder) ?? line.folder;
-  const place = { key: keyOf(line), id, account, folder, uidvalidity, uid };
+  const place = { key: toKey(line), id, account, folder, uidvalidity, uid };
   // Of several equal mails, the ids end in #2, #3, …
-  const known = messageId === null ? { id: id.replace(/#\d{1,9}$/, "") } : { messageId };
+  const knownEntry = messageId === null ? { id: id.replace(/#\d{1,9}$/, "") } : { messageId };
   const flag =
     { keyword: line.target, flag: "\\Flagged", read: "\\Seen" }[action as string] ?? null;
   const target = flag ?? findTarget(line, folders);
-  return { ...place, isUndo: false, known, command: flag === null ? "move" : "add", target };
+  return {
+    ...place,
+    isUndo: false,
+    known: knownEntry,
+    command: flag === null ? "move" : "add",
+    target,
+  };
 }
 
 function findTarget({ action, target }: PlanLine, { folders, find }: Folders): string {
   // Gmail has no folder for the archive: an archived mail is only in "All Mail".
   const uses = action === "junk" ? ["\\Junk"] : ["\\Archive", "\\All"];
   const ofUse = uses.flatMap((use) => folders.find(({ specialUse }) => specialUse === use) ?? []);
-  const found = action === "move" ? find(target ?? "") : ofUse[0]?.path;
-  if (found !== undefined) return found;
+  const foundText = action === "move" ? find(target ?? "") : ofUse[0]?.path;
+  if (foundText !== undefined) return foundText;
   const name = printable`${target ?? `with the special use ${uses[0]}`}`;
   throw new CliError(`There is no folder ${name}, so nothing was done. Make it, or a new plan.`);
 }
@@ -107,18 +113,18 @@ export async function undoPlan(plan: string, context: CliContext): Promise<numbe
   if (first === undefined) throw new CliError(nothing);
   const { account } = first.begun;
   const report = await runActs({ account, journal }, context, async () =>
-    [...statesOf(journal.entries()).values()].flatMap(({ undo }) => undo ?? []),
+    [...listStates(journal.entries()).values()].flatMap(({ undo }) => undo ?? []),
   );
   return describe(report, `Undid ${printMails(report.done)}.`, context);
 }
 
 function describe(
-  { left, kept }: Awaited<ReturnType<typeof runActs>>,
+  { left: remainingRecords, kept: keptRecords }: Awaited<ReturnType<typeof runActs>>,
   summary: string,
   { stderr, signal }: CliContext,
 ): number {
-  stderr.write(describeNotes([...left, ...kept]));
+  stderr.write(describeNotes([...remainingRecords, ...keptRecords]));
   if (signal.aborted) throw interrupted(`Interrupted. ${summary}`, signal);
   stderr.write(`${summary}\n`);
-  return left.length > 0 ? exitCodes.unanswered : exitCodes.done;
+  return remainingRecords.length > 0 ? exitCodes.unanswered : exitCodes.done;
 }

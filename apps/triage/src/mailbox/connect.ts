@@ -6,7 +6,7 @@ import {
   hideSecret,
   isBusy,
   quoteServer,
-  refusalOf,
+  findRefusal,
   toImapError,
   toServerWords,
 } from "./refusals.ts";
@@ -29,7 +29,7 @@ export async function connect(
   address: Omit<MailboxAddress, "folder">,
   { env, stderr }: Pick<CliContext, "env" | "stderr">,
 ): Promise<ImapFlow> {
-  const { secret, advice } = secretOf(env);
+  const { secret, advice } = toSecret(env);
   hideSecret(Object.values(secret).join(""));
   const open = async (isUpgraded: boolean): Promise<ImapFlow> => {
     const client = createClient(address, { secret, isUpgraded });
@@ -51,7 +51,7 @@ export async function connect(
 }
 
 interface ClientOptions {
-  readonly secret: ReturnType<typeof secretOf>["secret"];
+  readonly secret: ReturnType<typeof toSecret>["secret"];
   /** Whether the connection begins without TLS and gets it by STARTTLS. */
   readonly isUpgraded: boolean;
 }
@@ -68,7 +68,7 @@ function createClient(
     ...(isUpgraded && { tls: { rejectUnauthorized: false } }),
     auth: { user, ...secret },
     // Some methods return false for a refusal, and its words are in the log alone.
-    logger: loggerOf((error) => lastFailures.set(client, error)),
+    logger: toLogger((error) => lastFailures.set(client, error)),
     qresync: true,
     disableIMAP4rev2: true,
     disableAutoIdle: true,
@@ -95,16 +95,16 @@ const loginDisabled = "Login is disabled";
 /** Returns whether a server refuses to sign in without TLS. */
 function wantsTls(error: unknown): boolean {
   return (
-    toImapError(error).message === loginDisabled || refusalOf(error)?.code === "PRIVACYREQUIRED"
+    toImapError(error).message === loginDisabled || findRefusal(error)?.code === "PRIVACYREQUIRED"
   );
 }
 
 const none = () => undefined;
 const isLevelEnabled = (level: string) => level === "warn";
 
-function loggerOf(onFailure: (error: unknown) => void) {
+function toLogger(onFailure: (error: unknown) => void) {
   const warn = ({ err }: { readonly err?: unknown }) => {
-    if (refusalOf(err) !== null) onFailure(err);
+    if (findRefusal(err) !== null) onFailure(err);
   };
   return { debug: none, info: none, warn, error: none, fatal: none, isLevelEnabled };
 }
@@ -127,7 +127,7 @@ function toSignInError(
   const isRefused = authenticationFailed === true || message.startsWith("Unsupported auth");
   if (!isRefused || isBusy(error)) return toMailboxError(error, address);
   const { host, port, user } = address;
-  const { code = "", words = "" } = refusalOf(error) ?? {};
+  const { code = "", words = "" } = findRefusal(error) ?? {};
   const isDisabled = message === loginDisabled;
   const problem = isDisabled
     ? printable`${host}:${String(port)} takes no password without TLS. Use imaps://.`
@@ -150,7 +150,7 @@ export async function openFolder(
   try {
     return await client.mailboxOpen(folder, options);
   } catch (error) {
-    const { code = "", words } = refusalOf(error) ?? {};
+    const { code = "", words } = findRefusal(error) ?? {};
     if (words === undefined || isBusy(error)) throw error;
     const isGone =
       code === "NONEXISTENT" ||
@@ -174,7 +174,7 @@ export function toMailboxError(
   { host, port }: Pick<MailboxAddress, "host" | "port">,
 ): unknown {
   const { code = "", ...failure } = toImapError(error);
-  const refusal = refusalOf(error);
+  const refusal = findRefusal(error);
   if (error instanceof CliError || isBusy(error)) return error;
   const [place, cause] = [`${host}:${port}`, { cause: error }];
   if (/CERT|SELF_SIGNED|UNABLE_TO/.test(code)) {
@@ -192,11 +192,11 @@ export function toMailboxError(
   if (!lostCodes.test(code)) return error;
   const problem = `The connection to ${place} failed (${code}).`;
   const advice = `Check the host and the port, or try again later.`;
-  return new LostConnection(`${problem} ${advice}${quoteServer(byeOf(error))}`, cause);
+  return new LostConnection(`${problem} ${advice}${quoteServer(toBye(error))}`, cause);
 }
 
 // The client keeps the words of a BYE here.
-function byeOf(error: unknown): string {
+function toBye(error: unknown): string {
   const { reason } = error as { readonly reason?: unknown };
   return typeof reason === "string" ? reason : "";
 }
@@ -204,7 +204,7 @@ function byeOf(error: unknown): string {
 const lostCodes =
   /^(?:NoConnection|EConnectionClosed|ClosedAfter\w+|\w+_TIMEOUT|ETIMEOUT|EPIPE|EAI_AGAIN|ENOTFOUND|ETIMEDOUT|ECONN\w+|E(?:HOST|NET)\w+)$/;
 
-function secretOf(env: Environment) {
+function toSecret(env: Environment) {
   const [accessToken, pass] = [env["TRIAGE_IMAP_TOKEN"], env["TRIAGE_IMAP_PASSWORD"]];
   if (accessToken !== undefined) {
     const advice = "The token may be expired: get a new one for TRIAGE_IMAP_TOKEN.";

@@ -1,6 +1,6 @@
 import type { FetchMessageObject, FetchQueryObject, ImapFlow } from "imapflow";
 import { takeRefusal } from "./connect.ts";
-import { isBusy, mayBeOneMail, quoteServer, refusalOf } from "./refusals.ts";
+import { isBusy, mayBeOneMail, quoteServer, findRefusal } from "./refusals.ts";
 
 interface MailQuery {
   readonly query: FetchQueryObject;
@@ -26,27 +26,27 @@ export interface FetchedMail {
 export async function* fetchMails(
   client: ImapFlow,
   uids: readonly number[],
-  asked: MailQuery,
+  askedMailQuery: MailQuery,
 ): AsyncGenerator<FetchedMail> {
-  const left: Answers = new Map(uids.map((uid) => [uid, null]));
+  const remainingAnswers: Answers = new Map(uids.map((uid) => [uid, null]));
   if (uids.length === 0) return;
-  yield* takeWhole(client, left, { ...asked, isLast: false });
-  if (left.size === 0) return;
-  const there = new Set(await searchUids(client, { uid: [...left.keys()].join(",") }));
-  let [refusal, refused]: [unknown, number] = [null, 0];
-  for (const [uid, known] of left) {
+  yield* takeWhole(client, remainingAnswers, { ...askedMailQuery, isLast: false });
+  if (remainingAnswers.size === 0) return;
+  const there = new Set(await searchUids(client, { uid: [...remainingAnswers.keys()].join(",") }));
+  let [refusal, refusedCount]: [unknown, number] = [null, 0];
+  for (const [uid, knownFetchMessageObject] of remainingAnswers) {
     if (!there.has(uid)) yield { uid, message: null, why: null };
     else {
-      const one: Answers = new Map([[uid, known]]);
-      const error = yield* takeWhole(client, one, { ...asked, isLast: true });
+      const one: Answers = new Map([[uid, knownFetchMessageObject]]);
+      const error = yield* takeWhole(client, one, { ...askedMailQuery, isLast: true });
       if (one.size === 0) continue;
-      refused += 1;
+      refusedCount += 1;
       refusal = error;
-      yield { uid, message: null, why: reasonOf(error) };
+      yield { uid, message: null, why: toReason(error) };
     }
   }
   // Not one of several mails is odd, but the server.
-  if (refused > 1 && refused === uids.length && isBusy(refusal)) throw refusal;
+  if (refusedCount > 1 && refusedCount === uids.length && isBusy(refusal)) throw refusal;
 }
 
 /** The incomplete answers of the server, by UID. */
@@ -55,41 +55,47 @@ type Answers = Map<number, FetchMessageObject | null>;
 /** Yields and removes the mails that become whole; returns the refusal of the command. */
 async function* takeWhole(
   client: ImapFlow,
-  left: Answers,
+  remainingAnswers: Answers,
   { query, isWhole, isLast }: MailQuery & { readonly isLast: boolean },
 ): AsyncGenerator<FetchedMail, unknown> {
-  const range = [...left.keys()].join(",");
+  const range = [...remainingAnswers.keys()].join(",");
   let refusal: unknown = null;
   try {
     for await (const row of client.fetch(range, query, { uid: true })) {
-      const known = left.get(row.uid);
-      if (known === undefined) continue;
-      const message = known === null ? row : merge(known, row);
+      const knownFetchMessageObject = remainingAnswers.get(row.uid);
+      if (knownFetchMessageObject === undefined) continue;
+      const message = knownFetchMessageObject === null ? row : merge(knownFetchMessageObject, row);
       if (isWhole(message, false)) {
-        left.delete(row.uid);
+        remainingAnswers.delete(row.uid);
         yield { uid: row.uid, message, why: null };
-      } else left.set(row.uid, message);
+      } else remainingAnswers.set(row.uid, message);
     }
   } catch (error) {
     if (!mayBeOneMail(error)) throw error;
     refusal = error;
   }
-  for (const [uid, message] of left) {
+  for (const [uid, message] of remainingAnswers) {
     if (!isLast || message === null || !isWhole(message, true)) continue;
-    left.delete(uid);
+    remainingAnswers.delete(uid);
     yield { uid, message, why: null };
   }
   return refusal;
 }
 
 // A server may split the fields of a mail over several answers.
-function merge(known: FetchMessageObject, row: FetchMessageObject): FetchMessageObject {
-  const bodyParts = new Map([...(known.bodyParts ?? []), ...(row.bodyParts ?? [])]);
-  return { ...known, ...row, bodyParts };
+function merge(
+  knownFetchMessageObject: FetchMessageObject,
+  row: FetchMessageObject,
+): FetchMessageObject {
+  const bodyParts = new Map([
+    ...(knownFetchMessageObject.bodyParts ?? []),
+    ...(row.bodyParts ?? []),
+  ]);
+  return { ...knownFetchMessageObject, ...row, bodyParts };
 }
 
-function reasonOf(refusal: unknown): string {
-  const words = quoteServer(refusalOf(refusal)?.words);
+function toReason(refusal: unknown): string {
+  const words = quoteServer(findRefusal(refusal)?.words);
   return words === "" ? "the server did not hand it out" : `the server refused it.${words}`;
 }
 
@@ -103,6 +109,6 @@ export async function searchUids(client: ImapFlow, query: SearchQuery): Promise<
   const error =
     takeRefusal(client) ?? Object.assign(new Error("refused"), { responseStatus: "NO" });
   // Servers refuse a search without a code if they are busy.
-  const isPlain = /^NO (?!\[)/.test(refusalOf(error)?.words ?? "");
+  const isPlain = /^NO (?!\[)/.test(findRefusal(error)?.words ?? "");
   throw isPlain ? Object.assign(error, { code: "ETHROTTLE" }) : error;
 }

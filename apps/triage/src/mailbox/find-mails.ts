@@ -29,12 +29,12 @@ export async function findMails(
   const onlyUids = [...uids.values()].flatMap((all) => (all.length === 1 ? all : []));
   const byId = new Map(mails.map((mail) => [mail.headers?.messageId, mail]));
   const same = new Set<number>();
-  for (const range of rangesOf(onlyUids)) {
+  for (const range of computeRanges(onlyUids)) {
     // As an import does, since the charset of a header may be that of a part.
-    const { mails: found } = await readMails(client, range, place);
-    for (const [uid, mail] of found) if (isSameMail(mail, byId)) same.add(uid);
+    const { mails: foundEntry } = await readMails(client, range, place);
+    for (const [uid, mail] of foundEntry) if (isSameMail(mail, byId)) same.add(uid);
   }
-  const placeOf = (mail: Mail): Place | string => {
+  const toPlace = (mail: Mail): Place | string => {
     const { messageId = "" } = mail.headers ?? {};
     const [uid, ...others] = uids.get(messageId) ?? [];
     if (messageId === "") return "it has no Message-ID";
@@ -44,19 +44,19 @@ export async function findMails(
     if (!same.has(uid)) return `the mail of ${folder} with its Message-ID is another one`;
     return { ...place, uid };
   };
-  return { modseq: highestModseq?.toString() ?? null, places: mails.map(placeOf) };
+  return { modseq: highestModseq?.toString() ?? null, places: mails.map(toPlace) };
 }
 
 /** Returns the UIDs of the open folder's mails that have one of some Message-IDs. */
-async function uidsById(client: ImapFlow, wanted: ReadonlySet<string | undefined>) {
+async function uidsById(client: ImapFlow, wantedNames: ReadonlySet<string | undefined>) {
   const uids = new Map<string, number[]>();
-  for (const range of rangesOf(await searchUids(client, { all: true }))) {
+  for (const range of computeRanges(await searchUids(client, { all: true }))) {
     for await (const { uid, message } of fetchMails(client, range, messageIds)) {
       const id = messageIdIn(message?.headers?.toString("latin1") ?? "");
-      if (!wanted.has(id)) continue;
-      const known = uids.get(id) ?? [];
-      known.push(uid);
-      uids.set(id, known);
+      if (!wantedNames.has(id)) continue;
+      const knownValues = uids.get(id) ?? [];
+      knownValues.push(uid);
+      uids.set(id, knownValues);
     }
   }
   return uids;
@@ -73,12 +73,12 @@ function messageIdIn(head: string): string {
   return value.replace(/[<>\s]/g, "");
 }
 
-function rangesOf(uids: readonly number[]): number[][] {
+function computeRanges(uids: readonly number[]): number[][] {
   const count = Math.ceil(uids.length / RANGE);
   return Array.from({ length: count }, (_, at) => uids.slice(at * RANGE, (at + 1) * RANGE));
 }
 
-function isSameMail(found: Mail, mails: ReadonlyMap<string | undefined, Mail>): boolean {
-  const mail = mails.get(found.headers?.messageId);
-  return (["from", "subject", "date"] as const).every((name) => found[name] === mail?.[name]);
+function isSameMail(foundMail: Mail, mails: ReadonlyMap<string | undefined, Mail>): boolean {
+  const mail = mails.get(foundMail.headers?.messageId);
+  return (["from", "subject", "date"] as const).every((name) => foundMail[name] === mail?.[name]);
 }

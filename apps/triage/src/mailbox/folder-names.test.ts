@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { playTranscripts } from "../testing/play-transcript.ts";
 import { connect } from "./connect.ts";
-import { findFolder, findListed, listFolders, spellingsOf } from "./folder-names.ts";
+import { findFolder, findListed, listFolders, listSpellings } from "./folder-names.ts";
 import { parseMailboxUrl } from "./mailbox-url.ts";
 
 const personal = [{ prefix: "INBOX.", delimiter: "." }];
@@ -14,7 +14,7 @@ test.each([
   ["Bu\u0308ro", ["Bu\u0308ro", "B\u00FCro", "INBOX.Bu\u0308ro", "INBOX.B\u00FCro"]],
 ])("the names that %j may have on a server", (name, names) => {
   expect(
-    spellingsOf(name, { namespaces: { ...client.namespaces, personal: [...personal] } }),
+    listSpellings(name, { namespaces: { ...client.namespaces, personal: [...personal] } }),
   ).toEqual(names);
 });
 

@@ -5,7 +5,7 @@ import type { MailboxAddress } from "./mailbox-url.ts";
 const FOLDERS_SHOWN = 20;
 
 /** Returns the namespaces of a server: the user's first one, and all others that have a prefix. */
-function namespacesOf({ namespaces }: ImapFlow) {
+function listNamespaces({ namespaces }: ImapFlow) {
   const [own, ...more] = namespaces?.personal ?? [];
   const foreign = [...(namespaces?.other || []), ...(namespaces?.shared || [])];
   return { own, more, foreign: foreign.filter(({ prefix }) => prefix !== "") };
@@ -23,7 +23,7 @@ function setPrefix(client: ImapFlow, prefix: string): void {
 
 /** Lists the folders of all namespaces. Only the user's own ones have a special use. */
 export async function listFolders(client: ImapFlow): Promise<ListResponse[]> {
-  const { own, more, foreign } = namespacesOf(client);
+  const { own, more, foreign } = listNamespaces(client);
   const folders = new Map<string, ListResponse>();
   try {
     for (const { prefix } of [own ?? { prefix: "" }, ...more, ...foreign]) {
@@ -43,7 +43,7 @@ export async function listFolders(client: ImapFlow): Promise<ListResponse[]> {
 }
 
 /** Returns the names that a folder may have on the server, the given one first. */
-export function spellingsOf(name: string, client: Pick<ImapFlow, "namespaces">): string[] {
+export function listSpellings(name: string, client: Pick<ImapFlow, "namespaces">): string[] {
   if (name.toUpperCase() === "INBOX") return ["INBOX"];
   const { prefix = "", delimiter } = client.namespaces?.personal[0] ?? {};
   const paths = [name, ...(delimiter ? [name.replaceAll("/", delimiter)] : [])];
@@ -57,8 +57,8 @@ export function findListed(
   folders: readonly ListResponse[],
   client: ImapFlow,
 ): ListResponse | undefined {
-  const listed = new Map(folders.map((folder) => [folder.path, folder]));
-  return spellingsOf(name, client).flatMap((path) => listed.get(path) ?? [])[0];
+  const listedMap = new Map(folders.map((folder) => [folder.path, folder]));
+  return listSpellings(name, client).flatMap((path) => listedMap.get(path) ?? [])[0];
 }
 
 /** Returns the name of a folder on the server. @throws CliError if the account has no such folder. */
@@ -66,11 +66,11 @@ export async function findFolder(
   client: ImapFlow,
   { folder, account }: Pick<MailboxAddress, "folder" | "account">,
 ): Promise<string> {
-  const [first = folder] = spellingsOf(folder, client);
+  const [first = folder] = listSpellings(folder, client);
   if (first === "INBOX") return first;
   const folders = await listFolders(client);
-  const found = findListed(folder, folders, client);
-  if (found !== undefined) return found.path;
+  const foundListResponse = findListed(folder, folders, client);
+  if (foundListResponse !== undefined) return foundListResponse.path;
   // Some servers open folders that they do not list.
   const isThere = await client.status(folder, { uidValidity: true }).catch(() => false);
   if (isThere !== false) return folder;

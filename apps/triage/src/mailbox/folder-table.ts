@@ -36,12 +36,12 @@ const EMPTY = "null";
 /** The mails of a folder that were read, in a file beside the file of mails. */
 export class FolderTable implements Disposable {
   /** The path of a new file; empty for one that was there. */
-  readonly #created: string;
+  readonly #createdText: string;
   readonly #database: DatabaseSync;
 
   /** @throws CliError if the file is not such a table. */
   constructor(path: string) {
-    this.#created = existsSync(path) ? "" : path;
+    this.#createdText = existsSync(path) ? "" : path;
     try {
       this.#database = openPrivateDatabase(path, prepare);
     } catch (error) {
@@ -52,9 +52,9 @@ export class FolderTable implements Disposable {
 
   /** Closes the table, and removes a new one if no folder was read. */
   [Symbol.dispose](): void {
-    const unused = this.state === null ? this.#created : "";
+    const unusedText = this.state === null ? this.#createdText : "";
     this.#database.close();
-    if (unused !== "") rmSync(unused);
+    if (unusedText !== "") rmSync(unusedText);
   }
 
   /** Null before the first read. */
@@ -97,20 +97,23 @@ export class FolderTable implements Disposable {
    * Adds mails; one with the id of another mail of the folder gets a number behind it. The ids of mails that
    * are gone are free, since a mail that left may be back.
    */
-  async add(mails: readonly (readonly [uid: number, mail: Mail])[], gone: readonly number[] = []) {
+  async add(
+    mails: readonly (readonly [uid: number, mail: Mail])[],
+    missingValues: readonly number[] = [],
+  ) {
     const find = this.#database.prepare("SELECT uid, record FROM mail WHERE id = ?");
     const insert = this.#database.prepare(insertMail);
     await this.#inTransaction(() => {
       this.#database
         .prepare("UPDATE mail SET uid = NULL WHERE uid IN (SELECT value FROM json_each(?))")
-        .run(JSON.stringify(gone));
+        .run(JSON.stringify(missingValues));
       for (const [uid, mail] of mails) {
-        let [id, known] = [mail.id, find.get(mail.id)];
-        for (let copy = 2; known !== undefined && known["uid"] !== null; copy += 1) {
+        let [id, knownFields] = [mail.id, find.get(mail.id)];
+        for (let copy = 2; knownFields !== undefined && knownFields["uid"] !== null; copy += 1) {
           id = `${mail.id}#${copy}`;
-          known = find.get(id);
+          knownFields = find.get(id);
         }
-        const before = JSON.parse(String(known?.["record"] ?? EMPTY)) as Mail | null;
+        const before = JSON.parse(String(knownFields?.["record"] ?? EMPTY)) as Mail | null;
         // The server may not hand out a text that it did before.
         const isLess = mail.snippet === "" && (before?.snippet ?? "") !== "";
         const record = isLess ? { ...before, source: mail.source } : { ...mail, id };
@@ -120,11 +123,11 @@ export class FolderTable implements Disposable {
   }
 
   /** Removes mails that are gone, and keeps the state once `write` has written the others. */
-  async end(state: FolderState, gone: readonly number[], write: () => Promise<void>) {
+  async end(state: FolderState, missingValues: readonly number[], write: () => Promise<void>) {
     await this.#inTransaction(async () => {
       this.#database
         .prepare("DELETE FROM mail WHERE uid IS NULL OR uid IN (SELECT value FROM json_each(?))")
-        .run(JSON.stringify(gone));
+        .run(JSON.stringify(missingValues));
       this.#keep(state);
       await write();
     });

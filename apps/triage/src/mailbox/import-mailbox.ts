@@ -59,47 +59,63 @@ export async function withMailbox<TResult>(
   const path = resolve(cwd, output);
   const tablePath = path.replace(/\.json$/, ".mailbox.sqlite");
   await checkOutput(path, tablePath);
-  const taken = printable`Another import or watch writes ${path}; wait for its end.`;
-  const unlock = lockBeside(tablePath, { taken, advice: "Check the rights of the folder." });
+  const takenText = printable`Another import or watch writes ${path}; wait for its end.`;
+  const unlock = lockBeside(tablePath, {
+    taken: takenText,
+    advice: "Check the rights of the folder.",
+  });
   using _ = { [Symbol.dispose]: unlock };
   using table = new FolderTable(tablePath);
   checkAccount(table.state, address, path);
-  const named = new Set<number>();
+  const namedNames = new Set<number>();
   const onRange = (read: number, of: number) => {
     if (of > read) stderr.write(`Read ${printCount(read)} of ${printCounted(of, "mail")}.\n`);
   };
   const advice = "Make room there; the mails that were read are kept.";
   const update = async (client: ImapFlow) => {
     const sync = await syncFolder(client, table, { address, since, path, onRange });
-    const { state, read, left, fresh, gone, skipped, marked, isChanged } = sync;
-    await table.end(state, gone, async () => {
+    const {
+      state,
+      read,
+      left: remainingCount,
+      fresh,
+      gone: missingValues,
+      skipped: skippedMails,
+      marked: markedValue,
+      isChanged,
+    } = sync;
+    await table.end(state, missingValues, async () => {
       if (!isChanged && existsSync(path)) await chmod(path, 0o600);
       else await writePrivateFile(path, toJsonArray(table.mails()), advice);
     });
-    const counts = `read ${printCounted(read, "mail")}; ${printCount(left)} left the folder`;
+    const counts = `read ${printCounted(read, "mail")}; ${printCount(remainingCount)} left the folder`;
     const { count, empty } = table;
     const has = printable`${path} has ${printCounted(count, "mail")}: ${counts}`;
-    stderr.write(`${has}${describeLeftOut({ marked, empty })}.\n`);
+    stderr.write(`${has}${describeLeftOut({ marked: markedValue, empty })}.\n`);
     // While a folder is watched, a mail is named once.
-    const news = skipped.filter(({ uid }) => !named.has(uid));
-    for (const { uid } of news) named.add(uid);
+    const news = skippedMails.filter(({ uid }) => !namedNames.has(uid));
+    for (const { uid } of news) namedNames.add(uid);
     stderr.write(describeSkipped(news, state.folder));
-    return { added: table.mails(fresh), isChanged, isWhole: skipped.length === 0 };
+    return { added: table.mails(fresh), isChanged, isWhole: skippedMails.length === 0 };
   };
   return await use({ address, update });
 }
 
-function describeLeftOut({ marked, empty }: Record<"marked" | "empty", number>): string {
-  const deleted = marked === 0 ? "" : `; left out ${printCount(marked)} marked as deleted`;
+function describeLeftOut({
+  marked: markedValue,
+  empty,
+}: Record<"marked" | "empty", number>): string {
+  const deletedText =
+    markedValue === 0 ? "" : `; left out ${printCount(markedValue)} marked as deleted`;
   const nothing = empty === 0 ? "" : `; left out ${printCount(empty)} with nothing to ask about`;
-  return deleted + nothing;
+  return deletedText + nothing;
 }
 
 const UIDS_SHOWN = 20;
 
-function describeSkipped(skipped: readonly SkippedMail[], folder: string): string {
+function describeSkipped(skippedMails: readonly SkippedMail[], folder: string): string {
   const lines = Array.from(
-    Map.groupBy(skipped, ({ why }) => why),
+    Map.groupBy(skippedMails, ({ why }) => why),
     ([why, mails]) => {
       const uids = withRest(
         mails.map(({ uid }) => String(uid)),
@@ -113,12 +129,12 @@ function describeSkipped(skipped: readonly SkippedMail[], folder: string): strin
 }
 
 function checkAccount(
-  known: FolderState | null,
+  knownState: FolderState | null,
   { account, folder }: MailboxAddress,
   path: string,
 ) {
-  if (known === null || isSameAccount(known.account, account)) return;
+  if (knownState === null || isSameAccount(knownState.account, account)) return;
   throw new CliError(
-    printable`${path} has the mails of ${known.folder} of ${known.account}; name another file for ${folder}.`,
+    printable`${path} has the mails of ${knownState.folder} of ${knownState.account}; name another file for ${folder}.`,
   );
 }

@@ -4,7 +4,7 @@ import { printDuration } from "evaluator-runs/source";
 import type { ImapFlow } from "imapflow";
 import { connect, LostConnection, toMailboxError } from "./connect.ts";
 import type { MailboxAddress } from "./mailbox-url.ts";
-import { isBusy, quoteServer, refusalOf } from "./refusals.ts";
+import { isBusy, quoteServer, findRefusal } from "./refusals.ts";
 
 const MOST_MS = 300_000;
 
@@ -39,18 +39,18 @@ export async function keepConnected<TResult>(
   for (; ; attempt += 1) {
     try {
       return await connectOnce(address, (client) => use(client, onUseful), context);
-    } catch (thrown) {
+    } catch (thrownValue) {
       if (signal.aborted)
         throw interrupted(
           "Interrupted; imported mails are kept. Run the same command again.",
           signal,
         );
-      const error = toMailboxError(thrown, address);
+      const error = toMailboxError(thrownValue, address);
       const isLost = error instanceof LostConnection;
       const delayMs = retryDelayMs(error, attempt);
       if (delayMs === null || (isLost && !isUseful)) throw error;
       const problem = isLost ? "cut the connection" : "is busy";
-      const words = quoteServer(refusalOf(error)?.words);
+      const words = quoteServer(findRefusal(error)?.words);
       const goesOn = printable`${address.host} ${problem}; goes on in ${printDuration(delayMs)}.`;
       stderr.write(`${goesOn}${words}\n`);
       await pause(delayMs, context);

@@ -37,7 +37,7 @@ export function refusePasswords(words: readonly string[]): void {
 export function parseMailboxUrl(text: string): MailboxAddress {
   refusePasswords([text]);
   const url = URL.parse(text);
-  const problem = url === null ? "is not valid" : problemOf(url);
+  const problem = url === null ? "is not valid" : findProblem(url);
   if (url === null || problem !== null) {
     throw new UsageError(`The URL of a mailbox ${problem}. Write ${form}.`);
   }
@@ -73,7 +73,7 @@ export function isSameAccount(one: string, other: string): boolean {
   );
 }
 
-function problemOf({ protocol, username, hostname, pathname, search, hash }: URL): string | null {
+function findProblem({ protocol, username, hostname, pathname, search, hash }: URL): string | null {
   if (!["imap:", "imaps:"].includes(protocol)) return "does not begin with imaps://";
   if (hostname === "") return "has no host";
   if (username === "") return "has no user";

@@ -60,8 +60,8 @@ export function describeNotes(notes: readonly Note[]): string {
     Map.groupBy(notes, ({ why }) => why),
     ([why, mails]) => {
       const ids = mails.map(({ id }) => id);
-      const shown = withRest(ids, IDS_SHOWN).join(", ");
-      return printable`Note on ${printMails(mails.length)}: ${why}: ${shown}` + "\n";
+      const shownText = withRest(ids, IDS_SHOWN).join(", ");
+      return printable`Note on ${printMails(mails.length)}: ${why}: ${shownText}` + "\n";
     },
   );
   return lines.join("");
@@ -79,7 +79,7 @@ export async function readPlan(path: string): Promise<PlanLine[]> {
       line === undefined
         ? [...(issue?.path ?? []), issue?.message].join(": ")
         : problemIn(line, lines);
-    if (line !== undefined && problem === null) lines.set(keyOf(line), line);
+    if (line !== undefined && problem === null) lines.set(toKey(line), line);
     else {
       const place = printable`Line ${String(index + 1)} of ${path} cannot be used: ${problem ?? ""}`;
       throw new CliError(`${place}. Remove the line, or make the plan again.`);
@@ -90,14 +90,14 @@ export async function readPlan(path: string): Promise<PlanLine[]> {
 
 function problemIn(line: PlanLine, lines: ReadonlyMap<string, PlanLine>): string | null {
   const { action, target, account } = line;
-  const parsed = parseAction(target === null ? action : `${action} ${target}`);
+  const parsedAction = parseAction(target === null ? action : `${action} ${target}`);
   const [first = line] = lines.values();
-  if (typeof parsed === "string") return parsed;
+  if (typeof parsedAction === "string") return parsedAction;
   if (account !== first.account) return `its account ${account} is not ${first.account}`;
-  return lines.has(keyOf(line)) ? "a line before is about the same mail" : null;
+  return lines.has(toKey(line)) ? "a line before is about the same mail" : null;
 }
 
 /** Returns a text that no two mails of an account share. */
-export function keyOf({ folder, uidvalidity, uid }: Omit<Place, "account">): string {
+export function toKey({ folder, uidvalidity, uid }: Omit<Place, "account">): string {
   return `${uidvalidity}:${uid}:${folder}`;
 }

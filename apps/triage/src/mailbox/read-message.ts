@@ -54,9 +54,9 @@ export async function readMails(
 ): Promise<ReadMails> {
   const read: ReadMails = { mails: [], skipped: [], gone: [] };
   let messages: FetchMessageObject[] = [];
-  for await (const found of fetchMails(client, uids, heads)) {
-    if (found.message === null) noteMissing(read, found);
-    else messages.push(found.message);
+  for await (const fetchedMail of fetchMails(client, uids, heads)) {
+    if (fetchedMail.message === null) noteMissing(read, fetchedMail);
+    else messages.push(fetchedMail.message);
   }
   for (const step of steps) {
     const next: FetchMessageObject[] = [];
@@ -70,9 +70,12 @@ export async function readMails(
   return read;
 }
 
-function noteMissing({ skipped, gone }: ReadMails, { uid, why }: Omit<FetchedMail, "message">) {
-  if (why === null) gone.push(uid);
-  else skipped.push({ uid, why });
+function noteMissing(
+  { skipped: skippedMails, gone: missingValues }: ReadMails,
+  { uid, why }: Omit<FetchedMail, "message">,
+) {
+  if (why === null) missingValues.push(uid);
+  else skippedMails.push({ uid, why });
 }
 
 /** A range of bytes of some parts. */
@@ -116,7 +119,7 @@ async function* withTexts(
   messages: readonly FetchMessageObject[],
   { read, keysOf: partsOf, start, end }: TextRange & { readonly read: ReadMails },
 ): AsyncGenerator<FetchMessageObject> {
-  const known = new Map(messages.map((message) => [message.uid, message]));
+  const knownMap = new Map(messages.map((message) => [message.uid, message]));
   for (const [parts, group] of Map.groupBy(messages, (message) => partsOf(message).join(","))) {
     const keys = parts.split(",").filter((key) => key !== "");
     if (keys.length === 0) yield* group;
@@ -125,10 +128,10 @@ async function* withTexts(
       const isWhole = ({ bodyParts: texts }: FetchMessageObject) =>
         keys.every((key) => texts?.has(key.toLowerCase()) === true);
       const uids = group.map(({ uid }) => uid);
-      for await (const found of fetchMails(client, uids, { query: { bodyParts }, isWhole })) {
-        const message = known.get(found.uid);
-        if (found.message === null || message === undefined) noteMissing(read, found);
-        else yield { ...message, bodyParts: joinTexts(message, found.message) };
+      for await (const fetchedMail of fetchMails(client, uids, { query: { bodyParts }, isWhole })) {
+        const message = knownMap.get(fetchedMail.uid);
+        if (fetchedMail.message === null || message === undefined) noteMissing(read, fetchedMail);
+        else yield { ...message, bodyParts: joinTexts(message, fetchedMail.message) };
       }
     }
   }
@@ -147,13 +150,13 @@ function joinTexts({ bodyParts: before }: FetchMessageObject, { bodyParts }: Fet
 export function mailId({
   emailId = "",
   messageId = "",
-  received,
+  received: receivedTime,
   size = 0,
 }: Pick<FetchMessageObject, "emailId" | "size"> &
   Record<"messageId" | "received", string | undefined>): string {
   // Gmail's number, as its addresses have it.
   if (/^\d{1,20}$/.test(emailId)) return BigInt(emailId).toString(16);
-  const parts = [emailId || messageId.replace(/[<>\s]/g, ""), received, size];
+  const parts = [emailId || messageId.replace(/[<>\s]/g, ""), receivedTime, size];
   return `mail-${hash("sha256", parts.join("\n")).slice(0, 24)}`;
 }
 
@@ -169,7 +172,7 @@ export function receivedAt({
 
 /** Returns the numbers of the text parts of a mail, without attachments. */
 export function textParts(root: MessageStructureObject | undefined): string[] {
-  return (hasBoundaries(root) ? leavesOf(root) : [])
+  return (hasBoundaries(root) ? listLeaves(root) : [])
     .filter(({ type, disposition }) => {
       return /^text\b/i.test(type) && disposition?.toLowerCase() !== "attachment";
     })
@@ -183,8 +186,8 @@ function hasBoundaries(node: MessageStructureObject | undefined): node is Messag
   return Boolean(node.parameters?.["boundary"]) && (node.childNodes ?? []).every(hasBoundaries);
 }
 
-function leavesOf(node: MessageStructureObject): MessageStructureObject[] {
-  return isMultipart(node) ? (node.childNodes ?? []).flatMap(leavesOf) : [node];
+function listLeaves(node: MessageStructureObject): MessageStructureObject[] {
+  return isMultipart(node) ? (node.childNodes ?? []).flatMap(listLeaves) : [node];
 }
 
 // A forwarded mail has child nodes too, and is an attachment.
@@ -208,14 +211,17 @@ async function readMessage(
   const head = headers && headers.includes(":") ? headers : Buffer.from("Subject:\r\n\r\n");
   const texts = new Map(Array.from(bodyParts, ([key, text]) => [key, toWholeLines(text, end)]));
   const isWhole = texts.has("text") || !hasBoundaries(bodyStructure);
-  const body = isWhole ? texts.values() : bodyOf(bodyStructure, texts);
+  const body = isWhole ? texts.values() : toBody(bodyStructure, texts);
   // A text that cannot be parsed leaves the header.
   const mail = await parseMessage(Buffer.concat([head, ...body])).catch(() => parseMessage(head));
-  const received = receivedAt(message);
-  const id = mailId({ ...message, messageId: mail.headers?.messageId, received });
-  const arrived = received?.slice(0, 10) ?? "1970-01-01";
+  const receivedTime = receivedAt(message);
+  const id = mailId({ ...message, messageId: mail.headers?.messageId, received: receivedTime });
+  const arrivalTime = receivedTime?.slice(0, 10) ?? "1970-01-01";
   const source = { ...place, uid: message.uid };
-  const record = toMail({ ...mail, id, received: received ?? mail.received }, { arrived, source });
+  const record = toMail(
+    { ...mail, id, received: receivedTime ?? mail.received },
+    { arrived: arrivalTime, source },
+  );
   const isNoMail = isFolderData(head.toString("latin1"));
   return isNoMail ? { ...record, from: "", subject: "", snippet: "" } : record;
 }
@@ -228,7 +234,7 @@ function toWholeLines(text: Buffer, end: number): Buffer {
 }
 
 /** Writes the parts again, each with the start of its text; attachments have none. */
-function* bodyOf(
+function* toBody(
   node: MessageStructureObject,
   texts: ReadonlyMap<string, Buffer>,
 ): Generator<Buffer> {
@@ -238,18 +244,18 @@ function* bodyOf(
   }
   const boundary = node.parameters?.["boundary"] ?? "";
   for (const child of node.childNodes ?? []) {
-    yield Buffer.from(`\r\n--${boundary}\r\n${headerOf(child)}\r\n\r\n`);
-    yield* bodyOf(child, texts);
+    yield Buffer.from(`\r\n--${boundary}\r\n${toHeader(child)}\r\n\r\n`);
+    yield* toBody(child, texts);
   }
   yield Buffer.from(`\r\n--${boundary}--\r\n`);
 }
 
-function headerOf(node: MessageStructureObject): string {
+function toHeader(node: MessageStructureObject): string {
   const { type, parameters, encoding, id, disposition, dispositionParameters } = node;
   const { charset = "", ...others } = parameters ?? {};
   // Servers write us-ascii for a part that names no charset.
-  const named = /^us-ascii$/i.test(charset) ? others : parameters;
-  const lines = [withParameters(`Content-Type: ${type}`, named)];
+  const namedFields = /^us-ascii$/i.test(charset) ? others : parameters;
+  const lines = [withParameters(`Content-Type: ${type}`, namedFields)];
   if (encoding !== undefined) lines.push(`Content-Transfer-Encoding: ${encoding}`);
   if (id !== undefined) lines.push(`Content-ID: ${id}`);
   if (disposition !== undefined) {

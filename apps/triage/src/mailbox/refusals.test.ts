@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { hideSecret, isBusy, mayBeOneMail, refusalOf, toServerWords } from "./refusals.ts";
+import { hideSecret, isBusy, mayBeOneMail, findRefusal, toServerWords } from "./refusals.ts";
 
 const refused = (code: string, responseText: string) => {
   const attributes = [{ section: code === "" ? [] : [{ value: code }] }];
@@ -44,9 +44,9 @@ test("the words have the code, one line, no control characters and no secret", (
   hideSecret("hunter2");
   const error = refused("ALERT", "Go to\r\nhttps://mail.example.com/\u001B[31m as ada hunter2");
   const words = "NO [ALERT] Go to https://mail.example.com/ as ada …";
-  expect(refusalOf(error)).toEqual({ code: "ALERT", words });
+  expect(findRefusal(error)).toEqual({ code: "ALERT", words });
   for (const sent of ["hunter2", "\0ada\0hunter2", "user=ada\u0001auth=Bearer hunter2\u0001\u0001"])
     expect(toServerWords(`No ${Buffer.from(sent).toString("base64")}.`)).toBe("No ….");
   expect(toServerWords("a".repeat(5000))).toHaveLength(300);
-  expect(refusalOf(new Error("no refusal"))).toBeNull();
+  expect(findRefusal(new Error("no refusal"))).toBeNull();
 });

@@ -22,14 +22,14 @@ export function hideSecret(secret: string): void {
 }
 
 function hide(words: string): string {
-  return [...secrets].reduce((shown, secret) => shown.replaceAll(secret, "…"), words);
+  return [...secrets].reduce((shownText, secret) => shownText.replaceAll(secret, "…"), words);
 }
 
 /** Returns the words of a server for one line, without secrets, also as part of a text in base64. */
 export function toServerWords(text: string): string {
   const words = text.slice(0, 10 * WORDS_LENGTH).replace(/[\w+/-]{4,}={0,2}/g, (run) => {
-    const decoded = Buffer.from(run, "base64").toString();
-    return hide(decoded) === decoded ? run : "…";
+    const decodedText = Buffer.from(run, "base64").toString();
+    return hide(decodedText) === decodedText ? run : "…";
   });
   return truncateCharacters(toPrintable(hide(words)), WORDS_LENGTH);
 }
@@ -40,16 +40,16 @@ export function toImapError(error: unknown): Partial<ImapFlowError> {
 }
 
 /** Returns the refusal that an error of the client is about; null for another error. */
-export function refusalOf(error: unknown): Refusal | null {
+export function findRefusal(error: unknown): Refusal | null {
   const { responseStatus, responseText = "", response, serverResponseCode } = toImapError(error);
   const { code, authenticationFailed } = toImapError(error);
   if (responseStatus === undefined && authenticationFailed !== true) return null;
   // Some commands leave the parsed response, others its text with the tag.
   const text = typeof response === "string" ? response.replace(/^\S+ (?=NO|BAD)/, "") : null;
-  const named = code === "ETHROTTLE" ? "THROTTLED" : (serverResponseCode ?? codeIn(response));
-  const shown = named === "" ? "" : `[${named}] `;
-  const words = text ?? `${responseStatus ?? ""} ${shown}${responseText}`;
-  return { code: named.toUpperCase(), words: toServerWords(words) };
+  const givenName = code === "ETHROTTLE" ? "THROTTLED" : (serverResponseCode ?? codeIn(response));
+  const shownText = givenName === "" ? "" : `[${givenName}] `;
+  const words = text ?? `${responseStatus ?? ""} ${shownText}${responseText}`;
+  return { code: givenName.toUpperCase(), words: toServerWords(words) };
 }
 
 function codeIn(response: unknown): string {
@@ -71,7 +71,7 @@ const faultWords = /\b(?:system|internal|server) (?:server )?error\b/i;
 
 /** Returns whether a server asks to come back later. */
 export function isBusy(error: unknown): error is Error {
-  const refusal = refusalOf(error);
+  const refusal = findRefusal(error);
   if (refusal === null) return false;
   const { code, words } = refusal;
   const isToldInWords = busyWords.test(words) || faultWords.test(words);
@@ -80,7 +80,7 @@ export function isBusy(error: unknown): error is Error {
 
 /** Returns whether a refused FETCH may be due to one mail, not to the state of the server. */
 export function mayBeOneMail(error: unknown): boolean {
-  const refusal = refusalOf(error);
+  const refusal = findRefusal(error);
   if (refusal === null || !isBusy(error)) return refusal !== null;
   return /^(?:SERVERBUG|CONTACTADMIN)$/.test(refusal.code) || faultWords.test(refusal.words);
 }

@@ -16,7 +16,7 @@ import { fetchMails, searchUids } from "./fetch-mails.ts";
 import { parseMailboxUrl } from "./mailbox-url.ts";
 import type { Note } from "./plan-line.ts";
 import { mailId, receivedAt } from "./read-message.ts";
-import { isBusy, quoteServer, refusalOf } from "./refusals.ts";
+import { isBusy, quoteServer, findRefusal } from "./refusals.ts";
 
 type ActJournal = ReturnType<typeof openActJournal>;
 
@@ -45,7 +45,7 @@ export async function runActs(
     return report;
   } catch (error) {
     if (!isBusy(error)) throw toMailboxError(error, address);
-    const words = quoteServer(refusalOf(error)?.words);
+    const words = quoteServer(findRefusal(error)?.words);
     const problem = `${address.host} is busy. Run the command again later.${words}`;
     throw new CliError(problem, { cause: error });
   } finally {
@@ -72,23 +72,28 @@ interface Session {
 
 /** Finds out about commands that were cut; returns the keys of those about which nothing is known yet. */
 async function settleCut({ client, journal, report }: Session): Promise<Set<string>> {
-  const cut = journal.entries().filter(({ ended }) => ended === null);
+  const cut = journal.entries().filter(({ ended: endedAct }) => endedAct === null);
   const groups = Map.groupBy(cut, ({ begun: { folder, uidvalidity, target, arrival } }) =>
     JSON.stringify([folder, uidvalidity, target, arrival]),
   );
   const unknownKeys = new Set<string>();
   for (const group of groups.values()) {
-    const ended = await settle(group, client);
-    journal.end(ended);
-    for (const { begun } of noteUnknown(group, ended, report)) unknownKeys.add(begun.key);
+    const endedActEntries = await settle(group, client);
+    journal.end(endedActEntries);
+    for (const { begun: begunAct } of noteUnknown(group, endedActEntries, report))
+      unknownKeys.add(begunAct.key);
   }
   return unknownKeys;
 }
 
 /** Reports the commands that are not settled, and returns them. */
-function noteUnknown(begun: readonly ActEntry[], ended: readonly ActEntry[], report: ActReport) {
-  const rows = new Set(ended.map(({ row }) => row));
-  const unknown = begun.filter(({ row }) => !rows.has(row));
+function noteUnknown(
+  begunActEntries: readonly ActEntry[],
+  endedActEntries: readonly ActEntry[],
+  report: ActReport,
+) {
+  const rows = new Set(endedActEntries.map(({ row }) => row));
+  const unknown = begunActEntries.filter(({ row }) => !rows.has(row));
   const why = "the server does not hand it out now, so its change is not known; run again later";
   report.left.push(...unknown.map(({ begun: { id } }) => ({ id, why })));
   return unknown;
@@ -96,22 +101,22 @@ function noteUnknown(begun: readonly ActEntry[], ended: readonly ActEntry[], rep
 
 async function runGroup(acts: readonly Act[], { client, journal, report }: Session): Promise<void> {
   const [first] = acts as [Act];
-  const seen = await look(first, uidsOf(acts), client);
-  if (seen === null && !first.isUndo) throw otherFolder(first);
+  const seenLook = await look(first, listUids(acts), client);
+  if (seenLook === null && !first.isUndo) throw otherFolder(first);
   const arrival = first.command === "move" ? await arrivalIn(first.target, client) : null;
   const refusal = whyRefused(first, { client, arrival });
   const ready = acts.flatMap((act) => {
-    const mail = seen?.mails.get(act.uid);
-    const why = seen?.hidden.get(act.uid) ?? reasonToLeave(act, mail) ?? refusal;
+    const mail = seenLook?.mails.get(act.uid);
+    const why = seenLook?.hidden.get(act.uid) ?? reasonToLeave(act, mail) ?? refusal;
     if (why !== null) report.left.push({ id: act.id, why });
     return mail === undefined || why !== null ? [] : { ...act, mail, arrival };
   });
-  const begun = journal.begin(ready);
-  const { copied, words } = await sendCommand(ready, client);
-  const ended = await settle(begun, client, copied);
-  journal.end(ended);
-  noteUnknown(begun, ended, report);
-  for (const { begun: act, ended: after } of ended) {
+  const begunActEntries = journal.begin(ready);
+  const { copied: copiedMap, words } = await sendCommand(ready, client);
+  const endedActEntries = await settle(begunActEntries, client, copiedMap);
+  journal.end(endedActEntries);
+  noteUnknown(begunActEntries, endedActEntries, report);
+  for (const { begun: act, ended: after } of endedActEntries) {
     if (after?.isDone === true) report.done += 1;
     else report.left.push({ id: act.id, why: words || "it changed just now" });
     if (isChanged(act, act.mail))
@@ -161,22 +166,27 @@ async function look(
   range: string,
   client: ImapFlow,
 ): Promise<Look | null> {
-  const wanted = range.includes(":") ? [] : range.split(",").map(Number);
-  const opened = await openFolder(client, { account, folder }, { readOnly: false }).catch(toClosed);
-  if (typeof opened === "string") {
-    return { mails: new Map(), hidden: new Map([0, ...wanted].map((uid) => [uid, opened])) };
+  const wantedValues = range.includes(":") ? [] : range.split(",").map(Number);
+  const openedFolder = await openFolder(client, { account, folder }, { readOnly: false }).catch(
+    toClosed,
+  );
+  if (typeof openedFolder === "string") {
+    return {
+      mails: new Map(),
+      hidden: new Map([0, ...wantedValues].map((uid) => [uid, openedFolder])),
+    };
   }
-  if (opened?.uidValidity !== BigInt(uidvalidity)) return null;
+  if (openedFolder?.uidValidity !== BigInt(uidvalidity)) return null;
   // Some servers enable CONDSTORE without naming it.
-  if (opened.highestModseq !== undefined) client.enabled.add("CONDSTORE");
+  if (openedFolder.highestModseq !== undefined) client.enabled.add("CONDSTORE");
   const mails = new Map<number, SeenMail>();
-  const hidden = new Map<number, string>();
-  const uids = wanted.length > 0 ? wanted : await searchUids(client, { uid: range });
+  const hiddenMap = new Map<number, string>();
+  const uids = wantedValues.length > 0 ? wantedValues : await searchUids(client, { uid: range });
   for await (const { uid, message, why } of fetchMails(client, uids, marks)) {
     if (message !== null) mails.set(uid, toSeenMail(message));
-    else if (why !== null) hidden.set(uid, `${why}; run again later`);
+    else if (why !== null) hiddenMap.set(uid, `${why}; run again later`);
   }
-  return { mails, hidden };
+  return { mails, hidden: hiddenMap };
 }
 
 /** Returns null for a folder that is missing, and why another one is not opened. */
@@ -188,10 +198,16 @@ function toClosed(error: unknown): null | string {
 
 function toSeenMail({ uid, envelope, ...mail }: FetchMessageObject): SeenMail {
   const messageId = envelope?.messageId?.replace(/[<>\s]/g, "") ?? "";
-  const received = receivedAt(mail);
+  const receivedTime = receivedAt(mail);
   const flags = [...(mail.flags ?? [])].filter((flag) => flag !== "\\Recent").toSorted();
   const modseq = mail.modseq?.toString() ?? null;
-  return { uid, id: mailId({ ...mail, messageId, received }), messageId, flags, modseq };
+  return {
+    uid,
+    id: mailId({ ...mail, messageId, received: receivedTime }),
+    messageId,
+    flags,
+    modseq,
+  };
 }
 
 type Arrival = BegunAct["arrival"];
@@ -216,23 +232,23 @@ async function sendCommand(acts: readonly BegunAct[], client: ImapFlow): Promise
   const [first, ...others] = acts.filter((act) => needsCommand(act, act.mail));
   if (first === undefined) return { words: "" };
   const { command, target } = first;
-  const uids = uidsOf([first, ...others]);
+  const uids = listUids([first, ...others]);
   takeRefusal(client); // that of another command
   if (command === "move") {
-    const moved = await client.messageMove(uids, target, { uid: true });
-    return { copied: (moved || {}).uidMap, words: wordsOf(moved, client) };
+    const movedResult = await client.messageMove(uids, target, { uid: true });
+    return { copied: (movedResult || {}).uidMap, words: listWords(movedResult, client) };
   }
   // A change since the mails were looked at has a higher one.
   const modseqs = acts.map(({ mail }) => BigInt(mail.modseq ?? 0));
   const unchangedSince = modseqs.reduce((one, other) => (one > other ? one : other));
   const change = command === "add" ? "messageFlagsAdd" : "messageFlagsRemove";
   const isSet = await client[change](uids, [target], { uid: true, unchangedSince, silent: true });
-  return { words: wordsOf(isSet, client) };
+  return { words: listWords(isSet, client) };
 }
 
-function wordsOf(result: unknown, client: ImapFlow): string {
+function listWords(result: unknown, client: ImapFlow): string {
   if (result !== false) return "";
-  return `the server refused it.${quoteServer(refusalOf(takeRefusal(client))?.words)}`;
+  return `the server refused it.${quoteServer(findRefusal(takeRefusal(client))?.words)}`;
 }
 
 /**
@@ -242,26 +258,29 @@ function wordsOf(result: unknown, client: ImapFlow): string {
 async function settle(
   entries: readonly ActEntry[],
   client: ImapFlow,
-  copied?: ReadonlyMap<number, number>,
+  copiedMap?: ReadonlyMap<number, number>,
 ): Promise<ActEntry[]> {
-  const acts = entries.map(({ begun }) => begun).filter(({ uid }) => copied?.has(uid) !== true);
+  const acts = entries
+    .map(({ begun: begunAct }) => begunAct)
+    .filter(({ uid }) => copiedMap?.has(uid) !== true);
   const [first] = acts;
-  const source = first && (await look(first, uidsOf(acts), client));
+  const source = first && (await look(first, listUids(acts), client));
   const { account = "", target: folder = "", arrival = null } = first ?? {};
   const target =
     arrival && (await look({ ...arrival, account, folder }, `${arrival.uidnext}:*`, client));
-  const arrived = [...(target?.mails.values() ?? [])];
-  return entries.flatMap(({ row, begun }) => {
-    const uid = copied?.get(begun.uid);
-    const moved = uid === undefined ? arrived : [{ ...begun.mail, uid }];
-    const here = source?.mails.get(begun.uid);
-    const ended = settleAct(begun, here, moved);
+  const seenMails = [...(target?.mails.values() ?? [])];
+  return entries.flatMap(({ row, begun: begunAct }) => {
+    const uid = copiedMap?.get(begunAct.uid);
+    const currentSeenMails = uid === undefined ? seenMails : [{ ...begunAct.mail, uid }];
+    const here = source?.mails.get(begunAct.uid);
+    const endedAct = settleAct(begunAct, here, currentSeenMails);
     const mayHaveMoved = here === undefined && (target?.hidden.size ?? 0) > 0;
-    const isUnknown = source?.hidden.has(begun.uid) === true || (!ended.isDone && mayHaveMoved);
-    return uid === undefined && isUnknown ? [] : [{ row, begun, ended }];
+    const isUnknown =
+      source?.hidden.has(begunAct.uid) === true || (!endedAct.isDone && mayHaveMoved);
+    return uid === undefined && isUnknown ? [] : [{ row, begun: begunAct, ended: endedAct }];
   });
 }
 
-function uidsOf(acts: readonly Act[]): string {
+function listUids(acts: readonly Act[]): string {
   return acts.map(({ uid }) => uid).join(",");
 }

@@ -2,7 +2,7 @@ import { CliError, printable } from "evaluator-kit";
 import type { ExpungeEvent, ImapFlow, MailboxObject } from "imapflow";
 import { openFolder } from "./connect.ts";
 import { searchUids } from "./fetch-mails.ts";
-import { findFolder, spellingsOf } from "./folder-names.ts";
+import { findFolder, listSpellings } from "./folder-names.ts";
 import type { FolderState, FolderTable } from "./folder-table.ts";
 import type { MailboxAddress } from "./mailbox-url.ts";
 import { readMails, type SkippedMail } from "./read-message.ts";
@@ -24,9 +24,9 @@ type Box = Pick<MailboxObject, "uidValidity" | "highestModseq" | "noModseq" | "e
   Partial<Pick<MailboxObject, "uidNext">>;
 
 /** Compares a folder with its last read, and decides which UIDs may be new. */
-export function planSync(known: FolderState | null, box: Box, since: string | null) {
-  const isOther = known?.uidvalidity !== Number(box.uidValidity);
-  const next = isOther || known.since !== since ? null : known.uidnext;
+export function planSync(knownState: FolderState | null, box: Box, since: string | null) {
+  const isOther = knownState?.uidvalidity !== Number(box.uidValidity);
+  const next = isOther || knownState.since !== since ? null : knownState.uidnext;
   const hasNew = next === null || box.uidNext === undefined || box.uidNext > next;
   return {
     /** Whether the UIDs of the table belong to other mails now. */
@@ -47,11 +47,11 @@ export async function syncFolder(
   const folder = await findFolder(client, address);
   checkFolder(table.state, { folder, client, path });
   // A table that has the folder under a short name begins again.
-  const known = table.state?.folder === folder ? table.state : null;
+  const knownState = table.state?.folder === folder ? table.state : null;
   // One account has one name in all records.
-  const place = { folder, account: known?.account ?? address.account };
-  const { box, vanished } = await examine(client, place, known);
-  const plan = planSync(known, box, since);
+  const place = { folder, account: knownState?.account ?? address.account };
+  const { box, vanished: vanishedNames } = await examine(client, place, knownState);
+  const plan = planSync(knownState, box, since);
   const state: FolderState = {
     ...place,
     uidvalidity: Number(box.uidValidity),
@@ -61,48 +61,48 @@ export async function syncFolder(
   };
   if (plan.isOther) await table.begin(state);
   const have = new Set(table.uids());
-  const there = await uidsThere(client, { ...plan, box, have, vanished, since });
+  const there = await uidsThere(client, { ...plan, box, have, vanished: vanishedNames, since });
   const missing = there.uids.filter((uid) => !have.has(uid));
   const uids = new Set(there.uids);
-  const gone = [...have].filter((uid) => !uids.has(uid));
-  const skipped: SkippedMail[] = [];
-  let left = gone.length;
+  const missingValues = [...have].filter((uid) => !uids.has(uid));
+  const skippedMails: SkippedMail[] = [];
+  let remainingCount = missingValues.length;
   const { account, uidvalidity } = state;
   for (let at = 0; at < missing.length; at += RANGE) {
     const range = missing.slice(at, at + RANGE);
     const read = await readMails(client, range, { account, folder, uidvalidity });
-    await table.add(read.mails, gone);
-    skipped.push(...read.skipped);
-    left += read.gone.length;
+    await table.add(read.mails, missingValues);
+    skippedMails.push(...read.skipped);
+    remainingCount += read.gone.length;
     onRange(Math.min(at + RANGE, missing.length), missing.length);
   }
   // A skipped mail is looked for again next time.
-  const next = Math.min(box.uidNext ?? Infinity, ...skipped.map(({ uid }) => uid));
+  const next = Math.min(box.uidNext ?? Infinity, ...skippedMails.map(({ uid }) => uid));
   const uidnext = Number.isFinite(next) ? next : null;
   const highestmodseq = box.highestModseq?.toString() ?? null;
   return {
     state: { ...state, uidnext, highestmodseq },
     /** The UIDs that were new to the table, or may be new to the file of mails. */
     fresh: [...missing, ...there.found],
-    gone,
-    skipped,
+    gone: missingValues,
+    skipped: skippedMails,
     /** Mails that left the folder, also during this read. */
-    left,
+    left: remainingCount,
     /** Mails that are marked as deleted, which are left out. */
     marked: there.marked,
-    read: missing.length - skipped.length - (left - gone.length),
+    read: missing.length - skippedMails.length - (remainingCount - missingValues.length),
     // Found mails may be in the table, and not in the file of mails, after a cut connection.
-    isChanged: plan.isWhole || there.found.length + missing.length + gone.length > 0,
+    isChanged: plan.isWhole || there.found.length + missing.length + missingValues.length > 0,
   };
 }
 
 function checkFolder(
-  known: FolderState | null,
+  knownState: FolderState | null,
   { folder, client, path }: { folder: string; client: ImapFlow; path: string },
 ): void {
-  if (known === null || spellingsOf(known.folder, client).includes(folder)) return;
+  if (knownState === null || listSpellings(knownState.folder, client).includes(folder)) return;
   throw new CliError(
-    printable`${path} has the mails of ${known.folder} of ${known.account}; name another file for ${folder}.`,
+    printable`${path} has the mails of ${knownState.folder} of ${knownState.account}; name another file for ${folder}.`,
   );
 }
 
@@ -110,17 +110,17 @@ function checkFolder(
 async function examine(
   client: ImapFlow,
   place: Pick<FolderState, "account" | "folder">,
-  known: FolderState | null,
+  knownState: FolderState | null,
 ) {
-  const vanished = new Set<number>();
-  const note = ({ uid }: ExpungeEvent) => void (uid !== undefined && vanished.add(uid));
+  const vanishedNames = new Set<number>();
+  const note = ({ uid }: ExpungeEvent) => void (uid !== undefined && vanishedNames.add(uid));
   client.on("expunge", note);
   try {
-    const { highestmodseq, uidvalidity } = known ?? {};
+    const { highestmodseq, uidvalidity } = knownState ?? {};
     const changes = highestmodseq ? { changedSince: highestmodseq, uidValidity: uidvalidity } : {};
     // A copy, since later answers about other mails change the box of the client.
     const box: Box = { ...(await openFolder(client, place, { readOnly: true, ...changes })) };
-    return { box, vanished };
+    return { box, vanished: vanishedNames };
   } finally {
     client.off("expunge", note);
   }
@@ -136,7 +136,7 @@ interface FolderUids extends ReturnType<typeof planSync> {
 /** Finds the mails that are in a folder and not marked as deleted. */
 async function uidsThere(
   client: ImapFlow,
-  { box, have, vanished, since, isWhole, first }: FolderUids,
+  { box, have, vanished: vanishedNames, since, isWhole, first }: FolderUids,
 ) {
   const days = since === null ? {} : { since: new Date(since) };
   const search = async (from: number) => {
@@ -145,15 +145,19 @@ async function uidsThere(
     return uids.filter((uid) => uid >= from);
   };
   if (box.exists === 0) return { uids: [], found: [], marked: 0 };
-  const marked = await searchUids(client, { deleted: true, ...days });
-  const found = first === null ? [] : await search(first);
-  const left = [...have].filter((uid) => !vanished.has(uid));
-  const uids = [...new Set([...left, ...found])];
+  const markedValues = await searchUids(client, { deleted: true, ...days });
+  const foundValues = first === null ? [] : await search(first);
+  const remainingCount = [...have].filter((uid) => !vanishedNames.has(uid));
+  const uids = [...new Set([...remainingCount, ...foundValues])];
   const isSure =
     since === null &&
-    uids.length + marked.length === box.exists &&
-    !marked.some((uid) => have.has(uid));
-  const all = isWhole ? found : isSure ? uids : await search(1);
+    uids.length + markedValues.length === box.exists &&
+    !markedValues.some((uid) => have.has(uid));
+  const all = isWhole ? foundValues : isSure ? uids : await search(1);
   const there = new Set(all);
-  return { uids: all, found, marked: marked.filter((uid) => !there.has(uid)).length };
+  return {
+    uids: all,
+    found: foundValues,
+    marked: markedValues.filter((uid) => !there.has(uid)).length,
+  };
 }

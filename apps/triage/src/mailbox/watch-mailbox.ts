@@ -28,7 +28,7 @@ export async function watchMailbox(
   const quiet = { ...context, stderr: { write: () => true }, openCatalog: async () => null };
   return await withMailbox(command, context, async ({ address, update }) => {
     let isFirst = true;
-    const known = new Set<string>();
+    const knownNames = new Set<string>();
     const { state, limit, journal = context.env[context.source.journalVariable] } = options;
     // With --context a new mail may change the state of others, and a named journal may be a database.
     const canAskAlone = !state["context"] && limit === Infinity && journal === undefined;
@@ -42,14 +42,14 @@ export async function watchMailbox(
       context.stderr.write("Some mails have no answer; the results say why.\n");
     };
     const use = async (client: ImapFlow, onUseful: () => void): Promise<never> => {
-      const changes = changesOf(client);
+      const changes = listChanges(client);
       for (;;) {
-        const { added, isChanged } = await changes.during(() => update(client));
+        const { added: addedItems, isChanged } = await changes.during(() => update(client));
         onUseful();
         const mails: Mail[] = [];
-        for (const mail of added) {
-          if (!isFirst && !known.has(mail.id)) mails.push(mail);
-          known.add(mail.id);
+        for (const mail of addedItems) {
+          if (!isFirst && !knownNames.has(mail.id)) mails.push(mail);
+          knownNames.add(mail.id);
         }
         const change = changes.next();
         if (isFirst) await run();
@@ -62,7 +62,7 @@ export async function watchMailbox(
   });
 }
 
-function changesOf(client: ImapFlow) {
+function listChanges(client: ImapFlow) {
   let notice = Promise.withResolvers<void>();
   const onChange = () => notice.resolve();
   client.on("exists", onChange).on("close", onChange);

@@ -19,7 +19,7 @@ type PlanCommand = Parameters<typeof withResults>[0] &
 /** Writes which action the rules ask for on which mail, and prints the promise of each rule. */
 export async function writePlan(command: PlanCommand, context: ProgramContext): Promise<number> {
   const { cwd, stderr } = context;
-  const path = planPathOf(command, cwd);
+  const path = toPlanPath(command, cwd);
   const address = command.mailbox === undefined ? null : parseMailboxUrl(command.mailbox);
   return await withResults({ ...command, takesFile: true }, context, async (results) => {
     const rules = await readRules(command.rules, results.columns, { cwd, parseAction });
@@ -33,14 +33,15 @@ export async function writePlan(command: PlanCommand, context: ProgramContext): 
         const mail = mailOfRecord(row.input);
         const { messageId } = mail.headers ?? {};
         if (address && messageId) idCounts.set(messageId, (idCounts.get(messageId) ?? 0) + 1);
-        const taken = plan.take(toAnswered(row, results, newRecords));
-        if (taken !== null) yield { mail, ...toLine(mail, taken, rules[taken.at]?.text) };
+        const takenEntry = plan.take(toAnswered(row, results, newRecords));
+        if (takenEntry !== null)
+          yield { mail, ...toLine(mail, takenEntry, rules[takenEntry.at]?.text) };
       }
     };
     const notes: Note[] = [];
     const lines =
       address === null
-        ? importedLines(takenMails(), modseqOf(command, cwd))
+        ? importedLines(takenMails(), findModseq(command, cwd))
         : await foundLines(takenMails(), { address, idCounts, notes }, context);
     await writePrivateFile(path, toJsonLines(lines), "Make room there and run again.");
     stderr.write(describePlan(plan.rules(), all, mailSource.word) + describeNotes(notes));
@@ -50,14 +51,14 @@ export async function writePlan(command: PlanCommand, context: ProgramContext): 
 }
 
 /** Returns the HIGHESTMODSEQ of the folder when it was read; null if it has none. */
-function modseqOf({ file }: PlanCommand, cwd: string): string | null {
+function findModseq({ file }: PlanCommand, cwd: string): string | null {
   const path = toInputPath(file, cwd).replace(/\.json$/, ".mailbox.sqlite");
   if (!existsSync(path)) return null;
   using table = new FolderTable(path);
   return table.state?.highestmodseq ?? null;
 }
 
-function planPathOf({ file, output }: PlanCommand, cwd: string): string {
+function toPlanPath({ file, output }: PlanCommand, cwd: string): string {
   const results = toOutputPath(toInputPath(file, cwd), mailSource);
   const path = resolve(cwd, output ?? results.replace(/\.triage\.json$/, ".plan.ndjson"));
   const journal = toJournalPath(path);
@@ -74,11 +75,18 @@ type Taken = NonNullable<ReturnType<ReturnType<typeof planOf>["take"]>>;
 type BareLine = ReturnType<typeof toLine>;
 
 function toLine({ id, from, subject, headers }: Mail, { action, act }: Taken, rule = "") {
-  const parsed = parseAction(action);
-  if (typeof parsed === "string") throw new CliError(parsed);
+  const parsedAction = parseAction(action);
+  if (typeof parsedAction === "string") throw new CliError(parsedAction);
   const messageId = headers?.messageId ?? null;
   const evidence = act.evidence && { ...act.evidence };
-  const line = { messageId, from, subject, ...parsed, rule: `${rule} -> ${action}`, evidence };
+  const line = {
+    messageId,
+    from,
+    subject,
+    ...parsedAction,
+    rule: `${rule} -> ${action}`,
+    evidence,
+  };
   return { id, line };
 }
 
@@ -88,10 +96,10 @@ interface TakenMail extends BareLine {
 
 /** Adds the places of mails that were imported from a server. */
 async function* importedLines(
-  taken: AsyncIterable<TakenMail>,
+  takenItems: AsyncIterable<TakenMail>,
   modseq: string | null,
 ): AsyncGenerator<PlanLine> {
-  for await (const { id, line, mail } of taken) {
+  for await (const { id, line, mail } of takenItems) {
     const { data: place } = placeSchema.safeParse(mail.source);
     if (place === undefined) {
       const problem = printable`The mail ${id} is not from a mailbox on a server`;
@@ -110,14 +118,14 @@ interface Search {
 
 /** Adds the places of mails that are found on a server. */
 async function foundLines(
-  taken: AsyncIterable<TakenMail>,
+  takenItems: AsyncIterable<TakenMail>,
   { address, idCounts, notes }: Search,
   context: ProgramContext,
 ): Promise<PlanLine[]> {
   const { findMails } = await import("./find-mails.ts");
   const { keepConnected } = await import("./keep-connected.ts");
   const all: TakenMail[] = [];
-  for await (const mail of taken) all.push(mail);
+  for await (const mail of takenItems) all.push(mail);
   const mails = all.map(({ mail }) => mail);
   const find = async (client: ImapFlow) => await findMails(client, address, { mails, idCounts });
   const { places, modseq } = await keepConnected(address, find, context);

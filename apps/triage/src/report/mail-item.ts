@@ -1,8 +1,8 @@
 import { html, type Html } from "evaluator-kit/html";
 import {
-  doubtsOf,
+  listDoubts,
   type ListedRow,
-  pickOf,
+  computePick,
   type ShownAnswer,
   type ShownQuestion,
   YES,
@@ -26,15 +26,15 @@ export function mailItem(row: ListedRow, facts: ListFacts, { isAway = false } = 
   const classes = ["mail", ...(row.isNew ? ["is-new"] : []), ...(isAway ? ["is-away"] : [])];
   return html`<li class="${classes.join(" ")}" style="--day:${-day}">
     <details>
-      <summary>${levelOf(row, facts)} ${headOf(row, facts)} ${barsOf(row, facts)}</summary>
-      <div class="more">${moreOf(row, facts)}</div>
+      <summary>${toLevel(row, facts)} ${toHead(row, facts)} ${listBars(row, facts)}</summary>
+      <div class="more">${describeMore(row, facts)}</div>
     </details>
-    ${facts.tomorrow === null ? null : choicesOf(row, facts)}
+    ${facts.tomorrow === null ? null : listChoices(row, facts)}
   </li>`;
 }
 
 /** Returns the choices about a mail; Enter in the day presses the first button. */
-function choicesOf({ id, thread }: ListedRow, { questions, tomorrow }: ListFacts): Html {
+function listChoices({ id, thread }: ListedRow, { questions, tomorrow }: ListFacts): Html {
   const answers = questions.map(({ id: question, title, form, names }) => {
     const right = form === "probability" ? ["yes", "no"] : names;
     const options = right.map(
@@ -63,27 +63,27 @@ function choicesOf({ id, thread }: ListedRow, { questions, tomorrow }: ListFacts
   </form>`;
 }
 
-function levelOf({ answers }: ListedRow, { score, questions }: ListFacts): Html {
+function toLevel({ answers }: ListedRow, { score, questions }: ListFacts): Html {
   const [question, answer] = [questions[score], answers?.[score]];
   if (question === undefined || answer === undefined) {
     return html`<span class="level level-none">${answers === null ? "?" : ""}</span>`;
   }
-  const shade = shadeOf("number", answer.value, question.names.length);
-  const name = question.names[pickOf(question, answer.value)] ?? "";
+  const shade = computeShade("number", answer.value, question.names.length);
+  const name = question.names[computePick(question, answer.value)] ?? "";
   return html`<span class="level level-${shade}"
     ><b>${answer.value.toFixed(1)}</b><span class="level-name">${name}</span></span
   >`;
 }
 
-function headOf(row: ListedRow, facts: ListFacts): Html {
+function toHead(row: ListedRow, facts: ListFacts): Html {
   const tags = [
-    row.isNew && tagOf("new", "new"),
-    row.isMasked && tagOf("warn", "the name shows another address"),
-    row.dated !== "" && tagOf("warn", row.dated),
-    row.mails > 1 && tagOf("act", `${row.mails} mails`),
+    row.isNew && toTag("new", "new"),
+    row.isMasked && toTag("warn", "the name shows another address"),
+    row.dated !== "" && toTag("warn", row.dated),
+    row.mails > 1 && toTag("act", `${row.mails} mails`),
     row.waiting !== "" &&
-      tagOf(row.waiting === "you" ? "new" : "act", `waiting for ${row.waiting}`),
-    row.rule !== -1 && tagOf("act", `→ ${facts.actions[row.rule] ?? ""}`),
+      toTag(row.waiting === "you" ? "new" : "act", `waiting for ${row.waiting}`),
+    row.rule !== -1 && toTag("act", `→ ${facts.actions[row.rule] ?? ""}`),
   ].filter((tag) => tag !== false);
   const address = row.address === "" ? null : html` <span class="address">${row.address}</span>`;
   return html`<span class="head">
@@ -93,40 +93,40 @@ function headOf(row: ListedRow, facts: ListFacts): Html {
     </span>
     <span class="subject">${row.subject || "(no subject)"}${tags}</span>
     <span class="snippet">${row.snippet}</span>
-    <span class="why">${row.answers === null ? row.error : whyOf(row.answers, facts)}</span>
+    <span class="why">${row.answers === null ? row.error : toReason(row.answers, facts)}</span>
   </span>`;
 }
 
-function tagOf(look: "new" | "warn" | "act", text: string): Html {
+function toTag(look: "new" | "warn" | "act", text: string): Html {
   return html` <span class="tag tag-${look}">${text}</span>`;
 }
 
 /** Explains the rank of a mail: its category, and its doubtful answers. */
-function whyOf(answers: readonly ShownAnswer[], { questions, choice }: ListFacts): string {
+function toReason(answers: readonly ShownAnswer[], { questions, choice }: ListFacts): string {
   const [question, answer] = [questions[choice], answers[choice]];
   const parts: string[] = [];
   if (question !== undefined && answer !== undefined) {
     const { value, shares } = answer;
     parts.push(`${question.names[value] ?? ""} ${(shares[value] ?? 0).toFixed(2)}`);
   }
-  const doubts = doubtsOf(answers, questions);
+  const doubts = listDoubts(answers, questions);
   if (doubts.length > 0) parts.push(`in doubt: ${doubts.join(", ")}`);
   return parts.join(" · ");
 }
 
-function barsOf({ answers, signs, isFirst }: ListedRow, { questions }: ListFacts): Html {
-  const bars = answers?.map((answer, at) => barOf(questions[at] as ShownQuestion, answer));
+function listBars({ answers, signs, isFirst }: ListedRow, { questions }: ListFacts): Html {
+  const bars = answers?.map((answer, at) => toBar(questions[at] as ShownQuestion, answer));
   const first = isFirst ? [signs.length > 0 ? " · " : "", "first mail of this address"] : [];
   const evidence = html`<span class="signs"><b>${signs.join(" · ")}</b>${first}</span>`;
   return html`<span class="answers">${bars ?? null}${evidence}</span>`;
 }
 
-function barOf({ title, form, names }: ShownQuestion, { value, shares }: ShownAnswer): Html {
+function toBar({ title, form, names }: ShownQuestion, { value, shares }: ShownAnswer): Html {
   const isYes = form === "probability" && value >= YES;
   const text = form === "option" ? (names[value] ?? "") : value.toFixed(2);
   const parts = { probability: [value], option: [shares[value] ?? 0], number: shares }[form];
   const segments = parts.map((share, level) => {
-    const shade = shadeOf(form, level, parts.length);
+    const shade = computeShade(form, level, parts.length);
     return html`<i class="part-${shade}" style="width:${(100 * share).toFixed(0)}%"></i>`;
   });
   return html`<span class="${isYes ? "answer is-yes" : "answer"}">
@@ -137,17 +137,17 @@ function barOf({ title, form, names }: ShownQuestion, { value, shares }: ShownAn
 }
 
 // Five shades, however many levels there are.
-function shadeOf(form: ShownQuestion["form"], level: number, levels: number): number {
+function computeShade(form: ShownQuestion["form"], level: number, levels: number): number {
   return form === "number" ? Math.round((4 * level) / Math.max(1, levels - 1)) : 4;
 }
 
-function moreOf(row: ListedRow, facts: ListFacts): Html {
-  const said = row.answers?.map((answer, at) => {
+function describeMore(row: ListedRow, facts: ListFacts): Html {
+  const reportedHtmls = row.answers?.map((answer, at) => {
     const question = facts.questions[at] as ShownQuestion;
     return html`<dt>${question.id} (${question.type})</dt>
       <dd>${sayAnswer(question, answer)}</dd>`;
   });
-  return html`${said === undefined ? null : html`<dl>${said}</dl>`}
+  return html`${reportedHtmls === undefined ? null : html`<dl>${reportedHtmls}</dl>`}
     ${row.checks === "" ? null : html`<p>The receiving host checked the sender: ${row.checks}.</p>`}
     <p class="way-back">${wayBack(row, facts)}</p>
     <p>Id for explain: <code>${row.id}</code></p>`;
@@ -155,7 +155,7 @@ function moreOf(row: ListedRow, facts: ListFacts): Html {
 
 /** Returns an answer in the words of `explain`. */
 function sayAnswer({ form, names }: ShownQuestion, answer: ShownAnswer): string {
-  const { value, confidence, printed, shares } = answer;
+  const { value, confidence, printed: printedValue, shares } = answer;
   const text = {
     option: names[value] ?? "",
     number: String(Number(value.toFixed(4))),
@@ -168,7 +168,9 @@ function sayAnswer({ form, names }: ShownQuestion, answer: ShownAnswer): string 
     .toSorted((one, other) => other.share - one.share)
     .map(({ share, name }) => `${name} ${share.toFixed(2)}`);
   const parts = [
-    printed === null ? `answer ${text}` : `answer ${printed.toFixed(2)}, calibrated ${text}`,
+    printedValue === null
+      ? `answer ${text}`
+      : `answer ${printedValue.toFixed(2)}, calibrated ${text}`,
     ...(form === "probability" ? [] : [`confidence ${confidence ?? "not reported"}`]),
     likeliest.join(", "),
   ];
@@ -177,8 +179,9 @@ function sayAnswer({ form, names }: ShownQuestion, answer: ShownAnswer): string 
 
 function wayBack({ id, link, location }: ListedRow, { tomorrow }: ListFacts): Html | string {
   if (link === null) {
-    const saved = html`<a href="mail.eml?id=${encodeURIComponent(id)}">Save it as .eml</a>`;
-    const save = tomorrow === null ? "The list of serve --source PATH saves it as .eml." : saved;
+    const savedHtml = html`<a href="mail.eml?id=${encodeURIComponent(id)}">Save it as .eml</a>`;
+    const save =
+      tomorrow === null ? "The list of serve --source PATH saves it as .eml." : savedHtml;
     if (location === "") return "No link opens it; search for its subject in your mail program.";
     return html`It is in ${location}. ${save}`;
   }

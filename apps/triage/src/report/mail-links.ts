@@ -13,16 +13,16 @@ interface MailLink {
 
 /** Returns the link to a mail in a program, by default that of its account's host; null if there is none. */
 export function linkTo(mail: Mail, program: MailProgram | null): MailLink | null {
-  const chosen = program ?? usualProgram(mail);
-  const id = messageIdOf(mail);
-  if (chosen === "gmail") return gmailLink(mail, id);
-  if (chosen === null || id === null) return null;
-  const [plain, bracketed] = [encodeURIComponent(id), encodeURIComponent(`<${id}>`)];
+  const chosenText = program ?? usualProgram(mail);
+  const id = findMessageId(mail);
+  if (chosenText === "gmail") return gmailLink(mail, id);
+  if (chosenText === null || id === null) return null;
+  const [plain, bracketedText] = [encodeURIComponent(id), encodeURIComponent(`<${id}>`)];
   return {
     outlook: { href: outlookAddress + outlookSearch(mail), program: "Outlook's search" },
-    message: { href: `message://${bracketed}`, program: "Apple Mail" },
+    message: { href: `message://${bracketedText}`, program: "Apple Mail" },
     mid: { href: `mid:${plain}`, program: "the mail program" },
-  }[chosen];
+  }[chosenText];
 }
 
 // Not documented. Its search has no word for a Message-ID.
@@ -40,18 +40,18 @@ const hosts: readonly (readonly [RegExp, MailProgram])[] = [
 ];
 
 function usualProgram({ source }: Mail): MailProgram | null {
-  const account = accountOf(source);
+  const account = findAccount(source);
   if (account !== null) return hosts.find(([host]) => host.test(account))?.[1] ?? "mid";
   // Without a source only the form of the id can name Gmail.
   return source === undefined || source.gmail === true ? "gmail" : null;
 }
 
-function accountOf(source: Mail["source"]): string | null {
+function findAccount(source: Mail["source"]): string | null {
   return source?.account === undefined ? null : accountName(source.account);
 }
 
 function gmailLink({ id, source }: Mail, messageId: string | null): MailLink | null {
-  const account = accountOf(source)?.replace(/@imap\.(?:gmail|googlemail)\.com$/i, "");
+  const account = findAccount(source)?.replace(/@imap\.(?:gmail|googlemail)\.com$/i, "");
   const user = account === undefined ? "" : `u/?authuser=${encodeURIComponent(account)}`;
   const base = `https://mail.google.com/mail/${user}`;
   if (/^[0-9a-f]{16}$/.test(id)) return { href: `${base}#all/${id}`, program: "Gmail" };
@@ -60,8 +60,8 @@ function gmailLink({ id, source }: Mail, messageId: string | null): MailLink | n
   return { href: `${base}#search/${search}`, program: "Gmail" };
 }
 
-function messageIdOf({ id, headers }: Mail): string | null {
+function findMessageId({ id, headers }: Mail): string | null {
   // A second mail with the same id has a number behind it.
-  const named = (headers?.messageId ?? id.replace(/#\d{1,9}$/, "")).toWellFormed();
-  return /^[^\s@<>]{1,400}@[^\s@<>]{1,400}$/.test(named) ? named : null;
+  const givenName = (headers?.messageId ?? id.replace(/#\d{1,9}$/, "")).toWellFormed();
+  return /^[^\s@<>]{1,400}@[^\s@<>]{1,400}$/.test(givenName) ? givenName : null;
 }

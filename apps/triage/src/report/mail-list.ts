@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { deflateRawSync } from "node:zlib";
-import { type ListedRow, type MailRow, pickOf } from "./mail-row.ts";
+import { type ListedRow, type MailRow, computePick } from "./mail-row.ts";
 import type { Sections } from "./sections.ts";
 import { joinThreads } from "./threads.ts";
 
@@ -23,7 +23,7 @@ const listing = `CREATE TABLE list AS SELECT *,
 CREATE TABLE away AS SELECT * FROM list WHERE isAway;
 DELETE FROM list WHERE isAway;
 CREATE INDEX ranks ON list (${order})`;
-const shownOf = (
+const toShownValue = (
   table: "list" | "away",
 ) => `SELECT row || printf(',"thread":%d,"place":%d,"mails":%d,"waiting":"%s","isFirst":%d}',
   thread, place, mails, waiting, isFirst) AS shown FROM ${table} JOIN (SELECT mail, row FROM mails) USING (mail)`;
@@ -76,7 +76,7 @@ export class MailList implements Disposable {
     const sender = (row.address || row.sender).toLowerCase();
     const score = answers?.[this.#score]?.value ?? null;
     const picks = this.#questions.map((question, at) => {
-      return `${at}:${answers === null ? "" : pickOf(question, answers[at]?.value ?? 0)}`;
+      return `${at}:${answers === null ? "" : computePick(question, answers[at]?.value ?? 0)}`;
     });
     const { id, section, weight, time, isOwn, isHidden, keys, unsubscribe, oneClick } = entry;
     // Without its end, which is known later.
@@ -120,13 +120,13 @@ export class MailList implements Disposable {
 
   /** Returns the highest mails of the first threads of a section. */
   first(section: number, limit: number): ListedRow[] {
-    const sql = `${shownOf("list")} WHERE section = ? AND place = 1 ORDER BY ${order} LIMIT ?`;
+    const sql = `${toShownValue("list")} WHERE section = ? AND place = 1 ORDER BY ${order} LIMIT ?`;
     return toListed(this.#database.prepare(sql).all(section, limit));
   }
 
   /** Returns the highest mails of the newest threads that are done or snoozed. */
   away(limit: number): ListedRow[] {
-    const sql = `${shownOf("away")} WHERE place = 1 ORDER BY day DESC, mail LIMIT ?`;
+    const sql = `${toShownValue("away")} WHERE place = 1 ORDER BY day DESC, mail LIMIT ?`;
     return toListed(this.#database.prepare(sql).all(limit));
   }
 
@@ -153,7 +153,8 @@ export class MailList implements Disposable {
     const all = Map.groupBy(this.#database.prepare(sql).all(), ({ thread }) => thread);
     for (const mails of all.values()) {
       const ids = mails.map(({ id }) => String(id));
-      for (const { id, printed } of mails) threads.set(String(printed), { id: String(id), ids });
+      for (const { id, printed: printedValue } of mails)
+        threads.set(String(printedValue), { id: String(id), ids });
       const [{ section, sender, isAway } = {}] = mails;
       for (const group of isAway === 1
         ? []
@@ -170,9 +171,9 @@ export class MailList implements Disposable {
   *packs(): Generator<string> {
     let rows: unknown[] = [];
     // With "+" SQLite sorts whole rows, which is faster than a lookup of each row by the index.
-    const sql = `${shownOf("list")} ORDER BY +${order}`;
-    for (const { shown } of this.#database.prepare(sql).iterate()) {
-      if (rows.push(shown) < MailList.packSize) continue;
+    const sql = `${toShownValue("list")} ORDER BY +${order}`;
+    for (const { shown: shownValue } of this.#database.prepare(sql).iterate()) {
+      if (rows.push(shownValue) < MailList.packSize) continue;
       yield toPack(rows);
       rows = [];
     }
@@ -185,7 +186,7 @@ export class MailList implements Disposable {
 }
 
 function toListed(rows: readonly Record<string, unknown>[]): ListedRow[] {
-  return rows.map(({ shown }) => JSON.parse(String(shown)) as ListedRow);
+  return rows.map(({ shown: shownValue }) => JSON.parse(String(shownValue)) as ListedRow);
 }
 
 function toPack(rows: readonly unknown[]): string {

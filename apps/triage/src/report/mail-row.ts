@@ -69,7 +69,7 @@ export interface ListedRow extends MailRow {
 export const YES = 0.5;
 
 /** Returns the index of a value's option or nearest level; of a probability 0 for yes, -1 for no. */
-export function pickOf({ form }: ShownQuestion, value: number): number {
+export function computePick({ form }: ShownQuestion, value: number): number {
   return form === "probability" ? (value >= YES ? 0 : -1) : Math.round(value);
 }
 
@@ -82,7 +82,7 @@ const EPSILON = 1e-9;
 export const doubtRule = `a confidence below ${LOW_CONFIDENCE}, or with a probability within ${UNDECIDED_WITHIN} of one half`;
 
 /** Describes doubtful answers: low confidences, and probabilities around one half. */
-export function doubtsOf(answers: readonly ShownAnswer[], questions: readonly ShownQuestion[]) {
+export function listDoubts(answers: readonly ShownAnswer[], questions: readonly ShownQuestion[]) {
   return questions.flatMap(({ title, form }, at) => {
     const answer = answers[at];
     if (answer === undefined) return [];

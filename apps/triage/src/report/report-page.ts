@@ -43,7 +43,7 @@ export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
   const sections = parts.sections.map((section, at) => {
     return { ...section, at, count: list.counts[at]?.threads ?? 0 };
   });
-  const filled = sections.filter(({ count }) => count > 0);
+  const groups = sections.filter(({ count }) => count > 0);
   const senders = sendersSection(parts);
   const away = parts.tomorrow === null ? [] : list.away(AWAY_SHOWN);
   const [before, after] = pageAround({
@@ -54,14 +54,14 @@ export async function* reportPage(parts: ReportParts): AsyncGenerator<string> {
       ${parts.notes.map((note) => html`<p class="note">${note}</p>`)}
       ${parts.tomorrow === null ? null : workBar}`,
     contents: [
-      ...filled.map(({ id, title, count }) => {
+      ...groups.map(({ id, title, count }) => {
         return { href: `#${id}`, name: toLabel(title), count: printCount(count) };
       }),
       ...(senders === null ? [] : [{ href: "#senders", name: "Senders" }]),
       ...(away.length === 0 ? [] : [{ href: "#away", name: "Done and snoozed" }]),
       { href: "#numbers", name: "In numbers" },
     ],
-    body: html`${filled.length === 0 ? html`<p>No mails.</p>` : null} ${listOf(filled, parts)}
+    body: html`${groups.length === 0 ? html`<p>No mails.</p>` : null} ${toList(groups, parts)}
     ${senders} ${awaySection(away, parts)} ${numbersSection(list, parts.questions)}`,
     styles: [new URL("report.css", import.meta.url)],
     script,
@@ -89,13 +89,13 @@ const workBar = html`<p class="about work">
 /** Describes the model, the time, the cost and the calibration in one line. */
 function describeBasis({ runs, calibration, all, wrong }: ReportParts): string {
   const last = runs.at(-1);
-  const answered = `${printCount(all.mails - all.failed)} of ${printCounted(all.mails, "mail")}`;
+  const answeredText = `${printCount(all.mails - all.failed)} of ${printCounted(all.mails, "mail")}`;
   const worth = describeWorth(calibration);
-  if (last === undefined) return `${answered} answered; no run has gone through yet. ${worth}`;
+  if (last === undefined) return `${answeredText} answered; no run has gone through yet. ${worth}`;
   const engine = isEmulator(last.wire) ? " (recordings or matching words, not a model)" : "";
   const day = last.finishedAt.slice(0, 16).replace("T", " ");
   const who = toPrintable(`${last.modelId} through ${last.wire}`) + engine;
-  const answers = `${who} answered ${answered}, last on ${day} UTC, for ${costOf(runs)}.`;
+  const answers = `${who} answered ${answeredText}, last on ${day} UTC, for ${toCost(runs)}.`;
   return [answers, ...describeSteps(sumSteps(runs)), wrong ?? [], worth].flat().join(" ");
 }
 
@@ -126,7 +126,7 @@ function describeWorth(calibration: CalibrationArtifact | null): string {
 }
 
 // The sum leaves out runs with an unknown price.
-function costOf(runs: readonly RunFacts[]): string {
+function toCost(runs: readonly RunFacts[]): string {
   const usd = runs.reduce((total, { costUsd }) => total + costUsd, 0);
   if (!runs.some(({ isUnpriced }) => isUnpriced)) return printUsd(usd);
   return usd === 0 ? printUsd(null) : `${printUsd(usd)} and calls of unknown price`;
@@ -147,10 +147,10 @@ function factsElement({ list, ...parts }: ReportParts): Html {
 
 type FilledSection = Sections["sections"][number] & { readonly at: number; readonly count: number };
 
-function listOf(filled: readonly FilledSection[], parts: ReportParts): Html {
+function toList(groups: readonly FilledSection[], parts: ReportParts): Html {
   const { plan, list } = parts;
-  return html`${plan && planSection(plan, list.length)} ${controls(filled, parts)}
-    <div id="sections">${filled.map((section) => sectionOf(section, parts))}</div>
+  return html`${plan && planSection(plan, list.length)} ${controls(groups, parts)}
+    <div id="sections">${groups.map((section) => toSection(section, parts))}</div>
     <section class="part" id="found" hidden>
       <h2>Found <span class="count" id="found-count"></span></h2>
       <p class="about" id="found-status" role="status"></p>
@@ -164,14 +164,14 @@ function listOf(filled: readonly FilledSection[], parts: ReportParts): Html {
 
 /** Returns a table of the rules with the mails that each takes of all of them, and their promises. */
 function planSection(rules: NonNullable<ReportParts["plan"]>, mails: number): Html {
-  const rows = rules.map(({ rule, taken, isPromised, promise }) => [
+  const rows = rules.map(({ rule, taken: takenCount, isPromised, promise }) => [
     html`<code>${toPrintable(rule.text)}</code>`,
     `→ ${rule.action}`,
-    printCount(taken),
+    printCount(takenCount),
     html`<span class="${isPromised ? "promised" : "unpromised"}">${promise}</span>`,
   ]);
-  const left = rules.reduce((rest, { taken }) => rest - taken, mails);
-  const all = [...rows, ["no rule", "stays", printCount(left), null]];
+  const remainingCount = rules.reduce((rest, { taken: takenCount }) => rest - takenCount, mails);
+  const all = [...rows, ["no rule", "stays", printCount(remainingCount), null]];
   return html`<section class="part plan" id="plan">
     <h2>The plan</h2>
     <p class="about">
@@ -188,7 +188,7 @@ function sendersSection({ list, questions, score: at, tomorrow }: ReportParts): 
   const rows = list
     .senders(SENDERS)
     .map(({ sender, mails, mean, unsubscribe, oneClick }) => [
-      html`${sender || "(no sender)"} ${unsubscribe === "" ? null : linkOf(unsubscribe, oneClick)}
+      html`${sender || "(no sender)"} ${unsubscribe === "" ? null : toLink(unsubscribe, oneClick)}
       ${tomorrow === null ? null : doneButton(`sender:${sender}`, sender)}`,
       printCount(mails),
       mean,
@@ -204,13 +204,13 @@ function sendersSection({ list, questions, score: at, tomorrow }: ReportParts): 
   </section>`;
 }
 
-function linkOf(unsubscribe: string, oneClick: number): Html {
+function toLink(unsubscribe: string, oneClick: number): Html {
   const link = html`<a href="${unsubscribe}" rel="noreferrer" target="_blank">unsubscribe</a>`;
   return html`<small>${link}${oneClick ? " (one click)" : ""}</small>`;
 }
 
 /** Returns the form controls; search and selection need the script. */
-function controls(filled: readonly FilledSection[], { list, score, questions }: ReportParts): Html {
+function controls(groups: readonly FilledSection[], { list, score, questions }: ReportParts): Html {
   return html`<div class="card controls">
     <label class="script-only"
       >Search <input class="field" type="search" id="search" placeholder="sender, subject, words"
@@ -219,11 +219,11 @@ function controls(filled: readonly FilledSection[], { list, score, questions }: 
       >Show
       <select class="field" id="section">
         <option value="">all mails</option>
-        ${list.added === 0 ? null : choiceOf("new", "new mails", list.added)}
+        ${list.added === 0 ? null : toChoice("new", "new mails", list.added)}
         <optgroup label="Sections">
-          ${filled.map(({ at, title, count }) => choiceOf(`${at}`, title, count))}
+          ${groups.map(({ at, title, count }) => toChoice(`${at}`, title, count))}
         </optgroup>
-        ${questions.map((question, at) => kindsOf(question, at, list.picks))}
+        ${questions.map((question, at) => listKinds(question, at, list.picks))}
       </select></label
     >
     <fieldset>
@@ -235,17 +235,17 @@ function controls(filled: readonly FilledSection[], { list, score, questions }: 
 }
 
 /** Returns the answers to a question as choices, with the threads of all sections. */
-function kindsOf(question: ShownQuestion, at: number, counts: ReadonlyMap<string, number>) {
+function listKinds(question: ShownQuestion, at: number, counts: ReadonlyMap<string, number>) {
   const names = question.form === "probability" ? [`${question.title}: yes`] : question.names;
   const choices = names.flatMap((name, pick) => {
     const count = counts.get(`${at}:${pick}`);
-    return count === undefined ? [] : [choiceOf(`${at}:${pick}`, name, count)];
+    return count === undefined ? [] : [toChoice(`${at}:${pick}`, name, count)];
   });
   if (choices.length === 0) return null;
   return html`<optgroup label="${question.title}">${choices}</optgroup>`;
 }
 
-function choiceOf(value: string, name: string, count: number): Html {
+function toChoice(value: string, name: string, count: number): Html {
   return html`<option value="${value}">${name} (${printCount(count)})</option>`;
 }
 
@@ -262,7 +262,7 @@ function orderChoice(value: string, text: string, isFirst: boolean): Html {
   >`;
 }
 
-function sectionOf({ at, id, title, about, count }: FilledSection, parts: ReportParts): Html {
+function toSection({ at, id, title, about, count }: FilledSection, parts: ReportParts): Html {
   const rows = parts.list.first(at, ROWS_SHOWN);
   const rest = count - rows.length;
   return html`<section class="part" id="${id}">

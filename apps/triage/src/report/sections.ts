@@ -1,7 +1,7 @@
 import type { Question, Questions } from "evaluator-client";
 import { toPrintable } from "evaluator-kit";
 import { type AskedQuestion, askedQuestions } from "evaluator-runs/source";
-import { doubtRule, doubtsOf, type ShownAnswer, type ShownQuestion, YES } from "./mail-row.ts";
+import { doubtRule, listDoubts, type ShownAnswer, type ShownQuestion, YES } from "./mail-row.ts";
 
 type Answers = readonly ShownAnswer[];
 
@@ -25,10 +25,12 @@ const WARNING = "scam";
 export type Sections = ReturnType<typeof toSections>;
 
 /** Returns the sections of a list of mails about which some questions were asked. */
-export function toSections(asked: Questions) {
-  const questions = askedQuestions(asked).map((one) => toShown(one, asked[one.id] as Question));
-  const score = indexOf(questions, "number", "importance");
-  const choice = indexOf(questions, "option", "category");
+export function toSections(currentAskedQuestions: Questions) {
+  const questions = askedQuestions(currentAskedQuestions).map((one) =>
+    toShown(one, currentAskedQuestions[one.id] as Question),
+  );
+  const score = computeIndex(questions, "number", "importance");
+  const choice = computeIndex(questions, "option", "category");
   const yesRules = (isWanted: (id: string) => boolean) =>
     questions.flatMap((question, at) =>
       question.form === "probability" && isWanted(question.id) ? [yesRule(question, at)] : [],
@@ -41,13 +43,13 @@ export function toSections(asked: Questions) {
     id: "unsure",
     title: "Unsure",
     about: `Of the others, those with ${doubtRule}.`,
-    takes: (answers) => doubtsOf(answers, questions).length > 0,
+    takes: (answers) => listDoubts(answers, questions).length > 0,
   };
-  const shown = [...needs, ...scams, ...others, ...rest, unsure];
-  const tried = [...scams, ...needs, ...others, unsure, ...rest];
+  const shownRules = [...needs, ...scams, ...others, ...rest, unsure];
+  const triedRules = [...scams, ...needs, ...others, unsure, ...rest];
   return {
     /** In the order in which they are shown. */
-    sections: [...shown, withoutAnswer] satisfies Section[] as readonly Section[],
+    sections: [...shownRules, withoutAnswer] satisfies Section[] as readonly Section[],
     questions,
     /** The index of the question about importance; -1 without one. */
     score,
@@ -55,18 +57,22 @@ export function toSections(asked: Questions) {
     choice,
     /** Returns the section of a mail and its weight there; `answers` is null without an answer. */
     rankOf(answers: Answers | null) {
-      const rule = answers === null ? undefined : tried.find(({ takes }) => takes(answers));
-      if (rule === undefined) return { section: shown.length, weight: 0, isScam: false };
+      const rule = answers === null ? undefined : triedRules.find(({ takes }) => takes(answers));
+      if (rule === undefined) return { section: shownRules.length, weight: 0, isScam: false };
       const weight = answers?.[rule.weight ?? score]?.value ?? 0;
-      return { section: shown.indexOf(rule), weight, isScam: scams.includes(rule) };
+      return { section: shownRules.indexOf(rule), weight, isScam: scams.includes(rule) };
     },
   };
 }
 
 // The contract's question, else the first of its form.
-function indexOf(all: readonly ShownQuestion[], form: ShownQuestion["form"], id: string): number {
-  const named = all.findIndex((question) => question.id === id && question.form === form);
-  return named === -1 ? all.findIndex((question) => question.form === form) : named;
+function computeIndex(
+  all: readonly ShownQuestion[],
+  form: ShownQuestion["form"],
+  id: string,
+): number {
+  const namedValue = all.findIndex((question) => question.id === id && question.form === form);
+  return namedValue === -1 ? all.findIndex((question) => question.form === form) : namedValue;
 }
 
 function needsRule({ title, names }: ShownQuestion, at: number): Rule {
@@ -114,14 +120,14 @@ function toShown({ id, short }: AskedQuestion, { type, criteria = {} }: Question
   const { form } = short;
   const names = {
     option: Object.keys(criteria),
-    number: Object.values(criteria).map((level) => labelOf(toText(level))),
+    number: Object.values(criteria).map((level) => toLabel(toText(level))),
     probability: [],
   };
   return { id, title: toTitle(id), type, form, names: names[form].map(toPrintable) };
 }
 
 // A level is a label and a situation, `high: needs action`, or one sentence.
-function labelOf(level: string): string {
+function toLabel(level: string): string {
   const [label = ""] = level.split(":", 1);
   return label.length <= 24 ? label : `${level.slice(0, 23)}…`;
 }

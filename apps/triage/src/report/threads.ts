@@ -5,12 +5,12 @@ import type { Mail } from "../input/mail-schema.ts";
 /** Returns numbers of 48 bits; mails that share one belong to the same conversation, or are the same alert. */
 export function threadKeys(mail: Mail, isScam: boolean): number[] {
   // Otherwise a scam could hide in a conversation, below a mail that is none.
-  const digests = textsOf(mail).map((text) => hash("sha256", `${isScam} ${text}`));
+  const digests = listTexts(mail).map((text) => hash("sha256", `${isScam} ${text}`));
   return digests.map((digest) => Number.parseInt(digest.slice(0, 12), 16));
 }
 
 /** Returns the ids of the mail and of those before it, or the text of a mail that answers none. */
-function textsOf({ headers = {}, from, subject, snippet }: Mail): string[] {
+function listTexts({ headers = {}, from, subject, snippet }: Mail): string[] {
   const { messageId, references = [] } = headers;
   const ids = [...references, ...(messageId === undefined ? [] : [messageId])];
   if (references.length > 0) return ids;
@@ -22,9 +22,9 @@ function textsOf({ headers = {}, from, subject, snippet }: Mail): string[] {
 type ThreadKey = Readonly<Record<"key" | "mail", number>>;
 
 /** Joins mails that share a key, in nearly linear time; `sorted` is in order of the keys. Returns a function that numbers a mail's thread. */
-export function joinThreads(sorted: Iterable<ThreadKey>): (mail: number) => number {
+export function joinThreads(sortedItems: Iterable<ThreadKey>): (mail: number) => number {
   const parents: number[] = [];
-  const rootOf = (mail: number) => {
+  const toRoot = (mail: number) => {
     let at = mail;
     for (let up = parents[at]; up !== undefined && up !== at; up = parents[at]) {
       // Each step halves the way of the next search.
@@ -33,9 +33,9 @@ export function joinThreads(sorted: Iterable<ThreadKey>): (mail: number) => numb
     return at;
   };
   let last: ThreadKey = { key: -1, mail: -1 };
-  for (const { key, mail } of sorted) {
-    if (last.key === key) parents[rootOf(mail)] = rootOf(last.mail);
+  for (const { key, mail } of sortedItems) {
+    if (last.key === key) parents[toRoot(mail)] = toRoot(last.mail);
     last = { key, mail };
   }
-  return rootOf;
+  return toRoot;
 }

@@ -5,7 +5,7 @@ import type { AnsweredRecord, KeptEvaluation, ResultRow } from "evaluator-runs/r
 import {
   addressesIn,
   describeDateGap,
-  organisationOf,
+  toOrganisation,
   receivedDay,
   senderAddress,
 } from "../input/mail.ts";
@@ -23,32 +23,32 @@ interface RowOptions {
 
 /** Returns a mail as the page shows it. */
 export function toMailRow(
-  { kept, record }: ResultRow,
+  { kept: keptEvaluation, record }: ResultRow,
   { answers, isNew }: AnsweredRecord,
-  { mail, asked, rule, program }: RowOptions,
+  { mail, asked: askedQuestions, rule, program }: RowOptions,
 ): MailRow {
   return {
     id: toPrintablePath(mail.id),
     day: toPrintable(receivedDay(mail)),
     dated: describeDateGap(mail),
-    ...senderOf(mail.from),
+    ...toSender(mail.from),
     subject: toPrintable(mail.subject),
     snippet: toPrintable(mail.snippet),
     isNew,
     rule,
-    ...signsOf(mail),
+    ...listSigns(mail),
     link: linkTo(mail, program),
-    location: locationOf(mail),
+    location: toLocation(mail),
     answers:
-      kept === null || answers === null
+      keptEvaluation === null || answers === null
         ? null
-        : asked.map((one) => toShown(answers[one.id], kept, one)),
-    error: kept === null ? toPrintable(String(record["error"] ?? "")) : "",
+        : askedQuestions.map((one) => toShown(answers[one.id], keptEvaluation, one)),
+    error: keptEvaluation === null ? toPrintable(String(record["error"] ?? "")) : "",
   };
 }
 
 /** Returns the sender of a mail as the list shows it. */
-function senderOf(from: string) {
+function toSender(from: string) {
   const address = senderAddress(from) ?? "";
   const plain = toPrintable(from);
   const bracket = plain.lastIndexOf("<");
@@ -61,7 +61,7 @@ function senderOf(from: string) {
 }
 
 /** Returns the checks of the receiving host, and the signs of a forged sender among the headers. */
-function signsOf({ from, headers = {} }: Mail) {
+function listSigns({ from, headers = {} }: Mail) {
   const { checks = {}, replyTo } = headers;
   const results = Object.entries(checks).map(([name, result]) => {
     return {
@@ -69,7 +69,7 @@ function signsOf({ from, headers = {} }: Mail) {
       isBad: /fail|error/.test(result),
     };
   });
-  const [reply, own] = [replyTo, senderAddress(from)].map((address) => domainOf(address ?? ""));
+  const [reply, own] = [replyTo, senderAddress(from)].map((address) => toDomain(address ?? ""));
   const isElsewhere = reply !== "" && own !== "" && reply !== own;
   return {
     checks: results.map(({ text }) => text).join(", "),
@@ -80,28 +80,32 @@ function signsOf({ from, headers = {} }: Mail) {
   };
 }
 
-function domainOf(address: string): string {
-  return organisationOf(address.slice(address.lastIndexOf("@") + 1));
+function toDomain(address: string): string {
+  return toOrganisation(address.slice(address.lastIndexOf("@") + 1));
 }
 
-function locationOf({ source }: Mail): string {
+function toLocation({ source }: Mail): string {
   const { file = "", offset } = source ?? {};
   const at = offset === undefined ? "" : `, byte ${printCount(offset)}`;
   return file === "" ? "" : toPrintablePath(file) + at;
 }
 
-function toShown(answer: Answer | undefined, kept: KeptEvaluation, asked: AskedQuestion) {
+function toShown(
+  answer: Answer | undefined,
+  keptEvaluation: KeptEvaluation,
+  askedRequest: AskedQuestion,
+) {
   if (answer === undefined) return { value: 0, confidence: null, printed: null, shares: [] };
-  const { id, short, distribution } = asked;
-  const before = kept.answers[id];
+  const { id, short, distribution } = askedRequest;
+  const before = keptEvaluation.answers[id];
   const isChanged = before !== undefined && before !== answer;
   const all = distribution?.of(answer) ?? {};
-  const numberOf = (one: Answer) => Number(shortValue(asked, one));
+  const toNumber = (one: Answer) => Number(shortValue(askedRequest, one));
   const isOption = short.form === "option";
   return {
-    value: isOption ? short.keys.indexOf(short.of(answer)) : round(numberOf(answer)),
-    confidence: isChanged ? null : round(kept.confidence[id] ?? null),
-    printed: isChanged && !isOption ? round(numberOf(before)) : null,
+    value: isOption ? short.keys.indexOf(short.of(answer)) : round(toNumber(answer)),
+    confidence: isChanged ? null : round(keptEvaluation.confidence[id] ?? null),
+    printed: isChanged && !isOption ? round(toNumber(before)) : null,
     shares: (distribution?.keys ?? []).map((key) => round(all[key] ?? 0)),
   };
 }

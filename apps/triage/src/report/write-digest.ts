@@ -14,18 +14,18 @@ export async function writeDigest(
   return await withReport(command, context, async (parts) => {
     const title = `Triage of ${printMails(parts.list.length)}`;
     const toText = (pages: ReportParts["pages"]) =>
-      page({ tool: "evaluator-triage", pages, heading: title, body: topOf(parts) });
-    const written =
+      page({ tool: "evaluator-triage", pages, heading: title, body: findTop(parts) });
+    const writtenParts =
       command.eml === true
         ? { toContent: () => toMail(title, toText([]), context), end: ".digest.eml" }
         : { toContent: toText, end: ".digest.html" };
-    await writePage(command.file, written, context);
+    await writePage(command.file, writtenParts, context);
     return 0;
   });
 }
 
 // Mail programs read little style, so this is a plain table.
-function topOf({ sections, list, score }: ReportParts) {
+function findTop({ sections, list, score }: ReportParts) {
   const rows = sections.flatMap(({ title }, at) =>
     list.first(at, ROWS).map(({ subject, link, sender, address, day, answers, mails, waiting }) => [
       html`${link === null ? subject : html`<a href="${link.href}">${subject || "(no subject)"}</a>`}<br />

@@ -106,7 +106,7 @@ async function toParts(
   const isShown = readFilter(command, columns);
   const sections = toSections(questions);
   const list = new MailList(sections);
-  const asked = askedQuestions(questions);
+  const askedRequest = askedQuestions(questions);
   const all = { mails: 0, failed: 0 };
   const program = command.open ?? null;
   const entryOf = await entriesFor(results, context);
@@ -114,16 +114,21 @@ async function toParts(
     context.signal.throwIfAborted();
     all.mails += 1;
     all.failed += Number(row.kept === null);
-    const answered = toAnswered(row, results, newRecords);
-    if (isShown?.(answered) === false) continue;
-    const rule = plan?.take(answered)?.at ?? -1;
+    const answeredEvaluation = toAnswered(row, results, newRecords);
+    if (isShown?.(answeredEvaluation) === false) continue;
+    const rule = plan?.take(answeredEvaluation)?.at ?? -1;
     const mail = mailOfRecord(row.input);
-    const shown = toMailRow(row, answered, { mail, asked, rule, program });
-    const { section, weight, isScam } = sections.rankOf(shown.answers);
+    const shownMailRow = toMailRow(row, answeredEvaluation, {
+      mail,
+      asked: askedRequest,
+      rule,
+      program,
+    });
+    const { section, weight, isScam } = sections.rankOf(shownMailRow.answers);
     const keys = threadKeys(mail, isScam);
     const { unsubscribe = "", oneClick = false } = isScam ? {} : (mail.headers ?? {});
     const link = { unsubscribe, oneClick: Number(oneClick) };
-    list.add(shown, { section, weight, keys, ...link, ...entryOf(mail, row.input) });
+    list.add(shownMailRow, { section, weight, keys, ...link, ...entryOf(mail, row.input) });
   }
   list.close();
   return {
@@ -169,14 +174,16 @@ async function entriesFor(results: RunResults, { env, clock }: ProgramContext) {
   });
 }
 
-function describeNew(newRecords: NewRecords | null, { added }: MailList): string[] {
+function describeNew(newRecords: NewRecords | null, { added: addedCount }: MailList): string[] {
   if (newRecords === null) return [];
   const day = newRecords.since.slice(0, 10);
-  return [`${printMails(added)} ${added === 1 ? "is" : "are"} new since the run of ${day}.`];
+  return [
+    `${printMails(addedCount)} ${addedCount === 1 ? "is" : "are"} new since the run of ${day}.`,
+  ];
 }
 
-function describeShown(command: ReportCommand, shown: number, all: number): string[] {
+function describeShown(command: ReportCommand, shownValue: number, all: number): string[] {
   const filter = describeFilter(command);
   if (filter === null) return [];
-  return [`Shown are ${printCount(shown)} of ${printMails(all)}: ${toPrintable(filter)}.`];
+  return [`Shown are ${printCount(shownValue)} of ${printMails(all)}: ${toPrintable(filter)}.`];
 }

@@ -48,19 +48,27 @@ export function columnsOf(
   questions: Questions,
   { artifact = null }: { readonly artifact?: CalibrationArtifact | null } = {},
 ): AnswerColumn[] {
-  return askedQuestions(questions).flatMap((asked) => {
-    const { id, short, hasConfidence } = asked;
+  return askedQuestions(questions).flatMap((askedRequest) => {
+    const { id, short, hasConfidence } = askedRequest;
     const name = toCamelCase(id);
     // A calibration never changes the picked option.
     const isChanged =
       short.form !== "option" && artifact !== null && recalibrationOf(artifact, id) !== null;
-    const value: AnswerColumn["of"] = ({ answers }) => shortValue(asked, answers[id]);
-    const confidence: AnswerColumn["of"] = (given) => given.confidence[id] ?? null;
-    const printed: AnswerColumn["of"] = (given) => shortValue(asked, given.printed[id]);
-    const columns: AnswerColumn[] = [{ name, asked, part: "value", of: value }];
+    const value: AnswerColumn["of"] = ({ answers }) => shortValue(askedRequest, answers[id]);
+    const confidence: AnswerColumn["of"] = (currentCalibratedAnswers) =>
+      currentCalibratedAnswers.confidence[id] ?? null;
+    const printed: AnswerColumn["of"] = (currentCalibratedAnswers) =>
+      shortValue(askedRequest, currentCalibratedAnswers.printed[id]);
+    const columns: AnswerColumn[] = [{ name, asked: askedRequest, part: "value", of: value }];
     if (hasConfidence)
-      columns.push({ name: `${name}Conf`, asked, part: "confidence", of: confidence });
-    if (isChanged) columns.push({ name: `${name}Printed`, asked, part: "printed", of: printed });
+      columns.push({
+        name: `${name}Conf`,
+        asked: askedRequest,
+        part: "confidence",
+        of: confidence,
+      });
+    if (isChanged)
+      columns.push({ name: `${name}Printed`, asked: askedRequest, part: "printed", of: printed });
     return columns;
   });
 }
@@ -118,13 +126,16 @@ export function toRecord(
   { evaluation, error }: { evaluation: KeptEvaluation | null; error: string | null },
   { columns, calibration }: RecordSetup,
 ): ResultRecord {
-  const given = evaluation && calibratedAnswers(evaluation, calibration);
+  const currentCalibratedAnswers = evaluation && calibratedAnswers(evaluation, calibration);
   const values = columns.map((column): [string, string | number | null] => {
     if (column.asked === null) return [column.name, column.of(record)];
-    return [column.name, given === null ? null : column.of(given)];
+    return [
+      column.name,
+      currentCalibratedAnswers === null ? null : column.of(currentCalibratedAnswers),
+    ];
   });
   const row = Object.fromEntries([["id", record.id], ...values]) as ResultRecord;
-  if (given !== null) return row;
+  if (currentCalibratedAnswers !== null) return row;
   return { ...row, error: error ?? "The answer is not in the journal; run again." };
 }
 

@@ -55,29 +55,32 @@ export function* resultTable(
     sort,
     newIds = new Set(),
     top = Number.POSITIVE_INFINITY,
-    added,
+    added: addedValue,
     terminal = null,
   }: TableOptions,
 ): Generator<string> {
   const answers = answerColumns(all).filter(({ part }) => part !== "printed");
   const isLong = terminal !== null && top === Number.POSITIVE_INFINITY;
   const count = isLong && records.length > ROWS_AT_MOST ? ROWS_SHOWN : top;
-  const shown = sortRecords(records, sort ?? defaultSort(answers, layout), layout).slice(0, count);
-  const markOf = ({ record, mark }: TableRow) =>
+  const shownTableRows = sortRecords(records, sort ?? defaultSort(answers, layout), layout).slice(
+    0,
+    count,
+  );
+  const toMark = ({ record, mark }: TableRow) =>
     [newIds.has(record.id) ? "new" : "", mark].filter(Boolean).join(", ");
   // Without a heading, since the contract defines the headings.
-  const marks = { heading: "", share: 0, cell: markOf };
+  const marks = { heading: "", share: 0, cell: toMark };
   const [first = marks, ...others] = recordColumns(layout);
-  const hasMarks = shown.some((row) => markOf(row) !== "");
+  const hasMarks = shownTableRows.some((row) => toMark(row) !== "");
   const columns: readonly TableColumn[] = [
-    ...headingsOf(answers, layout).map(toAnswerColumn),
+    ...listHeadings(answers, layout).map(toAnswerColumn),
     first,
     ...(hasMarks ? [marks] : []),
     ...others,
   ];
   const rows = function* rows() {
-    if (added === undefined) yield columns.map(({ heading }) => heading);
-    for (const row of shown) yield columns.map(({ cell }) => cell(row));
+    if (addedValue === undefined) yield columns.map(({ heading }) => heading);
+    for (const row of shownTableRows) yield columns.map(({ cell }) => cell(row));
   };
   const { width, fileName = "" } = terminal ?? {};
   yield* alignColumns(rows, {
@@ -89,11 +92,11 @@ export function* resultTable(
   yield `${truncateColumns(rest + toPrintable(fileName), width || Number.POSITIVE_INFINITY)}\n`;
 }
 
-function recordColumns({ record: shown }: TableLayout): TableColumn[] {
-  return shown.map(({ name, most }, at) => ({
+function recordColumns({ record: shownItems }: TableLayout): TableColumn[] {
+  return shownItems.map(({ name, most }, at) => ({
     heading: name,
     // The last is the widest.
-    share: at === shown.length - 1 ? 2 : Math.min(at, 1),
+    share: at === shownItems.length - 1 ? 2 : Math.min(at, 1),
     cell: ({ record }) => truncateCharacters(toPrintable(String(record[name])), most),
   }));
 }
@@ -122,7 +125,7 @@ export function* alignColumns(
   rows: Rows,
   { width = Number.POSITIVE_INFINITY, shareOf = () => 0 }: ColumnOptions = {},
 ): Generator<string> {
-  const widths = fitted(widthsOf(rows), { width, shareOf });
+  const widths = fitted(computeWidths(rows), { width, shareOf });
   for (const row of rows()) {
     const cells = widths.map((columns, column) => {
       const cell = truncateColumns(row[column] ?? "", columns);
@@ -132,7 +135,7 @@ export function* alignColumns(
   }
 }
 
-function widthsOf(rows: Rows): number[] {
+function computeWidths(rows: Rows): number[] {
   const widths: number[] = [];
   for (const row of rows()) {
     for (const [column, cell] of row.entries()) {
@@ -170,28 +173,28 @@ function lineWidth(widths: readonly number[]): number {
 }
 
 // The source's headings for its own questions, and all fields of any others.
-function headingsOf(
+function listHeadings(
   columns: readonly AnswerColumn[],
   { answers }: TableLayout,
 ): readonly ShortHeading[] {
   const hasDefaults = answers.every(({ field }) => columns.some(({ name }) => name === field));
-  const fixed = hasDefaults ? answers : [];
-  const fields = new Set(fixed.map(({ field }) => field));
+  const fixedShortHeadings = hasDefaults ? answers : [];
+  const fields = new Set(fixedShortHeadings.map(({ field }) => field));
   // By question: the contract's table leaves out some of the confidences.
   const values = columns.filter(({ name, part }) => part === "value" && fields.has(name));
   const own = columns
-    .filter(({ asked }) => !values.some((value) => value.asked === asked))
-    .map(({ name, part, asked }) => {
-      const isText = part === "value" && asked.short.form === "option";
+    .filter(({ asked: askedRequest }) => !values.some((value) => value.asked === askedRequest))
+    .map(({ name, part, asked: askedRequest }) => {
+      const isText = part === "value" && askedRequest.short.form === "option";
       return { heading: name, field: name, isText };
     });
-  return [...fixed, ...own];
+  return [...fixedShortHeadings, ...own];
 }
 
 function defaultSort(columns: readonly AnswerColumn[], { sort }: TableLayout): string {
   if (columns.some(({ name }) => name === sort)) return sort;
   const number = columns.find(
-    ({ part, asked }) => part === "value" && asked.short.form === "number",
+    ({ part, asked: askedRequest }) => part === "value" && askedRequest.short.form === "number",
   );
   return number?.name ?? "";
 }
@@ -202,9 +205,9 @@ function sortRecords(
   field: string,
   { dayField }: TableLayout,
 ): TableRow[] {
-  const valueOf = ({ record, day }: TableRow) =>
+  const toValue = ({ record, day }: TableRow) =>
     field === dayField ? day : (record[field] ?? null);
-  return rows.toSorted((one, other) => compare(valueOf(one), valueOf(other)));
+  return rows.toSorted((one, other) => compare(toValue(one), toValue(other)));
 }
 
 function compare(one: string | number | null, other: string | number | null): number {

@@ -13,8 +13,8 @@ import type { ProgramContext } from "../service.ts";
  */
 export function addRunCommands(program: Command, context: ProgramContext): void {
   const { source } = context;
-  const declared = declareCommands(program, context);
-  const { run, work, status, query, export: exported, label, act } = declared;
+  const declaredCommand = declareCommands(program, context);
+  const { run, work, status, query, export: exportedCommand, label, act } = declaredCommand;
   // An action imports its command's code: loading all of it would add half the time of a short run.
   run.action(async (file, options) => {
     const state = source.readState(options);
@@ -30,10 +30,10 @@ export function addRunCommands(program: Command, context: ProgramContext): void 
   });
   query.action(async (text, file, options) => {
     const { queryJournal } = await import("../query/query-journal.ts");
-    const named = isFile(text) ? { file: text, text: file } : { file, text };
-    await runAction(context, () => queryJournal({ ...options, ...named }, context));
+    const namedFields = isFile(text) ? { file: text, text: file } : { file, text };
+    await runAction(context, () => queryJournal({ ...options, ...namedFields }, context));
   });
-  exported.action(async (file, options) => {
+  exportedCommand.action(async (file, options) => {
     const { exportResults } = await import("../export.ts");
     await runAction(context, () => exportResults({ ...options, file }, context));
   });

@@ -64,17 +64,17 @@ export async function openRecords<TRecord>(
     },
     /** Reads the records in order, at most `limit`. @throws CliError if the file has changed. */
     async *records(limit = Number.POSITIVE_INFINITY) {
-      let left = Math.min(limit, length);
+      let remainingCount = Math.min(limit, length);
       let index = -1;
-      if (left === 0) return;
+      if (remainingCount === 0) return;
       for await (const values of read()) {
         for (const { record } of values) {
           index += 1;
           if (leftOut.has(index)) continue;
           if (record === null) throw changedInput(name);
           yield { index, record };
-          left -= 1;
-          if (left === 0) return;
+          remainingCount -= 1;
+          if (remainingCount === 0) return;
         }
       }
       throw changedInput(name);
@@ -87,13 +87,14 @@ async function keepStdin(
   stdin: CliContext["stdin"],
   { signal = new AbortController().signal, newId = randomUUID }: InputOptions,
 ): Promise<() => AsyncIterable<Buffer>> {
-  const piped = stdin instanceof Readable ? stdin : Readable.from(stdin);
+  const pipedReadable = stdin instanceof Readable ? stdin : Readable.from(stdin);
   const path = join(tmpdir(), `.evaluator-${newId()}.tmp`);
   const descriptor = openSync(path, "wx+", 0o600);
   // An open file without a name is removed even after a kill; Windows cannot do that.
   if (process.platform !== "win32") rmSync(path);
   try {
-    for await (const piece of addAbortSignal(signal, piped)) writeFileSync(descriptor, piece);
+    for await (const piece of addAbortSignal(signal, pipedReadable))
+      writeFileSync(descriptor, piece);
   } catch (error) {
     signal.throwIfAborted();
     throw toFileError(error, `write into ${tmpdir()}`, "Make room there, or set TMPDIR.");
@@ -105,23 +106,23 @@ const PROBLEMS_SHOWN = 10;
 
 /** The problems of the records of a file: the first ones as text, the others counted. */
 class RecordProblems {
-  #shown: { readonly index: number; readonly line: string }[] = [];
+  #shownItems: { readonly index: number; readonly line: string }[] = [];
   #count = 0;
 
   /** Adds a problem of the record at an index. */
   add(index: number, id: string | undefined, problem: string): void {
     this.#count += 1;
-    const last = this.#shown.at(-1)?.index ?? -1;
-    if (this.#shown.length === PROBLEMS_SHOWN && last <= index) return;
+    const last = this.#shownItems.at(-1)?.index ?? -1;
+    if (this.#shownItems.length === PROBLEMS_SHOWN && last <= index) return;
     const line = `${recordLabel(index, id)}: ${problem}`;
-    this.#shown = [...this.#shown, { index, line }]
+    this.#shownItems = [...this.#shownItems, { index, line }]
       .toSorted((one, other) => one.index - other.index)
       .slice(0, PROBLEMS_SHOWN);
   }
 
   /** Returns the problems, one a line. */
   describe(): string {
-    const lines = this.#shown.map(({ line }) => line);
+    const lines = this.#shownItems.map(({ line }) => line);
     return withRest(lines, PROBLEMS_SHOWN, this.#count).join("\n  ");
   }
 }
@@ -138,8 +139,8 @@ async function checkRecords<TRecord>(
   let length = 0;
   for await (const values of read()) {
     signal?.throwIfAborted();
-    for (const { id, record, problems: found } of values) {
-      for (const problem of found) problems.add(length, id, problem);
+    for (const { id, record, problems: foundNames } of values) {
+      for (const problem of foundNames) problems.add(length, id, problem);
       if (record === null) leftOut.add(length);
       // The id of an invalid record counts as repeated by no other.
       ids.add(record === null ? randomBytes(16) : hash("sha256", id ?? "", "buffer"));
@@ -148,9 +149,9 @@ async function checkRecords<TRecord>(
   }
   const problem = form.checkFile?.(length) ?? null;
   if (problem !== null) throw new CliError(problem);
-  const repeated = new Map([...ids.repeats()].map(({ index, first }) => [index, first]));
-  for (const index of repeated.keys()) leftOut.add(index);
-  if (repeated.size > 0) await nameRepeated(read(), repeated, problems);
+  const repeatedMap = new Map([...ids.repeats()].map(({ index, first }) => [index, first]));
+  for (const index of repeatedMap.keys()) leftOut.add(index);
+  if (repeatedMap.size > 0) await nameRepeated(read(), repeatedMap, problems);
   length -= leftOut.size;
   const isUsable = leftOut.size === 0 || (skipInvalid && length > 0);
   if (!isUsable) throw new CliError(problems.describe());
@@ -160,14 +161,14 @@ async function checkRecords<TRecord>(
 // Only now is the id of a repeated record needed in words.
 async function nameRepeated(
   batches: AsyncIterable<Iterable<CheckedValue<unknown>>>,
-  repeated: ReadonlyMap<number, number>,
+  repeatedMap: ReadonlyMap<number, number>,
   problems: RecordProblems,
 ): Promise<void> {
   let index = -1;
   for await (const values of batches) {
     for (const { id } of values) {
       index += 1;
-      const first = repeated.get(index);
+      const first = repeatedMap.get(index);
       if (first === undefined) continue;
       const problem = `id is also that of the record at index ${first}`;
       problems.add(index, id, `${problem}; give every record its own id`);

@@ -210,8 +210,8 @@ function isDeeper(value: unknown, levels: number): boolean {
 
 // The parser's message quotes private text; only the position is safe to show.
 function positionIn(error: unknown): Position | null {
-  const found = /\(line (\d{1,9}) column (\d{1,9})\)$/.exec(String(error));
-  return found === null ? null : { line: Number(found[1]), column: Number(found[2]) };
+  const match = /\(line (\d{1,9}) column (\d{1,9})\)$/.exec(String(error));
+  return match === null ? null : { line: Number(match[1]), column: Number(match[2]) };
 }
 
 /** Splits a JSON list into its elements, piece by piece; the text around it must be JSON. */

@@ -3,7 +3,7 @@ import { CliError } from "evaluator-kit";
 /** Reads bytes of a stream ahead; its error is thrown after the bytes before it. */
 export async function peek(chunks: AsyncIterable<Buffer>, size: number) {
   const iterator = chunks[Symbol.asyncIterator]();
-  const taken: Buffer[] = [];
+  const takenChunks: Buffer[] = [];
   let last: Promise<IteratorResult<Buffer, unknown>> | null = null;
   for (let length = 0; length < size;) {
     const next = iterator.next();
@@ -12,11 +12,11 @@ export async function peek(chunks: AsyncIterable<Buffer>, size: number) {
       last = next;
       break;
     }
-    taken.push(result.value);
+    takenChunks.push(result.value);
     length += result.value.length;
   }
-  if (taken.length === 0) await last;
-  const start = Buffer.concat(taken);
+  if (takenChunks.length === 0) await last;
+  const start = Buffer.concat(takenChunks);
   const all = async function* all(): AsyncGenerator<Buffer> {
     yield start;
     let next = await (last ?? iterator.next());

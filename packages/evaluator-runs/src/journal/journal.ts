@@ -2,7 +2,7 @@ import type { Evaluation, JsonValue } from "evaluator-client";
 import { journalMachine, type Machine } from "../machine.ts";
 import { JournalReader } from "./journal-reader.ts";
 import type { RunBegin, RunFacts } from "../run-facts.ts";
-import { type CallSetup, digestOf, setupHash, toKeptText } from "./kept-answer.ts";
+import { type CallSetup, toDigest, setupHash, toKeptText } from "./kept-answer.ts";
 import { openForWriting, toJournalError } from "./open-journal.ts";
 
 /** A record of a run's input, and the key of its answer. */
@@ -72,10 +72,10 @@ export class Journal extends JournalReader {
     entries: Iterable<NotedRecord>,
     run: { newSince?: string | null; part?: unknown; asked?: ReadonlySet<string> } = {},
   ): void {
-    const { newSince = null, part, asked } = run;
+    const { newSince = null, part, asked: askedNames } = run;
     this.#change(() => {
       // The run that notes a record will be the next row of `runs`.
-      const { seen, after } = this.prepare(
+      const { seen: seenCount, after } = this.prepare(
         `SELECT coalesce(iif(?, (SELECT max(seen) FROM records), NULL), max(run) + 1, 1) AS seen,
           coalesce(min(run) FILTER (WHERE facts ->> 'finishedAt' >= ?),
             max(run) FILTER (WHERE facts ->> 'finishedAt' IS NOT NULL)) AS after FROM runs`,
@@ -89,7 +89,7 @@ export class Journal extends JournalReader {
       this.#addSetup();
       for (const { id, key, note = null } of entries) {
         addCall.run(key);
-        noteRecord.run(id, seen, after, note, key, Number(asked?.has(id) ?? false));
+        noteRecord.run(id, seenCount, after, note, key, Number(askedNames?.has(id) ?? false));
       }
     });
   }
@@ -220,7 +220,7 @@ export class Journal extends JournalReader {
     } else {
       const state = JSON.stringify(end.state);
       const evaluation = toKeptText(end.evaluation);
-      const digest = digestOf({ key, state, evaluation });
+      const digest = toDigest({ key, state, evaluation });
       this.prepare(
         `INSERT OR REPLACE INTO answers
           SELECT call, (SELECT setup FROM setups WHERE hash = ?), ?, ?, ? FROM calls WHERE key = ?`,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { sampleEvaluation, sampleSetup } from "../testing/samples.ts";
 import {
   callKey,
-  digestOf,
+  toDigest,
   fromKeptText,
   isAsWritten,
   isKeyOf,
@@ -18,7 +18,7 @@ const [key, evaluation] = [callKey(setup, '"a mail"'), toKeptText(sampleEvaluati
 test("the hashes stay what they were, so that journals of earlier days keep their answers", () => {
   expect(setup).toBe("EHJSZL0yFmhnMzy0j2HIVddeeUHsP0e20oCd5Puwkjo");
   expect(key).toBe("9rXOcgL_-8YD9XjJKLScAUwV-eW0VyPQnZhqNIpPJNQ");
-  expect(digestOf({ key, state: '"a mail"', evaluation: "{}" })).toBe(
+  expect(toDigest({ key, state: '"a mail"', evaluation: "{}" })).toBe(
     "GRkNQzZmMLLTaDfXwtyS6FpJPcU3ku2y9yq_vxHkiu4",
   );
 });
@@ -41,7 +41,7 @@ test("records with the same state have a key each, and all are keys of the state
 
 test.each(["key", "state", "evaluation"])("a row with another %s is not as written", (column) => {
   const row = { key, state: '"a mail"', evaluation };
-  const digest = digestOf(row);
+  const digest = toDigest(row);
   expect(isAsWritten({ ...row, digest })).toBe(true);
   expect(isAsWritten({ ...row, digest, [column]: "other" })).toBe(false);
 });

@@ -30,13 +30,13 @@ export function isKeyOf(key: string, setup: string, state: string): boolean {
 }
 
 /** Returns the digest that detects a changed answer; the last two texts are JSON, so no text has a line break. */
-export function digestOf({ key, state, evaluation }: Record<string, unknown>): string {
+export function toDigest({ key, state, evaluation }: Record<string, unknown>): string {
   return sha256(`${String(key)}\n${String(state)}\n${String(evaluation)}`);
 }
 
 /** Returns whether a row of the journal is unchanged since it was written. */
 export function isAsWritten(row: Record<string, unknown>): boolean {
-  return digestOf(row) === row["digest"];
+  return toDigest(row) === row["digest"];
 }
 
 function sha256(text: string): string {
@@ -57,17 +57,20 @@ export function toKeptText(evaluation: Evaluation): string {
   return JSON.stringify({ ...first, ...evaluation, raw: undefined, ...(steps && { steps }) });
 }
 
-function withoutRefused(questions: Questions, { refused = [] }: KeptEvaluation): Questions {
-  if (refused.length === 0) return questions;
-  return Object.fromEntries(Object.entries(questions).filter(([id]) => !refused.includes(id)));
+function withoutRefused(
+  questions: Questions,
+  { refused: refusedNames = [] }: KeptEvaluation,
+): Questions {
+  if (refusedNames.length === 0) return questions;
+  return Object.fromEntries(Object.entries(questions).filter(([id]) => !refusedNames.includes(id)));
 }
 
 /** Reads kept text; null if it does not answer the questions. */
 export function fromKeptText(text: string, questions: Questions): KeptEvaluation | null {
-  const kept = JSON.parse(text) as KeptEvaluation;
+  const keptEvaluation = JSON.parse(text) as KeptEvaluation;
   try {
-    checkAnswers({ ...kept, questions: withoutRefused(questions, kept) });
-    return kept;
+    checkAnswers({ ...keptEvaluation, questions: withoutRefused(questions, keptEvaluation) });
+    return keptEvaluation;
   } catch (error) {
     if (error instanceof EvaluatorError) return null;
     throw error;

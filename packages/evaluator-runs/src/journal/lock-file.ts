@@ -18,7 +18,7 @@ const LOCK_TIMEOUT_MS = 250;
  */
 export function lockBeside(
   path: string,
-  { taken, advice }: Readonly<Record<"taken" | "advice", string>>,
+  { taken: takenText, advice }: Readonly<Record<"taken" | "advice", string>>,
 ): () => void {
   const lockPath = `${path}.lock`;
   try {
@@ -26,7 +26,7 @@ export function lockBeside(
   } catch (error) {
     const isTaken = describeSystemError(error) === null;
     throw isTaken
-      ? new CliError(taken, { cause: error })
+      ? new CliError(takenText, { cause: error })
       : toFileError(error, `write ${lockPath}`, advice);
   }
 }

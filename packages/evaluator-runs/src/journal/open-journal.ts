@@ -26,7 +26,7 @@ const BUSY_TIMEOUT_MS = 5000;
 /** Returns an error of SQLite as a message about the journal; any other error unchanged. */
 export function toJournalError(error: unknown, path: string): unknown {
   // A kept text that is no JSON is damaged too.
-  const errcode = error instanceof SyntaxError ? CORRUPT : errcodeOf(error);
+  const errcode = error instanceof SyntaxError ? CORRUPT : findErrcode(error);
   if (errcode === undefined) return error;
   const reason = reasons.get(errcode & 0xff) ?? `cannot be used: ${(error as Error).message}.`;
   return new CliError(printable`The journal ${path} ${reason}`, { cause: error });
@@ -39,7 +39,7 @@ export function toJournalError(error: unknown, path: string): unknown {
  */
 export function openForWriting(path: string, machine: Machine) {
   try {
-    const unlock = lockFile(lockPathOf(path), machine);
+    const unlock = lockFile(toLockPath(path), machine);
     try {
       const prepare = (database: DatabaseSync) => prepareDatabase(database, path);
       const options = { ...machine, timeout: BUSY_TIMEOUT_MS };
@@ -107,24 +107,24 @@ export function putAway(path: string, ids: readonly string[], until: string): vo
 
 /** Returns whether a run has the journal now; the lock of a killed run does not count. */
 export function isRunUnderWay(path: string): boolean {
-  const lockPath = lockPathOf(path);
+  const lockPath = toLockPath(path);
   if (!existsSync(lockPath)) return false;
   try {
     using lock = new DatabaseSync(lockPath, { readOnly: true, timeout: 0 });
     lock.prepare("SELECT 1 FROM sqlite_schema").get();
     return false;
   } catch (error) {
-    if (errcodeOf(error) !== undefined) return errcodeOf(error) === BUSY;
+    if (findErrcode(error) !== undefined) return findErrcode(error) === BUSY;
     throw error;
   }
 }
 
 /** Returns SQLite's code of an error. No instanceof: in jest, its errors are of another realm. */
-function errcodeOf(error: unknown): number | undefined {
+function findErrcode(error: unknown): number | undefined {
   return (error as { errcode?: number } | null | undefined)?.errcode;
 }
 
-function lockPathOf(path: string): string {
+function toLockPath(path: string): string {
   return path.replace(/\.sqlite$/, ".lock");
 }
 

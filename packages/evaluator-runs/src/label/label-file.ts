@@ -31,12 +31,15 @@ export class LabelFile implements Disposable {
   readonly #unlock: () => void;
   /** Whether the file holds whole lines, so that a new label can be appended. */
   #isWhole = false;
-  #saved: Promise<void> = Promise.resolve();
+  #savedPromise: Promise<void> = Promise.resolve();
 
   private constructor(path: string) {
     this.path = path;
-    const taken = printable`Another page saves labels in ${path}; end that page first.`;
-    this.#unlock = lockBeside(path, { taken, advice: "Check the rights of the folder." });
+    const takenText = printable`Another page saves labels in ${path}; end that page first.`;
+    this.#unlock = lockBeside(path, {
+      taken: takenText,
+      advice: "Check the rights of the folder.",
+    });
   }
 
   /** Reads the labels of a file, which may be missing. @throws CliError if another page has it. */
@@ -58,7 +61,7 @@ export class LabelFile implements Disposable {
     for (const [index, line] of text.split("\n").entries()) {
       if (line.trim() === "") continue;
       const label = parseLabel(line, `line ${index + 1} of ${path}`);
-      this.#labels.set(keyOf(label), label);
+      this.#labels.set(toKey(label), label);
     }
     await chmod(path, 0o600);
     this.#isWhole = text.endsWith("\n");
@@ -66,7 +69,7 @@ export class LabelFile implements Disposable {
 
   /** Returns a label; undefined if there is none. */
   find(key: LabelKey): SavedLabel | undefined {
-    return this.#labels.get(keyOf(key));
+    return this.#labels.get(toKey(key));
   }
 
   /** The labels of random checks. */
@@ -84,20 +87,20 @@ export class LabelFile implements Disposable {
   /** Saves a label to the disk; it replaces the one of the same labeler. @throws CliError if that fails. */
   async save(label: SavedLabel): Promise<void> {
     // One after the other; a failed write does not fail the next one.
-    this.#saved = this.#saved.catch(() => undefined).then(() => this.#write(label));
-    await this.#saved;
+    this.#savedPromise = this.#savedPromise.catch(() => undefined).then(() => this.#write(label));
+    await this.#savedPromise;
   }
 
   async #write(label: SavedLabel): Promise<void> {
-    const key = keyOf(label);
+    const key = toKey(label);
     const isAppended = this.#isWhole && !this.#labels.has(key);
     this.#labels.set(key, label);
     this.#isWhole = false;
     // Writing 10,000 labels anew for each one would write 7 GB.
-    const written = isAppended
+    const writtenPromise = isAppended
       ? appendFile(this.path, toLine(label), { flush: true })
       : writePrivateFile(this.path, [...this.#labels.values()].map(toLine));
-    await written.catch((error: unknown) => {
+    await writtenPromise.catch((error: unknown) => {
       throw toFileError(error, `write ${this.path}`, "Make room there and label the record again.");
     });
     this.#isWhole = true;
@@ -110,7 +113,7 @@ export class LabelFile implements Disposable {
 }
 
 // A record may be labelled for a promise, in a random draw of all records, and as a correction.
-function keyOf({ question, id, labeler, draw, origin }: LabelKey): string {
+function toKey({ question, id, labeler, draw, origin }: LabelKey): string {
   const isOverride = origin === "override";
   return JSON.stringify([question ?? null, id, labeler ?? null, draw?.plan ?? null, isOverride]);
 }

@@ -32,7 +32,7 @@ interface SheetView {
   /** The record shown, and its index; null at the end. */
   readonly record: { readonly id: string; readonly at: number; readonly state: JsonValue } | null;
   readonly nextCommand: string;
-  readonly note?: (labelled: number) => Html;
+  readonly note?: (labelledCount: number) => Html;
 }
 
 const script = `
@@ -51,14 +51,17 @@ addEventListener("keydown", (event) => {
 
 /** Returns the page of one record and one question, without the model's answer. */
 export function labelPage(view: SheetView) {
-  const { sheet, sheets, saved, record } = view;
-  const labelled = saved.filter((label) => label !== undefined).length;
-  const skipped = saved.filter((label) => label?.truth === null).length;
+  const { sheet, sheets, saved: currentSavedLabels, record } = view;
+  const labelledCount = currentSavedLabels.filter((label) => label !== undefined).length;
+  const skippedCount = currentSavedLabels.filter((label) => label?.truth === null).length;
   // For a promise, the records are drawn one by one.
-  const counts = sheet.lines === undefined ? `${labelled} of ${saved.length}` : `${labelled}`;
-  const open = saved.length - labelled;
-  const left = open === 0 ? "All labelled." : `${open} left without a label.`;
-  const heading = record === null ? left : toText(sheet.question.instructions);
+  const counts =
+    sheet.lines === undefined
+      ? `${labelledCount} of ${currentSavedLabels.length}`
+      : `${labelledCount}`;
+  const open = currentSavedLabels.length - labelledCount;
+  const remainingText = open === 0 ? "All labelled." : `${open} left without a label.`;
+  const heading = record === null ? remainingText : toText(sheet.question.instructions);
   const isLong = heading.length > HEADING;
   return page({
     tool: view.program,
@@ -67,11 +70,13 @@ export function labelPage(view: SheetView) {
     title: `Label ${sheet.id}: ${counts}`,
     about: html`${isLong ? html`<p>${heading}</p>` : null}
       <p class="about">
-        <strong>${`${counts} labelled${skipped === 0 ? "" : `, ${skipped} skipped`}`}</strong>
+        <strong
+          >${`${counts} labelled${skippedCount === 0 ? "" : `, ${skippedCount} skipped`}`}</strong
+        >
       </p>
-      ${promiseOf(sheet) ?? html`<progress value="${labelled}" max="${saved.length}" aria-label="Labelled"></progress>`}`,
+      ${toPromise(sheet) ?? html`<progress value="${labelledCount}" max="${currentSavedLabels.length}" aria-label="Labelled"></progress>`}`,
     body: html`${record === null ? ending(view) : recordForm(view, record)}
-    ${view.note?.(labelled) ?? null}`,
+    ${view.note?.(labelledCount) ?? null}`,
     footer: html`${
       sheets.length < 2
         ? null
@@ -88,27 +93,27 @@ export function labelPage(view: SheetView) {
 
 const HEADING = 80;
 
-function promiseOf({ lines }: LabelSheet) {
+function toPromise({ lines }: LabelSheet) {
   return lines && html`<div role="status">${lines.map((line) => html`<p>${line}</p>`)}</div>`;
 }
 
-function questionLink(other: LabelSheet, shown: LabelSheet) {
-  const current = other === shown ? html` aria-current="true"` : null;
+function questionLink(other: LabelSheet, shownLabelSheet: LabelSheet) {
+  const current = other === shownLabelSheet ? html` aria-current="true"` : null;
   return html`<a href="${linkTo(other.id, "from", 0)}" ${current}>${other.id}</a>`;
 }
 
 function recordForm(
-  { sheet, saved }: SheetView,
+  { sheet, saved: currentSavedLabels }: SheetView,
   { id, at, state }: NonNullable<SheetView["record"]>,
 ) {
   return html`<article class="card" tabindex="0" aria-label="Record">
-      <dl>${fieldsOf(state)}</dl>
+      <dl>${listFields(state)}</dl>
     </article>
     <form id="answers" method="post" action="labels">
       <input type="hidden" name="question" value="${sheet.id}" />
       <input type="hidden" name="at" value="${at}" />
       <input type="hidden" name="id" value="${id}" />
-      ${answerKeys(sheet.question).map((answer, index) => answerButton(answer, index, saved[at]))}
+      ${answerKeys(sheet.question).map((answer, index) => answerButton(answer, index, currentSavedLabels[at]))}
     </form>
     <div class="steps">
       ${at === 0 ? null : html`<a data-key="b" href="${linkTo(sheet.id, "at", at - 1)}"><kbd>b</kbd> back</a>`}
@@ -118,7 +123,7 @@ function recordForm(
         name="answer"
         value="skip"
         data-key="s"
-        aria-pressed="${String(saved[at]?.truth === null)}"
+        aria-pressed="${String(currentSavedLabels[at]?.truth === null)}"
       >
         <kbd>s</kbd> skip, I cannot tell
       </button>
@@ -129,28 +134,28 @@ function recordForm(
 function answerButton(
   { key, name, description, truth }: ReturnType<typeof answerKeys>[number],
   index: number,
-  saved: SavedLabel | undefined,
+  savedLabel: SavedLabel | undefined,
 ) {
   return html`<button
     class="button"
     name="answer"
     value="${index}"
-    aria-pressed="${String(truth === saved?.truth)}"
+    aria-pressed="${String(truth === savedLabel?.truth)}"
     data-key="${key ?? ""}"
   >
     <kbd>${key ?? "·"}</kbd><span>${name} <small>${toText(description)}</small></span>
   </button>`;
 }
 
-function ending({ sheet, saved, nextCommand }: SheetView) {
-  const open = saved.filter((label) => label === undefined).length;
-  const skipped = saved.findIndex((label) => label?.truth === null);
+function ending({ sheet, saved: currentSavedLabels, nextCommand }: SheetView) {
+  const open = currentSavedLabels.filter((label) => label === undefined).length;
+  const skippedCount = currentSavedLabels.findIndex((label) => label?.truth === null);
   const [to, what] =
     open > 0
       ? [linkTo(sheet.id, "from", 0), "show them"]
-      : [linkTo(sheet.id, "at", skipped), "show the skipped ones again"];
+      : [linkTo(sheet.id, "at", skippedCount), "show the skipped ones again"];
   return html`${
-      open === 0 && skipped === -1
+      open === 0 && skippedCount === -1
         ? null
         : html`<p>
             <a data-key="b" href="${to}"><kbd>b</kbd> ${what}</a>
@@ -170,7 +175,7 @@ function linkTo(question: string, parameter: "at" | "from", index: number): stri
   return `./?question=${encodeURIComponent(question)}&${parameter}=${index}`;
 }
 
-function fieldsOf(state: JsonValue) {
+function listFields(state: JsonValue) {
   const fields = isRecord(state) ? Object.entries(state) : [["state", state] as const];
   return fields.map(
     ([name, value]) =>
@@ -195,7 +200,7 @@ interface LabelAppOptions extends Pick<SheetView, "program" | "pages"> {
   /** Reads the state of a record. */
   readonly stateOf: (id: string) => Promise<JsonValue>;
   /** Returns a part of the page below the record, by the number of labels. @default none */
-  readonly note?: (labelled: number) => Html;
+  readonly note?: (labelledCount: number) => Html;
   /** Prints a line on the terminal. @default nothing is printed */
   readonly print?: (line: string) => void;
   /** Answers a person who has finished. */
@@ -226,13 +231,13 @@ async function showRecord(c: Context, options: LabelAppOptions) {
   const { sheets, first, labels, labeler, stateOf } = options;
   const sheet = sheets.find(({ id }) => id === c.req.query("question")) ?? first;
   const { records } = sheet;
-  const saved = savedLabels(sheet, labels, labeler);
-  const wanted = c.req.query("at") === undefined ? -1 : indexSchema.parse(c.req.query("at"));
-  const next = saved.indexOf(undefined, indexSchema.parse(c.req.query("from") ?? 0));
-  const at = wanted in records ? wanted : next;
+  const currentSavedLabels = savedLabels(sheet, labels, labeler);
+  const wantedValue = c.req.query("at") === undefined ? -1 : indexSchema.parse(c.req.query("at"));
+  const next = currentSavedLabels.indexOf(undefined, indexSchema.parse(c.req.query("from") ?? 0));
+  const at = wantedValue in records ? wantedValue : next;
   const { id } = records[at] ?? {};
   const record = id === undefined ? null : { id, at, state: await stateOf(id) };
-  return c.html(labelPage({ ...options, sheet, saved, record }));
+  return c.html(labelPage({ ...options, sheet, saved: currentSavedLabels, record }));
 }
 
 /** Returns a person's label of each record of a sheet. */
@@ -251,8 +256,8 @@ async function saveLabel(c: Context, { sheets, labels, labeler, print }: LabelAp
   const record = sheet?.records.findLast((one) => one.id === id);
   if (truth === undefined || sheet === undefined || record === undefined) return invalid();
   const { draw, origin, week } = record;
-  const skipped = truth === null && { skipped: true };
-  await labels.save({ id, question, truth, ...skipped, labeler, draw, origin, week });
+  const skippedParts = truth === null && { skipped: true };
+  await labels.save({ id, question, truth, ...skippedParts, labeler, draw, origin, week });
   Object.assign(sheet, sheet.next?.());
   for (const line of sheet.lines ?? []) print?.(line);
   return c.redirect(linkTo(question, "from", at + 1), 303);

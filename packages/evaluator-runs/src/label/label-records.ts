@@ -46,7 +46,7 @@ export async function labelRecords(
   const first = chooseSheet(sheets, command.question);
   const toName = (file: string) => (isAbsolute(file) ? relative(cwd, file) || file : file);
   const nextCommand = `evaluator-cli calibrate ${toName(path)} --answers ${toName(name)}`;
-  const finished = new AbortController();
+  const finishedController = new AbortController();
   const app = labelApp({
     program: source.program,
     pages: [{ href: "./", name: "Label", isCurrent: true }],
@@ -58,11 +58,11 @@ export async function labelRecords(
     stateOf: journal.stateOf,
     print: (line) => stderr.write(printable`${line}` + "\n"),
     finish(c) {
-      c.env.outgoing.once("finish", () => finished.abort());
+      c.env.outgoing.once("finish", () => finishedController.abort());
       return c.text(`The labels are saved, and the program has ended.\n\nNext: ${nextCommand}`);
     },
   });
-  const either = AbortSignal.any([signal, finished.signal]);
+  const either = AbortSignal.any([signal, finishedController.signal]);
   await servePage(app, { port: command.port, signal: either, stderr }, (origin) => {
     stderr.write(
       printable`Label at ${origin} with the keys shown there; each label is saved at once in ${path}. Ctrl-C ends this.\n`,
@@ -93,11 +93,11 @@ async function readClusters(
 }
 
 function describeLabels(sheets: readonly LabelSheet[], labels: LabelFile, labeler: string): string {
-  const saved = sheets
+  const savedLabel = sheets
     .flatMap((sheet) => savedLabels(sheet, labels, labeler))
     .filter((label) => label !== undefined);
-  const skipped = saved.filter(({ truth }) => truth === null).length;
-  return `${printCounted(saved.length, "label")}, ${printCount(skipped)} skipped`;
+  const skippedCount = savedLabel.filter(({ truth }) => truth === null).length;
+  return `${printCounted(savedLabel.length, "label")}, ${printCount(skippedCount)} skipped`;
 }
 
 function rethrowInput(error: unknown): never {
@@ -114,8 +114,11 @@ function describeShortage({ id, records }: LabelSheet, count: number, word: stri
 function chooseSheet(sheets: readonly LabelSheet[], question: string | undefined): LabelSheet {
   const firsts = sheets.map((sheet) => truthsOf(sheet.question)?.[0]?.truth);
   const first = sheets[firsts.findIndex((truth) => typeof truth === "boolean")] ?? sheets[0];
-  const chosen = question === undefined ? first : sheets.find(({ id }) => id === question);
-  if (chosen !== undefined) return chosen;
-  const known = sheets.map(({ id }) => id).join(", ");
-  throw new CliError(printable`The journal has no question ${question ?? ""}; it has ${known}.`);
+  const chosenLabelSheet =
+    question === undefined ? first : sheets.find(({ id }) => id === question);
+  if (chosenLabelSheet !== undefined) return chosenLabelSheet;
+  const knownText = sheets.map(({ id }) => id).join(", ");
+  throw new CliError(
+    printable`The journal has no question ${question ?? ""}; it has ${knownText}.`,
+  );
 }

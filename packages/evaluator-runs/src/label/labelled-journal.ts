@@ -21,7 +21,7 @@ export async function openLabelled(command: LabelledCommand, context: ProgramCon
   const address = await needJournalAddress({ ...command, takesFile: true }, context);
   const isFile = address.kind === "sqlite";
   // The URL of a database may hold a password.
-  const nameOf = ({ run }: RunInfo) =>
+  const toName = ({ run }: RunInfo) =>
     isFile ? address.path : `"$${source.journalVariable}#${run}"`;
   const read = async (runs: StoredRuns) => {
     const info = await findRun(runs, command);
@@ -31,7 +31,7 @@ export async function openLabelled(command: LabelledCommand, context: ProgramCon
         yield entry;
       }
     };
-    return { info, answers: await readTable(entries(), nameOf(info), command) };
+    return { info, answers: await readTable(entries(), toName(info), command) };
   };
   const { info, answers } = await withStoredRuns(address, context, read);
   const inputPath = isFile ? inputOf(address, source) : toInputPath(command.file ?? info.name, cwd);
@@ -39,13 +39,13 @@ export async function openLabelled(command: LabelledCommand, context: ProgramCon
     answers,
     inputPath,
     labelsPath: besideInput(inputPath, ".labels.ndjson"),
-    idColumn: idColumnOf(info),
+    idColumn: toIdColumn(info),
     /** The journal, with the run of a database, as a command takes it. */
-    name: nameOf(info),
+    name: toName(info),
     /** Reads the state of a record. @throws CliError if it has no answer any more */
     stateOf: async (id: string): Promise<JsonValue> => {
-      const unchecked = { ...context, isChecked: false };
-      const row = await withStoredRuns(address, unchecked, (runs) =>
+      const uncheckedParts = { ...context, isChecked: false };
+      const row = await withStoredRuns(address, uncheckedParts, (runs) =>
         runs.find(id, runs.isShared ? info.run : null),
       );
       if (row !== null && row.evaluation !== null) return JSON.parse(row.state) as JsonValue;
@@ -57,7 +57,7 @@ export async function openLabelled(command: LabelledCommand, context: ProgramCon
   };
 }
 
-function idColumnOf({ facts }: RunInfo): string {
+function toIdColumn({ facts }: RunInfo): string {
   const { options, idColumn = "id" } = storedFactsSchema.parse(JSON.parse(facts));
   const id = options?.["id"];
   return typeof id === "string" ? id : idColumn;

@@ -36,9 +36,9 @@ export async function planSheets(
     for (const record of labels.drawn) join.add(record, labels.path);
     return join;
   };
-  const columnOf = (question: string) => table.largest(question);
-  const wanted = { forPromise, maxRisk, confidence, seed, exactlyThese, columnOf };
-  const { plan, promises } = await openPlan(labels.path, wanted, joinLabels());
+  const toColumn = (question: string) => table.largest(question);
+  const wantedParts = { forPromise, maxRisk, confidence, seed, exactlyThese, columnOf: toColumn };
+  const { plan, promises } = await openPlan(labels.path, wantedParts, joinLabels());
   const file = toPlanPath(labels.path);
   return [...Map.groupBy(promises, ({ question }) => question)].map(([id, own]) => {
     const question = questions.get(id) as Question;
@@ -70,20 +70,22 @@ function promiseSheet(options: PromiseSheetOptions): LabelSheet {
       const name = promises.length === 1 ? "" : `${one.question}=${one.action}: `;
       return name + describe(one);
     }),
-    limits: limitsOf(promises),
+    limits: listLimits(promises),
   };
 }
 
 /** Draws for the action without a promise that has the fewest labels. */
 function drawNext(promises: readonly PlannedPromise[]) {
-  for (const promise of promises.toSorted((one, other) => placeOf(one) - placeOf(other))) {
+  for (const promise of promises.toSorted(
+    (one, other) => computePlace(one) - computePlace(other),
+  )) {
     const next = promise.next();
     if (next !== null) return [next];
   }
   return [];
 }
 
-function limitsOf(promises: readonly PlannedPromise[]): string[] {
+function listLimits(promises: readonly PlannedPromise[]): string[] {
   const copies = Math.max(...promises.map(({ draw }) => draw.copies));
   return [
     ...(copies > 0
@@ -101,13 +103,13 @@ function limitsOfRecords(promises: readonly PlannedPromise[]): string[] {
       "A promise about exactly these records takes 70 to 100 labels if the answers are good. It permits no act on other records.",
     ];
   }
-  const sized = promises.map(({ action, plan, draw }) => {
+  const sizedParts = promises.map(({ action, plan, draw }) => {
     const states = draw.regionSize - draw.copies;
     const name = draw.copies > 0 ? "different record" : "record";
     return { action, number: printCounted(states, name), isSmall: states < 5 / plan.maxRisk };
   });
   return [
-    ...sized
+    ...sizedParts
       .filter(({ isSmall }) => isSmall)
       .map(({ action, number }) => {
         return `Only ${number} may be acted on with "${action}", too few for a promise even if all are right: ask about more records first.`;
@@ -118,34 +120,44 @@ function limitsOfRecords(promises: readonly PlannedPromise[]): string[] {
 }
 
 // An action with a promise comes last: more labels only lower its threshold.
-function placeOf({ draw: { state } }: PlannedPromise): number {
+function computePlace({ draw: { state } }: PlannedPromise): number {
   return state.labelled + (state.promised === null ? 0 : Number.MAX_SAFE_INTEGER / 2);
 }
 
 function describe({ action, plan, draw }: PlannedPromise): string {
-  const { labelled, wrong, promised, withdrawn, more } = draw.state;
-  if (promised === null && withdrawn !== null) {
+  const {
+    labelled: labelledCount,
+    wrong,
+    promised: promisedThreshold,
+    withdrawn,
+    more,
+  } = draw.state;
+  if (promisedThreshold === null && withdrawn !== null) {
     const { threshold, since } = withdrawn;
     const counts = `${printCount(withdrawn.wrong)} of ${printCounted(withdrawn.n, "label")} wrong`;
     return `the promise at ${printThreshold(threshold)} is withdrawn since label ${printCount(since)}; ${counts}`;
   }
-  if (promised === null) {
-    const right = `${printCount(labelled - wrong)} right of ${printCount(labelled)}`;
+  if (promisedThreshold === null) {
+    const right = `${printCount(labelledCount - wrong)} right of ${printCount(labelledCount)}`;
     return `${right}; ${more === null ? "no promise is in sight yet" : `about ${printCount(more)} more`}`;
   }
   const act = action === "top" ? "the most probable option" : `"${action}"`;
-  const risk = `${describeRisk(promised, plan.maxRisk)} wrong, with ${printAtLeast(plan.confidence)} confidence`;
-  const seen = `${printCount(promised.wrong)} wrong of ${printCounted(promised.n, "label")}`;
-  return `act on ${act} at ${printThreshold(promised.threshold)} and above: ${risk}; ${seen}. More labels may lower the threshold further.`;
+  const risk = `${describeRisk(promisedThreshold, plan.maxRisk)} wrong, with ${printAtLeast(plan.confidence)} confidence`;
+  const seenText = `${printCount(promisedThreshold.wrong)} wrong of ${printCounted(promisedThreshold.n, "label")}`;
+  return `act on ${act} at ${printThreshold(promisedThreshold.threshold)} and above: ${risk}; ${seenText}. More labels may lower the threshold further.`;
 }
 
 /** Returns the promised share of wrong acts, or of exactly some records their number. */
 function describeRisk(
-  { unlabelled, mostWrong }: NonNullable<PlannedPromise["draw"]["state"]["promised"]>,
+  {
+    unlabelled: unlabelledValue,
+    mostWrong,
+  }: NonNullable<PlannedPromise["draw"]["state"]["promised"]>,
   maxRisk: number,
 ): string {
-  if (unlabelled === undefined || mostWrong === undefined) return `at most ${printAtMost(maxRisk)}`;
-  return printTheseRecords({ unlabelled, mostWrong });
+  if (unlabelledValue === undefined || mostWrong === undefined)
+    return `at most ${printAtMost(maxRisk)}`;
+  return printTheseRecords({ unlabelled: unlabelledValue, mostWrong });
 }
 
 const defaults = { maxRisk: 0.05, confidence: 0.95, seed: 20_260_101 };
@@ -177,12 +189,12 @@ export async function readPlan(path: string): Promise<PromisePlan> {
  * @throws CliError if the file has another plan: a second one for an action would be a second try.
  * @throws CalibrationInputError if the plan was made for other answers, or a label is of another plan.
  */
-export async function openPlan(labelsPath: string, wanted: WantedPlan, join: LabelJoin) {
+export async function openPlan(labelsPath: string, wantedPlan: WantedPlan, join: LabelJoin) {
   const path = toPlanPath(labelsPath);
   const isNew = !existsSync(path);
-  const plan = isNew ? newPlan(wanted) : await readPlan(path);
-  checkPlan(path, plan, wanted);
-  const promises = replayPlan(plan, join, { file: path, isWanted: isOneOf(wanted.forPromise) });
+  const plan = isNew ? newPlan(wantedPlan) : await readPlan(path);
+  checkPlan(path, plan, wantedPlan);
+  const promises = replayPlan(plan, join, { file: path, isWanted: isOneOf(wantedPlan.forPromise) });
   if (!isNew) return { plan, promises };
   const empty = promises.find(({ draw }) => draw.regionSize === 0);
   if (empty !== undefined) {
@@ -217,11 +229,12 @@ function newPlan({
     version: 2,
     actions: Array.from(unique, ([name, { question, action }]) => {
       const column = columnOf(question);
-      const known = column === undefined ? [] : actionsOf[column.form];
-      if (column && known.includes(action)) {
+      const knownTexts = column === undefined ? [] : actionsOf[column.form];
+      if (column && knownTexts.includes(action)) {
         return { question, action, pool: promisePool(column).hash };
       }
-      const words = known.map((one) => `${question}=${one}`).join(" or ") || "an answered question";
+      const words =
+        knownTexts.map((one) => `${question}=${one}`).join(" or ") || "an answered question";
       throw new UsageError(printable`--for-promise ${name} fits no answer; use ${words}.`);
     }),
     maxRisk: maxRisk ?? defaults.maxRisk,
@@ -231,12 +244,12 @@ function newPlan({
   };
 }
 
-function checkPlan(path: string, plan: PromisePlan, wanted: WantedPlan): void {
+function checkPlan(path: string, plan: PromisePlan, wantedPlan: WantedPlan): void {
   const isSame = (["maxRisk", "confidence", "seed"] as const).every((name) => {
-    return wanted[name] === undefined || wanted[name] === plan[name];
+    return wantedPlan[name] === undefined || wantedPlan[name] === plan[name];
   });
-  const isOther = wanted.exactlyThese === true && plan.of !== "these";
-  if (isSame && !isOther && wanted.forPromise.every(isOneOf(plan.actions))) return;
+  const isOther = wantedPlan.exactlyThese === true && plan.of !== "these";
+  if (isSame && !isOther && wantedPlan.forPromise.every(isOneOf(plan.actions))) return;
   const names = plan.actions.map(({ question, action }) => `${question}=${action}`).join(", ");
   const words = `--require ${plan.maxRisk} --confidence ${plan.confidence} --seed ${plan.seed}${plan.of === "these" ? " --exactly-these" : ""}`;
   const problem = printable`${path} plans ${names} with ${words}; another plan would be a second try`;

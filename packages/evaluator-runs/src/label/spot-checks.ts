@@ -21,13 +21,13 @@ export function drawSpotChecks(
   const sheets = drawSheets(answers, { count: CHECKS_A_WEEK + spotChecks.length, seed: week });
   return sheets.map((sheet) => {
     const own = spotChecks.filter(({ question }) => question === sheet.id);
-    const checked = new Set(own.map(({ id }) => id));
-    const others = sheet.records.filter(({ id }) => !checked.has(id));
-    const shown = [...own.filter((label) => label.week === week), ...others].slice(
+    const checkedNames = new Set(own.map(({ id }) => id));
+    const others = sheet.records.filter(({ id }) => !checkedNames.has(id));
+    const shownEntries = [...own.filter((label) => label.week === week), ...others].slice(
       0,
       CHECKS_A_WEEK,
     );
-    const records = shown.map(({ id }) => ({ id, origin: "spot-check", week }) as const);
+    const records = shownEntries.map(({ id }) => ({ id, origin: "spot-check", week }) as const);
     return Object.assign(sheet, { records });
   });
 }
@@ -38,25 +38,33 @@ export function auditLines(
   { path, spotChecks }: LabelFile,
   calibration: CalibrationArtifact | null,
 ): string[] {
-  const checked = new Set(spotChecks.map(({ id }) => id)).size;
-  if (checked < LEAST_CHECKS) return [`Spot checks: ${checked} of ${LEAST_CHECKS} for an audit.`];
+  const checkedValue = new Set(spotChecks.map(({ id }) => id)).size;
+  if (checkedValue < LEAST_CHECKS)
+    return [`Spot checks: ${checkedValue} of ${LEAST_CHECKS} for an audit.`];
   const { thresholds = [], fittedOn } = calibration ?? {};
   if (thresholds.length === 0) return ["Spot checks: no promise to audit; calibrate first."];
   // Labels that made a promise cannot test it.
-  const made = new Set(fittedOn?.ids);
+  const madeNames = new Set(fittedOn?.ids);
   const join = new LabelJoin(table, { last: true, allowUnknown: true });
   for (const [index, value] of spotChecks.entries()) {
-    if (!made.has(hash("sha256", value.id).slice(0, 8))) join.add({ line: index + 1, value }, path);
+    if (!madeNames.has(hash("sha256", value.id).slice(0, 8)))
+      join.add({ line: index + 1, value }, path);
   }
-  const tests = thresholds.map((locked) => {
-    const joined = join.columns.find(({ column }) => column === table.largest(locked.question));
-    if (joined === undefined) return { locked, rows: { p: [], cameTrue: [] }, all: null };
-    const { testedRows: tested } = toLabelledRows(joined, recordsOf(locked, joined.column));
-    return { locked, rows: tested, all: printedOf(tested) };
+  const tests = thresholds.map((lockedThreshold) => {
+    const joinedColumn = join.columns.find(
+      ({ column }) => column === table.largest(lockedThreshold.question),
+    );
+    if (joinedColumn === undefined)
+      return { locked: lockedThreshold, rows: { p: [], cameTrue: [] }, all: null };
+    const { testedRows } = toLabelledRows(
+      joinedColumn,
+      recordsOf(lockedThreshold, joinedColumn.column),
+    );
+    return { locked: lockedThreshold, rows: testedRows, all: printedOf(testedRows) };
   });
-  return checkThresholds(tests).map(({ locked, n, wrong, low, high, verdict }) => {
-    const kept = verdict === "holds" ? "kept" : verdict;
-    const seen = `${wrong} wrong of ${n} (${printRange({ low, high })})`;
-    return printable`Audit: ${locked.question} ${locked.action}: ${kept}, ${seen}`;
+  return checkThresholds(tests).map(({ locked: lockedThreshold, n, wrong, low, high, verdict }) => {
+    const keptText = verdict === "holds" ? "kept" : verdict;
+    const seenText = `${wrong} wrong of ${n} (${printRange({ low, high })})`;
+    return printable`Audit: ${lockedThreshold.question} ${lockedThreshold.action}: ${keptText}, ${seenText}`;
   });
 }

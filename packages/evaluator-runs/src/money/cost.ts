@@ -10,7 +10,7 @@ import {
 } from "evaluator-client";
 import { billedAttempts } from "evaluator-client/budget";
 import { printable } from "evaluator-kit";
-import { serviceOf } from "../service.ts";
+import { toService } from "../service.ts";
 
 /** The price of input; output is free (contract section 1, rule 11). */
 export interface Price {
@@ -26,7 +26,7 @@ export interface RunPrice extends Price {
 }
 
 /** Returns why the price of an engine of a run is not known, and the option that names it; null if all are known. */
-export function unpricedOf({ next, ...own }: RunPrice) {
+export function findUnpricedEngine({ next, ...own }: RunPrice) {
   if (own.inputUsdPerMillionTokens === null) return { option: "--price", why: own.source };
   if (next?.inputUsdPerMillionTokens !== null) return null;
   return { option: "--then-price", why: next.source };
@@ -53,17 +53,18 @@ export async function findPrice(from: {
   /** The option that gave it. @default --price */
   readonly source?: string;
 }): Promise<Price> {
-  const { given, catalog, transport, signal, source = "--price" } = from;
-  if (given !== undefined) return { inputUsdPerMillionTokens: given, source };
-  const documented = documentedPrice(transport);
+  const { given: givenValue, catalog, transport, signal, source = "--price" } = from;
+  if (givenValue !== undefined) return { inputUsdPerMillionTokens: givenValue, source };
+  const currentDocumentedPrice = documentedPrice(transport);
   const isListed = transport.usdPerMillionTokens === undefined && catalog !== null;
-  if (documented.inputUsdPerMillionTokens === null || !isListed) return documented;
+  if (currentDocumentedPrice.inputUsdPerMillionTokens === null || !isListed)
+    return currentDocumentedPrice;
   try {
     const models = await catalog.listModels({ signal });
-    const { modelId } = serviceOf(transport);
-    const listed = models.find(({ id }) => id === modelId)?.inputUsdPerMillionTokens ?? null;
-    if (listed === null) return contractPrice("the documented price; the gateway lists none");
-    return { inputUsdPerMillionTokens: listed, source: "the gateway's price list" };
+    const { modelId } = toService(transport);
+    const listedValue = models.find(({ id }) => id === modelId)?.inputUsdPerMillionTokens ?? null;
+    if (listedValue === null) return contractPrice("the documented price; the gateway lists none");
+    return { inputUsdPerMillionTokens: listedValue, source: "the gateway's price list" };
   } catch (error) {
     if (!(error instanceof EvaluatorError)) throw error;
     return contractPrice("the documented price; the gateway's list cannot be read");
@@ -79,8 +80,8 @@ export async function findRunPrice(
   const own = await findPrice({ given: price, ...first, signal });
   if (next === null) return own;
   // A price of the first engine, such as 0 of one on this machine, would make a cap void for a dearer one.
-  const given = { given: thenPrice, source: "--then-price" };
-  return { ...own, next: await findPrice({ ...given, ...next, signal }) };
+  const givenParts = { given: thenPrice, source: "--then-price" };
+  return { ...own, next: await findPrice({ ...givenParts, ...next, signal }) };
 }
 
 /** An engine, and its price list or null. */
@@ -91,9 +92,9 @@ interface PricedEngine {
 
 /** Returns the price that an engine itself has, else the contract's; null for one without both. */
 export function documentedPrice(transport: Transport): Price {
-  const { usdPerMillionTokens: known, name, target } = transport;
-  if (known !== undefined)
-    return { inputUsdPerMillionTokens: known, source: `the price of ${name}` };
+  const { usdPerMillionTokens: knownValue, name, target } = transport;
+  if (knownValue !== undefined)
+    return { inputUsdPerMillionTokens: knownValue, source: `the price of ${name}` };
   if (hasDocumentedPrice(transport)) return contractPrice("the documented price");
   const engine = target === undefined ? name : `${target.modelId} through ${name}`;
   return { inputUsdPerMillionTokens: null, source: printable`no list says what ${engine} costs` };
@@ -169,7 +170,7 @@ export class Budget {
 
   /** Reserves an attempt of each engine; null if they might cost more than what is left. */
   reserve(request: EvaluationRequest): CallCost | null {
-    const costs = this.#costsOf(request);
+    const costs = this.#listCosts(request);
     const cost = new CallCost(this, costs);
     const mostUsd = costs.reduce((sum, one) => sum + one.mostUsd, 0);
     if (!this.take(cost, mostUsd)) return null;
@@ -189,14 +190,17 @@ export class Budget {
 
   /** Returns the most that an attempt of each engine may cost together. */
   protected mostUsdOf(request: EvaluationRequest): number {
-    return this.#costsOf(request).reduce((sum, one) => sum + one.mostUsd, 0);
+    return this.#listCosts(request).reduce((sum, one) => sum + one.mostUsd, 0);
   }
 
-  #costsOf(request: EvaluationRequest): Record<"estimateUsd" | "mostUsd", number>[] {
+  #listCosts(request: EvaluationRequest): Record<"estimateUsd" | "mostUsd", number>[] {
     return this.#engines.map(([price, transport]) => {
-      const sent = { inputUsdPerMillionTokens: price.inputUsdPerMillionTokens ?? 0, transport };
-      const { costUsd: estimateUsd } = estimateCost([request], sent);
-      return { estimateUsd, mostUsd: mostCostUsd(request, sent) };
+      const sentParts = {
+        inputUsdPerMillionTokens: price.inputUsdPerMillionTokens ?? 0,
+        transport,
+      };
+      const { costUsd: estimateUsd } = estimateCost([request], sentParts);
+      return { estimateUsd, mostUsd: mostCostUsd(request, sentParts) };
     });
   }
 
@@ -267,7 +271,7 @@ export class CallCost {
   reservedUsd = 0;
   notedUsd = 0;
   #attempts = 1;
-  #lost = 0;
+  #lostCount = 0;
 
   constructor(budget: Budget, costs: readonly Record<"estimateUsd" | "mostUsd", number>[]) {
     this.#budget = budget;
@@ -278,12 +282,12 @@ export class CallCost {
 
   /** The attempts that were lost and may have been charged for. */
   get lost(): number {
-    return this.#lost;
+    return this.#lostCount;
   }
 
   /** The estimated cost of the lost attempts. */
   get lostUsd(): number {
-    return this.#lost * this.#estimateUsd;
+    return this.#lostCount * this.#estimateUsd;
   }
 
   /** Counts the lost attempts of the call, and holds back a retry that does not fit into the budget. */
@@ -292,12 +296,12 @@ export class CallCost {
     call.beforeAttempt(() => this.#reserveRetry(call.lostAttempts - call.elsewhere.answered));
     try {
       const evaluation = await next(request);
-      this.#lost = call.lostAttempts;
+      this.#lostCount = call.lostAttempts;
       return evaluation;
     } catch (error) {
       // The rest of a refusal has its own price.
       const isPriced = error instanceof RefusalError && error.rest !== null;
-      this.#lost = isPriced ? call.lostAttempts : billedAttempts(error, call);
+      this.#lostCount = isPriced ? call.lostAttempts : billedAttempts(error, call);
       throw error;
     }
   };

@@ -27,7 +27,7 @@ export class RunTotals {
   failure: string | null = null;
   inputTokens = 0;
   costUsd = 0;
-  #unpriced = 0;
+  #unpricedCount = 0;
   readonly #price: RunPrice;
   /** What each engine did. */
   readonly steps: StepTotals[] = [];
@@ -39,7 +39,7 @@ export class RunTotals {
 
   /** Whether there are answers of unknown cost. */
   get isUnpriced(): boolean {
-    return this.#unpriced > 0;
+    return this.#unpricedCount > 0;
   }
 
   /** Returns the total cost, for people. */
@@ -56,14 +56,14 @@ export class RunTotals {
       this.failed += 1;
       this.failure = end.error;
     } else this.succeeded += 1;
-    const paid = "error" in end ? end.paid : end.evaluation;
-    if (paid !== undefined) this.#addPrice(paid);
+    const paidEvaluation = "error" in end ? end.paid : end.evaluation;
+    if (paidEvaluation !== undefined) this.#addPrice(paidEvaluation);
     if (!("error" in end) && !end.isUnasked) this.#addSteps(end.evaluation);
   }
 
-  #addPrice(paid: Evaluation): void {
-    for (const [at, { usage }] of stepsOf(paid).entries()) {
-      const usd = this.pricesOf(paid)[at] ?? null;
+  #addPrice(paidEvaluation: Evaluation): void {
+    for (const [at, { usage }] of listSteps(paidEvaluation).entries()) {
+      const usd = this.pricesOf(paidEvaluation)[at] ?? null;
       const step = this.#stepAt(at);
       this.inputTokens += usage?.inputTokens ?? 0;
       this.costUsd += usd ?? 0;
@@ -71,7 +71,7 @@ export class RunTotals {
       step.costUsd += usd ?? 0;
       step.isUnpriced ||= usd === null;
     }
-    if (this.usdOf(paid) === null) this.#unpriced += 1;
+    if (this.usdOf(paidEvaluation) === null) this.#unpricedCount += 1;
   }
 
   #addSteps({ answers, route = {} }: Evaluation): void {
@@ -84,11 +84,11 @@ export class RunTotals {
       step.answers += 1;
       if (isSure === false) step.unsure += 1;
     }
-    const failed = Object.values(routes).find(({ failure }) => failure !== null);
-    if (failed === undefined) return;
+    const failedAnswerRoute = Object.values(routes).find(({ failure }) => failure !== null);
+    if (failedAnswerRoute === undefined) return;
     const step = this.#stepAt(1);
     step.failed += 1;
-    step.failure = failed.failure ?? "";
+    step.failure = failedAnswerRoute.failure ?? "";
   }
 
   #stepAt(at: number): StepTotals {
@@ -103,15 +103,15 @@ export class RunTotals {
   }
 
   /** Returns the cost of an answer in US dollars: as reported, else by its tokens; null if unknown. */
-  usdOf(paid: Evaluation): number | null {
-    const prices = this.pricesOf(paid);
+  usdOf(paidEvaluation: Evaluation): number | null {
+    const prices = this.pricesOf(paidEvaluation);
     return prices.reduce((sum, usd) => (sum === null || usd === null ? null : sum + usd), 0);
   }
 
   /** Returns the cost of the answer of each engine. */
-  pricesOf(paid: Evaluation): (number | null)[] {
+  pricesOf(paidEvaluation: Evaluation): (number | null)[] {
     const { next = this.#price } = this.#price;
-    return stepsOf(paid).map(({ costUsd, usage }, at) => {
+    return listSteps(paidEvaluation).map(({ costUsd, usage }, at) => {
       if (costUsd !== null || usage === null) return costUsd;
       const price = at === 0 ? this.#price : next;
       return price.inputUsdPerMillionTokens === null ? null : tokensUsd(usage.inputTokens, price);
@@ -119,7 +119,7 @@ export class RunTotals {
   }
 }
 
-function stepsOf(evaluation: Evaluation): readonly Evaluation[] {
+function listSteps(evaluation: Evaluation): readonly Evaluation[] {
   return evaluation.steps ?? [evaluation];
 }
 

@@ -1,5 +1,5 @@
 import { type Clock, pause } from "evaluator-kit";
-import { digestsOf, toRunKey } from "./answers.ts";
+import { listDigests, toRunKey } from "./answers.ts";
 import type { LeasedChunk, RecordEnd, RunWriter, WriterOptions } from "../store/run-store.ts";
 import { CHUNK_SIZE } from "./chunk-queue.ts";
 import { DatabaseError, type DatabaseFailure } from "./database-error.ts";
@@ -57,8 +57,9 @@ export class AnswerWriter implements RunWriter {
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, GROUP_SIZE);
       try {
-        const held = await this.#write(group);
-        for (const { resolve, lease } of group) resolve(lease === undefined || held.has(lease.id));
+        const heldNames = await this.#write(group);
+        for (const { resolve, lease } of group)
+          resolve(lease === undefined || heldNames.has(lease.id));
       } catch (error) {
         for (const { reject } of group) reject(error);
       }
@@ -70,9 +71,9 @@ export class AnswerWriter implements RunWriter {
     const { query, onTrouble, signal, clock } = this.#options;
     for (let retryMs = FIRST_RETRY_MS, isLate = false; ; isLate = true) {
       try {
-        const held = await this.#keep(query, group);
+        const heldNames = await this.#keep(query, group);
         if (isLate) onTrouble?.(null);
-        return held;
+        return heldNames;
       } catch (error) {
         if (!(error instanceof DatabaseError) || !healing.has(error.failure)) throw error;
         signal.throwIfAborted();
@@ -96,10 +97,10 @@ export class AnswerWriter implements RunWriter {
     );
     // "true": another worker may have just kept the same answer.
     const [row] = await query<{ held: string[] }>(KEEP_ENDS, [...values, true, chunks, leases]);
-    const refused = ends.flatMap((end) => ("error" in end && end.isRefusal ? end.idx : []));
+    const refusedValues = ends.flatMap((end) => ("error" in end && end.isRefusal ? end.idx : []));
     const refuse =
       "update evaluator.failures set is_refusal = true where run = $1 and idx = any($2)";
-    if (refused.length > 0) await query(refuse, [run, refused]);
+    if (refusedValues.length > 0) await query(refuse, [run, refusedValues]);
     return new Set(row?.held);
   }
 }
@@ -127,17 +128,17 @@ const KEEP_ENDS = `select evaluator.count_again($1, $16, ${CHUNK_SIZE}), array(
 function toValues(run: number, ends: readonly RecordEnd[], packing: Packing): unknown[] {
   const answers = ends.flatMap((end) => ("key" in end ? { ...end, key: toRunKey(end.key) } : []));
   const failures = ends.filter((end) => "error" in end);
-  const digests = answers.map(digestsOf);
-  const packed = answers.map(({ evaluation }) => toPacked(evaluation, packing));
+  const digests = answers.map(listDigests);
+  const packedBytes = answers.map(({ evaluation }) => toPacked(evaluation, packing));
   const lastAnswer = ends.findLastIndex((end) => "key" in end);
   const last = failures.at(-1);
   const final = failures.find(({ isFinal }) => isFinal);
   return [
     run,
     answers.map(({ key }) => key),
-    packed.map(({ setup }) => setup),
+    packedBytes.map(({ setup }) => setup),
     digests.map(([stateDigest]) => stateDigest),
-    packed.map(({ text }) => text),
+    packedBytes.map(({ text }) => text),
     digests.map(([, digest]) => digest),
     answers.map(({ inputTokens }) => inputTokens),
     answers.map(({ costUsd }) => costUsd),

@@ -42,9 +42,9 @@ const DIGEST_LENGTH = 32;
 const STATE_DIGEST_LENGTH = 16;
 
 /** Returns the digests that are stored with an answer. */
-export function digestsOf(answer: Record<"key" | "state" | "evaluation", string>) {
+export function listDigests(answer: Record<"key" | "state" | "evaluation", string>) {
   const stateDigest = digestOfState(answer.state);
-  const digest = digestOf(answer.key, stateDigest, answer.evaluation);
+  const digest = toDigest(answer.key, stateDigest, answer.evaluation);
   return [Buffer.from(stateDigest, "hex"), Buffer.from(digest, "hex")] as const;
 }
 
@@ -52,7 +52,7 @@ function digestOfState(state: string): string {
   return hash("sha256", state).slice(0, STATE_DIGEST_LENGTH);
 }
 
-function digestOf(key: string, stateDigest: string, evaluation: string): string {
+function toDigest(key: string, stateDigest: string, evaluation: string): string {
   const text = `${key}\n${stateDigest}\n${evaluation}`;
   return hash("sha256", text).slice(0, DIGEST_LENGTH);
 }
@@ -64,6 +64,6 @@ export function readEvaluation(row: AnswerRow, samples: Samples, state?: string)
   const sample = setup === null ? null : samples.get(String(setup));
   if (sample === undefined) return null;
   const evaluation = sample === null ? row.evaluation : sample.unpack(row.evaluation);
-  if (evaluation === null || digestOf(key, stateDigest, evaluation) !== digest) return null;
+  if (evaluation === null || toDigest(key, stateDigest, evaluation) !== digest) return null;
   return state === undefined || digestOfState(state) === stateDigest ? evaluation : null;
 }

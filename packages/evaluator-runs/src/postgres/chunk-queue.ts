@@ -97,21 +97,21 @@ export class ChunkQueue {
       retentionSeconds: FOREVER_SECONDS,
     };
     await withOwnErrors(async () => {
-      await this.#boss.createQueue(queueOf(run), options);
+      await this.#boss.createQueue(toQueue(run), options);
       // pg-boss looks a queue up once, and not on the connection of the transaction it adds jobs in.
-      await this.#boss.insert(queueOf(run), []);
+      await this.#boss.insert(toQueue(run), []);
     });
   }
 
   /** Replaces the chunks of a run in the caller's transaction, also those that workers have. */
   async replace(query: Query, run: number, chunks: Iterable<number>): Promise<void> {
-    await query(`delete from ${queueSchema}.job where name = $1`, [queueOf(run)]);
+    await query(`delete from ${queueSchema}.job where name = $1`, [toQueue(run)]);
     const db = toDb(query);
     // Without a priority, the chunk of a dead worker would be asked last.
     const all = [...chunks].map((chunk) => ({ data: { chunk }, priority: -chunk }));
     for (let at = 0; at < all.length; at += JOBS_AT_ONCE) {
       const some = all.slice(at, at + JOBS_AT_ONCE);
-      await withOwnErrors(() => this.#boss.insert(queueOf(run), some, { db }));
+      await withOwnErrors(() => this.#boss.insert(toQueue(run), some, { db }));
     }
   }
 
@@ -120,27 +120,27 @@ export class ChunkQueue {
     // A chunk that was added before the server's clock went back would have to wait.
     const options = { includeMetadata: true, ignoreStartAfter: true } as const;
     const [job] = await withOwnErrors(() =>
-      this.#boss.fetch<{ chunk: number }>(queueOf(run), options),
+      this.#boss.fetch<{ chunk: number }>(toQueue(run), options),
     );
     if (job !== undefined) {
       const { id, retryCount, data } = job;
       return { run, chunk: data.chunk, lease: { id, retryCount } };
     }
-    await this.#query(forgetFuture, [queueOf(run)]);
+    await this.#query(forgetFuture, [toQueue(run)]);
     return null;
   }
 
   /** Renews the lease of a chunk; returns whether the worker still has it. */
   async touch({ run, lease }: LeasedChunk): Promise<boolean> {
-    await this.#query(forgetFuture, [queueOf(run)]);
-    const touched = await withOwnErrors(() => this.#boss.touch(queueOf(run), lease));
+    await this.#query(forgetFuture, [toQueue(run)]);
+    const touchedCommandResponse = await withOwnErrors(() => this.#boss.touch(toQueue(run), lease));
     // The types of pg-boss leave the count out.
-    return (touched as { affected: number }).affected > 0;
+    return (touchedCommandResponse as { affected: number }).affected > 0;
   }
 
   /** Ends a chunk whose records all have an answer or a failure; another worker gets any other at once. */
   async end({ run, lease }: LeasedChunk, isWhole: boolean): Promise<void> {
-    await withOwnErrors(() => this.#boss[isWhole ? "complete" : "fail"](queueOf(run), lease));
+    await withOwnErrors(() => this.#boss[isWhole ? "complete" : "fail"](toQueue(run), lease));
   }
 
   /** Ends the supervision. */
@@ -171,14 +171,14 @@ const steadyClock: QueueClock = {
 /** Makes or upgrades the tables of pg-boss; writes nothing if they are up to date. */
 async function migrateQueue(database: Database, options: RunsOptions): Promise<void> {
   // Of several that make them at once one wins, and the others find them made.
-  for (let left = MIGRATION_TRIES; ; left -= 1) {
+  for (let remainingCount = MIGRATION_TRIES; ; remainingCount -= 1) {
     const boss = new PgBoss({ ...bossOptions(database, options), migrate: true, supervise: false });
     boss.on("error", () => {});
     try {
       await withOwnErrors(() => boss.start());
       return;
     } catch (error) {
-      if (left === 1) throw error;
+      if (remainingCount === 1) throw error;
       await pause(MIGRATION_RETRY_MS, { clock: options.clock ?? systemClock });
     } finally {
       await boss.stop({ graceful: false, close: false });
@@ -207,7 +207,7 @@ function toDb(query: Query): Db {
   };
 }
 
-function queueOf(run: number): string {
+function toQueue(run: number): string {
   return `run-${run}`;
 }
 

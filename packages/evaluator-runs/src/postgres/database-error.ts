@@ -79,14 +79,14 @@ const ofCertificate =
  * misread URL, parts of the password.
  */
 export function toDatabaseError(error: unknown): DatabaseError {
-  const code = codeOf(error);
+  const code = findCode(error);
   const failure = toFailure(error, code);
   const note = code === null ? "" : ` (code ${code})`;
   return new DatabaseError(`${advice[failure]}${note}`, { failure, code });
 }
 
 /** Returns PostgreSQL's or the system's code of an error, or null. */
-function codeOf(error: unknown): string | null {
+function findCode(error: unknown): string | null {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === "string" && /^[A-Z0-9_]{3,60}$/.test(code) ? code : null;
 }

@@ -24,15 +24,15 @@ export class RunLoader extends RunReader {
   }
 
   async join(
-    made: NewRun,
+    madeNewRun: NewRun,
     records: () => AsyncIterable<RunRecord>,
     signal: AbortSignal,
   ): Promise<RunInfo & { readonly isJoined: boolean }> {
-    const run = await numberOf(this.database, made);
+    const run = await loadNumber(this.database, madeNewRun);
     await this.queue.prepare(run);
     for (;;) {
       signal.throwIfAborted();
-      const isJoined = await this.#load(run, made.maxCostUsd, records);
+      const isJoined = await this.#load(run, madeNewRun.maxCostUsd, records);
       if (isJoined !== null) return { ...(await this.get(run)), isJoined };
       await pause(LOADING_POLL_MS, { clock: this.clock, signal });
     }
@@ -77,20 +77,20 @@ export class RunLoader extends RunReader {
     });
   }
 
-  async reopen(run: number, lost: readonly number[]): Promise<void> {
-    const chunks = [...new Set(lost.map((idx) => Math.floor(idx / CHUNK_SIZE)))];
+  async reopen(run: number, lostValues: readonly number[]): Promise<void> {
+    const chunks = [...new Set(lostValues.map((idx) => Math.floor(idx / CHUNK_SIZE)))];
     await this.database.transaction(({ query }) => this.#reopen(query, run, chunks));
   }
 
   // Reads no answers of finished chunks, which may be millions.
-  async #reopen(query: Query, run: number, lost: readonly number[]): Promise<void> {
-    const [ended] = await query<{ run: number }>(
+  async #reopen(query: Query, run: number, lostValues: readonly number[]): Promise<void> {
+    const [endedRun] = await query<{ run: number }>(
       "select run from evaluator.runs where run = $1 and state in ('stopped', 'done') for update",
       [run],
     );
-    if (ended === undefined) return;
+    if (endedRun === undefined) return;
     await query("delete from evaluator.failures where run = $1 and not is_refusal", [run]);
-    const rows = await query<{ chunk: number }>(unfinishedStatement, [run, lost]);
+    const rows = await query<{ chunk: number }>(unfinishedStatement, [run, lostValues]);
     const chunks = rows.map(({ chunk }) => chunk);
     if (chunks.length === 0) return;
     await query(`select evaluator.open_chunks($1, $2, ${CHUNK_SIZE})`, [run, chunks]);
@@ -101,31 +101,31 @@ export class RunLoader extends RunReader {
 }
 
 /** Returns the number of a run; a new run gets one. */
-async function numberOf(
+async function loadNumber(
   database: Database,
   { digest, setup, name, facts, records, maxCostUsd }: NewRun,
 ): Promise<number> {
   return await database.transaction(async ({ query }) => {
     // One at a time, so that numbers have no gaps.
     await query("lock table evaluator.setups in share row exclusive mode");
-    const [known] = await query<{ run: number }>(
+    const [knownEntry] = await query<{ run: number }>(
       "select run from evaluator.runs where digest = $1",
       [digest],
     );
-    if (known !== undefined) return known.run;
+    if (knownEntry !== undefined) return knownEntry.run;
     await query(
       `insert into evaluator.setups (hash, wire, model, questions) values ($1, $2, $3, $4)
        on conflict (hash) do nothing`,
       [setup.hash, setup.wire, setup.modelId, setup.questions],
     );
-    const [added] = await query<{ run: number }>(
+    const [addedFields] = await query<{ run: number }>(
       `insert into evaluator.runs
            (run, digest, setup, name, facts, records, chunks_left, max_cost_usd)
          select coalesce((select max(run) from evaluator.runs), 0) + 1, $1, setup, $2, $3, $4, $5, $6
          from evaluator.setups where hash = $7 returning run`,
       [digest, name, facts, records, Math.ceil(records / CHUNK_SIZE), maxCostUsd, setup.hash],
     );
-    return added?.run ?? 0;
+    return addedFields?.run ?? 0;
   });
 }
 

@@ -39,56 +39,56 @@ export class Sample {
     const own = toWords(text);
     if (own.length !== this.#words.length || text.includes("\n")) return null;
     const lines: string[] = [];
-    const seen = new Map<string, number>();
+    const seenMap = new Map<string, number>();
     let [last, before] = [0, ""];
     for (const [index, word] of own.entries()) {
-      const known = this.#words[index] ?? "";
-      if (word === known) continue;
+      const knownText = this.#words[index] ?? "";
+      if (word === knownText) continue;
       if (index - last > LARGEST_DISTANCE) return null;
       const distance = distanceText(index - last);
       last = index;
-      const same = seen.get(word);
-      if (same === undefined) seen.set(word, index);
+      const same = seenMap.get(word);
+      if (same === undefined) seenMap.set(word, index);
       const line =
-        distance + (same === undefined ? changeOf(word, known) : SAME_AS + same.toString(36));
+        distance + (same === undefined ? toChange(word, knownText) : SAME_AS + same.toString(36));
       lines.push(line === before ? AS_BEFORE : line);
       before = line;
     }
-    const packed = lines.join("\n");
-    return packed.length < text.length ? packed : null;
+    const packedBytes = lines.join("\n");
+    return packedBytes.length < text.length ? packedBytes : null;
   }
 
   /** Returns the text of a difference to this one, or null if it is damaged. */
-  unpack(packed: string): string | null {
+  unpack(packedBytes: string): string | null {
     const { text } = this;
-    if (packed === "") return text;
+    if (packedBytes === "") return text;
     const changedAt: number[] = [];
     const own: string[] = [];
     let [whole, index, end, before] = ["", 0, 0, ""];
-    for (const given of packed.split("\n")) {
-      const line = given === AS_BEFORE ? before : given;
+    for (const givenText of packedBytes.split("\n")) {
+      const line = givenText === AS_BEFORE ? before : givenText;
       before = line;
       const change = line.startsWith(LONG_DISTANCE) ? LONG_DISTANCE_LENGTH : 1;
       index += Number.parseInt(change === 1 ? line.charAt(0) : line.slice(1, change), 36);
-      const [start, known] = [this.#starts[index], this.#words[index]];
-      if (start === undefined || known === undefined) return null;
+      const [start, knownText] = [this.#starts[index], this.#words[index]];
+      if (start === undefined || knownText === undefined) return null;
       const word = line.startsWith(SAME_AS, change)
         ? own[changedAt.indexOf(Number.parseInt(line.slice(change + 1), 36))]
-        : changed(line, change, known);
+        : changed(line, change, knownText);
       if (word === undefined) return null;
       changedAt.push(index);
       own.push(word);
       whole += text.slice(end, start) + word;
-      end = start + known.length;
+      end = start + knownText.length;
     }
     return whole + text.slice(end);
   }
 }
 
 /** Returns the JSON of a state or note, which earlier versions packed, or null if it is damaged. */
-export function unpackJson(kept: string, sample: Sample | undefined): string | null {
-  if (!kept.startsWith(PACKED)) return kept;
-  return sample === undefined ? null : sample.unpack(kept.slice(PACKED.length));
+export function unpackJson(keptText: string, sample: Sample | undefined): string | null {
+  if (!keptText.startsWith(PACKED)) return keptText;
+  return sample === undefined ? null : sample.unpack(keptText.slice(PACKED.length));
 }
 
 function toWords(text: string): readonly string[] {
@@ -103,14 +103,16 @@ function distanceText(distance: number): string {
 }
 
 /** Returns the number of characters shared with the sample, and the others. */
-function changeOf(word: string, known: string): string {
-  let shared = 0;
+function toChange(word: string, knownText: string): string {
+  let sharedValue = 0;
   const most = Math.min(LARGEST_DIGIT, word.length);
-  while (shared < most && word[shared] === known[shared]) shared += 1;
-  return shared.toString(36) + word.slice(shared);
+  while (sharedValue < most && word[sharedValue] === knownText[sharedValue]) sharedValue += 1;
+  return sharedValue.toString(36) + word.slice(sharedValue);
 }
 
-function changed(line: string, change: number, known: string): string | undefined {
-  const shared = Number.parseInt(line.charAt(change), 36);
-  return Number.isNaN(shared) ? undefined : known.slice(0, shared) + line.slice(change + 1);
+function changed(line: string, change: number, knownText: string): string | undefined {
+  const sharedValue = Number.parseInt(line.charAt(change), 36);
+  return Number.isNaN(sharedValue)
+    ? undefined
+    : knownText.slice(0, sharedValue) + line.slice(change + 1);
 }

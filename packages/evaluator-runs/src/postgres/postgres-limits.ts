@@ -49,10 +49,10 @@ async function toLimitStore(database: Database): Promise<LimitStore & AsyncDispo
     const [key = "", ms] = payload.split(" ");
     if (Number(ms) > 0) pauses.emit(key, Number(ms));
   });
-  const held = new Map<string, Held>();
+  const heldMap = new Map<string, Held>();
   return {
     async read(key) {
-      const id = hashOf(key);
+      const id = toHash(key);
       const connection = await database.connect();
       // The transaction holds the row alone; without a swap the server ends it after a second.
       // One round trip. The time is read after the lock, so that no two processes read the same one.
@@ -68,21 +68,21 @@ async function toLimitStore(database: Database): Promise<LimitStore & AsyncDispo
       );
       const { row, version, nowMs, startedMs } = Object.assign({}, ...rows) as LimitState;
       const { pausedUntilMs = 0, requestsFreeAtMs = 0 } = row ?? {};
-      held.set(`${id} ${version}`, { connection, pausedUntilMs, nowMs });
+      heldMap.set(`${id} ${version}`, { connection, pausedUntilMs, nowMs });
       // A crash loses the last writes, which did not wait for the disk; a start in the future is none.
       const openAtMs = startedMs > nowMs ? 0 : startedMs + CLOSED_AFTER_START_MS;
       const freeAtMs = Math.max(requestsFreeAtMs, openAtMs);
       return { row: { ...row, requestsFreeAtMs: freeAtMs } as LimitRow, version, nowMs };
     },
     async swap(key, version, row) {
-      const id = hashOf(key);
+      const id = toHash(key);
       const place = `${id} ${version}`;
-      const read = held.get(place);
+      const read = heldMap.get(place);
       if (read === undefined) throw new TypeError("swap needs the version that read returned.");
-      held.delete(place);
+      heldMap.delete(place);
       const { connection, pausedUntilMs, nowMs } = read;
       const notify = `notify evaluator_pause, '${id} ${row.pausedUntilMs - nowMs}';`;
-      const written = await runOrClose<{ version?: number }>(
+      const writtenItems = await runOrClose<{ version?: number }>(
         connection,
         `update evaluator.limits set state = ${escapeLiteral(JSON.stringify(row))}, version = version + 1
           where key = '${id}' and version = ${version} returning version;
@@ -90,14 +90,14 @@ async function toLimitStore(database: Database): Promise<LimitStore & AsyncDispo
         commit`,
       );
       connection.release(false);
-      return written.length > 0;
+      return writtenItems.length > 0;
     },
     onPause(key, listener) {
-      pauses.on(hashOf(key), listener);
-      return () => void pauses.off(hashOf(key), listener);
+      pauses.on(toHash(key), listener);
+      return () => void pauses.off(toHash(key), listener);
     },
     async [Symbol.asyncDispose]() {
-      for (const { connection } of held.values()) connection.release(true);
+      for (const { connection } of heldMap.values()) connection.release(true);
       await database.close();
     },
   };
@@ -119,6 +119,6 @@ async function runOrClose<TRow extends object>(connection: Connected, text: stri
 }
 
 /** The key may be, or hold, an API key: the database sees a hash of it. */
-function hashOf(key: string): string {
+function toHash(key: string): string {
   return hash("sha256", `evaluator limit\n${key}`);
 }

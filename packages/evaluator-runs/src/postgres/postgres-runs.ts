@@ -42,7 +42,15 @@ export class PostgresRuns extends RunLoader implements RunStore {
   }
 
   async report(report: WorkerReport): Promise<ReportedRun> {
-    const { worker, run, name, answered, failed, inFlight, perSecond } = report;
+    const {
+      worker,
+      run,
+      name,
+      answered: answeredCount,
+      failed: failedCount,
+      inFlight,
+      perSecond,
+    } = report;
     const [row] = await this.sql<ReportedRun>(
       `with seen as (
          insert into evaluator.workers as one
@@ -54,7 +62,7 @@ export class PostgresRuns extends RunLoader implements RunStore {
        )
        select state, stopped_by as "stoppedBy", max_cost_usd as "maxCostUsd"
        from evaluator.runs where run = $2`,
-      [worker, run, name, answered, failed, inFlight, perSecond],
+      [worker, run, name, answeredCount, failedCount, inFlight, perSecond],
     );
     const stoppedBy = "The run was removed from the database.";
     return row ?? { state: "stopped", stoppedBy, maxCostUsd: null };
@@ -86,40 +94,39 @@ export class PostgresRuns extends RunLoader implements RunStore {
     return await this.queue.fetch(run);
   }
 
-  async readChunk(leased: LeasedChunk) {
-    const { run } = leased;
-    const [first, beyond] = rangeOf(leased);
-    const [taken] = await this.sql<{ spent: number }>(
+  async readChunk(leasedChunk: LeasedChunk) {
+    const { run } = leasedChunk;
+    const [first, beyond] = toRange(leasedChunk);
+    const [takenEntry] = await this.sql<{ spent: number }>(
       "select evaluator.take_chunk($1, $2, $3, $4, $5) as spent",
-      [run, leased.chunk, leaseOf(leased), first, beyond],
+      [run, leasedChunk.chunk, toLease(leasedChunk), first, beyond],
     );
-    const kept = await this.sql<ChunkRow>("select * from evaluator.read_records($1, $2, $3)", [
-      run,
-      first,
-      beyond,
-    ]);
-    const samples = kept.length === 0 ? new Map() : await readSamples(this.sql, run);
-    const rows = kept.map((row) =>
-      Object.assign(row, { state: stateOf(row, run, samples.get("state")) }),
+    const keptChunkRows = await this.sql<ChunkRow>(
+      "select * from evaluator.read_records($1, $2, $3)",
+      [run, first, beyond],
+    );
+    const samples = keptChunkRows.length === 0 ? new Map() : await readSamples(this.sql, run);
+    const rows = keptChunkRows.map((row) =>
+      Object.assign(row, { state: toState(row, run, samples.get("state")) }),
     );
     const missing = rows.filter((row) => readEvaluation(row, samples, row.state) === null);
     // Changed answers are deleted, so that they are asked for again.
-    const changed = missing.flatMap(({ key, digest }) => (digest === null ? [] : [key]));
-    if (changed.length > 0) {
-      await this.sql("delete from evaluator.answers where key = any($1)", [changed]);
+    const changedNames = missing.flatMap(({ key, digest }) => (digest === null ? [] : [key]));
+    if (changedNames.length > 0) {
+      await this.sql("delete from evaluator.answers where key = any($1)", [changedNames]);
     }
     return {
       missing: missing.map(({ idx, id, key, state }) => {
         return { idx, id: JSON.parse(id) as string, key, state };
       }),
-      costUsd: taken?.spent ?? 0,
+      costUsd: takenEntry?.spent ?? 0,
     };
   }
 
-  async reserve(leased: LeasedChunk, wantedUsd: number): Promise<number | null> {
+  async reserve(leasedChunk: LeasedChunk, wantedUsd: number): Promise<number | null> {
     const [row] = await this.sql<{ granted: number | null }>(
       "select evaluator.reserve_chunk($1, $2, $3, $4) as granted",
-      [leased.run, leased.chunk, leaseOf(leased), wantedUsd],
+      [leasedChunk.run, leasedChunk.chunk, toLease(leasedChunk), wantedUsd],
     );
     return row?.granted ?? null;
   }
@@ -128,13 +135,13 @@ export class PostgresRuns extends RunLoader implements RunStore {
     return await this.queue.touch(chunk);
   }
 
-  async finish(leased: LeasedChunk, spentUsd: number): Promise<boolean> {
+  async finish(leasedChunk: LeasedChunk, spentUsd: number): Promise<boolean> {
     const [row] = await this.sql<{ whole: boolean }>(
       "select evaluator.finish_chunk($1, $2, $3, $4, $5, $6) as whole",
-      [leased.run, leased.chunk, leaseOf(leased), spentUsd, ...rangeOf(leased)],
+      [leasedChunk.run, leasedChunk.chunk, toLease(leasedChunk), spentUsd, ...toRange(leasedChunk)],
     );
     const isWhole = row?.whole === true;
-    await this.queue.end(leased, isWhole);
+    await this.queue.end(leasedChunk, isWhole);
     return isWhole;
   }
 
@@ -156,15 +163,15 @@ export class PostgresRuns extends RunLoader implements RunStore {
   }
 }
 
-function rangeOf({ chunk }: LeasedChunk): readonly [number, number] {
+function toRange({ chunk }: LeasedChunk): readonly [number, number] {
   return [chunk * CHUNK_SIZE, (chunk + 1) * CHUNK_SIZE];
 }
 
-function leaseOf({ lease: { id, retryCount } }: LeasedChunk): string {
+function toLease({ lease: { id, retryCount } }: LeasedChunk): string {
   return `${id} ${retryCount}`;
 }
 
-function stateOf({ idx, state }: ChunkRow, run: number, sample: Sample | undefined): string {
+function toState({ idx, state }: ChunkRow, run: number, sample: Sample | undefined): string {
   const whole = unpackJson(state, sample);
   if (whole !== null) return whole;
   const what = `Record ${idx} of run ${run} is not as it was written`;

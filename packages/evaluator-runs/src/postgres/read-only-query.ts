@@ -67,7 +67,7 @@ async function open(session: Session, text: string) {
   const { fields } = await runOne(session, "fetch 0 from evaluator_query");
   await runOne(session, "close evaluator_query");
   await runOne(session, `${declaration}${withSizes(text, fields.length)}`);
-  return { names: fields.map(({ name }) => name), rows: rowsOf(session, fields.length) };
+  return { names: fields.map(({ name }) => name), rows: listRows(session, fields.length) };
 }
 
 /**
@@ -99,7 +99,7 @@ function withSizes(text: string, count: number): string {
   ) as measured`;
 }
 
-async function* rowsOf(session: Session, columns: number) {
+async function* listRows(session: Session, columns: number) {
   for (let isLast = false; !isLast;) {
     const { rows } = await runOne(session, `fetch ${ROWS_AT_ONCE} from evaluator_query`);
     if (rows.some((row) => row[columns] === true)) {
@@ -113,14 +113,14 @@ async function* rowsOf(session: Session, columns: number) {
 
 /** Makes the tables and fills them; the transaction's end removes them. */
 async function fill(session: Session, query: RunQuery): Promise<void> {
-  const { run, tables, cellsOf, given, signal } = query;
-  for (const { name, columns } of [...tables, ...given]) {
+  const { run, tables, cellsOf, given: givenItems, signal } = query;
+  for (const { name, columns } of [...tables, ...givenItems]) {
     const fields = columns.map(
       (column) => `${escapeIdentifier(column.name)} ${typeNames[column.type]}`,
     );
     await session.query(`create temporary table ${escapeIdentifier(name)} (${fields.join(", ")})`);
   }
-  for (const table of given) await insert(session.query, table, table.rows);
+  for (const table of givenItems) await insert(session.query, table, table.rows);
   if (tables.length === 0) return;
   for await (const rows of rowBatches(session.query, run)) {
     signal.throwIfAborted();
@@ -165,7 +165,7 @@ function toQueryError(error: unknown, start: number): DatabaseError {
   const failure = toDatabaseError(error);
   const code = failure.code ?? "";
   if (code === "57014") return tookTooLong(code);
-  const problem = problemsOf(toldBy(error, start)).find(([codes]) => codes.test(code))?.[1];
+  const problem = listProblems(toldBy(error, start)).find(([codes]) => codes.test(code))?.[1];
   if (problem === undefined) return failure;
   return new DatabaseError(`${problem} (code ${code})`, { failure: "query", code });
 }
@@ -175,7 +175,7 @@ function tookTooLong(code: string | null): DatabaseError {
   return new DatabaseError("The query took too long.", { failure: "query-time", code });
 }
 
-function problemsOf(message: string): readonly (readonly [RegExp, string])[] {
+function listProblems(message: string): readonly (readonly [RegExp, string])[] {
   return [
     [/^25006$/, `The query would write, and a query only reads: ${message}.`],
     [/^42501$/, `The query reads what this user may not: ${message}.`],

@@ -32,15 +32,15 @@ export class RunReader {
       [keys],
     );
     const samples = rows.length === 0 ? new Map() : await readSamples(this.sql);
-    const known = new Map(rows.map((row) => [row.key, readEvaluation(row, samples) !== null]));
+    const knownMap = new Map(rows.map((row) => [row.key, readEvaluation(row, samples) !== null]));
     const refusals = await this.sql<{ key: string }>(
       "select key from evaluator.refusals where key = any($1)",
-      [keys.filter((key) => !known.has(key))],
+      [keys.filter((key) => !knownMap.has(key))],
     );
-    const refused = new Set(refusals.map(({ key }) => key));
+    const refusedNames = new Set(refusals.map(({ key }) => key));
     return keys.map((key) => {
-      const isWhole = known.get(key);
-      if (isWhole === undefined) return refused.has(key) ? "refused" : "unknown";
+      const isWhole = knownMap.get(key);
+      if (isWhole === undefined) return refusedNames.has(key) ? "refused" : "unknown";
       return isWhole ? "answered" : "changed";
     });
   }
@@ -50,8 +50,8 @@ export class RunReader {
   }
 
   async get(run: number): Promise<RunInfo> {
-    const [found] = await this.sql<RunInfo>(`${selectRuns} where run = $1`, [run]);
-    if (found !== undefined) return found;
+    const [foundRunInfo] = await this.sql<RunInfo>(`${selectRuns} where run = $1`, [run]);
+    if (foundRunInfo !== undefined) return foundRunInfo;
     throw new DatabaseError(`There is no run ${run} in this database.`, { failure: "no-run" });
   }
 
@@ -77,7 +77,7 @@ export class RunReader {
   async *rows(run: number): AsyncGenerator<RunRow> {
     const batches = new PassThrough({ objectMode: true, highWaterMark: 1 });
     // The transaction is open while rows are read; an early return closes the connection.
-    const done = this.database
+    const donePromise = this.database
       .transaction(async ({ query }) => {
         await query("set transaction isolation level repeatable read, read only");
         // A plan that does not sort, so that the first row comes at once.
@@ -89,7 +89,7 @@ export class RunReader {
     try {
       for await (const rows of batches as AsyncIterable<RunRow[]>) yield* rows;
     } finally {
-      await done;
+      await donePromise;
     }
   }
 

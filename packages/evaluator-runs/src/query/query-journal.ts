@@ -33,15 +33,15 @@ export async function queryJournal(
   command: QueryCommand,
   context: ProgramContext,
 ): Promise<number> {
-  const given = { ...command, isOrdered: false };
+  const givenParts = { ...command, isOrdered: false };
   if (command.text === undefined) {
-    await withResults(given, context, (results) => listTables(results, command, context));
+    await withResults(givenParts, context, (results) => listTables(results, command, context));
     return 0;
   }
   const query = { ...command, text: checkQuery(command.text) };
   let database: SqliteQuery | null = null;
   try {
-    const tables = await withResults(given, context, async (results) => {
+    const tables = await withResults(givenParts, context, async (results) => {
       if (results.ask === null) {
         return await fill((database ??= new SqliteQuery(context)), results, { query, context });
       }
@@ -56,9 +56,9 @@ export async function queryJournal(
 }
 
 /** Runs the query over the tables of a journal file, which is closed by now. */
-async function askTables(database: SqliteQuery, asked: Asked): Promise<void> {
-  const { query, context } = asked;
-  await explained(asked, async () => {
+async function askTables(database: SqliteQuery, askedRequest: Asked): Promise<void> {
+  const { query, context } = askedRequest;
+  await explained(askedRequest, async () => {
     const result = await database.ask(query.text, query.timeout * 1000);
     await printRows(result, query, context);
   });
@@ -118,9 +118,9 @@ type Query = QueryCommand & { readonly text: string };
 /** Returns all tables of results, and those of records that a query may read; others need no rows. */
 async function tablesFor({ text }: Query, results: RunResults) {
   const { records, runs } = queryTables(results);
-  const named = records.filter(({ name }) => text.toLowerCase().includes(name));
-  const given = { ...runs, rows: (await results.listRuns()).map(runs.cellsOf) };
-  return { named, given, all: [...records, runs] };
+  const namedItems = records.filter(({ name }) => text.toLowerCase().includes(name));
+  const givenParts = { ...runs, rows: (await results.listRuns()).map(runs.cellsOf) };
+  return { named: namedItems, given: givenParts, all: [...records, runs] };
 }
 
 /** Fills the tables of a query from a journal file, and returns all tables. */
@@ -129,13 +129,13 @@ async function fill(
   results: RunResults,
   { query, context }: { readonly query: Query; readonly context: ProgramContext },
 ): Promise<readonly QueryTable[]> {
-  const { named, given, all } = await tablesFor(query, results);
-  const add = database.create([...named, given]);
-  for (const cells of given.rows) add(given.name, cells);
-  if (named.length === 0) return all;
+  const { named: namedItems, given: givenParts, all } = await tablesFor(query, results);
+  const add = database.create([...namedItems, givenParts]);
+  for (const cells of givenParts.rows) add(givenParts.name, cells);
+  if (namedItems.length === 0) return all;
   for await (const row of results.rows) {
     context.signal.throwIfAborted();
-    for (const table of named) {
+    for (const table of namedItems) {
       const cells = table.cellsOf(row);
       if (cells !== null) add(table.name, cells);
     }
@@ -149,12 +149,12 @@ async function askDatabase(
   query: Query,
   context: ProgramContext,
 ): Promise<void> {
-  const { named, given, all } = await tablesFor(query, results);
+  const { named: namedItems, given: givenParts, all } = await tablesFor(query, results);
   const request = {
     text: query.text,
-    tables: named,
-    cellsOf: (row: ResultRow) => named.map((table) => table.cellsOf(row)),
-    given: [given],
+    tables: namedItems,
+    cellsOf: (row: ResultRow) => namedItems.map((table) => table.cellsOf(row)),
+    given: [givenParts],
     signal: context.signal,
     timeoutMs: query.timeout * 1000,
     allowSuperuser: query.allowSuperuser ?? false,
@@ -226,18 +226,18 @@ async function printRows(
       yield row;
     }
   };
-  const printed = { names, rows: allowed() };
-  const chosen = format ?? (stdout.isTTY === true ? "table" : "csv");
+  const printedParts = { names, rows: allowed() };
+  const chosenText = format ?? (stdout.isTTY === true ? "table" : "csv");
   const texts =
-    chosen === "table"
-      ? tableOf(printed, (stdout.isTTY === true && stdout.columns) || undefined)
-      : recordsOf(printed, chosen);
+    chosenText === "table"
+      ? toTable(printedParts, (stdout.isTTY === true && stdout.columns) || undefined)
+      : listRecords(printedParts, chosenText);
   await printTexts(texts, context);
   if (!isCut) return;
   throw new CliError(`The result has more than ${printCount(most)} rows; --rows allows more.`);
 }
 
-function recordsOf({ names, rows }: QueryRows, format: OutputFormat): AsyncGenerator<string> {
+function listRecords({ names, rows }: QueryRows, format: OutputFormat): AsyncGenerator<string> {
   const unique = names.map((name, at) => (names.indexOf(name) === at ? name : `${name}_${at + 1}`));
   const records = async function* records() {
     for await (const row of rows) {
@@ -247,21 +247,26 @@ function recordsOf({ names, rows }: QueryRows, format: OutputFormat): AsyncGener
   return toSafeTexts(formatRecords(records(), { format, names: unique }), { format });
 }
 
-async function* tableOf({ names, rows }: QueryRows, width?: number): AsyncGenerator<string> {
-  const shown: string[][] = [names.map(toPrintable)];
+async function* toTable({ names, rows }: QueryRows, width?: number): AsyncGenerator<string> {
+  const shownNameLists: string[][] = [names.map(toPrintable)];
   let [more, characters] = [0, 0];
   for await (const row of rows) {
-    if (more > 0 || shown.length > ROWS_SHOWN || characters > CHARACTERS_SHOWN) {
+    if (more > 0 || shownNameLists.length > ROWS_SHOWN || characters > CHARACTERS_SHOWN) {
       more += 1;
       continue;
     }
     const cells = row.map(toText);
-    shown.push(cells);
+    shownNameLists.push(cells);
     characters += cells.join("").length;
   }
-  const widest = names.map((_, at) => Math.max(...shown.map((row) => columnsOf(row[at] ?? ""))));
+  const widest = names.map((_, at) =>
+    Math.max(...shownNameLists.map((row) => columnsOf(row[at] ?? ""))),
+  );
   // Wide columns are narrowed first.
-  yield* alignColumns(() => shown, { width, shareOf: (at) => Number((widest[at] ?? 0) > 12) });
+  yield* alignColumns(() => shownNameLists, {
+    width,
+    shareOf: (at) => Number((widest[at] ?? 0) > 12),
+  });
   if (more > 0) yield `${printCounted(more, "more row")}; --format csv prints them all.\n`;
 }
 

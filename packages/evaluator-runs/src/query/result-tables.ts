@@ -27,15 +27,15 @@ const [text, number, json] = [column("text"), column("number"), column("json")];
 /** Returns the tables that queries read, and functions from rows to cells; null for no row there. */
 export function queryTables(setup: TableSetup) {
   const { word } = setup.source;
-  const answers = tableOf("answers", answersColumns(setup));
-  const cellsOf = (row: ResultRow) => (row.kept === null ? null : answers.cellsOf(row));
+  const answers = toTable("answers", answersColumns(setup));
+  const listCells = (row: ResultRow) => (row.kept === null ? null : answers.cellsOf(row));
   return {
-    records: [tableOf(`${word}s`, recordColumns(setup)), { ...answers, cellsOf }],
-    runs: tableOf("runs", runColumns(word)),
+    records: [toTable(`${word}s`, recordColumns(setup)), { ...answers, cellsOf: listCells }],
+    runs: toTable("runs", runColumns(word)),
   };
 }
 
-function tableOf<TRow>(name: string, columns: readonly Column<TRow>[]) {
+function toTable<TRow>(name: string, columns: readonly Column<TRow>[]) {
   return { name, columns, cellsOf: (row: TRow) => columns.map(({ of }) => of(row)) };
 }
 
@@ -49,11 +49,11 @@ function recordColumns({ columns, source }: TableSetup): Column<ResultRow>[] {
   ];
   const toUnique = uniqueNames([...own, errorColumn]);
   const nameOf = new Map<AskedQuestion, string>();
-  const answers = answerColumns(columns).map(({ name, asked, part }) => {
+  const answers = answerColumns(columns).map(({ name, asked: askedRequest, part }) => {
     const of = ({ record }: ResultRow) => record[name] ?? null;
-    const value = nameOf.get(asked) ?? toUnique(toColumnName(asked.id));
-    nameOf.set(asked, value);
-    if (part === "value") return columnFor(asked)(value, of);
+    const value = nameOf.get(askedRequest) ?? toUnique(toColumnName(askedRequest.id));
+    nameOf.set(askedRequest, value);
+    if (part === "value") return columnFor(askedRequest)(value, of);
     return number(toUnique(`${value}_${part === "confidence" ? "conf" : part}`), of);
   });
   return [...own, ...answers, errorColumn];
@@ -64,21 +64,24 @@ function columnFor({ short }: AskedQuestion) {
 }
 
 const callColumns: readonly Column<ResultRow>[] = [
-  text("model", ({ kept }) => kept?.modelId ?? null),
-  number("cost_usd", ({ kept }) => kept?.costUsd ?? null),
-  number("input_tokens", ({ kept }) => kept?.usage?.inputTokens ?? null),
-  number("ms", ({ kept }) => kept?.timing.totalMs ?? null),
+  text("model", ({ kept: keptEvaluation }) => keptEvaluation?.modelId ?? null),
+  number("cost_usd", ({ kept: keptEvaluation }) => keptEvaluation?.costUsd ?? null),
+  number("input_tokens", ({ kept: keptEvaluation }) => keptEvaluation?.usage?.inputTokens ?? null),
+  number("ms", ({ kept: keptEvaluation }) => keptEvaluation?.timing.totalMs ?? null),
 ];
 
 /** Returns the columns of the answers before any calibration. */
 function answersColumns({ columns }: TableSetup): Column<ResultRow>[] {
   const toUnique = uniqueNames([idColumn, ...callColumns]);
-  const answers = answerColumns(columns).flatMap(({ asked, part }) => {
+  const answers = answerColumns(columns).flatMap(({ asked: askedRequest, part }) => {
     if (part !== "value") return [];
-    const { distribution } = asked;
-    const name = toUnique(toColumnName(asked.id));
-    const answerIn = ({ kept }: ResultRow) => kept?.answers[asked.id];
-    const value = columnFor(asked)(name, (row: ResultRow) => shortValue(asked, answerIn(row)));
+    const { distribution } = askedRequest;
+    const name = toUnique(toColumnName(askedRequest.id));
+    const answerIn = ({ kept: keptEvaluation }: ResultRow) =>
+      keptEvaluation?.answers[askedRequest.id];
+    const value = columnFor(askedRequest)(name, (row: ResultRow) =>
+      shortValue(askedRequest, answerIn(row)),
+    );
     if (distribution === null) return [value];
     const probabilities = (row: ResultRow) => {
       const answer = answerIn(row);
@@ -105,8 +108,8 @@ function toColumnName(questionId: string): string {
 }
 
 /** Returns a function that adds a number to a name that is taken, and takes the name. */
-function uniqueNames(taken: readonly { readonly name: string }[]): (name: string) => string {
-  const names = new Set(taken.map(({ name }) => name));
+function uniqueNames(takenItems: readonly { readonly name: string }[]): (name: string) => string {
+  const names = new Set(takenItems.map(({ name }) => name));
   return (name) => {
     let free = name;
     for (let number = 2; names.has(free); number += 1) free = `${name}_${number}`;
@@ -125,8 +128,8 @@ function runColumns(word: string): Column<ListedRun>[] {
     text("wire", ({ wire }) => wire),
     text("model", ({ modelId }) => modelId),
     number(`${word}s`, ({ mails }) => mails),
-    number("answered", ({ answered }) => answered),
-    number("failed", ({ failed }) => failed),
+    number("answered", ({ answered: answeredCount }) => answeredCount),
+    number("failed", ({ failed: failedCount }) => failedCount),
     number("input_tokens", ({ inputTokens }) => inputTokens),
     number("cost_usd", ({ costUsd, isUnpriced }) => (isUnpriced ? null : costUsd)),
     number("elapsed_ms", ({ elapsedMs }) => elapsedMs),

@@ -48,9 +48,9 @@ function serve(): void {
   const answer = (call: Call): Reply => {
     try {
       if (call === "next") return { rows: nextRows(rows) };
-      const begun = begin(call);
-      rows = begun.rows;
-      return { names: begun.names };
+      const begunParts = begin(call);
+      rows = begunParts.rows;
+      return { names: begunParts.names };
     } catch (error) {
       const { message, errcode } = error as Error & { errcode?: number };
       return { error: { failure: failures.get(errcode) ?? "other", message } };

@@ -116,9 +116,9 @@ export class SqliteQuery implements AsyncDisposable {
   /** Kills the process and removes its folder. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#tables?.close();
-    const ended = this.#hasEnded ? null : once(this.#child, "exit");
+    const endedPromise = this.#hasEnded ? null : once(this.#child, "exit");
     this.#child.kill("SIGKILL");
-    await ended;
+    await endedPromise;
     await rm(this.#folder, { recursive: true, force: true });
   }
 }

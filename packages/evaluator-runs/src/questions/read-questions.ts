@@ -61,8 +61,8 @@ export async function readQuestions(
   const lines = problems.slice(0, PROBLEMS_SHOWN).map(({ offset, what }) => {
     return printable`${path}:${positionIn(text, offset)} ${what}`;
   });
-  const shown = withRest(lines, PROBLEMS_SHOWN, problems.length).join("\n  ");
-  throw new CliError(printable`${path} cannot be used` + `${note}:\n  ${shown}`);
+  const shownText = withRest(lines, PROBLEMS_SHOWN, problems.length).join("\n  ");
+  throw new CliError(printable`${path} cannot be used` + `${note}:\n  ${shownText}`);
 }
 
 /** A place in JSON: keys and indexes from the root. */
@@ -76,17 +76,17 @@ function findProblems(text: string, source: FieldOwner | null): { offset: number
     const errors: ParseError[] = [];
     const root = parseTree(text, errors, { disallowComments: true, allowEmptyContent: false });
     if (errors.length > 0 || root === undefined) return errors.map(toSyntaxProblem);
-    const found: { offset: number; what: string }[] = [];
-    const report: Report = (path, what, offset = offsetOf(root, path)) => {
-      found.push({ offset, what: `${nameOf(path)} ${what}`.trim() });
+    const foundItems: { offset: number; what: string }[] = [];
+    const report: Report = (path, what, offset = computeOffset(root, path)) => {
+      foundItems.push({ offset, what: `${toName(path)} ${what}`.trim() });
     };
     checkKeys(root, [], report);
     const json = withoutSchema(JSON.parse(text));
-    if (found.length === 0) checkQuestions(json, report);
-    if (found.length > 0 || source === null) return found;
+    if (foundItems.length === 0) checkQuestions(json, report);
+    if (foundItems.length > 0 || source === null) return foundItems;
     checkImages(json as Questions, source, report);
     checkFields(json as Questions, source, report);
-    return found;
+    return foundItems;
   } catch (error) {
     // Endless nesting overflows the parser's stack.
     if (!(error instanceof RangeError)) throw error;
@@ -95,18 +95,18 @@ function findProblems(text: string, source: FieldOwner | null): { offset: number
 }
 
 function toSyntaxProblem({ error, offset }: ParseError) {
-  const expected = printParseErrorCode(error).replace(/(?<=[a-z])[A-Z]/g, " $&");
-  return { offset, what: `is not JSON here: ${expected.toLowerCase()}` };
+  const expectedText = printParseErrorCode(error).replace(/(?<=[a-z])[A-Z]/g, " $&");
+  return { offset, what: `is not JSON here: ${expectedText.toLowerCase()}` };
 }
 
 /** Returns the offset of a place in a text: of its key, or of the object around a missing key. */
-function offsetOf(root: Node, path: JsonPath): number {
+function computeOffset(root: Node, path: JsonPath): number {
   const node = findNodeAtLocation(root, [...path]);
-  if (node === undefined) return path.length === 0 ? 0 : offsetOf(root, path.slice(0, -1));
+  if (node === undefined) return path.length === 0 ? 0 : computeOffset(root, path.slice(0, -1));
   return node.parent?.type === "property" ? node.parent.offset : node.offset;
 }
 
-function nameOf(path: JsonPath): string {
+function toName(path: JsonPath): string {
   return path
     .map((part, at) => (typeof part === "number" ? `[${part}]` : `${at === 0 ? "" : "."}${part}`))
     .join("");
@@ -128,19 +128,19 @@ function withoutSchema(json: unknown): unknown {
 function checkKeys(node: Node | undefined, path: JsonPath, report: Report): void {
   // The options of a question are the deepest there are.
   if (node?.type !== "object" || path.length > 2) return;
-  const seen = new Set<unknown>();
+  const seenNames = new Set<unknown>();
   for (const { children: [key, value] = [] } of node.children ?? []) {
     if (key === undefined) continue;
     const inside = [...path, String(key.value)];
     const what = "is there twice, and one of them would be lost; rename it or remove it";
-    if (seen.has(key.value)) report(inside, what, key.offset);
-    seen.add(key.value);
+    if (seenNames.has(key.value)) report(inside, what, key.offset);
+    seenNames.add(key.value);
     checkKeys(value, inside, report);
   }
-  const written = [...seen].map(String);
-  const read = Object.keys(Object.fromEntries(written.map((key) => [key, null])));
-  const moved = read.find((key, at) => key !== written[at]);
-  if (moved !== undefined) report([...path, moved], SORTED);
+  const writtenNames = [...seenNames].map(String);
+  const read = Object.keys(Object.fromEntries(writtenNames.map((key) => [key, null])));
+  const movedText = read.find((key, at) => key !== writtenNames[at]);
+  if (movedText !== undefined) report([...path, movedText], SORTED);
 }
 
 const SORTED =
@@ -181,7 +181,7 @@ function checkQuestions(json: unknown, report: Report): void {
 function checkQuestion(id: string, question: unknown, report: Report): void {
   if (id === "") return report([id], "is a question without an id; name it");
   if (!isRecord(question)) {
-    return report([id], `is ${kindOf(question)} and no question; ${howTo.question}`);
+    return report([id], `is ${toKind(question)} and no question; ${howTo.question}`);
   }
   const { data, error } = questionSchema.safeParse(question);
   if (data !== undefined) return checkTexts(id, data as Question, report);
@@ -211,8 +211,8 @@ function wrongValue(question: Readonly<Record<string, unknown>>, path: JsonPath)
   const [field, inner] = path;
   const value = field === undefined ? question : question[field];
   const part = inner === undefined ? value : Object(value)[inner];
-  const what = part === undefined ? "is missing" : `is ${kindOf(part)}`;
-  const type = types.find((known) => known === question["type"]);
+  const what = part === undefined ? "is missing" : `is ${toKind(part)}`;
+  const type = types.find((knownText) => knownText === question["type"]);
   if (field === "type") return `${what}; ${howTo.type}${yesNoHint(part)}`;
   if (field === "instructions") return `${what}; ${howTo.instructions}`;
   if (type === undefined) return `${what}; ${howTo.question}`;
@@ -227,10 +227,10 @@ function yesNoHint(type: unknown): string {
 }
 
 function unknownField(question: unknown, path: JsonPath): string {
-  const known = path.length === 0 ? fields : ["true", "false"];
+  const knownText = path.length === 0 ? fields : ["true", "false"];
   const owner =
     path.length === 0 ? `a ${(question as Question).type} question` : "the criteria of a boolean";
-  return `is no field of ${owner}, which has ${known.join(", ")}`;
+  return `is no field of ${owner}, which has ${knownText.join(", ")}`;
 }
 
 // A field of the results belongs to one question, or to the record.
@@ -244,16 +244,16 @@ function checkImages(questions: Questions, { word }: FieldOwner, report: Report)
 
 function checkFields(questions: Questions, { columns, word }: FieldOwner, report: Report): void {
   const owners = new Map<string, string>();
-  const taken = new Set(["id", ...columns.map(({ name }) => name), "error"]);
-  for (const { name, asked } of columnsOf(questions)) {
-    const owner = taken.has(name) ? `the ${word} itself` : owners.get(name);
-    owners.set(name, `the question ${asked.id}`);
+  const takenNames = new Set(["id", ...columns.map(({ name }) => name), "error"]);
+  for (const { name, asked: askedRequest } of columnsOf(questions)) {
+    const owner = takenNames.has(name) ? `the ${word} itself` : owners.get(name);
+    owners.set(name, `the question ${askedRequest.id}`);
     if (owner === undefined) continue;
-    report([asked.id], `would be written to the field "${name}", as ${owner} is; rename it`);
+    report([askedRequest.id], `would be written to the field "${name}", as ${owner} is; rename it`);
   }
 }
 
-function kindOf(value: unknown): string {
+function toKind(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "string") return "text";

@@ -9,7 +9,7 @@ import {
   shortValue,
 } from "../columns/columns.ts";
 import type { ResultRecord } from "../output/write-records.ts";
-import { ConditionError, type Token, tokensOf } from "./tokens.ts";
+import { ConditionError, type Token, listTokens } from "./tokens.ts";
 
 /** A record and its answers, as conditions read them. */
 export interface AnsweredRecord {
@@ -56,10 +56,10 @@ function accept(tokens: Tokens, kind: Token["kind"]): boolean {
  * @throws ConditionError with the position of an unknown answer or value.
  */
 export function readConditions(text: string, all: readonly Column[]) {
-  const named = answerColumns(all);
-  const tokens = [...tokensOf(text)];
-  const conditions = [readCondition(tokens, named)];
-  while (accept(tokens, "comma")) conditions.push(readCondition(tokens, named));
+  const namedAnswerColumns = answerColumns(all);
+  const tokens = [...listTokens(text)];
+  const conditions = [readCondition(tokens, namedAnswerColumns)];
+  while (accept(tokens, "comma")) conditions.push(readCondition(tokens, namedAnswerColumns));
   const last = next(tokens);
   if (last.kind === "arrow") return { conditions, arrow: last };
   if (last.kind === "end") return { conditions, arrow: null };
@@ -76,68 +76,73 @@ interface Named {
   readonly most: number | null;
 }
 
-function readCondition(tokens: Tokens, named: readonly AnswerColumn[]): Condition {
+function readCondition(tokens: Tokens, namedAnswerColumns: readonly AnswerColumn[]): Condition {
   const name = next(tokens);
   if (name.kind !== "word" && name.kind !== "quoted") {
     throw new ConditionError(name.at, "name an answer first, such as scam >= 0.9");
   }
   const operator = peek(tokens);
-  const found = findNamed(name.text, named);
+  const foundParts = findNamed(name.text, namedAnswerColumns);
   if (operator.kind !== "operator") {
-    if (found === null && name.text === "new") {
+    if (foundParts === null && name.text === "new") {
       return { meets: ({ isNew }) => isNew, wanted: null };
     }
-    if (found === null) throw noAnswer(name, named);
-    const example = found.most === null ? "= " + (keysOf(found.column.asked)[0] ?? "") : ">= 0.9";
+    if (foundParts === null) throw noAnswer(name, namedAnswerColumns);
+    const example =
+      foundParts.most === null ? "= " + (listKeys(foundParts.column.asked)[0] ?? "") : ">= 0.9";
     throw new ConditionError(operator.at, printable`choose one: ${name.text} ${example}`);
   }
-  if (found === null) throw noAnswer(name, named);
+  if (foundParts === null) throw noAnswer(name, namedAnswerColumns);
   next(tokens);
-  return found.most === null
-    ? readOptions(found.column, { operator, tokens })
-    : readNumber(found, found.most, { operator, name: name.text, value: next(tokens) });
+  return foundParts.most === null
+    ? readOptions(foundParts.column, { operator, tokens })
+    : readNumber(foundParts, foundParts.most, { operator, name: name.text, value: next(tokens) });
 }
 
 /** Returns the meaning of `answer` or `answer.option`. */
-function findNamed(text: string, named: readonly AnswerColumn[]): Named | null {
+function findNamed(text: string, namedAnswerColumns: readonly AnswerColumn[]): Named | null {
   const column =
-    named.find((one) => one.part === "value" && isNamed(one, text)) ??
-    named.find(({ name }) => name === text);
+    namedAnswerColumns.find((one) => one.part === "value" && isNamed(one, text)) ??
+    namedAnswerColumns.find(({ name }) => name === text);
   if (column !== undefined) {
-    const { asked, part } = column;
-    if (part === "value" && asked.short.form === "option") {
+    const { asked: askedRequest, part } = column;
+    if (part === "value" && askedRequest.short.form === "option") {
       return { column, share: null, most: null };
     }
-    const most = part !== "confidence" && asked.short.form === "number" ? asked.short.most : 1;
+    const most =
+      part !== "confidence" && askedRequest.short.form === "number" ? askedRequest.short.most : 1;
     return { column, share: null, most };
   }
   for (let dot = text.lastIndexOf("."); dot > 0; dot = text.lastIndexOf(".", dot - 1)) {
     const [name, share] = [text.slice(0, dot), text.slice(dot + 1)];
-    const owner = named.find((one) => one.part === "value" && isNamed(one, name));
-    if (owner && keysOf(owner.asked).includes(share)) return { column: owner, share, most: 1 };
+    const owner = namedAnswerColumns.find((one) => one.part === "value" && isNamed(one, name));
+    if (owner && listKeys(owner.asked).includes(share)) return { column: owner, share, most: 1 };
   }
   return null;
 }
 
-function isNamed({ name, asked }: AnswerColumn, text: string): boolean {
-  return name === text || asked.id === text;
+function isNamed({ name, asked: askedRequest }: AnswerColumn, text: string): boolean {
+  return name === text || askedRequest.id === text;
 }
 
 /** Returns the options of a question, or its levels by their index. */
-function keysOf({ distribution }: AskedQuestion): readonly string[] {
+function listKeys({ distribution }: AskedQuestion): readonly string[] {
   return distribution?.keys ?? [];
 }
 
-function noAnswer({ text: name, at }: Token, named: readonly AnswerColumn[]): ConditionError {
-  const column = named.find((one) => isNamed(one, name.slice(0, name.indexOf("."))));
-  const keys = column === undefined ? [] : keysOf(column.asked);
+function noAnswer(
+  { text: name, at }: Token,
+  namedAnswerColumns: readonly AnswerColumn[],
+): ConditionError {
+  const column = namedAnswerColumns.find((one) => isNamed(one, name.slice(0, name.indexOf("."))));
+  const keys = column === undefined ? [] : listKeys(column.asked);
   if (column !== undefined && keys.length > 0) {
     const what = column.asked.distribution?.isOrdered === true ? "level" : "option";
     const wrong = name.slice(name.indexOf(".") + 1);
     const problem = printable`${column.name} has no ${what} "${wrong}"`;
     return new ConditionError(at, printable`${problem}; it has ${keys.join(", ")}`);
   }
-  const all = named.map((one) => one.name);
+  const all = namedAnswerColumns.map((one) => one.name);
   return new ConditionError(
     at,
     printable`"${name}" is no answer of this run; there are ${all.join(", ")}`,
@@ -148,8 +153,8 @@ function readOptions(
   column: AnswerColumn,
   { operator, tokens }: { operator: Token; tokens: Tokens },
 ): Condition {
-  const { name, asked } = column;
-  const all = keysOf(asked);
+  const { name, asked: askedRequest } = column;
+  const all = listKeys(askedRequest);
   if (operator.text !== "=" && operator.text !== "!=") {
     const advice = `compare it with = or !=, or the share of an option: ${name}.${all[0]} >= 0.9`;
     throw new ConditionError(operator.at, printable`${name} is an option; ${advice}`);
@@ -166,10 +171,10 @@ function readOptions(
   const isNot = operator.text === "!=";
   const acts = all.filter((option) => options.includes(option) !== isNot);
   const meets = ({ answers }: AnsweredRecord) => {
-    const answer = answers?.[asked.id];
-    return answer !== undefined && acts.includes(String(shortValue(asked, answer)));
+    const answer = answers?.[askedRequest.id];
+    return answer !== undefined && acts.includes(String(shortValue(askedRequest, answer)));
   };
-  return { meets, wanted: { question: asked.id, acts } };
+  return { meets, wanted: { question: askedRequest.id, acts } };
 }
 
 const comparisons = new Map(
@@ -182,11 +187,11 @@ const comparisons = new Map(
 );
 
 function readNumber(
-  named: Named,
+  namedParts: Named,
   most: number,
   { operator, name, value }: { operator: Token; name: string; value: Token },
 ): Condition {
-  const { column, share } = named;
+  const { column, share } = namedParts;
   const compare = comparisons.get(operator.text);
   if (compare === undefined) {
     throw new ConditionError(
@@ -198,25 +203,31 @@ function readNumber(
     value.kind === "word" && /^(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})$/.test(value.text);
   if (!isNumber || Number(value.text) > most) {
     const range = printable`${name} goes from 0 to ${String(most)}`;
-    const said = value.text === "" ? "a number is missing" : printable`"${value.text}" cannot be`;
-    throw new ConditionError(value.at, `${said}; ${range}`);
+    const reportedText =
+      value.text === "" ? "a number is missing" : printable`"${value.text}" cannot be`;
+    throw new ConditionError(value.at, `${reportedText}; ${range}`);
   }
   const bound = Number(value.text);
   const isMetBy = (number: unknown) => typeof number === "number" && compare(number, bound);
-  const { asked } = column;
+  const { asked: askedRequest } = column;
   const meets = ({ answers, record }: AnsweredRecord) => {
-    const answer = answers?.[asked.id];
+    const answer = answers?.[askedRequest.id];
     if (answer === undefined) return false;
-    return isMetBy(share === null ? record[column.name] : asked.distribution?.of(answer)[share]);
+    return isMetBy(
+      share === null ? record[column.name] : askedRequest.distribution?.of(answer)[share],
+    );
   };
-  const act = actOf(named, operator.text.startsWith(">"));
-  return { meets, wanted: act === null ? null : { question: asked.id, acts: [act] } };
+  const act = findAct(namedParts, operator.text.startsWith(">"));
+  return { meets, wanted: act === null ? null : { question: askedRequest.id, acts: [act] } };
 }
 
 /** Returns the act that high, or low, numbers ask for; null for a confidence or a mean level. */
-function actOf({ column: { asked, part }, share }: Named, isHigh: boolean): string | null {
+function findAct(
+  { column: { asked: askedRequest, part }, share }: Named,
+  isHigh: boolean,
+): string | null {
   if (share !== null) return isHigh ? share : null;
-  if (part === "confidence" || asked.short.form !== "probability") return null;
+  if (part === "confidence" || askedRequest.short.form !== "probability") return null;
   return isHigh ? "yes" : "no";
 }
 

@@ -13,12 +13,12 @@ import {
   withRest,
 } from "evaluator-kit";
 import type { ActEvidence, CalibrationArtifact, LockedThreshold } from "evaluator-calibration";
-import { calibratedAnswers, decisionsOf } from "../calibration.ts";
+import { calibratedAnswers, listDecisions } from "../calibration.ts";
 import type { Column, RecordSetup, ResultRow } from "../columns/columns.ts";
 import type { RecordSource } from "../input/record-source.ts";
 import type { NewRecords } from "../store/stored-runs.ts";
 import { type AnsweredRecord, meetsAll, readConditions } from "./conditions.ts";
-import { ConditionError, tokensOf } from "./tokens.ts";
+import { ConditionError, listTokens } from "./tokens.ts";
 import { printCount } from "../amounts.ts";
 
 /** An action for the records that meet some conditions. */
@@ -72,12 +72,12 @@ export async function readRules(
     problems.push("it holds no rule; write one a line, such as scam >= 0.9 -> junk");
   }
   if (problems.length === 0) return rules;
-  const shown = withRest(problems, PROBLEMS_SHOWN).join("\n  ");
-  throw new CliError(printable`${path} cannot be used:\n  ` + shown);
+  const shownText = withRest(problems, PROBLEMS_SHOWN).join("\n  ");
+  throw new CliError(printable`${path} cannot be used:\n  ` + shownText);
 }
 
 function readRule(text: string, line: number, columns: readonly Column[]): Rule | null {
-  const [first] = tokensOf(text);
+  const [first] = listTokens(text);
   if (first?.kind === "end") return null;
   const { conditions, arrow } = readConditions(text, columns);
   if (arrow === null) {
@@ -93,9 +93,9 @@ function readRule(text: string, line: number, columns: readonly Column[]): Rule 
 function readAction(text: string, start: number): string {
   const begin = start + text.slice(start).search(/\S|$/u);
   const isQuoted = text.charAt(begin) === '"';
-  const [quoted] = isQuoted ? tokensOf(text, begin) : [];
+  const [quotedToken] = isQuoted ? listTokens(text, begin) : [];
   const action =
-    quoted?.text ??
+    quotedToken?.text ??
     text
       .slice(begin)
       .replace(/^#.*$|\s#(?:\s.*)?$/su, "")
@@ -110,10 +110,11 @@ export function toAnswered(
   { calibration, source }: Pick<RecordSetup, "calibration"> & { readonly source: RecordSource },
   newRecords: NewRecords | null,
 ): AnsweredRecord {
-  const { input, kept } = row;
+  const { input, kept: keptEvaluation } = row;
   return {
     day: source.dayOf?.(input) ?? "",
-    answers: kept === null ? null : calibratedAnswers(kept, calibration).answers,
+    answers:
+      keptEvaluation === null ? null : calibratedAnswers(keptEvaluation, calibration).answers,
     isNew: newRecords?.ids.has(input.id) ?? false,
     isRefused: row.isRefused === true,
     // Both are created at their use.
@@ -121,7 +122,7 @@ export function toAnswered(
       return row.record;
     },
     get decisions() {
-      return decisionsOf(kept, calibration);
+      return listDecisions(keptEvaluation, calibration);
     },
   };
 }
@@ -177,18 +178,18 @@ export function planOf(rules: readonly Rule[], calibration: CalibrationArtifact 
       const at = rules.findIndex(({ conditions }) => meetsAll(conditions, record));
       const count = counts[at];
       if (count === undefined) return null;
-      const act = actOf(count.rule, record);
+      const act = toAct(count.rule, record);
       count.taken += 1;
       count.promised += Number(act.evidence !== null);
       return { at, action: count.rule.action, act };
     },
     /** Returns the rules, with the number of records that each took and the promise of their acts. */
     rules: () =>
-      counts.map(({ rule, taken, promised }) => ({
+      counts.map(({ rule, taken: takenCount, promised: promisedCount }) => ({
         rule,
-        taken,
-        isPromised: promised > 0 && promised === taken,
-        promise: describePromise(findPromise(rule, calibration), taken, promised),
+        taken: takenCount,
+        isPromised: promisedCount > 0 && promisedCount === takenCount,
+        promise: describePromise(findPromise(rule, calibration), takenCount, promisedCount),
       })),
   };
 }
@@ -198,7 +199,7 @@ function wantedBy({ conditions: [condition, ...others] }: Rule) {
   return others.length > 0 ? undefined : condition?.wanted;
 }
 
-function actOf(rule: Rule, { decisions }: AnsweredRecord): RuleAct {
+function toAct(rule: Rule, { decisions }: AnsweredRecord): RuleAct {
   const { question = "", acts = [] } = wantedBy(rule) ?? {};
   const decision = decisions[question];
   const isWanted = decision != null && decision.act !== null && acts.includes(decision.act);
@@ -211,25 +212,34 @@ function findPromise(rule: Rule, calibration: CalibrationArtifact | null) {
   if (rule.conditions.length > 1) {
     return "a calibration promises one answer alone, and this rule asks for more";
   }
-  const wanted = wantedBy(rule) ?? null;
-  if (wanted === null)
+  const wantedParts = wantedBy(rule) ?? null;
+  if (wantedParts === null)
     return "a calibration promises a yes, a no, or the likeliest option or level";
-  const locked = calibration.thresholds.find(
+  const lockedThreshold = calibration.thresholds.find(
     ({ question, action }) =>
-      question === wanted.question && (action === "top" || wanted.acts.includes(action)),
+      question === wantedParts.question && (action === "top" || wantedParts.acts.includes(action)),
   );
-  if (locked?.these !== undefined)
+  if (lockedThreshold?.these !== undefined)
     return "the calibration promises acts on exactly some records, which the command act prints";
-  return locked ?? `its labels promise no threshold of ${toPrintable(wanted.question)}`;
+  return (
+    lockedThreshold ?? `its labels promise no threshold of ${toPrintable(wantedParts.question)}`
+  );
 }
 
-function describePromise(locked: LockedThreshold | string, taken: number, promised: number) {
-  if (typeof locked === "string") return `no promise: ${locked}`;
-  const { question, action, threshold, maxRisk, confidence, n, wrong } = locked;
+function describePromise(
+  lockedThreshold: LockedThreshold | string,
+  takenCount: number,
+  promisedCount: number,
+) {
+  if (typeof lockedThreshold === "string") return `no promise: ${lockedThreshold}`;
+  const { question, action, threshold, maxRisk, confidence, n, wrong } = lockedThreshold;
   const answers = `${action === "top" ? "" : `"${action}" `}answers to ${toPrintable(question)}`;
   const share = `at most ${printAtMost(maxRisk)} of all ${answers} printed at ${printThreshold(threshold)} and above are wrong`;
   const basis = `with ${printAtLeast(confidence)} confidence (${printCount(wrong)} of ${printCount(n)} labels)`;
-  const part = promised < taken ? ` for ${printCount(promised)} of ${printCount(taken)}` : "";
-  const head = promised === 0 ? "no promise for any of them" : `promised${part}`;
+  const part =
+    promisedCount < takenCount
+      ? ` for ${printCount(promisedCount)} of ${printCount(takenCount)}`
+      : "";
+  const head = promisedCount === 0 ? "no promise for any of them" : `promised${part}`;
   return `${head}: ${share}, ${basis}`;
 }

@@ -25,7 +25,7 @@ const tokenPattern =
 const signs = new Map(Object.entries({ "->": "→", "≥": ">=", "≤": "<=", "≠": "!=" }));
 
 /** Cuts text into words, quoted names and signs, from an index up to an arrow or a comment; then its end. */
-export function* tokensOf(text: string, from = 0): Generator<Token> {
+export function* listTokens(text: string, from = 0): Generator<Token> {
   let end = text.length - text.slice(from).trimStart().length;
   tokenPattern.lastIndex = from;
   for (const { 0: whole, index: at, groups = {} } of text.matchAll(tokenPattern)) {
@@ -35,10 +35,10 @@ export function* tokensOf(text: string, from = 0): Generator<Token> {
     if (groups["closing"] === "") {
       throw new ConditionError(at, 'the quote is not closed; end it with "');
     }
-    const found = groups[kind] ?? "";
-    const read = kind === "quoted" ? found.replace(/\\(["\\])/g, "$1") : signs.get(found);
+    const foundText = groups[kind] ?? "";
+    const read = kind === "quoted" ? foundText.replace(/\\(["\\])/g, "$1") : signs.get(foundText);
     end = at + whole.length;
-    yield { kind, text: read ?? found, at, end };
+    yield { kind, text: read ?? foundText, at, end };
     if (kind === "arrow") break;
   }
   yield { kind: "end", text: "", at: end, end };

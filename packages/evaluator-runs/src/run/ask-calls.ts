@@ -5,7 +5,7 @@ import { evaluatorRuntime } from "../machine.ts";
 import type { Journal } from "../journal/journal.ts";
 import { Budget, type CallCost, type RunPrice } from "../money/cost.ts";
 import { RunTotals, stepFacts } from "../money/totals.ts";
-import { limitsOf } from "../limits.ts";
+import { listLimits } from "../limits.ts";
 import { type AskedEngines, type AskEngines, askEngines, engineNames } from "./ask-engines.ts";
 import { callLimits, endsRun } from "./evaluate-one.ts";
 import { startDrain } from "./interruption.ts";
@@ -61,7 +61,7 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
   const drain = startDrain(context.signal, context);
   const startedAt = clock.now();
   const hideProgress = showProgress(plan.open, totals, context);
-  const broken = new AbortController();
+  const brokenController = new AbortController();
   const work: Work = {
     ...options,
     totals,
@@ -73,10 +73,10 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
       onLost: (usd) => journal.addSpending(usd),
     }),
     streak: new FailureStreak(plan.count("answered") === 0 ? failuresAtStart : Infinity),
-    signal: AbortSignal.any([drain.signal, broken.signal]),
+    signal: AbortSignal.any([drain.signal, brokenController.signal]),
     ask: askEngines(
       context,
-      [{ ...limits, limits: limitsOf(run, transport) }, limits],
+      [{ ...limits, limits: listLimits(run, transport) }, limits],
       evaluatorRuntime(context),
     ),
     inputError: null,
@@ -90,10 +90,14 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
     }
     journal.begin(firsts);
     const workers = firsts.map((first) => runWorker(first, queue, work));
-    await Promise.all(workers.map((ended) => ended.catch((error: unknown) => broken.abort(error))));
+    await Promise.all(
+      workers.map((endedPromise) =>
+        endedPromise.catch((error: unknown) => brokenController.abort(error)),
+      ),
+    );
     // After a cut-off, answers that were not kept are asked for again.
-    const isCutOff = broken.signal.reason === drain.signal.reason;
-    if (broken.signal.aborted && !isCutOff) throw broken.signal.reason;
+    const isCutOff = brokenController.signal.reason === drain.signal.reason;
+    if (brokenController.signal.aborted && !isCutOff) throw brokenController.signal.reason;
     if (work.inputError !== null) throw work.inputError;
     const { finalError } = work.streak;
     const elapsedMs = clock.now() - startedAt;
@@ -164,14 +168,20 @@ export function toRunFacts(
 ): RunFacts {
   const { clock, service } = context;
   const steps = stepFacts(totals, engineNames(context));
-  const { succeeded, failed, inputTokens, costUsd, isUnpriced } = totals;
+  const {
+    succeeded: succeededCount,
+    failed: failedCount,
+    inputTokens,
+    costUsd,
+    isUnpriced,
+  } = totals;
   return {
     finishedAt: new Date(clock.epochNow()).toISOString(),
     wire: service.address,
     modelId: service.modelId,
     mails: plan.length,
-    answered: succeeded,
-    failed,
+    answered: succeededCount,
+    failed: failedCount,
     inputTokens,
     costUsd,
     elapsedMs,
@@ -186,8 +196,11 @@ async function askOne(
 ) {
   const options = { signal, hasPromise: isPromised(calibration) };
   const end = await ask({ state, questions }, cost, options);
-  const paid = "error" in end ? end.paid : end.evaluation;
-  const spentUsd = budget.ended(cost, paid === undefined ? [] : totals.pricesOf(paid));
+  const paidEvaluation = "error" in end ? end.paid : end.evaluation;
+  const spentUsd = budget.ended(
+    cost,
+    paidEvaluation === undefined ? [] : totals.pricesOf(paidEvaluation),
+  );
   const isUnasked = cost.isHeldBack;
   if (!isUnasked) streak.ended("error" in end ? end.cause : null);
   return { id, key, state, lostUsd: cost.lostUsd, spentUsd, isUnasked, ...end };

@@ -10,7 +10,7 @@ import { escalate, type Helper } from "evaluator-client/escalate";
 import { toFailure } from "../call-failure.ts";
 import type { CallCost } from "../money/cost.ts";
 import type { NextEngine } from "../next-engine.ts";
-import { serviceOf } from "../service.ts";
+import { toService } from "../service.ts";
 import { type AskOptions, type CallOutcome, endsRun, evaluateOne } from "./evaluate-one.ts";
 
 /** The engine of a run, and the one that is asked again for unsure answers. */
@@ -72,5 +72,5 @@ function withoutUnasked(end: CallOutcome, cause: EvaluatorError | null): CallOut
 /** Returns the names of both engines of a run; null of one alone. */
 export function engineNames({ transport, next }: AskedEngines): string[] | null {
   if (next == null) return null;
-  return [transport, next.transport].map((one) => `${one.name} ${serviceOf(one).modelId}`);
+  return [transport, next.transport].map((one) => `${one.name} ${toService(one).modelId}`);
 }

@@ -1,9 +1,15 @@
 import { CliError } from "evaluator-kit";
 import type { Catalog, RateLimits } from "evaluator-client";
 import { printCount, printCounted, printDuration, printUsd } from "../amounts.ts";
-import { limitsOf } from "../limits.ts";
+import { listLimits } from "../limits.ts";
 import { isEmulator } from "../service.ts";
-import { findRunPrice, type Price, type RunPrice, tokensUsd, unpricedOf } from "../money/cost.ts";
+import {
+  findRunPrice,
+  type Price,
+  type RunPrice,
+  tokensUsd,
+  findUnpricedEngine,
+} from "../money/cost.ts";
 import { interrupted } from "./interruption.ts";
 import type { CallPlan } from "./plan-calls.ts";
 import type { RunContext } from "./run-context.ts";
@@ -40,7 +46,7 @@ export async function announceRun(
   const { price } = estimate;
   const line = describeEstimate(estimate, counts, source.word);
   if (run.dryRun) {
-    const setting = { concurrency: run.concurrency, limits: limitsOf(run, transport) };
+    const setting = { concurrency: run.concurrency, limits: listLimits(run, transport) };
     stdout.write(line + describeMachines(estimate.calls, setting));
     stderr.write(input.describeLeftOut());
     return price;
@@ -54,16 +60,16 @@ type RunEstimate = Awaited<ReturnType<typeof estimateRun>>;
 
 async function estimateRun(plan: CallPlan, records: number, context: RunContext) {
   const { run, transport, signal } = context;
-  const catalogOf = (one: Catalog | null) => (records === 0 ? null : one);
-  const first = { transport, catalog: catalogOf(context.catalog) };
-  const next = context.next && { ...context.next, catalog: catalogOf(context.next.catalog) };
+  const toCatalog = (one: Catalog | null) => (records === 0 ? null : one);
+  const first = { transport, catalog: toCatalog(context.catalog) };
+  const next = context.next && { ...context.next, catalog: toCatalog(context.next.catalog) };
   const price = await findRunPrice(run, [first, next], signal);
   // A plan without statuses does not know the open records, so they count as average ones.
   const share = records / Math.max(1, plan.open);
   const [missing = { calls: 0, inputTokens: 0 }, again] = plan.missing;
   const calls = Math.ceil(missing.calls * share);
   const inputTokens = Math.ceil(missing.inputTokens * share);
-  const { requestsPerMinute = Number.POSITIVE_INFINITY } = limitsOf(run, transport);
+  const { requestsPerMinute = Number.POSITIVE_INFINITY } = listLimits(run, transport);
   const isEmulated = isEmulator(context.service.address);
   const callMs = isEmulated ? MS_PER_EMULATED_CALL : MS_PER_CALL / run.concurrency;
   const durationMs = calls * Math.max(callMs, 60_000 / requestsPerMinute);
@@ -83,19 +89,23 @@ function describeMachines(
     return "No limit of the key is known (--rate names one): up to the service's limit, twice the --concurrency takes half the time, and so do two machines.\n";
   }
   const limit = `The key allows ${printCount(requestsPerMinute)} requests a minute: ${printDuration((calls * 60_000) / requestsPerMinute)}, on any number of machines.`;
-  const needed = Math.ceil((requestsPerMinute * MS_PER_CALL) / 60_000);
-  const option = needed <= concurrency ? "" : ` with --concurrency ${needed}`;
+  const neededCount = Math.ceil((requestsPerMinute * MS_PER_CALL) / 60_000);
+  const option = neededCount <= concurrency ? "" : ` with --concurrency ${neededCount}`;
   return `${limit} One machine reaches that${option}, so more would not help.\n`;
 }
 
-function describeEstimate(estimate: RunEstimate, { kept, refused }: RunCounts, word: string) {
+function describeEstimate(
+  estimate: RunEstimate,
+  { kept: keptCount, refused: refusedCount }: RunCounts,
+  word: string,
+) {
   const { records, calls, inputTokens, costUsd, durationMs, isEmulated, price, againUsd } =
     estimate;
-  const ended = [
-    kept === 0 ? [] : `${printCount(kept)} answered already`,
-    refused === 0 ? [] : `${printCount(refused)} refused as too long`,
+  const endedNames = [
+    keptCount === 0 ? [] : `${printCount(keptCount)} answered already`,
+    refusedCount === 0 ? [] : `${printCount(refusedCount)} refused as too long`,
   ].flat();
-  const journal = ended.length === 0 ? "" : `; ${ended.join(", ")}`;
+  const journal = endedNames.length === 0 ? "" : `; ${endedNames.join(", ")}`;
   const inCalls = calls === records ? "" : ` in at most ${printCount(calls)} calls`;
   const isUnpriced = records > 0 && price.inputUsdPerMillionTokens === null;
   const cost = printUsd(isUnpriced ? null : costUsd);
@@ -134,11 +144,11 @@ async function checkCost(
   { run: { maxCost, yes }, confirm, signal, source, mayCost }: RunContext,
 ): Promise<void> {
   const isBounded = maxCost < Number.POSITIVE_INFINITY;
-  const unpriced = unpricedOf(price);
-  if (isBounded && records > 0 && unpriced !== null) {
-    const problem = `--max-cost cannot be kept, since ${unpriced.why}`;
+  const unpricedEngine = findUnpricedEngine(price);
+  if (isBounded && records > 0 && unpricedEngine !== null) {
+    const problem = `--max-cost cannot be kept, since ${unpricedEngine.why}`;
     throw new CliError(
-      `${problem}; nothing was sent. Name it with ${unpriced.option} USD, for a million input tokens, or leave --max-cost out.`,
+      `${problem}; nothing was sent. Name it with ${unpricedEngine.option} USD, for a million input tokens, or leave --max-cost out.`,
     );
   }
   if (costUsd > maxCost) {
@@ -149,7 +159,7 @@ async function checkCost(
   if (!isAsked || yes || confirm === null) return;
   const more = againUsd > 0 ? `, and up to ${printUsd(againUsd)} to ask again` : "";
   const spend = `Spend about ${printUsd(costUsd)}${more}`;
-  const question = unpriced === null ? spend : "Ask at no known price";
+  const question = unpricedEngine === null ? spend : "Ask at no known price";
   if (await confirm(`${question}? [y/N] `)) return;
   throw signal.aborted
     ? interrupted("Interrupted; nothing was sent.", signal)

@@ -8,15 +8,15 @@ export function startDrain(
   interruption: AbortSignal,
   { clock, stderr }: { clock: Clock; stderr: TextSink },
 ): { readonly signal: AbortSignal; release(): void } {
-  const drained = new AbortController();
+  const drainedController = new AbortController();
   let cancel: (() => void) | null = null;
   const onAbort = () => {
     stderr.write("\nEnding: answers on their way are still kept. Ctrl-C again leaves at once.\n");
-    cancel = clock.schedule(DRAIN_MS, () => drained.abort(interruption.reason));
+    cancel = clock.schedule(DRAIN_MS, () => drainedController.abort(interruption.reason));
   };
   interruption.addEventListener("abort", onAbort, { once: true });
   return {
-    signal: drained.signal,
+    signal: drainedController.signal,
     /** Cancels the timer. */
     release() {
       interruption.removeEventListener("abort", onAbort);

@@ -161,7 +161,7 @@ export class CallPlan<TState extends AskedState = AskedState> {
 
   /** Adds the calls about the next group of records, and returns their keys. */
   addKeys(group: readonly InputRecord<TState>[]): string[] {
-    const keys = group.map((input) => this.#keyOf(input));
+    const keys = group.map((input) => this.#toKey(input));
     this.#digests.push(digestOfAll(keys));
     const start = this.#length;
     for (const [at, key] of keys.entries()) {
@@ -200,14 +200,14 @@ export class CallPlan<TState extends AskedState = AskedState> {
     const { input, inputPath } = this.#context;
     let at = 0;
     for await (const group of inGroups(input.records(this.length), GROUP_SIZE)) {
-      const keys = group.map((found) => this.#keyOf(found));
+      const keys = group.map((foundInputRecord) => this.#toKey(foundInputRecord));
       if (this.#digests[at / GROUP_SIZE]?.equals(digestOfAll(keys)) !== true) {
         throw changedInput(inputPath);
       }
-      for (const [index, found] of group.entries()) {
+      for (const [index, foundInputRecord] of group.entries()) {
         const key = this.#repeatedKey(at, keys[index] ?? "");
         const status = allStatuses[this.#statuses[at] ?? 0] ?? "unknown";
-        yield { ...found, key, status };
+        yield { ...foundInputRecord, key, status };
         at += 1;
       }
     }
@@ -222,7 +222,7 @@ export class CallPlan<TState extends AskedState = AskedState> {
     return repeatedKey(key, this.#repeats.get(at) ?? 0);
   }
 
-  #keyOf({ record }: InputRecord<TState>): string {
+  #toKey({ record }: InputRecord<TState>): string {
     return callKey(this.#setup, JSON.stringify(record.state));
   }
 }

@@ -13,16 +13,16 @@ export function showProgress(
   const startedAt = clock.now();
   const progress = createProgress(context);
   const describe = () => {
-    const { succeeded, failed, failure } = totals;
-    const done = succeeded + failed;
+    const { succeeded: succeededCount, failed: failedCount, failure } = totals;
+    const doneValue = succeededCount + failedCount;
     const elapsedMs = clock.now() - startedAt;
-    const perMs = elapsedMs > 0 ? done / elapsedMs : 0;
+    const perMs = elapsedMs > 0 ? doneValue / elapsedMs : 0;
     return [
-      `${printCount(done)} of ${printCounted(total, source.word)} (${Math.floor((100 * done) / Math.max(1, total))} %)`,
+      `${printCount(doneValue)} of ${printCounted(total, source.word)} (${Math.floor((100 * doneValue) / Math.max(1, total))} %)`,
       `${(perMs * 1000).toFixed(1)} a second`,
-      perMs > 0 ? `${printDuration((total - done) / perMs)} left` : "no answer yet",
+      perMs > 0 ? `${printDuration((total - doneValue) / perMs)} left` : "no answer yet",
       totals.describeCost(),
-      `${printCount(failed)} failed${failure === null ? "" : `: ${failure}`}`,
+      `${printCount(failedCount)} failed${failure === null ? "" : `: ${failure}`}`,
     ].join(" · ");
   };
   const endShow = repeat(250, () => progress.show(describe), clock);

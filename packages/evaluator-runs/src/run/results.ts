@@ -35,26 +35,26 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   const { records: count, hasErrors, news, rows } = results;
   const { run, stderr, outputPath, source, input: file, isShown, files, newId } = context;
   const layout = results.hasTable ? source.table : null;
-  const shown: TableRow[] = [];
+  const shownTableRows: TableRow[] = [];
   const failures: string[] = [];
-  let [failed, refused, partial] = [0, 0, 0];
+  let [failedCount, refusedCount, partial] = [0, 0, 0];
   const records = async function* records(): AsyncGenerator<ResultRecord> {
     for await (const row of rows()) {
-      const { index, input, record, kept, isRefused } = row;
-      if (kept === null) {
-        failed += 1;
-        refused += Number(isRefused === true);
+      const { index, input, record, kept: keptEvaluation, isRefused } = row;
+      if (keptEvaluation === null) {
+        failedCount += 1;
+        refusedCount += Number(isRefused === true);
         const error = `Failed: ${recordLabel(index, record.id)}: ${record["error"]}\n`;
         if (isRefused !== true && failures.length < FAILURES_SHOWN) failures.push(error);
-      } else if (kept.refused !== undefined) {
+      } else if (keptEvaluation.refused !== undefined) {
         partial += 1;
-        const names = kept.refused.slice(0, 5).join(", ");
+        const names = keptEvaluation.refused.slice(0, 5).join(", ");
         const note = printable`${recordLabel(index, record.id)}: the model declined to answer ${names}; the other answers are kept`;
         if (failures.length < FAILURES_SHOWN) failures.push(`Refused: ${note}\n`);
       }
       const isAsked = layout !== null && (run.added?.has(input.id) ?? true);
       if (isAsked && (isShown === null || isShown(toAnswered(row, context, news)))) {
-        shown.push({
+        shownTableRows.push({
           record,
           day: source.dayOf?.(input) ?? "",
           mark: source.markOf?.(input) ?? "",
@@ -71,41 +71,44 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   if (run.part) for await (const _ of texts);
   else await writeWholeFile(outputPath, texts, { mode: 0o600, advice, files, newId });
   await results.onWritten();
-  const more = failed + partial - refused - failures.length;
+  const more = failedCount + partial - refusedCount - failures.length;
   stderr.write(failures.join("") + (more > 0 ? `Failed: ${printCount(more)} more\n` : ""));
-  stderr.write(describeWritten({ records: count, failed, of: file.length }, outputPath));
+  stderr.write(
+    describeWritten({ records: count, failed: failedCount, of: file.length }, outputPath),
+  );
   if (run.raw) await printTexts(toSafeTexts(rawLines(rows()), { format: "json" }), context);
-  if (layout !== null) await printTable({ layout, shown, of: count, news }, context);
-  return failed + partial > 0 || file.leftOutCount > 0 ? 2 : 0;
+  if (layout !== null)
+    await printTable({ layout, shown: shownTableRows, of: count, news }, context);
+  return failedCount + partial > 0 || file.leftOutCount > 0 ? 2 : 0;
 }
 
 /** Returns each call's answers and provider metadata under the record's id: a line of JSON. */
 async function* rawLines(rows: AsyncIterable<RunRow>): AsyncGenerator<string> {
-  for await (const { record, kept } of rows) {
-    if (kept === null) continue;
-    const { answers, providerMetadata } = kept;
+  for await (const { record, kept: keptEvaluation } of rows) {
+    if (keptEvaluation === null) continue;
+    const { answers, providerMetadata } = keptEvaluation;
     yield `${JSON.stringify({ id: record.id, answers, providerMetadata })}\n`;
   }
 }
 
 /** Returns in one line how many of the input's records were written, and how many of them failed. */
 function describeWritten(
-  { records, failed, of }: Readonly<Record<"records" | "failed" | "of", number>>,
+  { records, failed: failedCount, of }: Readonly<Record<"records" | "failed" | "of", number>>,
   path: string,
 ): string {
   const whole = printable`Wrote ${printCount(records)} of ${printCounted(of, "record")} to ${path}`;
-  if (failed === 0) return `${whole}\n`;
-  const verbs = failed === 1 ? "has no answer, and says" : "have no answer, and say";
-  return `${whole}; ${printCount(failed)} of them ${verbs} why in "error"\n`;
+  if (failedCount === 0) return `${whole}\n`;
+  const verbs = failedCount === 1 ? "has no answer, and says" : "have no answer, and say";
+  return `${whole}; ${printCount(failedCount)} of them ${verbs} why in "error"\n`;
 }
 
 /** Returns the error of a run that did not ask about all its records. */
 export function unfinished(
   {
     reason,
-    kept,
+    kept: keptCount,
     of,
-    ...left
+    ...remainingParts
   }: {
     readonly reason: string;
     readonly kept: number;
@@ -115,11 +118,11 @@ export function unfinished(
   },
   signal: AbortSignal,
 ): CliError {
-  const notAsked = left.notAsked ?? null;
+  const notAsked = remainingParts.notAsked ?? null;
   const next =
     notAsked === null
-      ? `${kept} of ${of} answers are kept; run the same command again for the rest.`
-      : `${kept} of ${of} answers are kept, and ${printCounted(notAsked, "record")} not asked; run the same command with a higher --max-cost for the rest.`;
+      ? `${keptCount} of ${of} answers are kept; run the same command again for the rest.`
+      : `${keptCount} of ${of} answers are kept, and ${printCounted(notAsked, "record")} not asked; run the same command with a higher --max-cost for the rest.`;
   return signal.aborted
     ? interrupted(`Interrupted; no results were written. ${next}`, signal)
     : new CliError(`Stopped: ${toPrintable(reason)}\nNo results were written. ${next}`);
@@ -133,20 +136,25 @@ interface ShownTable extends Pick<CompleteRun, "news"> {
 }
 
 async function printTable(
-  { layout, shown, of, news }: ShownTable,
+  { layout, shown: shownTableRows, of, news }: ShownTable,
   context: RunContext,
 ): Promise<void> {
   const { run, columns, source, stderr, stdout, outputPath } = context;
   if (news !== null) {
-    const added = `${printCount(news.ids.size)} of ${printCount(of)}`;
-    stderr.write(`New since the run of ${news.since.slice(0, 10)}: ${added} ${source.word}s.\n`);
+    const addedText = `${printCount(news.ids.size)} of ${printCount(of)}`;
+    stderr.write(
+      `New since the run of ${news.since.slice(0, 10)}: ${addedText} ${source.word}s.\n`,
+    );
   }
   const filter = describeFilter(run);
   if (filter !== null) {
-    const part = `${printCount(shown.length)} of ${printCount(of)}`;
+    const part = `${printCount(shownTableRows.length)} of ${printCount(of)}`;
     stderr.write(printable`The table shows ${part} ${source.word}s: ${filter}.\n`);
   }
   const newIds = news?.ids ?? new Set();
   const terminal = stdout.isTTY ? { width: stdout.columns, fileName: basename(outputPath) } : null;
-  await printTexts(resultTable(shown, { ...run, columns, layout, newIds, terminal }), context);
+  await printTexts(
+    resultTable(shownTableRows, { ...run, columns, layout, newIds, terminal }),
+    context,
+  );
 }

@@ -1,5 +1,5 @@
 import { printable, UsageError } from "evaluator-kit";
-import { concurrencyOf } from "../limits.ts";
+import { computeConcurrency } from "../limits.ts";
 import type { RunCommand } from "../options.ts";
 import { toInputPath, toJournalPath, toOutputPath } from "../output/paths.ts";
 import { type Column, readSetup, recordNames } from "../columns/columns.ts";
@@ -23,21 +23,27 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
   const outputPath = toOutputPath(inputPath, source, run.format);
   const journalPath = toJournalPath(inputPath, source);
   const questions = await chooseQuestions(run.questions, context);
-  const opened = await source.open(inputPath, { ...run, questions, signal, newId, stdin });
+  const openedRecordInput = await source.open(inputPath, {
+    ...run,
+    questions,
+    signal,
+    newId,
+    stdin,
+  });
   const setup = await readSetup(questions, run.calibration, context);
   const { columns } = setup;
   checkSort(run, columns);
   const isShown = readFilter(run, columns);
   const { offline, engine, dryRun } = run;
-  const wanted = { offline, engine, dryRun, env };
-  const transport = await openTransport(wanted);
+  const wantedParts = { offline, engine, dryRun, env };
+  const transport = await openTransport(wantedParts);
   const next = await readNextEngine({ ...run, env }, questions, program);
-  const wantedNext = { ...wanted, engine: run.then };
-  const input = (await opened.withState?.(program)) ?? opened;
+  const wantedNext = { ...wantedParts, engine: run.then };
+  const input = (await openedRecordInput.withState?.(program)) ?? openedRecordInput;
   return {
     ...context,
     ...setup,
-    run: { ...run, concurrency: concurrencyOf(run, transport) },
+    run: { ...run, concurrency: computeConcurrency(run, transport) },
     inputPath,
     outputPath,
     journalPath,
@@ -47,7 +53,7 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
     isShown,
     transport,
     /** The price list, or null. */
-    catalog: await openCatalog(wanted),
+    catalog: await openCatalog(wantedParts),
     /** The engine that is asked again for unsure answers, with its price list; null without one. */
     next: next && { ...next, catalog: await openCatalog(wantedNext) },
     service: serviceThrough(transport, next),
@@ -55,14 +61,16 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
     mayCost:
       mayCost === undefined
         ? null
-        : (await mayCost(wanted)) || (next !== null && (await mayCost(wantedNext))),
+        : (await mayCost(wantedParts)) || (next !== null && (await mayCost(wantedNext))),
   };
 }
 
 /** Throws a UsageError for a field to sort by that the results do not have. */
 function checkSort({ sort }: RunCommand, columns: readonly Column[]): void {
-  const shown = columns.filter((column) => column.asked === null || column.part !== "printed");
-  const names = recordNames({ columns: shown }, false);
+  const shownColumns = columns.filter(
+    (column) => column.asked === null || column.part !== "printed",
+  );
+  const names = recordNames({ columns: shownColumns }, false);
   if (sort === undefined || names.includes(sort)) return;
   throw new UsageError(printable`--sort takes one of ${names.join(", ")}.`);
 }

@@ -98,14 +98,14 @@ function describeRun(
 function checkComplete(plan: CallPlan, outcome: AskOutcome, { signal, run }: RunContext): void {
   const { finalError, isBudgetSpent, totals } = outcome;
   if (!signal.aborted && finalError === null && !isBudgetSpent) return;
-  const kept = plan.count("answered") + totals.succeeded;
+  const keptCount = plan.count("answered") + totals.succeeded;
   const reason =
     finalError === null
       ? `The run costs more than --max-cost ${run.maxCost}; raise it`
       : finalError.message;
   const isCapped = finalError === null && !signal.aborted;
   const notAsked = isCapped ? plan.open - totals.succeeded - totals.failed : null;
-  throw unfinished({ reason, kept, of: plan.length, notAsked }, signal);
+  throw unfinished({ reason, kept: keptCount, of: plan.length, notAsked }, signal);
 }
 
 async function giveFileResults(

@@ -114,7 +114,7 @@ export interface RunStore extends StoredRuns, AsyncDisposable {
    * @param records - Called only if this process loads them.
    */
   join(
-    made: NewRun,
+    madeNewRun: NewRun,
     records: () => AsyncIterable<RunRecord>,
     signal: AbortSignal,
   ): Promise<RunInfo & { readonly isJoined: boolean }>;
@@ -123,7 +123,7 @@ export interface RunStore extends StoredRuns, AsyncDisposable {
    *
    * @param lost - The indexes of their records in the run.
    */
-  reopen(run: number, lost: readonly number[]): Promise<void>;
+  reopen(run: number, lostValues: readonly number[]): Promise<void>;
   /** Stops a run for all workers. */
   stop(run: number, why: string): Promise<void>;
 
@@ -135,12 +135,12 @@ export interface RunStore extends StoredRuns, AsyncDisposable {
    * may reserve nothing more for it.
    */
   readChunk(
-    leased: LeasedChunk,
+    leasedChunk: LeasedChunk,
   ): Promise<{ readonly missing: ChunkRecord[]; readonly costUsd: number }>;
   /** Reserves the possible cost of a chunk, in US dollars, and returns the part that is left; null if another worker has it. */
-  reserve(leased: LeasedChunk, wantedUsd: number): Promise<number | null>;
+  reserve(leasedChunk: LeasedChunk, wantedUsd: number): Promise<number | null>;
   /** Renews the lease of a chunk; returns whether the worker still has it. */
-  touch(leased: LeasedChunk): Promise<boolean>;
+  touch(leasedChunk: LeasedChunk): Promise<boolean>;
   /** Returns a writer for the outcomes of calls. */
   writer(options: WriterOptions): RunWriter;
   /**
@@ -148,7 +148,7 @@ export interface RunStore extends StoredRuns, AsyncDisposable {
    *
    * @param spentUsd - What the chunk may have cost until now, in US dollars, with what it had cost when it was read.
    */
-  finish(leased: LeasedChunk, spentUsd: number): Promise<boolean>;
+  finish(leasedChunk: LeasedChunk, spentUsd: number): Promise<boolean>;
 
   /** Stores a worker's report, and returns the state of its run. */
   report(report: WorkerReport): Promise<ReportedRun>;

@@ -1,7 +1,7 @@
 import { CliError } from "evaluator-kit";
 import type { EvaluationRequest } from "evaluator-client";
 import { toKeptText } from "../journal/kept-answer.ts";
-import { Budget, type CallCost, type RunPrice, unpricedOf } from "../money/cost.ts";
+import { Budget, type CallCost, type RunPrice, findUnpricedEngine } from "../money/cost.ts";
 import type { ChunkRecord } from "../store/run-store.ts";
 import type { RunInfo } from "../store/stored-runs.ts";
 import { type CallOutcome, endsRun } from "../run/evaluate-one.ts";
@@ -40,19 +40,19 @@ export class ChunkBudget extends Budget {
   async reserveCall(request: EvaluationRequest): Promise<CallCost | null> {
     const { dearest } = this.#options;
     this.factor = dearest.factor = Math.max(this.factor, dearest.factor);
-    const reserved = this.reserve(request);
-    if (reserved !== null) return reserved;
+    const reservedCallCost = this.reserve(request);
+    if (reservedCallCost !== null) return reservedCallCost;
     return await this.#ask(this.mostUsdOf(request), () => this.reserve(request));
   }
 
   /** Asks the database for more, one after the other: the chunk has what the last reply grants. */
   #ask<TTaken>(mostUsd: number, take: () => TTaken): Promise<TTaken> {
-    const asked = this.#asking.then(async () => {
+    const askedPromise = this.#asking.then(async () => {
       this.maxUsd = await this.#options.reserveUsd(this.wantedUsd(mostUsd, CALLS_RESERVED));
       return take();
     });
-    this.#asking = asked.catch(() => {});
-    return asked;
+    this.#asking = askedPromise.catch(() => {});
+    return askedPromise;
   }
 }
 
@@ -68,10 +68,10 @@ type ChunkBudgetOptions = ConstructorParameters<typeof Budget>[1] & {
 // The machine that began the run may have been told the price.
 /** Checks that the maximum cost of a run can be kept. @throws CliError if no price is known */
 export function checkPriced({ run, state, maxCostUsd }: RunInfo, price: RunPrice): void {
-  const unpriced = unpricedOf(price);
-  if (state !== "open" || maxCostUsd === null || unpriced === null) return;
+  const unpricedEngine = findUnpricedEngine(price);
+  if (state !== "open" || maxCostUsd === null || unpricedEngine === null) return;
   throw new CliError(
-    `The --max-cost of run ${run} cannot be kept, since ${unpriced.why}; nothing was sent. Name it with ${unpriced.option} USD, for a million input tokens.`,
+    `The --max-cost of run ${run} cannot be kept, since ${unpricedEngine.why}; nothing was sent. Name it with ${unpricedEngine.option} USD, for a million input tokens.`,
   );
 }
 

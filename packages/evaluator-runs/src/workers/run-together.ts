@@ -36,22 +36,22 @@ export async function runTogether(
   const use = async (runs: RunStore) => {
     if (!run.dryRun) await checkOutput(outputPath, inputPath, context);
     // A dry run looks up each answer, also if the run has begun.
-    const known = run.dryRun ? [] : await runs.list();
-    const planned = await planRun(runs, known, context);
-    const { plan, begun } = planned;
-    const counts = begun === null ? undefined : await countsOf(begun, runs);
+    const knownRunInfos = run.dryRun ? [] : await runs.list();
+    const plannedPromises = await planRun(runs, knownRunInfos, context);
+    const { plan, begun: begunRunInfo } = plannedPromises;
+    const counts = begunRunInfo === null ? undefined : await listCounts(begunRunInfo, runs);
     const price = await announceRun(plan, context, counts);
     if (run.dryRun) return 0;
-    const info = await join(runs, context, { ...planned, known, price });
+    const info = await join(runs, context, { ...plannedPromises, known: knownRunInfos, price });
     const refusals = await runs.refused(info.run);
     const outcome = await workWithOthers(info, { url, runs, context, price, asking: context.run });
     const last = await runs.get(info.run);
     stderr.write(describeRun(last, outcome));
     if (last.state !== "done") {
       const reason = last.stoppedBy ?? "the run was ended.";
-      const left = last.records - last.answered - last.failed;
+      const remainingCount = last.records - last.answered - last.failed;
       const isCapped = reason.includes("--max-cost") && !signal.aborted;
-      const notAsked = isCapped ? left : null;
+      const notAsked = isCapped ? remainingCount : null;
       throw unfinished({ reason, kept: last.answered, of: last.records, notAsked }, signal);
     }
     return await giveRunResults(runs, { info: last, refusals }, context);
@@ -59,22 +59,22 @@ export async function runTogether(
   return await withRuns(url, { ...program, supervises: !run.dryRun }, use);
 }
 
-async function countsOf({ run, records, answered: kept }: RunInfo, runs: RunStore) {
-  const { size: refused } = await runs.refused(run);
-  return { open: records - kept - refused, kept, refused };
+async function listCounts({ run, records, answered: keptCount }: RunInfo, runs: RunStore) {
+  const { size: refusedCount } = await runs.refused(run);
+  return { open: records - keptCount - refusedCount, kept: keptCount, refused: refusedCount };
 }
 
 // `begun` is the run, if its records are in the database already; then no answer is looked up.
-async function planRun(runs: RunStore, known: readonly RunInfo[], context: RunContext) {
+async function planRun(runs: RunStore, knownRunInfos: readonly RunInfo[], context: RunContext) {
   const hash = setupHash(context);
   const length = Math.min(context.input.length, context.run.limit);
-  const alike = known.filter(
+  const alike = knownRunInfos.filter(
     ({ state, records, setup }) => state !== "loading" && records === length && setup.hash === hash,
   );
-  const planned = await planWith(alike.length === 0 ? runs : null, context);
-  const begun = alike.find(({ digest }) => digest === planned.digest) ?? null;
-  const isWhole = alike.length === 0 || begun !== null;
-  return { ...(isWhole ? planned : await planWith(runs, context)), begun };
+  const plannedPromises = await planWith(alike.length === 0 ? runs : null, context);
+  const begunRunInfo = alike.find(({ digest }) => digest === plannedPromises.digest) ?? null;
+  const isWhole = alike.length === 0 || begunRunInfo !== null;
+  return { ...(isWhole ? plannedPromises : await planWith(runs, context)), begun: begunRunInfo };
 }
 
 async function planWith(runs: RunStore | null, context: RunContext) {
@@ -94,7 +94,7 @@ async function join(
   {
     plan,
     digest,
-    known,
+    known: knownRunInfos,
     price,
   }: Awaited<ReturnType<typeof planRun>> & {
     readonly known: readonly RunInfo[];
@@ -115,15 +115,17 @@ async function join(
       yield { id, key, state: JSON.stringify(state), note };
     }
   };
-  const facts = JSON.stringify(factsOf(context, price));
-  const made = { digest, setup, name, facts, records: plan.length, maxCostUsd };
-  const info = await runs.join(made, records, signal);
+  const facts = JSON.stringify(listFacts(context, price));
+  const madeParts = { digest, setup, name, facts, records: plan.length, maxCostUsd };
+  const info = await runs.join(madeParts, records, signal);
   stderr.write(
     info.isJoined
       ? `Joined run ${info.run}, which has begun already: ${printCount(info.answered)} of ${printCount(info.records)} are answered.\n`
       : `Loaded as run ${info.run}; other machines join it with: ${source.program} work --run ${info.run}\n`,
   );
-  const last = known.findLast((other) => other.name === name && other.setup.hash !== setup.hash);
+  const last = knownRunInfos.findLast(
+    (other) => other.name === name && other.setup.hash !== setup.hash,
+  );
   if (last !== undefined) {
     const what = last.setup.questions === questions ? "another engine" : "other questions";
     stderr.write(printable`Run ${String(last.run)} of ${name} is another one: it asks ${what}.\n`);
@@ -132,7 +134,7 @@ async function join(
 }
 
 /** Returns what the run notes: its engines, if one is asked again, since the report counts what each did. */
-function factsOf(context: RunContext, price: RunPrice): StoredFacts {
+function listFacts(context: RunContext, price: RunPrice): StoredFacts {
   const engines = engineNames(context)?.map((name, at) => {
     const { inputUsdPerMillionTokens: usd } = at === 0 ? price : (price.next ?? price);
     return { name, usdPerMillionTokens: usd };
@@ -149,12 +151,12 @@ async function giveRunResults(
   { info, refusals }: { readonly info: RunInfo; readonly refusals: ReadonlySet<number> },
   context: RunContext,
 ): Promise<number> {
-  const lost = new Set<number>();
+  const lostNames = new Set<number>();
   const rows = async function* rows() {
     for await (const row of runs.rows(info.run)) {
-      const answered = toAnsweredRow(row, context);
-      if (answered.isLost) lost.add(row.idx);
-      yield Object.assign(answered, { isRefused: refusals.has(row.idx) });
+      const answeredAnsweredRow = toAnsweredRow(row, context);
+      if (answeredAnsweredRow.isLost) lostNames.add(row.idx);
+      yield Object.assign(answeredAnsweredRow, { isRefused: refusals.has(row.idx) });
     }
   };
   const hasTable = info.records <= TABLE_AT_MOST || context.source.table === null;
@@ -165,7 +167,8 @@ async function giveRunResults(
     rows,
     hasTable,
     // The records of lost answers advise to run again, which then asks for them.
-    onWritten: async () => void (lost.size > 0 && (await runs.reopen(info.run, [...lost]))),
+    onWritten: async () =>
+      void (lostNames.size > 0 && (await runs.reopen(info.run, [...lostNames]))),
   };
   const exitCode = await giveResults(results, context);
   const limit = printCount(TABLE_AT_MOST);

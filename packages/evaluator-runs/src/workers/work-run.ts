@@ -66,7 +66,7 @@ export class RunWorker {
   readonly #askEngines: AskEngines;
   readonly #writer: RunWriter;
   /** The chunks that are not finished or given back, and when they are. */
-  readonly #held = new Map<Chunk, Promise<void>>();
+  readonly #heldMap = new Map<Chunk, Promise<void>>();
   readonly #calls = new CallsInFlight();
   /** The most that the run may cost, in US dollars; null without a maximum. */
   #maxCostUsd: number | null;
@@ -89,8 +89,8 @@ export class RunWorker {
       run: info.run,
       signal,
       onTrouble(trouble) {
-        const recovered = "The database takes answers again.";
-        stderr.write(`${trouble === null ? recovered : `Waiting: ${trouble.message}`}\n`);
+        const recoveredText = "The database takes answers again.";
+        stderr.write(`${trouble === null ? recoveredText : `Waiting: ${trouble.message}`}\n`);
       },
     });
   }
@@ -105,7 +105,7 @@ export class RunWorker {
         next = this.#take(); // is read while this one is asked about
         await this.#askAbout(chunk);
       }
-      await Promise.all(this.#held.values());
+      await Promise.all(this.#heldMap.values());
     } finally {
       endTouches();
     }
@@ -122,7 +122,7 @@ export class RunWorker {
     }
     this.#maxCostUsd = maxCostUsd;
     if (maxCostUsd === null) return;
-    for (const { budget } of this.#held.keys())
+    for (const { budget } of this.#heldMap.keys())
       budget.limit().catch((error: unknown) => this.#fail(error));
   }
 
@@ -150,11 +150,11 @@ export class RunWorker {
     const { runs, info, context } = this.#options;
     try {
       while (this.#mayBegin) {
-        const [askedAtMs, leased] = await this.#reach(
+        const [askedAtMs, lease] = await this.#reach(
           async () => [context.clock.now(), await runs.fetchChunk(info.run)] as const,
         );
         // The reply may be so late that the lease is over.
-        if (leased !== null) return await this.#read(leased, askedAtMs + LEASE_MS);
+        if (lease !== null) return await this.#read(lease, askedAtMs + LEASE_MS);
         if ((await this.#reach(() => runs.get(info.run))).state !== "open") return null;
         await this.#waitForChunk();
       }
@@ -167,22 +167,22 @@ export class RunWorker {
   // A chunk of this worker may be the run's last one; the wait is short, since others end chunks too.
   async #waitForChunk(): Promise<void> {
     const { context } = this.#options;
-    const ended = new AbortController();
-    void Promise.race(this.#held.values()).then(() => ended.abort());
-    const signal = AbortSignal.any([context.signal, ended.signal]);
+    const endedController = new AbortController();
+    void Promise.race(this.#heldMap.values()).then(() => endedController.abort());
+    const signal = AbortSignal.any([context.signal, endedController.signal]);
     await pause(IDLE_MS, { ...context, signal });
   }
 
   /** Reads the missing records of a chunk, and what it has cost. */
-  async #read(leased: LeasedChunk, heldUntilMs: number): Promise<Chunk> {
+  async #read(lease: LeasedChunk, heldUntilMs: number): Promise<Chunk> {
     const { runs, price, context } = this.#options;
     const { transport, next } = context;
     // If this worker's lease on the chunk ended, its calls in flight are committed first.
-    const old = [...this.#held].filter(([held]) => held.leased.chunk === leased.chunk);
-    await Promise.all(old.map(([, finished]) => finished));
-    const { missing: records, costUsd: spentUsd } = await this.#reach(() => runs.readChunk(leased));
+    const old = [...this.#heldMap].filter(([other]) => other.leased.chunk === lease.chunk);
+    await Promise.all(old.map(([, ending]) => ending));
+    const { missing: records, costUsd: spentUsd } = await this.#reach(() => runs.readChunk(lease));
     const chunk: Chunk = {
-      leased,
+      leased: lease,
       records,
       heldUntilMs,
       inFlight: 0,
@@ -195,22 +195,22 @@ export class RunWorker {
         dearest: this.#dearest,
         waitForMoney: () => this.#calls.waitToTryAgain(),
         reserveUsd: async (usd) => {
-          const grantedUsd = await this.#reach(() => runs.reserve(leased, usd));
+          const grantedUsd = await this.#reach(() => runs.reserve(lease, usd));
           if (grantedUsd === null) chunk.heldUntilMs = 0;
           return grantedUsd ?? 0;
         },
       }),
     };
-    this.#held.set(chunk, this.#finish(chunk));
+    this.#heldMap.set(chunk, this.#finish(chunk));
     return chunk;
   }
 
   async #finish(chunk: Chunk): Promise<void> {
     await chunk.ended.promise;
-    const { leased, budget } = chunk;
-    const finished = this.#reach(() => this.#options.runs.finish(leased, budget.heldUsd));
-    await finished.catch((error: unknown) => this.#fail(error));
-    this.#held.delete(chunk);
+    const { leased: lease, budget } = chunk;
+    const ending = this.#reach(() => this.#options.runs.finish(lease, budget.heldUsd));
+    await ending.catch((error: unknown) => this.#fail(error));
+    this.#heldMap.delete(chunk);
     this.#calls.chunkFinished(chunk);
   }
 
@@ -235,12 +235,12 @@ export class RunWorker {
       this.#fail(error);
     }
     chunk.ended.resolve(Promise.all(calls));
-    if (this.#held.has(chunk)) this.#calls.chunkBegun(chunk);
+    if (this.#heldMap.has(chunk)) this.#calls.chunkBegun(chunk);
   }
 
   /** Reserves the most that a call may cost; null if the run may not cost it. */
   async #reserve(chunk: Chunk, record: ChunkRecord): Promise<CallCost | null> {
-    const request = this.#requestOf(record);
+    const request = this.#toRequest(record);
     for (;;) {
       const cost = await chunk.budget.reserveCall(request);
       if (cost !== null || !this.#mayAskAbout(chunk)) return cost;
@@ -256,7 +256,7 @@ export class RunWorker {
     await runs.stop(info.run, why);
   }
 
-  #requestOf({ state }: ChunkRecord): EvaluationRequest {
+  #toRequest({ state }: ChunkRecord): EvaluationRequest {
     const { questions } = this.#options;
     return { state: JSON.parse(state) as EvaluationRequest["state"], questions };
   }
@@ -267,9 +267,9 @@ export class RunWorker {
     this.#calls.begin(chunk);
     try {
       const options = { signal, hasPromise: isPromised(context.calibration) };
-      const outcome = await this.#askEngines(this.#requestOf(record), cost, options);
-      const paid = "error" in outcome ? outcome.paid : outcome.evaluation;
-      chunk.budget.ended(cost, paid === undefined ? [] : totals.pricesOf(paid));
+      const outcome = await this.#askEngines(this.#toRequest(record), cost, options);
+      const paidEvaluation = "error" in outcome ? outcome.paid : outcome.evaluation;
+      chunk.budget.ended(cost, paidEvaluation === undefined ? [] : totals.pricesOf(paidEvaluation));
       if (!cost.isHeldBack) await this.#keep(chunk, record, outcome);
       // Without the lease nothing is reserved, though the run may have money left.
       else if (this.#mayAskAbout(chunk)) await this.#stopAtMaximum();
@@ -296,7 +296,7 @@ export class RunWorker {
 
   #touch(): void {
     const untilMs = this.#options.context.clock.now() + LEASE_MS;
-    for (const chunk of this.#held.keys()) {
+    for (const chunk of this.#heldMap.keys()) {
       // A lost lease stays lost, also if the reply to an older touch comes late.
       const onTouched = (isHeld: boolean) => void (chunk.heldUntilMs &&= isHeld ? untilMs : 0);
       this.#options.runs.touch(chunk.leased).then(onTouched, () => {});

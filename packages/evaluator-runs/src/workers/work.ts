@@ -10,7 +10,7 @@ import { describeCost, describeSteps, printCount, printDuration } from "../amoun
 import { setupHash } from "../journal/kept-answer.ts";
 import type { RunPrice } from "../money/cost.ts";
 import { RunTotals, stepFacts } from "../money/totals.ts";
-import { concurrencyOf } from "../limits.ts";
+import { computeConcurrency } from "../limits.ts";
 import { type AskedEngines, engineNames } from "../run/ask-engines.ts";
 import { interrupted, repeat, startDrain } from "../run/interruption.ts";
 import { showProgress } from "../run/progress.ts";
@@ -20,7 +20,7 @@ import {
   describeEngine,
   type ProgramContext,
   type Service,
-  serviceOf,
+  toService,
 } from "../service.ts";
 import { serviceOfRun, withRuns } from "./open-runs.ts";
 import { checkPriced } from "./chunk-calls.ts";
@@ -53,8 +53,8 @@ export async function workWithOthers(info: RunInfo, setting: WorkSetting) {
   const { clock } = context;
   const questions = checkedQuestions(info, context.service);
   checkPriced(info, price);
-  const shared = await openPacers(setting);
-  const pacers = shared?.pacers ?? ([null, null] as const);
+  const sharedPacers = await openPacers(setting);
+  const pacers = sharedPacers?.pacers ?? ([null, null] as const);
   const totals = new RunTotals(price);
   const drain = startDrain(context.signal, context);
   const startedAt = clock.now();
@@ -67,7 +67,7 @@ export async function workWithOthers(info: RunInfo, setting: WorkSetting) {
   } finally {
     hideProgress();
     drain.release();
-    await shared?.[Symbol.asyncDispose]();
+    await sharedPacers?.[Symbol.asyncDispose]();
   }
   const steps = stepFacts(totals, engineNames(context));
   return { answered: totals.succeeded, elapsedMs: clock.now() - startedAt, steps };
@@ -86,18 +86,28 @@ function startReports(
   const [id, name] = [newId(), `${hostname()}:${process.pid}`];
   const counts: { readonly atMs: number; readonly answered: number }[] = [];
   const report = () => {
-    const { succeeded: answered, failed } = totals;
+    const { succeeded: answeredCount, failed: failedCount } = totals;
     const atMs = clock.now();
-    counts.push({ atMs, answered });
+    counts.push({ atMs, answered: answeredCount });
     while ((counts[0]?.atMs ?? atMs) < atMs - RATE_OVER_MS) counts.shift();
-    const first = counts[0] ?? { atMs, answered };
+    const first = counts[0] ?? { atMs, answered: answeredCount };
     const seconds = (atMs - first.atMs) / 1000;
-    const perSecond = seconds > 0 ? (answered - first.answered) / seconds : 0;
+    const perSecond = seconds > 0 ? (answeredCount - first.answered) / seconds : 0;
     const { inFlight } = worker;
-    runs.report({ worker: id, run, name, answered, failed, perSecond, inFlight }).then(
-      (reported) => worker.follow(reported),
-      () => {}, // the answers that wait for the database report the trouble
-    );
+    runs
+      .report({
+        worker: id,
+        run,
+        name,
+        answered: answeredCount,
+        failed: failedCount,
+        perSecond,
+        inFlight,
+      })
+      .then(
+        (reportedRun) => worker.follow(reportedRun),
+        () => {}, // the answers that wait for the database report the trouble
+      );
   };
   report();
   const endReports = repeat(REPORT_MS, report, clock);
@@ -122,19 +132,21 @@ function checkedQuestions(info: RunInfo, service: Service): Questions {
 /** Returns in one line the counts and cost of a run, for all of its machines, and what each of two engines did here. */
 export function describeRun(
   info: RunInfo,
-  { answered, elapsedMs, steps }: Awaited<ReturnType<typeof workWithOthers>>,
+  { answered: answeredCount, elapsedMs, steps }: Awaited<ReturnType<typeof workWithOthers>>,
 ): string {
-  const { asked, failed, inputTokens } = info;
+  const { asked: askedValue, failed: failedCount, inputTokens } = info;
   const notes = [
-    asked === answered ? "" : `, ${printCount(answered)} of them here`,
-    failed === 0 ? "" : `, ${printCount(failed)} failed`,
-    info.answered === asked ? "" : `, ${printCount(info.answered - asked)} answered already`,
+    askedValue === answeredCount ? "" : `, ${printCount(answeredCount)} of them here`,
+    failedCount === 0 ? "" : `, ${printCount(failedCount)} failed`,
+    info.answered === askedValue
+      ? ""
+      : `, ${printCount(info.answered - askedValue)} answered already`,
   ].join("");
   return (
-    `Run ${info.run} answered: ${printCount(asked)}${notes}; ${printCount(inputTokens)} tokens, ` +
+    `Run ${info.run} answered: ${printCount(askedValue)}${notes}; ${printCount(inputTokens)} tokens, ` +
     `${describeCost(info)}, ${printDuration(elapsedMs)} here.\n` +
     describeSteps(steps)
-      .map((line) => `${asked === answered ? "" : "Here: "}${line}\n`)
+      .map((line) => `${askedValue === answeredCount ? "" : "Here: "}${line}\n`)
       .join("")
   );
 }
@@ -152,7 +164,7 @@ export async function workOnRuns(
 ): Promise<number> {
   const { stderr, signal, env, clock } = program;
   const transport = await program.openTransport({ ...command, env });
-  if (command.then === undefined) stderr.write(describeEngine(serviceOf(transport)));
+  if (command.then === undefined) stderr.write(describeEngine(toService(transport)));
   const machine = { url, transport, program, priceOf: priceFinder(command, transport, program) };
   let isReported = false;
   const use = async (runs: RunStore) => {
@@ -177,12 +189,12 @@ export async function workOnRuns(
 async function workOnEach(command: WorkCommand, machine: WorkMachine): Promise<number> {
   const { runs, url, program: context, priceOf } = machine;
   const { stderr, signal } = context;
-  for (let worked = 0; ; worked += 1) {
+  for (let workedValue = 0; ; workedValue += 1) {
     const info =
       command.run === undefined ? await nextRun(command, machine) : await runs.get(command.run);
     if (info === null) {
       checkNotInterrupted(signal);
-      if (!command.wait && worked === 0) stderr.write("No run is open.\n");
+      if (!command.wait && workedValue === 0) stderr.write("No run is open.\n");
       if (!command.wait) return 0;
       await pause(WAIT_MS, context);
       continue;
@@ -190,7 +202,7 @@ async function workOnEach(command: WorkCommand, machine: WorkMachine): Promise<n
     checkOpen(info);
     const engines = await enginesFor(info, command, machine);
     if (engines.next !== null) stderr.write(describeEngine(engines.service));
-    const asking = { ...command, concurrency: concurrencyOf(command, engines.transport) };
+    const asking = { ...command, concurrency: computeConcurrency(command, engines.transport) };
     const price = await priceOf(engines.next);
     const setting = { url, runs, price, asking, context: { ...context, ...engines } };
     const outcome = await workWithOthers(info, setting);

@@ -26,7 +26,7 @@ export function priceFinder(
   transport: Transport,
   { openCatalog, env, signal }: PriceServices,
 ): WorkMachine["priceOf"] {
-  let found: Promise<RunPrice> | null = null;
+  let foundPromise: Promise<RunPrice> | null = null;
   const find = async (next: AskedEngines["next"]) => {
     const first = { transport, catalog: await openCatalog({ ...command, env }) };
     const again = next && {
@@ -35,7 +35,7 @@ export function priceFinder(
     };
     return await findRunPrice(command, [first, again ?? null], signal);
   };
-  return (next) => (found ??= find(next));
+  return (next) => (foundPromise ??= find(next));
 }
 
 /** Returns the engines of this machine for the questions of a run. @throws UsageError for bounds that do not fit them */

@@ -1,6 +1,6 @@
 // The script of the report's page, bundled for the browser.
 import { type ListFacts, mailItem } from "../mail-item.ts";
-import { type ListedRow, type MailRow, pickOf } from "../mail-row.ts";
+import { type ListedRow, type MailRow, computePick } from "../mail-row.ts";
 
 interface PageFacts extends ListFacts {
   readonly packSize: number;
@@ -19,7 +19,7 @@ function get<TElement extends HTMLElement>(id: string): TElement {
 
 const facts = JSON.parse(get("facts").textContent) as PageFacts;
 const [search, section] = [get<HTMLInputElement>("search"), get<HTMLSelectElement>("section")];
-const [found, list, sections] = [get("found"), get("found-mails"), get("sections")];
+const [foundEntry, list, sections] = [get("found"), get("found-mails"), get("sections")];
 const [previous, next] = [get<HTMLButtonElement>("previous"), get<HTMLButtonElement>("next")];
 const [count, status] = [get("found-count"), get("found-status")];
 
@@ -49,13 +49,15 @@ async function* rowsIn(from: number, to: number): AsyncGenerator<ListedRow> {
 }
 
 // The most urgent first.
-function urgencyOf({ answers }: MailRow): number {
+function computeUrgency({ answers }: MailRow): number {
   return facts.score === -1 ? 0 : -(answers?.[facts.score]?.value ?? -1);
 }
 
 function picks({ answers }: MailRow, at: number, pick: number): boolean {
   const [question, answer] = [facts.questions[at], answers?.[at]];
-  return question !== undefined && answer !== undefined && pickOf(question, answer.value) === pick;
+  return (
+    question !== undefined && answer !== undefined && computePick(question, answer.value) === pick
+  );
 }
 
 function hasWords({ sender, address, subject, snippet }: MailRow, words: readonly string[]) {
@@ -66,42 +68,42 @@ function hasWords({ sender, address, subject, snippet }: MailRow, words: readonl
 
 let mails: readonly ListedRow[] = [];
 let start = 0;
-let asked = 0;
+let askedRequest = 0;
 
 /** Shows the mails that the controls ask for, in their order. */
 async function find(): Promise<void> {
   const words = search.value.toLowerCase().split(/\s+/u).filter(Boolean);
-  const checked = document.querySelector<HTMLInputElement>("input[name=order]:checked");
-  const isUrgent = checked?.value !== "newest";
+  const checkedParts = document.querySelector<HTMLInputElement>("input[name=order]:checked");
+  const isUrgent = checkedParts?.value !== "newest";
   const isAsWritten = isUrgent && words.length === 0 && section.value === "";
   sections.hidden = !isAsWritten;
-  found.hidden = isAsWritten;
-  asked += 1;
+  foundEntry.hidden = isAsWritten;
+  askedRequest += 1;
   if (isAsWritten) return;
-  const mine = asked;
+  const mine = askedRequest;
   status.textContent = "Looking…";
   // The new mails, the index of a section, or a question and its option.
   const onlyNew = section.value === "new";
-  const [chosen = -1, pick] = (section.value.match(/\d+/g) ?? []).map(Number);
-  const isWhole = chosen === -1 || pick !== undefined;
-  const from = isWhole ? 0 : mailsIn(facts.counts.slice(0, chosen));
-  const to = mailsIn(isWhole ? facts.counts : facts.counts.slice(0, chosen + 1));
+  const [chosenEntry = -1, pick] = (section.value.match(/\d+/g) ?? []).map(Number);
+  const isWhole = chosenEntry === -1 || pick !== undefined;
+  const from = isWhole ? 0 : mailsIn(facts.counts.slice(0, chosenEntry));
+  const to = mailsIn(isWhole ? facts.counts : facts.counts.slice(0, chosenEntry + 1));
   const result: ListedRow[] = [];
   const threads = new Set<number>();
   for await (const row of rowsIn(from, to)) {
     if (!isWhole && row.place > 1) continue;
     if ((onlyNew && !row.isNew) || !hasWords(row, words)) continue;
-    if (pick !== undefined && !picks(row, chosen, pick)) continue;
+    if (pick !== undefined && !picks(row, chosenEntry, pick)) continue;
     // The first row of a thread that matches is its highest one.
     if (threads.has(row.thread) || away.has(`${row.thread}`)) continue;
     threads.add(row.thread);
     result.push(row);
   }
-  if (mine !== asked) return; // the reader went on
+  if (mine !== askedRequest) return; // the reader went on
   // The mails of a section are in the order of urgency already.
   if (isWhole || !isUrgent) {
     result.sort((one, other) => {
-      const gap = isUrgent ? urgencyOf(one) - urgencyOf(other) : 0;
+      const gap = isUrgent ? computeUrgency(one) - computeUrgency(other) : 0;
       return gap || Number(one.day < other.day) - Number(one.day > other.day);
     });
   }
@@ -130,13 +132,13 @@ function show(from: number): void {
 
 function turn(by: number): void {
   show(start + by);
-  found.scrollIntoView();
+  foundEntry.scrollIntoView();
 }
 
-let typed: ReturnType<typeof setTimeout> | undefined;
+let typedParts: ReturnType<typeof setTimeout> | undefined;
 search.addEventListener("input", () => {
-  clearTimeout(typed);
-  typed = setTimeout(() => void find(), 150);
+  clearTimeout(typedParts);
+  typedParts = setTimeout(() => void find(), 150);
 });
 for (const control of document.querySelectorAll("#section, input[name=order]")) {
   control.addEventListener("change", () => void find());
@@ -146,7 +148,7 @@ next.addEventListener("click", () => turn(PAGE_SIZE));
 for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-section]")) {
   button.addEventListener("click", () => {
     section.value = button.dataset["section"] ?? "";
-    void find().then(() => found.scrollIntoView());
+    void find().then(() => foundEntry.scrollIntoView());
   });
 }
 document.documentElement.classList.add("scripted");
@@ -182,8 +184,8 @@ async function send(form: HTMLFormElement, { value }: HTMLButtonElement): Promis
 }
 
 const moves: Readonly<Record<string, number>> = { j: 1, k: -1, e: 1, u: 0, Escape: 0 };
-const clicked: Readonly<Record<string, string>> = { e: "[value=done]", u: "[value=open]" };
-const focused: Readonly<Record<string, string>> = { s: "[name=until]", w: "[name=right]" };
+const clickedFields: Readonly<Record<string, string>> = { e: "[value=done]", u: "[value=open]" };
+const focusedFields: Readonly<Record<string, string>> = { s: "[name=until]", w: "[name=right]" };
 
 /** Runs the action of a key; returns false if it has none. */
 function press(key: string): boolean {
@@ -195,10 +197,10 @@ function press(key: string): boolean {
   if (isLast && last === null) document.querySelector<HTMLElement>("#undo-group button")?.click();
   const at = all.findIndex((one) => one === mail);
   const find = (selector = "none") => mail?.querySelector<HTMLElement>(selector);
-  find(clicked[key])?.click();
-  if (key in focused) find("details")?.setAttribute("open", "");
-  find(focused[key])?.focus();
+  find(clickedFields[key])?.click();
+  if (key in focusedFields) find("details")?.setAttribute("open", "");
+  find(focusedFields[key])?.focus();
   if (key in moves) all[Math.max(0, at + (moves[key] ?? 0))]?.querySelector("summary")?.focus();
   if (key === "/") document.querySelector<HTMLElement>("#search")?.focus();
-  return key === "/" || key in moves || key in clicked || key in focused;
+  return key === "/" || key in moves || key in clickedFields || key in focusedFields;
 }
