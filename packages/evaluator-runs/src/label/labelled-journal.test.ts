@@ -43,7 +43,7 @@ test("labels of a run in a database are beside its input, with the ids of its co
   expect(labelled).toMatchObject({
     idColumn: "ticket",
     labelsPath: join(cwd, "tickets.labels.ndjson"),
-    name: `"$${sampleSource.journalVariable}"`,
+    name: `"$${sampleSource.journalVariable}#1"`,
   });
   expect(labelled.answers.table.largest("scam")?.ids).toEqual(["t-1", "t-2"]);
   expect(await labelled.stateOf("t-2")).toEqual({ about: "t-2" });
