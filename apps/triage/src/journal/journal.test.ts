@@ -64,6 +64,17 @@ test.each([
   expect(await readResults(cwd)).toMatchObject(mails.map(() => ({ scam: 0.12 })));
 });
 
+test("of edited answers, the summary counts those that the maximum cost let the run ask for again", async () => {
+  const { cwd, journal } = await folderAfterRun();
+  edit(journal, "UPDATE answers SET evaluation = replace(evaluation, '0.12', '0.99')");
+  const dear = { ...sampleResponse(), providerMetadata: { gateway: { marketCost: "0.01" } } };
+  const transport = recordingTransport(() => dear);
+  const words = ["inbox.json", "--concurrency", "1", "--max-cost", "0.01"];
+  const { stderr } = await startTriage(words, { cwd, transport });
+  expect(transport.requests).toHaveLength(1);
+  expect(stderr).toContain("Answered: 1, 1 not in the journal as written and asked again.");
+});
+
 test("calls that ended, with an answer or without, are not told as in flight", async () => {
   const cwd = await folderWith(mails);
   const transport = recordingTransport((index) => (index === 1 ? {} : sampleResponse()));

@@ -77,6 +77,27 @@ test("an interruption ends calls that do not come back in time", async () => {
   expect(stderr).toContain("1 in flight when an earlier run ended and asked again");
 });
 
+test("a call that was in flight counts as asked again only if the maximum cost lets the run ask it", async () => {
+  const cwd = await folderWith([sampleMail()]);
+  const interruption = new AbortController();
+  const transport = recordingTransport(() => {
+    interruption.abort();
+    return new Promise(() => {});
+  });
+  const { signal } = interruption;
+  const words = ["inbox.json", "--price", "1"];
+  await startTriage(words, { cwd, transport, signal, clock: drainedClock });
+  const note = "in flight when an earlier run ended and asked again";
+  const again = recordingTransport();
+  const capped = await startTriage([...words, "--max-cost", "0.003"], { cwd, transport: again });
+  expect(again.requests).toEqual([]);
+  expect(capped.stderr).toContain("0 of 1 answers are kept, and 1 record not asked; ");
+  expect(capped.stderr).not.toContain(note);
+  const raised = await startTriage([...words, "--max-cost", "1"], { cwd, transport: again });
+  expect(again.requests).toHaveLength(1);
+  expect(raised.stderr).toContain(`1 ${note}`);
+});
+
 test("--rate holds without a database too: one request a minute lets no second one begin", async () => {
   const mails = ["m-1", "m-2"].map((id) => sampleMail({ id, subject: id }));
   const interruption = new AbortController();

@@ -6,6 +6,7 @@ import type { Journal } from "../journal/journal.ts";
 import { Budget, type CallCost, type RunPrice } from "../money/cost.ts";
 import { RunTotals, stepFacts } from "../money/totals.ts";
 import { listLimits } from "../limits.ts";
+import type { CallStatus } from "../store/run-store.ts";
 import { type AskedEngines, type AskEngines, askEngines, engineNames } from "./ask-engines.ts";
 import { callLimits, endsRun } from "./evaluate-one.ts";
 import { startDrain } from "./interruption.ts";
@@ -65,6 +66,7 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
   const work: Work = {
     ...options,
     totals,
+    askedAgain: { begun: 0, changed: 0 },
     budget: new Budget(run.maxCost, {
       price,
       transport,
@@ -101,7 +103,8 @@ export async function askMissing(plan: CallPlan, options: AskOptions) {
     if (work.inputError !== null) throw work.inputError;
     const { finalError } = work.streak;
     const elapsedMs = clock.now() - startedAt;
-    return { totals, elapsedMs, finalError, isBudgetSpent: work.budget.isSpent };
+    const { askedAgain, budget } = work;
+    return { totals, elapsedMs, finalError, isBudgetSpent: budget.isSpent, askedAgain };
   } finally {
     hideProgress();
     drain.release();
@@ -116,6 +119,8 @@ function spentBefore(plan: CallPlan, { journal, price }: AskOptions): number {
 
 interface Work extends AskOptions {
   readonly totals: RunTotals;
+  /** The calls that this run made again, by their status before it. */
+  readonly askedAgain: Record<Extract<CallStatus, "begun" | "changed">, number>;
   readonly budget: Budget;
   readonly streak: FailureStreak;
   /** Ends the calls in flight; the context's signal only prevents further calls. */
@@ -191,9 +196,10 @@ export function toRunFacts(
 }
 
 async function askOne(
-  { record: { id, state }, key, cost }: BudgetedCall,
-  { ask, context: { questions, calibration }, budget, totals, streak, signal }: Work,
+  { record: { id, state }, key, status, cost }: BudgetedCall,
+  { ask, context: { questions, calibration }, budget, totals, askedAgain, streak, signal }: Work,
 ) {
+  if (status === "begun" || status === "changed") askedAgain[status] += 1;
   const options = { signal, hasPromise: isPromised(calibration) };
   const end = await ask({ state, questions }, cost, options);
   const paidEvaluation = "error" in end ? end.paid : end.evaluation;

@@ -71,15 +71,15 @@ function toBegunOptions(run: RunCommand, context: RunContext): RunBegin["options
 /** Returns in one line the counts, journal, tokens, cost and time of a run. */
 function describeRun(
   plan: CallPlan,
-  { totals, elapsedMs }: AskOutcome,
+  { totals, elapsedMs, askedAgain }: AskOutcome,
   context: RunContext,
 ): string {
   const counts = [
     [totals.failed, "failed"],
     [plan.count("answered"), "answered already"],
     [plan.count("refused"), "refused as too long by an earlier run and not asked again"],
-    [plan.count("begun"), "in flight when an earlier run ended and asked again"],
-    [plan.count("changed"), "not in the journal as written and asked again"],
+    [askedAgain.begun, "in flight when an earlier run ended and asked again"],
+    [askedAgain.changed, "not in the journal as written and asked again"],
   ] as const;
   const notes = counts.map(([count, what]) =>
     count === 0 ? "" : `, ${printCount(count)} ${what}`,
