@@ -8,7 +8,7 @@ export type { RunFacts } from "./run-facts.ts";
 export type { KeptEvaluation } from "./journal/kept-answer.ts";
 export type { ResultRecord } from "./output/write-records.ts";
 export type { AnsweredRecord } from "./rules/conditions.ts";
-export { documentedPrice } from "./money/cost.ts";
+export { documentedPrice } from "./money/price.ts";
 export { planOf } from "./rules/rules-file.ts";
 export { describeFilter, readFilter, readRules, toAnswered } from "./rules/rules-file.ts";
 export { isEmulator } from "./service.ts";

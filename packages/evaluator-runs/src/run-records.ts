@@ -15,7 +15,7 @@ import { openReader } from "./journal/read-journal.ts";
 import { toJournalError } from "./journal/open-journal.ts";
 import { askMissing, type RunLimits, toRunFacts } from "./run/ask-calls.ts";
 import { type AskedState, planCalls, type PlanInput } from "./run/plan-calls.ts";
-import { documentedPrice, type Price, type RunPrice } from "./money/cost.ts";
+import { documentedPrice, type Price, type RunPrice } from "./money/price.ts";
 import { type NextEngine, serviceThrough } from "./next-engine.ts";
 import { checkSameEngine } from "./service.ts";
 

@@ -1,7 +1,7 @@
 import type { AnswerRoute, Evaluation as WholeEvaluation } from "evaluator-client";
 import { printUsd } from "../amounts.ts";
 import type { StepFacts } from "../run-facts.ts";
-import { type RunPrice, tokensUsd } from "./cost.ts";
+import { type RunPrice, tokensUsd } from "./price.ts";
 
 /** An evaluation as an engine gave it, or as a journal keeps it. */
 type Evaluation = Omit<WholeEvaluation, "raw">;

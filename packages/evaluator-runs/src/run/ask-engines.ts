@@ -8,7 +8,7 @@ import {
 } from "evaluator-client";
 import { escalate, type Helper } from "evaluator-client/escalate";
 import { toFailure } from "../call-failure.ts";
-import type { CallCost } from "../money/cost.ts";
+import type { CallCost } from "../money/budget.ts";
 import type { NextEngine } from "../next-engine.ts";
 import { toService } from "../service.ts";
 import { type AskOptions, type CallOutcome, endsRun, evaluateOne } from "./evaluate-one.ts";

@@ -9,7 +9,7 @@ import {
   type RunPrice,
   tokensUsd,
   findUnpricedEngine,
-} from "../money/cost.ts";
+} from "../money/price.ts";
 import { interrupted } from "./interruption.ts";
 import type { CallPlan } from "./plan-calls.ts";
 import type { RunContext } from "./run-context.ts";

@@ -16,7 +16,7 @@ import {
 import type { CallStatus } from "../store/run-store.ts";
 import type { Journal } from "../journal/journal.ts";
 import { callKey, repeatedKey, setupHash } from "../journal/kept-answer.ts";
-import { type RunPrice, tokensUsd } from "../money/cost.ts";
+import { type RunPrice, tokensUsd } from "../money/price.ts";
 import type { NextEngine } from "../next-engine.ts";
 import type { RunContext } from "./run-context.ts";
 

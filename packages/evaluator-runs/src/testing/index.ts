@@ -2,7 +2,7 @@ export { Journal } from "../journal/journal.ts";
 export { readJournal } from "../journal/read-journal.ts";
 export { LabelFile } from "../label/label-file.ts";
 export { formatRecords } from "../output/write-records.ts";
-export { findPrice } from "../money/cost.ts";
+export { findPrice } from "../money/price.ts";
 export { RunTotals } from "../money/totals.ts";
 export { showProgress } from "../run/progress.ts";
 export { DrivenClock } from "./driven-clock.ts";

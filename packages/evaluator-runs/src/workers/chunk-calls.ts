@@ -1,7 +1,8 @@
 import { CliError } from "evaluator-kit";
 import type { EvaluationRequest } from "evaluator-client";
 import { toKeptText } from "../journal/kept-answer.ts";
-import { Budget, type CallCost, type RunPrice, findUnpricedEngine } from "../money/cost.ts";
+import { Budget, type CallCost } from "../money/budget.ts";
+import { findUnpricedEngine, type RunPrice } from "../money/price.ts";
 import type { ChunkRecord } from "../store/run-store.ts";
 import type { RunInfo } from "../store/stored-runs.ts";
 import { type CallOutcome, endsRun } from "../run/evaluate-one.ts";

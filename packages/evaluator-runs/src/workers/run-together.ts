@@ -8,7 +8,7 @@ import type { RunCommand } from "../options.ts";
 import type { JournalAddress } from "../journal-address.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import { checkOutput } from "../output/check-output.ts";
-import type { RunPrice } from "../money/cost.ts";
+import type { RunPrice } from "../money/price.ts";
 import { engineNames } from "../run/ask-engines.ts";
 import type { StoredFacts } from "../run-facts.ts";
 import { announceRun } from "../run/estimate.ts";

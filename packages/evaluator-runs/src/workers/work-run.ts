@@ -8,7 +8,8 @@ import type {
   RunWriter,
 } from "../store/run-store.ts";
 import type { RunInfo } from "../store/stored-runs.ts";
-import type { CallCost, RunPrice } from "../money/cost.ts";
+import type { CallCost } from "../money/budget.ts";
+import type { RunPrice } from "../money/price.ts";
 import type { RunTotals } from "../money/totals.ts";
 import { isPromised } from "../calibration.ts";
 import { evaluatorRuntime } from "../machine.ts";

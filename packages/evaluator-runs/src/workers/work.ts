@@ -8,7 +8,7 @@ import type { RunInfo } from "../store/stored-runs.ts";
 import type { AskingOptions, WorkCommand } from "../options.ts";
 import { describeCost, describeSteps, printCount, printDuration } from "../amounts.ts";
 import { setupHash } from "../journal/kept-answer.ts";
-import type { RunPrice } from "../money/cost.ts";
+import type { RunPrice } from "../money/price.ts";
 import { RunTotals, stepFacts } from "../money/totals.ts";
 import { computeConcurrency } from "../limits.ts";
 import { type AskedEngines, engineNames } from "../run/ask-engines.ts";

@@ -2,7 +2,7 @@ import { UsageError } from "evaluator-kit";
 import type { Transport } from "evaluator-client";
 import type { RunStore } from "../store/run-store.ts";
 import type { RunInfo } from "../store/stored-runs.ts";
-import { findRunPrice, type RunPrice } from "../money/cost.ts";
+import { findRunPrice, type RunPrice } from "../money/price.ts";
 import { readNextEngine, serviceThrough } from "../next-engine.ts";
 import type { WorkCommand } from "../options.ts";
 import type { AskedEngines } from "../run/ask-engines.ts";
