@@ -147,16 +147,18 @@ export function replayPlan(
 }
 
 /** Returns the records that labels contradict that were not made for the plan; it does not count them otherwise. */
-function wrongIndexes(pool: PromisePool, join: LabelJoin, action: Action) {
-  const { column, indexes } = pool;
-  const copies = findCopies(pool, action);
+function wrongIndexes(
+  { column, indexes }: PromisePool,
+  join: LabelJoin,
+  { action, copies }: { readonly action: Action; readonly copies: ReturnType<typeof findCopies> },
+) {
   const joinedColumn = join.columns.find((one) => one.column === column);
   if (joinedColumn === undefined) return new Set<number>();
   const { wrong } = actionRows(toLabelledRows(joinedColumn).testedRows, action);
   const rows = joinedColumn.rows.filter((_, at) => wrong[at] === 1);
-  const foundValues = rows.map((row) => indexes.get(row) as number);
-  if (copies === undefined) return new Set(foundValues);
-  const names = new Set(foundValues.map((index) => copies[index]));
+  const labelledIndexes = rows.map((row) => indexes.get(row) as number);
+  if (copies === undefined) return new Set(labelledIndexes);
+  const names = new Set(labelledIndexes.map((index) => copies[index]));
   return new Set([...copies.keys()].filter((index) => names.has(copies[index])));
 }
 
@@ -181,7 +183,7 @@ function replayAction(
       if (wrong[at] === side && draw.has(indexAt(at))) draw.add(indexAt(at), side === 1);
     }
   }
-  const refutedNames = wrongIndexes(pool, join, action);
+  const refutedIndexes = wrongIndexes(pool, join, { action, copies });
   return {
     plan,
     question,
@@ -205,21 +207,16 @@ function replayAction(
       const above = [...rows.keys()].filter(
         (index) => toHundredths(sureness[index] as number) >= least,
       );
-      const knownValues = above.filter(
-        (index) => refutedNames.has(index) && draw.labelOf(index) === undefined,
+      const { length: refutedCount } = above.filter(
+        (index) => refutedIndexes.has(index) && draw.labelOf(index) === undefined,
       );
-      const mostWrong = counts.mostWrong - knownValues.length;
-      const records = above
-        .filter((index) => draw.labelOf(index) !== true && !refutedNames.has(index))
-        .map((index) => toKey(pool, index, action));
-      const unlabelledCount = counts.unlabelled - knownValues.length;
+      const mostWrong = counts.mostWrong - refutedCount;
       if (mostWrong < 0) return null;
-      return {
-        unlabelled: unlabelledCount,
-        mostWrong,
-        records,
-        ...(pool.states && { hasStates: true }),
-      };
+      const records = above
+        .filter((index) => draw.labelOf(index) !== true && !refutedIndexes.has(index))
+        .map((index) => toKey(pool, index, action));
+      const rest = { unlabelled: counts.unlabelled - refutedCount, mostWrong };
+      return { ...rest, records, ...(pool.states && { hasStates: true }) };
     },
     /** Returns the id of the next record to label, and the field `draw` of its label; null at the end. */
     next: () => {

@@ -92,13 +92,8 @@ export class FixedRecords implements PromiseEvidence {
 
   /** Returns the fewest labels, so many of them wrong, that have the evidence; all records if none have it. */
   labelsFor(need: number, wrong: number): number {
-    let [low, high] = [wrong, this.records];
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (this.evidenceOf({ n: middle, wrong }) >= need) high = middle;
-      else low = middle;
-    }
-    return high;
+    const hasEvidence = (n: number) => this.evidenceOf({ n, wrong }) >= need;
+    return findFewest(wrong, this.records, hasEvidence);
   }
 
   /** Returns whether at most the promised share of the records without a label is wrong if at most `most` of all are. */
@@ -114,18 +109,25 @@ export class FixedRecords implements PromiseEvidence {
   moreLabels({ n, wrong }: LabelCounts, risk: number, need: number): number {
     if (risk >= this.#maxRisk) return Infinity;
     const after = (more: number) => ({ n: n + more, wrong: wrong + Math.floor(risk * more) });
-    let [low, high] = [0, this.records - n];
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (this.evidenceOf(after(middle)) >= need) high = middle;
-      else low = middle;
-    }
-    return this.keeps(after(high)) ? high : Infinity;
+    const hasEvidence = (more: number) => this.evidenceOf(after(more)) >= need;
+    const fewest = findFewest(0, this.records - n, hasEvidence);
+    return this.keeps(after(fewest)) ? fewest : Infinity;
   }
 
   chanceOf({ n, wrong }: LabelCounts): number {
     return n < this.records ? Math.max(0, this.most - wrong) / (this.records - n) : 0;
   }
+}
+
+/** Returns the lowest count above `low` that is enough, by bisection; `high` if no lower one is. */
+function findFewest(low: number, high: number, isEnough: (count: number) => boolean): number {
+  let [tooFew, enough] = [low, high];
+  while (enough - tooFew > 1) {
+    const middle = (tooFew + enough) >> 1;
+    if (isEnough(middle)) enough = middle;
+    else tooFew = middle;
+  }
+  return enough;
 }
 
 /** How many wrong records may be among some, so that labels of a part can show it, and what that takes. */
