@@ -28,9 +28,9 @@ export function isAbout(
 ): boolean {
   const { these } = lockedThreshold;
   if (these === undefined) return true;
-  const knownNames = keys.get(lockedThreshold) ?? new Set(these.records);
-  keys.set(lockedThreshold, knownNames);
+  const ownKeys = keys.get(lockedThreshold) ?? new Set(these.records);
+  keys.set(lockedThreshold, ownKeys);
   if (id === undefined) return false;
   const isNamed = these.hasStates === true && state !== undefined;
-  return knownNames.has(actKey({ ...act, id, state: isNamed ? stateHash(state) : null }));
+  return ownKeys.has(actKey({ ...act, id, state: isNamed ? stateHash(state) : null }));
 }

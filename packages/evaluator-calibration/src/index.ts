@@ -26,7 +26,7 @@ export type { Bound, Interval } from "./thresholds/intervals.ts";
 export { type Costs, costThreshold } from "./thresholds/risk-coverage.ts";
 
 // The artifact
-export { basisOf } from "./input/answer-column.ts";
+export { basisOf } from "./input/answer-source.ts";
 export {
   type CalibrationArtifact,
   type LockedThreshold,

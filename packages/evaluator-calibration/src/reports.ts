@@ -1,11 +1,7 @@
 // Reading answers and labels
 export { AnswerTable, type KeptAnswers } from "./input/answer-table.ts";
-export {
-  AnswerColumn,
-  type AnswerSource,
-  type Basis,
-  type RecordAnswer,
-} from "./input/answer-column.ts";
+export { AnswerColumn, type RecordAnswer } from "./input/answer-column.ts";
+export type { AnswerSource, Basis } from "./input/answer-source.ts";
 export {
   CalibrationInputError,
   idOf,

@@ -1,4 +1,5 @@
 import { type Form, toForm, type QuestionKind } from "../kinds.ts";
+import type { AnswerSource } from "./answer-source.ts";
 import {
   CalibrationInputError,
   listNames,
@@ -6,28 +7,6 @@ import {
   type SourceLocation,
   yesOrNo,
 } from "./input-record.ts";
-
-const bases = ["model", "recorded", "rule", "lexical"] as const;
-
-/** The origin of an answer: a model, or a substitute of the emulator. */
-export type Basis = (typeof bases)[number];
-
-/** Returns the origin of answers, by the model and the wire that they name; or the one that is named. */
-export function basisOf(modelId: string | null, wire: string | null, namedValue?: unknown): Basis {
-  const knownText = bases.find((one) => one === namedValue);
-  if (knownText !== undefined) return knownText;
-  if (modelId === "local/rules-1") return "rule";
-  if (modelId?.startsWith("local/") === true) return "lexical";
-  return wire !== null && /^emulator\b/.test(wire) ? "recorded" : "model";
-}
-
-/** The origin of answers. Answers of two sources are never mixed. */
-export interface AnswerSource {
-  readonly modelId: string | null;
-  readonly wire: string | null;
-  readonly basis: Basis;
-  readonly questionHash: string | null;
-}
 
 /** One answer about one record. */
 export interface RecordAnswer {
@@ -126,12 +105,12 @@ export class AnswerColumn {
   add(answer: RecordAnswer, location: SourceLocation, last: boolean): boolean {
     this.#check(answer, location);
     const { ids, options, values, state } = answer;
-    let knownValue: number | undefined;
-    for (const id of ids) knownValue ??= this.#rows.get(id);
-    if (knownValue !== undefined && !last) return false;
+    let ownRow: number | undefined;
+    for (const id of ids) ownRow ??= this.#rows.get(id);
+    if (ownRow !== undefined && !last) return false;
     this.#values = null;
-    const row = knownValue ?? this.ids.length;
-    if (knownValue === undefined) {
+    const row = ownRow ?? this.ids.length;
+    if (ownRow === undefined) {
       for (const id of ids) this.#rows.set(id, row);
       this.ids.push(ids[0] ?? "");
     }

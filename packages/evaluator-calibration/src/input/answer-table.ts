@@ -7,14 +7,8 @@ import {
   unknownKind,
 } from "../kinds.ts";
 import { stateHash } from "../math/random.ts";
-import {
-  AnswerColumn,
-  type AnswerSource,
-  type Basis,
-  basisOf,
-  type RecordAnswer,
-} from "./answer-column.ts";
-import { toSource } from "./answer-source.ts";
+import { AnswerColumn, type RecordAnswer } from "./answer-column.ts";
+import { type AnswerSource, type Basis, basisOf, toSource } from "./answer-source.ts";
 import {
   CalibrationInputError,
   type Fields,
@@ -80,7 +74,7 @@ const YES_NO = ["no", "yes"] as const;
 export class AnswerTable {
   readonly #options: AnswerTableOptions;
   readonly #columns = new Map<string, AnswerColumn>();
-  readonly #failedNames = new Set<string>();
+  readonly #failedIds = new Set<string>();
   readonly #hashes = new WeakMap<AskedQuestions, string>();
   /** For each question that several models were asked: the columns of the first, of the second and so on. */
   readonly steps = new Map<string, AnswerColumn[][]>();
@@ -138,17 +132,17 @@ export class AnswerTable {
       }
       const ids = [idOf(value, location)];
       const wireOf = stepWires();
-      for (const [step, { given: givenFields, one }] of listSteps(value, answers).entries()) {
-        const namedFields = toSource({ ...value, ...one }, location);
-        const source = { ...namedFields, wire: wireOf(namedFields) };
-        this.#addAnswers(givenFields, { ids, source, location });
-        if (one !== value) this.#noteStep(step, Object.keys(givenFields), source);
+      for (const [step, { given: own, one }] of listSteps(value, answers).entries()) {
+        const namedSource = toSource({ ...value, ...one }, location);
+        const source = { ...namedSource, wire: wireOf(namedSource) };
+        this.#addAnswers(own, { ids, source, location });
+        if (one !== value) this.#noteStep(step, Object.keys(own), source);
       }
     } else if ("question" in value) this.#addLine(value, location);
     else if (!("requestId" in value)) {
       // Other lines of a decision log, such as feedback, hold no answer.
-      const wantedText = "id, question and probability (or probabilities)";
-      throw new CalibrationInputError(location, `has no question; each record holds ${wantedText}`);
+      const fields = "id, question and probability (or probabilities)";
+      throw new CalibrationInputError(location, `has no question; each record holds ${fields}`);
     }
   }
 
@@ -163,14 +157,14 @@ export class AnswerTable {
       this.repeats.add(id, state);
     }
     const key = state === undefined ? undefined : this.#notes.addCopy(id, stateHash(state));
-    let askedName = this.#hashes.get(questions);
-    if (askedName === undefined) this.#hashes.set(questions, (askedName = questionHash(questions)));
+    let hash = this.#hashes.get(questions);
+    if (hash === undefined) this.#hashes.set(questions, (hash = questionHash(questions)));
     const { steps = [evaluation] } = evaluation;
     const wireOf = stepWires();
     for (const [step, { answers, modelId, transport, costUsd = null }] of steps.entries()) {
       const from = wireOf({ modelId, wire: step === 0 ? wire : (transport ?? wire) });
-      const givenName = basisOf(modelId, from, basis);
-      const source = { modelId, wire: from, basis: givenName, questionHash: askedName };
+      const origin = basisOf(modelId, from, basis);
+      const source = { modelId, wire: from, basis: origin, questionHash: hash };
       this.#addAnswers(answers, { ids: [id], source, location, state: key });
       if (steps.length > 1) this.#noteStep(step, Object.keys(answers), source);
       const cost = (this.stepCosts[step] ??= { records: 0, costUsd: 0 });
@@ -191,14 +185,12 @@ export class AnswerTable {
 
   /** Notes a record that is known and has no answer, such as one whose call failed. */
   addFailed(id: string): void {
-    this.#failedNames.add(id);
+    this.#failedIds.add(id);
   }
 
   /** Returns whether any question of a record was answered, or its call is known to have failed. */
   knows(id: string): boolean {
-    return (
-      this.#failedNames.has(id) || this.columns.some((column) => column.rowOf(id) !== undefined)
-    );
+    return this.#failedIds.has(id) || this.columns.some((column) => column.rowOf(id) !== undefined);
   }
 
   /** @throws CalibrationInputError if the answer is invalid, or the record has one already. */
@@ -227,12 +219,8 @@ export class AnswerTable {
       for (const id of ids) this.addFailed(id);
       return;
     }
-    const { evaluatorModelId: modelId, wire, questionHash: askedValue } = fields;
-    const source = toSource(
-      { modelId, wire, questionHash: askedValue },
-      location,
-      "evaluatorModelId",
-    );
+    const { evaluatorModelId: modelId, wire, questionHash: hash } = fields;
+    const source = toSource({ modelId, wire, questionHash: hash }, location, "evaluatorModelId");
     this.#addAnswer("tier", { probabilities }, { ids, source, location });
   }
 
@@ -268,12 +256,8 @@ export class AnswerTable {
     const { probability, probabilities, type } = answer;
     const about = { ids, question, source, state };
     if (probability !== undefined) {
-      const askedRequest = {
-        kind: "boolean",
-        options: YES_NO,
-        values: [probability as number],
-      } as const;
-      this.add({ ...about, ...askedRequest }, location);
+      const values = [probability as number];
+      this.add({ ...about, kind: "boolean", options: YES_NO, values }, location);
     } else if (isObject(probabilities) && Object.keys(probabilities).length > 0) {
       const options = Object.keys(probabilities);
       const values = Object.values(probabilities) as number[];
@@ -294,8 +278,8 @@ function checkType(question: string, { probabilities, type }: Fields, { location
   throw new CalibrationInputError(location, problem);
 }
 
-function toKey({ modelId, wire, basis, questionHash: askedName }: AnswerSource, question: string) {
-  return JSON.stringify([modelId, wire, basis, askedName, question]);
+function toKey({ modelId, wire, basis, questionHash: hash }: AnswerSource, question: string) {
+  return JSON.stringify([modelId, wire, basis, hash, question]);
 }
 
 /** Returns the number of a text, as a CSV file holds it; any other value is kept. */

@@ -91,10 +91,10 @@ export function listSteps(
   answers: Fields,
 ): readonly { given: Fields; one: Fields }[] {
   const { steps } = value;
-  const listedItems = Array.isArray(steps) ? steps : [];
-  const foundItems = listedItems.flatMap((one: unknown) =>
+  const items = Array.isArray(steps) ? steps : [];
+  const stepAnswers = items.flatMap((one: unknown) =>
     isObject(one) && isObject(one["answers"]) ? [{ given: one["answers"], one }] : [],
   );
-  const isWhole = foundItems.length > 0 && foundItems.length === listedItems.length;
-  return isWhole ? foundItems : [{ given: answers, one: value }];
+  const isWhole = stepAnswers.length > 0 && stepAnswers.length === items.length;
+  return isWhole ? stepAnswers : [{ given: answers, one: value }];
 }

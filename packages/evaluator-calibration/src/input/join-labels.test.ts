@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { QuestionKind } from "../kinds.ts";
 import { AnswerTable } from "./answer-table.ts";
 import { LabelJoin } from "./join-labels.ts";
-import { basisOf } from "./answer-column.ts";
+import { basisOf } from "./answer-source.ts";
 
 function tableOf(lines: readonly object[], options = {}) {
   const table = new AnswerTable(options);
