@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkAnswers } from "./evaluation.ts";
+import { checkAnswers } from "./check-answers.ts";
 import { boolean, choice, score } from "./questions/kinds.ts";
 
 const rounding = { probabilityDecimals: 2, scoreDecimals: 2 };

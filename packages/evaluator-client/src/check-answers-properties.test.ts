@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { InvalidResponseError } from "./errors.ts";
 import { anyName, type Asked, honestAnswers } from "./testing/honest-answers.ts";
-import { checkAnswers } from "./evaluation.ts";
+import { checkAnswers } from "./check-answers.ts";
 import { checkDistribution } from "./questions/json.ts";
 
 const rounding = { probabilityDecimals: 2, scoreDecimals: 2 };

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { InvalidResponseError, RefusalError } from "./errors.ts";
-import { checkAnswers } from "./evaluation.ts";
+import { checkAnswers } from "./check-answers.ts";
 import { type Questions, boolean, choice, score } from "./questions/kinds.ts";
 
 const rounding = { probabilityDecimals: 2, scoreDecimals: 2 };

@@ -1,19 +1,12 @@
 import * as z from "zod/mini";
 import type { AnswerRoute } from "./answer-route.ts";
+import { checkAnswers, listQuestions } from "./check-answers.ts";
 import { InvalidResponseError, RefusalError } from "./errors.ts";
 import type { ResponseHeaders } from "./http/http-response.ts";
-import { isRecord, quoteName, toRecord, textAt, valueAt } from "./questions/json.ts";
-import {
-  type AnswersFor,
-  answerSchema,
-  type KindName,
-  type Kinds,
-  questionKinds,
-  type Questions,
-} from "./questions/kinds.ts";
+import { isRecord, toRecord, textAt, valueAt } from "./questions/json.ts";
+import { type AnswersFor, answerSchema, type Kinds, type Questions } from "./questions/kinds.ts";
 import type { Rounding } from "./questions/kinds/kind.ts";
 import { readProviderMs } from "./provider-time.ts";
-import { perQuestions } from "./questions/request.ts";
 import type { TransportReply } from "./transports/transport.ts";
 
 const roundingSchema = z.looseObject({
@@ -171,75 +164,6 @@ function brokenEnvelope(response: unknown): InvalidResponseError {
   return new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
 }
 
-/** The rules an answer can break. */
-export type AnswerRule =
-  | "answer-ids"
-  | "answer-type"
-  | NonNullable<ReturnType<Kinds[KindName]["check"]>>["rule"];
-
-/** The questions asked, the answers received, and their rounding. */
-export interface AnswersToCheck {
-  readonly questions: Questions;
-  readonly answers: Readonly<Record<string, unknown>>;
-  readonly rounding: Rounding;
-}
-
-/**
- * Rejects answers that do not answer exactly the questions asked (contract section 2.4). Rounded
- * values may differ from exact ones by half a unit in the last place each, and by no more.
- *
- * @throws InvalidResponseError naming the question and the rule.
- * @throws RefusalError naming the questions the model declined to answer.
- */
-export function checkAnswers({ questions, answers, rounding }: AnswersToCheck): void {
-  const askedItems = askedIn(questions);
-  checkIds(askedItems, answers);
-  let refusedNames: string[] | null = null;
-  for (const { id, type, keys } of askedItems) {
-    const answer = answers[id];
-    if (!isRecord(answer)) broken(id, "answer-type", "is not an object");
-    else if (answer["type"] === "refusal") refusedNames = [...(refusedNames ?? []), id];
-    else if (answer["type"] !== type) broken(id, "answer-type", `is not of the type ${type}`);
-    else {
-      const flaw = questionKinds[type].check(keys, answer, rounding);
-      if (flaw !== null) broken(id, flaw.rule as AnswerRule, flaw.what);
-    }
-  }
-  if (refusedNames === null) return;
-  const names = refusedNames.slice(0, 5).map(quoteName).join(", ");
-  const message = `The model declined to answer ${refusedNames.length} of ${askedItems.length} questions: ${names}. Rephrase them or change the state.`;
-  const rest = askedItems.flatMap(({ id }) =>
-    refusedNames.includes(id) ? [] : [[id, answers[id]] as const],
-  );
-  throw new RefusalError(message, { questionIds: refusedNames, answers: Object.fromEntries(rest) });
-}
-
-const askedIn = perQuestions((questions) =>
-  Object.entries(questions).map(([id, question]) => {
-    const { type } = question;
-    const { hasConfidence } = questionKinds[type];
-    return { id, type, hasConfidence, keys: questionKinds[type].keys(question) };
-  }),
-);
-
-function checkIds(
-  askedRequest: ReturnType<typeof askedIn>,
-  answers: Readonly<Record<string, unknown>>,
-): void {
-  for (const { id } of askedRequest)
-    if (!Object.hasOwn(answers, id)) broken(id, "answer-ids", "is missing");
-  const answeredNames = Object.keys(answers);
-  if (answeredNames.length === askedRequest.length) return;
-  const ids = new Set(askedRequest.map(({ id }) => id));
-  const extra = answeredNames.find((id) => !ids.has(id)) as string;
-  broken(extra, "answer-ids", "answers a question that was not asked");
-}
-
-function broken(questionId: string, rule: AnswerRule, what: string): never {
-  const message = `The answer ${quoteName(questionId)} ${what} (rule ${rule}); it is not used, and asking again may not help.`;
-  throw new InvalidResponseError(message, { questionId, rule });
-}
-
 /** Puts a checked response and its metadata into one object. */
 export function toEvaluation(
   response: EvaluationResponse,
@@ -276,12 +200,12 @@ function toConfidence(
   { providerMetadata }: EvaluationResponse,
   questions: Questions,
 ): ConfidenceFor<Questions> {
-  const askedItems = askedIn(questions);
-  const givenFields = definesConfidence ? findConfidence(providerMetadata, askedItems) : {};
+  const listedQuestions = listQuestions(questions);
+  const confidence = definesConfidence ? findConfidence(providerMetadata, listedQuestions) : {};
   const entries: [string, number | null][] = [];
-  for (const { id, hasConfidence } of askedItems) {
+  for (const { id, hasConfidence } of listedQuestions) {
     if (!hasConfidence) continue;
-    const value = Object.hasOwn(givenFields, id) ? givenFields[id] : null;
+    const value = Object.hasOwn(confidence, id) ? confidence[id] : null;
     const isShare = typeof value === "number" && value >= 0 && value <= 1;
     entries.push([id, isShare ? value : null]);
   }
@@ -290,12 +214,12 @@ function toConfidence(
 
 function findConfidence(
   providerMetadata: Record<string, unknown>,
-  askedRequest: ReturnType<typeof askedIn>,
+  listedQuestions: ReturnType<typeof listQuestions>,
 ): Record<string, unknown> {
   for (const name of Object.keys(providerMetadata)) {
     const confidence = valueAt(providerMetadata, name, "confidence");
     if (name === "gateway" || !isRecord(confidence)) continue;
-    for (const { id, hasConfidence } of askedRequest) {
+    for (const { id, hasConfidence } of listedQuestions) {
       if (hasConfidence && Object.hasOwn(confidence, id)) return confidence;
     }
   }

@@ -89,12 +89,13 @@ export type {
 } from "./questions/kinds/score.ts";
 export type { Empty, KeyLimit, KindOf, NonEmpty, QuestionLimits } from "./questions/kinds/kind.ts";
 export type { BrokenRule, Rounding, Truth, ValueFieldOf } from "./questions/kinds/kind.ts";
-export { checkAnswers, evaluationResponseSchema } from "./evaluation.ts";
+export { checkAnswers } from "./check-answers.ts";
+export type { AnswerRule, AnswersToCheck } from "./check-answers.ts";
+export { evaluationResponseSchema } from "./evaluation.ts";
 export { restOfRefusal } from "./rest-of-refusal.ts";
 export { type CutStateWarning, isStateCut } from "./transports/direct/cut-state.ts";
 export type { AnswerRoute } from "./answer-route.ts";
-export type { AnswerRule, AnswersToCheck, ConfidenceFor } from "./evaluation.ts";
-export type { Evaluation, EvaluationResponse, Timing, Usage } from "./evaluation.ts";
+export type { ConfidenceFor, Evaluation, EvaluationResponse, Timing, Usage } from "./evaluation.ts";
 export { evaluationRequestSchema } from "./questions/request.ts";
 export { estimateTextTokens } from "./questions/text-tokens.ts";
 export { estimateTokens } from "./questions/tokens.ts";
