@@ -1,14 +1,13 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { type CliContext, CliError, exitCodes, printable } from "evaluator-kit";
-import { interrupted } from "evaluator-runs/commands";
+import { interrupted, printCounted } from "evaluator-runs/commands";
 import type { ImapFlow, ListResponse } from "imapflow";
 import { openActJournal, toJournalPath } from "./act-journal.ts";
 import { type Act, listStates } from "./act-states.ts";
 import { findListed, listFolders } from "./folder-names.ts";
 import { describeNotes, toKey, type PlanLine, readPlan } from "./plan-line.ts";
 import { otherFolder, runActs } from "./run-acts.ts";
-import { printMails } from "../print-mails.ts";
 
 /** Applies the lines of a plan to a mailbox, and nothing else; returns the exit code. */
 export async function applyPlan(
@@ -38,10 +37,10 @@ export async function applyPlan(
     return acts;
   });
   const remainingCount = openLines().length;
-  const more = remainingCount > 0 ? `, ${printMails(remainingCount)} still open` : "";
+  const more = remainingCount > 0 ? `, ${printCounted(remainingCount, "mail")} still open` : "";
   return describe(
     report,
-    `Applied ${printMails(report.done)}${more}. "undo" takes it back.`,
+    `Applied ${printCounted(report.done, "mail")}${more}. "undo" takes it back.`,
     context,
   );
 }
@@ -115,7 +114,7 @@ export async function undoPlan(plan: string, context: CliContext): Promise<numbe
   const report = await runActs({ account, journal }, context, async () =>
     [...listStates(journal.entries()).values()].flatMap(({ undo }) => undo ?? []),
   );
-  return describe(report, `Undid ${printMails(report.done)}.`, context);
+  return describe(report, `Undid ${printCounted(report.done, "mail")}.`, context);
 }
 
 function describe(

@@ -1,6 +1,6 @@
 import { CliError, parseJson, printable, readTextFile, withRest } from "evaluator-kit";
+import { printCounted } from "evaluator-runs/commands";
 import { z } from "zod";
-import { printMails } from "../print-mails.ts";
 
 const actions = ["archive", "junk", "move", "keyword", "flag", "read"] as const;
 const words = "archive, junk, move FOLDER, keyword NAME, flag or read";
@@ -61,7 +61,7 @@ export function describeNotes(notes: readonly Note[]): string {
     ([why, mails]) => {
       const ids = mails.map(({ id }) => id);
       const shownText = withRest(ids, IDS_SHOWN).join(", ");
-      return printable`Note on ${printMails(mails.length)}: ${why}: ${shownText}` + "\n";
+      return printable`Note on ${printCounted(mails.length, "mail")}: ${why}: ${shownText}` + "\n";
     },
   );
   return lines.join("");

@@ -1,9 +1,8 @@
 import { toPrintable, truncateCharacters } from "evaluator-kit";
 import { barPlot, histogram, html, type Html, plot, points } from "evaluator-kit/page";
-import { printCount } from "evaluator-runs/source";
+import { printCount, printCounted } from "evaluator-runs/source";
 import type { MailList } from "./mail-list.ts";
 import type { ShownQuestion } from "./mail-row.ts";
-import { printMails } from "../print-mails.ts";
 
 const OPTIONS = 15;
 const LABEL_LENGTH = 30;
@@ -41,7 +40,9 @@ export function numbersSection(list: MailList, questions: readonly ShownQuestion
 type Dots = Readonly<Record<"levels" | "days", readonly number[]>>;
 
 function describeDots(mails: number): string {
-  return mails <= DOTS ? "mails by day" : `${printCount(DOTS)} of ${printMails(mails)} by day`;
+  return mails <= DOTS
+    ? "mails by day"
+    : `${printCount(DOTS)} of ${printCounted(mails, "mail")} by day`;
 }
 
 /** Returns a plot of the mean level of each mail by day; of too many mails, of some at equal steps. */

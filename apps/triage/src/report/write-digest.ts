@@ -1,9 +1,9 @@
 import { html, page, table } from "evaluator-kit/page";
 import type { ProgramContext } from "evaluator-runs/commands";
+import { printCounted } from "evaluator-runs/source";
 import { addressesIn } from "../input/mail.ts";
 import type { ReportParts } from "./report-page.ts";
 import { type ReportCommand, withReport, writePage } from "./write-report.ts";
-import { printMails } from "../print-mails.ts";
 
 const ROWS = 20;
 /** Writes the top of the list as a page, or as a mail that other programs can send; returns the exit code. */
@@ -12,7 +12,7 @@ export async function writeDigest(
   context: ProgramContext,
 ): Promise<number> {
   return await withReport(command, context, async (parts) => {
-    const title = `Triage of ${printMails(parts.list.length)}`;
+    const title = `Triage of ${printCounted(parts.list.length, "mail")}`;
     const toText = (pages: ReportParts["pages"]) =>
       page({ tool: "evaluator-triage", pages, heading: title, body: findTop(parts) });
     const writtenParts =
@@ -32,7 +32,7 @@ function findTop({ sections, list, score }: ReportParts) {
         <small>${sender} ${address}</small>`,
       answers?.[score]?.value.toFixed(1) ?? "",
       title,
-      mails === 1 ? day : `${day}, ${printMails(mails)}`,
+      mails === 1 ? day : `${day}, ${printCounted(mails, "mail")}`,
       waiting,
     ]),
   );

@@ -3,6 +3,7 @@ import { CliError, type FileContent, printable, printTexts, toPrintable } from "
 import {
   askedQuestions,
   printCount,
+  printCounted,
   type RunRecord,
   toInputPath,
   toOutputPath,
@@ -29,7 +30,6 @@ import { toSections } from "./sections.ts";
 import { threadKeys } from "./threads.ts";
 import { toMailRow } from "./to-mail-row.ts";
 import { mailSource } from "../mail-source.ts";
-import { printMails } from "../print-mails.ts";
 
 /** The options of `report`, with its argument. */
 export type ReportCommand = Pick<
@@ -144,7 +144,9 @@ async function toParts(
     notes: [
       ...describeNew(newRecords, list),
       ...describeShown(command, list.length, all.mails),
-      ...(list.hidden === 0 ? [] : [`Not shown: ${printMails(list.hidden)}, done or snoozed.`]),
+      ...(list.hidden === 0
+        ? []
+        : [`Not shown: ${printCounted(list.hidden, "mail")}, done or snoozed.`]),
     ],
     plan: plan && plan.rules(),
   };
@@ -178,12 +180,14 @@ function describeNew(newRecords: NewRecords | null, { added: addedCount }: MailL
   if (newRecords === null) return [];
   const day = newRecords.since.slice(0, 10);
   return [
-    `${printMails(addedCount)} ${addedCount === 1 ? "is" : "are"} new since the run of ${day}.`,
+    `${printCounted(addedCount, "mail")} ${addedCount === 1 ? "is" : "are"} new since the run of ${day}.`,
   ];
 }
 
 function describeShown(command: ReportCommand, shownValue: number, all: number): string[] {
   const filter = describeFilter(command);
   if (filter === null) return [];
-  return [`Shown are ${printCount(shownValue)} of ${printMails(all)}: ${toPrintable(filter)}.`];
+  return [
+    `Shown are ${printCount(shownValue)} of ${printCounted(all, "mail")}: ${toPrintable(filter)}.`,
+  ];
 }
