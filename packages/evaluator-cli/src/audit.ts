@@ -2,14 +2,13 @@ import { artifactHash } from "evaluator-calibration";
 import { checkThresholds, type ThresholdTest } from "evaluator-calibration/statistics";
 import { type JoinedColumn, toLabelledRows } from "evaluator-calibration/reports";
 import { CliError, type CliContext, paintVerdicts, printable } from "evaluator-kit";
-import { printCounted } from "evaluator-runs/source";
+import { printCount, printCounted } from "evaluator-runs/source";
 import { computeExitCode } from "./check.ts";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
 import { readActs } from "./read-acts.ts";
 import { listFields, readArtifact } from "./read-files.ts";
 import { describeRisk, NO_FAIR_DRAW } from "./report/check-sentences.ts";
-import { count } from "./report/numbers.ts";
 
 type ActColumn = Awaited<ReturnType<typeof readActs>>["columns"][number];
 type AuditOptions = ReportOptions<"audit">;
@@ -97,7 +96,7 @@ function describe(audits: readonly ReturnType<typeof toAudit>[]): string {
     const { artifact, question, action, verdict, n, wrong } = audit;
     const by = hasSeveral ? ` (calibration ${artifact})` : "";
     const keptText = verdict === "holds" ? "kept" : verdict;
-    return printable`${question} ${action}${by}: ${keptText}, ${count(wrong)} wrong of ${count(n)} ${describeRisk(audit)}`;
+    return printable`${question} ${action}${by}: ${keptText}, ${printCount(wrong)} wrong of ${printCount(n)} ${describeRisk(audit)}`;
   });
   return `${lines.join("\n")}\n`;
 }

@@ -15,12 +15,12 @@ import {
   UsageError,
   percentRange,
   printPValue,
+  printSigned,
 } from "evaluator-kit";
 import { printCounted } from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { readAnswers, readArtifact, readRecords } from "./read-files.ts";
 import { describeCheck } from "./report/check-sentences.ts";
-import { signed } from "./report/numbers.ts";
 import { nameSource } from "./report/sentences.ts";
 
 type DriftOptions = ReportOptions<"drift">;
@@ -134,7 +134,7 @@ function describe(comparison: ReleaseComparison & { leftAside: LeftAside[] }) {
     const { brierDifference: difference } = labelledCounts;
     lines.push(
       `  labelled ${labelledCounts.n}: only before right ${labelledCounts.onlyBeforeRight}, only after right ${labelledCounts.onlyAfterRight} (${printPValue(labelledCounts.pValue)})`,
-      `  Brier    ${signed(difference.mean)} (${signed(difference.low)} to ${signed(difference.high)}); above 0 the second release is worse`,
+      `  Brier    ${printSigned(difference.mean)} (${printSigned(difference.low)} to ${printSigned(difference.high)}); above 0 the second release is worse`,
       ...labelledCounts.thresholds.map((lockedThreshold) => `  ${describeCheck(lockedThreshold)}`),
     );
   }

@@ -7,6 +7,7 @@ import {
   printDown,
   printAtMost,
   printPValue,
+  printSigned,
   printThreshold,
 } from "./print-share.ts";
 
@@ -73,4 +74,12 @@ test("a p-value is never 0, and a threshold is never printed below itself", () =
   expect([printPValue(0.0004), printPValue(0.04)]).toEqual(["p < 0.001", "p 0.040"]);
   expect([printThreshold(0.97), printThreshold(0.975)]).toEqual(["0.97", "0.9750"]);
   expect([printThreshold(0.99751), printThreshold(0.29)]).toEqual(["0.9976", "0.29"]);
+});
+
+test.each([
+  [0.25, 1, "+0.3"],
+  [-0.25, 2, "−0.25"],
+  [-0.00001, 4, "0.0000"],
+])("%s has its sign with %s decimals: %s", (value, decimals, printedText) => {
+  expect(printSigned(value, decimals)).toBe(printedText);
 });

@@ -45,6 +45,13 @@ export function printDown(value: number): string {
   return (Math.floor(100 * value + ROUNDING) / 100).toFixed(2);
 }
 
+/** Prints a number with its sign and four decimals, or others; of 0 it prints no sign. */
+export function printSigned(value: number, decimals = 4): string {
+  const size = Math.abs(value).toFixed(decimals);
+  if (Number(size) === 0) return size;
+  return `${value < 0 ? "−" : "+"}${size}`;
+}
+
 /** Prints a p-value with three decimals, never as 0. */
 export function printPValue(p: number): string {
   return p < 0.001 ? "p < 0.001" : `p ${p.toFixed(3)}`;

@@ -9,11 +9,10 @@ import {
   type StepReport,
   toLabelledRows,
 } from "evaluator-calibration/reports";
-import { printCounted } from "evaluator-runs/source";
+import { printCount, printCounted } from "evaluator-runs/source";
 import { toPrintablePath, percent, percentRange } from "evaluator-kit";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
 import type { readAnswers, readRecords } from "../read-files.ts";
-import { count } from "../report/numbers.ts";
 import {
   describeBasis,
   describeBlank,
@@ -117,7 +116,7 @@ function stepNotes(
       wrong,
     }) => {
       const who = modelId ?? "a model without a name";
-      return `${question}, step ${step} (${who}): asked about ${count(askedValue)}, answered ${count(answeredCount)}; ${count(wrong)} of ${count(labelledCount)} labelled answers are wrong.`;
+      return `${question}, step ${step} (${who}): asked about ${printCount(askedValue)}, answered ${printCount(answeredCount)}; ${printCount(wrong)} of ${printCount(labelledCount)} labelled answers are wrong.`;
     },
   );
   if (lines.length === 0) return [];
@@ -214,7 +213,7 @@ function scoreLines(question: QuestionReport, rates: string | null): (string | n
   const { heldOut, recalibration: fit } = recalibration;
   const always = `always "${constant.always}":`;
   const scale = form === "probability" ? "" : " (0 to 2)";
-  const clippedText = `${count(logLoss.clipped)} clipped, ${count(logLoss.clippedAndWrong)} of them wrong`;
+  const clippedText = `${printCount(logLoss.clipped)} clipped, ${printCount(logLoss.clippedAndWrong)} of them wrong`;
   return [
     row("skill", `${percent(skill.value)} (${describeRange(skill)}); ${always} 0 %`),
     row(
@@ -245,7 +244,7 @@ function describeGroup({
   promised: promisedThresholds,
 }: QuestionReport["groups"][number]): string {
   const acts = promisedThresholds.map(nameThreshold).join(", ") || "no threshold can be promised";
-  return `${group} (${count(n)}): ${acts}`;
+  return `${group} (${printCount(n)}): ${acts}`;
 }
 
 /** Returns how many groups the labels are from, if several are of one, and the columns that may name such groups. */

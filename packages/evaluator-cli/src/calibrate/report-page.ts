@@ -6,10 +6,11 @@ import {
   printDown,
   printAtLeast,
   printThreshold,
+  printSigned,
 } from "evaluator-kit";
 import { html, type Html, type HtmlValue, page, type PageLink, table } from "evaluator-kit/page";
+import { printCount } from "evaluator-runs/source";
 import { curvePlot, histogramPlot, METHOD, toName, riskPlot } from "../report/page-parts.ts";
-import { count, signed } from "../report/numbers.ts";
 import {
   describeBlank,
   describeJoin,
@@ -120,7 +121,7 @@ function gateTiles({ actions, needed: neededParts, scores }: Reported): Html {
     ? ["0", "the promise is made"]
     : scores.skill.high <= 0
       ? ["–", "the answers add nothing"]
-      : [`≈ ${count(toGo)}`, "to a promise, of records over the gate"];
+      : [`≈ ${printCount(toGo)}`, "to a promise, of records over the gate"];
   return html`<dl class="tiles">
     ${tile("Gate", toGate(actions), isMade ? "promised" : "No threshold can be promised.")}
     ${tile("Share handled", isMade ? percent(handledValue) : "0 %", "of all, without asking")}
@@ -167,7 +168,7 @@ function tiles(question: Reported, { rates, labelers }: ReturnType<typeof listWo
     ${tile("Accuracy", percent(accuracy.value), `${percentRange(accuracy)}; ${always}. ${losses}${atHalf}`)}
     ${tile("Miscalibration", ...describeCurve(curve))}
     ${question.yes && tile("Yes in all", percent(question.yes.value), describeYes(question))}
-    ${tile("Labels", count(n), `by ${labelers}${weightedText}`)}
+    ${tile("Labels", printCount(n), `by ${labelers}${weightedText}`)}
   </dl>`;
 }
 
@@ -212,7 +213,7 @@ function groupCard({ groups, question }: Reported): Html | null {
       );
       return [
         group,
-        count(n),
+        printCount(n),
         brier.toFixed(3),
         skill === null ? "–" : percent(skill),
         `${ofHundred(value)} (${ofHundred(low)} to ${ofHundred(high)})`,
@@ -225,7 +226,7 @@ function groupCard({ groups, question }: Reported): Html | null {
 }
 
 function ofHundred(share: number): string {
-  return `${signed(100 * share, 0)} %`;
+  return `${printSigned(100 * share, 0)} %`;
 }
 
 function recalibrationCard({ recalibration }: Reported): Html | null {

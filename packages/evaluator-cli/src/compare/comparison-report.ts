@@ -9,12 +9,12 @@ import {
   printAtMost,
   printPValue,
   printThreshold,
+  printSigned,
 } from "evaluator-kit";
 import { html, type Html, page, type PageLink, reportsBeside, table } from "evaluator-kit/page";
-import { alignColumns, printCounted } from "evaluator-runs/source";
+import { alignColumns, printCount, printCounted } from "evaluator-runs/source";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { curvePlot, histogramPlot, METHOD } from "../report/page-parts.ts";
-import { count, signed } from "../report/numbers.ts";
 import { describeRange } from "../report/sentences.ts";
 import { writeReport } from "../write-report.ts";
 import type { Comparison } from "./comparison.ts";
@@ -52,7 +52,7 @@ function printComparison(comparison: Comparison): string {
 
 function describeFailures({ engines }: Comparison): string[] {
   return engines.flatMap(({ name, failures }) =>
-    failures.slice(0, 3).map(({ message, n }) => `${name}: ${count(n)} × ${message}`),
+    failures.slice(0, 3).map(({ message, n }) => `${name}: ${printCount(n)} × ${message}`),
   );
 }
 
@@ -66,10 +66,10 @@ function describeWork(engine: Comparison["engines"][number]): string[] {
     costPer1000Usd: usd,
   } = engine;
   const [p50, p95] = [p50Ms, p95Ms].map((time) =>
-    time === null ? "–" : `${count(Math.round(time))} ms`,
+    time === null ? "–" : `${printCount(Math.round(time))} ms`,
   ) as [string, string];
   const price = usd === null ? "unknown" : `$${usd < 0.1 ? usd.toFixed(4) : usd.toFixed(2)}`;
-  return [count(answeredCount), count(failedCount), p50, p95, price];
+  return [printCount(answeredCount), printCount(failedCount), p50, p95, price];
 }
 
 /** The head of the figures that `describeFigures` returns. */
@@ -85,7 +85,7 @@ function describeFigures({ report, flips }: EngineOnQuestion): string[] {
     (one, other) => (other.coverage ?? 0) - (one.coverage ?? 0),
   );
   return [
-    count(n),
+    printCount(n),
     verdict,
     percent(scores.skill.value),
     percent(scores.accuracy.value),
@@ -113,7 +113,7 @@ function describeDifference(
     worse: `worse than the first by more than ${margin}; `,
     "not shown": `not shown to be as good as the first within ${margin}; `,
   };
-  return `${name}: ${words[judgement]}Brier score ${signed(mean)} (${signed(low)} to ${signed(high)}; above 0 is worse) on ${printCounted(n, "label")}; right alone ${count(onlyAfterRight)}, the first alone ${count(onlyBeforeRight)} (${printPValue(pValue)})`;
+  return `${name}: ${words[judgement]}Brier score ${printSigned(mean)} (${printSigned(low)} to ${printSigned(high)}; above 0 is worse) on ${printCounted(n, "label")}; right alone ${printCount(onlyAfterRight)}, the first alone ${printCount(onlyBeforeRight)} (${printPValue(pValue)})`;
 }
 
 /** Returns the differences to the first engine, and the common mistakes and coverage of each two engines. */
@@ -131,15 +131,15 @@ function describePair({
   covered: coverageCounts,
 }: ComparedQuestion["pairs"][number]): string {
   const { n, both, correlation } = mistakes;
-  const mine = `${count(mistakes.first)} and ${count(mistakes.second)} wrong, ${count(both)} by both`;
+  const mine = `${printCount(mistakes.first)} and ${printCount(mistakes.second)} wrong, ${printCount(both)} by both`;
   const foundText =
-    correlation === null ? "cannot be compared" : `correlate ${signed(correlation, 2)}`;
+    correlation === null ? "cannot be compared" : `correlate ${printSigned(correlation, 2)}`;
   const share = (records: number) => percent(records / coverageCounts.records);
   const alone = `${share(coverageCounts.first)} and ${share(coverageCounts.second)} alone`;
   const coverage =
     coverageCounts.first + coverageCounts.second === 0
       ? "no act of either is promised"
-      : `their promised acts cover ${share(coverageCounts.together)} of ${printCounted(coverageCounts.records, "record")} together (${alone}, ${count(coverageCounts.conflicts)} in conflict left out)`;
+      : `their promised acts cover ${share(coverageCounts.together)} of ${printCounted(coverageCounts.records, "record")} together (${alone}, ${printCount(coverageCounts.conflicts)} in conflict left out)`;
   return `Their mistakes ${foundText} on ${printCounted(n, "label")} (${mine}); ${coverage}`;
 }
 

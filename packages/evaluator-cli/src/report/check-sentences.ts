@@ -1,6 +1,6 @@
 import type { ThresholdCheck } from "evaluator-calibration/statistics";
 import { percentRange, printable, printAtLeast, printAtMost, printDown } from "evaluator-kit";
-import { count } from "./numbers.ts";
+import { printCount } from "evaluator-runs/source";
 import { nameThreshold } from "./sentences.ts";
 
 /** A threshold that new labels tested once, or label by label. */
@@ -42,6 +42,6 @@ export function describeCheck(check: TestedThreshold): string {
     "evidence" in check
       ? `(evidence ${printDown(check.evidence)}; ${check.needed} is an alarm)`
       : describeRisk({ ...check, ...check.locked });
-  const seenText = `${count(check.wrong)} of ${count(check.n)} wrong ${result}`;
+  const seenText = `${printCount(check.wrong)} of ${printCount(check.n)} wrong ${result}`;
   return printable`${check.verdict.padEnd(17)}  ${promise}: ${seenText}`;
 }

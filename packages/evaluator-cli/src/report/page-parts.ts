@@ -1,8 +1,7 @@
 import type { ActionReport, CurveReport } from "evaluator-calibration/reports";
 import { percent, percentRange, printAtMost, printThreshold } from "evaluator-kit";
 import { band, curve, dot, histogram, type Html, plot } from "evaluator-kit/page";
-import { printCounted } from "evaluator-runs/source";
-import { count } from "./numbers.ts";
+import { printCount, printCounted } from "evaluator-runs/source";
 
 /** The link to the footer of a report. */
 export const METHOD = { href: "#method", name: "How it was computed" };
@@ -35,7 +34,7 @@ export function curvePlot(
     head: ["printed", "rows", "came true", "line", "band"],
     rows: points.map((point) => [
       point.p.toFixed(2),
-      count(point.n),
+      printCount(point.n),
       percent(point.raw),
       percent(point.observed),
       percentRange(point),

@@ -1,4 +1,3 @@
-import { count } from "./numbers.ts";
 import type { ThresholdCheck } from "evaluator-calibration/statistics";
 import {
   type ActionReport,
@@ -7,7 +6,7 @@ import {
   LEAST_JUDGED,
   type QuestionReport,
 } from "evaluator-calibration/reports";
-import { printCounted, printTheseRecords } from "evaluator-runs/source";
+import { printCount, printCounted, printTheseRecords } from "evaluator-runs/source";
 import { percent, percentRange, printAtLeast, printAtMost, printThreshold } from "evaluator-kit";
 import { describeAgreement, nameLabeler, withRange } from "./labeler-sentences.ts";
 
@@ -154,8 +153,10 @@ export function listWords(
     source: nameSource(source),
     /** The labelers, each with a count. */
     labelers: [
-      ...labelers.slice(0, MOST_NAMES).map(({ name, n }) => `${nameLabeler(name)} (${count(n)})`),
-      ...(labelers.length > MOST_NAMES ? [`${count(labelers.length - MOST_NAMES)} more`] : []),
+      ...labelers
+        .slice(0, MOST_NAMES)
+        .map(({ name, n }) => `${nameLabeler(name)} (${printCount(n)})`),
+      ...(labelers.length > MOST_NAMES ? [`${printCount(labelers.length - MOST_NAMES)} more`] : []),
     ].join(", "),
     /** How far labelers disagree. */
     labels: describeAgreement(report),
@@ -211,7 +212,7 @@ function describeAction(report: ActionReport, question: string, bound: Bound) {
     passedEstimate &&
       `lets ${percent(passedEstimate.value)} of all yes through (${percentRange(passedEstimate)})`,
     actedOnNo && `acts on ${percent(actedOnNo.value)} of all no (${percentRange(actedOnNo)})`,
-    `acts on ${percent(report.coverage ?? 0)} of all; ${count(promisedThreshold.wrong)} of ${printCounted(promisedThreshold.n, "tested label")} wrong (${percent(promisedThreshold.wrong / promisedThreshold.n)})`,
+    `acts on ${percent(report.coverage ?? 0)} of all; ${printCount(promisedThreshold.wrong)} of ${printCounted(promisedThreshold.n, "tested label")} wrong (${percent(promisedThreshold.wrong / promisedThreshold.n)})`,
   ];
   const withdrawn = report.drawn?.withdrawn ?? null;
   const parts = [
@@ -233,7 +234,7 @@ function toReason(
 ) {
   if (drawnSample?.withdrawn) return `the promise at ${describeWithdrawal(drawnSample.withdrawn)}`;
   if (drawnSample !== null) {
-    return `no threshold can be promised yet; ${count(drawnSample.wrong)} of ${printCounted(drawnSample.labelled, "label")} of its plan wrong; go on with label --for-promise ${question}=${action}`;
+    return `no threshold can be promised yet; ${printCount(drawnSample.wrong)} of ${printCounted(drawnSample.labelled, "label")} of its plan wrong; go on with label --for-promise ${question}=${action}`;
   }
   return isLevelSpent
     ? `a plan of other acts has the whole confidence; test it alone with --action ${question}=${action}`
@@ -247,7 +248,7 @@ function describeWithdrawal({
   wrong,
   n,
 }: NonNullable<NonNullable<ActionReport["drawn"]>["withdrawn"]>): string {
-  return `${printThreshold(threshold)} is withdrawn since label ${count(since)}; ${count(wrong)} of ${printCounted(n, "label")} wrong (${percent(wrong / n)})`;
+  return `${printThreshold(threshold)} is withdrawn since label ${printCount(since)}; ${printCount(wrong)} of ${printCounted(n, "label")} wrong (${percent(wrong / n)})`;
 }
 
 function describeCost({ threshold, cost }: NonNullable<ActionReport["cost"]>): string {
@@ -280,9 +281,9 @@ export function describeJoin(question: string, join: QuestionReport["counts"]): 
     "drawn for a promise": join.drawn,
   };
   const parts = Object.entries(counts).flatMap(([name, n]) =>
-    n === 0 ? [] : [`${count(n)} ${name}`],
+    n === 0 ? [] : [`${printCount(n)} ${name}`],
   );
-  const joinedText = `${count(join.labelled)} labelled, ${count(join.joined)} joined`;
+  const joinedText = `${printCount(join.labelled)} labelled, ${printCount(join.joined)} joined`;
   return `${question}: ${[joinedText, ...parts].join(", ")}.`;
 }
 
