@@ -2,22 +2,9 @@ import { describe, expect, test } from "vitest";
 import { actKey, isAbout } from "../act-keys.ts";
 import { createPromiseDraw } from "../index.ts";
 import { stateHash } from "../math/random.ts";
+import { label } from "../testing/label.ts";
 
 const asked = { action: "yes", maxRisk: 0.05, confidence: 0.95, seed: 7 } as const;
-
-/** Labels records in the order of the draw, until it ends or as many are labelled. */
-function label(
-  draw: ReturnType<typeof createPromiseDraw>,
-  most: number,
-  isWrong: (index: number) => boolean = () => false,
-) {
-  const labelled: number[] = [];
-  for (let index = draw.next(); index !== null; index = draw.next()) {
-    draw.add(index, isWrong(index));
-    if (labelled.push(index) === most) break;
-  }
-  return labelled;
-}
 
 describe("a promise about exactly these records", () => {
   const exact = { ...asked, isExact: true };

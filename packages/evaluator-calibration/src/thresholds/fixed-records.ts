@@ -175,10 +175,11 @@ export function planRegion(region: readonly Part[], maxRisk: number, need: numbe
   throw new RangeError(`${problem}. One about records like them takes as many labels.`);
 }
 
-/** Returns the index of the plan that takes the fewest labels of those that save about the most; -1 without a plan. */
-export function choosePlan(plans: readonly Plan[]): number {
+/** Returns the index of the plan that takes the fewest labels of those that save about the most; none without a plan. */
+export function choosePlan(plans: readonly Plan[]): readonly number[] {
   const top = Math.max(0, ...plans.map(({ chance }) => chance));
   const good = [...plans.keys()].filter((at) => (plans[at] as Plan).chance >= NEARLY_BEST * top);
-  const listLabels = (at: number) => (plans[at] as Plan).labels;
-  return good.toSorted((one, other) => listLabels(one) - listLabels(other))[0] ?? -1;
+  const byLabels = (one: number, other: number) =>
+    (plans[one] as Plan).labels - (plans[other] as Plan).labels;
+  return good.toSorted(byLabels).slice(0, 1);
 }

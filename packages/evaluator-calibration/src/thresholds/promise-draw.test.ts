@@ -2,24 +2,11 @@ import { describe, expect, test } from "vitest";
 import { createPromiseDraw } from "../index.ts";
 import { seededRandom, shuffle } from "../math/random.ts";
 import { exactWorlds, playRounds, playTurns, promiseWorlds } from "../testing/promise-worlds.ts";
+import { label } from "../testing/label.ts";
 
 const asked = { action: "yes", maxRisk: 0.05, confidence: 0.95, seed: 7 } as const;
 /** 400 records at each of 0.99, 0.97, 0.95 and 0.60. */
 const printed = Array.from({ length: 1600 }, (_, i) => [0.99, 0.97, 0.95, 0.6][i % 4] as number);
-
-/** Labels records in the order of the draw, until it ends or as many are labelled. */
-function label(
-  draw: ReturnType<typeof createPromiseDraw>,
-  most: number,
-  isWrong: (index: number) => boolean = () => false,
-) {
-  const labelled: number[] = [];
-  for (let index = draw.next(); index !== null; index = draw.next()) {
-    draw.add(index, isWrong(index));
-    if (labelled.push(index) === most) break;
-  }
-  return labelled;
-}
 
 describe.each([...promiseWorlds, ...exactWorlds])("$name", (world) => {
   test("a promise comes as soon as it should, and none is broken", () => {

@@ -13,6 +13,7 @@ import {
   noLabels,
   type PromiseEvidence,
 } from "./promise-evidence.ts";
+import { listSearches, type Search } from "./promise-searches.ts";
 import { createRiskAlarm } from "./risk-alarm.ts";
 
 /** How labels are drawn for the promise of one action. */
@@ -39,14 +40,6 @@ type Test = ReturnType<typeof toRegion>[number] &
   typeof noLabels & {
     readonly source: PromiseEvidence;
   };
-
-/** The shares of the region at which a search begins; each search has a part of the level. */
-const STARTS = [0.7, 0.4, 0.2, 0.1];
-
-// Of 2,000 records and more a first promise takes 74 labels instead of 99; of few records the other starts, which take
-// more, would run out of them.
-/** The part of the level of the start that the printed values choose, in a pool of so many records or more. */
-const CHOSEN = { part: 0.8, records: 500 };
 
 /**
  * Returns a draw of records to label for the promise of one action. The promise may be looked at after each
@@ -80,14 +73,13 @@ export class PromiseDraw {
   readonly #order: readonly number[];
   /** The thresholds of the region, from the highest down. */
   readonly #tests: readonly Test[];
-  /** The searches: the test at which each begins, and the evidence that it takes. */
-  readonly #searches: readonly { readonly start: number; readonly need: number }[];
+  readonly #searches: readonly Search[];
   /** The records with the same state, for each record that has any. */
   readonly #copies = new Map<number, readonly number[]>();
   /** Whether acting on a labelled record is wrong; each copy is there. */
   readonly #labels = new Map<number, boolean>();
   /** Drawn or labelled. */
-  readonly #takenNames = new Set<number>();
+  readonly #takenIndexes = new Set<number>();
   #from: number | null = null;
 
   constructor(printedValues: Numbers, options: PromiseDrawOptions) {
@@ -120,13 +112,10 @@ export class PromiseDraw {
         plans === null ? evidenceOfRisk(maxRisk, this.#statesFrom(part)) : plans[at]?.fixed;
       return source === undefined ? [] : Object.assign({ source }, part, noLabels);
     });
-    const start = plans === null ? -1 : choosePlan(plans.filter((plan) => plan !== null));
     this.#searches =
       plans === null
-        ? this.#listStarts(need, printedValues.length)
-        : start < 0
-          ? []
-          : [{ start, need }];
+        ? listSearches(this.#tests, { need, confidence, records: printedValues.length })
+        : choosePlan(plans.filter((plan) => plan !== null)).map((start) => ({ start, need }));
   }
 
   /** How many records may be acted on if their printed values are true. */
@@ -220,10 +209,10 @@ export class PromiseDraw {
   /** Returns how many labels a threshold and above can have yet. */
   #unlabelledFrom(at: number): number {
     if (this.#copies.size === 0) return Infinity;
-    const remainingCount = this.#order.filter(
+    const openIndexes = this.#order.filter(
       (index) => this.#isFrom(index, at) && !this.#labels.has(index),
     );
-    return this.#countLabels(remainingCount).n;
+    return this.#countLabels(openIndexes).n;
   }
 
   /** Returns the index of the next record to label, never one twice; null if all are drawn. */
@@ -232,10 +221,11 @@ export class PromiseDraw {
     // the whole region, as well, takes a third to two thirds more labels to a first promise, and 600
     // labels promise the same.
     for (const { at, next } of [this.#nearest()?.test ?? [], this.#tests.slice(-1)].flat()) {
-      const isFree = (record: number) => this.#isFrom(record, at) && !this.#takenNames.has(record);
+      const isFree = (record: number) =>
+        this.#isFrom(record, at) && !this.#takenIndexes.has(record);
       const index = this.#order.slice(next).find(isFree);
       if (index === undefined) continue;
-      for (const copy of this.#listCopies(index)) this.#takenNames.add(copy);
+      for (const copy of this.#listCopies(index)) this.#takenIndexes.add(copy);
       this.#from = at / 100;
       return index;
     }
@@ -253,7 +243,7 @@ export class PromiseDraw {
     }
     const isCorrected = (this.#labels.get(index) ?? wrong) !== wrong;
     for (const copy of this.#listCopies(index)) {
-      this.#takenNames.add(copy);
+      this.#takenIndexes.add(copy);
       this.#labels.set(copy, wrong);
     }
     for (const test of this.#tests) {
@@ -302,45 +292,21 @@ export class PromiseDraw {
     }
   }
 
-  /** Returns the searches of a promise about records like these, each with a part of the level. */
-  #listStarts(need: number, records: number) {
-    const starts = STARTS.map((share) =>
-      this.#tests.findIndex(({ acted: actedCount }) => actedCount >= share * this.#order.length),
-    );
-    const parts = this.#computeParts(starts, records);
-    return starts.map((start, at) => ({ start, need: need / (parts[at] as number) }));
-  }
-
-  /** Returns the part of the level of each search: the same, or most for the one that takes the fewest labels. */
-  #computeParts(starts: readonly number[], records: number): number[] {
-    const equal = 1 / starts.length;
-    if (records < CHOSEN.records) return starts.map(() => equal);
-    const labels = starts.map((start) => {
-      const test = this.#tests[start];
-      return test === undefined ? Infinity : labelsFor(test, 1 / (1 - this.#bound.confidence));
-    });
-    const fewest = Math.min(...labels);
-    if (fewest === Infinity) return starts.map(() => equal);
-    const chosenValue = labels.indexOf(fewest);
-    const rest = (1 - CHOSEN.part) / (starts.length - 1);
-    return starts.map((_, at) => (at === chosenValue ? CHOSEN.part : rest));
-  }
-
   /** Returns the index after the last test of a search that passed without a gap. */
-  #findEnd({ start, need }: { readonly start: number; readonly need: number }): number {
-    const failedCount = this.#tests.findIndex(
+  #findEnd({ start, need }: Search): number {
+    const end = this.#tests.findIndex(
       ({ evidence, alarmedAt }, at) => at >= start && (evidence < need || alarmedAt !== null),
     );
-    return failedCount === -1 ? this.#tests.length : failedCount;
+    return end === -1 ? this.#tests.length : end;
   }
 
   /** Returns the tested threshold that takes the fewest further labels, if one is in sight. */
   #nearest() {
-    const testedRows = this.#searches.flatMap((search) => {
+    const nextTests = this.#searches.flatMap((search) => {
       const test = this.#tests[this.#findEnd(search)];
       return test === undefined ? [] : { test, need: search.need };
     });
-    return testedRows
+    return nextTests
       .filter(({ test }) => test.alarmedAt === null)
       .map(({ test, need }) => ({ test, more: labelsFor(test, need) }))
       .filter(({ more }) => more < Infinity)
