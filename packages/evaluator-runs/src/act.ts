@@ -36,23 +36,23 @@ type ActCommand = FileCommand<"act">;
 export async function printActs(command: ActCommand, context: ProgramContext): Promise<number> {
   const { artifact: files } = command;
   const [calibration = ""] = files;
-  const givenParts = { ...command, calibration, takesFile: true };
+  const resultsCommand = { ...command, calibration, takesFile: true };
   const readAnswers = await answerFile(command, context);
   const open = async (isOrdered: boolean, use: (input: ActInput) => Promise<number>) =>
     readAnswers === null
-      ? await withResults({ ...givenParts, isOrdered }, context, async ({ rows, questions }) =>
+      ? await withResults({ ...resultsCommand, isOrdered }, context, async ({ rows, questions }) =>
           use({ rows, calibrations: await readCalibrations(files, questions, context) }),
         )
       : await use(readAnswers());
   const progress = createProgress(context);
-  let checkedValue = 0;
+  let checkedCount = 0;
   let isExact = false;
   await open(false, async ({ rows, calibrations }) => {
     const decider = findDecider(calibrations);
     for await (const row of rows) {
       decider.decide(row.kept, toRecord(row));
-      checkedValue += 1;
-      progress.show(() => `${printCounted(checkedValue, "answer")} checked`);
+      checkedCount += 1;
+      progress.show(() => `${printCounted(checkedCount, "answer")} checked`);
     }
     progress.end();
     decider.check();
@@ -153,12 +153,12 @@ async function* answerRows(path: string, signal: AbortSignal): AsyncGenerator<Ac
   for await (const records of readTable(createReadStream(path, { signal }))) {
     for (const record of records) {
       const where = printable`line ${String(record.line)} of ${path}`;
-      const foundActRows = "value" in record ? [...answersIn(record, path)] : [];
-      if (foundActRows.length === 0) {
+      const actRows = "value" in record ? [...answersIn(record, path)] : [];
+      if (actRows.length === 0) {
         const problem = `There is no journal beside the file, and ${where} is no record of answers`;
         throw new CliError(`${problem}, as toAnswerRecord returns it; start a run first.`);
       }
-      for (const row of foundActRows) {
+      for (const row of actRows) {
         for (const key of listKeys(row)) {
           if (ids.size === ids.add(key).size) throw new CliError(`The id in ${where} is repeated.`);
         }
@@ -169,8 +169,8 @@ async function* answerRows(path: string, signal: AbortSignal): AsyncGenerator<Ac
 }
 
 /** Returns a key of a row and of each of its answers: a line may hold all answers about a record, or one. */
-function listKeys({ input: { id, question = "" }, kept: decidedEvaluation }: ActRow): Set<string> {
-  const questions = Object.keys(decidedEvaluation?.answers ?? {});
+function listKeys({ input: { id, question = "" }, kept: evaluation }: ActRow): Set<string> {
+  const questions = Object.keys(evaluation?.answers ?? {});
   return new Set([question, ...questions].map((one) => labelKey(id, one)));
 }
 
@@ -193,9 +193,9 @@ function* answersIn(record: InputRecord, path: string): Generator<ActRow> {
         ? { type: kind, probability: values[0] as number }
         : { type: kind, probabilities: Object.fromEntries(shares) };
     const { modelId, questionHash } = source;
-    const askedRequest = questionHash === null ? {} : { questionHash };
-    const keptParts = { answers: { [question]: answer }, modelId, ...askedRequest };
-    yield { input: { id: ids[0] as string, question }, kept: keptParts };
+    const hashField = questionHash === null ? {} : { questionHash };
+    const evaluation = { answers: { [question]: answer }, modelId, ...hashField };
+    yield { input: { id: ids[0] as string, question }, kept: evaluation };
   }
 }
 
@@ -253,9 +253,9 @@ async function* actLines(
     const { input } = row;
     const decisions = decide(row.kept, toRecord(row));
     for (const question of questions.filter((one) => one === (input.question ?? one))) {
-      const foundEntry = decisions[question] ?? { act: null, why: "no-answer" as const };
-      const isWrong = foundEntry.act !== null && isAgainst(input.id, question, foundEntry.act);
-      const decision = isWrong ? { act: null, why: "label" as const } : foundEntry;
+      const ownDecision = decisions[question] ?? { act: null, why: "no-answer" as const };
+      const isWrong = ownDecision.act !== null && isAgainst(input.id, question, ownDecision.act);
+      const decision = isWrong ? { act: null, why: "label" as const } : ownDecision;
       counts.all += 1;
       if (decision.act !== null) {
         const name = `${question} ${decision.act}`;
@@ -266,15 +266,15 @@ async function* actLines(
   }
 }
 
-function describe({ acts, all, unanswered: unansweredValue }: Counts, program: string): string {
+function describe({ acts, all, unanswered: unansweredCount }: Counts, program: string): string {
   const takenCount = [...acts.values()].reduce((sum, n) => sum + n, 0);
   const names = [...acts.keys()].toSorted();
   const countedNames = names.map((name) => printable`${name} ${printCount(acts.get(name) ?? 0)}`);
   const parts = [
     ...(takenCount > 0 ? [countedNames.join(", ")] : []),
-    `${printCount(all - takenCount - unansweredValue)} for a person`,
-    ...(unansweredValue > 0
-      ? [`${printCount(unansweredValue)} without an answer ("${program} work")`]
+    `${printCount(all - takenCount - unansweredCount)} for a person`,
+    ...(unansweredCount > 0
+      ? [`${printCount(unansweredCount)} without an answer ("${program} work")`]
       : []),
   ];
   return `acts on ${printCount(takenCount)} of ${printCount(all)}: ${parts.join("; ")}\n`;

@@ -106,7 +106,7 @@ export function findDecider(artifacts: readonly CalibrationArtifact[]) {
   const misfits = new Map<CalibrationArtifact, unknown>();
   const fitting = new Set<CalibrationArtifact>();
   const decide = (decidedEvaluation: DecidedEvaluation | null, record?: DecidedRecord) => {
-    const foundFields: Record<string, Decision> = {};
+    const allDecisions: Record<string, Decision> = {};
     for (const artifact of artifacts) {
       let decisions: ReturnType<typeof listDecisions>;
       try {
@@ -120,13 +120,13 @@ export function findDecider(artifacts: readonly CalibrationArtifact[]) {
         continue;
       }
       for (const [id, decision] of Object.entries(decisions)) {
-        const isKnown = Object.hasOwn(foundFields, id) && foundFields[id]?.act !== null;
+        const isKnown = Object.hasOwn(allDecisions, id) && allDecisions[id]?.act !== null;
         const isTold =
-          Object.hasOwn(foundFields, id) && decision.act === null && decision.why === "no-promise";
-        if (!isKnown && !isTold) foundFields[id] = decision;
+          Object.hasOwn(allDecisions, id) && decision.act === null && decision.why === "no-promise";
+        if (!isKnown && !isTold) allDecisions[id] = decision;
       }
     }
-    return foundFields;
+    return allDecisions;
   };
   return {
     decide,

@@ -62,33 +62,32 @@ async function describeRecord(
     );
   }
   const { calibration: artifact } = storedFactsSchema.parse(JSON.parse(info.facts));
-  const askedRequest = evaluation?.steps ?? [{ modelId: evaluation?.modelId }];
+  const steps = evaluation?.steps ?? [{ modelId: evaluation?.modelId }];
   const isApplied =
     artifact !== undefined &&
     evaluation !== null &&
-    askedRequest.some(({ modelId }) => modelId === artifact.model.id);
+    steps.some(({ modelId }) => modelId === artifact.model.id);
   const record = { id, questions, service: serviceOfRun({ setup }), evaluation };
   const state = JSON.parse(row.state) as JsonValue;
-  const currentCalibratedAnswers = isApplied ? calibratedAnswers(evaluation, artifact) : null;
-  return describeEntry({ ...record, state }, word, currentCalibratedAnswers);
+  const appliedAnswers = isApplied ? calibratedAnswers(evaluation, artifact) : null;
+  return describeEntry({ ...record, state }, word, appliedAnswers);
 }
 
 function describeEntry(
   entry: ExplainedRecord,
   word: string,
-  currentCalibratedAnswers: CalibratedAnswers | null = null,
+  appliedAnswers: CalibratedAnswers | null = null,
 ): string {
   const { state, questions, evaluation } = entry;
-  const describedNames = Object.entries(questions).map(([id, question]) => {
+  const sections = Object.entries(questions).map(([id, question]) => {
     const confidence = evaluation?.confidence[id] ?? "not reported";
     const { hasConfidence } = questionKinds[question.type];
     const isChanged =
-      currentCalibratedAnswers !== null &&
-      currentCalibratedAnswers.answers[id] !== currentCalibratedAnswers.printed[id];
+      appliedAnswers !== null && appliedAnswers.answers[id] !== appliedAnswers.printed[id];
     const values = valuesIn(question, evaluation?.answers[id]);
     const rows = [
       ...values.slice(0, 1).map((value) => ["answer", summary(value)]),
-      ...valuesIn(question, isChanged ? currentCalibratedAnswers.answers[id] : undefined)
+      ...valuesIn(question, isChanged ? appliedAnswers.answers[id] : undefined)
         .slice(0, 1)
         .map((value) => ["calibrated", summary(value)]),
       ...(hasConfidence ? [["confidence", print(confidence)]] : []),
@@ -98,7 +97,7 @@ function describeEntry(
     return `${head}${indented(rows)}${indented(shares)}`;
   });
   const head = aligned([[word, toPrintable(entry.id)], ...runRows(entry)]);
-  return [head, `state\n${indented(stateRows(state))}`, ...describedNames].join("\n");
+  return [head, `state\n${indented(stateRows(state))}`, ...sections].join("\n");
 }
 
 function valuesIn(question: Question, answer: Answer | undefined): readonly AnswerValue[] {
@@ -106,12 +105,12 @@ function valuesIn(question: Question, answer: Answer | undefined): readonly Answ
 }
 
 function runRows({ service: { address, modelId }, evaluation }: ExplainedRecord): string[][] {
-  const askedName = [["asked", `${toPrintable(modelId)} through ${toPrintable(address)}`]];
-  if (evaluation === null) return [...askedName, ["answer", "missing; start the run again"]];
+  const askedRows = [["asked", `${toPrintable(modelId)} through ${toPrintable(address)}`]];
+  if (evaluation === null) return [...askedRows, ["answer", "missing; start the run again"]];
   const { usage, costUsd, timing } = evaluation;
   const cost = costUsd === null ? "not reported" : printUsd(costUsd);
   return [
-    ...askedName,
+    ...askedRows,
     ["model", toPrintable(evaluation.modelId ?? "not reported")],
     ["cost", usage === null ? cost : `${cost} for ${printCount(usage.inputTokens)} tokens`],
     ["time", `${printCount(timing.totalMs)} ms`],

@@ -29,14 +29,14 @@ export async function exportResults(
     const records = async function* records() {
       const newRecords = await results.newRecords();
       for await (const row of results.rows) {
-        const answeredEvaluation = toAnswered(row, results, newRecords);
-        if (isShown?.(answeredEvaluation) === false) continue;
-        const { record } = answeredEvaluation;
+        const answeredRow = toAnswered(row, results, newRecords);
+        if (isShown?.(answeredRow) === false) continue;
+        const { record } = answeredRow;
         counts.all += 1;
         counts.failed += Number(record["error"] !== undefined);
-        counts.refused += Number(answeredEvaluation.isRefused === true);
+        counts.refused += Number(answeredRow.isRefused === true);
         if (plan === null) yield record;
-        const takenEntry = plan?.take(answeredEvaluation) ?? null;
+        const takenEntry = plan?.take(answeredRow) ?? null;
         if (takenEntry !== null)
           yield { id: record.id, action: takenEntry.action, ...takenEntry.act };
       }
@@ -60,8 +60,8 @@ type PlannedRules = ReturnType<ReturnType<typeof planOf>["rules"]>;
 export function describePlan(rules: PlannedRules, all: number, word: string): string {
   const sum = rules.reduce((total, { taken: takenCount }) => total + takenCount, 0);
   const lines = rules.map(({ rule: { line, text, action }, taken: takenCount, promise }) => {
-    const givenName = printable`line ${String(line)}: ${text} → ${action}`;
-    return `${givenName}: ${printCounted(takenCount, word)}; ${promise}\n`;
+    const ruleText = printable`line ${String(line)}: ${text} → ${action}`;
+    return `${ruleText}: ${printCounted(takenCount, word)}; ${promise}\n`;
   });
   return `${lines.join("")}Rules take ${printCount(sum)} of ${printCounted(all, word)}; nothing was done to any of them.\n`;
 }
@@ -83,8 +83,8 @@ function describeLack(
 
 function nextOfFile(open: number, refusedCount: number, work: string): string {
   if (refusedCount === 0) return `${work} asks for the missing answers.`;
-  const keptText = `${printCount(refusedCount)} refused as too long and not asked again`;
+  const refusedText = `${printCount(refusedCount)} refused as too long and not asked again`;
   return open === 0
-    ? `${keptText}.`
-    : `${keptText}; ${work} asks for the other ${printCount(open)}.`;
+    ? `${refusedText}.`
+    : `${refusedText}; ${work} asks for the other ${printCount(open)}.`;
 }

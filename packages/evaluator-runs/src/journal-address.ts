@@ -33,18 +33,18 @@ function findJournalAddress(
   { journal, file }: JournalCommand,
   { cwd, env, source }: AddressContext,
 ): JournalAddress | null {
-  const givenName = journal ?? env[source.journalVariable];
-  if (givenName !== undefined && /^postgres(?:ql)?:/i.test(givenName))
-    return { kind: "postgres", url: givenName };
-  const typedText = file === undefined ? null : toInputPath(file, cwd);
-  const beside = typedText === null ? null : toJournalPath(typedText, source);
-  const input = typedText === null || typedText === beside ? undefined : typedText;
-  if (givenName === undefined)
+  const location = journal ?? env[source.journalVariable];
+  if (location !== undefined && /^postgres(?:ql)?:/i.test(location))
+    return { kind: "postgres", url: location };
+  const typedPath = file === undefined ? null : toInputPath(file, cwd);
+  const beside = typedPath === null ? null : toJournalPath(typedPath, source);
+  const input = typedPath === null || typedPath === beside ? undefined : typedPath;
+  if (location === undefined)
     return beside === null ? null : { kind: "sqlite", path: beside, input };
-  const path = toJournalPath(resolve(cwd, givenName), source);
+  const path = toJournalPath(resolve(cwd, location), source);
   const from = journal === undefined ? source.journalVariable : "--journal";
   const end = journalEnd(source);
-  if (!givenName.endsWith(end) && !hasInputEnd(givenName)) {
+  if (!location.endsWith(end) && !hasInputEnd(location)) {
     throw new UsageError(
       printable`${from} takes a postgres:// URL or a file that ends in ${end}, such as inbox${end}.`,
     );
@@ -91,15 +91,15 @@ async function onlyJournal({ cwd: folder, source }: AddressContext): Promise<str
 export function inputOf(
   { path, input }: { readonly path: string; readonly input?: string | undefined },
   source: SourceNames,
-  begunValue?: unknown,
+  begunInput?: unknown,
 ): string {
   if (input !== undefined) return input;
   const [folder, stem] = [dirname(path), basename(path).slice(0, -journalEnd(source).length)];
   const beside = readdirSync(folder).filter((name) => besideInput(name, "") === stem);
   // A folder may have the name alone.
-  const isBegun = beside.includes(begunValue as string);
+  const isBegun = beside.includes(begunInput as string);
   const name = isBegun
-    ? (begunValue as string)
+    ? (begunInput as string)
     : (beside.toSorted().find(hasInputEnd) ?? beside[0]);
   return join(folder, name ?? `${stem}.json`);
 }

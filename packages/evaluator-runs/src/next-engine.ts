@@ -42,9 +42,9 @@ export async function readNextEngine(
 ): Promise<NextEngine | null> {
   const { then: engine, unsure, thenUnsure, calibration, dryRun, env: all } = options;
   if (engine === undefined) {
-    const typedText = unsure === undefined ? thenUnsure && "--then-unsure" : "--unsure";
-    if (typedText === undefined) return null;
-    throw new UsageError(`${typedText} belongs to --then ENGINE, which is asked again.`);
+    const strayOption = unsure === undefined ? thenUnsure && "--then-unsure" : "--unsure";
+    if (strayOption === undefined) return null;
+    throw new UsageError(`${strayOption} belongs to --then ENGINE, which is asked again.`);
   }
   const words = unsure ?? (calibration == null ? [] : [calibration]);
   if (words.length === 0) {
@@ -80,11 +80,11 @@ async function readBounds(
     if (fitting.length === 0) {
       throw new UsageError(printable`${option} "${text}" fits no question that is asked. ${forms}`);
     }
-    const chosenMap = id === null ? ofAll : ofOne;
+    const target = id === null ? ofAll : ofOne;
     for (const one of fitting) {
-      if (chosenMap.has(one))
+      if (target.has(one))
         throw new UsageError(printable`${option} "${text}" is a second bound of ${one}.`);
-      chosenMap.set(one, bound);
+      target.set(one, bound);
     }
   }
   return Object.fromEntries([...ofAll, ...ofOne]);
@@ -119,11 +119,11 @@ export function serviceThrough(transport: Transport, next?: NextEngine | null): 
 
 /** Returns bounds in words, for people and for the hash of a run. */
 function describeBounds(bounds: Bounds): string {
-  const describedNames = Object.entries(bounds).map(([id, bound]) => {
+  const phrases = Object.entries(bounds).map(([id, bound]) => {
     if (bound === undefined) return "";
     if ("below" in bound) return `${id} below ${bound.below}`;
     if ("between" in bound) return `${id} between ${bound.between.join(" and ")}`;
     return `${id} without the promise ${artifactHash(bound.promise as CalibrationArtifact)}`;
   });
-  return describedNames.join(", ");
+  return phrases.join(", ");
 }

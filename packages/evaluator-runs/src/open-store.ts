@@ -58,8 +58,8 @@ interface WantedRun {
 export async function findRun(runs: StoredRuns, { run, file }: WantedRun): Promise<RunInfo> {
   if (run !== undefined) return await runs.get(run);
   const name = file === undefined || !runs.isShared ? null : basename(toInputPath(file, "."));
-  const foundEntry = (await runs.list()).findLast((info) => name === null || info.name === name);
-  if (foundEntry !== undefined) return foundEntry;
+  const newest = (await runs.list()).findLast((info) => name === null || info.name === name);
+  if (newest !== undefined) return newest;
   const about = name === null ? "" : printable` about ${name}`;
   throw new CliError(`There is no run${about} in this journal; start one first.`);
 }

@@ -166,9 +166,9 @@ async function runPlanned(
   return { ...endedRun, inputTokens, costUsd, isBudgetSpent };
 }
 
-function toPrice(transport: Transport, givenValue: number | undefined): Price {
-  if (givenValue === undefined) return documentedPrice(transport);
-  return { inputUsdPerMillionTokens: givenValue, source: "the caller" };
+function toPrice(transport: Transport, ownUsd: number | undefined): Price {
+  if (ownUsd === undefined) return documentedPrice(transport);
+  return { inputUsdPerMillionTokens: ownUsd, source: "the caller" };
 }
 
 function checkRunOptions(options: RunOptions): void {

@@ -85,16 +85,15 @@ export class SqliteRuns implements StoredRuns {
     if (row === null) return null;
     // The run that saw it is the first that was complete afterwards, or the one that was not.
     const all = this.#all();
-    const foundEntry = all.find((one) => one.row === null || one.row >= row.seen) ?? all.at(-1);
-    if (foundEntry === undefined || (run ?? foundEntry.info.run) !== foundEntry.info.run)
-      return null;
+    const fileRun = all.find((one) => one.row === null || one.row >= row.seen) ?? all.at(-1);
+    if (fileRun === undefined || (run ?? fileRun.info.run) !== fileRun.info.run) return null;
     const { evaluation, key } = row;
     // A run with other questions may have been complete since then, about other records.
-    const call = this.#askedCall(id) ?? { state: row.state, setup: foundEntry.info.setup };
+    const call = this.#askedCall(id) ?? { state: row.state, setup: fileRun.info.setup };
     const isWhole = evaluation !== null && isKeyOf(key, call.setup.hash, call.state);
     const isChanged = row.isChanged || (evaluation !== null && !isWhole);
-    const knownEntry = isWhole ? evaluation : null;
-    return { ...row, ...call, isChanged, evaluation: knownEntry, run: foundEntry.info.run };
+    const keptText = isWhole ? evaluation : null;
+    return { ...row, ...call, isChanged, evaluation: keptText, run: fileRun.info.run };
   }
 
   #askedCall(id: string) {
@@ -144,12 +143,12 @@ function readRuns(journal: JournalReader, name: string): FileRun[] {
   const runs = complete.map(({ row, setup, facts }, at) => {
     const isNewest = !isOpen && at === complete.length - 1;
     const begin = isNewest ? newest.begin : null;
-    const notedParts = { ...begin, ...facts, complete: facts };
+    const runFacts = { ...begin, ...facts, complete: facts };
     const info = toInfo({ run: at + 1, name, setup: toSetup(isNewest ? null : setup) ?? newest });
     return {
       row,
       begin,
-      info: { ...info, ...listCounts(facts), facts: JSON.stringify(notedParts) },
+      info: { ...info, ...listCounts(facts), facts: JSON.stringify(runFacts) },
     };
   });
   if (!isOpen) return runs;
@@ -193,8 +192,8 @@ function toInfo({
 function listCounts(facts: RunFacts) {
   const {
     mails: records,
-    answered: askedRequest,
-    failed: failedParts,
+    answered: askedCount,
+    failed: failedCount,
     inputTokens,
     costUsd,
     isUnpriced,
@@ -203,9 +202,9 @@ function listCounts(facts: RunFacts) {
   return {
     state: "done" as const,
     records,
-    asked: askedRequest,
-    answered: records - failedParts,
-    failed: failedParts,
+    asked: askedCount,
+    answered: records - failedCount,
+    failed: failedCount,
     inputTokens,
     costUsd: isUnpriced === true ? null : costUsd,
     createdAt: new Date(finishedAt.getTime() - facts.elapsedMs),
@@ -229,7 +228,7 @@ function isAbout(record: RunRecord, state: JsonValue): boolean {
   if (typeof state !== "object" || state === null) return false;
   const read = new Map(Object.entries(state));
   return Object.entries(record.state).every(([key, value]) => {
-    const keptParts = read.get(key);
-    return keptParts === value || JSON.stringify(keptParts) === JSON.stringify(value);
+    const keptValue = read.get(key);
+    return keptValue === value || JSON.stringify(keptValue) === JSON.stringify(value);
   });
 }

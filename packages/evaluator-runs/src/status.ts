@@ -132,7 +132,7 @@ function describeFile(
     answered: answeredCount,
     failed: failedCount,
     refused: refusedCount,
-    begun: startTime,
+    begun: begunCount,
     costUsd,
   }: ReturnType<JournalReader["progress"]>,
   perMs: number,
@@ -152,7 +152,7 @@ function describeFile(
     [
       answeredCount > 0 && costUsd === null ? "cost not reported" : printUsd(costUsd ?? 0),
       `${printCount(failedCount)} failed`,
-      ...(isRunning || startTime > 0 ? [`${printCount(startTime)} ${inFlight}`] : []),
+      ...(isRunning || begunCount > 0 ? [`${printCount(begunCount)} ${inFlight}`] : []),
     ],
   ];
   const open = printCount(records - answeredCount - refusedCount);

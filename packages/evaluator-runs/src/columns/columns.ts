@@ -48,27 +48,27 @@ export function columnsOf(
   questions: Questions,
   { artifact = null }: { readonly artifact?: CalibrationArtifact | null } = {},
 ): AnswerColumn[] {
-  return askedQuestions(questions).flatMap((askedRequest) => {
-    const { id, short, hasConfidence } = askedRequest;
+  return askedQuestions(questions).flatMap((question) => {
+    const { id, short, hasConfidence } = question;
     const name = toCamelCase(id);
     // A calibration never changes the picked option.
     const isChanged =
       short.form !== "option" && artifact !== null && recalibrationOf(artifact, id) !== null;
-    const value: AnswerColumn["of"] = ({ answers }) => shortValue(askedRequest, answers[id]);
-    const confidence: AnswerColumn["of"] = (currentCalibratedAnswers) =>
-      currentCalibratedAnswers.confidence[id] ?? null;
-    const printed: AnswerColumn["of"] = (currentCalibratedAnswers) =>
-      shortValue(askedRequest, currentCalibratedAnswers.printed[id]);
-    const columns: AnswerColumn[] = [{ name, asked: askedRequest, part: "value", of: value }];
+    const value: AnswerColumn["of"] = ({ answers }) => shortValue(question, answers[id]);
+    const confidence: AnswerColumn["of"] = (appliedAnswers) =>
+      appliedAnswers.confidence[id] ?? null;
+    const printed: AnswerColumn["of"] = (appliedAnswers) =>
+      shortValue(question, appliedAnswers.printed[id]);
+    const columns: AnswerColumn[] = [{ name, asked: question, part: "value", of: value }];
     if (hasConfidence)
       columns.push({
         name: `${name}Conf`,
-        asked: askedRequest,
+        asked: question,
         part: "confidence",
         of: confidence,
       });
     if (isChanged)
-      columns.push({ name: `${name}Printed`, asked: askedRequest, part: "printed", of: printed });
+      columns.push({ name: `${name}Printed`, asked: question, part: "printed", of: printed });
     return columns;
   });
 }
@@ -126,16 +126,13 @@ export function toRecord(
   { evaluation, error }: { evaluation: KeptEvaluation | null; error: string | null },
   { columns, calibration }: RecordSetup,
 ): ResultRecord {
-  const currentCalibratedAnswers = evaluation && calibratedAnswers(evaluation, calibration);
+  const appliedAnswers = evaluation && calibratedAnswers(evaluation, calibration);
   const values = columns.map((column): [string, string | number | null] => {
     if (column.asked === null) return [column.name, column.of(record)];
-    return [
-      column.name,
-      currentCalibratedAnswers === null ? null : column.of(currentCalibratedAnswers),
-    ];
+    return [column.name, appliedAnswers === null ? null : column.of(appliedAnswers)];
   });
   const row = Object.fromEntries([["id", record.id], ...values]) as ResultRecord;
-  if (currentCalibratedAnswers !== null) return row;
+  if (appliedAnswers !== null) return row;
   return { ...row, error: error ?? "The answer is not in the journal; run again." };
 }
 

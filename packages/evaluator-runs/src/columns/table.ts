@@ -183,9 +183,9 @@ function listHeadings(
   // By question: the contract's table leaves out some of the confidences.
   const values = columns.filter(({ name, part }) => part === "value" && fields.has(name));
   const own = columns
-    .filter(({ asked: askedRequest }) => !values.some((value) => value.asked === askedRequest))
-    .map(({ name, part, asked: askedRequest }) => {
-      const isText = part === "value" && askedRequest.short.form === "option";
+    .filter(({ asked: question }) => !values.some((value) => value.asked === question))
+    .map(({ name, part, asked: question }) => {
+      const isText = part === "value" && question.short.form === "option";
       return { heading: name, field: name, isText };
     });
   return [...fixedShortHeadings, ...own];
@@ -194,7 +194,7 @@ function listHeadings(
 function defaultSort(columns: readonly AnswerColumn[], { sort }: TableLayout): string {
   if (columns.some(({ name }) => name === sort)) return sort;
   const number = columns.find(
-    ({ part, asked: askedRequest }) => part === "value" && askedRequest.short.form === "number",
+    ({ part, asked: question }) => part === "value" && question.short.form === "number",
   );
   return number?.name ?? "";
 }

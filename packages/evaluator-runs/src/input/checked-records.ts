@@ -139,8 +139,8 @@ async function checkRecords<TRecord>(
   let length = 0;
   for await (const values of read()) {
     signal?.throwIfAborted();
-    for (const { id, record, problems: foundNames } of values) {
-      for (const problem of foundNames) problems.add(length, id, problem);
+    for (const { id, record, problems: newProblems } of values) {
+      for (const problem of newProblems) problems.add(length, id, problem);
       if (record === null) leftOut.add(length);
       // The id of an invalid record counts as repeated by no other.
       ids.add(record === null ? randomBytes(16) : hash("sha256", id ?? "", "buffer"));

@@ -119,8 +119,8 @@ export interface RecordSource {
 
 /** Returns the name of a record for messages: its index, from 0, and its id. */
 export function recordLabel(index: number, id: string | undefined): string {
-  const shownText = id === undefined ? "no id" : `id "${truncateCharacters(toPrintable(id), 60)}"`;
-  return `record at index ${index} (${shownText})`;
+  const shownId = id === undefined ? "no id" : `id "${truncateCharacters(toPrintable(id), 60)}"`;
+  return `record at index ${index} (${shownId})`;
 }
 
 /** Returns the error of an input that has changed since the run began. */

@@ -44,7 +44,7 @@ type Row = Readonly<Record<string, SQLOutputValue>>;
 export class JournalReader implements Disposable {
   readonly path: string;
   protected readonly database: DatabaseSync;
-  readonly #preparedMap = new Map<string, StatementSync>();
+  readonly #statements = new Map<string, StatementSync>();
 
   constructor(path: string, database: DatabaseSync) {
     this.path = path;
@@ -237,8 +237,8 @@ export class JournalReader implements Disposable {
 
   /** Prepares a statement at its first use, since most run for every call. */
   protected prepare(sql: string): StatementSync {
-    const statement = this.#preparedMap.get(sql) ?? this.database.prepare(sql);
-    this.#preparedMap.set(sql, statement);
+    const statement = this.#statements.get(sql) ?? this.database.prepare(sql);
+    this.#statements.set(sql, statement);
     return statement;
   }
 }

@@ -72,10 +72,10 @@ export class Journal extends JournalReader {
     entries: Iterable<NotedRecord>,
     run: { newSince?: string | null; part?: unknown; asked?: ReadonlySet<string> } = {},
   ): void {
-    const { newSince = null, part, asked: askedNames } = run;
+    const { newSince = null, part, asked: askedIds } = run;
     this.#change(() => {
       // The run that notes a record will be the next row of `runs`.
-      const { seen: seenCount, after } = this.prepare(
+      const { seen: nextRun, after } = this.prepare(
         `SELECT coalesce(iif(?, (SELECT max(seen) FROM records), NULL), max(run) + 1, 1) AS seen,
           coalesce(min(run) FILTER (WHERE facts ->> 'finishedAt' >= ?),
             max(run) FILTER (WHERE facts ->> 'finishedAt' IS NOT NULL)) AS after FROM runs`,
@@ -89,7 +89,7 @@ export class Journal extends JournalReader {
       this.#addSetup();
       for (const { id, key, note = null } of entries) {
         addCall.run(key);
-        noteRecord.run(id, seenCount, after, note, key, Number(askedNames?.has(id) ?? false));
+        noteRecord.run(id, nextRun, after, note, key, Number(askedIds?.has(id) ?? false));
       }
     });
   }

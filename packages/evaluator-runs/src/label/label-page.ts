@@ -51,15 +51,13 @@ addEventListener("keydown", (event) => {
 
 /** Returns the page of one record and one question, without the model's answer. */
 export function labelPage(view: SheetView) {
-  const { sheet, sheets, saved: currentSavedLabels, record } = view;
-  const labelledCount = currentSavedLabels.filter((label) => label !== undefined).length;
-  const skippedCount = currentSavedLabels.filter((label) => label?.truth === null).length;
+  const { sheet, sheets, saved: sheetLabels, record } = view;
+  const labelledCount = sheetLabels.filter((label) => label !== undefined).length;
+  const skippedCount = sheetLabels.filter((label) => label?.truth === null).length;
   // For a promise, the records are drawn one by one.
   const counts =
-    sheet.lines === undefined
-      ? `${labelledCount} of ${currentSavedLabels.length}`
-      : `${labelledCount}`;
-  const open = currentSavedLabels.length - labelledCount;
+    sheet.lines === undefined ? `${labelledCount} of ${sheetLabels.length}` : `${labelledCount}`;
+  const open = sheetLabels.length - labelledCount;
   const remainingText = open === 0 ? "All labelled." : `${open} left without a label.`;
   const heading = record === null ? remainingText : toText(sheet.question.instructions);
   const isLong = heading.length > HEADING;
@@ -74,7 +72,7 @@ export function labelPage(view: SheetView) {
           >${`${counts} labelled${skippedCount === 0 ? "" : `, ${skippedCount} skipped`}`}</strong
         >
       </p>
-      ${toPromise(sheet) ?? html`<progress value="${labelledCount}" max="${currentSavedLabels.length}" aria-label="Labelled"></progress>`}`,
+      ${toPromise(sheet) ?? html`<progress value="${labelledCount}" max="${sheetLabels.length}" aria-label="Labelled"></progress>`}`,
     body: html`${record === null ? ending(view) : recordForm(view, record)}
     ${view.note?.(labelledCount) ?? null}`,
     footer: html`${
@@ -103,7 +101,7 @@ function questionLink(other: LabelSheet, shownLabelSheet: LabelSheet) {
 }
 
 function recordForm(
-  { sheet, saved: currentSavedLabels }: SheetView,
+  { sheet, saved: sheetLabels }: SheetView,
   { id, at, state }: NonNullable<SheetView["record"]>,
 ) {
   return html`<article class="card" tabindex="0" aria-label="Record">
@@ -113,7 +111,7 @@ function recordForm(
       <input type="hidden" name="question" value="${sheet.id}" />
       <input type="hidden" name="at" value="${at}" />
       <input type="hidden" name="id" value="${id}" />
-      ${answerKeys(sheet.question).map((answer, index) => answerButton(answer, index, currentSavedLabels[at]))}
+      ${answerKeys(sheet.question).map((answer, index) => answerButton(answer, index, sheetLabels[at]))}
     </form>
     <div class="steps">
       ${at === 0 ? null : html`<a data-key="b" href="${linkTo(sheet.id, "at", at - 1)}"><kbd>b</kbd> back</a>`}
@@ -123,7 +121,7 @@ function recordForm(
         name="answer"
         value="skip"
         data-key="s"
-        aria-pressed="${String(currentSavedLabels[at]?.truth === null)}"
+        aria-pressed="${String(sheetLabels[at]?.truth === null)}"
       >
         <kbd>s</kbd> skip, I cannot tell
       </button>
@@ -147,15 +145,15 @@ function answerButton(
   </button>`;
 }
 
-function ending({ sheet, saved: currentSavedLabels, nextCommand }: SheetView) {
-  const open = currentSavedLabels.filter((label) => label === undefined).length;
-  const skippedCount = currentSavedLabels.findIndex((label) => label?.truth === null);
+function ending({ sheet, saved: sheetLabels, nextCommand }: SheetView) {
+  const open = sheetLabels.filter((label) => label === undefined).length;
+  const skippedIndex = sheetLabels.findIndex((label) => label?.truth === null);
   const [to, what] =
     open > 0
       ? [linkTo(sheet.id, "from", 0), "show them"]
-      : [linkTo(sheet.id, "at", skippedCount), "show the skipped ones again"];
+      : [linkTo(sheet.id, "at", skippedIndex), "show the skipped ones again"];
   return html`${
-      open === 0 && skippedCount === -1
+      open === 0 && skippedIndex === -1
         ? null
         : html`<p>
             <a data-key="b" href="${to}"><kbd>b</kbd> ${what}</a>
@@ -231,13 +229,13 @@ async function showRecord(c: Context, options: LabelAppOptions) {
   const { sheets, first, labels, labeler, stateOf } = options;
   const sheet = sheets.find(({ id }) => id === c.req.query("question")) ?? first;
   const { records } = sheet;
-  const currentSavedLabels = savedLabels(sheet, labels, labeler);
-  const wantedValue = c.req.query("at") === undefined ? -1 : indexSchema.parse(c.req.query("at"));
-  const next = currentSavedLabels.indexOf(undefined, indexSchema.parse(c.req.query("from") ?? 0));
-  const at = wantedValue in records ? wantedValue : next;
+  const sheetLabels = savedLabels(sheet, labels, labeler);
+  const wantedIndex = c.req.query("at") === undefined ? -1 : indexSchema.parse(c.req.query("at"));
+  const next = sheetLabels.indexOf(undefined, indexSchema.parse(c.req.query("from") ?? 0));
+  const at = wantedIndex in records ? wantedIndex : next;
   const { id } = records[at] ?? {};
   const record = id === undefined ? null : { id, at, state: await stateOf(id) };
-  return c.html(labelPage({ ...options, sheet, saved: currentSavedLabels, record }));
+  return c.html(labelPage({ ...options, sheet, saved: sheetLabels, record }));
 }
 
 /** Returns a person's label of each record of a sheet. */
@@ -256,8 +254,8 @@ async function saveLabel(c: Context, { sheets, labels, labeler, print }: LabelAp
   const record = sheet?.records.findLast((one) => one.id === id);
   if (truth === undefined || sheet === undefined || record === undefined) return invalid();
   const { draw, origin, week } = record;
-  const skippedParts = truth === null && { skipped: true };
-  await labels.save({ id, question, truth, ...skippedParts, labeler, draw, origin, week });
+  const skippedField = truth === null && { skipped: true };
+  await labels.save({ id, question, truth, ...skippedField, labeler, draw, origin, week });
   Object.assign(sheet, sheet.next?.());
   for (const line of sheet.lines ?? []) print?.(line);
   return c.redirect(linkTo(question, "from", at + 1), 303);

@@ -93,11 +93,11 @@ async function readClusters(
 }
 
 function describeLabels(sheets: readonly LabelSheet[], labels: LabelFile, labeler: string): string {
-  const savedLabel = sheets
+  const allLabels = sheets
     .flatMap((sheet) => savedLabels(sheet, labels, labeler))
     .filter((label) => label !== undefined);
-  const skippedCount = savedLabel.filter(({ truth }) => truth === null).length;
-  return `${printCounted(savedLabel.length, "label")}, ${printCount(skippedCount)} skipped`;
+  const skippedCount = allLabels.filter(({ truth }) => truth === null).length;
+  return `${printCounted(allLabels.length, "label")}, ${printCount(skippedCount)} skipped`;
 }
 
 function rethrowInput(error: unknown): never {
@@ -114,11 +114,10 @@ function describeShortage({ id, records }: LabelSheet, count: number, word: stri
 function chooseSheet(sheets: readonly LabelSheet[], question: string | undefined): LabelSheet {
   const firsts = sheets.map((sheet) => truthsOf(sheet.question)?.[0]?.truth);
   const first = sheets[firsts.findIndex((truth) => typeof truth === "boolean")] ?? sheets[0];
-  const chosenLabelSheet =
-    question === undefined ? first : sheets.find(({ id }) => id === question);
-  if (chosenLabelSheet !== undefined) return chosenLabelSheet;
-  const knownText = sheets.map(({ id }) => id).join(", ");
+  const chosenSheet = question === undefined ? first : sheets.find(({ id }) => id === question);
+  if (chosenSheet !== undefined) return chosenSheet;
+  const questionIds = sheets.map(({ id }) => id).join(", ");
   throw new CliError(
-    printable`The journal has no question ${question ?? ""}; it has ${knownText}.`,
+    printable`The journal has no question ${question ?? ""}; it has ${questionIds}.`,
   );
 }

@@ -52,7 +52,7 @@ export function drawSheets(
   return Array.from(questions, ([id, question]) => {
     // A calibration is of one model.
     const column = table.largest(id) ?? { ids: [] };
-    const drawnNames = drawRecords(column, { budget: count, seed, clusters });
-    return { id, question, records: drawnNames.map((record) => ({ id: record })) };
+    const drawnIds = drawRecords(column, { budget: count, seed, clusters });
+    return { id, question, records: drawnIds.map((record) => ({ id: record })) };
   });
 }

@@ -44,8 +44,8 @@ export async function openLabelled(command: LabelledCommand, context: ProgramCon
     name: toName(info),
     /** Reads the state of a record. @throws CliError if it has no answer any more */
     stateOf: async (id: string): Promise<JsonValue> => {
-      const uncheckedParts = { ...context, isChecked: false };
-      const row = await withStoredRuns(address, uncheckedParts, (runs) =>
+      const uncheckedContext = { ...context, isChecked: false };
+      const row = await withStoredRuns(address, uncheckedContext, (runs) =>
         runs.find(id, runs.isShared ? info.run : null),
       );
       if (row !== null && row.evaluation !== null) return JSON.parse(row.state) as JsonValue;

@@ -37,8 +37,8 @@ export async function planSheets(
     return join;
   };
   const toColumn = (question: string) => table.largest(question);
-  const wantedParts = { forPromise, maxRisk, confidence, seed, exactlyThese, columnOf: toColumn };
-  const { plan, promises } = await openPlan(labels.path, wantedParts, joinLabels());
+  const wantedPlan = { forPromise, maxRisk, confidence, seed, exactlyThese, columnOf: toColumn };
+  const { plan, promises } = await openPlan(labels.path, wantedPlan, joinLabels());
   const file = toPlanPath(labels.path);
   return [...Map.groupBy(promises, ({ question }) => question)].map(([id, own]) => {
     const question = questions.get(id) as Question;
@@ -103,13 +103,13 @@ function limitsOfRecords(promises: readonly PlannedPromise[]): string[] {
       "A promise about exactly these records takes 70 to 100 labels if the answers are good. It permits no act on other records.",
     ];
   }
-  const sizedParts = promises.map(({ action, plan, draw }) => {
+  const regions = promises.map(({ action, plan, draw }) => {
     const states = draw.regionSize - draw.copies;
     const name = draw.copies > 0 ? "different record" : "record";
     return { action, number: printCounted(states, name), isSmall: states < 5 / plan.maxRisk };
   });
   return [
-    ...sizedParts
+    ...regions
       .filter(({ isSmall }) => isSmall)
       .map(({ action, number }) => {
         return `Only ${number} may be acted on with "${action}", too few for a promise even if all are right: ask about more records first.`;
@@ -150,14 +150,14 @@ function describe({ action, plan, draw }: PlannedPromise): string {
 /** Returns the promised share of wrong acts, or of exactly some records their number. */
 function describeRisk(
   {
-    unlabelled: unlabelledValue,
+    unlabelled: unlabelledCount,
     mostWrong,
   }: NonNullable<PlannedPromise["draw"]["state"]["promised"]>,
   maxRisk: number,
 ): string {
-  if (unlabelledValue === undefined || mostWrong === undefined)
+  if (unlabelledCount === undefined || mostWrong === undefined)
     return `at most ${printAtMost(maxRisk)}`;
-  return printTheseRecords({ unlabelled: unlabelledValue, mostWrong });
+  return printTheseRecords({ unlabelled: unlabelledCount, mostWrong });
 }
 
 const defaults = { maxRisk: 0.05, confidence: 0.95, seed: 20_260_101 };
@@ -229,12 +229,12 @@ function newPlan({
     version: 2,
     actions: Array.from(unique, ([name, { question, action }]) => {
       const column = columnOf(question);
-      const knownTexts = column === undefined ? [] : actionsOf[column.form];
-      if (column && knownTexts.includes(action)) {
+      const knownActions = column === undefined ? [] : actionsOf[column.form];
+      if (column && knownActions.includes(action)) {
         return { question, action, pool: promisePool(column).hash };
       }
       const words =
-        knownTexts.map((one) => `${question}=${one}`).join(" or ") || "an answered question";
+        knownActions.map((one) => `${question}=${one}`).join(" or ") || "an answered question";
       throw new UsageError(printable`--for-promise ${name} fits no answer; use ${words}.`);
     }),
     maxRisk: maxRisk ?? defaults.maxRisk,

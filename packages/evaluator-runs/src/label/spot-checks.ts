@@ -21,8 +21,8 @@ export function drawSpotChecks(
   const sheets = drawSheets(answers, { count: CHECKS_A_WEEK + spotChecks.length, seed: week });
   return sheets.map((sheet) => {
     const own = spotChecks.filter(({ question }) => question === sheet.id);
-    const checkedNames = new Set(own.map(({ id }) => id));
-    const others = sheet.records.filter(({ id }) => !checkedNames.has(id));
+    const checkedIds = new Set(own.map(({ id }) => id));
+    const others = sheet.records.filter(({ id }) => !checkedIds.has(id));
     const shownEntries = [...own.filter((label) => label.week === week), ...others].slice(
       0,
       CHECKS_A_WEEK,
@@ -38,16 +38,16 @@ export function auditLines(
   { path, spotChecks }: LabelFile,
   calibration: CalibrationArtifact | null,
 ): string[] {
-  const checkedValue = new Set(spotChecks.map(({ id }) => id)).size;
-  if (checkedValue < LEAST_CHECKS)
-    return [`Spot checks: ${checkedValue} of ${LEAST_CHECKS} for an audit.`];
+  const checkedCount = new Set(spotChecks.map(({ id }) => id)).size;
+  if (checkedCount < LEAST_CHECKS)
+    return [`Spot checks: ${checkedCount} of ${LEAST_CHECKS} for an audit.`];
   const { thresholds = [], fittedOn } = calibration ?? {};
   if (thresholds.length === 0) return ["Spot checks: no promise to audit; calibrate first."];
   // Labels that made a promise cannot test it.
-  const madeNames = new Set(fittedOn?.ids);
+  const fittedIds = new Set(fittedOn?.ids);
   const join = new LabelJoin(table, { last: true, allowUnknown: true });
   for (const [index, value] of spotChecks.entries()) {
-    if (!madeNames.has(hash("sha256", value.id).slice(0, 8)))
+    if (!fittedIds.has(hash("sha256", value.id).slice(0, 8)))
       join.add({ line: index + 1, value }, path);
   }
   const tests = thresholds.map((lockedThreshold) => {

@@ -87,12 +87,12 @@ export class Budget {
 
   #listCosts(request: EvaluationRequest): Record<"estimateUsd" | "mostUsd", number>[] {
     return this.#engines.map(([price, transport]) => {
-      const sentParts = {
+      const engine = {
         inputUsdPerMillionTokens: price.inputUsdPerMillionTokens ?? 0,
         transport,
       };
-      const { costUsd: estimateUsd } = estimateCost([request], sentParts);
-      return { estimateUsd, mostUsd: mostCostUsd(request, sentParts) };
+      const { costUsd: estimateUsd } = estimateCost([request], engine);
+      return { estimateUsd, mostUsd: mostCostUsd(request, engine) };
     });
   }
 

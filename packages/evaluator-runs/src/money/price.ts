@@ -43,18 +43,17 @@ export async function findPrice(from: {
   /** The option that gave it. @default --price */
   readonly source?: string;
 }): Promise<Price> {
-  const { given: givenValue, catalog, transport, signal, source = "--price" } = from;
-  if (givenValue !== undefined) return { inputUsdPerMillionTokens: givenValue, source };
-  const currentDocumentedPrice = documentedPrice(transport);
+  const { given: typedUsd, catalog, transport, signal, source = "--price" } = from;
+  if (typedUsd !== undefined) return { inputUsdPerMillionTokens: typedUsd, source };
+  const defaultPrice = documentedPrice(transport);
   const isListed = transport.usdPerMillionTokens === undefined && catalog !== null;
-  if (currentDocumentedPrice.inputUsdPerMillionTokens === null || !isListed)
-    return currentDocumentedPrice;
+  if (defaultPrice.inputUsdPerMillionTokens === null || !isListed) return defaultPrice;
   try {
     const models = await catalog.listModels({ signal });
     const { modelId } = toService(transport);
-    const listedValue = models.find(({ id }) => id === modelId)?.inputUsdPerMillionTokens ?? null;
-    if (listedValue === null) return contractPrice("the documented price; the gateway lists none");
-    return { inputUsdPerMillionTokens: listedValue, source: "the gateway's price list" };
+    const listedUsd = models.find(({ id }) => id === modelId)?.inputUsdPerMillionTokens ?? null;
+    if (listedUsd === null) return contractPrice("the documented price; the gateway lists none");
+    return { inputUsdPerMillionTokens: listedUsd, source: "the gateway's price list" };
   } catch (error) {
     if (!(error instanceof EvaluatorError)) throw error;
     return contractPrice("the documented price; the gateway's list cannot be read");
@@ -70,8 +69,8 @@ export async function findRunPrice(
   const own = await findPrice({ given: price, ...first, signal });
   if (next === null) return own;
   // A price of the first engine, such as 0 of one on this machine, would make a cap void for a dearer one.
-  const givenParts = { given: thenPrice, source: "--then-price" };
-  return { ...own, next: await findPrice({ ...givenParts, ...next, signal }) };
+  const typedPrice = { given: thenPrice, source: "--then-price" };
+  return { ...own, next: await findPrice({ ...typedPrice, ...next, signal }) };
 }
 
 /** An engine, and its price list or null. */
@@ -82,9 +81,9 @@ interface PricedEngine {
 
 /** Returns the price that an engine itself has, else the contract's; null for one without both. */
 export function documentedPrice(transport: Transport): Price {
-  const { usdPerMillionTokens: knownValue, name, target } = transport;
-  if (knownValue !== undefined)
-    return { inputUsdPerMillionTokens: knownValue, source: `the price of ${name}` };
+  const { usdPerMillionTokens: ownUsd, name, target } = transport;
+  if (ownUsd !== undefined)
+    return { inputUsdPerMillionTokens: ownUsd, source: `the price of ${name}` };
   if (hasDocumentedPrice(transport)) return contractPrice("the documented price");
   const engine = target === undefined ? name : `${target.modelId} through ${name}`;
   return { inputUsdPerMillionTokens: null, source: printable`no list says what ${engine} costs` };

@@ -97,10 +97,10 @@ export class AnswerWriter implements RunWriter {
     );
     // "true": another worker may have just kept the same answer.
     const [row] = await query<{ held: string[] }>(KEEP_ENDS, [...values, true, chunks, leases]);
-    const refusedValues = ends.flatMap((end) => ("error" in end && end.isRefusal ? end.idx : []));
+    const refusedIndexes = ends.flatMap((end) => ("error" in end && end.isRefusal ? end.idx : []));
     const refuse =
       "update evaluator.failures set is_refusal = true where run = $1 and idx = any($2)";
-    if (refusedValues.length > 0) await query(refuse, [run, refusedValues]);
+    if (refusedIndexes.length > 0) await query(refuse, [run, refusedIndexes]);
     return new Set(row?.held);
   }
 }

@@ -133,9 +133,9 @@ export class ChunkQueue {
   /** Renews the lease of a chunk; returns whether the worker still has it. */
   async touch({ run, lease }: LeasedChunk): Promise<boolean> {
     await this.#query(forgetFuture, [toQueue(run)]);
-    const touchedCommandResponse = await withOwnErrors(() => this.#boss.touch(toQueue(run), lease));
+    const response = await withOwnErrors(() => this.#boss.touch(toQueue(run), lease));
     // The types of pg-boss leave the count out.
-    return (touchedCommandResponse as { affected: number }).affected > 0;
+    return (response as { affected: number }).affected > 0;
   }
 
   /** Ends a chunk whose records all have an answer or a failure; another worker gets any other at once. */

@@ -97,29 +97,30 @@ export class PostgresRuns extends RunLoader implements RunStore {
   async readChunk(leasedChunk: LeasedChunk) {
     const { run } = leasedChunk;
     const [first, beyond] = toRange(leasedChunk);
-    const [takenEntry] = await this.sql<{ spent: number }>(
+    const [takenChunk] = await this.sql<{ spent: number }>(
       "select evaluator.take_chunk($1, $2, $3, $4, $5) as spent",
       [run, leasedChunk.chunk, toLease(leasedChunk), first, beyond],
     );
-    const keptChunkRows = await this.sql<ChunkRow>(
-      "select * from evaluator.read_records($1, $2, $3)",
-      [run, first, beyond],
-    );
-    const samples = keptChunkRows.length === 0 ? new Map() : await readSamples(this.sql, run);
-    const rows = keptChunkRows.map((row) =>
+    const chunkRows = await this.sql<ChunkRow>("select * from evaluator.read_records($1, $2, $3)", [
+      run,
+      first,
+      beyond,
+    ]);
+    const samples = chunkRows.length === 0 ? new Map() : await readSamples(this.sql, run);
+    const rows = chunkRows.map((row) =>
       Object.assign(row, { state: toState(row, run, samples.get("state")) }),
     );
     const missing = rows.filter((row) => readEvaluation(row, samples, row.state) === null);
     // Changed answers are deleted, so that they are asked for again.
-    const changedNames = missing.flatMap(({ key, digest }) => (digest === null ? [] : [key]));
-    if (changedNames.length > 0) {
-      await this.sql("delete from evaluator.answers where key = any($1)", [changedNames]);
+    const changedKeys = missing.flatMap(({ key, digest }) => (digest === null ? [] : [key]));
+    if (changedKeys.length > 0) {
+      await this.sql("delete from evaluator.answers where key = any($1)", [changedKeys]);
     }
     return {
       missing: missing.map(({ idx, id, key, state }) => {
         return { idx, id: JSON.parse(id) as string, key, state };
       }),
-      costUsd: takenEntry?.spent ?? 0,
+      costUsd: takenChunk?.spent ?? 0,
     };
   }
 

@@ -32,15 +32,17 @@ export class RunReader {
       [keys],
     );
     const samples = rows.length === 0 ? new Map() : await readSamples(this.sql);
-    const knownMap = new Map(rows.map((row) => [row.key, readEvaluation(row, samples) !== null]));
+    const isWholeByKey = new Map(
+      rows.map((row) => [row.key, readEvaluation(row, samples) !== null]),
+    );
     const refusals = await this.sql<{ key: string }>(
       "select key from evaluator.refusals where key = any($1)",
-      [keys.filter((key) => !knownMap.has(key))],
+      [keys.filter((key) => !isWholeByKey.has(key))],
     );
-    const refusedNames = new Set(refusals.map(({ key }) => key));
+    const refusedKeys = new Set(refusals.map(({ key }) => key));
     return keys.map((key) => {
-      const isWhole = knownMap.get(key);
-      if (isWhole === undefined) return refusedNames.has(key) ? "refused" : "unknown";
+      const isWhole = isWholeByKey.get(key);
+      if (isWhole === undefined) return refusedKeys.has(key) ? "refused" : "unknown";
       return isWhole ? "answered" : "changed";
     });
   }
@@ -50,8 +52,8 @@ export class RunReader {
   }
 
   async get(run: number): Promise<RunInfo> {
-    const [foundRunInfo] = await this.sql<RunInfo>(`${selectRuns} where run = $1`, [run]);
-    if (foundRunInfo !== undefined) return foundRunInfo;
+    const [info] = await this.sql<RunInfo>(`${selectRuns} where run = $1`, [run]);
+    if (info !== undefined) return info;
     throw new DatabaseError(`There is no run ${run} in this database.`, { failure: "no-run" });
   }
 

@@ -33,15 +33,15 @@ export async function queryJournal(
   command: QueryCommand,
   context: ProgramContext,
 ): Promise<number> {
-  const givenParts = { ...command, isOrdered: false };
+  const resultsCommand = { ...command, isOrdered: false };
   if (command.text === undefined) {
-    await withResults(givenParts, context, (results) => listTables(results, command, context));
+    await withResults(resultsCommand, context, (results) => listTables(results, command, context));
     return 0;
   }
   const query = { ...command, text: checkQuery(command.text) };
   let database: SqliteQuery | null = null;
   try {
-    const tables = await withResults(givenParts, context, async (results) => {
+    const tables = await withResults(resultsCommand, context, async (results) => {
       if (results.ask === null) {
         return await fill((database ??= new SqliteQuery(context)), results, { query, context });
       }
@@ -118,9 +118,9 @@ type Query = QueryCommand & { readonly text: string };
 /** Returns all tables of results, and those of records that a query may read; others need no rows. */
 async function tablesFor({ text }: Query, results: RunResults) {
   const { records, runs } = queryTables(results);
-  const namedItems = records.filter(({ name }) => text.toLowerCase().includes(name));
-  const givenParts = { ...runs, rows: (await results.listRuns()).map(runs.cellsOf) };
-  return { named: namedItems, given: givenParts, all: [...records, runs] };
+  const namedTables = records.filter(({ name }) => text.toLowerCase().includes(name));
+  const runTable = { ...runs, rows: (await results.listRuns()).map(runs.cellsOf) };
+  return { named: namedTables, given: runTable, all: [...records, runs] };
 }
 
 /** Fills the tables of a query from a journal file, and returns all tables. */
@@ -129,13 +129,13 @@ async function fill(
   results: RunResults,
   { query, context }: { readonly query: Query; readonly context: ProgramContext },
 ): Promise<readonly QueryTable[]> {
-  const { named: namedItems, given: givenParts, all } = await tablesFor(query, results);
-  const add = database.create([...namedItems, givenParts]);
-  for (const cells of givenParts.rows) add(givenParts.name, cells);
-  if (namedItems.length === 0) return all;
+  const { named: namedTables, given: runTable, all } = await tablesFor(query, results);
+  const add = database.create([...namedTables, runTable]);
+  for (const cells of runTable.rows) add(runTable.name, cells);
+  if (namedTables.length === 0) return all;
   for await (const row of results.rows) {
     context.signal.throwIfAborted();
-    for (const table of namedItems) {
+    for (const table of namedTables) {
       const cells = table.cellsOf(row);
       if (cells !== null) add(table.name, cells);
     }
@@ -149,12 +149,12 @@ async function askDatabase(
   query: Query,
   context: ProgramContext,
 ): Promise<void> {
-  const { named: namedItems, given: givenParts, all } = await tablesFor(query, results);
+  const { named: namedTables, given: runTable, all } = await tablesFor(query, results);
   const request = {
     text: query.text,
-    tables: namedItems,
-    cellsOf: (row: ResultRow) => namedItems.map((table) => table.cellsOf(row)),
-    given: [givenParts],
+    tables: namedTables,
+    cellsOf: (row: ResultRow) => namedTables.map((table) => table.cellsOf(row)),
+    given: [runTable],
     signal: context.signal,
     timeoutMs: query.timeout * 1000,
     allowSuperuser: query.allowSuperuser ?? false,
@@ -226,12 +226,12 @@ async function printRows(
       yield row;
     }
   };
-  const printedParts = { names, rows: allowed() };
-  const chosenText = format ?? (stdout.isTTY === true ? "table" : "csv");
+  const printedRows = { names, rows: allowed() };
+  const chosenFormat = format ?? (stdout.isTTY === true ? "table" : "csv");
   const texts =
-    chosenText === "table"
-      ? toTable(printedParts, (stdout.isTTY === true && stdout.columns) || undefined)
-      : listRecords(printedParts, chosenText);
+    chosenFormat === "table"
+      ? toTable(printedRows, (stdout.isTTY === true && stdout.columns) || undefined)
+      : listRecords(printedRows, chosenFormat);
   await printTexts(texts, context);
   if (!isCut) return;
   throw new CliError(`The result has more than ${printCount(most)} rows; --rows allows more.`);

@@ -49,11 +49,11 @@ function recordColumns({ columns, source }: TableSetup): Column<ResultRow>[] {
   ];
   const toUnique = uniqueNames([...own, errorColumn]);
   const nameOf = new Map<AskedQuestion, string>();
-  const answers = answerColumns(columns).map(({ name, asked: askedRequest, part }) => {
+  const answers = answerColumns(columns).map(({ name, asked: question, part }) => {
     const of = ({ record }: ResultRow) => record[name] ?? null;
-    const value = nameOf.get(askedRequest) ?? toUnique(toColumnName(askedRequest.id));
-    nameOf.set(askedRequest, value);
-    if (part === "value") return columnFor(askedRequest)(value, of);
+    const value = nameOf.get(question) ?? toUnique(toColumnName(question.id));
+    nameOf.set(question, value);
+    if (part === "value") return columnFor(question)(value, of);
     return number(toUnique(`${value}_${part === "confidence" ? "conf" : part}`), of);
   });
   return [...own, ...answers, errorColumn];
@@ -73,14 +73,13 @@ const callColumns: readonly Column<ResultRow>[] = [
 /** Returns the columns of the answers before any calibration. */
 function answersColumns({ columns }: TableSetup): Column<ResultRow>[] {
   const toUnique = uniqueNames([idColumn, ...callColumns]);
-  const answers = answerColumns(columns).flatMap(({ asked: askedRequest, part }) => {
+  const answers = answerColumns(columns).flatMap(({ asked: question, part }) => {
     if (part !== "value") return [];
-    const { distribution } = askedRequest;
-    const name = toUnique(toColumnName(askedRequest.id));
-    const answerIn = ({ kept: keptEvaluation }: ResultRow) =>
-      keptEvaluation?.answers[askedRequest.id];
-    const value = columnFor(askedRequest)(name, (row: ResultRow) =>
-      shortValue(askedRequest, answerIn(row)),
+    const { distribution } = question;
+    const name = toUnique(toColumnName(question.id));
+    const answerIn = ({ kept: keptEvaluation }: ResultRow) => keptEvaluation?.answers[question.id];
+    const value = columnFor(question)(name, (row: ResultRow) =>
+      shortValue(question, answerIn(row)),
     );
     if (distribution === null) return [value];
     const probabilities = (row: ResultRow) => {
@@ -108,8 +107,8 @@ function toColumnName(questionId: string): string {
 }
 
 /** Returns a function that adds a number to a name that is taken, and takes the name. */
-function uniqueNames(takenItems: readonly { readonly name: string }[]): (name: string) => string {
-  const names = new Set(takenItems.map(({ name }) => name));
+function uniqueNames(otherTables: readonly { readonly name: string }[]): (name: string) => string {
+  const names = new Set(otherTables.map(({ name }) => name));
   return (name) => {
     let free = name;
     for (let number = 2; names.has(free); number += 1) free = `${name}_${number}`;

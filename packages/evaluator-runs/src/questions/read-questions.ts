@@ -245,11 +245,11 @@ function checkImages(questions: Questions, { word }: FieldOwner, report: Report)
 function checkFields(questions: Questions, { columns, word }: FieldOwner, report: Report): void {
   const owners = new Map<string, string>();
   const takenNames = new Set(["id", ...columns.map(({ name }) => name), "error"]);
-  for (const { name, asked: askedRequest } of columnsOf(questions)) {
+  for (const { name, asked: question } of columnsOf(questions)) {
     const owner = takenNames.has(name) ? `the ${word} itself` : owners.get(name);
-    owners.set(name, `the question ${askedRequest.id}`);
+    owners.set(name, `the question ${question.id}`);
     if (owner === undefined) continue;
-    report([askedRequest.id], `would be written to the field "${name}", as ${owner} is; rename it`);
+    report([question.id], `would be written to the field "${name}", as ${owner} is; rename it`);
   }
 }
 

@@ -82,21 +82,20 @@ function readCondition(tokens: Tokens, namedAnswerColumns: readonly AnswerColumn
     throw new ConditionError(name.at, "name an answer first, such as scam >= 0.9");
   }
   const operator = peek(tokens);
-  const foundParts = findNamed(name.text, namedAnswerColumns);
+  const match = findNamed(name.text, namedAnswerColumns);
   if (operator.kind !== "operator") {
-    if (foundParts === null && name.text === "new") {
+    if (match === null && name.text === "new") {
       return { meets: ({ isNew }) => isNew, wanted: null };
     }
-    if (foundParts === null) throw noAnswer(name, namedAnswerColumns);
-    const example =
-      foundParts.most === null ? "= " + (listKeys(foundParts.column.asked)[0] ?? "") : ">= 0.9";
+    if (match === null) throw noAnswer(name, namedAnswerColumns);
+    const example = match.most === null ? "= " + (listKeys(match.column.asked)[0] ?? "") : ">= 0.9";
     throw new ConditionError(operator.at, printable`choose one: ${name.text} ${example}`);
   }
-  if (foundParts === null) throw noAnswer(name, namedAnswerColumns);
+  if (match === null) throw noAnswer(name, namedAnswerColumns);
   next(tokens);
-  return foundParts.most === null
-    ? readOptions(foundParts.column, { operator, tokens })
-    : readNumber(foundParts, foundParts.most, { operator, name: name.text, value: next(tokens) });
+  return match.most === null
+    ? readOptions(match.column, { operator, tokens })
+    : readNumber(match, match.most, { operator, name: name.text, value: next(tokens) });
 }
 
 /** Returns the meaning of `answer` or `answer.option`. */
@@ -105,12 +104,12 @@ function findNamed(text: string, namedAnswerColumns: readonly AnswerColumn[]): N
     namedAnswerColumns.find((one) => one.part === "value" && isNamed(one, text)) ??
     namedAnswerColumns.find(({ name }) => name === text);
   if (column !== undefined) {
-    const { asked: askedRequest, part } = column;
-    if (part === "value" && askedRequest.short.form === "option") {
+    const { asked: question, part } = column;
+    if (part === "value" && question.short.form === "option") {
       return { column, share: null, most: null };
     }
     const most =
-      part !== "confidence" && askedRequest.short.form === "number" ? askedRequest.short.most : 1;
+      part !== "confidence" && question.short.form === "number" ? question.short.most : 1;
     return { column, share: null, most };
   }
   for (let dot = text.lastIndexOf("."); dot > 0; dot = text.lastIndexOf(".", dot - 1)) {
@@ -121,8 +120,8 @@ function findNamed(text: string, namedAnswerColumns: readonly AnswerColumn[]): N
   return null;
 }
 
-function isNamed({ name, asked: askedRequest }: AnswerColumn, text: string): boolean {
-  return name === text || askedRequest.id === text;
+function isNamed({ name, asked: question }: AnswerColumn, text: string): boolean {
+  return name === text || question.id === text;
 }
 
 /** Returns the options of a question, or its levels by their index. */
@@ -153,8 +152,8 @@ function readOptions(
   column: AnswerColumn,
   { operator, tokens }: { operator: Token; tokens: Tokens },
 ): Condition {
-  const { name, asked: askedRequest } = column;
-  const all = listKeys(askedRequest);
+  const { name, asked: question } = column;
+  const all = listKeys(question);
   if (operator.text !== "=" && operator.text !== "!=") {
     const advice = `compare it with = or !=, or the share of an option: ${name}.${all[0]} >= 0.9`;
     throw new ConditionError(operator.at, printable`${name} is an option; ${advice}`);
@@ -171,10 +170,10 @@ function readOptions(
   const isNot = operator.text === "!=";
   const acts = all.filter((option) => options.includes(option) !== isNot);
   const meets = ({ answers }: AnsweredRecord) => {
-    const answer = answers?.[askedRequest.id];
-    return answer !== undefined && acts.includes(String(shortValue(askedRequest, answer)));
+    const answer = answers?.[question.id];
+    return answer !== undefined && acts.includes(String(shortValue(question, answer)));
   };
-  return { meets, wanted: { question: askedRequest.id, acts } };
+  return { meets, wanted: { question: question.id, acts } };
 }
 
 const comparisons = new Map(
@@ -209,25 +208,23 @@ function readNumber(
   }
   const bound = Number(value.text);
   const isMetBy = (number: unknown) => typeof number === "number" && compare(number, bound);
-  const { asked: askedRequest } = column;
+  const { asked: question } = column;
   const meets = ({ answers, record }: AnsweredRecord) => {
-    const answer = answers?.[askedRequest.id];
+    const answer = answers?.[question.id];
     if (answer === undefined) return false;
-    return isMetBy(
-      share === null ? record[column.name] : askedRequest.distribution?.of(answer)[share],
-    );
+    return isMetBy(share === null ? record[column.name] : question.distribution?.of(answer)[share]);
   };
   const act = findAct(namedParts, operator.text.startsWith(">"));
-  return { meets, wanted: act === null ? null : { question: askedRequest.id, acts: [act] } };
+  return { meets, wanted: act === null ? null : { question: question.id, acts: [act] } };
 }
 
 /** Returns the act that high, or low, numbers ask for; null for a confidence or a mean level. */
 function findAct(
-  { column: { asked: askedRequest, part }, share }: Named,
+  { column: { asked: question, part }, share }: Named,
   isHigh: boolean,
 ): string | null {
   if (share !== null) return isHigh ? share : null;
-  if (part === "confidence" || askedRequest.short.form !== "probability") return null;
+  if (part === "confidence" || question.short.form !== "probability") return null;
   return isHigh ? "yes" : "no";
 }
 

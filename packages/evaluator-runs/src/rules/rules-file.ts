@@ -212,18 +212,16 @@ function findPromise(rule: Rule, calibration: CalibrationArtifact | null) {
   if (rule.conditions.length > 1) {
     return "a calibration promises one answer alone, and this rule asks for more";
   }
-  const wantedParts = wantedBy(rule) ?? null;
-  if (wantedParts === null)
+  const wantedAct = wantedBy(rule) ?? null;
+  if (wantedAct === null)
     return "a calibration promises a yes, a no, or the likeliest option or level";
   const lockedThreshold = calibration.thresholds.find(
     ({ question, action }) =>
-      question === wantedParts.question && (action === "top" || wantedParts.acts.includes(action)),
+      question === wantedAct.question && (action === "top" || wantedAct.acts.includes(action)),
   );
   if (lockedThreshold?.these !== undefined)
     return "the calibration promises acts on exactly some records, which the command act prints";
-  return (
-    lockedThreshold ?? `its labels promise no threshold of ${toPrintable(wantedParts.question)}`
-  );
+  return lockedThreshold ?? `its labels promise no threshold of ${toPrintable(wantedAct.question)}`;
 }
 
 function describePromise(

@@ -101,11 +101,11 @@ function describeEstimate(
 ) {
   const { records, calls, inputTokens, costUsd, durationMs, isEmulated, price, againUsd } =
     estimate;
-  const endedNames = [
+  const endedCounts = [
     keptCount === 0 ? [] : `${printCount(keptCount)} answered already`,
     refusedCount === 0 ? [] : `${printCount(refusedCount)} refused as too long`,
   ].flat();
-  const journal = endedNames.length === 0 ? "" : `; ${endedNames.join(", ")}`;
+  const journal = endedCounts.length === 0 ? "" : `; ${endedCounts.join(", ")}`;
   const inCalls = calls === records ? "" : ` in at most ${printCount(calls)} calls`;
   const isUnpriced = records > 0 && price.inputUsdPerMillionTokens === null;
   const cost = printUsd(isUnpriced ? null : costUsd);

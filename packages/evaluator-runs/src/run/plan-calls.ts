@@ -200,14 +200,14 @@ export class CallPlan<TState extends AskedState = AskedState> {
     const { input, inputPath } = this.#context;
     let at = 0;
     for await (const group of inGroups(input.records(this.length), GROUP_SIZE)) {
-      const keys = group.map((foundInputRecord) => this.#toKey(foundInputRecord));
+      const keys = group.map((inputRecord) => this.#toKey(inputRecord));
       if (this.#digests[at / GROUP_SIZE]?.equals(digestOfAll(keys)) !== true) {
         throw changedInput(inputPath);
       }
-      for (const [index, foundInputRecord] of group.entries()) {
+      for (const [index, inputRecord] of group.entries()) {
         const key = this.#repeatedKey(at, keys[index] ?? "");
         const status = allStatuses[this.#statuses[at] ?? 0] ?? "unknown";
-        yield { ...foundInputRecord, key, status };
+        yield { ...inputRecord, key, status };
         at += 1;
       }
     }

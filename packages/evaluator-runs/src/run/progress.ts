@@ -14,13 +14,13 @@ export function showProgress(
   const progress = createProgress(context);
   const describe = () => {
     const { succeeded: succeededCount, failed: failedCount, failure } = totals;
-    const doneValue = succeededCount + failedCount;
+    const doneCount = succeededCount + failedCount;
     const elapsedMs = clock.now() - startedAt;
-    const perMs = elapsedMs > 0 ? doneValue / elapsedMs : 0;
+    const perMs = elapsedMs > 0 ? doneCount / elapsedMs : 0;
     return [
-      `${printCount(doneValue)} of ${printCounted(total, source.word)} (${Math.floor((100 * doneValue) / Math.max(1, total))} %)`,
+      `${printCount(doneCount)} of ${printCounted(total, source.word)} (${Math.floor((100 * doneCount) / Math.max(1, total))} %)`,
       `${(perMs * 1000).toFixed(1)} a second`,
-      perMs > 0 ? `${printDuration((total - doneValue) / perMs)} left` : "no answer yet",
+      perMs > 0 ? `${printDuration((total - doneCount) / perMs)} left` : "no answer yet",
       totals.describeCost(),
       `${printCount(failedCount)} failed${failure === null ? "" : `: ${failure}`}`,
     ].join(" · ");

@@ -35,10 +35,10 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
   checkSort(run, columns);
   const isShown = readFilter(run, columns);
   const { offline, engine, dryRun } = run;
-  const wantedParts = { offline, engine, dryRun, env };
-  const transport = await openTransport(wantedParts);
+  const engineOptions = { offline, engine, dryRun, env };
+  const transport = await openTransport(engineOptions);
   const next = await readNextEngine({ ...run, env }, questions, program);
-  const wantedNext = { ...wantedParts, engine: run.then };
+  const nextOptions = { ...engineOptions, engine: run.then };
   const input = (await openedRecordInput.withState?.(program)) ?? openedRecordInput;
   return {
     ...context,
@@ -53,15 +53,15 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
     isShown,
     transport,
     /** The price list, or null. */
-    catalog: await openCatalog(wantedParts),
+    catalog: await openCatalog(engineOptions),
     /** The engine that is asked again for unsure answers, with its price list; null without one. */
-    next: next && { ...next, catalog: await openCatalog(wantedNext) },
+    next: next && { ...next, catalog: await openCatalog(nextOptions) },
     service: serviceThrough(transport, next),
     /** See {@link ProgramContext.mayCost}; null for its default. */
     mayCost:
       mayCost === undefined
         ? null
-        : (await mayCost(wantedParts)) || (next !== null && (await mayCost(wantedNext))),
+        : (await mayCost(engineOptions)) || (next !== null && (await mayCost(nextOptions))),
   };
 }
 

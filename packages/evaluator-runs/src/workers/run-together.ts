@@ -36,13 +36,13 @@ export async function runTogether(
   const use = async (runs: RunStore) => {
     if (!run.dryRun) await checkOutput(outputPath, inputPath, context);
     // A dry run looks up each answer, also if the run has begun.
-    const knownRunInfos = run.dryRun ? [] : await runs.list();
-    const plannedPromises = await planRun(runs, knownRunInfos, context);
-    const { plan, begun: begunRunInfo } = plannedPromises;
-    const counts = begunRunInfo === null ? undefined : await listCounts(begunRunInfo, runs);
+    const knownRuns = run.dryRun ? [] : await runs.list();
+    const runPlan = await planRun(runs, knownRuns, context);
+    const { plan, begun: begunRun } = runPlan;
+    const counts = begunRun === null ? undefined : await listCounts(begunRun, runs);
     const price = await announceRun(plan, context, counts);
     if (run.dryRun) return 0;
-    const info = await join(runs, context, { ...plannedPromises, known: knownRunInfos, price });
+    const info = await join(runs, context, { ...runPlan, known: knownRuns, price });
     const refusals = await runs.refused(info.run);
     const outcome = await workWithOthers(info, { url, runs, context, price, asking: context.run });
     const last = await runs.get(info.run);
@@ -65,16 +65,16 @@ async function listCounts({ run, records, answered: keptCount }: RunInfo, runs: 
 }
 
 // `begun` is the run, if its records are in the database already; then no answer is looked up.
-async function planRun(runs: RunStore, knownRunInfos: readonly RunInfo[], context: RunContext) {
+async function planRun(runs: RunStore, knownRuns: readonly RunInfo[], context: RunContext) {
   const hash = setupHash(context);
   const length = Math.min(context.input.length, context.run.limit);
-  const alike = knownRunInfos.filter(
+  const alike = knownRuns.filter(
     ({ state, records, setup }) => state !== "loading" && records === length && setup.hash === hash,
   );
-  const plannedPromises = await planWith(alike.length === 0 ? runs : null, context);
-  const begunRunInfo = alike.find(({ digest }) => digest === plannedPromises.digest) ?? null;
-  const isWhole = alike.length === 0 || begunRunInfo !== null;
-  return { ...(isWhole ? plannedPromises : await planWith(runs, context)), begun: begunRunInfo };
+  const runPlan = await planWith(alike.length === 0 ? runs : null, context);
+  const begunRun = alike.find(({ digest }) => digest === runPlan.digest) ?? null;
+  const isWhole = alike.length === 0 || begunRun !== null;
+  return { ...(isWhole ? runPlan : await planWith(runs, context)), begun: begunRun };
 }
 
 async function planWith(runs: RunStore | null, context: RunContext) {
@@ -94,7 +94,7 @@ async function join(
   {
     plan,
     digest,
-    known: knownRunInfos,
+    known: knownRuns,
     price,
   }: Awaited<ReturnType<typeof planRun>> & {
     readonly known: readonly RunInfo[];
@@ -116,14 +116,14 @@ async function join(
     }
   };
   const facts = JSON.stringify(listFacts(context, price));
-  const madeParts = { digest, setup, name, facts, records: plan.length, maxCostUsd };
-  const info = await runs.join(madeParts, records, signal);
+  const newRun = { digest, setup, name, facts, records: plan.length, maxCostUsd };
+  const info = await runs.join(newRun, records, signal);
   stderr.write(
     info.isJoined
       ? `Joined run ${info.run}, which has begun already: ${printCount(info.answered)} of ${printCount(info.records)} are answered.\n`
       : `Loaded as run ${info.run}; other machines join it with: ${source.program} work --run ${info.run}\n`,
   );
-  const last = knownRunInfos.findLast(
+  const last = knownRuns.findLast(
     (other) => other.name === name && other.setup.hash !== setup.hash,
   );
   if (last !== undefined) {
@@ -151,12 +151,12 @@ async function giveRunResults(
   { info, refusals }: { readonly info: RunInfo; readonly refusals: ReadonlySet<number> },
   context: RunContext,
 ): Promise<number> {
-  const lostNames = new Set<number>();
+  const lostIndexes = new Set<number>();
   const rows = async function* rows() {
     for await (const row of runs.rows(info.run)) {
-      const answeredAnsweredRow = toAnsweredRow(row, context);
-      if (answeredAnsweredRow.isLost) lostNames.add(row.idx);
-      yield Object.assign(answeredAnsweredRow, { isRefused: refusals.has(row.idx) });
+      const answeredRow = toAnsweredRow(row, context);
+      if (answeredRow.isLost) lostIndexes.add(row.idx);
+      yield Object.assign(answeredRow, { isRefused: refusals.has(row.idx) });
     }
   };
   const hasTable = info.records <= TABLE_AT_MOST || context.source.table === null;
@@ -168,7 +168,7 @@ async function giveRunResults(
     hasTable,
     // The records of lost answers advise to run again, which then asks for them.
     onWritten: async () =>
-      void (lostNames.size > 0 && (await runs.reopen(info.run, [...lostNames]))),
+      void (lostIndexes.size > 0 && (await runs.reopen(info.run, [...lostIndexes]))),
   };
   const exitCode = await giveResults(results, context);
   const limit = printCount(TABLE_AT_MOST);

@@ -134,19 +134,19 @@ export function describeRun(
   info: RunInfo,
   { answered: answeredCount, elapsedMs, steps }: Awaited<ReturnType<typeof workWithOthers>>,
 ): string {
-  const { asked: askedValue, failed: failedCount, inputTokens } = info;
+  const { asked: askedCount, failed: failedCount, inputTokens } = info;
   const notes = [
-    askedValue === answeredCount ? "" : `, ${printCount(answeredCount)} of them here`,
+    askedCount === answeredCount ? "" : `, ${printCount(answeredCount)} of them here`,
     failedCount === 0 ? "" : `, ${printCount(failedCount)} failed`,
-    info.answered === askedValue
+    info.answered === askedCount
       ? ""
-      : `, ${printCount(info.answered - askedValue)} answered already`,
+      : `, ${printCount(info.answered - askedCount)} answered already`,
   ].join("");
   return (
-    `Run ${info.run} answered: ${printCount(askedValue)}${notes}; ${printCount(inputTokens)} tokens, ` +
+    `Run ${info.run} answered: ${printCount(askedCount)}${notes}; ${printCount(inputTokens)} tokens, ` +
     `${describeCost(info)}, ${printDuration(elapsedMs)} here.\n` +
     describeSteps(steps)
-      .map((line) => `${askedValue === answeredCount ? "" : "Here: "}${line}\n`)
+      .map((line) => `${askedCount === answeredCount ? "" : "Here: "}${line}\n`)
       .join("")
   );
 }
@@ -189,12 +189,12 @@ export async function workOnRuns(
 async function workOnEach(command: WorkCommand, machine: WorkMachine): Promise<number> {
   const { runs, url, program: context, priceOf } = machine;
   const { stderr, signal } = context;
-  for (let workedValue = 0; ; workedValue += 1) {
+  for (let runCount = 0; ; runCount += 1) {
     const info =
       command.run === undefined ? await nextRun(command, machine) : await runs.get(command.run);
     if (info === null) {
       checkNotInterrupted(signal);
-      if (!command.wait && workedValue === 0) stderr.write("No run is open.\n");
+      if (!command.wait && runCount === 0) stderr.write("No run is open.\n");
       if (!command.wait) return 0;
       await pause(WAIT_MS, context);
       continue;
