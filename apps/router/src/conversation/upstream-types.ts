@@ -8,7 +8,7 @@ interface UpstreamApi {
   readonly hasTextResults: boolean;
   /** Returns the maker by whose API a model is asked; null if it may be any. */
   readonly makerOf: (model: string) => "openai" | "anthropic" | null;
-  /** Where the marks for a model's cache are: in the conversation, in the body, or nowhere. */
+  /** Returns the place of the marks for a model's cache: the conversation or the body; null for none. */
   readonly marksOf: (model: string) => "conversation" | "body" | null;
   /** The ids of tool calls that it takes, and whether it refuses the same id for a later call. */
   readonly callIds: { readonly form: RegExp; readonly areUnique: boolean };

@@ -106,7 +106,7 @@ test("fewer than 40 different prompts give no advice, however good the judge is"
   expect(advise(prompts)).toMatchObject({
     verdict: "cannot-tell",
     sentence:
-      "These labels cannot tell: too few different labelled prompts (39). 40 labels may suffice.",
+      "These labels are inconclusive: too few different labelled prompts (39). 40 labels may suffice.",
   });
   const copies = prompts.map((prompt) => ({ ...prompt, isRepeat: true }));
   expect(advise([...prompts, ...copies]).verdict).toBe("cannot-tell");
@@ -170,7 +170,7 @@ test("an order of prompts that is no better than chance is no advice", () => {
   expect(advise(drawPrompts(world))).toMatchObject({
     verdict: "cannot-tell",
     sentence:
-      "These labels cannot tell: APGR is 0.5 (0.5 to 0.5); without decisions it is 0.5. About 200 labels may suffice.",
+      "These labels are inconclusive: APGR is 0.5 (0.5 to 0.5); without decisions it is 0.5. About 200 labels may suffice.",
   });
 });
 

@@ -140,14 +140,14 @@ test("lines with costs beside lines without are refused before anything is asked
 test("the same prompt twice is one label for the advice", async () => {
   const lines = Array.from({ length: 60 }, (_, at) => ({ ...small, prompt: `prompt ${at % 30}` }));
   const { first } = await evaluate(lines);
-  expect(first.stdout).toContain("cannot tell: too few different labelled prompts (30).");
+  expect(first.stdout).toContain("inconclusive: too few different labelled prompts (30).");
 });
 
 test("no advice, page or figure recommends a least confidence", async () => {
   const { folder, first } = await evaluate(await readLines("prompts.ndjson"));
   const page = await readFile(join(folder, "prompts.eval.html"), "utf8");
   for (const text of [first.stdout, page]) {
-    expect(text).toContain("These labels cannot tell: ");
+    expect(text).toContain("These labels are inconclusive: ");
     expect(text).not.toMatch(/it holds|was best|ROUTER_MIN_CONFIDENCE/);
   }
 });

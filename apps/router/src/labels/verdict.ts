@@ -26,7 +26,7 @@ export function findDoubt(
 ): Doubt | null {
   const n = prompts.length;
   if (n < LEAST_LABELS) {
-    const sentence = `These labels cannot tell: too few different labelled prompts (${n}). ${LEAST_LABELS} labels may suffice.`;
+    const sentence = `These labels are inconclusive: too few different labelled prompts (${n}). ${LEAST_LABELS} labels may suffice.`;
     return { verdict: "cannot-tell", sentence };
   }
   const best = Math.max(...tierPoints(prompts).map(({ quality }) => quality));
@@ -64,7 +64,7 @@ export function toDoubt(n: number, of: Estimate & { name: string; chance: number
   const wantedValue = n * Math.max(2, ((of.high - of.low) / 2 / gain) ** 2);
   const labels = (10 * Math.ceil(wantedValue / 10)).toLocaleString("en");
   const chance = `${of.name} is ${figure(of)}; without decisions it is ${of.chance}`;
-  const sentence = `These labels cannot tell: ${chance}. About ${labels} labels may suffice.`;
+  const sentence = `These labels are inconclusive: ${chance}. About ${labels} labels may suffice.`;
   return { verdict: "cannot-tell", sentence };
 }
 

@@ -52,7 +52,7 @@ export class Attempt {
     this.#heardAtMs = this.#options.clock.now();
   }
 
-  /** Removes the timer and the listener, and ends what is still open: later parts are not sent. */
+  /** Removes the timer and the listener, and aborts the call if it is still open. Later parts are not sent. */
   end(): void {
     this.#isOver = true;
     this.#controller.abort(endedError);
