@@ -23,7 +23,9 @@ interface Node {
 /** A declared name: of a function, or of a variable, parameter or property. */
 interface Name {
   readonly name: string;
-  readonly place: string;
+  readonly path: string;
+  /** Where it begins in the text. */
+  readonly start: number;
   readonly isFunction: boolean;
 }
 
@@ -62,8 +64,8 @@ function declaredBy(node: Node): readonly Declaration[] {
   }
 }
 
-function* namesIn(node: unknown, placeOf: (start: number) => string): Generator<Name> {
-  if (Array.isArray(node)) for (const each of node) yield* namesIn(each, placeOf);
+function* namesIn(node: unknown, path: string): Generator<Name> {
+  if (Array.isArray(node)) for (const each of node) yield* namesIn(each, path);
   if (typeof node !== "object" || node === null || !("type" in node)) return;
   for (const [target, value] of declaredBy(node as Node)) {
     const { type, left } = Object(target) as Node;
@@ -71,9 +73,9 @@ function* namesIn(node: unknown, placeOf: (start: number) => string): Generator<
     if (!/^(?:Private)?Identifier$/.test(identifier?.type ?? "")) continue;
     const name = identifier?.["name"] as string;
     const isFunction = /Function|TSMethodSignature/.test((Object(value) as Node).type ?? "");
-    if (!name.startsWith("_")) yield { name, place: placeOf(identifier?.start ?? 0), isFunction };
+    if (!name.startsWith("_")) yield { name, path, start: identifier?.start ?? 0, isFunction };
   }
-  for (const child of Object.values(node)) yield* namesIn(child, placeOf);
+  for (const child of Object.values(node)) yield* namesIn(child, path);
 }
 
 function isParticiple(name: string): boolean {
@@ -81,13 +83,10 @@ function isParticiple(name: string): boolean {
 }
 
 const root = dirname(import.meta.dirname);
+const read = (path: string) => readFileSync(join(root, path), "utf8");
 const names = globSync("{apps,packages}/*/src/**/*.ts", { cwd: root })
   .filter((path) => !/^packages\/simulation|\/(?:testing|conformance)\/|\.test|\.d\.ts$/.test(path))
-  .flatMap((path) => {
-    const text = readFileSync(join(root, path), "utf8");
-    const placeOf = (start: number) => `${path}:${text.slice(0, start).split("\n").length}`;
-    return Array.from(namesIn(parseSync(path, text).program, placeOf));
-  });
+  .flatMap((path) => Array.from(namesIn(parseSync(path, read(path)).program, path)));
 const [functions, others] = [true, false].map((isFunction) =>
   names.filter((each) => each.isFunction === isFunction),
 ) as [Name[], Name[]];
@@ -106,7 +105,10 @@ process.stdout.write(
 for (const habit of ["participles", "functionsOf"] as const) {
   const isOver = shares[habit] > LIMITS[habit];
   if (!isOver && !process.argv.includes("--list")) continue;
-  for (const { name, place } of found[habit]) process.stdout.write(`${place} ${name}\n`);
+  for (const { name, path, start } of found[habit]) {
+    const line = read(path).slice(0, start).split("\n").length;
+    process.stdout.write(`${path}:${line} ${name}\n`);
+  }
   if (isOver) process.exitCode = 1;
 }
 if (meanLength < LIMITS.meanLength) process.exitCode = 1;
