@@ -64,16 +64,16 @@ export function createApp(parts: AppParts) {
   const minuteLimits = new MinuteLimits(parts.now);
   const count = ({ key, inputTokens, outputTokens }: MessageRecord | EvaluationRecord) =>
     key !== null && minuteLimits.addTokens(key, (inputTokens ?? 0) + (outputTokens ?? 0));
-  const namedFields = { ...routing, instance: instance ?? "router" };
+  const namedRouting = { ...routing, instance: instance ?? "router" };
   const router = new MessageRouter({
-    ...namedFields,
+    ...namedRouting,
     observers: [metrics.observe, count, log?.add, parts.observe].filter(
       (each) => each !== undefined,
     ),
     blindShadow,
   });
   const evaluationRouter = new EvaluationRouter({
-    ...namedFields,
+    ...namedRouting,
     observers: [metrics.observeEvaluation, count, log?.add, parts.observeEvaluation].filter(
       (each) => each !== undefined,
     ),
@@ -84,8 +84,8 @@ export function createApp(parts: AppParts) {
   const guards = addGuards(app, { ...parts, minuteLimits });
   if (ledger !== null) app.use(withBudget((key) => new CallBudget(key, { ledger, prices })));
   addFailureRoutes(app, { redact: services.redact, reportDefect });
-  const postedNames = [...apis, ...evaluationForms].map(({ path }) => path);
-  for (const path of ["/chat", "/decide", ...postedNames]) {
+  const postPaths = [...apis, ...evaluationForms].map(({ path }) => path);
+  for (const path of ["/chat", "/decide", ...postPaths]) {
     if (services.tracing !== null) app.use(path, traced(services.tracing));
   }
   addChatRoutes(app, router, { guards, pingMs });
@@ -121,7 +121,7 @@ function addStatusRoutes(
     const { evaluatorModelId, wire } = latest.answer;
     const [status, code] =
       isStopping?.() === true ? (["stopping", 503] as const) : (["ready", 200] as const);
-    const keptParts = log && { decisionLog: { dropped: log.dropped() } };
-    return c.json({ status, ...keptParts, decider: toDecider(evaluatorModelId, wire) }, code);
+    const logStatus = log && { decisionLog: { dropped: log.dropped() } };
+    return c.json({ status, ...logStatus, decider: toDecider(evaluatorModelId, wire) }, code);
   });
 }

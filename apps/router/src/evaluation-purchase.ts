@@ -37,7 +37,7 @@ export class Purchase {
   /** Answers that were paid for and not used. */
   #lostCount = 0;
   /** The failure whose answer is among the lost ones. */
-  #countedValue: unknown = null;
+  #countedFailure: unknown = null;
   /** Whether anything was sent to the service that was asked last; a call that joins another one sends nothing. */
   #isSent = false;
   readonly #startedAt = performance.now();
@@ -128,7 +128,7 @@ export class Purchase {
   /** Charges a failed call: a lost answer may have been paid, and a refusal was. */
   async settleFailed(failure: unknown): Promise<number | null> {
     const isStopped = this.#call.signal.aborted && !(failure instanceof RefusalError);
-    const isPaid = isStopped || (isLost(failure) && failure !== this.#countedValue);
+    const isPaid = isStopped || (isLost(failure) && failure !== this.#countedFailure);
     if (this.#isSent && isPaid) this.#paidItems.push({ service: this.#last, costUsd: null });
     return this.settle();
   }
@@ -180,12 +180,12 @@ export class Purchase {
     return async (request, next, call) => {
       this.#last = service;
       this.#isSent = false;
-      let countedValue = 0;
+      let countedLost = 0;
       const count = async (last = 0) => {
         // Those of the next service are counted there.
         const lostCount = call.lostAttempts - call.elsewhere.lost - last;
-        const more = lostCount - countedValue;
-        countedValue = lostCount;
+        const more = lostCount - countedLost;
+        countedLost = lostCount;
         if (more > 0) await this.#lose(service, more);
       };
       call.beforeAttempt(() => {
@@ -204,7 +204,7 @@ export class Purchase {
         // The last answer is settled at the end, or counted before the next service is asked.
         await count(Number(maybeBilled(error)));
         if (isLost(error) && (isAgain || service !== this.#services.at(-1))) {
-          this.#countedValue = error;
+          this.#countedFailure = error;
           await this.#lose(service, 1);
         }
         throw error;

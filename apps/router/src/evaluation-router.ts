@@ -74,48 +74,42 @@ export class EvaluationRouter {
   }
 
   async #answered(call: EvaluationCall, purchase: Purchase, evaluation: Evaluation) {
-    const { asked: askedDecisionService, costUsd } = purchase;
+    const { asked: askedService, costUsd } = purchase;
     const totalUsd = await purchase.settle();
     const { calibrations } = this.#parts;
-    const { promise, ...correctedParts } = correct(
-      evaluation,
-      call.request.questions,
-      calibrations,
-    );
+    const { promise, ...correction } = correct(evaluation, call.request.questions, calibrations);
     const route = purchase.routeOf(evaluation);
-    const model = evaluation.modelId ?? namesIn(route) ?? askedDecisionService.model;
-    const answeredParts = { ...evaluation, ...correctedParts, costUsd, model, route };
+    const model = evaluation.modelId ?? namesIn(route) ?? askedService.model;
+    const answer = { ...evaluation, ...correction, costUsd, model, route };
     const { attempts } = evaluation.timing;
     const isCached = attempts === 0;
-    const wire = toWire(evaluation, askedDecisionService.address);
+    const wire = toWire(evaluation, askedService.address);
     const steps = purchase.stepsOf(route);
     const end = {
       outcome: "answered",
-      answered: answeredParts,
+      answered: answer,
       attempts,
       isCached,
       wire,
       steps,
     } as const;
     this.#record(call, { ...end, ...purchase.facts(), costUsd: totalUsd });
-    return { ...answeredParts, isCached, promise };
+    return { ...answer, isCached, promise };
   }
 
   /** Returns the answers beside refused ones if the form has refusals, else throws. */
   async #failed(call: EvaluationCall, purchase: Purchase, failure: unknown): Promise<BoughtAnswer> {
     const costUsd = await purchase.settleFailed(failure);
-    const { asked: askedDecisionService } = purchase;
-    const refusedParts =
-      failure instanceof RefusalError
-        ? toAnsweredEvaluation(failure, askedDecisionService.model)
-        : null;
-    const outcome = refusedParts ? "refused" : call.signal.aborted ? "stopped" : "failed";
+    const { asked: askedService } = purchase;
+    const refusal =
+      failure instanceof RefusalError ? toAnsweredEvaluation(failure, askedService.model) : null;
+    const outcome = refusal ? "refused" : call.signal.aborted ? "stopped" : "failed";
     const attempts = failure instanceof EvaluatorError ? failure.attempts : 0;
-    const wire = refusedParts && askedDecisionService.address;
+    const wire = refusal && askedService.address;
     const end = { outcome, failure, attempts, isCached: false, wire, steps: [] } as const;
-    this.#record(call, { ...end, ...purchase.facts(), answered: refusedParts, costUsd });
-    if (refusedParts === null || !call.takesRefusals) throw this.#toClientError(failure);
-    return { ...refusedParts, isCached: false, promise: null };
+    this.#record(call, { ...end, ...purchase.facts(), answered: refusal, costUsd });
+    if (refusal === null || !call.takesRefusals) throw this.#toClientError(failure);
+    return { ...refusal, isCached: false, promise: null };
   }
 
   #evaluate({ signal, requestId, trace }: EvaluationCall, { evaluator, request }: Purchase) {

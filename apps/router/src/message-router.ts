@@ -88,9 +88,9 @@ export class MessageRouter {
     const { key, budget } = call;
     if (key === null || budget === null) return call;
     const { current } = this.#routing.services.replies;
-    const allowedTexts = allowedTiers(key, current);
+    const keyTiers = allowedTiers(key, current);
     // A key may have a model and no tier.
-    const tiers: readonly Tier[] = allowedTexts.length > 0 ? allowedTexts : [cheapestTier];
+    const tiers: readonly Tier[] = keyTiers.length > 0 ? keyTiers : [cheapestTier];
     const plans = tiers.map((tier) => {
       const decision = decideUnasked({ tier }, "requested", this.#routing);
       return findPlan(keepAllowed(decision, key, this.#routing), current, key);
@@ -105,7 +105,7 @@ export class MessageRouter {
   async decide(state: TierState, call: Call, { isShadow = false }: { isShadow?: boolean } = {}) {
     const { budget } = call;
     const onLost = budget && ((attempts: number) => void budget.addEvaluations(attempts));
-    const options = { signal: call.signal, headers: this.#listHeaders(call), onLost };
+    const options = { signal: call.signal, headers: this.#toHeaders(call), onLost };
     try {
       const decision = await decide(state, this.#routing, options);
       return keepAllowed(decision, call.key, this.#routing);
@@ -129,7 +129,7 @@ export class MessageRouter {
   async reply(
     first: Decision,
     unlimitedConversation: Conversation,
-    givenParts: RouterReplyOptions & Call,
+    replyOptions: RouterReplyOptions & Call,
   ) {
     const {
       autoDecision = null,
@@ -139,12 +139,12 @@ export class MessageRouter {
       onWarnings,
       isWhole,
       ...call
-    } = givenParts;
+    } = replyOptions;
     const { services, blindShadow } = this.#routing;
     const { redact, tracing } = services;
     const { budget } = call;
-    const askedRequest = { conversation: unlimitedConversation, passed: passedRequest };
-    const { plan, plannedDecision } = this.plans.planFor(first, askedRequest, call.key);
+    const routedRequest = { conversation: unlimitedConversation, passed: passedRequest };
+    const { plan, plannedDecision } = this.plans.planFor(first, routedRequest, call.key);
     const meter = newMeter();
     let decision = plannedDecision;
     if (plannedDecision.cause !== first.cause) onFallback?.(plannedDecision);
@@ -154,15 +154,15 @@ export class MessageRouter {
     const conversation =
       (await budget?.begin(plan, unlimitedConversation, spentUsd)) ?? unlimitedConversation;
     const message = { ...call, conversation, passed: passedRequest };
-    const watchedParts = blindShadow?.watch(message, first, call.listener);
-    const listener = watchedParts?.listener ?? call.listener;
+    const comparison = blindShadow?.watch(message, first, call.listener);
+    const listener = comparison?.listener ?? call.listener;
     const ask = () =>
       generateReply(conversation, {
         plan,
         passed: budget?.isOpenEnded === true ? null : passedRequest, // no one could end it in the client's form
         listener: budget?.limit(listener, plan) ?? listener,
         signal: call.signal,
-        headers: this.#listHeaders(call),
+        headers: this.#toHeaders(call),
         redact,
         meter,
         signatures: this.#signatures,
@@ -188,7 +188,7 @@ export class MessageRouter {
       const outcome = reply.replyError === null ? "replied" : "reply-failed";
       const end = { outcome, decision, reply, billedTokens: reply.billedTokens, lostUsd } as const;
       await this.#record(call, end, autoDecision);
-      watchedParts?.end(decision, reply, lostUsd);
+      comparison?.end(decision, reply, lostUsd);
       return { decision, reply };
     } catch (error) {
       const currentBilledTokens = meter.isSent === true ? billed() : null;
@@ -229,7 +229,7 @@ export class MessageRouter {
   }
 
   /** Ids of a message for the services that decide and reply. */
-  #listHeaders({ requestId, trace }: Call): Record<string, string> {
+  #toHeaders({ requestId, trace }: Call): Record<string, string> {
     const { tracing } = this.#routing.services;
     return { "x-request-id": requestId, ...(tracing === null ? trace : tracing.headers()) };
   }

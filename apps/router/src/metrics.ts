@@ -55,11 +55,11 @@ export function createMetrics(callsInFlight: () => number, logDropped?: () => nu
       },
     });
   }
-  const createdItemLists = Object.entries(counters).map(([name, [help, labelNames]]) => [
+  const entries = Object.entries(counters).map(([name, [help, labelNames]]) => [
     name,
     new Counter({ name: `router_${name}`, help, labelNames, registers }),
   ]);
-  const counts = Object.fromEntries(createdItemLists) as Record<keyof typeof counters, Counter>;
+  const counts = Object.fromEntries(entries) as Record<keyof typeof counters, Counter>;
   const time = new Histogram({
     name: "router_call_seconds",
     help: "Time of the decisions and the replies.",

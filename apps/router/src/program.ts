@@ -23,8 +23,8 @@ const forPerson =
 export const evaluatorRouter: [Program, ProgramOptions] = [
   async (words, context) => {
     const program = await createProgram(words, context);
-    const typedWords = withUsualCommand(program, words, { ...context, name: "serve" });
-    return runCommand(program, typedWords, context);
+    const commandWords = withUsualCommand(program, words, { ...context, name: "serve" });
+    return runCommand(program, commandWords, context);
   },
   { name: "The router", isForPerson: (error) => forPerson.test(error.name) },
 ];
@@ -60,8 +60,8 @@ function addServe(program: Command, context: CliContext): void {
       const { readRouterOptions } = await import("./router-options.ts");
       const { runRouter } = await import("./run-router.ts");
       const { env, cwd } = context;
-      const typedOptions = { ...env, HOST: host ?? env["HOST"], PORT: port ?? env["PORT"] };
-      await runRouter(() => readRouterOptions(typedOptions, cwd), context);
+      const serverEnv = { ...env, HOST: host ?? env["HOST"], PORT: port ?? env["PORT"] };
+      await runRouter(() => readRouterOptions(serverEnv, cwd), context);
     });
 }
 

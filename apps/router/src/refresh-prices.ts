@@ -95,8 +95,8 @@ const tierNamesOf = {
 function listSteps(model: CatalogModel): Pick<ModelPrice, "fromInputTokens"> {
   const pricing = Object((model.raw as { pricing?: unknown }).pricing) as Record<string, unknown>;
   // The catalog has found out whether the list is per token.
-  const { inputUsdPerMillionTokens: listedValue } = model;
-  const isPerMillion = listedValue !== 0 && Number(pricing["input"]) === listedValue;
+  const { inputUsdPerMillionTokens: listedUsd } = model;
+  const isPerMillion = listedUsd !== 0 && Number(pricing["input"]) === listedUsd;
   const factor = isPerMillion ? 1 : 1_000_000;
   const steps = new Map<number, PriceStep>();
   for (const [name, field] of Object.entries(tierNamesOf)) {
@@ -114,10 +114,10 @@ function listSteps(model: CatalogModel): Pick<ModelPrice, "fromInputTokens"> {
 
 /** Only the gateway has a price list. */
 function missingModels({ replies }: PriceRefresh, listedNames: ReadonlySet<string>): string[] {
-  const askedItems = tierNames.flatMap((tier) =>
+  const tierTargets = tierNames.flatMap((tier) =>
     replies.current.tiers[tier].targets.map((target) => ({ tier, ...target })),
   );
-  const missing = askedItems.filter(({ upstream, model }) => {
+  const missing = tierTargets.filter(({ upstream, model }) => {
     return upstream.type === "gateway" && !listedNames.has(model);
   });
   return [...Map.groupBy(missing, ({ model }) => model)].map(([model, uses]) => {
@@ -128,11 +128,11 @@ function missingModels({ replies }: PriceRefresh, listedNames: ReadonlySet<strin
 
 function describeRatio({ replies, prices }: PriceRefresh): string {
   const targets = tierNames.map((tier) => replies.current.tiers[tier].targets[0]);
-  const knownValues = targets.flatMap(
+  const inputPrices = targets.flatMap(
     (target) => findPrice(target, prices)?.inputUsdPerMillionTokens ?? [],
   );
-  const [cheapest, highest] = [Math.min(...knownValues), Math.max(...knownValues)];
-  if (knownValues.length < targets.length || cheapest <= 0) {
+  const [cheapest, highest] = [Math.min(...inputPrices), Math.max(...inputPrices)];
+  if (inputPrices.length < targets.length || cheapest <= 0) {
     return "Not every tier has a price, so there is no price ratio.";
   }
   const ratio = (highest / cheapest).toLocaleString("en", { maximumSignificantDigits: 3 });

@@ -209,8 +209,8 @@ export function parseRouterOptions(
 
 function listWarnings(env: Environment): string[] {
   const former = ["ROUTER_CONTEXT", "ROUTER_TIES"].filter((name) => env[name] !== undefined);
-  const lostText = "no effect any more. The user's message decides, and its choice is used.";
-  return former.length === 0 ? [] : [`${former.join(" and ")}: ${lostText}`];
+  const advice = "no effect any more. The user's message decides, and its choice is used.";
+  return former.length === 0 ? [] : [`${former.join(" and ")}: ${advice}`];
 }
 
 const httpNames = /^(?:NODE_USE_ENV_PROXY|EVALUATOR_HTTP2|(?:HTTPS?|NO)_PROXY)$/i;
@@ -252,7 +252,7 @@ function readTierModels(
   chatModel: string | undefined,
   tiers: RouterConfig["tiers"] = {},
 ): Record<Tier, string> {
-  const namedItems = tierNames.map((tier) => {
+  const tierEntries = tierNames.map((tier) => {
     const name = `ROUTER_MODEL_${tier.toUpperCase()}` as `ROUTER_MODEL_${Uppercase<Tier>}`;
     const unset = values.ROUTER_REPLY_BASE_URL === null ? defaultTierModels[tier] : chatModel;
     const model = tiers[tier]?.targets[0].model ?? values[name] ?? unset;
@@ -261,7 +261,7 @@ function readTierModels(
       `${name} is not set; ROUTER_REPLY_BASE_URL wants a model of its server for each tier, such as ${name}=qwen3:4b.`,
     );
   });
-  return Object.fromEntries(namedItems) as Record<Tier, string>;
+  return Object.fromEntries(tierEntries) as Record<Tier, string>;
 }
 
 function toReplyServer(values: Values): UpstreamOptions | null {

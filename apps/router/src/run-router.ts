@@ -55,7 +55,7 @@ async function reconfigure(
 ): Promise<void> {
   try {
     const options = await readOptions();
-    const next = await findReadFit(options); // fails for other models
+    const next = await loadFit(options); // fails for other models
     services.reconfigure(options);
     Object.assign(fit ?? {}, next);
     if ((options.config ?? fit) === null) return;
@@ -80,14 +80,14 @@ async function serve(
   const { decisionLog: path, calibrationFile, host, keyStore, leaseMs } = options;
   const calibration = calibrationFile === null ? null : await readCalibration(calibrationFile);
   const calibrations = await readCalibrations(options.decisionCalibrationFiles);
-  const fit = await findReadFit(options);
+  const fit = await loadFit(options);
   const log = path === null ? null : await openDecisionLog(path, warn);
   const { keys, ledger } = keyStore === null ? noKeys : await openKeys(keyStore, leaseMs, warn);
   const prices = new Map<string, ModelPrice>();
-  const namedFields = { ...options, instance: options.instance ?? `${hostname()}-${process.pid}` };
+  const namedOptions = { ...options, instance: options.instance ?? `${hostname()}-${process.pid}` };
   const sharedParts = { services, prices, ledger, log, reportDefect };
   const blind = options.blind.share === 0 ? null : await import("./blind/blind-shadow.ts");
-  const blindShadow = blind?.openBlindShadow(namedFields, sharedParts) ?? null;
+  const blindShadow = blind?.openBlindShadow(namedOptions, sharedParts) ?? null;
   const pricesTried = Promise.withResolvers<void>();
   let outdatedController = new AbortController();
   const refresh = () => {
@@ -108,7 +108,7 @@ async function serve(
   const router = await startUnlessInterrupted(
     {
       ...sharedParts,
-      options: namedFields,
+      options: namedOptions,
       keys,
       blindShadow,
       calibration,
@@ -122,7 +122,7 @@ async function serve(
   );
   write(describeStart(router.origin, services, calibration));
   if (blindShadow !== null) write(`${describeBlindCost(options.blind)}\n`);
-  if (!isLoopbackHost(host)) warn(`HOST=${host}: ${exposedParts}\n`);
+  if (!isLoopbackHost(host)) warn(`HOST=${host}: ${exposedWarning}\n`);
   const refreshedPromise = refreshDaily(refresh, { signal }).catch(reportDefect);
   if (!signal.aborted) await once(signal, "abort");
   await router.close();
@@ -225,11 +225,11 @@ async function readCalibration(path: string): Promise<CalibrationArtifact> {
   });
 }
 
-async function findReadFit({ fitFile, tierModels }: RouterOptions) {
+async function loadFit({ fitFile, tierModels }: RouterOptions) {
   if (fitFile === null) return null;
   const { readFit } = await import("./fit/artifact.ts");
   return await readFit(fitFile, tierModels, `ROUTER_FIT=${JSON.stringify(fitFile)}`);
 }
 
-const exposedParts =
+const exposedWarning =
   "other machines can reach this router. Whoever has its access token or a key can spend your credits; tokens and all messages cross the network unencrypted unless a proxy adds TLS.";

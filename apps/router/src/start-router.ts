@@ -30,10 +30,10 @@ type RouterParts = Omit<Parameters<typeof createApp>[0], "page" | "hosts" | "isS
 };
 
 /** Starts the router. @throws CliError if its address is not free. */
-export async function startRouter({ limits: givenParts, ...parts }: RouterParts) {
+export async function startRouter({ limits: givenLimits, ...parts }: RouterParts) {
   const { options, services } = parts;
   const { host, allowedNames, stallMs, keepAliveMs } = options;
-  const { graceMs, maxConnections, ...limits } = { ...defaultServerLimits, ...givenParts };
+  const { graceMs, maxConnections, ...limits } = { ...defaultServerLimits, ...givenLimits };
   const page = await loadPage({ ...services, hasLog: Boolean(parts.log) });
   const server = createServer({ keepAliveTimeout: keepAliveMs, ...limits });
   const connections = followConnections(server, stallMs, maxConnections);

@@ -68,29 +68,29 @@ function replyRoute(
     const request = api.read(await readJson(c.req));
     // Otherwise a request that no service takes would cost a decision.
     const call = { ...toCall(c, api.name), repairs: request.repairs };
-    const passedParts = { ...api, ...request };
-    checkSupport(passedParts, call, routing);
+    const passedRequest = { ...api, ...request };
+    checkSupport(passedRequest, call, routing);
     if (call.budget !== null) checkPrice(request.body, api);
-    const askedRequest = { ...request, passed: passedParts };
-    const chosenModel = await choose(api, askedRequest, call);
+    const routedRequest = { ...request, passed: passedRequest };
+    const chosenModel = await choose(api, routedRequest, call);
     const { plan, plannedDecision } = router.plans.planFor(
       chosenModel.decision,
-      askedRequest,
+      routedRequest,
       call.key,
     );
     const [target] = plan.targets;
     const isOpenEnded = call.budget?.isOpenEnded === true; // then no body is passed
-    const limitedFields = isLimited(call) ? request.allowed() : null;
-    const droppedNames = limitedFields?.droppedFields ?? [];
-    const isUnchanged = takesBody(target.upstream, passedParts) && !isOpenEnded;
+    const allowedBody = isLimited(call) ? request.allowed() : null;
+    const droppedNames = allowedBody?.droppedFields ?? [];
+    const isUnchanged = takesBody(target.upstream, passedRequest) && !isOpenEnded;
     if (!isUnchanged) checkSettings(target, request);
     const ignoredNames = new Set([
       ...(isUnchanged ? [] : ignoredBy(target, request)),
       ...droppedNames,
     ]);
-    const { repairs, body: givenFields } = { ...request, ...limitedFields };
-    const body = withServiceIds(api.upstreamType, givenFields);
-    const isVerbatim = repairs.length === 0 && droppedNames.length === 0 && body === givenFields;
+    const { repairs, body: clientBody } = { ...request, ...allowedBody };
+    const body = withServiceIds(api.upstreamType, clientBody);
+    const isVerbatim = repairs.length === 0 && droppedNames.length === 0 && body === clientBody;
     const json = isVerbatim ? await c.req.text() : JSON.stringify(body);
     const createdAt = Math.floor(Date.now() / 1000);
     let decision = plannedDecision;
@@ -101,13 +101,13 @@ function replyRoute(
           ...call,
           listener,
           isWhole: !request.isStreamed,
-          onFallback: (changedDecision) => void (decision = changedDecision),
+          onFallback: (fallbackDecision) => void (decision = fallbackDecision),
           autoDecision: chosenModel.autoDecision,
           toService: withCallIds,
-          onWarnings: (givenWarnings) => {
-            for (const field of warnedFields(givenWarnings, request.body)) ignoredNames.add(field);
+          onWarnings: (warnings) => {
+            for (const field of warnedFields(warnings, request.body)) ignoredNames.add(field);
           },
-          passed: { ...passedParts, ...limitedFields, json, header: (name) => c.req.header(name) },
+          passed: { ...passedRequest, ...allowedBody, json, header: (name) => c.req.header(name) },
         });
         const { end } = answer.reply;
         if (end !== null) chosenModel.keep(answer.decision, end.usage);
@@ -184,11 +184,11 @@ async function sendStream(
     const send = await connectedSignal.promise; // until then, no more of the reply is read
     await send(typeof part === "string" ? part : [...begin(), ...writer().add(part)]);
   });
-  const endedRun = await findFirst(startSignal.promise, answer, pingMs);
-  setHeaders(endedRun?.decision);
-  if (endedRun && endedRun.reply.end === null) throw toHttpError(endedRun);
+  const earlyAnswer = await findFirst(startSignal.promise, answer, pingMs);
+  setHeaders(earlyAnswer?.decision);
+  if (earlyAnswer && earlyAnswer.reply.end === null) throw toHttpError(earlyAnswer);
   const failed = () => writer().fail(defectMessage, 500);
-  return sendEvents(c, { pingMs, isSilent: endedRun === null, failed }, async (send) => {
+  return sendEvents(c, { pingMs, isSilent: earlyAnswer === null, failed }, async (send) => {
     connectedSignal.resolve(send);
     const { reply } = await answer;
     if (reply.end === null) {
@@ -201,12 +201,12 @@ async function sendStream(
 }
 
 /** Waits for the first piece or the end; null after a silence. */
-async function findFirst(begunPromise: Promise<void>, answer: Promise<Answer>, pingMs: number) {
-  if (pingMs === 0) return Promise.race([begunPromise, answer]);
+async function findFirst(beginning: Promise<void>, answer: Promise<Answer>, pingMs: number) {
+  if (pingMs === 0) return Promise.race([beginning, answer]);
   const silence = Promise.withResolvers<null>();
   const timer = setTimeout(silence.resolve, pingMs, null);
   try {
-    return await Promise.race([begunPromise, answer, silence.promise]);
+    return await Promise.race([beginning, answer, silence.promise]);
   } finally {
     clearTimeout(timer);
   }
@@ -215,9 +215,10 @@ async function findFirst(begunPromise: Promise<void>, answer: Promise<Answer>, p
 function toHttpError({ decision, reply }: Answer): HttpError {
   const { httpError, replyError } = reply;
   const status = statusFor(reply, decision);
-  const askedName = httpError?.retryAfter ?? null;
+  const serviceRetryAfter = httpError?.retryAfter ?? null;
   // Without a time, the clients of an overloaded service wait longer each time.
-  const retryAfter = status === 529 ? (askedName ?? undefined) : status === 429 ? askedName : null;
+  const retryAfter =
+    status === 529 ? (serviceRetryAfter ?? undefined) : status === 429 ? serviceRetryAfter : null;
   const code = status === 404 ? "model_not_found" : (httpError?.code ?? null);
   const param = status === 404 ? "model" : status === 400 ? httpError?.param : undefined;
   const details = { ...(param && { param }), ...(code !== null && { code }) };

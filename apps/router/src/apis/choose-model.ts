@@ -35,11 +35,11 @@ export function createModelChooser(parts: NamedModels & { readonly router: Messa
 
   /** Takes a tier or a model without its evaluation, and reserves it in the call's budget. */
   async function takeNamed(
-    namedParts: Named,
+    namedModel: Named,
     cause: Decision["cause"],
     { call, conversation, evaluatedText = null }: Asked,
   ): Promise<Chosen> {
-    const decision = keepAllowed(decideUnasked(namedParts, cause, routing), call.key, routing);
+    const decision = keepAllowed(decideUnasked(namedModel, cause, routing), call.key, routing);
     const plans = [findPlan(decision, current(), call.key)];
     await call.budget?.reserve({ evaluatedText, conversation, plans });
     return { decision, autoDecision: null, keep: () => undefined };
@@ -51,10 +51,10 @@ export function createModelChooser(parts: NamedModels & { readonly router: Messa
     call: Call,
   ): Promise<Chosen> {
     const model = toMeaning(name, api, parts);
-    const askedRequest = { call, conversation, passed: passedRequest };
-    if (model === "cheapest") return takeNamed({ tier: cheapestTier }, "requested", askedRequest);
+    const request = { call, conversation, passed: passedRequest };
+    if (model === "cheapest") return takeNamed({ tier: cheapestTier }, "requested", request);
     if (model !== "auto") {
-      if (mayName(model, call.key, current())) return takeNamed(model, "requested", askedRequest);
+      if (mayName(model, call.key, current())) return takeNamed(model, "requested", request);
       const problem = "The key may use neither this model nor this tier; use auto.";
       throw new HttpError(403, problem, { param: "model" });
     }
@@ -64,27 +64,23 @@ export function createModelChooser(parts: NamedModels & { readonly router: Messa
       const problem = "auto decides by the last user message; send one.";
       throw new HttpError(400, problem, { param: historyField(api.upstreamType) });
     }
-    if (isClientTask(conversation, text))
-      return takeNamed({ tier: cheapestTier }, "task", askedRequest);
-    return decideTurn(talk, askedRequest);
+    if (isClientTask(conversation, text)) return takeNamed({ tier: cheapestTier }, "task", request);
+    return decideTurn(talk, request);
   }
 
-  async function decideTurn(
-    talk: ReturnType<typeof readTalk>,
-    askedRequest: Asked,
-  ): Promise<Chosen> {
+  async function decideTurn(talk: ReturnType<typeof readTalk>, request: Asked): Promise<Chosen> {
     const { texts } = talk;
     const state = toTierState(texts);
     const evaluatedText = state.user_message;
     const { shadowModel } = routing.policy;
     const shadow = shadowModel === null ? null : toTarget(shadowModel, parts);
-    const isShadow = shadow !== null && mayName(shadow, askedRequest.call.key, current());
-    const shadowedParts = isShadow
-      ? await takeNamed(shadow, "shadow", { ...askedRequest, evaluatedText })
+    const isShadow = shadow !== null && mayName(shadow, request.call.key, current());
+    const shadowChoice = isShadow
+      ? await takeNamed(shadow, "shadow", { ...request, evaluatedText })
       : null;
     const call = isShadow
-      ? askedRequest.call
-      : await router.reserveAuto(askedRequest.call, evaluatedText, askedRequest.conversation);
+      ? request.call
+      : await router.reserveAuto(request.call, evaluatedText, request.conversation);
     const turn = turnOf(call.caller, talk);
     const decide = async () => {
       const { decision, isKept } = await turn.decide(async (before) => {
@@ -97,13 +93,13 @@ export function createModelChooser(parts: NamedModels & { readonly router: Messa
         call.key,
         routing,
       );
-      return router.plans.keepCapable(allowedDecision, askedRequest, call.key);
+      return router.plans.keepCapable(allowedDecision, request, call.key);
     };
-    const decidedPromise = decide();
-    if (shadowedParts === null)
-      return { decision: await decidedPromise, autoDecision: null, keep: turn.keep };
-    decidedPromise.catch(() => undefined); // the log records that it failed
-    return { ...shadowedParts, autoDecision: decidedPromise };
+    const pendingDecision = decide();
+    if (shadowChoice === null)
+      return { decision: await pendingDecision, autoDecision: null, keep: turn.keep };
+    pendingDecision.catch(() => undefined); // the log records that it failed
+    return { ...shadowChoice, autoDecision: pendingDecision };
   }
 
   /** A later step of a turn costs no evaluation. */
@@ -150,10 +146,10 @@ export function missingModel(parts: NamedModels): HttpError {
 type Meaning = "auto" | "cheapest" | { readonly tier: Tier } | { readonly target: Target };
 
 /** Returns the meaning of the name that a client sent. @throws HttpError (404) */
-function toMeaning(askedName: string, api: Api, models: NamedModels): Meaning {
+function toMeaning(requestedName: string, api: Api, models: NamedModels): Meaning {
   const { routing, options } = models;
   const { current } = routing.services.replies;
-  const name = current.aliases.get(askedName) ?? askedName;
+  const name = current.aliases.get(requestedName) ?? requestedName;
   if (name === autoModel) return name;
   const tier = tierNames.find((each) => each === name);
   if (tier !== undefined) return { tier };

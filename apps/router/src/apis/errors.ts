@@ -80,23 +80,23 @@ function toHttpError(error: EvaluatorError | UnfitCalibrationError, redact: Reda
     return new HttpError(429, message, { retryAfter });
   }
   if (error instanceof AuthenticationError && !error.needsPaidCredits) {
-    const rejectedText = `The evaluation service refused this router's key. ${message}`;
-    return new HttpError(502, rejectedText, once);
+    const keyProblem = `The evaluation service refused this router's key. ${message}`;
+    return new HttpError(502, keyProblem, once);
   }
   return new HttpError(502, message, once);
 }
 
-function send(c: Context, { message, status: givenParts, details }: HttpError): Response {
+function send(c: Context, { message, status: errorStatus, details }: HttpError): Response {
   const { headers, retryAfter } = details;
   if (retryAfter === null) c.header("x-should-retry", "false");
   else if (retryAfter !== undefined) c.header("Retry-After", retryAfter);
   if (isNavigation(c.req)) {
-    return c.html(failurePage(givenParts, message), givenParts as ContentfulStatusCode, headers);
+    return c.html(failurePage(errorStatus, message), errorStatus as ContentfulStatusCode, headers);
   }
   const { fieldStatus, overloadedStatus, error } = errorForm(c.req);
   const isOfField = details.path !== undefined && fieldStatus !== null;
   // 529 is Anthropic's own status.
-  const status = isOfField ? fieldStatus : givenParts === 529 ? overloadedStatus : givenParts;
+  const status = isOfField ? fieldStatus : errorStatus === 529 ? overloadedStatus : errorStatus;
   const body = error(message, status, details);
   return c.json(body, status as ContentfulStatusCode, headers);
 }
@@ -129,8 +129,8 @@ function errorForm(request: HonoRequest): ErrorForm {
   return { ...usualStatuses, ...api };
 }
 
-function isOfApi({ path, ownHeader }: Api, askedName: string, request: HonoRequest): boolean {
-  if (!askedName.startsWith("/v1/models")) return askedName.startsWith(path);
+function isOfApi({ path, ownHeader }: Api, requestPath: string, request: HonoRequest): boolean {
+  if (!requestPath.startsWith("/v1/models")) return requestPath.startsWith(path);
   return ownHeader !== null && request.header(ownHeader) !== undefined;
 }
 
@@ -147,9 +147,9 @@ function describeApiPath(path: string): string | null {
 
 /** Returns the address that a path with too few or too many versions means. */
 function rightPath(path: string): string | null {
-  const meantText = "/v1" + path.replace(/^(?:\/v1)+/, "");
-  const postedNames = [...apis, ...evaluationForms].map((api) => api.path);
+  const meantPath = "/v1" + path.replace(/^(?:\/v1)+/, "");
+  const postPaths = [...apis, ...evaluationForms].map((api) => api.path);
   const counts = apis.flatMap(({ count }) => count?.path ?? []);
-  const knownText = [...postedNames, ...counts, "/v1/models"];
-  return meantText !== path && knownText.includes(meantText) ? meantText : null;
+  const knownPaths = [...postPaths, ...counts, "/v1/models"];
+  return meantPath !== path && knownPaths.includes(meantPath) ? meantPath : null;
 }

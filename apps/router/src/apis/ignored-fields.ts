@@ -63,11 +63,11 @@ export function checkSettings(
   { upstream, model }: Target,
   { conversation, body }: ApiRequest,
 ): void {
-  const lostText = lostSetting(conversation, upstream.type, model);
-  if (lostText === null) return;
+  const setting = lostSetting(conversation, upstream.type, model);
+  if (setting === null) return;
   const problem = invalidField({
-    path: [fieldIn(body, lostText) ?? lostText],
-    message: instead[lostText],
+    path: [fieldIn(body, setting) ?? setting],
+    message: instead[setting],
   });
   throw refusalBy([upstream.name], problem);
 }

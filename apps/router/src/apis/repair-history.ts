@@ -113,10 +113,10 @@ export function withServiceIds(type: ClientApiType, body: Fields): Fields {
 function toToolCalls(message: Fields): Fields {
   if (message["role"] === "function") return { ...message, role: "tool", tool_call_id: "" };
   if (!isRecord(message["function_call"])) return message; // most have none, and a copy costs
-  const { function_call: calledFields, ...others } = message;
+  const { function_call: functionCall, ...others } = message;
   const { tool_calls: calls } = others;
   if (Array.isArray(calls) && calls.length > 0) return others;
-  return { ...others, tool_calls: [{ id: "", type: "function", function: calledFields }] };
+  return { ...others, tool_calls: [{ id: "", type: "function", function: functionCall }] };
 }
 
 /** Moves results behind the element with their calls if something else is between. */
@@ -124,7 +124,7 @@ function orderResults(list: List, form: HistoryForm): List {
   const { toElements } = form;
   const callAt = new Map<string, number>();
   const resultsAt = new Map<number, unknown[]>();
-  const pairedNames = new Set<unknown>();
+  const pairedParts = new Set<unknown>();
   let [isOrdered, last] = [true, -1];
   for (const [at, part] of partsIn(list, form)) {
     const [callId, resultId] = [idIn(part, form.call), idIn(part, form.result)];
@@ -135,7 +135,7 @@ function orderResults(list: List, form: HistoryForm): List {
       continue;
     }
     callAt.delete(resultId);
-    pairedNames.add(part);
+    pairedParts.add(part);
     resultsAt.set(home, resultsAt.get(home) ?? []);
     resultsAt.get(home)?.push(part);
     isOrdered &&= home === last;
@@ -146,7 +146,7 @@ function orderResults(list: List, form: HistoryForm): List {
     const own = withParts(
       element,
       form,
-      listParts(element, form).filter((part) => !pairedNames.has(part)),
+      listParts(element, form).filter((part) => !pairedParts.has(part)),
     );
     return results === undefined ? own : [...own, ...toElements(results)];
   });
@@ -198,11 +198,11 @@ function withParts(element: unknown, form: HistoryForm, parts: List): List {
 function changed(list: List, change: (element: Fields) => unknown): List {
   let next: unknown[] | null = null; // most lists are valid, and `flatMap` took most of the time
   for (const [at, element] of list.entries()) {
-    const givenValue = isRecord(element) ? change(element) : element;
-    if (givenValue !== element) next ??= list.slice(0, at);
-    if (givenValue === element) next?.push(givenValue);
-    else if (Array.isArray(givenValue)) next?.push(...(givenValue as List));
-    else next?.push(givenValue);
+    const result = isRecord(element) ? change(element) : element;
+    if (result !== element) next ??= list.slice(0, at);
+    if (result === element) next?.push(result);
+    else if (Array.isArray(result)) next?.push(...(result as List));
+    else next?.push(result);
   }
   return next ?? list;
 }

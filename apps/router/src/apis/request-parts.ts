@@ -15,7 +15,7 @@ type CacheControl = ProviderOptions[string] | null | undefined;
 /** Returns a content's parts. */
 export function listParts<TGiven, TPart>(
   content: string | readonly TGiven[] | null | undefined,
-  toPart: (givenParts: TGiven) => TPart,
+  toPart: (givenPart: TGiven) => TPart,
 ): (TPart | TextPart)[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return (content ?? []).map(toPart);
@@ -47,24 +47,24 @@ export function toTool(givenTool: GivenTool): Tool {
 
 /** Returns the format of a reply in JSON; null for text. */
 export function toFormat(
-  givenParts:
+  givenFormat:
     | ({ readonly type: string } & Optional<NonNullable<Conversation["format"]>>)
     | null
     | undefined,
 ): Conversation["format"] {
-  if (!givenParts || givenParts.type === "text") return null;
-  const { name = null, description = null, schema = null, strict = null } = givenParts;
+  if (!givenFormat || givenFormat.type === "text") return null;
+  const { name = null, description = null, schema = null, strict = null } = givenFormat;
   return { name, description, schema, strict };
 }
 
 /** Joins instructions, the parts of an assistant's message, and results with the user's message that follows them. */
 export function joinSteps(messages: readonly Message[]): Message[] {
-  const joinedColumn: { role: Message["role"]; parts: Part[] }[] = [];
+  const steps: { role: Message["role"]; parts: Part[] }[] = [];
   for (const { role, parts } of messages) {
-    const last = joinedColumn.at(-1);
+    const last = steps.at(-1);
     const isOpen = role !== "user" || last?.parts.at(-1)?.type === "toolResult";
-    if (last?.role !== role || !isOpen) joinedColumn.push({ role, parts: [...parts] });
+    if (last?.role !== role || !isOpen) steps.push({ role, parts: [...parts] });
     else for (const part of parts) last.parts.push(part);
   }
-  return joinedColumn;
+  return steps;
 }

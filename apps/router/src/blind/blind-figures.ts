@@ -33,26 +33,26 @@ export function compareBlind(pairs: readonly BlindPair[], seed = 1) {
   const thumbs = [true, false].map((good) => pairs.filter(({ isGood }) => isGood === good).length);
   const hasThumbs = Math.min(...thumbs) >= LEAST_THUMBS;
   const draws = { seed, draws: DRAWS, tail: TAIL };
-  const toEstimate = (way: "routed" | "cheapest") =>
-    estimate(pairs, draws, (drawnBlindPairs) => listFigures(drawnBlindPairs, way, hasThumbs));
-  const [routedMessage, cheapest] = [toEstimate("routed"), toEstimate("cheapest")];
+  const estimateWay = (way: "routed" | "cheapest") =>
+    estimate(pairs, draws, (sample) => computeFigures(sample, way, hasThumbs));
+  const [routedFigures, cheapest] = [estimateWay("routed"), estimateWay("cheapest")];
   return {
     thumbs,
-    separation: hasThumbs ? routedMessage.separation : null,
-    routed: routedMessage,
+    separation: hasThumbs ? routedFigures.separation : null,
+    routed: routedFigures,
     cheapest,
   };
 }
 
-function listFigures(
+function computeFigures(
   pairs: readonly BlindPair[],
   way: "routed" | "cheapest",
   isCalibrated: boolean,
 ) {
   const mean = (of: (pair: BlindPair) => number, rows = pairs) => computeMean(rows.map(of));
   const [good, bad] = [true, false].map((thumb) => {
-    const ratedBlindPairs = pairs.filter(({ isGood }) => isGood === thumb);
-    return mean(({ routed: routedFields }) => routedFields.quality, ratedBlindPairs);
+    const ratedPairs = pairs.filter(({ isGood }) => isGood === thumb);
+    return mean(({ routed: routedReply }) => routedReply.quality, ratedPairs);
   }) as [number, number];
   const separation = good - bad;
   const gain = mean((pair) => pair[way].quality - pair.dearest.quality);
@@ -70,16 +70,16 @@ const LEAST_PAIRS = 300;
 export function describeBlind(pairs: readonly BlindPair[]): string {
   const count = pairs.length;
   if (count < LEAST_PAIRS) return `Blind shadow: ${count} of ${LEAST_PAIRS} messages are compared.`;
-  const { thumbs, separation, routed: routedMessage, cheapest } = compareBlind(pairs);
+  const { thumbs, separation, routed: routedFigures, cheapest } = compareBlind(pairs);
   const isBlind = separation !== null && separation.low < LEAST_SEPARATION;
-  const figures = ({ saving, quality }: typeof routedMessage) =>
+  const figures = ({ saving, quality }: typeof routedFigures) =>
     `${figure(saving, points)} % cheaper${isBlind ? "" : `, quality ${figure(quality, points)} points`}`;
-  const ratedText = `${thumbs[0]} good and ${thumbs[1]} bad thumbs`;
-  const calibratedText = isBlind
-    ? `The judge does not separate ${ratedText}, so the quality is unknown.`
-    : `The judge is calibrated by ${ratedText}.`;
-  const alone = `Only the judge rates quality: ${ratedText}, ${LEAST_THUMBS} of each calibrate it.`;
-  return `Blind shadow, ${count} messages, beside always the dearest tier: as routed ${figures(routedMessage)}; always the cheapest ${figures(cheapest)}. ${separation === null ? alone : calibratedText}`;
+  const thumbCounts = `${thumbs[0]} good and ${thumbs[1]} bad thumbs`;
+  const judgeNote = isBlind
+    ? `The judge does not separate ${thumbCounts}, so the quality is unknown.`
+    : `The judge is calibrated by ${thumbCounts}.`;
+  const alone = `Only the judge rates quality: ${thumbCounts}, ${LEAST_THUMBS} of each calibrate it.`;
+  return `Blind shadow, ${count} messages, beside always the dearest tier: as routed ${figures(routedFigures)}; always the cheapest ${figures(cheapest)}. ${separation === null ? alone : judgeNote}`;
 }
 
 type Pair = NonNullable<BlindNote["pair"]>;
@@ -101,8 +101,8 @@ export async function readPairs(path: string): Promise<BlindPair[]> {
 }
 
 /** A reply was good if no dearer tier was needed. */
-function isGood({ routed: routedMessage }: Pair, note: Note | undefined): boolean | null {
+function isGood({ routed: routedReply }: Pair, note: Note | undefined): boolean | null {
   if (note?.thumb !== undefined) return note.thumb === "up";
-  if (note?.feedback === undefined || routedMessage.tier === null) return null;
-  return tierNames.indexOf(note.feedback) <= tierNames.indexOf(routedMessage.tier);
+  if (note?.feedback === undefined || routedReply.tier === null) return null;
+  return tierNames.indexOf(note.feedback) <= tierNames.indexOf(routedReply.tier);
 }

@@ -78,13 +78,13 @@ export function openBlindShadow(
         const lastUsd = findBilledCost(reply.billedTokens?.usage ?? null, decision.prices.model);
         if (reply.end === null || collectedText.text === "") return; // it failed or has no text
         if (lastUsd === null || lostUsd === null) return;
-        const routedMessage = {
+        const routedReply = {
           ...message,
           ...collectedText,
           decision,
           costUsd: lastUsd + lostUsd,
         };
-        const work = compareReplies(routedMessage, comparison)
+        const work = compareReplies(routedReply, comparison)
           .catch(report)
           .finally(() => inFlight.delete(work));
         inFlight.add(work);
@@ -161,13 +161,13 @@ async function compareReplies(routedReply: RoutedReply, options: ComparisonOptio
     },
   );
   if (!isReserved) return;
-  const spentAmounts = { usd: 0 };
+  const spending = { usd: 0 };
   let pair: BlindNote["pair"] = null;
   try {
-    pair = await judged(reply, ends, { ...options, spentTotal: spentAmounts });
+    pair = await judged(reply, ends, { ...options, spentTotal: spending });
   } finally {
-    await budget.settle(spentAmounts.usd, 0);
-    note(reply.requestId, { spentUsd: spentAmounts.usd, pair });
+    await budget.settle(spending.usd, 0);
+    note(reply.requestId, { spentUsd: spending.usd, pair });
   }
 }
 
@@ -203,12 +203,12 @@ async function judged(
   const others = ends.filter(({ tier }) => tier !== decision.tierUsed);
   const again = { ...cheapest, target: toReplay(reply, options) };
   const free = { ...options, headers, spentTotal: { usd: 0 } };
-  const { text } = reply.isPassed ? await toAnswer(again, conversation, free) : reply;
+  const { text } = reply.isPassed ? await askTier(again, conversation, free) : reply;
   if (text === "") return null;
-  const askedItems = await Promise.all(
-    others.map((end) => toAnswer(end, conversation, { ...options, headers })),
+  const otherReplies = await Promise.all(
+    others.map((end) => askTier(end, conversation, { ...options, headers })),
   );
-  const replies = [{ tier: decision.tierUsed, text, costUsd: reply.costUsd }, ...askedItems];
+  const replies = [{ tier: decision.tierUsed, text, costUsd: reply.costUsd }, ...otherReplies];
   if (replies.some(({ text }) => text === "")) return null;
   const answers = replies.map(({ text }) => text);
   const request = { question: readTalk(conversation).texts.at(-1) ?? "", answers };
@@ -221,8 +221,8 @@ async function judged(
     const costUsd = (replies[at]?.costUsd ?? 0) + moreUsd;
     return { tier: wantedTier, quality: qualities[at] ?? 0, costUsd };
   };
-  const routedMessage = toSide(decision.tierUsed, decision.costUsd ?? 0);
-  return { routed: routedMessage, cheapest: toSide(cheapest.tier), dearest: toSide(dearest.tier) };
+  const routedSide = toSide(decision.tierUsed, decision.costUsd ?? 0);
+  return { routed: routedSide, cheapest: toSide(cheapest.tier), dearest: toSide(dearest.tier) };
 }
 
 /** Returns a model whose service sends a reply again; its provider reads the text in it. */
@@ -233,29 +233,29 @@ function toReplay({ decision, text }: RoutedReply, { services }: Spending): Targ
 }
 
 /** Asks a tier. Its text is empty if it fails. */
-async function toAnswer(
+async function askTier(
   { tier, target, price }: PricedTier,
   conversation: Conversation,
   options: Spending & { readonly headers: Record<string, string> },
 ) {
-  const { services, signal, spentTotal: spentAmounts, headers } = options;
+  const { services, signal, spentTotal: spending, headers } = options;
   const { listener, collected: collectedText } = collectText(() => undefined);
   const limits = services.replies.current.tiers[tier];
   const plan = { ...limits, targets: [target], maxRetries: 0 } as const; // each may be billed
   const [redact, meter] = [services.redact, newMeter()];
-  const givenParts = { plan, listener, signal, redact, meter, passed: null, headers };
+  const replyOptions = { plan, listener, signal, redact, meter, passed: null, headers };
   // An unknown cost is the reserved one.
   const mostUsd = dearestUsd(plan, expectedTokens(conversation), options.prices);
   const toCost = ({ usage }: BilledTokens) => findBilledCost(usage, price) ?? mostUsd;
   const { end, billedTokens: currentBilledTokens } = await generateReply(
     conversation,
-    givenParts,
-  ).catch((stoppedValue: unknown) => {
-    spentAmounts.usd += toCost(billedTokens(meter, conversation));
-    throw stoppedValue;
+    replyOptions,
+  ).catch((failure: unknown) => {
+    spending.usd += toCost(billedTokens(meter, conversation));
+    throw failure;
   });
   const costUsd = currentBilledTokens === null ? 0 : toCost(currentBilledTokens);
-  spentAmounts.usd += costUsd;
+  spending.usd += costUsd;
   return { tier, text: end === null ? "" : collectedText.text, costUsd };
 }
 

@@ -34,13 +34,13 @@ export async function judge(
   return { qualities, costUsd: usd };
 }
 
-const toAsk = (name: string) => boolean(`Does this answer the question? Read ${name}.`);
+const toQuestion = (name: string) => boolean(`Does this answer the question? Read ${name}.`);
 
 function toRequest(question: string, order: readonly string[]) {
-  const namedItems = order.map((answer, at) => [nameAt(at), cutMessage(answer)] as const);
+  const namedAnswers = order.map((answer, at) => [nameAt(at), cutMessage(answer)] as const);
   return {
-    state: { question: cutMessage(question), ...Object.fromEntries(namedItems) },
-    questions: Object.fromEntries(namedItems.map(([name]) => [name, toAsk(name)] as const)),
+    state: { question: cutMessage(question), ...Object.fromEntries(namedAnswers) },
+    questions: Object.fromEntries(namedAnswers.map(([name]) => [name, toQuestion(name)] as const)),
   };
 }
 

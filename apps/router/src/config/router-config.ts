@@ -82,7 +82,7 @@ type WrittenConfig = { readonly upstreams?: object; readonly decisions?: unknown
 /** Creates the schema of the file. The message of an issue continues after the path of its field. */
 function configSchema(json: WrittenConfig, env: Environment) {
   const names = Object.keys(Object(json?.upstreams));
-  const askedValue = Array.isArray(json?.decisions) ? json.decisions.length : 1;
+  const decisionCount = Array.isArray(json?.decisions) ? json.decisions.length : 1;
   const target = { upstream: upstreamName(names), model, price, ...capabilities };
   const fallbacks = z.array(fields(target).transform(toTarget), "is not a list").default([]);
   const tier = fields({ ...target, fallbacks, ...limits })
@@ -96,7 +96,7 @@ function configSchema(json: WrittenConfig, env: Environment) {
     tiers: fields({ nano: tier, fast: tier, balanced: tier, frontier: tier }).default({}),
     aliases: record(model, model),
     decisions: z
-      .array(decisionService(env, askedValue), "is not a list")
+      .array(decisionService(env, decisionCount), "is not a list")
       .superRefine((list, context) => {
         const at = list.findIndex((service, place) => service.then === place);
         const message = "is its own place; name another service";
@@ -110,7 +110,7 @@ function configSchema(json: WrittenConfig, env: Environment) {
           context.addIssue({ code: "custom", path: [alone, "then"], message: missing });
       })
       .default([]),
-    models: record(model, place(askedValue)),
+    models: record(model, place(decisionCount)),
   });
 }
 
@@ -145,8 +145,8 @@ function decisionService(env: Environment, count: number) {
       z.string("is not a text").regex(/^[\x21-\x7e]{1,128}$/, "is not an account id"),
     ),
     price: orNull(fields({ input: tokenUsd }).transform(({ input }) => input)),
-  }).transform(({ apiKeyEnv, ...givenParts }, context) => {
-    const { service, baseUrl, then, unsure } = givenParts;
+  }).transform(({ apiKeyEnv, ...settings }, context) => {
+    const { service, baseUrl, then, unsure } = settings;
     const row = service === "gateway" ? null : serviceRows[service];
     const variables: readonly string[] = row?.keyVariables ?? [gatewayKey];
     const isOwn = apiKeyEnv === null && (baseUrl === null || row === null);
@@ -157,13 +157,13 @@ function decisionService(env: Environment, count: number) {
       problem("apiKeyEnv", `is missing, and ${variables.join(" or ")} is not set`);
     if (then !== null && unsure === null)
       problem("unsure", "is missing; then asks again for unsure answers");
-    if (row !== null && row.model === null && givenParts.model === null)
+    if (row !== null && row.model === null && settings.model === null)
       problem("model", "is missing");
     const needsAccount = row?.baseUrl.includes("{account}") === true && baseUrl === null;
     const accountId =
-      givenParts.accountId ?? (needsAccount ? (env["CLOUDFLARE_ACCOUNT_ID"] ?? null) : null);
+      settings.accountId ?? (needsAccount ? (env["CLOUDFLARE_ACCOUNT_ID"] ?? null) : null);
     if (needsAccount && accountId === null) problem("accountId", "is missing");
-    return { ...givenParts, accountId, apiKey: (variable && env[variable]) ?? null };
+    return { ...settings, accountId, apiKey: (variable && env[variable]) ?? null };
   });
 }
 
@@ -172,8 +172,8 @@ const notUnsure =
 
 /** When an answer is unsure, in the words of `--unsure`. */
 const unsureWord = z.string(notUnsure).transform((text, context): UnsureWord => {
-  const [, id = null, typedText = ""] = /^(?:(.+)=)?([^=]+)$/s.exec(text) ?? [];
-  const bound = typedText === "calibration" ? typedText : boundFrom(typedText);
+  const [, id = null, boundText = ""] = /^(?:(.+)=)?([^=]+)$/s.exec(text) ?? [];
+  const bound = boundText === "calibration" ? boundText : boundFrom(boundText);
   if (bound !== null) return { id, bound };
   context.addIssue(notUnsure);
   return z.NEVER;
@@ -237,13 +237,12 @@ function upstream(env: Environment) {
     type: z.enum(types, `is none of ${types.join(", ")}`),
     baseUrl: orNull(serverUrlSchema),
     apiKeyEnv: orNull(keyVariable(env)),
-  }).transform(({ type, apiKeyEnv, ...givenParts }, context) => {
+  }).transform(({ type, apiKeyEnv, ...settings }, context) => {
     const isGateway = type === "gateway";
     const keyVariable = apiKeyEnv ?? (isGateway ? gatewayKey : null);
     const apiKey = (keyVariable && env[keyVariable]) ?? null;
     const gatewayUrl = (isGateway && env["EVALUATOR_BASE_URL"]) || null;
-    const baseUrl =
-      givenParts.baseUrl === null ? gatewayUrl : toServerUrl(givenParts.baseUrl, type);
+    const baseUrl = settings.baseUrl === null ? gatewayUrl : toServerUrl(settings.baseUrl, type);
     if (isGateway && apiKey === null) {
       const message = `is missing, and ${gatewayKey} is not set`;
       context.addIssue({ code: "custom", path: ["apiKeyEnv"], message });

@@ -38,12 +38,12 @@ const usd = z.number(notUsd).min(0, notUsd);
 export const tokenUsd = usd.refine((price) => priceProblem(price) === null, {
   error: ({ input }) => priceProblem(input),
 });
-const cachedSchema = usd.exactOptional();
+const optionalUsd = usd.exactOptional();
 const perMillion = {
-  cacheRead: cachedSchema,
-  cacheWrite: cachedSchema,
+  cacheRead: optionalUsd,
+  cacheWrite: optionalUsd,
   /** Kept for an hour. */
-  longCacheWrite: cachedSchema,
+  longCacheWrite: optionalUsd,
 };
 const stepUsd = tokenUsd.exactOptional();
 const step = fields({ inputTokens: tokens, input: stepUsd, output: stepUsd, ...perMillion });
@@ -54,7 +54,7 @@ const prices = fields({
   ...perMillion,
   fromInputTokens: z.array(step.transform(toPrices), "is not a list").exactOptional(),
   modes: z.record(z.string(), factor, "is not an object").exactOptional(),
-  usdPerSearch: cachedSchema,
+  usdPerSearch: optionalUsd,
   usdPerCall: z.record(z.string(), usd, "is not an object").exactOptional(),
   tokensPerFile: tokens.exactOptional(),
 });
@@ -67,9 +67,9 @@ function isPrice(name: string): boolean {
 }
 
 function toPrices(givenFields: object): object {
-  const namedItemLists = Object.entries(givenFields).map(([name, of]) => [
+  const entries = Object.entries(givenFields).map(([name, of]) => [
     isPrice(name) ? `${name}UsdPerMillionTokens` : name,
     of,
   ]);
-  return Object.fromEntries(namedItemLists) as object;
+  return Object.fromEntries(entries) as object;
 }

@@ -12,11 +12,11 @@ export function withCacheMarks(conversation: Conversation): Conversation {
   if (isOnce || hasMark(conversation)) return conversation;
   const begin = messages.findIndex(({ role }) => role !== "system");
   const steps = [...messages.keys()].filter((at) => messages[at]?.role === "user").slice(-2);
-  const markedNames = new Set([begin - 1, ...steps]);
+  const markedPlaces = new Set([begin - 1, ...steps]);
   return {
     ...conversation,
     tools: withLastMark(tools),
-    messages: messages.map((message, at) => (markedNames.has(at) ? withMark(message) : message)),
+    messages: messages.map((message, at) => (markedPlaces.has(at) ? withMark(message) : message)),
   };
 }
 

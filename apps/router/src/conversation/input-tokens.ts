@@ -26,19 +26,19 @@ export function listInputTokens(
     parts.flatMap(listFiles),
     ({ type }) => type,
   );
-  const knownValues = files.flatMap(({ url }) => knownTokens(url, countText) ?? []);
+  const knownCounts = files.flatMap(({ url }) => knownTokens(url, countText) ?? []);
   const rules = tools.map(({ name, description, parameters }) => ({
     name,
     description,
     parameters,
   }));
-  const ruledNames = tools.length === 0 && format === null ? [] : [JSON.stringify([rules, format])];
-  const texts = countText([...parts.map(textForModel), ...ruledNames].join("\n"));
-  const input = knownValues.reduce((sum, tokens) => sum + tokens, texts);
+  const ruleTexts = tools.length === 0 && format === null ? [] : [JSON.stringify([rules, format])];
+  const texts = countText([...parts.map(textForModel), ...ruleTexts].join("\n"));
+  const input = knownCounts.reduce((sum, tokens) => sum + tokens, texts);
   return {
     input: input + TOKENS_PER_MESSAGE * messages.length,
     images: images.length,
-    files: files.length - knownValues.length,
+    files: files.length - knownCounts.length,
   };
 }
 

@@ -43,8 +43,14 @@ export function createSignatureMemory({ now = Date.now }: { readonly now?: () =>
   };
   return {
     keep: ({ signature, ...part }: SignedPart, model: string): void => {
-      const givenParts = { ...part, name: "", arguments: part.text, signature: signature.value };
-      for (const key of listKeys(givenParts)) setNewest(key, { ...signature, model, atMs: now() });
+      const partWithSignature = {
+        ...part,
+        name: "",
+        arguments: part.text,
+        signature: signature.value,
+      };
+      for (const key of listKeys(partWithSignature))
+        setNewest(key, { ...signature, model, atMs: now() });
     },
     /** Adds the signatures that parts lack, and drops the reasoning of other models. */
     restore: (conversation: Conversation, model: string): Conversation => {

@@ -88,15 +88,14 @@ export function toPrompt(
   { isTextOnly }: { readonly isTextOnly: boolean },
 ): LanguageModelV4Prompt {
   const resultOf = matchResults(messages);
-  const matchedNames = new Set(resultOf.values());
+  const matchedResults = new Set(resultOf.values());
   const begin = messages.findIndex(({ role }) => role !== "system");
   return messages.flatMap(({ role, parts }, at): LanguageModelV4Message[] => {
     if (role === "system" && begin !== -1 && at > begin) return toUserMessage(parts.map(toNote));
     if (role === "system") return toSystemMessages(parts.filter(isContent), isTextOnly);
     const results = parts.flatMap((part): Result[] => {
-      if (part.type === "toolCall")
-        return [[part, resultOf.get(part) ?? interruptedToolResultPart]];
-      const isAlone = part.type === "toolResult" && !matchedNames.has(part);
+      if (part.type === "toolCall") return [[part, resultOf.get(part) ?? interruption]];
+      const isAlone = part.type === "toolResult" && !matchedResults.has(part);
       return isAlone ? [[{ id: part.id, name: "" }, part]] : [];
     });
     const answers = toResultMessages(results, isTextOnly);
@@ -110,7 +109,7 @@ type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["con
 
 type Result = readonly [call: Pick<ToolCallPart, "id" | "name">, result: ToolResultPart];
 
-const interruptedToolResultPart: ToolResultPart = {
+const interruption: ToolResultPart = {
   type: "toolResult",
   id: "",
   parts: [{ type: "text", text: "interrupted by the user" }],
@@ -134,7 +133,7 @@ function matchResults(messages: readonly Message[]): Map<ToolCallPart, ToolResul
 /** Many models take instructions at the beginning only, so later ones become text of the user. */
 function toNote(part: Part): Part {
   const text = `<system-reminder>\n${findText([part])}\n</system-reminder>`;
-  return { type: "text", text, ...listOptions(part) };
+  return { type: "text", text, ...toOptions(part) };
 }
 
 /** A message per part keeps the cache marks of the parts; without marks, a chat template gets one. */
@@ -143,7 +142,7 @@ function toSystemMessages(parts: readonly Part[], isTextOnly: boolean): Language
   if (isTextOnly || parts.every(({ providerOptions }) => providerOptions === undefined)) {
     return [{ role: "system", content: findText(parts) }];
   }
-  return parts.map((part) => ({ role: "system", content: findText([part]), ...listOptions(part) }));
+  return parts.map((part) => ({ role: "system", content: findText([part]), ...toOptions(part) }));
 }
 
 function toUserMessage(parts: readonly Part[]): LanguageModelV4Message[] {
@@ -161,7 +160,7 @@ function toResultMessages(
     toolCallId: id,
     toolName: name,
     output: toOutput(result, isTextOnly),
-    ...listOptions(result),
+    ...toOptions(result),
   }));
   const others = results
     .filter(([, result]) => isText(result, isTextOnly))
@@ -189,11 +188,11 @@ function isContent(part: Part): part is ContentPart {
 }
 
 function toContentPart(part: ContentPart): LanguageModelV4TextPart | LanguageModelV4FilePart {
-  if (part.type === "text") return { type: "text", text: part.text, ...listOptions(part) };
+  if (part.type === "text") return { type: "text", text: part.text, ...toOptions(part) };
   const namedFields =
     part.type === "file" && part.filename !== null ? { filename: part.filename } : {};
   const mediaType = part.type === "file" ? part.mediaType : "image/*";
-  return { type: "file", ...toFileData(part.url, mediaType), ...namedFields, ...listOptions(part) };
+  return { type: "file", ...toFileData(part.url, mediaType), ...namedFields, ...toOptions(part) };
 }
 
 /** The bytes of a data: address are passed as base64; `new URL` would copy megabytes. */
@@ -203,24 +202,23 @@ function toFileData(
 ): Pick<LanguageModelV4FilePart, "data" | "mediaType"> {
   if (!/^data:/i.test(url)) return { mediaType, data: { type: "url", url: new URL(url) } };
   const comma = url.indexOf(",");
-  const [givenName = "", ...attributes] = url.slice("data:".length, comma).split(";");
+  const [givenType = "", ...attributes] = url.slice("data:".length, comma).split(";");
   const text = url.slice(comma + 1);
   const isBase64 = attributes.at(-1)?.toLowerCase() === "base64";
   const data = isBase64 ? text : Buffer.from(unescape(text)).toString("base64");
-  return { mediaType: givenName || mediaType, data: { type: "data", data } };
+  return { mediaType: givenType || mediaType, data: { type: "data", data } };
 }
 
-function listOptions({ providerOptions }: Part) {
+function toOptions({ providerOptions }: Part) {
   return providerOptions === undefined ? {} : { providerOptions };
 }
 
 function toAssistantPart(part: Part): AssistantPart[] {
-  if (part.type === "reasoning")
-    return [{ type: part.type, text: part.text, ...listOptions(part) }];
+  if (part.type === "reasoning") return [{ type: part.type, text: part.text, ...toOptions(part) }];
   if (part.type === "toolCall") {
     const { id: toolCallId, name: toolName, arguments: text } = part;
     const input = parsedOrText(text);
-    return [{ type: "tool-call", toolCallId, toolName, input, ...listOptions(part) }];
+    return [{ type: "tool-call", toolCallId, toolName, input, ...toOptions(part) }];
   }
   return isContent(part) ? [toContentPart(part)] : [];
 }

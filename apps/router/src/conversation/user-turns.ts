@@ -18,10 +18,10 @@ const frames = ["task", "user_query", "feedback"];
 export function toOwnText({ parts }: Message): string {
   const text = findText(parts.filter(isOwn));
   const whole = reminders.reduce((rest, name) => replaceElements(rest, name, () => ""), text);
-  const reportedText = cutEnding(whole);
+  const textWithoutEnding = cutEnding(whole);
   const own = frames.reduce(
     (rest, name) => replaceElements(rest, name, (inner) => inner),
-    reportedText,
+    textWithoutEnding,
   );
   if (own.trim() === "") return "";
   return own === text ? text : own.trim();

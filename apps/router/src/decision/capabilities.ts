@@ -51,7 +51,7 @@ const LEAST_OUTPUT = 1024;
 
 /** Compares what models can take with conversations, and learns from refusals of long ones. */
 export function createCapabilityCheck(
-  listedAction: () => ListedCapabilities,
+  listCapabilities: () => ListedCapabilities,
   now: () => number = Date.now,
 ) {
   const learnedMap = new Map<string, { readonly below: number; readonly untilMs: number }>();
@@ -62,14 +62,14 @@ export function createCapabilityCheck(
     return size;
   };
   const toWindow = (target: Target, { contextWindow = Infinity }: Capabilities) => {
-    const knownEntry = learnedMap.get(targetName(target));
-    return knownEntry !== undefined && now() < knownEntry.untilMs
-      ? Math.min(contextWindow, knownEntry.below)
+    const refusal = learnedMap.get(targetName(target));
+    return refusal !== undefined && now() < refusal.untilMs
+      ? Math.min(contextWindow, refusal.below)
       : contextWindow;
   };
   const known = (target: Target): Target => ({
     ...target,
-    capabilities: findCapabilities(target, listedAction()),
+    capabilities: findCapabilities(target, listCapabilities()),
   });
   /** Whether a model can take a request, as far as is known. */
   const isCapable = (target: Target, { conversation, passed: passedRequest }: Asked): boolean => {
@@ -77,7 +77,7 @@ export function createCapabilityCheck(
     const isLost =
       passedRequest?.unsupported ?? lostSetting(conversation, target.upstream.type, target.model);
     if (!isPassed && isLost) return false;
-    const givenCapabilities = findCapabilities(target, listedAction());
+    const givenCapabilities = findCapabilities(target, listCapabilities());
     const { hasTools, hasImages, hasFiles, isOver } = find(conversation);
     if (hasTools && givenCapabilities.tools === false) return false;
     if (hasImages && givenCapabilities.images === false) return false;
@@ -123,11 +123,11 @@ function toSize(conversation: Conversation) {
 /** Reads the capabilities of a model of the gateway's list. */
 export function toCapabilities({ contextWindow, raw }: CatalogModel): Capabilities {
   const { tags, modalities, max_tokens: most, reasoning_options: efforts } = Object(raw) as Listed;
-  const namedNames = listTexts(tags);
+  const tagNames = listTexts(tags);
   const inputs = listTexts((Object(modalities) as Listed).input);
-  const isKnown = namedNames.length > 0;
+  const isKnown = tagNames.length > 0;
   const has = (tag: string, ...kinds: string[]) => {
-    if (namedNames.includes(tag) || kinds.some((kind) => inputs.includes(kind))) return true;
+    if (tagNames.includes(tag) || kinds.some((kind) => inputs.includes(kind))) return true;
     return isKnown || (kinds.length > 0 && inputs.length > 0) ? false : null;
   };
   const options = Array.isArray(efforts) ? (efforts as Listed[]) : [];

@@ -87,24 +87,24 @@ export async function decide(
   }
   const { decisionTimeoutMs: deadlineMs, failureTier } = policy;
   const request = { state: { ...state }, questions: tierQuestions };
-  const limitedFields = { ...call, ...(deadlineMs !== null && { deadlineMs }) };
+  const callOptions = { ...call, ...(deadlineMs !== null && { deadlineMs }) };
   const startedAt = performance.now();
   try {
     const own = services.evaluator;
     const evaluator = onLost === null ? own : own.with(reportLost(onLost));
-    return toDecision(await evaluator.evaluate(request, limitedFields), state, routing);
+    return toDecision(await evaluator.evaluate(request, callOptions), state, routing);
   } catch (error) {
     call.signal.throwIfAborted();
     const cause = findCause(error);
     if (failureTier === null || cause === null) throw error;
-    const askedRequest =
+    const askedEvaluation =
       error instanceof UnfitCalibrationError
         ? error.evaluation
         : {
             decisionMs: Math.round(performance.now() - startedAt),
             wire: maybeBilled(error) ? services.engineAddress : null,
           };
-    return { ...decideUnasked({ tier: failureTier }, cause, routing), ...askedRequest };
+    return { ...decideUnasked({ tier: failureTier }, cause, routing), ...askedEvaluation };
   }
 }
 
@@ -134,7 +134,7 @@ function findCause(error: unknown): Cause | null {
   return error instanceof EvaluatorError ? "evaluation-failed" : null;
 }
 
-const unaskedParts = {
+const noEvaluation = {
   tierChosen: null,
   probabilities: null,
   printedProbabilities: null,
@@ -149,12 +149,12 @@ const unaskedParts = {
 };
 
 /** Returns the decision for a tier, or a model of no tier, that no evaluation chose. */
-export function decideUnasked(namedParts: Named, cause: Cause, routing: Routing): Decision {
-  const chosenEntry =
-    "tier" in namedParts
-      ? toTierModel(namedParts.tier, routing)
-      : { tierUsed: null, ...toAskedModel(namedParts.target, routing) };
-  return { ...unaskedParts, ...chosenEntry, cause };
+export function decideUnasked(namedModel: Named, cause: Cause, routing: Routing): Decision {
+  const chosenModel =
+    "tier" in namedModel
+      ? toTierModel(namedModel.tier, routing)
+      : { tierUsed: null, ...toAskedModel(namedModel.target, routing) };
+  return { ...noEvaluation, ...chosenModel, cause };
 }
 
 /** Replaces a forbidden tier by the next allowed one up, else the dearest, else a model. @throws HttpError (403) */
@@ -182,7 +182,7 @@ function toDecision(evaluation: TierEvaluation, state: TierState, routing: Routi
   const { services, policy, calibration = null, fit = null, latest } = routing;
   const { timing, costUsd, requestId, modelId, answers, confidence } = evaluation;
   const { redact, engineAddress } = services;
-  const askedRequest: AskedEvaluation = {
+  const askedEvaluation: AskedEvaluation = {
     decisionMs: Math.round(timing.totalMs),
     costUsd,
     evaluationId: requestId && redact.strictly(requestId), // a service's words may hold a key
@@ -190,38 +190,38 @@ function toDecision(evaluation: TierEvaluation, state: TierState, routing: Routi
     questionHash: tierQuestionHash,
     wire: toWire(evaluation, engineAddress),
   };
-  if (latest !== undefined) latest.answer = askedRequest;
-  const { choice, probabilities: printedFields } = answers.tier;
+  if (latest !== undefined) latest.answer = askedEvaluation;
+  const { choice, probabilities: printedShares } = answers.tier;
   const shares =
     calibration === null
-      ? { probabilities: printedFields, printedProbabilities: null, confidence: confidence.tier }
-      : calibrated(evaluation, askedRequest, calibration);
-  const fittedFields = fit?.decide(state.user_message, shares.probabilities);
-  const { tierUsed, cause } = fittedFields
-    ? { tierUsed: fittedFields.tier, cause: "fit" as const }
+      ? { probabilities: printedShares, printedProbabilities: null, confidence: confidence.tier }
+      : calibrated(evaluation, askedEvaluation, calibration);
+  const fitDecision = fit?.decide(state.user_message, shares.probabilities);
+  const { tierUsed, cause } = fitDecision
+    ? { tierUsed: fitDecision.tier, cause: "fit" as const }
     : applyPolicy(choice, shares, policy);
   const used = { ...toTierModel(tierUsed, routing), cause };
-  return { tierChosen: choice, ...used, promise: null, ...shares, ...askedRequest };
+  return { tierChosen: choice, ...used, promise: null, ...shares, ...askedEvaluation };
 }
 
 function calibrated(
   evaluation: TierEvaluation,
-  askedRequest: AskedEvaluation,
+  askedEvaluation: AskedEvaluation,
   calibration: CalibrationArtifact,
 ) {
-  const hashedParts = { ...evaluation, questionHash: tierQuestionHash };
+  const hashedEvaluation = { ...evaluation, questionHash: tierQuestionHash };
   const printedChoiceAnswer = evaluation.answers.tier;
   try {
-    const { answers, confidence } = calibrate(hashedParts, calibration);
+    const { answers, confidence } = calibrate(hashedEvaluation, calibration);
     const { probabilities } = answers.tier;
     // Without a recalibration, the service's own answer and confidence stay.
     const printedProbabilities =
       answers.tier === printedChoiceAnswer ? null : printedChoiceAnswer.probabilities;
-    const promise = decideActs(hashedParts, calibration)["tier"] ?? null;
+    const promise = decideActs(hashedEvaluation, calibration)["tier"] ?? null;
     return { probabilities, printedProbabilities, confidence: confidence.tier ?? null, promise };
   } catch (error) {
     if (!(error instanceof CalibrationMismatchError)) throw error;
-    throw new UnfitCalibrationError(askedRequest, error);
+    throw new UnfitCalibrationError(askedEvaluation, error);
   }
 }
 

@@ -26,10 +26,10 @@ export class Plans {
     askedRequest: Asked,
     allowance: Allowance | null,
   ): { readonly plan: ReplyPlan; readonly plannedDecision: Decision } {
-    const namedReplyPlan = findPlan(decision, this.#routing.services.replies.current, allowance);
-    const capable = this.#check.order(namedReplyPlan, askedRequest);
+    const ownPlan = findPlan(decision, this.#routing.services.replies.current, allowance);
+    const capable = this.#check.order(ownPlan, askedRequest);
     const { plan, cause: cooling } = this.#cooldowns.order(capable);
-    const isKept = isSame(namedReplyPlan.targets[0], capable.targets[0]);
+    const isKept = isSame(ownPlan.targets[0], capable.targets[0]);
     const cause = isKept ? (cooling ?? decision.cause) : "capability";
     return {
       plan,
@@ -49,14 +49,14 @@ export class Plans {
     const tiers = allowedTiers(allowance ?? { tiers: null, models: null }, current);
     const capable = tiers.filter(isCapable);
     if (capable.length === 0) return decision;
-    const narrowedParts = { tiers: capable, models: null, cause: "capability" } as const;
-    return keepAllowed(decision, narrowedParts, this.#routing);
+    const capableAllowance = { tiers: capable, models: null, cause: "capability" } as const;
+    return keepAllowed(decision, capableAllowance, this.#routing);
   }
 
   /** Notes how a call of a model ended; null is a reply. */
-  note(target: Target, failedReplyFailure: ReplyFailure | null, conversation: Conversation): void {
-    this.#cooldowns.note(target, failedReplyFailure);
-    if (failedReplyFailure?.httpError?.code === TOO_LONG) this.#check.learn(target, conversation);
+  note(target: Target, failure: ReplyFailure | null, conversation: Conversation): void {
+    this.#cooldowns.note(target, failure);
+    if (failure?.httpError?.code === TOO_LONG) this.#check.learn(target, conversation);
   }
 }
 

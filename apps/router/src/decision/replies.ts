@@ -34,11 +34,11 @@ export function allowedTiers({ tiers, models }: Allowance, replies: Replies): re
 export type Named = { readonly tier: Tier } | { readonly target: Target };
 
 /** Whether a client may name a tier or a model. Tiers alone allow their models. */
-export function mayName(namedParts: Named, allowance: Allowance | null, replies: Replies): boolean {
+export function mayName(namedModel: Named, allowance: Allowance | null, replies: Replies): boolean {
   if (allowance === null) return true;
   const tiers = allowedTiers(allowance, replies);
-  if ("tier" in namedParts) return tiers.includes(namedParts.tier);
-  const { model } = namedParts.target;
+  if ("tier" in namedModel) return tiers.includes(namedModel.tier);
+  const { model } = namedModel.target;
   if (allowance.models !== null) return allowance.models.includes(model);
   return allowance.tiers === null || tiers.some((tier) => toModel(tier, replies) === model);
 }
@@ -49,8 +49,8 @@ export function findPlan(
   replies: Replies,
   allowance: Allowance | null = null,
 ): ReplyPlan {
-  const namedReplyPlan = tierUsed === null ? replies.planOfModel(model) : null;
-  const plan = namedReplyPlan ?? replies.tiers[tierUsed ?? cheapestTier]; // a named model may be gone by now
+  const namedPlan = tierUsed === null ? replies.planOfModel(model) : null;
+  const plan = namedPlan ?? replies.tiers[tierUsed ?? cheapestTier]; // a named model may be gone by now
   const isAsked = (target: Target) => target.model === model && target.upstream.name === upstream;
   const at = Math.max(0, plan.targets.findIndex(isAsked));
   const [first, ...rest] = [...plan.targets.slice(at), ...plan.targets.slice(0, at)];

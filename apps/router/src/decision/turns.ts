@@ -42,17 +42,17 @@ interface Talk {
 export function readTalk({ messages }: Pick<Conversation, "messages">): Talk {
   const texts: string[] = [];
   const turns: string[] = [];
-  let [reportedText, isLater] = ["", false];
+  let [assistantText, isLater] = ["", false];
   for (const message of messages) {
     const own = message.role === "user" ? toOwnText(message) : "";
     if (own !== "") {
       texts.push(own);
       // Claude Code ends a text with a line break only if it adds an order to sum up.
-      turns.push(JSON.stringify([reportedText, own.trim()]));
-      [reportedText, isLater] = ["", false];
+      turns.push(JSON.stringify([assistantText, own.trim()]));
+      [assistantText, isLater] = ["", false];
     } else if (message.role !== "system") {
       isLater ||= message.parts.some(({ type }) => type === "toolCall" || type === "toolResult");
-      reportedText +=
+      assistantText +=
         message.role === "assistant" ? findText(message.parts.filter(isText)).trim() : "";
     }
   }
@@ -95,8 +95,8 @@ export function createTurns(now: () => number = Date.now) {
         const earlier = turns.length > 1 ? find(toKey(caller, turns.slice(0, -1))) : null;
         const decision = loadEarlier(earlier).then(decideNew);
         const turn = set(key, { decision, choice: undefined, usage: null });
-        const keepChoice = (madeDecision: Decision) =>
-          void (turn.choice = isChoice(madeDecision) ? madeDecision : null);
+        const keepChoice = (newDecision: Decision) =>
+          void (turn.choice = isChoice(newDecision) ? newDecision : null);
         const forget = () => void (rememberedMap.get(key) === turn && rememberedMap.delete(key));
         void decision.then(keepChoice, forget); // before any other step that waits for it
         return { decision: await decision, isKept: false };
@@ -104,8 +104,8 @@ export function createTurns(now: () => number = Date.now) {
       /** Keeps the model that replied, and its tokens. */
       keep: (decision: Decision, usage: TokenUsage | null): void => {
         const before = find(key);
-        const keptParts = { decision: Promise.resolve(decision), choice: before?.choice ?? null };
-        set(key, { ...keptParts, usage: usage ?? before?.usage ?? null });
+        const keptTurn = { decision: Promise.resolve(decision), choice: before?.choice ?? null };
+        set(key, { ...keptTurn, usage: usage ?? before?.usage ?? null });
       },
     };
   };

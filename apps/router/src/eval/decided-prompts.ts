@@ -30,12 +30,12 @@ export async function decidePrompts(path: string, keptPath: string, run: EvalRun
   if (prompts.length === 0) throw new UsageError("The file has no labelled prompt.");
   const unknown = prompts.filter(({ decision }) => decision === null);
   const texts = [...new Set(unknown.map(({ messages }) => toText(messages)))];
-  const { decisions, asked: askedRequest } = await decideTexts(texts, keptPath, run);
-  const decidedEntry = prompts.flatMap((prompt) => {
+  const { decisions, asked: askedTotals } = await decideTexts(texts, keptPath, run);
+  const decidedPrompts = prompts.flatMap((prompt) => {
     const decision = prompt.decision ?? decisions.get(toText(prompt.messages));
     return decision === undefined ? [] : Object.assign(prompt, { decision });
   });
-  return { decided: decidedEntry, asked: askedRequest };
+  return { decided: decidedPrompts, asked: askedTotals };
 }
 
 /** Returns the decisions, their number and cost. Each is in a file, without its text, before the next. */
@@ -47,7 +47,7 @@ async function decideTexts(
   const decisions = new Map<string, DecidedPrompt["decision"]>();
   if (texts.length === 0) return { decisions, asked: { paid: 0, costUsd: 0, kept: 0 } };
   const store = await openKeptEvaluations(keptPath);
-  const cachedCache = cache({
+  const evaluationCache = cache({
     store,
     onStoreError: (error) => {
       throw error;
@@ -57,7 +57,7 @@ async function decideTexts(
   const questions = tierQuestions;
   const requests = texts.map((text) => ({ state: { user_message: text }, questions }));
   const options = { order: "completion", signal: context.signal } as const;
-  const batch = evaluator.with(cachedCache).evaluateMany(requests, options);
+  const batch = evaluator.with(evaluationCache).evaluateMany(requests, options);
   for await (const item of batch) {
     if (item.status === "failed") throw item.error;
     const { answers, confidence, modelId } = item.evaluation;
@@ -68,8 +68,8 @@ async function decideTexts(
     progress.show(() => `${decisions.size} of ${texts.length} decided`);
   }
   progress.end();
-  const { misses: paidValue, hits: keptCount } = cachedCache.savings;
-  return { decisions, asked: { paid: paidValue, costUsd: batch.totals.costUsd, kept: keptCount } };
+  const { misses: paidCount, hits: keptCount } = evaluationCache.savings;
+  return { decisions, asked: { paid: paidCount, costUsd: batch.totals.costUsd, kept: keptCount } };
 }
 
 const keptSchema = z.object({ key: z.string(), evaluation: z.unknown() });

@@ -98,8 +98,8 @@ function withRange({ share, ...interval }: Interval & { readonly share: number }
   return `${percent(share, 1)} (${percentRange(interval, 1)})`;
 }
 
-function describeSource({ n, name, decider, asked: askedRequest }: RoutingFigures): string {
-  return `${n} prompts of ${name}. Decided by ${describeDecider(decider)}${decider.isEmulated === true ? ": these figures describe no model" : ""}. Asked now: ${askedRequest.paid} ($${askedRequest.costUsd.toFixed(6)}); kept from before: ${askedRequest.kept}.`;
+function describeSource({ n, name, decider, asked: askedTotals }: RoutingFigures): string {
+  return `${n} prompts of ${name}. Decided by ${describeDecider(decider)}${decider.isEmulated === true ? ": these figures describe no model" : ""}. Asked now: ${askedTotals.paid} ($${askedTotals.costUsd.toFixed(6)}); kept from before: ${askedTotals.kept}.`;
 }
 
 /** Returns the figures as lines for a terminal. */

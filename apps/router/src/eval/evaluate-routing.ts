@@ -32,7 +32,7 @@ export function evaluateRouting(prompts: Prompts, options: Parameters<typeof adv
     categories: listCategories(prompts, options),
     orders: listOrders(prompts, options.seed).map(([name, values]) => {
       const gaps = toGaps(prompts, values);
-      const figures = estimate(gaps, options, (drawnItems) => ({ apgr: toGain(drawnItems).apgr }));
+      const figures = estimate(gaps, options, (sample) => ({ apgr: toGain(sample).apgr }));
       return Object.assign({ name, points: toGain(gaps).points }, figures);
     }),
     advice: adviseOn(prompts, options),
@@ -72,7 +72,7 @@ function estimateWays(prompts: Prompts, options: Draws) {
     oracle: oraclePoint,
   };
   return Object.entries(ways).map(([name, pointAt]) => {
-    const figures = estimate(prompts, options, (drawnSample) => toPoint(drawnSample.map(pointAt)));
+    const figures = estimate(prompts, options, (sample) => toPoint(sample.map(pointAt)));
     return Object.assign({ name }, figures);
   });
 }
@@ -142,27 +142,26 @@ export function adviseOn(
   }
   const threshold = options.minConfidence ?? 0;
   const routing = describeRouting(threshold, saving.value, quality);
-  const keptCount = Math.floor(100 * keptShare(prompts) + ROUNDING);
-  const sentence = `${routing}; 95 % sure that it keeps ${keptCount} % of frontier's.`;
+  const keptPercent = Math.floor(100 * keptShare(prompts) + ROUNDING);
+  const sentence = `${routing}; 95 % sure that it keeps ${keptPercent} % of frontier's.`;
   return { verdict: "route" as const, sentence, threshold, saving, quality };
 }
 
 /** Compares the routing with always frontier, and with tiers and mixes that cost no more. */
 function weigh(prompts: readonly JudgedPrompt[], options: Draws) {
-  return estimate(prompts, options, (drawnSample) => {
-    const routedFields = toPoint(drawnSample.map(({ tiers, used }) => tiers[used]));
-    const cheap = toPoint(drawnSample.map((prompt) => prompt.cheap));
-    const dear = toPoint(drawnSample.map((prompt) => prompt.dear));
-    const mixedCount =
-      cheap.quality + mixAt(routedFields.cost, cheap, dear) * (dear.quality - cheap.quality);
-    const affordable = tierPoints(drawnSample).filter(
-      ({ cost }) => cost <= routedFields.cost * (1 + ROUNDING),
+  return estimate(prompts, options, (sample) => {
+    const routedPoint = toPoint(sample.map(({ tiers, used }) => tiers[used]));
+    const cheap = toPoint(sample.map((prompt) => prompt.cheap));
+    const dear = toPoint(sample.map((prompt) => prompt.dear));
+    const mixQuality =
+      cheap.quality + mixAt(routedPoint.cost, cheap, dear) * (dear.quality - cheap.quality);
+    const affordable = tierPoints(sample).filter(
+      ({ cost }) => cost <= routedPoint.cost * (1 + ROUNDING),
     );
     return {
-      gain:
-        routedFields.quality - Math.max(mixedCount, ...affordable.map(({ quality }) => quality)),
-      saving: (dear.cost - routedFields.cost) / Math.max(dear.cost, routedFields.cost) || 0, // 0 of 0
-      quality: routedFields.quality - dear.quality,
+      gain: routedPoint.quality - Math.max(mixQuality, ...affordable.map(({ quality }) => quality)),
+      saving: (dear.cost - routedPoint.cost) / Math.max(dear.cost, routedPoint.cost) || 0, // 0 of 0
+      quality: routedPoint.quality - dear.quality,
     };
   });
 }

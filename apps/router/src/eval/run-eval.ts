@@ -32,21 +32,25 @@ export async function runEval(file: string, typedEvalOptions: EvalOptions, conte
   const options = await readRouterOptions(env, cwd);
   const services = connectServices(options);
   try {
-    const keptText = resolve(cwd, decisions);
-    const { decided: decidedEntry, asked: askedRequest } = await decidePrompts(path, keptText, {
+    const keptPath = resolve(cwd, decisions);
+    const { decided: decidedPrompts, asked: askedTotals } = await decidePrompts(path, keptPath, {
       services,
       context,
     });
     const costs = await tierCosts(services, signal);
-    const judgedParts = judgePrompts(decidedEntry, options, costs.of);
+    const judgedPrompts = judgePrompts(decidedPrompts, options, costs.of);
     const figures = {
       name: basename(path),
-      decider: deciderOfAll(decidedEntry),
-      costBasis: decidedEntry.some((prompt) => prompt.costs !== null)
+      decider: deciderOfAll(decidedPrompts),
+      costBasis: decidedPrompts.some((prompt) => prompt.costs !== null)
         ? "from the file"
         : costs.basis,
-      asked: askedRequest,
-      ...evaluateRouting(judgedParts, { draws, seed, minConfidence: options.policy.minConfidence }),
+      asked: askedTotals,
+      ...evaluateRouting(judgedPrompts, {
+        draws,
+        seed,
+        minConfidence: options.policy.minConfidence,
+      }),
     };
     const target = resolve(cwd, out);
     const html = evalPage(figures, await reportsBeside(target));
@@ -65,7 +69,7 @@ export async function runEval(file: string, typedEvalOptions: EvalOptions, conte
 function deciderOfAll(prompts: readonly DecidedPrompt[]): Decider {
   const all = prompts.map(({ decision }) => toDecider(decision.evaluatorModelId, decision.wire));
   const models = new Set(all.flatMap(({ modelId }) => modelId ?? []));
-  const emulatedNames = new Set(all.map(({ isEmulated }) => isEmulated));
-  const isEmulated = [true, null, false].find((each) => emulatedNames.has(each)) ?? null;
+  const emulationStates = new Set(all.map(({ isEmulated }) => isEmulated));
+  const isEmulated = [true, null, false].find((each) => emulationStates.has(each)) ?? null;
   return { modelId: [...models].join(" and ") || null, isEmulated };
 }

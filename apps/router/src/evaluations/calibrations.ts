@@ -50,13 +50,13 @@ export function correct(
   const isWhole = calibrations.has(questionHash(questions));
   const parts = isWhole ? byService(ids, evaluation) : ids.map((id) => [id]);
   const correctedParts = parts.map((part) => {
-    const askedFields = isWhole ? questions : pick(questions, part);
-    return correctPart(part, { evaluation, askedQuestions: askedFields, calibrations });
+    const askedQuestions = isWhole ? questions : pick(questions, part);
+    return correctPart(part, { evaluation, askedQuestions, calibrations });
   });
   const all = Object.fromEntries(correctedParts.flatMap((part) => Object.entries(part.answers)));
   const isChanged = ids.some((id) => all[id] !== answers[id]);
   const promises = new Map(correctedParts.flatMap((part) => part.promises));
-  const reportedText = ids.map((id) => promises.get(id) ?? "");
+  const promiseTexts = ids.map((id) => promises.get(id) ?? "");
   return {
     answers: all,
     confidence: Object.assign(
@@ -66,8 +66,8 @@ export function correct(
     printed: isChanged ? answers : null,
     promise:
       ids.length === 1
-        ? (reportedText[0] ?? "")
-        : reportedText.map((one, at) => `${toName(ids[at], at)}: ${one}`).join("; "),
+        ? (promiseTexts[0] ?? "")
+        : promiseTexts.map((one, at) => `${toName(ids[at], at)}: ${one}`).join("; "),
   };
 }
 
@@ -88,12 +88,9 @@ function findRoute(id: string, { route }: Evaluation): AnswerRoute | undefined {
   return Object.hasOwn(routes, id) ? routes[id] : undefined;
 }
 
-function correctPart(
-  ids: readonly string[],
-  { evaluation, askedQuestions: askedFields, calibrations }: Parts,
-) {
+function correctPart(ids: readonly string[], { evaluation, askedQuestions, calibrations }: Parts) {
   const { modelId } = findRoute(ids[0] ?? "", evaluation) ?? evaluation;
-  const printedParts = {
+  const printedEvaluation = {
     answers: pick<Answer>(evaluation.answers, ids),
     confidence: pick<number | null>(evaluation.confidence, ids),
     modelId,
@@ -105,20 +102,23 @@ function correctPart(
   const listPromises = (describe: (id: string) => string) =>
     ids.map((id) => [id, describe(id)] as const);
   const unchanged = (why: string) => ({
-    ...printedParts,
+    ...printedEvaluation,
     promises: listPromises(() => `none, ${why}`),
   });
-  const knownEntry = calibrations.get(questionHash(askedFields));
-  if (knownEntry === undefined) return unchanged("no calibration is of this question");
-  const ofModel = knownEntry.filter(({ model }) => model.id === modelId);
-  const options = { questions: askedFields };
+  const knownArtifacts = calibrations.get(questionHash(askedQuestions));
+  if (knownArtifacts === undefined) return unchanged("no calibration is of this question");
+  const ofModel = knownArtifacts.filter(({ model }) => model.id === modelId);
+  const options = { questions: askedQuestions };
   try {
-    const decidedEntry = ofModel.map((one) => ({ one, acts: decide(printedParts, one, options) }));
-    const foundEntry =
-      decidedEntry.find(({ acts }) => Object.values(acts).some(hasPromise)) ?? decidedEntry[0];
-    if (foundEntry === undefined) return unchanged("the calibration is of another model");
-    const { one: artifact, acts } = foundEntry;
-    const { answers, confidence } = calibrate(printedParts, artifact, options);
+    const decisions = ofModel.map((one) => ({
+      one,
+      acts: decide(printedEvaluation, one, options),
+    }));
+    const bestDecision =
+      decisions.find(({ acts }) => Object.values(acts).some(hasPromise)) ?? decisions[0];
+    if (bestDecision === undefined) return unchanged("the calibration is of another model");
+    const { one: artifact, acts } = bestDecision;
+    const { answers, confidence } = calibrate(printedEvaluation, artifact, options);
     return { answers, confidence, promises: listPromises((id) => describeAct(acts[id])) };
   } catch (error) {
     if (!(error instanceof CalibrationMismatchError)) throw error;

@@ -188,7 +188,7 @@ interface Listed {
 }
 
 function toBody(answeredEvaluation: Answered, { listedQuestions, ids }: Listed) {
-  const { model, usage, costUsd, printed: printedFields, route, raw } = answeredEvaluation;
+  const { model, usage, costUsd, printed: printedAnswers, route, raw } = answeredEvaluation;
   const others = otherFields(raw);
   const { inputTokens = 0, cachedInputTokens = 0, outputTokens = 0 } = usage ?? {};
   const toAnswers = (answers: Answered["answers"]) =>
@@ -197,7 +197,7 @@ function toBody(answeredEvaluation: Answered, { listedQuestions, ids }: Listed) 
       const answer = Object.hasOwn(answers, id) ? answers[id] : undefined;
       if (answer === undefined) return { type: "refusal", name };
       const confidence =
-        answers === printedFields ? undefined : confidenceIn(id, answeredEvaluation);
+        answers === printedAnswers ? undefined : confidenceIn(id, answeredEvaluation);
       return { ...write(answer), ...(confidence !== undefined && { confidence }), name };
     });
   return {
@@ -213,18 +213,18 @@ function toBody(answeredEvaluation: Answered, { listedQuestions, ids }: Listed) 
       total_tokens: inputTokens + outputTokens,
       ...(costUsd !== null && { cost: costUsd }),
     },
-    ...(printedFields !== null && { x_printed: toAnswers(printedFields) }),
+    ...(printedAnswers !== null && { x_printed: toAnswers(printedAnswers) }),
     ...(route !== null && { x_route: ids.map((id) => route[id] ?? null) }),
   };
 }
 
 function writeChoice(
-  { choice: pickedText, probabilities, ...others }: ChoiceAnswer,
+  { choice: pickedOption, probabilities, ...others }: ChoiceAnswer,
   labels: readonly OptionValue[],
 ) {
   return {
     ...others,
-    choice: labels.find((value) => toOption(value, labels) === pickedText),
+    choice: labels.find((value) => toOption(value, labels) === pickedOption),
     probabilities: labels.map((value) => {
       return { value, probability: probabilities[toOption(value, labels)] };
     }),

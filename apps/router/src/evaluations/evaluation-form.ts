@@ -96,18 +96,16 @@ export function readText(value: unknown, path: Path): string {
 /** Returns the service's own confidence in an answer; undefined if it reports none. */
 export function confidenceIn(
   id: string,
-  { answers, confidence, printed: printedFields, providerMetadata }: Answered,
+  { answers, confidence, printed: printedAnswers, providerMetadata }: Answered,
 ): number | undefined {
   // The service computed it from its own answer.
-  if (printedFields !== null && printedFields[id] !== answers[id]) return undefined;
+  if (printedAnswers !== null && printedAnswers[id] !== answers[id]) return undefined;
   const own = Object.hasOwn(confidence, id) ? confidence[id] : null;
   if (typeof own === "number") return own;
-  for (const [vendor, reportedValue] of Object.entries(providerMetadata)) {
-    if (vendor === "gateway" || !isRecord(reportedValue)) continue;
-    const byId = isRecord(reportedValue["confidence"]) ? reportedValue["confidence"] : {};
-    const ofAnswer = Object.hasOwn(reportedValue, id)
-      ? Object(reportedValue[id])["confidence"]
-      : null;
+  for (const [vendor, metadata] of Object.entries(providerMetadata)) {
+    if (vendor === "gateway" || !isRecord(metadata)) continue;
+    const byId = isRecord(metadata["confidence"]) ? metadata["confidence"] : {};
+    const ofAnswer = Object.hasOwn(metadata, id) ? Object(metadata[id])["confidence"] : null;
     const foundValue: unknown = Object.hasOwn(byId, id) ? byId[id] : ofAnswer;
     if (typeof foundValue === "number") return foundValue;
   }

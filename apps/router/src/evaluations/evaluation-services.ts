@@ -87,7 +87,7 @@ function connect(options: DecisionOptions, { tracing, pacerFor }: ConnectParts):
     transport,
     env: {},
     ...(pacer !== undefined && { pacer }),
-    ...(tracing !== null && { tracing: withCosts(tracing, listCosts(pricedService)) }),
+    ...(tracing !== null && { tracing: withCosts(tracing, createPricing(pricedService)) }),
   });
   return toService({ name: service, evaluator, ...pricedService });
 }
@@ -102,18 +102,18 @@ function withCosts(tracing: Tracing, costOf: DecisionService["costOf"]): Tracing
 }
 
 function toTransport({ service, model, apiKey, baseUrl, accountId }: DecisionOptions): Transport {
-  const givenParts = { ...(baseUrl !== null && { baseUrl }), env: {} };
+  const addressOptions = { ...(baseUrl !== null && { baseUrl }), env: {} };
   if (service === "gateway")
     return gatewayTransport({
-      ...givenParts,
+      ...addressOptions,
       ...(apiKey !== null && { apiKey }),
       ...(model !== null && { modelId: model }),
     });
-  const namedFields = {
+  const modelOptions = {
     ...(model !== null && { model }),
     ...(accountId !== null && { accountId }),
   };
-  return directTransport({ service, apiKey, ...givenParts, ...namedFields });
+  return directTransport({ service, apiKey, ...addressOptions, ...modelOptions });
 }
 
 interface ServiceParts extends Pick<DecisionService, "name" | "evaluator"> {
@@ -139,7 +139,7 @@ export function toService({ name, evaluator, ...pricedService }: ServiceParts): 
       if (usdPerMillionTokens === null) return null;
       return mostCostUsd(request, { inputUsdPerMillionTokens: usdPerMillionTokens, transport });
     },
-    costOf: listCosts(pricedService),
+    costOf: createPricing(pricedService),
   };
 }
 
@@ -150,13 +150,12 @@ function findPrice({ price, transport }: PricedParts): number | null {
   return price ?? transport.usdPerMillionTokens ?? null;
 }
 
-function listCosts(parts: PricedParts): DecisionService["costOf"] {
+function createPricing(parts: PricedParts): DecisionService["costOf"] {
   const usdPerMillionTokens = findPrice(parts);
   const isOwn = parts.reportsCost || parts.price === null;
   return ({ costUsd, usage }) => {
-    const reportedValue = isOwn ? costUsd : null;
-    if (reportedValue !== null || usage === null || usdPerMillionTokens === null)
-      return reportedValue;
+    const reportedUsd = isOwn ? costUsd : null;
+    if (reportedUsd !== null || usage === null || usdPerMillionTokens === null) return reportedUsd;
     return (usage.inputTokens * usdPerMillionTokens) / 1_000_000;
   };
 }

@@ -103,16 +103,16 @@ function toBody(answeredEvaluation: Answered, questions: object) {
 function toMetadata({
   providerMetadata,
   costUsd,
-  printed: printedFields,
+  printed: printedAnswers,
   route,
 }: Answered): object {
   const gateway: unknown = { ...Object(providerMetadata["gateway"]), marketCost: String(costUsd) };
   return {
     ...providerMetadata,
     ...(costUsd !== null && { gateway }),
-    ...((printedFields ?? route) !== null && {
+    ...((printedAnswers ?? route) !== null && {
       router: {
-        ...(printedFields !== null && { printed: printedFields }),
+        ...(printedAnswers !== null && { printed: printedAnswers }),
         ...(route !== null && { route }),
       },
     }),

@@ -6,7 +6,7 @@ interface OtherFields {
   readonly usage: Readonly<Record<string, unknown>>;
 }
 
-const knownEntry = {
+const knownNames = {
   body: new Set(
     "model answers usage rounding warnings providerMetadata prompt_feedback".split(" "),
   ),
@@ -21,7 +21,7 @@ const knownEntry = {
 export function otherFields(raw: unknown): OtherFields {
   const body = isRecord(raw) && "success" in raw && isRecord(raw["result"]) ? raw["result"] : raw;
   if (!isRecord(body)) return { body: {}, usage: {} };
-  return { body: rest(body, knownEntry.body), usage: rest(body["usage"], knownEntry.usage) };
+  return { body: rest(body, knownNames.body), usage: rest(body["usage"], knownNames.usage) };
 }
 
 function rest(fields: unknown, names: ReadonlySet<string>): Record<string, unknown> {

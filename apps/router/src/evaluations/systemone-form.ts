@@ -71,9 +71,9 @@ function withAssets(state: State, givenValue: unknown): State {
     images.delete(part as string);
     return { image };
   });
-  const [unusedText] = images.keys();
-  if (unusedText === undefined) return namedStateParts;
-  throw wrongField(["assets", unusedText], "is named by no part of the state");
+  const [unusedAsset] = images.keys();
+  if (unusedAsset === undefined) return namedStateParts;
+  throw wrongField(["assets", unusedAsset], "is named by no part of the state");
 }
 
 /** Returns the answer in the vendor's form, with the levels as these questions wrote them. */
@@ -81,12 +81,12 @@ export function toBody(
   answeredEvaluation: Answered,
   questions: Readonly<Record<string, { criteria?: unknown }>>,
 ) {
-  const { model, usage, costUsd, printed: printedFields, route, raw } = answeredEvaluation;
+  const { model, usage, costUsd, printed: printedAnswers, route, raw } = answeredEvaluation;
   const others = otherFields(raw);
   const toAnswers = (answers: Answered["answers"]) =>
     mapEntries(answers, (answer, id) => {
       const confidence =
-        answers === printedFields ? undefined : confidenceIn(id, answeredEvaluation);
+        answers === printedAnswers ? undefined : confidenceIn(id, answeredEvaluation);
       const { toVendor, legend: legendOf } = formKinds[answer.type];
       const legend = legendOf?.(questions[id]?.criteria);
       return {
@@ -105,7 +105,7 @@ export function toBody(
       output_tokens: usage?.outputTokens ?? 0,
       ...(costUsd !== null && { cost: costUsd }),
     },
-    ...(printedFields !== null && { x_printed: toAnswers(printedFields) }),
+    ...(printedAnswers !== null && { x_printed: toAnswers(printedAnswers) }),
     ...(route !== null && { x_route: route }),
   };
 }

@@ -24,8 +24,8 @@ export function timedStore(
   };
   return {
     get(key) {
-      const foundParts = keptMap.get(key);
-      if (foundParts === undefined || now() < foundParts.endsAtMs) return foundParts?.evaluation;
+      const keptEntry = keptMap.get(key);
+      if (keptEntry === undefined || now() < keptEntry.endsAtMs) return keptEntry?.evaluation;
       remove(key);
       return undefined;
     },

@@ -43,8 +43,8 @@ function toArtifact(
 ): Bound[] {
   const hash = questionHash(questions);
   const alone = calibrations.get(questionHash({ [id]: question }));
-  const knownEntry = calibrations.get(hash) ?? alone ?? [];
-  const artifact = knownEntry.find(({ model }) => model.id === service.model) ?? knownEntry[0];
+  const artifacts = calibrations.get(hash) ?? alone ?? [];
+  const artifact = artifacts.find(({ model }) => model.id === service.model) ?? artifacts[0];
   // The question was compared here, alone or among all.
   return artifact === undefined ? [] : [{ promise: { ...artifact, questionHash: hash } }];
 }

@@ -14,22 +14,22 @@ const inputs = ["state", "stateParts", "input", "questions"] as const;
  * (contract section 1.5); JavaScript sorts names such as "3".
  */
 export function inWrittenOrder(text: string, body: unknown): OrderedBody {
-  const sortedKeyLists = findSortedKeys(text, body);
-  const options = sortedKeyLists.filter(({ path }) => isOptions(path));
-  const fields = sortedKeyLists
+  const sortedKeys = findSortedKeys(text, body);
+  const options = sortedKeys.filter(({ path }) => isOptions(path));
+  const fields = sortedKeys
     .filter(({ path }) => !isOptions(path))
     .map(({ path: [field] }) => field);
   const questions = isRecord(body) ? body["questions"] : null;
   if (isListSorted(questions)) fields.push("questions");
-  const sortedTexts = inputs.filter((field) => fields.some((one) => one === field));
-  if (!isRecord(body) || !isRecord(questions)) return { body, sortedNames: sortedTexts };
-  const reorderedItems = options.map(({ path, keys }) => {
+  const sortedFields = inputs.filter((field) => fields.some((one) => one === field));
+  if (!isRecord(body) || !isRecord(questions)) return { body, sortedNames: sortedFields };
+  const reorderedQuestions = options.map(({ path, keys }) => {
     const id = String(path[1]);
     const question = questions[id] as Readonly<Record<string, object>>;
     return [id, { ...question, criteria: inOrder(question["criteria"] ?? {}, keys) }] as const;
   });
-  const all = Object.fromEntries([...Object.entries(questions), ...reorderedItems]);
-  return { body: { ...body, questions: all }, sortedNames: sortedTexts };
+  const all = Object.fromEntries([...Object.entries(questions), ...reorderedQuestions]);
+  return { body: { ...body, questions: all }, sortedNames: sortedFields };
 }
 
 /** Returns whether JavaScript sorts the names of listed questions, which are the keys of their answers. */

@@ -46,9 +46,9 @@ export async function readFit(
 ): Promise<TierFit> {
   const fit = await readParsedFile(path, { name, parse: parseFit, advice });
   for (const tier of tierNames) {
-    const [madeText, now] = [fit.tiers[tier], tierModels[tier]];
-    const problem = printable`${name} was made for ${madeText} as ${tier}, which is ${now} here. ${advice}`;
-    if (madeText !== now) throw new CliError(problem);
+    const [fittedModel, now] = [fit.tiers[tier], tierModels[tier]];
+    const problem = printable`${name} was made for ${fittedModel} as ${tier}, which is ${now} here. ${advice}`;
+    if (fittedModel !== now) throw new CliError(problem);
   }
   return {
     needsEvaluation: fit.needsEvaluation,

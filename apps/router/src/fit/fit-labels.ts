@@ -24,8 +24,8 @@ export function fitLabels(
     return { ...toDoubt(labels.length, none), ...nothing };
   }
   const { keepQuality, confidence } = options;
-  const [sure, keptText] = [confidence, keepQuality].map(printAtLeast);
-  const sentence = `${describeRouting(foundPromise.threshold, foundPromise.saving, foundPromise.quality)}; ${sure} sure that it keeps ${keptText} of frontier's, for prompts like these.`;
+  const [sure, keptShare] = [confidence, keepQuality].map(printAtLeast);
+  const sentence = `${describeRouting(foundPromise.threshold, foundPromise.saving, foundPromise.quality)}; ${sure} sure that it keeps ${keptShare} of frontier's, for prompts like these.`;
   const promise = { saving: foundPromise.saving, quality: keepQuality, confidence };
   const { intercept, weights } = fitRidge(listFeatures(labels), labels.map(computeGap));
   const fit = {
@@ -99,23 +99,23 @@ export function findPromise(
       return { dear, used: (gains[at] ?? 0) >= threshold ? dear : cheap };
     });
   const thresholds = computeThresholds(gains);
-  const failedCount = thresholds.findIndex((threshold) => {
+  const firstFailure = thresholds.findIndex((threshold) => {
     const rows = routedAt(threshold);
     const keptValues = rows.map(({ used, dear }) => used.quality - keepQuality * dear.quality);
     return pOfMean(keptValues, -keepQuality) > level;
   });
-  const threshold = thresholds.at(failedCount === -1 ? -1 : failedCount - 1);
-  if (threshold === undefined || failedCount === 0) return null;
-  const routedMessage = routedAt(threshold);
-  const mostUsd = Math.max(...routedMessage.map(({ dear }) => dear.cost));
+  const threshold = thresholds.at(firstFailure === -1 ? -1 : firstFailure - 1);
+  if (threshold === undefined || firstFailure === 0) return null;
+  const routedPoints = routedAt(threshold);
+  const mostUsd = Math.max(...routedPoints.map(({ dear }) => dear.cost));
   const saving = highestShare((share) => {
-    const savedValues = routedMessage.map(({ used, dear }) => (1 - share) * dear.cost - used.cost);
+    const savedValues = routedPoints.map(({ used, dear }) => (1 - share) * dear.cost - used.cost);
     return pOfMean(savedValues, -share * mostUsd) <= level;
   });
-  const changes = routedMessage.map(({ used, dear }) => used.quality - dear.quality);
+  const changes = routedPoints.map(({ used, dear }) => used.quality - dear.quality);
   const draws = { seed: 1, draws: 300 };
-  const { quality } = estimate(changes, draws, (drawnValues) => ({
-    quality: computeMean(drawnValues),
+  const { quality } = estimate(changes, draws, (sample) => ({
+    quality: computeMean(sample),
   }));
   return { threshold, saving, quality };
 }

@@ -36,9 +36,11 @@ export async function runFit(
         advice: "Choose another --out.",
       });
     }
-    const printedParts = { ...result, artifact: fit && typedFitOptions.out };
+    const printedResult = { ...result, artifact: fit && typedFitOptions.out };
     stdout.write(
-      typedFitOptions.json === true ? `${JSON.stringify(printedParts)}\n` : describe(printedParts),
+      typedFitOptions.json === true
+        ? `${JSON.stringify(printedResult)}\n`
+        : describe(printedResult),
     );
     if (result.verdict === "cannot-tell") context.exitCode = exitCodes.notEnoughEvidence;
   } finally {
@@ -63,7 +65,7 @@ export async function applyFit(fitFile: string, file: string, context: CliContex
     const { id, messages, probabilities } = prompt;
     const problem = `${where}: has no probabilities, which this fit needs.`;
     if (fit.needsEvaluation && probabilities === null) throw new CliError(problem);
-    const decidedEntry = fit.decide(toText(messages), probabilities);
-    stdout.write(`${JSON.stringify({ id: id ?? number, ...decidedEntry })}\n`);
+    const tierDecision = fit.decide(toText(messages), probabilities);
+    stdout.write(`${JSON.stringify({ id: id ?? number, ...tierDecision })}\n`);
   }
 }

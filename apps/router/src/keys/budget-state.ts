@@ -41,7 +41,7 @@ interface BudgetState {
 
 /** Returns the state on a day. A clock that steps back keeps the period. An ended lease is charged. */
 export function stateAt(
-  { day, held: heldPartLists, ...before }: BudgetState,
+  { day, held: reservations, ...before }: BudgetState,
   today: string,
   nowMs: number,
 ) {
@@ -54,12 +54,12 @@ export function stateAt(
     dayNano: isNew.day ? 0 : dayNano,
     monthNano: isNew.month ? 0 : monthNano,
     requests: isNew.month ? 0 : requests,
-    held: heldPartLists.filter(isLive),
+    held: reservations.filter(isLive),
   };
-  const endedPartLists = heldPartLists.filter((each) => !isLive(each));
+  const endedReservations = reservations.filter((each) => !isLive(each));
   return charged(
     open,
-    sum(endedPartLists.map(({ known: knownValue, paid: paidValue }) => knownValue - paidValue)),
+    sum(endedReservations.map(({ known: knownNano, paid: paidNano }) => knownNano - paidNano)),
   );
 }
 
@@ -70,8 +70,8 @@ export function charged(state: BudgetState, nano: number): BudgetState {
 }
 
 /** Returns the reserved nanodollars. */
-export function reservedNano({ held: heldPartLists }: BudgetState): number {
-  return sum(heldPartLists.map(({ nano, paid: paidValue }) => Math.max(0, nano - paidValue)));
+export function reservedNano({ held: reservations }: BudgetState): number {
+  return sum(reservations.map(({ nano, paid: paidNano }) => Math.max(0, nano - paidNano)));
 }
 
 /** The spent part of a limit from which on only the cheapest tier is allowed. */
@@ -83,11 +83,11 @@ export type Room = ReturnType<typeof toRoom>;
 /** Returns a budget's room in nanodollars, and the end of the tightest limit's period. */
 export function toRoom({ usdPerDay, usdPerMonth }: BudgetKey, state: BudgetState) {
   const [year = 0, month = 0, date = 0] = state.day.split("-").map(Number);
-  const reservedValue = reservedNano(state);
+  const reservedTotal = reservedNano(state);
   const within = (usd: number | null, spentAmount: number, resetAtMs: number) => {
     const limit = usd === null ? Infinity : toNano(usd);
     return {
-      nano: limit - spentAmount - reservedValue,
+      nano: limit - spentAmount - reservedTotal,
       resetAtMs,
       isNear: spentAmount >= NEAR * limit,
     };

@@ -30,7 +30,7 @@ export class CallBudget {
   readonly #ledger: Ledger;
   readonly #prices: Routing["prices"];
   #work: Promise<unknown> = Promise.resolve();
-  #heldAmount: Held | null = null;
+  #reservation: Held | null = null;
   #room: Room | null = null;
   #evaluationUsd = 0;
   #tokens: CallTokens = { input: 0, output: 0 };
@@ -60,9 +60,9 @@ export class CallBudget {
       this.#tokens = expectedTokens(conversation);
       this.isOpenEnded = conversation.settings.maxOutputTokens === undefined;
     }
-    const findNano = (plan: ReplyPlan) =>
+    const computeNano = (plan: ReplyPlan) =>
       toNano(conversation === null ? this.#evaluationUsd : this.#computeUsd(plan));
-    const costs = plans.map((plan) => [plan, findNano(plan)] as const).toReversed();
+    const costs = plans.map((plan) => [plan, computeNano(plan)] as const).toReversed();
     const dearestFirst = costs.toSorted(([, one], [, other]) => other - one);
     const at = await this.#hold(dearestFirst.map(([, nano]) => nano));
     return dearestFirst.slice(at).map(([plan]) => plan);
@@ -79,14 +79,14 @@ export class CallBudget {
     // The evaluation is asked first, so a router that dies may leave it to be paid.
     const reserving = this.#ledger.reserve(this.#key, amounts, toNano(this.#evaluationUsd));
     const {
-      held: heldAmount,
+      held: reservation,
       at,
       room,
     } = await reserving.catch(() => {
       throw new HttpError(503, unwritable);
     });
-    [this.#heldAmount, this.#room] = [heldAmount, room];
-    if (heldAmount === null) throw this.refusal();
+    [this.#reservation, this.#room] = [reservation, room];
+    if (reservation === null) throw this.refusal();
     const renew = () => void this.#renew(({ nano }) => nano);
     this.#timer = setInterval(renew, this.#ledger.leaseMs / 3).unref();
     return at;
@@ -161,10 +161,10 @@ export class CallBudget {
   /** Charges the call once, a decision with its lost ones. Null is unknown: the whole reservation, and the expected evaluation. */
   async settle(replyUsd: number | null, decisionUsd: number | null): Promise<void> {
     clearInterval(this.#timer);
-    await this.#inTurn(async (heldAmount) => {
-      const nano = this.#findNano(replyUsd, decisionUsd) ?? heldAmount.nano;
-      this.#heldAmount = null;
-      this.#room = await this.#ledger.settle(this.#key, heldAmount, nano);
+    await this.#inTurn(async (reservation) => {
+      const nano = this.#computeNano(replyUsd, decisionUsd) ?? reservation.nano;
+      this.#reservation = null;
+      this.#room = await this.#ledger.settle(this.#key, reservation, nano);
       return true;
     });
   }
@@ -179,7 +179,7 @@ export class CallBudget {
     };
   }
 
-  #findNano(replyUsd: number | null, decisionUsd: number | null): number | null {
+  #computeNano(replyUsd: number | null, decisionUsd: number | null): number | null {
     if (replyUsd === null) return null;
     const lastUsd =
       decisionUsd === null ? this.#evaluationUsd : decisionUsd - this.lostEvaluationsUsd;
@@ -191,23 +191,23 @@ export class CallBudget {
   }
 
   /** Renews the reservation with an amount; false if it does not fit. */
-  #renew(nanoFor: (heldAmount: Held) => number): Promise<boolean> {
-    return this.#inTurn(async (heldAmount) => {
-      const nano = nanoFor(heldAmount);
-      const knownValue = this.#findNano(this.#spentUsd(), null) ?? nano;
-      const renewedParts = await this.#ledger.renew(this.#key, heldAmount, {
+  #renew(nanoFor: (reservation: Held) => number): Promise<boolean> {
+    return this.#inTurn(async (reservation) => {
+      const nano = nanoFor(reservation);
+      const knownNano = this.#computeNano(this.#spentUsd(), null) ?? nano;
+      const renewal = await this.#ledger.renew(this.#key, reservation, {
         nano,
-        known: knownValue,
+        known: knownNano,
       });
-      this.#heldAmount = renewedParts ?? heldAmount;
-      this.#isOver = renewedParts === null && nano <= heldAmount.nano;
-      return renewedParts !== null;
+      this.#reservation = renewal ?? reservation;
+      this.#isOver = renewal === null && nano <= reservation.nano;
+      return renewal !== null;
     });
   }
 
   /** Changes one after the other; false without a reservation, or if the ledger cannot be written. */
-  #inTurn(change: (heldAmount: Held) => Promise<boolean>): Promise<boolean> {
-    const run = async () => this.#heldAmount !== null && change(this.#heldAmount);
+  #inTurn(change: (reservation: Held) => Promise<boolean>): Promise<boolean> {
+    const run = async () => this.#reservation !== null && change(this.#reservation);
     const donePromise = this.#work.then(run).catch(() => false);
     this.#work = donePromise;
     return donePromise;

@@ -80,8 +80,8 @@ export function addKeyCommands(program: Command, context: CliContext): void {
       // Without ROUTER_KEYS, a router keeps the spending of blind comparisons beside its log.
       const ofBlind = env["ROUTER_KEYS"] === undefined ? (decisionLog ?? address) : address;
       const rows = [
-        ...(await toSpending(await read(), address)),
-        ...(blind.share === 0 ? [] : await toSpending([blindKey(blind.usdPerDay)], ofBlind)),
+        ...(await readSpending(await read(), address)),
+        ...(blind.share === 0 ? [] : await readSpending([blindKey(blind.usdPerDay)], ofBlind)),
       ];
       const lines = rows.map(
         (row) => `${row.budget}: $${row.dayUsd} today, $${row.monthUsd} this month`,
@@ -122,13 +122,13 @@ function added(keys: Keys, key: StoredKey): Keys {
 }
 
 function without(keys: Keys, name: string): Keys {
-  const keptParts = keys.filter((key) => key.name !== name);
-  if (keptParts.length < keys.length) return keptParts;
+  const remainingKeys = keys.filter((key) => key.name !== name);
+  if (remainingKeys.length < keys.length) return remainingKeys;
   throw new CliError("There is no key of this name. evaluator-router keys list lists them.");
 }
 
 /** Returns the spending of each budget with a limit. @throws CliError if the ledger cannot be used */
-async function toSpending(keys: readonly (BudgetKey & { name: string })[], address: string) {
+async function readSpending(keys: readonly (BudgetKey & { name: string })[], address: string) {
   const ledger = new Ledger(() => openLedger(address), { leaseMs: 0 });
   const budgets = Map.groupBy(keys.filter(hasBudget), ({ budget }) => budget);
   const rows = [...budgets.values()].map(async (users) => {

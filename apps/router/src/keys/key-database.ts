@@ -60,8 +60,8 @@ export async function sqliteLedger(
     options,
   );
   const query = async (text: string, values: readonly unknown[] = []) => {
-    const namedTextLists = values.map((value, at) => [`$${at + 1}`, value as string | null]);
-    return database.prepare(text).all(Object.fromEntries(namedTextLists)) as never[];
+    const parameters = values.map((value, at) => [`$${at + 1}`, value as string | null]);
+    return database.prepare(text).all(Object.fromEntries(parameters)) as never[];
   };
   return {
     query,
@@ -90,7 +90,7 @@ export async function changeText<TResult>(
     const { text, nowMs } = await readText(texts, name);
     const [next, result] = edit(text, nowMs);
     if (next === text) return result;
-    const swappedObjects = await texts.query(swap, [name, text, next]);
-    if (swappedObjects.length > 0) return result;
+    const swappedRows = await texts.query(swap, [name, text, next]);
+    if (swappedRows.length > 0) return result;
   }
 }

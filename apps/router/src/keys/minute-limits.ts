@@ -37,8 +37,8 @@ export class MinuteLimits {
   }
 
   #toMinute(name: string) {
-    const knownEntry = this.#minutes.get(name);
-    if (knownEntry !== undefined && this.#now() < knownEntry.endsAtMs) return knownEntry;
+    const currentMinute = this.#minutes.get(name);
+    if (currentMinute !== undefined && this.#now() < currentMinute.endsAtMs) return currentMinute;
     const minute = { endsAtMs: this.#now() + 60_000, requests: 0, tokens: 0 };
     this.#minutes.set(name, minute);
     return minute;

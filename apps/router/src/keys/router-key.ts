@@ -47,12 +47,12 @@ export function toHash(token: string): string {
 
 /** Returns the valid key of one of the tokens; null for none. Compares in constant time. */
 export function findKey(keys: readonly StoredKey[], tokens: readonly string[], nowMs: number) {
-  const givenChunks = tokens.map((token) => Buffer.from(toHash(token))); // of one length
-  const foundEntry = keys.filter(
+  const tokenHashes = tokens.map((token) => Buffer.from(toHash(token))); // of one length
+  const matchingKeys = keys.filter(
     ({ sha256 }) =>
-      givenChunks.filter((each) => timingSafeEqual(each, Buffer.from(sha256))).length > 0,
+      tokenHashes.filter((each) => timingSafeEqual(each, Buffer.from(sha256))).length > 0,
   );
-  const valid = foundEntry.find(({ expires }) => expires === null || nowMs < Date.parse(expires));
+  const valid = matchingKeys.find(({ expires }) => expires === null || nowMs < Date.parse(expires));
   return valid === undefined ? null : withoutHash(valid);
 }
 

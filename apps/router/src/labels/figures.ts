@@ -16,10 +16,10 @@ export function estimate<TRow, TFigures extends Record<string, number | null>>(
 ) {
   const random = seededRandom(seed);
   const draw = () => rows.map(() => rows[Math.floor(random() * rows.length)] as TRow);
-  const drawnFigureLists = Array.from({ length: draws }, () => figuresOf(draw()));
+  const samples = Array.from({ length: draws }, () => figuresOf(draw()));
   const estimates = Object.entries(figuresOf(rows)).map(([name, value]) => {
     if (value === null) return [name, null];
-    const sortedValues = drawnFigureLists
+    const sortedValues = samples
       .flatMap((each) => each[name] ?? [])
       .toSorted((one, other) => one - other);
     const at = (share: number) =>
@@ -78,14 +78,14 @@ export function toGain(rows: readonly OrderedGap[]) {
   if (gap <= ROUNDING) return { points: [], apgr: null };
   const groups = [...Map.groupBy(rows, ({ value }) => value)];
   const points: GainPoint[] = [{ share: 0, recovered: 0 }];
-  let [askedValue, recoveredValue, apgr] = [0, 0, 0];
+  let [askedShare, recoveredShare, apgr] = [0, 0, 0];
   for (const [, group] of groups.toSorted(([one], [other]) => other - one)) {
     const width = group.length / rows.length;
-    const gainedValue = computeSum(group) / gap;
-    apgr += width * (recoveredValue + gainedValue / 2);
-    askedValue += width;
-    recoveredValue += gainedValue;
-    points.push({ share: askedValue, recovered: recoveredValue });
+    const gainedShare = computeSum(group) / gap;
+    apgr += width * (recoveredShare + gainedShare / 2);
+    askedShare += width;
+    recoveredShare += gainedShare;
+    points.push({ share: askedShare, recovered: recoveredShare });
   }
   return { points, apgr };
 }

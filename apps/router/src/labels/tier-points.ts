@@ -19,14 +19,14 @@ export function toTierPoints(
   tierModels: RouterOptions["tierModels"],
   costsOf: (messages: Label["messages"]) => readonly number[],
 ) {
-  const rankedNames = rankModels(labels);
-  const seenNames = new Set<string>();
+  const rankedModels = rankModels(labels);
+  const seenKeys = new Set<string>();
   const points = labels.map(({ messages, tier, scores, costs, category, probabilities }) => {
     const key = JSON.stringify(messages);
-    const isRepeat = messages.length > 0 && seenNames.has(key);
-    seenNames.add(key);
-    const scoredNames = rankedNames.filter((model) => Object.hasOwn(scores ?? {}, model));
-    const models = modelsOfTiers(scoredNames, tierModels);
+    const isRepeat = messages.length > 0 && seenKeys.has(key);
+    seenKeys.add(key);
+    const scoredModels = rankedModels.filter((model) => Object.hasOwn(scores ?? {}, model));
+    const models = modelsOfTiers(scoredModels, tierModels);
     const lowest = tierNames.indexOf(tier ?? "frontier");
     const quality = models.map((model, at) =>
       scores === null ? Number(at >= lowest) : (scores[model] ?? 0),
@@ -44,7 +44,7 @@ export function toTierPoints(
       length: messages.length === 0 ? null : characters,
       category,
       /** How many models have scores; null if the label is a tier. */
-      models: scores && scoredNames.length,
+      models: scores && scoredModels.length,
       /** The evaluation model's. */
       probabilities,
       /** Whether an earlier prompt has the same text. */
@@ -96,13 +96,13 @@ function rankModels(labels: readonly Label[]): string[] {
 }
 
 /** The tiers' own names or models if all are scored, else the scored models spread over the tiers. */
-function modelsOfTiers(scoredNames: readonly string[], tierModels: RouterOptions["tierModels"]) {
+function modelsOfTiers(scoredModels: readonly string[], tierModels: RouterOptions["tierModels"]) {
   const own = tierNames.map((tier) =>
-    [tier, tierModels[tier]].find((name) => scoredNames.includes(name)),
+    [tier, tierModels[tier]].find((name) => scoredModels.includes(name)),
   );
   if (own.every((name) => name !== undefined)) return own;
-  const step = (scoredNames.length - 1) / (tierNames.length - 1);
-  return tierNames.map((_, tier) => scoredNames[Math.round(tier * step)] ?? "");
+  const step = (scoredModels.length - 1) / (tierNames.length - 1);
+  return tierNames.map((_, tier) => scoredModels[Math.round(tier * step)] ?? "");
 }
 
 /** Tokens of a reply, for costs at list prices. */

@@ -35,7 +35,7 @@ export function findDoubt(
     return { verdict: "cheapest-is-best", sentence };
   }
   const gaps = toGaps(prompts, values);
-  const { apgr } = estimate(gaps, options, (drawnItems) => ({ apgr: toGain(drawnItems).apgr }));
+  const { apgr } = estimate(gaps, options, (sample) => ({ apgr: toGain(sample).apgr }));
   if (apgr !== null && apgr.low > CHANCE && pOfOrder(gaps) <= 0.025) return null;
   const none = { value: CHANCE, low: CHANCE, high: CHANCE }; // a middle tier is the best
   return toDoubt(n, { ...(apgr ?? none), name: "APGR", chance: CHANCE });
@@ -61,8 +61,8 @@ const LEAST_GAIN = 0.02;
 /** Returns the doubt about a figure that `n` labels do not separate from chance. */
 export function toDoubt(n: number, of: Estimate & { name: string; chance: number }): Doubt {
   const gain = Math.max(of.value - of.chance, LEAST_GAIN);
-  const wantedValue = n * Math.max(2, ((of.high - of.low) / 2 / gain) ** 2);
-  const labels = (10 * Math.ceil(wantedValue / 10)).toLocaleString("en");
+  const neededLabels = n * Math.max(2, ((of.high - of.low) / 2 / gain) ** 2);
+  const labels = (10 * Math.ceil(neededLabels / 10)).toLocaleString("en");
   const chance = `${of.name} is ${figure(of)}; without decisions it is ${of.chance}`;
   const sentence = `These labels are inconclusive: ${chance}. About ${labels} labels may suffice.`;
   return { verdict: "cannot-tell", sentence };

@@ -111,20 +111,20 @@ export async function openDecisionLog(path: string, warn: (line: string) => void
 
 /** Counts dropped records, and warns once per series of failures. */
 function countLosses(warn: (line: string) => void) {
-  let droppedValue = 0;
+  let droppedCount = 0;
   let before: number | null = null; // null while writing works
   return {
-    count: () => droppedValue,
+    count: () => droppedCount,
     add(lines: number, reason: string): void {
       if (before === null) {
         warn(`The decision log cannot be written (${reason}); records are dropped until it can.\n`);
       }
-      before ??= droppedValue;
-      droppedValue += lines;
+      before ??= droppedCount;
+      droppedCount += lines;
     },
     end(): void {
       if (before === null) return;
-      warn(`The decision log is written again; records dropped: ${droppedValue - before}.\n`);
+      warn(`The decision log is written again; records dropped: ${droppedCount - before}.\n`);
       before = null;
     },
   };

@@ -36,7 +36,7 @@ export function toMessageRecord(
 ) {
   const { outcome, failure, decision, reply, billedTokens, auto, lostUsd = 0 } = end;
   const chosenDecision = auto ?? decision; // tier, model and cause are those of the reply
-  const askedRequest =
+  const askedEvaluation =
     failure instanceof UnfitCalibrationError ? failure.evaluation : chosenDecision;
   const { lostEvaluationsUsd = 0 } = budget ?? {};
   const usage = billedTokens?.usage ?? null;
@@ -61,14 +61,16 @@ export function toMessageRecord(
     repairs,
     /** The error's name if there is no decision, such as `TimeoutError`; or the limit that a reply met. */
     failure: failure?.name ?? reply?.failure ?? null,
-    evaluationId: askedRequest?.evaluationId ?? null,
-    evaluatorModelId: askedRequest?.evaluatorModelId ?? null,
-    questionHash: askedRequest?.questionHash ?? null,
-    wire: askedRequest?.wire ?? null,
-    decisionMs: askedRequest?.decisionMs ?? null,
+    evaluationId: askedEvaluation?.evaluationId ?? null,
+    evaluatorModelId: askedEvaluation?.evaluatorModelId ?? null,
+    questionHash: askedEvaluation?.questionHash ?? null,
+    wire: askedEvaluation?.wire ?? null,
+    decisionMs: askedEvaluation?.decisionMs ?? null,
     /** With the expected cost of evaluations that were lost before, if the key has a budget. */
     decisionCostUsd:
-      typeof askedRequest?.costUsd === "number" ? askedRequest.costUsd + lostEvaluationsUsd : null,
+      typeof askedEvaluation?.costUsd === "number"
+        ? askedEvaluation.costUsd + lostEvaluationsUsd
+        : null,
     tierChosen: chosenDecision?.tierChosen ?? null,
     tierUsed: decision?.tierUsed ?? null,
     cause: decision?.cause ?? null,

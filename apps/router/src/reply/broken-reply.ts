@@ -44,8 +44,8 @@ export function serviceFailure(value: unknown): BrokenReplyError | null {
   const { finish_reason: reason, error: ofChoice } = Object(choice) as Record<string, unknown>;
   const ofResponse = Object(response ?? value) as Record<string, unknown>;
   const isFailed = type === "response.failed" || ofResponse["status"] === "failed";
-  const givenValue = error || ofChoice || (isFailed ? ofResponse["error"] : null);
-  if (givenValue) return toBrokenReply(givenValue);
+  const reportedError = error || ofChoice || (isFailed ? ofResponse["error"] : null);
+  if (reportedError) return toBrokenReply(reportedError);
   if (type === "error" || isFailed) return toBrokenReply(value);
   const isLost = typeof reason === "string" && /^(?:error|malformed_function_call)$/i.test(reason);
   return isLost ? new BrokenReplyError(`The reply broke off: it ended with ${reason}.`) : null;
@@ -57,9 +57,9 @@ export function toBrokenReply(error: unknown): BrokenReplyError {
   const words =
     typeof message === "string" && message !== "" ? message : "its service gave no reason.";
   const codes = [code, status, type].map((each) => statuses[String(each)] ?? Number(each));
-  const knownValue = codes.find((each) => each >= 400 && each < 600);
+  const knownStatus = codes.find((each) => each >= 400 && each < 600);
   return new BrokenReplyError(
     `The reply broke off: ${words}`,
-    knownValue ? { status: knownValue } : {},
+    knownStatus ? { status: knownStatus } : {},
   );
 }

@@ -31,8 +31,8 @@ export async function callModel(
   }>();
   const languageModel = await upstream.languageModel(model, signal, async (url, request) => {
     const { headers, body } = change(request);
-    const limitedText = limitOutput(body, { type, model, most: options.maxOutputTokens });
-    const response = await upstream.send(url, { headers, body: limitedText }, signal);
+    const limitedBody = limitOutput(body, { type, model, most: options.maxOutputTokens });
+    const response = await upstream.send(url, { headers, body: limitedBody }, signal);
     const isOk = response.status >= 200 && response.status < 300;
     if (isOk && isTaken(response)) {
       takenSignal.resolve({ takenResponse: response });

@@ -29,11 +29,11 @@ function markChat(json: string): string {
     return role === "step" && next !== "step";
   });
   const begin = messages.findIndex((message) => findKind(message) !== "system");
-  const markedNames = new Set([begin - 1, ...ends.slice(-2)]);
-  const changedRecords = messages.map((message, at) =>
-    markedNames.has(at) ? withMark(message) : message,
+  const markedPlaces = new Set([begin - 1, ...ends.slice(-2)]);
+  const markedMessages = messages.map((message, at) =>
+    markedPlaces.has(at) ? withMark(message) : message,
   );
-  return replaceValues(json, { messages: changedRecords });
+  return replaceValues(json, { messages: markedMessages });
 }
 
 function findKind(message: Fields | undefined): "system" | "step" | null {

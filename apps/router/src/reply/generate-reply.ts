@@ -51,7 +51,7 @@ export interface ReplyOptions {
     failure: Pick<ReplyFailure, "cause" | "maybeBilled">,
   ) => Promise<boolean>;
   /** Called at the end of each call of a model; null is a reply. */
-  readonly onEnd?: (target: Target, failedReplyFailure: ReplyFailure | null) => void;
+  readonly onEnd?: (target: Target, replyFailure: ReplyFailure | null) => void;
   /** @default the machine's own clock */
   readonly clock?: Clock;
   /** Returns a number from 0 to 1. @default Math.random */
@@ -163,8 +163,8 @@ function retryDelayMs(
 ): number | null {
   if (!isTemporary || retries >= plan.maxRetries) return null;
   const ownMs = Math.min(FIRST_DELAY_MS * 2 ** retries, LONGEST_DELAY_MS) * (0.5 + random() / 2);
-  const askedName = httpError?.retryAfter ?? null;
-  const delayMs = askedName === null ? ownMs : retryAfterMs(askedName, clock.epochNow());
+  const retryAfter = httpError?.retryAfter ?? null;
+  const delayMs = retryAfter === null ? ownMs : retryAfterMs(retryAfter, clock.epochNow());
   const isShort = delayMs <= LONGEST_DELAY_MS && delayMs < endsAtMs - clock.now();
   return isShort ? Math.max(0, delayMs) : null;
 }
@@ -220,8 +220,8 @@ async function receive(givenTarget: Target, call: Call, attempt: Attempt): Promi
   const most = target.capabilities?.maxOutputTokens ?? Infinity;
   if ((options.maxOutputTokens ?? 0) > most) options.maxOutputTokens = most;
   const { reasoning } = options;
-  const fittedFields = reasoning && { reasoning: nearestEffort(reasoning, target.capabilities) };
-  const full = { ...options, ...fittedFields, ...raw, headers };
+  const effort = reasoning && { reasoning: nearestEffort(reasoning, target.capabilities) };
+  const full = { ...options, ...effort, ...raw, headers };
   await askModel(askedTarget, full, { attempt, pieces });
   return pieces.end();
 }

@@ -51,10 +51,10 @@ function renameLimit(text: string, from: string, to: string): string {
 /** Keeps thinking within a limit of tokens: Anthropic's provider adds its budget, 1024 or more, to the limit. */
 function limitThinking(text: string, most: number): string {
   const { thinking, ...body } = parseJson(text) as Record<string, object>;
-  const givenValue = Number(Object(thinking).budget_tokens);
-  const budget_tokens = Math.min(givenValue, Math.floor(most / 2));
-  const limitedFields = budget_tokens >= 1024 && { thinking: { ...thinking, budget_tokens } };
-  return givenValue > 0 ? JSON.stringify({ ...body, max_tokens: most, ...limitedFields }) : text;
+  const budget = Number(Object(thinking).budget_tokens);
+  const budget_tokens = Math.min(budget, Math.floor(most / 2));
+  const thinkingField = budget_tokens >= 1024 && { thinking: { ...thinking, budget_tokens } };
+  return budget > 0 ? JSON.stringify({ ...body, max_tokens: most, ...thinkingField }) : text;
 }
 
 const limitNames = [...new Set(Object.values(limits).flatMap(({ names }) => names))];

@@ -34,7 +34,7 @@ export async function passRequest(
   const options = Object(body["stream_options"]) as PassedRequest["body"];
   const isStreamed = body["stream"] === true;
   const isHidden = isStreamed && !asksForUsage(upstreamType, body);
-  const countedFields = isHidden && { stream_options: { ...options, include_usage: true } };
+  const usageOptions = isHidden && { stream_options: { ...options, include_usage: true } };
   const change = (request: ProviderRequest): ProviderRequest => {
     const own = Array.from(passedHeaders, (name) => [name, header?.(name)]).filter(
       ([, value]) => value,
@@ -43,12 +43,12 @@ export async function passRequest(
     const open = isOpen ? json : json.replace("{", '{"stream_options":{},');
     // Not kept while the reply flows.
     const cut = cutLimits(body, target.capabilities?.maxOutputTokens);
-    const fittedFields = fitEfforts(body, target.capabilities);
+    const efforts = fitEfforts(body, target.capabilities);
     const text = replaceValues(open, {
       model: target.model,
-      ...countedFields,
+      ...usageOptions,
       ...cut,
-      ...fittedFields,
+      ...efforts,
     });
     return { headers: { ...request.headers, ...Object.fromEntries(own) }, body: text };
   };

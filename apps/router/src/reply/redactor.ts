@@ -9,20 +9,20 @@ const MARK = "[secret]";
 
 /** Creates a function that replaces the given secrets of at least 8 characters. */
 export function redactor(values: readonly string[]) {
-  let knownEntry = compile(values);
-  const redact = (text: string) => text.replace(knownEntry.pattern, MARK);
+  let compiledSecrets = compile(values);
+  const redact = (text: string) => text.replace(compiledSecrets.pattern, MARK);
   return Object.assign(redact, {
     /** Adds secrets, for texts from now on. */
     learn: (more: readonly string[]) =>
-      void (knownEntry = compile([...knownEntry.secrets, ...more])),
+      void (compiledSecrets = compile([...compiledSecrets.secrets, ...more])),
     /**
      * Also replaces 8 or more characters of a key in a row, for errors: services print half of a wrong
      * key. A reply keeps them: its prose may share a word with a key.
      */
-    strictly: (text: string) => withoutRuns(redact(text), knownEntry.runs),
+    strictly: (text: string) => withoutRuns(redact(text), compiledSecrets.runs),
     /** Redacts one text in pieces; a possible start of a secret is held back until the next piece. */
     inPieces() {
-      const { secrets, pattern } = knownEntry;
+      const { secrets, pattern } = compiledSecrets;
       let heldText = "";
       return {
         /** Returns the text that is clear after this piece. */
@@ -30,12 +30,12 @@ export function redactor(values: readonly string[]) {
           const text = heldText + piece;
           let [clear, from] = ["", 0];
           for (;;) {
-            const startTime = beginOfSecret(text, from, secrets);
+            const beginning = beginOfSecret(text, from, secrets);
             pattern.lastIndex = from;
             const foundMatch = pattern.exec(text);
-            if (foundMatch === null || startTime <= foundMatch.index) {
-              heldText = text.slice(startTime);
-              return clear + text.slice(from, startTime);
+            if (foundMatch === null || beginning <= foundMatch.index) {
+              heldText = text.slice(beginning);
+              return clear + text.slice(from, beginning);
             }
             clear += text.slice(from, foundMatch.index) + MARK;
             from = pattern.lastIndex;
@@ -51,8 +51,10 @@ function compile(values: readonly string[]) {
   const secrets = [...new Set(values)]
     .filter(({ length }) => length >= SHORTEST_SECRET)
     .toSorted((a, b) => b.length - a.length); // the longest of several at one place
-  const escapedNames = secrets.map((secret) => secret.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"));
-  const pattern = new RegExp(escapedNames.join("|") || "(?!)", "g");
+  const escapedSecrets = secrets.map((secret) =>
+    secret.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&"),
+  );
+  const pattern = new RegExp(escapedSecrets.join("|") || "(?!)", "g");
   // Part of an address, such as "localhost", is not secret; its password is a secret itself.
   return { secrets, pattern, runs: listRuns(secrets.filter((each) => !each.includes("://"))) };
 }
@@ -82,13 +84,13 @@ function withoutRuns(text: string, runs: ReadonlySet<string>): string {
 
 /** Returns the start of a secret that is cut off at the end of the text, or the text's length. */
 function beginOfSecret(text: string, from: number, secrets: readonly string[]): number {
-  let startTime = text.length;
+  let beginning = text.length;
   for (const secret of secrets) {
     let at = Math.max(from, text.length - secret.length + 1);
-    while ((at = text.indexOf(secret.charAt(0), at)) !== -1 && at < startTime) {
-      if (secret.startsWith(text.slice(at))) startTime = at;
+    while ((at = text.indexOf(secret.charAt(0), at)) !== -1 && at < beginning) {
+      if (secret.startsWith(text.slice(at))) beginning = at;
       at += 1;
     }
   }
-  return startTime;
+  return beginning;
 }

@@ -3,7 +3,7 @@
  * Every field of a name is meant, in any case: servers read the last of two, and Ollama reads "MODEL" too.
  */
 export function replaceValues(json: string, values: Readonly<Record<string, unknown>>): string {
-  const knownMap = new Map(Object.entries(values));
+  const valuesByName = new Map(Object.entries(values));
   let [replacedText, from, start, depth, string, field] = ["", 0, 0, 0, "", ""];
   for (let at = 0; at < json.length; at += 1) {
     const character = json[at];
@@ -15,7 +15,7 @@ export function replaceValues(json: string, values: Readonly<Record<string, unkn
     }
     if (depth === 1 && character === ":") [field, start] = [JSON.parse(string) as string, at + 1];
     const isEnd = depth === 1 && (character === "," || character === "}");
-    const value = isEnd ? knownMap.get(field.toLowerCase()) : undefined;
+    const value = isEnd ? valuesByName.get(field.toLowerCase()) : undefined;
     if (value !== undefined) {
       const givenText = json.slice(start, at);
       replacedText +=

@@ -17,34 +17,33 @@ export function toReplyFailure(
   { strictly }: Redact,
   { service, limit }: FailedCall,
 ) {
-  const failedValue = findCause(error, (each) => each instanceof BrokenReplyError) ?? error;
-  const servedError = limit === null ? (Object(failedValue) as Partial<APICallError>) : {};
-  const refusedParts = failedValue instanceof HttpError ? failedValue.status : 0;
-  const { statusCode = refusedParts, isRetryable = false } = servedError;
-  const call = findCause(failedValue, (each) => APICallError.isInstance(each));
+  const rootError = findCause(error, (each) => each instanceof BrokenReplyError) ?? error;
+  const servedError = limit === null ? (Object(rootError) as Partial<APICallError>) : {};
+  const refusalStatus = rootError instanceof HttpError ? rootError.status : 0;
+  const { statusCode = refusalStatus, isRetryable = false } = servedError;
+  const call = findCause(rootError, (each) => APICallError.isInstance(each));
   // For a lost connection, the provider of the gateway makes up a status.
-  const answeredCount = call === null ? statusCode : (call.statusCode ?? 0);
+  const answerStatus = call === null ? statusCode : (call.statusCode ?? 0);
   const clear = (words: string | null) => (words && strictly(words) === words ? words : null);
-  const [code, retryAfter] = [clear(findCode(call ?? failedValue)), clear(findRetryAfter(call))];
-  const param = clear(findParam(call ?? failedValue));
+  const [code, retryAfter] = [clear(findCode(call ?? rootError)), clear(findRetryAfter(call))];
+  const param = clear(findParam(call ?? rootError));
   const isOfRequest = requestStatuses.has(statusCode) || code === TOO_LONG;
   const details = { code, retryAfter, ...(param !== null && { param }) };
   const httpError = statusCode < 400 ? null : { status: statusCode, ...details };
   return {
-    replyError: limit === null ? strictly(describe(failedValue, service)) : tooSlow[limit],
+    replyError: limit === null ? strictly(describe(rootError, service)) : tooSlow[limit],
     /** The time limit that ended the call. */
     failure: limit,
     /** The error of the model's service; the code is one like `context_length_exceeded`. */
     httpError: limit === null ? httpError : { status: 504, code: null, retryAfter: null },
     /** How the model failed; null if another model would fail too. */
-    cause: limit === null ? toCause(statusCode, code, call ?? failedValue) : limitCauses[limit],
+    cause: limit === null ? toCause(statusCode, code, call ?? rootError) : limitCauses[limit],
     /** Whether the model may take another request: this one is too long, or has a part that it cannot read. */
     isOfRequest,
     /** Whether the same model may be asked again. */
     isTemporary: isRetryable,
     /** Whether the service may charge for the call: it was sent, and no status rejected it. */
-    maybeBilled:
-      limit !== null || (answeredCount < 400 && findCause(failedValue, isUnsent) === null),
+    maybeBilled: limit !== null || (answerStatus < 400 && findCause(rootError, isUnsent) === null),
   } as const;
 }
 
@@ -137,8 +136,8 @@ function findCode(error: unknown): string | null {
 function findParam(error: unknown): string | null {
   if (error instanceof HttpError) return error.details.param ?? null;
   if (!APICallError.isInstance(error)) return null;
-  const { error: givenParts } = Object(error.data) as { error?: { param?: unknown } | null };
-  const param = givenParts?.param;
+  const { error: errorBody } = Object(error.data) as { error?: { param?: unknown } | null };
+  const param = errorBody?.param;
   return typeof param === "string" && /^[\w.[\]-]{1,100}$/.test(param) ? param : null;
 }
 

@@ -189,18 +189,16 @@ export class ReplyPieces {
     for (const block of this.#open.values()) this.#close(block);
     const { meter } = this.#options;
     const { gateway } = Object(providerMetadata) as Metadata;
-    const endedTokenUsage = toTokenUsage(usage, gateway?.["marketCost"]);
+    const reportedUsage = toTokenUsage(usage, gateway?.["marketCost"]);
     // The service's own events are read already; a provider reads only its own form of them.
-    const counts = mergeKnown(endedTokenUsage, meter.reported);
+    const counts = mergeKnown(reportedUsage, meter.reported);
     meter.reported = counts;
-    const { unified: unifiedText, raw } = (finishReason ??
-      {}) as Partial<LanguageModelV4FinishReason>;
-    const isKnown = wholeReasons.has(unifiedText) && !/^malformed_function_call$/i.test(raw ?? "");
-    this.#isBroken =
-      !isKnown && (unifiedText !== "other" || raw === undefined || this.#blocks === 0);
+    const { unified: reason, raw } = (finishReason ?? {}) as Partial<LanguageModelV4FinishReason>;
+    const isKnown = wholeReasons.has(reason) && !/^malformed_function_call$/i.test(raw ?? "");
+    this.#isBroken = !isKnown && (reason !== "other" || raw === undefined || this.#blocks === 0);
     const givenValue = (providerMetadata as Metadata | undefined)?.["anthropic"]?.["stopSequence"];
     const stopSequence = typeof givenValue === "string" ? givenValue : undefined;
-    this.#end = { finishReason: unifiedText ?? "other", usage: counts, stopSequence };
+    this.#end = { finishReason: reason ?? "other", usage: counts, stopSequence };
   }
 }
 

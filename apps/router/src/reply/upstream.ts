@@ -107,13 +107,9 @@ export interface UpstreamOptions {
 }
 
 /** Connects a service. */
-export function connectUpstream({
-  fetch: givenAction,
-  env,
-  ...options
-}: UpstreamOptions): Upstream {
+export function connectUpstream({ fetch: givenFetch, env, ...options }: UpstreamOptions): Upstream {
   const { type, name, apiKey, baseUrl, keyVariable = null } = options;
-  const http = createHttpClient({ fetch: givenAction, env: env ?? {} });
+  const http = createHttpClient({ fetch: givenFetch, env: env ?? {} });
   const calls = new WeakMap<object, ProviderPost>(); // a provider passes its call's signal on
   const fetch: Fetch = async (url, init) => {
     const post = calls.get(Object(init?.signal));
@@ -163,12 +159,12 @@ const open: Readonly<Record<UpstreamType, (service: Service) => Promise<Open>>> 
   },
   async "openai-chat"(service) {
     const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
-    const namedFields = {
+    const providerOptions = {
       name: openAiChatProvider,
       includeUsage: true,
       supportsStructuredOutputs: true,
     };
-    return createOpenAICompatible({ ...namedFields, baseURL: "", ...service });
+    return createOpenAICompatible({ ...providerOptions, baseURL: "", ...service });
   },
   async "openai-responses"(service) {
     const { createOpenAI } = await import("@ai-sdk/openai");

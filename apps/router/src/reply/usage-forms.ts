@@ -29,8 +29,8 @@ const usagePlaces = Object.values(table.usages);
 /** Reads the usage in a service's body, chunk or event, of whichever API; null if it has none. */
 function readUsage(event: unknown): TokenUsage | null {
   const usages = usagePlaces.map((place) => valueAt(event, place)).filter(isRecord);
-  const countedRecords = usages.filter(hasCount);
-  if (countedRecords.length === 0) return null;
+  const countedUsages = usages.filter(hasCount);
+  if (countedUsages.length === 0) return null;
   const tiers = modePlaces.map((place) => valueAt(event, place));
   // Groq's flex has the usual price.
   const isGroq = valueAt(event, "x_groq") !== undefined;
@@ -38,7 +38,7 @@ function readUsage(event: unknown): TokenUsage | null {
     tiers: isGroq ? tiers.filter((tier) => tier !== "flex") : tiers,
     hosted: hostedIn(valueAt(event, "output") ?? valueAt(event, "response.output")),
   };
-  return countedRecords
+  return countedUsages
     .map((usage) => listCounts(usage, besides))
     .reduce<TokenUsage | null>(mergeUsage, null);
 }
@@ -63,9 +63,9 @@ function countsOfParts(usage: unknown): TokenUsage {
   const cacheRead = toCount(inputTokens?.cacheRead);
   const cacheWrite = toCount(inputTokens?.cacheWrite);
   const total = toCount(inputTokens?.total);
-  const uncachedValue = total && Math.max(0, total - (cacheRead ?? 0) - (cacheWrite ?? 0));
+  const uncachedTokens = total && Math.max(0, total - (cacheRead ?? 0) - (cacheWrite ?? 0));
   return {
-    input: toCount(inputTokens?.noCache) ?? uncachedValue,
+    input: toCount(inputTokens?.noCache) ?? uncachedTokens,
     cacheRead,
     cacheWrite,
     output: toCount(outputTokens?.total),
@@ -98,16 +98,16 @@ function listCounts(
     : amounts.cacheWrite;
   // Anthropic's count of input excludes the cache; a gateway in OpenAI's form may have both names.
   const isAnthropic = !("prompt_tokens" in usage) && excludedNames.some((name) => name in usage);
-  const cachedValue = isAnthropic ? 0 : (cacheRead ?? 0) + (cacheWrite ?? 0);
+  const cachedTokens = isAnthropic ? 0 : (cacheRead ?? 0) + (cacheWrite ?? 0);
   // Some gateways keep Anthropic's way of counting under OpenAI's names.
-  const isOver = cachedValue > (input ?? cachedValue);
+  const isOver = cachedTokens > (input ?? cachedTokens);
   const isExcluded = isAnthropic || isOver;
   const { output, isDoubtful } = toOutput(isExcluded ? { ...amounts, total: null } : amounts);
   const searches = Math.max(hostedTokenUsage.searches ?? 0, amounts.searches ?? 0);
   const modes = listModes(usage, tiers, (amounts.audio ?? 0) > 0);
   const billedUsd = costIn(usage, amounts);
   return {
-    input: input && (isExcluded ? input : input - cachedValue),
+    input: input && (isExcluded ? input : input - cachedTokens),
     cacheRead,
     cacheWrite,
     output,
@@ -155,15 +155,15 @@ function isDearOrCheap(mode: unknown): mode is string {
 function toOutput({ input, output, total, reasoning }: Amounts) {
   if (output === null) return { output, isDoubtful: false };
   const besides = total === null || input === null ? 0 : Math.max(0, total - input - output);
-  const thoughtValue = reasoning ?? 0;
+  const reasoningTokens = reasoning ?? 0;
   if (besides > 0) {
     return {
       output: output + besides,
-      isDoubtful: reasoning !== null && thoughtValue > output + besides,
+      isDoubtful: reasoning !== null && reasoningTokens > output + besides,
     };
   }
-  const isBeside = thoughtValue > output;
-  return { output: isBeside ? output + thoughtValue : output, isDoubtful: isBeside };
+  const isBeside = reasoningTokens > output;
+  return { output: isBeside ? output + reasoningTokens : output, isDoubtful: isBeside };
 }
 
 /** The calls of OpenAI's hosted tools with a price each, but the search. */
@@ -174,8 +174,8 @@ function hostedIn(output: unknown): Besides["hosted"] {
   let searches = 0;
   const calls: Record<string, number> = {};
   for (const item of Array.isArray(output) ? (output as unknown[]) : []) {
-    const givenParts = valueAt(item, "type");
-    const type = typeof givenParts === "string" ? givenParts : "";
+    const itemType = valueAt(item, "type");
+    const type = typeof itemType === "string" ? itemType : "";
     const action = valueAt(item, "action.type") ?? "search";
     if (type === "web_search_call" && action === "search") searches += 1;
     const name = pricedCalls.exec(type)?.[1];

@@ -134,12 +134,12 @@ export function toCount(value: unknown): number | null {
 /** Returns the counts of both usages; of two counts for one thing the greater. */
 export function mergeUsage(earlier: TokenUsage | null, later: TokenUsage): TokenUsage {
   if (earlier === null) return later;
-  const mergedRow: Mutable<TokenUsage> = { ...earlier, ...later };
+  const mergedUsage: Mutable<TokenUsage> = { ...earlier, ...later };
   for (const name of counts) {
-    const knownValues = [earlier[name], later[name]].filter((count) => count != null);
-    if (knownValues.length > 0) mergedRow[name] = Math.max(...knownValues);
+    const knownCounts = [earlier[name], later[name]].filter((count) => count != null);
+    if (knownCounts.length > 0) mergedUsage[name] = Math.max(...knownCounts);
   }
-  return mergedRow;
+  return mergedUsage;
 }
 
 /** Returns the counts of both usages; those of the second win. */
@@ -180,8 +180,8 @@ export function findBilledCost(usage: TokenUsage | null, price: ModelPrice | nul
   const fees = Object.entries(calls).map(
     ([name, count]) => count * (price.usdPerCall?.[name] ?? Number.NaN),
   );
-  const publishedValue = usage.isOwnSearch === true ? Number.NaN : USD_PER_SEARCH;
-  const searchUsd = searches === 0 ? 0 : searches * (price.usdPerSearch ?? publishedValue);
+  const publishedUsd = usage.isOwnSearch === true ? Number.NaN : USD_PER_SEARCH;
+  const searchUsd = searches === 0 ? 0 : searches * (price.usdPerSearch ?? publishedUsd);
   const fee = fees.reduce((sum, each) => sum + each, searchUsd);
   const dollars = tokens * factor + fee;
   return Number.isNaN(dollars) ? null : dollars;

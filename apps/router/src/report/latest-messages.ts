@@ -115,17 +115,18 @@ const MOST_SEARCHED_BYTES = 512 * 1024 * 1024;
 
 /** Returns a message with its last note; null if the searched part of the log has none of this id. */
 export async function findMessage(path: string, id: string) {
-  const quotedText = JSON.stringify(id);
-  const foundEntry = { record: null as LoggedRecord | null, note: null as Note | null };
+  const quotedId = JSON.stringify(id);
+  const foundMessage = { record: null as LoggedRecord | null, note: null as Note | null };
   await visitLatest(path, { mostBytes: MOST_SEARCHED_BYTES }, (line) => {
-    if (!line.includes(quotedText)) return true;
+    if (!line.includes(quotedId)) return true;
     const [record, note] = [findCallRecord(line), toNote(line)];
     // With all fields of the line; a schema that keeps them takes six times as long for each line.
-    if (record?.requestId === id) foundEntry.record = { ...(parseJson(line) as object), ...record };
-    if (note?.requestId === id && !note.blind) foundEntry.note ??= note;
-    return foundEntry.record === null;
+    if (record?.requestId === id)
+      foundMessage.record = { ...(parseJson(line) as object), ...record };
+    if (note?.requestId === id && !note.blind) foundMessage.note ??= note;
+    return foundMessage.record === null;
   });
-  return foundEntry;
+  return foundMessage;
 }
 
 /** A line of a file, and the byte at which it begins. */

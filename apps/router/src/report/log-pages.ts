@@ -32,10 +32,10 @@ function computeSum(one: number | null, other: number | null): number | null {
 /** Draws a page of the messages in the decision log. */
 export function decisionsPage(
   filter: MessageFilter,
-  listedAwaited: Awaited<ReturnType<typeof listMessages>>,
+  listedPage: Awaited<ReturnType<typeof listMessages>>,
   blind: string | null,
 ) {
-  const { messages, next } = listedAwaited;
+  const { messages, next } = listedPage;
   const rows = messages.map((record) => toRow(toListed(record)));
   const head = ["time (UTC)", "tier or endpoint", "model", "key", "cause or kinds", "cost", "ms"];
   const body = html`${blind === null ? null : html`<p>${blind}</p>`} ${filterForm(filter)}
@@ -103,10 +103,10 @@ function filterForm({ tier, ...filter }: MessageFilter): Html {
 /** Draws one message of the decision log, with its probabilities, its costs and the thumbs. */
 export function messagePage(record: LoggedRecord, note: Note | null): string {
   const { tierUsed, model, requestId, evaluation, endpoint } = record;
-  const chosenHtml = evaluation === null ? tierBadge(tierUsed) : html`<code>${endpoint}</code>`;
+  const badge = evaluation === null ? tierBadge(tierUsed) : html`<code>${endpoint}</code>`;
   const body = html`<article class="message-card">
     <div class="decision" data-tier="${tierUsed ?? "none"}">
-      <h2 class="choice">${chosenHtml}<span class="model">${model}</span></h2>
+      <h2 class="choice">${badge}<span class="model">${model}</span></h2>
       ${findShares(record)} ${listFacts(record)}
     </div>
     ${evaluation === null ? listThumbs(requestId ?? "", note) : null}
@@ -122,8 +122,8 @@ function findShares({ probabilities, tierChosen }: LoggedRecord): Html | null {
   if (probabilities === null) return null;
   const shares = tierNames.map((tier) => {
     const share = probabilities[tier] ?? 0;
-    const chosenText = tier === tierChosen ? "chosen" : "";
-    return html`<div class="share ${chosenText}" data-tier="${tier}">
+    const chosenClass = tier === tierChosen ? "chosen" : "";
+    return html`<div class="share ${chosenClass}" data-tier="${tier}">
       <dt>${tier}</dt>
       <dd>
         <span class="bar" style="--share:${share}"></span
@@ -137,11 +137,11 @@ function findShares({ probabilities, tierChosen }: LoggedRecord): Html | null {
 /** The other fields of the log, by the words of their names. */
 function listFacts(record: LoggedRecord): Html {
   const { evaluation } = record;
-  const toldParts =
+  const promiseField =
     evaluation === null
       ? { promise: findPromise(record) ?? "none: no calibration" }
       : { kinds: evaluation.kinds };
-  const facts = Object.entries<unknown>({ ...record, ...toldParts }).flatMap(([name, value]) => {
+  const facts = Object.entries<unknown>({ ...record, ...promiseField }).flatMap(([name, value]) => {
     if (value === null || typeof value === "object" || shownNames.has(name)) return [];
     const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
     const roundedText = Number(value).toLocaleString("en", { maximumFractionDigits: 2 });

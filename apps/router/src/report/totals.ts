@@ -88,7 +88,7 @@ export class Totals {
 
   /** Describes all messages in sentences. */
   describe(): string {
-    const { messages, decisionUsd, replyUsd, frontierUsd, compared: comparedValue } = this.#all;
+    const { messages, decisionUsd, replyUsd, frontierUsd, compared: comparedCount } = this.#all;
     const { evaluations, evaluationUsd, unpriced: unpricedCount, unpricedEvaluations } = this.#all;
     const days = [...(this.#groups[0]?.sums.keys() ?? [])].toSorted();
     if (days.length === 0) return "No message here matches.";
@@ -101,7 +101,7 @@ export class Totals {
     const own = [calls, ...this.#describeSteps()].join(" ");
     if (messages === 0 && evaluations > 0) return own;
     const all = evaluations === 0 ? total : `${total} ${own}`;
-    return `${all} ${comparedValue > 0 ? savedText : "The savings are unknown: no reply has a known price."}`;
+    return `${all} ${comparedCount > 0 ? savedText : "The savings are unknown: no reply has a known price."}`;
   }
 
   #describeSteps(): string[] {

@@ -38,8 +38,8 @@ function chatRoute(router: MessageRouter, pingMs: number): Handler<ClientEnv> {
     const message = await readMessage(c.req);
     const conversation = toConversation(message);
     const call = await router.reserveAuto(toCall(c, "chat"), message, conversation);
-    const decidedDecision = await router.decide(toTierState([message]), call);
-    const decision = router.plans.keepCapable(decidedDecision, { conversation }, call.key);
+    const firstDecision = await router.decide(toTierState([message]), call);
+    const decision = router.plans.keepCapable(firstDecision, { conversation }, call.key);
     if (!wantsEvents(c)) {
       let text = "";
       const listener = listenForText((delta) => void (text += delta));

@@ -27,8 +27,8 @@ export function toCall<TEndpoint extends string>(
   { req, var: { requestId, clientSignal, key, budget } }: Context<ClientEnv>,
   endpoint: TEndpoint,
 ): Omit<Call, "endpoint"> & { readonly endpoint: TEndpoint } {
-  const givenText = ["x-api-key", "authorization", "api-key", "x-goog-api-key"];
-  const [caller = ""] = givenText.flatMap((name) => req.header(name) ?? []);
+  const keyHeaders = ["x-api-key", "authorization", "api-key", "x-goog-api-key"];
+  const [caller = ""] = keyHeaders.flatMap((name) => req.header(name) ?? []);
   return { requestId, endpoint, caller, key, budget, signal: clientSignal, trace: toTrace(req) };
 }
 

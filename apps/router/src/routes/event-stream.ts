@@ -23,7 +23,7 @@ interface StreamOptions {
 /** Answers with server-sent events, and keeps the call's slot until the last one. */
 export function sendEvents(
   c: Context<ClientEnv>,
-  { pingMs, isSilent = false, failed: failedActions }: StreamOptions,
+  { pingMs, isSilent = false, failed: failureEvents }: StreamOptions,
   run: (send: EventSender) => Promise<void>,
 ): Response {
   const { slot, clientSignal, reportDefect } = c.var;
@@ -38,7 +38,7 @@ export function sendEvents(
     } catch (error) {
       if (clientSignal.aborted) return;
       reportDefect(error instanceof Error ? error : new Error("Not an error was thrown."));
-      await send(failedActions());
+      await send(failureEvents());
     } finally {
       slot.release();
       end();

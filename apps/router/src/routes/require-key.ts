@@ -16,9 +16,9 @@ export function requireKey({ options, keys }: KeyParts): MiddlewareHandler<Clien
   return async (c, next) => {
     const { req } = c;
     if (open.has(req.path)) return next();
-    const givenName = keyHeaders.map((name) => req.header(name) ?? "");
-    const givenText = [...givenName, toToken(req.header("authorization") ?? "")];
-    const key = findKey([...owner, ...(keys?.current() ?? [])], givenText, Date.now());
+    const headerTokens = keyHeaders.map((name) => req.header(name) ?? "");
+    const givenTokens = [...headerTokens, toToken(req.header("authorization") ?? "")];
+    const key = findKey([...owner, ...(keys?.current() ?? [])], givenTokens, Date.now());
     c.set("key", key);
     if (key !== null) return next();
     // Claude Code hides a message that names x-api-key, and repeats a 401 for minutes.

@@ -48,8 +48,8 @@ export function connectServices(
   const { evaluator: env, reply, secrets } = settings.engines;
   const { http } = settings;
   const emulator = emulatedEngines(options);
-  const configuredParts = env && connectEvaluation(transportFromEnvironment(env), env, options);
-  const evaluation = configuredParts ?? emulator.evaluation;
+  const ownEvaluation = env && connectEvaluation(transportFromEnvironment(env), env, options);
+  const evaluation = ownEvaluation ?? emulator.evaluation;
   const upstream = reply === null ? emulator.upstream : connectUpstream({ ...reply, env: http });
   const toReplies = (givenReplySettings: ReplySettings) => {
     const gateways = [
@@ -73,7 +73,7 @@ export function connectServices(
   const toDecisions = ({ config }: ReplySettings) =>
     connectDecisions(config, own, { ...parts, cache: keptCache });
   const decisions = { current: toDecisions(settings) };
-  const openedDecisionServiceLists = [decisions.current];
+  const openedServices = [decisions.current];
   const askedUpstreams = Object.values(replies.current.tiers).map(
     ({ targets }) => targets[0].upstream,
   );
@@ -96,13 +96,13 @@ export function connectServices(
     /** Replaces who replies and who answers; calls in flight keep theirs. @throws ConfigurationError */
     reconfigure(next: typeof settings): void {
       const current = toDecisions(next);
-      openedDecisionServiceLists.push(current);
+      openedServices.push(current);
       redact.learn(next.engines.secrets);
       Object.assign(replies, toReplies(next));
       Object.assign(decisions, { current });
     },
     async close() {
-      const evaluators = openedDecisionServiceLists.flatMap(({ list }) =>
+      const evaluators = openedServices.flatMap(({ list }) =>
         list.map(({ evaluator }) => evaluator),
       );
       await Promise.all(evaluators.map((each) => each.close()));
@@ -130,16 +130,16 @@ export function configureReplies(
     return { targets: [first as Target, ...later], maxRetries: 2, ...waiting };
   };
   const plans = tierNames.map((tier): [Tier, ReplyPlan] => {
-    const givenParts = config?.tiers[tier];
+    const givenTier = config?.tiers[tier];
     const model = tierModels[tier];
     const fallbacks = policy.fallbackModels.filter((each) => each !== model);
-    if (givenParts === undefined) return [tier, toPlan(upstream, model, ...fallbacks)];
-    const [first, ...later] = givenParts.targets.map((target): Target => {
+    if (givenTier === undefined) return [tier, toPlan(upstream, model, ...fallbacks)];
+    const [first, ...later] = givenTier.targets.map((target): Target => {
       return { ...target, upstream: upstreams.get(target.upstream) ?? upstream }; // the schema knows each
     });
-    return [tier, { ...waiting, ...givenParts, targets: [first as Target, ...later] }];
+    return [tier, { ...waiting, ...givenTier, targets: [first as Target, ...later] }];
   });
-  const configuredMap = new Map(
+  const configuredModels = new Map(
     plans.flatMap(([, plan]) => plan.targets.map((target) => [target.model, { plan, target }])),
   );
   // The emulator has no real models.
@@ -148,10 +148,11 @@ export function configureReplies(
   return {
     tiers: Object.fromEntries(plans) as Record<Tier, ReplyPlan>,
     aliases,
-    isConfigured: (model) => configuredMap.has(model),
+    isConfigured: (model) => configuredModels.has(model),
     planOfModel(model) {
-      const knownEntry = configuredMap.get(model);
-      if (knownEntry !== undefined) return { ...knownEntry.plan, targets: [knownEntry.target] };
+      const configuredModel = configuredModels.get(model);
+      if (configuredModel !== undefined)
+        return { ...configuredModel.plan, targets: [configuredModel.target] };
       if (upstream.type !== "gateway") return toPlan(upstream, model);
       return model.includes("/") ? toPlan(gateway, model) : null;
     },

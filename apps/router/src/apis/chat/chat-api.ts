@@ -29,8 +29,8 @@ class ChatReply implements ReplyWriter {
   #reasoning = "";
   #end: { readonly finish_reason: string; readonly usage: object } | null = null;
 
-  constructor({ requestId, createdAt: createdValue, model }: ReplyHead, { body }: ApiRequest) {
-    this.#head = { id: `chatcmpl-${requestId}`, created: createdValue, model };
+  constructor({ requestId, createdAt, model }: ReplyHead, { body }: ApiRequest) {
+    this.#head = { id: `chatcmpl-${requestId}`, created: createdAt, model };
     this.#hasUsage = toObject(body["stream_options"])["include_usage"] === true;
   }
 
@@ -47,8 +47,8 @@ class ChatReply implements ReplyWriter {
     const finish_reason = finishReasons[end.finishReason] ?? "stop";
     this.#end = { finish_reason, usage };
     const last = { ...this.#head, object: chunkType, choices: [], usage };
-    const countedFields = this.#hasUsage ? [{ data: last }] : [];
-    return [this.#chunk({}, finish_reason), ...countedFields, { data: "[DONE]" }];
+    const usageEvents = this.#hasUsage ? [{ data: last }] : [];
+    return [this.#chunk({}, finish_reason), ...usageEvents, { data: "[DONE]" }];
   }
 
   fail(message: string, status: number): ServerEvent[] {
@@ -85,16 +85,16 @@ class ChatReply implements ReplyWriter {
   }
 
   #toCallDelta({ key, id, name, text, signature }: ToolCallPiece) {
-    const addedFields = { index: this.#calls.size, call: { function: { arguments: "" } } };
-    const { index, call } = this.#calls.get(key) ?? addedFields;
+    const newCall = { index: this.#calls.size, call: { function: { arguments: "" } } };
+    const { index, call } = this.#calls.get(key) ?? newCall;
     const fields = {
       ...(id !== undefined && { id, type: "function" }),
       ...(signature && { extra_content: { google: { thought_signature: signature.value } } }),
     };
-    const namedFields = { ...(name !== undefined && { name }) };
-    const whole = { ...call.function, ...namedFields, arguments: call.function.arguments + text };
+    const nameField = { ...(name !== undefined && { name }) };
+    const whole = { ...call.function, ...nameField, arguments: call.function.arguments + text };
     this.#calls.set(key, { index, call: { ...call, ...fields, function: whole } });
-    return { index, ...fields, function: { ...namedFields, arguments: text } };
+    return { index, ...fields, function: { ...nameField, arguments: text } };
   }
 }
 

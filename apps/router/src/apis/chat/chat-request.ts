@@ -98,14 +98,12 @@ function toParts(message: ChatMessage): Part[] {
   }
   if (message.role !== "assistant") return content;
   const { refusal, reasoning_content, reasoning } = message;
-  const thoughtText = reasoning_content ?? reasoning ?? "";
-  const reportedItems = [...content, ...listParts(refusal, toPart)];
+  const thoughts = reasoning_content ?? reasoning ?? "";
+  const contentParts = [...content, ...listParts(refusal, toPart)];
   return [
-    ...(thoughtText === ""
-      ? []
-      : [{ type: "reasoning" as const, text: thoughtText, signature: null }]),
+    ...(thoughts === "" ? [] : [{ type: "reasoning" as const, text: thoughts, signature: null }]),
     // Some clients send a space for no text, which Anthropic's models refuse.
-    ...reportedItems.filter((part) => part.type !== "text" || part.text.trim() !== ""),
+    ...contentParts.filter((part) => part.type !== "text" || part.text.trim() !== ""),
     ...listCalls(message).map(toCall),
   ];
 }
@@ -165,7 +163,7 @@ const chosenTool = z.object({
   type: z.literal("function", "not supported; send only the tools that may be called"),
   function: z.object({ name: field.name }),
 });
-const { parameters: schema, ...namedFields } = functionFields;
+const { parameters: schema, ...otherFields } = functionFields;
 
 const once = "only 1 is supported; send the request as often as you want replies";
 const noLogprobs = "not supported, as replies carry no log-probabilities; leave it out";
@@ -192,7 +190,7 @@ const chatSchema = z.object({
   verbosity: verbosity.catch(null),
   tools: z.array(tool).nullish(),
   tool_choice: z.union([z.enum(["none", "auto", "required"]), chosenTool]).nullish(),
-  response_format: findFormat({ json_schema: z.object({ ...namedFields, schema }) }),
+  response_format: findFormat({ json_schema: z.object({ ...otherFields, schema }) }),
   function_call: z.enum(["none", "auto"], "not supported; use tool_choice").nullish(),
   modalities: z.array(z.literal("text", "not supported; replies are text")).nullish(),
   web_search_options: z.null("not supported; define your own tool in tools").optional(), // {} asks for a search

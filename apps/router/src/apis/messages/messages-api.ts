@@ -136,11 +136,11 @@ function toDeltas(
     tool_use: { type: "input_json_delta", partial_json: text },
     thinking: { type: "thinking_delta", thinking: text },
   };
-  const givenItems = [
+  const ownDeltas = [
     ...(text === "" ? [] : [deltas[type]]),
     ...(signature === "" ? [] : [{ type: "signature_delta", signature }]),
   ];
-  return givenItems.map((delta) => toEvent("content_block_delta", { index, delta }));
+  return ownDeltas.map((delta) => toEvent("content_block_delta", { index, delta }));
 }
 
 function toContent({ head, text, signature }: Block): object {

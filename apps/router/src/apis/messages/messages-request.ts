@@ -182,8 +182,8 @@ const toolResult = z.object({
   is_error: field.flag,
   ...markedFields,
 });
-const signedParts = { thinking: z.string(), signature: field.text };
-const thinking = z.object({ type: z.literal("thinking"), ...signedParts });
+const thinkingFields = { thinking: z.string(), signature: field.text };
+const thinking = z.object({ type: z.literal("thinking"), ...thinkingFields });
 const redactedSchema = z.object({ type: z.literal("redacted_thinking"), data: z.string() });
 const toolUse = z.object({
   type: z.literal("tool_use"),

@@ -52,20 +52,20 @@ export class OutputItem {
   add(piece: ReplyPiece): ItemEvent[] {
     if (piece.type !== "text") this.#signature = piece.signature?.value ?? this.#signature;
     if (piece.text === "") return [];
-    const begunItemEvents = this.#text === "" ? this.#toPartEvents("added") : [];
+    const beginning = this.#text === "" ? this.#toPartEvents("added") : [];
     this.#text += piece.text;
     if (this.#form.textName === "input") return []; // not known before the end
-    return [...begunItemEvents, this.#toTextEvent("delta", piece.text)];
+    return [...beginning, this.#toTextEvent("delta", piece.text)];
   }
 
   end(status: ItemStatus): ItemEvent[] {
     const { textName } = this.#form;
     if (textName === "input") this.#text = toCustomInput(this.#text);
     const isWritten = this.isCall || this.#text !== "";
-    const doneItemEvents = [this.#toTextEvent("done", this.#text), ...this.#toPartEvents("done")];
+    const ending = [this.#toTextEvent("done", this.#text), ...this.#toPartEvents("done")];
     return [
       ...(textName === "input" ? [this.#toTextEvent("delta", this.#text)] : []),
-      ...(isWritten ? doneItemEvents : []),
+      ...(isWritten ? ending : []),
       this.#toItemEvent("done", status),
     ];
   }

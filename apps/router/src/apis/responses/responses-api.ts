@@ -63,19 +63,19 @@ class ResponsesReply implements ReplyWriter {
     const reason = incompleteReasons[finishReason];
     const status = reason === undefined ? "completed" : "incomplete";
     const events = [...this.#open].flatMap(([key, item]) => this.#endItem(key, item, status));
-    const endedServerEvents = events.map((event) => this.#toWire(event));
+    const itemEvents = events.map((event) => this.#toWire(event));
     const incomplete_details = reason === undefined ? null : { reason };
     const isKnown = usage.input !== null || usage.output !== null;
     const counts = isKnown ? toOpenAiUsage(usage, "input", "output") : null;
-    return [...endedServerEvents, this.#change(status, { incomplete_details, usage: counts })];
+    return [...itemEvents, this.#change(status, { incomplete_details, usage: counts })];
   }
 
   fail(message: string, status: number, passedText = ""): ServerEvent[] {
     const number = passedText.slice(passedText.lastIndexOf(numberField) + numberField.length);
     if (passedText !== "") this.#events = (Number.parseInt(number, 10) || 0) + 1;
-    const begunServerEvents = this.#events === 0 ? this.begin() : [];
+    const beginning = this.#events === 0 ? this.begin() : [];
     const error = { code: errorCodes[status] ?? "server_error", message };
-    return [...begunServerEvents, this.#change("failed", { error })];
+    return [...beginning, this.#change("failed", { error })];
   }
 
   whole(): object {
@@ -86,7 +86,7 @@ class ResponsesReply implements ReplyWriter {
     const open = this.#open.get(piece.key);
     if (open) return open.add(piece);
     if (piece.type === "text" && piece.text === "") return [];
-    const endedItemEvents = [...this.#open].flatMap(([key, item]) =>
+    const endings = [...this.#open].flatMap(([key, item]) =>
       item.isCall ? [] : this.#endItem(key, item, "completed"),
     );
     this.#tools ??= new Map(toClientTools(this.#body.tools).map((each) => [each.tool.name, each]));
@@ -94,7 +94,7 @@ class ResponsesReply implements ReplyWriter {
     const item = new OutputItem(piece, options);
     this.#items += 1;
     this.#open.set(piece.key, item);
-    return [...endedItemEvents, ...item.begin(), ...item.add(piece)];
+    return [...endings, ...item.begin(), ...item.add(piece)];
   }
 
   #endItem(key: string, item: OutputItem, status: Parameters<OutputItem["end"]>[0]) {

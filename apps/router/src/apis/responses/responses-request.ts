@@ -32,7 +32,7 @@ export function readResponsesRequest(input: unknown): ApiRequest {
   if ((data.input ?? read.body["prompt"] ?? null) === null)
     throw invalidField({ path: ["input"], message: noInput });
   const conversation = toConversation(data);
-  const hostedTexts = hostedTools.filter((name) => tools?.some(({ type }) => type === name));
+  const hostedTypes = hostedTools.filter((name) => tools?.some(({ type }) => type === name));
   const isForced = conversation.toolChoice?.type === "required" && conversation.tools.length === 0;
   const message = "needs a tool that the client runs; define a function";
   return {
@@ -41,7 +41,7 @@ export function readResponsesRequest(input: unknown): ApiRequest {
     model,
     conversation,
     isStreamed: stream === true,
-    unread: [...read.unread, ...hostedTexts.map((type) => `tools.${type}`)],
+    unread: [...read.unread, ...hostedTypes.map((type) => `tools.${type}`)],
     unsupported:
       read.unsupported ?? (isForced ? invalidField({ path: ["tool_choice"], message }) : null),
   };
@@ -209,14 +209,12 @@ export function toClientTools(
   tools: readonly GivenTool[] | null | undefined,
   namespace: string | null = null,
 ): ClientTool[] {
-  return (tools ?? []).flatMap((givenParts) => {
-    if (givenParts.type === "namespace") return toClientTools(givenParts.tools, givenParts.name);
-    if (givenParts.type !== "function" && givenParts.type !== "custom") return [];
-    const { type, name } = givenParts;
-    const own = { ...givenParts, name: toModelName(name, namespace) };
-    const tool = toTool(
-      type === "custom" ? { ...own, parameters: toInputSchema(givenParts) } : own,
-    );
+  return (tools ?? []).flatMap((givenTool) => {
+    if (givenTool.type === "namespace") return toClientTools(givenTool.tools, givenTool.name);
+    if (givenTool.type !== "function" && givenTool.type !== "custom") return [];
+    const { type, name } = givenTool;
+    const own = { ...givenTool, name: toModelName(name, namespace) };
+    const tool = toTool(type === "custom" ? { ...own, parameters: toInputSchema(givenTool) } : own);
     return [{ type, name, namespace, tool }];
   });
 }

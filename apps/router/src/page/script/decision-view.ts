@@ -75,11 +75,11 @@ function toShare(tier: Tier, { probabilities, tierChosen }: Decision): HTMLEleme
 
 function listFacts(decision: Decision): [name: string, value: string][] {
   const { tierChosen, printedProbabilities, confidence, promise, decisionMs } = decision;
-  const printedParts = tierChosen === null ? undefined : printedProbabilities?.[tierChosen];
+  const printedProbability = tierChosen === null ? undefined : printedProbabilities?.[tierChosen];
   return [
-    printedParts === undefined
+    printedProbability === undefined
       ? ["confidence", confidence === null ? "not given" : confidence.toFixed(2)]
-      : ["calibrated from", percent(printedParts)],
+      : ["calibrated from", percent(printedProbability)],
     ...(promise === null ? [] : [["promise", describePromise(promise)] as [string, string]]),
     ["decided in", duration(decisionMs)],
   ];

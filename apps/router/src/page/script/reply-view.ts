@@ -27,7 +27,7 @@ export function createReplyView(card: HTMLElement) {
       draw();
     },
     /** Shows the buttons of a whole reply: copy it, ask the next tier too, give feedback. */
-    showActions: (shownPastMessage: PastMessage) => showActions(card, shownPastMessage),
+    showActions: (pastMessage: PastMessage) => showActions(card, pastMessage),
   };
 }
 
@@ -112,8 +112,8 @@ function codeBlock(text: string): HTMLElement {
   return block;
 }
 
-function showActions(card: HTMLElement, shownPastMessage: PastMessage): void {
-  const { message, decision, text, requestId } = shownPastMessage;
+function showActions(card: HTMLElement, pastMessage: PastMessage): void {
+  const { message, decision, text, requestId } = pastMessage;
   const { tierUsed } = decision;
   const bar = reveal(card, ".reply-actions");
   copyOnClick(toPart(bar, ".copy-reply"), () => text);
@@ -158,13 +158,13 @@ async function showSecond(card: HTMLElement, message: string, tiers: [string, Ti
 }
 
 async function sendFeedback(bar: HTMLElement, requestId: string, tier: Tier): Promise<void> {
-  const reportedParts = reveal(bar, ".said");
+  const outcome = reveal(bar, ".said");
   try {
     const response = await post("/feedback", { requestId, tier });
     const problem = response.ok ? null : ((await response.json()) as { error: string }).error;
-    reportedParts.textContent = problem ?? `Noted: ${tier} would have been right.`;
+    outcome.textContent = problem ?? `Noted: ${tier} would have been right.`;
   } catch {
-    reportedParts.textContent = "The router cannot be reached; nothing was noted.";
+    outcome.textContent = "The router cannot be reached; nothing was noted.";
   }
-  announce(reportedParts.textContent);
+  announce(outcome.textContent);
 }

@@ -19,7 +19,7 @@ const MOST = 50;
 /** The messages of a tab, kept in the browser until the tab is closed, and the sums of the page. */
 export function createSession() {
   const sums = { messages: 0, compared: 0, paid: 0, frontier: 0 };
-  let countedValue: number | null = null;
+  let countedTokens: number | null = null;
   return {
     messages,
     /** Keeps a message; if the browser has no room, none is kept. */
@@ -33,25 +33,22 @@ export function createSession() {
     forget,
     costsOf: listCosts,
     /** Adds a reply to the sums; costs are compared only if both are known. */
-    add(
-      { usage }: ChatOutcome,
-      { paid: paidEvaluation, frontier }: ReturnType<typeof listCosts>,
-    ): void {
+    add({ usage }: ChatOutcome, { paid: paidUsd, frontier }: ReturnType<typeof listCosts>): void {
       sums.messages += 1;
       const total = usage?.totalTokens ?? null;
-      if (total !== null) countedValue = (countedValue ?? 0) + total;
-      if (paidEvaluation === null || frontier === null) return;
+      if (total !== null) countedTokens = (countedTokens ?? 0) + total;
+      if (paidUsd === null || frontier === null) return;
       sums.compared += 1;
-      sums.paid += paidEvaluation;
+      sums.paid += paidUsd;
       sums.frontier += frontier;
     },
     describe(): string {
       const replies = sums.messages === 1 ? "1 reply" : `${sums.messages} replies`;
-      const seenParts = `This page: ${replies}, ${tokens(countedValue)} tokens`;
-      if (sums.compared === 0) return `${seenParts}, cost unknown.`;
-      const savedLabels = sums.frontier - sums.paid;
-      const saving = savedLabels >= 0 ? `${usd(savedLabels)} saved` : `${usd(-savedLabels)} more`;
-      return `${seenParts}, ${usd(sums.paid)}; on the frontier tier ${usd(sums.frontier)}: ${saving}.`;
+      const summary = `This page: ${replies}, ${tokens(countedTokens)} tokens`;
+      if (sums.compared === 0) return `${summary}, cost unknown.`;
+      const savedUsd = sums.frontier - sums.paid;
+      const saving = savedUsd >= 0 ? `${usd(savedUsd)} saved` : `${usd(-savedUsd)} more`;
+      return `${summary}, ${usd(sums.paid)}; on the frontier tier ${usd(sums.frontier)}: ${saving}.`;
     },
   };
 }
@@ -60,14 +57,14 @@ export function createSession() {
 function listCosts({ decision: { costUsd, prices }, outcome: { usage } }: PastMessage) {
   const counts = usage && { ...noUsage, input: usage.inputTokens, output: usage.outputTokens };
   const reply = findCost(counts, prices.model);
-  const paidEvaluation = costUsd === null || reply === null ? null : costUsd + reply;
-  return { paid: paidEvaluation, frontier: findCost(counts, prices.frontier) };
+  const paidUsd = costUsd === null || reply === null ? null : costUsd + reply;
+  return { paid: paidUsd, frontier: findCost(counts, prices.frontier) };
 }
 
 function messages(): readonly PastMessage[] {
   try {
-    const keptValue: unknown = JSON.parse(sessionStorage.getItem(key) ?? "[]");
-    return Array.isArray(keptValue) ? (keptValue as PastMessage[]) : [];
+    const storedValue: unknown = JSON.parse(sessionStorage.getItem(key) ?? "[]");
+    return Array.isArray(storedValue) ? (storedValue as PastMessage[]) : [];
   } catch {
     return [];
   }
