@@ -99,8 +99,8 @@ function checkMatch(
   artifact: CalibrationArtifact,
   questions: AskedQuestions | undefined,
 ): void {
-  const { answers, modelId, questionHash: keptText, steps = [] } = evaluation;
-  const { model, questionHash: fittedText } = artifact;
+  const { answers, modelId, questionHash: ownHash, steps = [] } = evaluation;
+  const { model, questionHash: fittedHash } = artifact;
   const isOwn = (id: string) => isOfModel(id, evaluation, artifact);
   // The model may have been asked and its unsure answers replaced by those of another.
   const hasAnswered = steps.some((step) => step.modelId === model.id);
@@ -109,13 +109,13 @@ function checkMatch(
     const madeText = `The calibration was made for ${model.id}, and ${who} answered.`;
     throw new CalibrationMismatchError("model", `${madeText} Calibrate again on its answers.`);
   }
-  const askedName = questions === undefined ? keptText : questionHash(questions);
-  if (fittedText === null) {
+  const askedHash = questions === undefined ? ownHash : questionHash(questions);
+  if (fittedHash === null) {
     const problem = "The calibration does not name the questions it was made for.";
     const advice = "Calibrate again with --questions.";
     throw new CalibrationMismatchError("questionHash", `${problem} ${advice}`);
   }
-  if (typeof askedName === "string" && askedName !== fittedText) {
+  if (typeof askedHash === "string" && askedHash !== fittedHash) {
     const problem = "The calibration was made for other questions, or other words.";
     const advice = "Ask the same words, or calibrate again on answers to these.";
     throw new CalibrationMismatchError("questionHash", `${problem} ${advice}`);
@@ -145,20 +145,17 @@ function fits({ kind }: Recalibration, answer: PrintedAnswer): answer is ScoredA
 }
 
 function recalibrate(answer: ScoredAnswer, recalibration: Recalibration): PrintedAnswer {
-  const { confidence: _, ...keptParts } = answer as typeof answer & { confidence?: unknown };
-  if ("probability" in keptParts) {
-    const [probability = keptParts.probability] = applyRecalibration(
-      [keptParts.probability],
-      recalibration,
-    );
-    return { ...keptParts, probability };
+  const { confidence: _, ...rest } = answer as typeof answer & { confidence?: unknown };
+  if ("probability" in rest) {
+    const [probability = rest.probability] = applyRecalibration([rest.probability], recalibration);
+    return { ...rest, probability };
   }
-  const names = Object.keys(keptParts.probabilities);
-  const shares = applyRecalibration(Object.values(keptParts.probabilities), recalibration);
+  const names = Object.keys(rest.probabilities);
+  const shares = applyRecalibration(Object.values(rest.probabilities), recalibration);
   const probabilities = Object.fromEntries(names.map((name, i) => [name, shares[i] as number]));
-  if (!toForm(keptParts.type).isOrdered) return { ...keptParts, probabilities };
+  if (!toForm(rest.type).isOrdered) return { ...rest, probabilities };
   const score = names.reduce((sum, level) => sum + Number(level) * (probabilities[level] ?? 0), 0);
-  return { ...keptParts, probabilities, score } as PrintedAnswer;
+  return { ...rest, probabilities, score } as PrintedAnswer;
 }
 
 /** What to do about one answer: `yes`, `no`, an option or the index of a level, or no act. */
@@ -198,10 +195,10 @@ export function decide(
   // A promise is about states that were read as a whole.
   const isCut = evaluation.warnings?.some((one) => Object(one).type === "state-cut") === true;
   const decisions = Object.entries(answers).map(([id, answer]): [string, Decision] => {
-    const lockedThreshold = artifact.thresholds.filter(({ question }) => question === id);
-    const hasPromise = lockedThreshold.length > 0 && isOwn(id) && !isCut;
+    const ownThresholds = artifact.thresholds.filter(({ question }) => question === id);
+    const hasPromise = ownThresholds.length > 0 && isOwn(id) && !isCut;
     if (!hasPromise) return [id, { act: null, why: "no-promise" }];
-    for (const threshold of lockedThreshold) {
+    for (const threshold of ownThresholds) {
       const { act, sureness } = toAct(answer, threshold);
       if (toHundredths(sureness) < toHundredths(threshold.threshold)) continue;
       const isPromised = isAbout(threshold, { id: record, state, act, sureness });
@@ -222,8 +219,8 @@ function isOfModel(
   const own = route !== undefined && Object.hasOwn(route, id) ? route[id] : undefined;
   if (own === undefined) return modelId === model.id;
   if (own.modelId !== model.id) return false;
-  const namedValue = steps.findIndex((step) => step.modelId === model.id) + 1;
-  const step = stepOfWire(model.wire) ?? namedValue;
+  const namedStep = steps.findIndex((step) => step.modelId === model.id) + 1;
+  const step = stepOfWire(model.wire) ?? namedStep;
   return step === 0 ? model.id !== null || own.step === 1 : own.step === step;
 }
 

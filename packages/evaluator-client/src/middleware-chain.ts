@@ -75,14 +75,14 @@ export function askThrough(
   };
   const through =
     (next: typeof send, middleware: Middleware, at: number) => (request: EvaluationRequest) =>
-      loadEvaluation(middleware.name || `number ${at + 1} of ${chain.length}, from outside`, () =>
+      runMiddleware(middleware.name || `number ${at + 1} of ${chain.length}, from outside`, () =>
         middleware(request, next, call),
       );
   return deadline.run(() => chain.reduceRight(through, send)(chainedCall.request));
 }
 
 /** Returns what a middleware returns. @throws ConfigurationError if that is no evaluation. */
-async function loadEvaluation(name: string, run: () => Promise<Evaluation>): Promise<Evaluation> {
+async function runMiddleware(name: string, run: () => Promise<Evaluation>): Promise<Evaluation> {
   const evaluation: unknown = await run();
   if (isRecord(evaluation)) return evaluation as unknown as Evaluation;
   const message = `The middleware ${quoteName(name)} returned no evaluation; write: return next(request).`;

@@ -36,8 +36,8 @@ export function percentRange({ low, high }: Range, decimals = 0): string {
 export function printRange({ low, high }: Range, { decimals = 2, unit = "" } = {}): string {
   const scale = 10 ** decimals;
   const ends = [Math.floor(scale * low + ROUNDING), Math.ceil(scale * high - ROUNDING)];
-  const printedNames = ends.map((end) => withoutMinusZero(end / scale).toFixed(decimals) + unit);
-  return printedNames.join(" to ");
+  const printedEnds = ends.map((end) => withoutMinusZero(end / scale).toFixed(decimals) + unit);
+  return printedEnds.join(" to ");
 }
 
 /** Prints a value with two decimals, rounded down, such as a score of which more is better. */

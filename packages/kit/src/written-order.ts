@@ -39,9 +39,9 @@ type Container = Readonly<Record<string, unknown>>;
 function compareKeys(value: unknown, markedValue: unknown, path: JsonPath = []): SortedKeys[] {
   if (typeof markedValue !== "object" || markedValue === null) return [];
   const isList = Array.isArray(markedValue);
-  const writtenNames = Object.keys(markedValue);
-  const keys = isList ? writtenNames : writtenNames.map((key) => key.slice(1));
-  const inner = writtenNames.flatMap((key, at) => {
+  const writtenKeys = Object.keys(markedValue);
+  const keys = isList ? writtenKeys : writtenKeys.map((key) => key.slice(1));
+  const inner = writtenKeys.flatMap((key, at) => {
     const name = keys[at] ?? "";
     const place = [...path, isList ? at : name];
     return compareKeys((value as Container)[name], (markedValue as Container)[key], place);

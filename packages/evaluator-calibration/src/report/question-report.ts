@@ -81,8 +81,8 @@ function toDraft(
   const parts = [{ group: null, part: testedRows }, ...(hasGroups ? judgedGroups(testedRows) : [])];
   const promises = parts.flatMap(({ group, part }) =>
     fixedTexts.map((action) => {
-      const askedRequest = { question, action, group, weights: part.weights };
-      return Object.assign(askedRequest, actionRows(part, action));
+      const askedAction = { question, action, group, weights: part.weights };
+      return Object.assign(askedAction, actionRows(part, action));
     }),
   );
   return {
@@ -124,7 +124,7 @@ function toReport(
   const verdict = toVerdict(scores);
   // Answers whose order is no better than chance permit nothing, however seldom the constant is wrong.
   const own = isOrdered(verdict)
-    ? searches.filter(({ asked: askedRequest }) => promises.includes(askedRequest))
+    ? searches.filter(({ asked: askedAction }) => promises.includes(askedAction))
     : [];
   const isUseless = n >= LEAST_JUDGED && verdict !== "useful";
   // Always giving the commonest truth, without the answers, keeps the promise of these actions.
@@ -168,8 +168,8 @@ function toReport(
     /** Under 30 rows there are no curve and no actions. */
     curve: n >= LEAST_JUDGED ? curveOfRows(rows, seed) : null,
     actions: actions.map((action) => {
-      const isOf = ({ asked: askedRequest }: Searches[number]) =>
-        askedRequest.group === null && askedRequest.action === action;
+      const isOf = ({ asked: askedAction }: Searches[number]) =>
+        askedAction.group === null && askedAction.action === action;
       const plan = plannedPromises.find((one) => one.action === action);
       const search = isRefused(action) ? null : (own.find(isOf) ?? null);
       const promisedThreshold =
@@ -184,7 +184,7 @@ function toReport(
     groups: hasGroups
       ? reportGroups(rows, (group) =>
           own
-            .filter(({ asked: askedRequest }) => askedRequest.group === group)
+            .filter(({ asked: askedAction }) => askedAction.group === group)
             .flatMap((search) => toLocked(search, options) ?? []),
         )
       : [],

@@ -57,19 +57,19 @@ export function equalRows(
     ({ value }) => value >= lowest,
   );
   const heaviest = cells.reduce((most, { weight }) => Math.max(most, weight), 0);
-  const keptParts = { rows: new Float64Array(101), wrong: new Float64Array(101) };
+  const counts = { rows: new Float64Array(101), wrong: new Float64Array(101) };
   for (const { value: at, truth: isWrong, weight, count } of cells) {
-    const takenCount = heaviest === 0 ? 0 : (count * weight) / heaviest;
-    keptParts.rows[at] = (keptParts.rows[at] as number) + takenCount;
-    keptParts.wrong[at] = (keptParts.wrong[at] as number) + isWrong * takenCount;
+    const share = heaviest === 0 ? 0 : (count * weight) / heaviest;
+    counts.rows[at] = (counts.rows[at] as number) + share;
+    counts.wrong[at] = (counts.wrong[at] as number) + isWrong * share;
   }
-  return cumulate(keptParts);
+  return cumulate(counts);
 }
 
 /** Returns counts of weighted rows as whole numbers, rounded to the side of the weaker promise. */
 export function wholeCounts({ n, wrong }: { readonly n: number; readonly wrong: number }) {
-  const actedValues = Math.floor(n + 1e-9);
-  return { n: actedValues, wrong: Math.min(actedValues, Math.ceil(Math.max(0, wrong - 1e-9))) };
+  const rows = Math.floor(n + 1e-9);
+  return { n: rows, wrong: Math.min(rows, Math.ceil(Math.max(0, wrong - 1e-9))) };
 }
 
 /**

@@ -50,10 +50,10 @@ const MOST_CODINGS = 5;
 /** Creates the streams that undo a `content-encoding`, last coding first. @throws TypeError for an unknown one */
 export function createDecoders(contentEncoding: string): Duplex[] {
   const codings = listCodings(contentEncoding);
-  const knownEntry = codings.flatMap((coding) => decoders.get(coding) ?? []);
-  const isKnown = knownEntry.length === codings.length && codings.length <= MOST_CODINGS;
+  const knownDecoders = codings.flatMap((coding) => decoders.get(coding) ?? []);
+  const isKnown = knownDecoders.length === codings.length && codings.length <= MOST_CODINGS;
   if (!isKnown) throw new TypeError(unknownCoding(codings.join(", ")));
-  return knownEntry.map((decoder) => decoder.stream());
+  return knownDecoders.map((decoder) => decoder.stream());
 }
 
 /** Returns the codings of a body, the last first. */

@@ -102,9 +102,9 @@ export class Http2Session {
     let isAnswered = false;
     let isWhole = false;
     // A reset without an error ends the stream too, after it has closed it; proxies cut answers so.
-    stream.push = (...givenParts) => {
-      isWhole ||= givenParts[0] === null && !stream.closed;
-      return Readable.prototype.push.apply(stream, givenParts);
+    stream.push = (...args) => {
+      isWhole ||= args[0] === null && !stream.closed;
+      return Readable.prototype.push.apply(stream, args);
     };
     stream.on("response", ({ ":status": status = 0, ...headers }) => {
       this.#hear();

@@ -16,7 +16,7 @@ interface Way {
 }
 
 /** Connections that all HTTP clients share, by origin or proxies, with the users of each. */
-const sharedMap = new Map<string, { connections: Connections; users: Set<object> }>();
+const sharedConnections = new Map<string, { connections: Connections; users: Set<object> }>();
 /** The function that every socket connects with; interceptors replace it. */
 let connectInUse: unknown;
 
@@ -26,13 +26,14 @@ export function sendOver(way: Way, user: object, exchange: UndiciExchange): void
   if (connect !== connectInUse) {
     // Existing connections would bypass an interceptor of sockets that was added or removed.
     connectInUse = connect;
-    for (const { connections } of sharedMap.values()) connections.close().catch(() => undefined);
-    sharedMap.clear();
+    for (const { connections } of sharedConnections.values())
+      connections.close().catch(() => undefined);
+    sharedConnections.clear();
   }
-  let entry = sharedMap.get(way.key);
+  let entry = sharedConnections.get(way.key);
   if (entry === undefined) {
     entry = { connections: new Connections(way), users: new Set() };
-    sharedMap.set(way.key, entry);
+    sharedConnections.set(way.key, entry);
   }
   entry.users.add(user);
   entry.connections.send(exchange);
@@ -41,9 +42,9 @@ export function sendOver(way: Way, user: object, exchange: UndiciExchange): void
 /** Closes the connections that only this user uses, once their requests are over. */
 export async function leave(user: object): Promise<void> {
   const closing: Promise<void>[] = [];
-  for (const [key, { connections, users }] of sharedMap) {
+  for (const [key, { connections, users }] of sharedConnections) {
     if (!users.delete(user) || users.size > 0) continue;
-    sharedMap.delete(key);
+    sharedConnections.delete(key);
     closing.push(connections.close());
   }
   await Promise.all(closing);

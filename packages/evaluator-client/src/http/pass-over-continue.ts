@@ -25,7 +25,7 @@ export function passOverContinueFrom(url: string): void {
 /** Prototypes of sockets that skip it, by the prototype that each extends. */
 const prototypes = new WeakMap<object, object>();
 /** The part of an interim response that was received so far, by its socket. */
-const heldMap = new WeakMap<Socket, Buffer>();
+const heldBytes = new WeakMap<Socket, Buffer>();
 
 // By its prototype: a `read` of each socket's own made a call a fifth dearer (benchmark: calls).
 function passOverContinue(socket: Socket): void {
@@ -42,11 +42,11 @@ function readPassingOver(own: Socket) {
   return function readPassingOver(this: Socket, size?: number): Buffer | null {
     let chunk = own.read.call(this, size) as Buffer | null;
     // Most chunks differ in this byte, which is checked at no cost.
-    if (chunk === null || (chunk[9] !== CONTINUE[9] && !heldMap.has(this))) return chunk;
+    if (chunk === null || (chunk[9] !== CONTINUE[9] && !heldBytes.has(this))) return chunk;
     for (; chunk !== null; chunk = own.read.call(this) as Buffer | null) {
-      const rest = afterContinue(Buffer.concat([heldMap.get(this) ?? Buffer.of(), chunk]));
-      heldMap.delete(this);
-      if (isContinue(rest) && rest.length < LONGEST_INTERIM_BYTES) heldMap.set(this, rest);
+      const rest = afterContinue(Buffer.concat([heldBytes.get(this) ?? Buffer.of(), chunk]));
+      heldBytes.delete(this);
+      if (isContinue(rest) && rest.length < LONGEST_INTERIM_BYTES) heldBytes.set(this, rest);
       else if (rest.length > 0) return rest;
     }
     return null;

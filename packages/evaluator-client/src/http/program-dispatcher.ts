@@ -36,7 +36,8 @@ export function afterUndiciLoaded({ newer, older }: ReturnType<typeof readDispat
 }
 
 /** The last found replacement, and the globals that decided it. */
-let seenParts: { fetch: unknown; newer: unknown; older: unknown; found: Replacement } | null = null;
+let lastSearch: { fetch: unknown; newer: unknown; older: unknown; found: Replacement } | null =
+  null;
 
 /**
  * Returns the dispatcher that the program has set, of any undici, or null. It is "fetch" if `fetch` uses
@@ -48,14 +49,14 @@ export function replacementInUse(hasProxies: boolean): Replacement {
   const { fetch } = globalThis;
   const { newer, older } = readDispatchers();
   if (
-    seenParts === null ||
-    seenParts.fetch !== fetch ||
-    seenParts.newer !== newer ||
-    seenParts.older !== older
+    lastSearch === null ||
+    lastSearch.fetch !== fetch ||
+    lastSearch.newer !== newer ||
+    lastSearch.older !== older
   ) {
-    seenParts = { fetch, newer, older, found: findReplacement(fetch, newer, older) };
+    lastSearch = { fetch, newer, older, found: findReplacement(fetch, newer, older) };
   }
-  const { found: foundReplacement } = seenParts;
+  const { found: foundReplacement } = lastSearch;
   if (hasProxies && foundReplacement?.constructor.name === "EnvHttpProxyAgent") return null;
   return foundReplacement === older && fetchUsesOlder ? "fetch" : foundReplacement;
 }

@@ -24,8 +24,8 @@ import { WholeResponse } from "./whole-response.ts";
  */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   const { fetch: givenFetch, env } = options;
-  const givenParts = givenFetch === undefined ? givenDispatcher(options) : "fetch";
-  const proxies = givenParts === null ? proxiesInUse(env) : null;
+  const givenMethod = givenFetch === undefined ? givenDispatcher(options) : "fetch";
+  const proxies = givenMethod === null ? proxiesInUse(env) : null;
   const hasHttp2 = givenFetch === undefined && readHttp2(env);
   const overFetch = fetchHttpClient(givenFetch ?? ((url, init) => fetch(url, init)));
   const user = {};
@@ -35,7 +35,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     passOverContinueFrom(address);
     const url = new URL(address);
     const way = wayTo(url, proxies, hasHttp2);
-    const hint = givenParts === null ? proxyHint(address, env) : "";
+    const hint = givenMethod === null ? proxyHint(address, env) : "";
     const toRequest = (endpoint: HttpEndpoint) => ({
       endpoint,
       hint,
@@ -49,7 +49,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     routes.set(address, route);
     return route;
   };
-  const methodInUse = () => givenParts ?? replacementInUse(proxies !== null);
+  const methodInUse = () => givenMethod ?? replacementInUse(proxies !== null);
   const send = (exchange: UndiciExchange, dispatcher: AnyDispatcher | null) => {
     if (exchange.isOver) return;
     if (dispatcher !== null) dispatchOver(dispatcher, exchange);
@@ -176,9 +176,9 @@ function isExempt({ hostname, port, protocol }: URL, noProxy: string): boolean {
       }
       return range.check(host, family);
     }
-    const givenName =
+    const entryName =
       isIP(entry) === 0 && entry.endsWith(end) ? entry.slice(0, -end.length) : entry;
-    const name = givenName.replace(/^\[|\.?\]?$/g, "").toLowerCase();
+    const name = entryName.replace(/^\[|\.?\]?$/g, "").toLowerCase();
     if (/^\*(\.|$)/.test(name)) return host.endsWith(name.slice(1));
     return `.${host}`.endsWith(`.${name}`.replace("..", "."));
   });

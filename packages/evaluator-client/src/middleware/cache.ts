@@ -199,15 +199,15 @@ function toHex(bytes: Uint8Array): string {
 }
 
 function boundedMemory(maxEntries: number): EvaluationStore {
-  const keptMap = new Map<string, Evaluation>();
+  const evaluations = new Map<string, Evaluation>();
   const set = (key: string, evaluation: Evaluation) => {
-    keptMap.delete(key);
-    keptMap.set(key, evaluation);
+    evaluations.delete(key);
+    evaluations.set(key, evaluation);
     // An iterator that is kept would keep each table of the map that hits wore out.
-    if (keptMap.size > maxEntries) keptMap.delete(keptMap.keys().next().value ?? key);
+    if (evaluations.size > maxEntries) evaluations.delete(evaluations.keys().next().value ?? key);
   };
   const get = (key: string) => {
-    const evaluation = keptMap.get(key);
+    const evaluation = evaluations.get(key);
     if (evaluation !== undefined) set(key, evaluation);
     return evaluation;
   };

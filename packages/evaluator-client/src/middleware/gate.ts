@@ -105,7 +105,7 @@ export function gate<const TQuestions extends Questions>(
       const telling = findings.filter((finding) => finding.status === status);
       return { status, reason: telling.map(({ reason }) => reason).join("; "), costUsd };
     } catch (error) {
-      return { status: "undecided", reason: toName(error), costUsd: null };
+      return { status: "undecided", reason: errorName(error), costUsd: null };
     }
   };
   return async (call, { signal } = {}) => {
@@ -166,14 +166,14 @@ function toFinding(
   const answer = `${name} is ${acts.join(" or ")} (${sureness.toFixed(2)})`;
   if (settledAnswer.status === "unsure")
     return { status: "undecided", reason: `${answer}, which is unsure` };
-  const wantedNames = new Set([requirement.is].flat());
-  const fitting = acts.filter((act) => wantedNames.has(act));
+  const approvedActs = new Set([requirement.is].flat());
+  const fitting = acts.filter((act) => approvedActs.has(act));
   if (fitting.length === 0) return { status: "denied", reason: answer };
   if (fitting.length < acts.length) return { status: "undecided", reason: `${answer}, a tie` };
-  return { status: "approved", reason: `${answer}${toPromise(id, requirement, acts)}` };
+  return { status: "approved", reason: `${answer}${describePromise(id, requirement, acts)}` };
 }
 
-function toPromise(id: string, requirement: Requirement, acts: readonly string[]): string {
+function describePromise(id: string, requirement: Requirement, acts: readonly string[]): string {
   if (!("promise" in requirement)) return "";
   const promisedThreshold = requirement.promise.thresholds.find(
     ({ question, action, these }) =>
@@ -191,7 +191,7 @@ function toPromise(id: string, requirement: Requirement, acts: readonly string[]
 const ROUNDING = 1e-6;
 
 /** The text of an error that is not ours may contain the input. */
-function toName(error: unknown): string {
+function errorName(error: unknown): string {
   const { name = "Error", message } = Object(error) as Partial<Error>;
   return error instanceof EvaluatorError ? `${name}: ${message}` : name;
 }

@@ -61,7 +61,7 @@ export class LeasedSlots {
   #members = 1;
   #roundTripMs = 0;
   /** The demand that the store is asked for. */
-  #askedFields: object | null = null;
+  #pendingDemand: object | null = null;
   #isAskingOwn = false;
   #isDown = false;
   #retryAtMs = 0;
@@ -91,7 +91,7 @@ export class LeasedSlots {
     const { whenStoreIsDown } = this.#options;
     const endsSoonAtMs = this.#endAtMs - this.#leaseMs;
     const isOwn = this.#isDown && whenStoreIsDown === "own-share";
-    if (isOwn ? this.#isAskingOwn : this.#askedFields !== null) return Number.POSITIVE_INFINITY;
+    if (isOwn ? this.#isAskingOwn : this.#pendingDemand !== null) return Number.POSITIVE_INFINITY;
     return this.#isDown && !isOwn ? this.#retryAtMs : endsSoonAtMs;
   }
 
@@ -120,16 +120,16 @@ export class LeasedSlots {
     const { requestsPerMinute = Infinity, tokensPerSecond = Infinity } = limits;
     const most = Math.max(1, Math.ceil((requestsPerMinute / 60_000) * this.#leaseMs));
     const enoughTokens = (tokensPerSecond / 1000) * this.#leaseMs;
-    const askedRequest = { requests: 0, tokens: 0 };
+    const demand = { requests: 0, tokens: 0 };
     for (const { tokens } of calls.slice(0, most)) {
-      if (askedRequest.tokens >= enoughTokens) break;
-      askedRequest.requests += 1;
-      askedRequest.tokens += tokens;
+      if (demand.tokens >= enoughTokens) break;
+      demand.requests += 1;
+      demand.tokens += tokens;
     }
-    askedRequest.tokens = Math.max(0, Math.round(askedRequest.tokens + this.#tokensOwed));
+    demand.tokens = Math.max(0, Math.round(demand.tokens + this.#tokensOwed));
     const isTimeToTry = !this.#isDown || clock.now() >= this.#retryAtMs;
-    if (this.#askedFields === null && isTimeToTry) void this.#askStore(askedRequest);
-    if (this.#isDown && whenStoreIsDown === "own-share") void this.#askOwn(askedRequest);
+    if (this.#pendingDemand === null && isTimeToTry) void this.#askStore(demand);
+    if (this.#isDown && whenStoreIsDown === "own-share") void this.#askOwn(demand);
   }
 
   pause(ms: number): void {
@@ -138,35 +138,35 @@ export class LeasedSlots {
     pauseAll(store, key, ms).catch(() => this.#lost());
   }
 
-  async #askStore(wantedParts: { requests: number; tokens: number }): Promise<void> {
+  async #askStore(demand: { requests: number; tokens: number }): Promise<void> {
     const { store, key, limits, clock, member } = this.#options;
-    this.#askedFields = wantedParts;
+    this.#pendingDemand = demand;
     const askedAtMs = clock.now();
     const cancelTimeout = clock.schedule(STORE_TIMEOUT_MS, () => this.#lost());
     try {
-      const lease = await leaseFrom(store, key, { member, limits, ...wantedParts });
+      const lease = await leaseFrom(store, key, { member, limits, ...demand });
       this.#roundTripMs = clock.now() - askedAtMs;
       this.#members = lease.members;
       this.#setDown(false);
       if (lease.pausedMs > 0) this.#heardOfPause(lease.pausedMs);
-      this.#hold(lease, wantedParts);
+      this.#hold(lease, demand);
     } catch {
       this.#lost();
     }
     cancelTimeout();
-    if (this.#askedFields === wantedParts) this.#askedFields = null;
+    if (this.#pendingDemand === demand) this.#pendingDemand = null;
     this.#options.onChange();
   }
 
-  async #askOwn(wantedParts: { requests: number; tokens: number }): Promise<void> {
+  async #askOwn(demand: { requests: number; tokens: number }): Promise<void> {
     const { key, limits, member } = this.#options;
     this.#isAskingOwn = true;
     const share = OWN_SHARE / this.#members;
     // As long ahead as a lease of the store, so that few are left over when it is back.
-    const requests = Math.max(1, Math.floor(wantedParts.requests * share));
-    const own = { requests, tokens: (wantedParts.tokens * requests) / wantedParts.requests };
-    const askedRequest = { member, limits: scaleLimits(limits, share), ...own };
-    this.#hold(await leaseFrom(this.#ownStore, key, askedRequest), own);
+    const requests = Math.max(1, Math.floor(demand.requests * share));
+    const own = { requests, tokens: (demand.tokens * requests) / demand.requests };
+    const leaseRequest = { member, limits: scaleLimits(limits, share), ...own };
+    this.#hold(await leaseFrom(this.#ownStore, key, leaseRequest), own);
     this.#isAskingOwn = false;
     this.#options.onChange();
   }
@@ -174,7 +174,7 @@ export class LeasedSlots {
   /** The store does not answer; it is tried again in a while, even if its answer still comes. */
   #lost(): void {
     this.#setDown(true);
-    this.#askedFields = null;
+    this.#pendingDemand = null;
     this.#retryAtMs = this.#options.clock.now() + STORE_RETRY_MS;
     this.#options.onChange();
   }
@@ -191,13 +191,13 @@ export class LeasedSlots {
     this.#options.onPause(ms);
   }
 
-  #hold({ waitMs, gapMs }: Lease, wantedParts: { requests: number; tokens: number }): void {
+  #hold({ waitMs, gapMs }: Lease, demand: { requests: number; tokens: number }): void {
     const startMs = this.#options.clock.now() + waitMs;
-    const tokens = wantedParts.tokens / wantedParts.requests;
-    for (let index = 0; index < wantedParts.requests; index += 1) {
+    const tokens = demand.tokens / demand.requests;
+    for (let index = 0; index < demand.requests; index += 1) {
       this.#slots.push({ atMs: startMs + index * gapMs, tokens });
     }
     this.#slots.sort((one, other) => one.atMs - other.atMs);
-    this.#endAtMs = Math.max(this.#endAtMs, startMs + wantedParts.requests * gapMs);
+    this.#endAtMs = Math.max(this.#endAtMs, startMs + demand.requests * gapMs);
   }
 }

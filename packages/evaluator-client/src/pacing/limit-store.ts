@@ -143,10 +143,10 @@ export async function leaseFrom(store: LimitStore, key: string, ask: LeaseReques
 export async function pauseAll(store: LimitStore, key: string, ms: number): Promise<void> {
   await change(store, key, (row, nowMs) => {
     const { pausedUntilMs, loweredAtMs } = row;
-    const pausedParts = { ...row, pausedUntilMs: Math.max(pausedUntilMs, nowMs + ms) };
+    const pausedRow = { ...row, pausedUntilMs: Math.max(pausedUntilMs, nowMs + ms) };
     const isLower = loweredAtMs !== null && nowMs - loweredAtMs < BETWEEN_DECREASES_MS;
-    const loweredParts = { share: shareAt(row, nowMs) * DECREASE, loweredAtMs: nowMs };
-    return [isLower ? pausedParts : { ...pausedParts, ...loweredParts }, null];
+    const loweredShare = { share: shareAt(row, nowMs) * DECREASE, loweredAtMs: nowMs };
+    return [isLower ? pausedRow : { ...pausedRow, ...loweredShare }, null];
   });
 }
 
@@ -166,15 +166,15 @@ async function change<TResult>(
 
 /** Returns the row at the store's time. If its clock went back, all instants go back with it. */
 function currentRow(row: unknown, nowMs: number): LimitRow {
-  const parsedParts = limitRowSchema.parse(row ?? {});
-  const backMs = parsedParts.writtenAtMs - z.number().parse(nowMs);
-  if (backMs <= 0) return parsedParts;
+  const parsedRow = limitRowSchema.parse(row ?? {});
+  const backMs = parsedRow.writtenAtMs - z.number().parse(nowMs);
+  if (backMs <= 0) return parsedRow;
   return {
-    ...parsedParts,
-    requestsFreeAtMs: parsedParts.requestsFreeAtMs - backMs,
-    tokensFreeAtMs: parsedParts.tokensFreeAtMs - backMs,
-    pausedUntilMs: parsedParts.pausedUntilMs - backMs,
-    loweredAtMs: parsedParts.loweredAtMs === null ? null : parsedParts.loweredAtMs - backMs,
+    ...parsedRow,
+    requestsFreeAtMs: parsedRow.requestsFreeAtMs - backMs,
+    tokensFreeAtMs: parsedRow.tokensFreeAtMs - backMs,
+    pausedUntilMs: parsedRow.pausedUntilMs - backMs,
+    loweredAtMs: parsedRow.loweredAtMs === null ? null : parsedRow.loweredAtMs - backMs,
   };
 }
 

@@ -68,7 +68,7 @@ export class RateEstimate {
   #successes = 0;
   readonly #lastSuccessesAtMs = new Float64Array(ENOUGH);
   /** The refused attempts since the last success, in the order of sending. */
-  readonly #refusedNames = new Set<number>();
+  readonly #refusedAttempts = new Set<number>();
   /** Refusals beyond the tolerated share. */
   #excess = 0;
   /** The attempts since the excess was 0. */
@@ -81,7 +81,7 @@ export class RateEstimate {
   /** The next change of the rate, as a share of it. */
   #step = SMALLEST_STEP;
   /** Since when the rate holds; `balance`: the successes less the weighted refusals since. */
-  #heldParts = { from: 0, sinceMs: 0, successes: 0, balance: 0 };
+  #hold = { from: 0, sinceMs: 0, successes: 0, balance: 0 };
   /** The lowest rate that small steps reach, and the lowest that was refused. */
   #range = { floorPerMs: 0, ceilingPerMs: Number.POSITIVE_INFINITY };
   /** The rate that succeeded before the pause, or null if it was not measured. */
@@ -109,13 +109,13 @@ export class RateEstimate {
     this.#lastSuccessesAtMs[this.#successes % ENOUGH] = nowMs;
     this.#successes += 1;
     // A loop over an empty set would still allocate an iterator on each success.
-    if (this.#refusedNames.size > 0) {
-      for (const refusedCount of this.#refusedNames)
-        if (refusedCount < attempt) this.#refusedNames.delete(refusedCount);
+    if (this.#refusedAttempts.size > 0) {
+      for (const refusedAttempt of this.#refusedAttempts)
+        if (refusedAttempt < attempt) this.#refusedAttempts.delete(refusedAttempt);
     }
     if (!this.isLimited || attempt < this.#firstAfterCut) return;
     if (this.#experiment?.isLimit === false) this.#succeededInTrial(this.#experiment, nowMs);
-    else if (attempt >= this.#heldParts.from) this.#weigh(1, nowMs);
+    else if (attempt >= this.#hold.from) this.#weigh(1, nowMs);
   }
 
   /** An attempt was refused; returns whether every call must pause. */
@@ -135,7 +135,7 @@ export class RateEstimate {
     if (isInTrial) return false;
     if (this.#excess >= ALARM && (this.isLimited || this.#successes >= ENOUGH)) {
       this.#tryLower(this.#evidence, nowMs);
-    } else if (this.isLimited && attempt >= this.#heldParts.from) {
+    } else if (this.isLimited && attempt >= this.#hold.from) {
       // The rate stays where 1 % of the attempts are refused, besides strays.
       this.#weigh(-1 / (0.01 + 2 * this.#strays.share), nowMs);
     }
@@ -174,10 +174,10 @@ export class RateEstimate {
 
   /** Adds a refused attempt; returns how many refusals in a row it is part of. */
   #refusedInARow(attempt: number): number {
-    this.#refusedNames.add(attempt);
+    this.#refusedAttempts.add(attempt);
     let count = 1;
-    for (let next = attempt + 1; this.#refusedNames.has(next); next += 1) count += 1;
-    for (let next = attempt - 1; this.#refusedNames.has(next); next -= 1) count += 1;
+    for (let next = attempt + 1; this.#refusedAttempts.has(next); next += 1) count += 1;
+    for (let next = attempt - 1; this.#refusedAttempts.has(next); next -= 1) count += 1;
     return count;
   }
 
@@ -239,7 +239,7 @@ export class RateEstimate {
   /** Sets a rate for which attempts and refusals so far show nothing; infinite for no limit. */
   #cutTo(perMs: number, step: number, nowMs: number): void {
     this.#experiment = null;
-    this.#refusedNames.clear();
+    this.#refusedAttempts.clear();
     this.#firstAfterCut = this.#sentCount;
     this.#stepTo(perMs, step, nowMs);
   }
@@ -250,7 +250,7 @@ export class RateEstimate {
     this.#partNeeded = Math.min(1, perMs / SLOW_PER_MS);
     this.isLimited = perMs !== Number.POSITIVE_INFINITY;
     this.#step = step;
-    this.#heldParts = {
+    this.#hold = {
       from: this.#sentCount,
       sinceMs: nowMs,
       successes: this.#successes,
@@ -261,9 +261,9 @@ export class RateEstimate {
   /** Adds a success or a weighted refusal to the balance, which moves the rate once it is high or low enough. */
   #weigh(by: number, nowMs: number): void {
     const enough = Math.max(2, (2 * this.#partNeeded) / this.#step);
-    this.#heldParts.balance = Math.min(enough, this.#heldParts.balance + by);
-    if (this.#heldParts.balance <= -enough) this.#fall(nowMs);
-    else if (this.#heldParts.balance === enough && nowMs - this.#heldParts.sinceMs >= HOLD_MS) {
+    this.#hold.balance = Math.min(enough, this.#hold.balance + by);
+    if (this.#hold.balance <= -enough) this.#fall(nowMs);
+    else if (this.#hold.balance === enough && nowMs - this.#hold.sinceMs >= HOLD_MS) {
       this.#rise(nowMs);
     }
   }
@@ -278,7 +278,7 @@ export class RateEstimate {
 
   /** Raises the rate if calls used most of it. */
   #rise(nowMs: number): void {
-    const { sinceMs, successes } = this.#heldParts;
+    const { sinceMs, successes } = this.#hold;
     const { ceilingPerMs } = this.#range;
     const isUsed = this.#successes - successes >= 0.75 * this.#perMs * (nowMs - sinceMs);
     const perMs = isUsed ? this.#perMs * (1 + this.#step) : this.#perMs;

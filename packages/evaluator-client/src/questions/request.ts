@@ -48,10 +48,10 @@ export function requestParser(limits: QuestionLimits = {}, service: ServiceLimit
     if (!isRequest(request)) {
       throw new InvalidRequestError("A request is an object with a state and questions, no more.");
     }
-    const { questions: givenFields } = request;
+    const { questions: givenQuestions } = request;
     const state = copyState(request.state, images);
-    const copy = copies.get(givenFields);
-    const questions = copy && isCopy(copy, givenFields) ? copy : givenFields;
+    const copy = copies.get(givenQuestions);
+    const questions = copy && isCopy(copy, givenQuestions) ? copy : givenQuestions;
     const problem = problemsOf(questions)[0];
     if (problem !== undefined) {
       const { questionId } = problem;
@@ -59,17 +59,15 @@ export function requestParser(limits: QuestionLimits = {}, service: ServiceLimit
     }
     const { questionId } = needsImage(questions);
     if (questionId !== null) checkForImage(questionId, state, images);
-    if (questions !== givenFields) return { state, questions };
-    hasWarned ||= warnOfSorted(givenFields);
-    return { state, questions: copyQuestions(givenFields) };
+    if (questions !== givenQuestions) return { state, questions };
+    hasWarned ||= warnOfSorted(givenQuestions);
+    return { state, questions: copyQuestions(givenQuestions) };
   };
 }
 
 const needsImage = perQuestions((questions) => {
-  const foundEntries = Object.entries(questions).find(
-    ([, { type }]) => questionKinds[type].needsImage,
-  );
-  return { questionId: foundEntries?.[0] ?? null };
+  const entry = Object.entries(questions).find(([, { type }]) => questionKinds[type].needsImage);
+  return { questionId: entry?.[0] ?? null };
 });
 
 /** Warns if options or questions may be sent in another order than they were written in; returns whether. */
@@ -159,11 +157,11 @@ const copies = new WeakMap<object, Questions | null>();
 
 /** Returns a frozen copy of checked questions; it is kept when they are asked a second time. */
 function copyQuestions(questions: Questions): Questions {
-  const knownFields = copies.get(questions);
-  if (knownFields === questions) return questions;
+  const knownCopy = copies.get(questions);
+  if (knownCopy === questions) return questions;
   const copy = frozenCopy(questions);
-  copies.set(questions, knownFields === undefined ? null : copy);
-  if (knownFields !== undefined) copies.set(copy, copy);
+  copies.set(questions, knownCopy === undefined ? null : copy);
+  if (knownCopy !== undefined) copies.set(copy, copy);
   return copy;
 }
 
@@ -171,12 +169,12 @@ function copyQuestions(questions: Questions): Questions {
 export function perQuestions<TValue extends object | string | number>(
   workOut: (questions: Questions) => TValue,
 ): (questions: Questions) => TValue {
-  const keptMap = new WeakMap<object, TValue>();
+  const values = new WeakMap<object, TValue>();
   return (questions) => {
-    const knownValue = keptMap.get(questions);
+    const knownValue = values.get(questions);
     if (knownValue !== undefined) return knownValue;
     const value = workOut(questions);
-    if (copies.get(questions) === questions) keptMap.set(questions, value);
+    if (copies.get(questions) === questions) values.set(questions, value);
     return value;
   };
 }
@@ -186,12 +184,12 @@ function isCopy(copy: unknown, value: unknown): boolean {
   if (typeof copy !== "object" || copy === null) return false;
   if (typeof value !== "object" || value === null) return false;
   if (Array.isArray(copy) !== Array.isArray(value)) return false;
-  const copiedNames = Object.keys(copy);
+  const copiedKeys = Object.keys(copy);
   const keys = Object.keys(value);
-  if (keys.length !== copiedNames.length) return false;
+  if (keys.length !== copiedKeys.length) return false;
   for (let index = 0; index < keys.length; index += 1) {
     const key = keys[index] as keyof typeof value;
-    if (key !== copiedNames[index] || !isCopy(copy[key], value[key])) return false;
+    if (key !== copiedKeys[index] || !isCopy(copy[key], value[key])) return false;
   }
   return true;
 }

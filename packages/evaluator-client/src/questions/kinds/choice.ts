@@ -95,7 +95,7 @@ function fromList<TOption extends string>(
 }
 
 const notOffered = { rule: "choice-option", what: "picks an option that was not offered" } as const;
-const beatenParts = {
+const beatenChoice = {
   rule: "choice-highest",
   what: "picks an option that another one beats",
 } as const;
@@ -110,14 +110,14 @@ export const choiceKind = {
   check(keys, answer, rounding) {
     // Our own string, not the equal one that was parsed: a key that is another string object in each
     // answer makes V8 compile this function over and over (benchmark: triage).
-    const pickedText = keys[keys.indexOf(answer["choice"] as string)];
-    if (pickedText === undefined) return notOffered;
+    const pickedOption = keys[keys.indexOf(answer["choice"] as string)];
+    if (pickedOption === undefined) return notOffered;
     const highest = checkDistribution(keys, answer["probabilities"], rounding);
     if (typeof highest !== "number") return highest;
-    const probability = (answer["probabilities"] as Record<string, number>)[pickedText] as number;
+    const probability = (answer["probabilities"] as Record<string, number>)[pickedOption] as number;
     if (probability === highest) return null;
     const error = roundingError(rounding.probabilityDecimals);
-    return highest > probability + 2 * error + TOLERANCE ? beatenParts : null;
+    return highest > probability + 2 * error + TOLERANCE ? beatenChoice : null;
   },
   values({ criteria }) {
     const keys = Object.keys(criteria);

@@ -87,13 +87,13 @@ export const scoreKind = {
     const highest = checkDistribution(keys, answer["probabilities"], rounding);
     if (typeof highest !== "number") return highest;
     // Levels are read by their number, which is several times as fast as by its text.
-    const printedFields = answer["probabilities"] as Readonly<Record<number, number>>;
+    const printedLevels = answer["probabilities"] as Readonly<Record<number, number>>;
     const levels = keys.length;
     // A part of the sum that is nowhere may belong to any level.
     const { scoreDecimals, sumError = 0 } = rounding;
     const bound = roundingError(scoreDecimals) + sumError * last + TOLERANCE;
-    const least = meanFilled({ isFromTop: false, levels, printed: printedFields, error });
-    const most = meanFilled({ isFromTop: true, levels, printed: printedFields, error });
+    const least = meanFilled({ isFromTop: false, levels, printed: printedLevels, error });
+    const most = meanFilled({ isFromTop: true, levels, printed: printedLevels, error });
     return Math.max(least - score, score - most) > bound ? notTheMean : null;
   },
   values({ criteria }) {
@@ -120,21 +120,21 @@ interface Filling {
 
 /** Returns an extreme mean of the distributions that print so: the rest of 1 fills levels from the bottom or the top. */
 // It allocates no lists, which were a tenth of the allocations of a call (benchmark: calls).
-function meanFilled({ isFromTop, levels, printed: printedFields, error }: Filling): number {
-  let remainingCount = 1;
+function meanFilled({ isFromTop, levels, printed: printedLevels, error }: Filling): number {
+  let remainingShare = 1;
   let mean = 0;
   for (let level = 0; level < levels; level += 1) {
-    const least = Math.max(0, (printedFields[level] as number) - error);
-    remainingCount -= least;
+    const least = Math.max(0, (printedLevels[level] as number) - error);
+    remainingShare -= least;
     mean += level * least;
   }
-  for (let step = 0; step < levels && remainingCount > 0; step += 1) {
+  for (let step = 0; step < levels && remainingShare > 0; step += 1) {
     const level = isFromTop ? levels - 1 - step : step;
-    const value = printedFields[level] as number;
+    const value = printedLevels[level] as number;
     const room = Math.min(1, value + error) - Math.max(0, value - error);
-    const addedCount = Math.min(remainingCount, room);
-    remainingCount -= addedCount;
-    mean += level * addedCount;
+    const addedShare = Math.min(remainingShare, room);
+    remainingShare -= addedShare;
+    mean += level * addedShare;
   }
   return mean;
 }

@@ -38,13 +38,13 @@ type ServiceCode = Pick<PostedService, "toBody" | "toReply" | "toError" | "faile
 
 /** Returns the code of a server's calls, which its first call loads: bodies, replies and errors. */
 export function directCalls(server: NamedServer): ServiceCode {
-  const { name, wire, vendor, model, asked: askedRequest, ofTransport } = server;
+  const { name, wire, vendor, model, asked: askedModel, ofTransport } = server;
   const form = codeOf[wire];
-  const row = askedRequest?.row;
+  const row = askedModel?.row;
   const answering = {
     vendor,
     row,
-    definesConfidence: !askedRequest || definesConfidence(askedRequest),
+    definesConfidence: !askedModel || definesConfidence(askedModel),
   };
   return {
     toBody(request, ofCall) {
@@ -52,12 +52,12 @@ export function directCalls(server: NamedServer): ServiceCode {
       return withCallOptions(form.toBody(request, model, row), sentProviderOptions?.[name]);
     },
     toReply(response, request) {
-      const json = askedRequest ? unwrap(response.json) : response.json;
+      const json = askedModel ? unwrap(response.json) : response.json;
       const read = form.read(json, request.questions, answering);
       const reply = { ...read, usage: toUsage(json, read.usage) };
       const warnings = cutStateWarnings(json, reply, request);
       const requestId = findRequestId(response, row);
-      return { ...toReply({ ...reply, warnings }, askedRequest, json), requestId };
+      return { ...toReply({ ...reply, warnings }, askedModel, json), requestId };
     },
     toError: (failure) => toDirectError(failure, row),
     ...(row && { failedStatus }),
@@ -73,7 +73,7 @@ function unwrap(json: unknown): unknown {
 type Warned = DirectReply & { readonly warnings: readonly CutStateWarning[] };
 
 /** Puts a response into the gateway's form. */
-function toReply(read: Warned, askedRequest: AskedModel | undefined, json: unknown) {
+function toReply(read: Warned, askedModel: AskedModel | undefined, json: unknown) {
   const {
     model = null,
     usage,
@@ -82,13 +82,13 @@ function toReply(read: Warned, askedRequest: AskedModel | undefined, json: unkno
     providerMetadata,
     definesConfidence: defines = true,
   } = read;
-  const rounding = askedRequest
-    ? toRounding(askedRequest)
+  const rounding = askedModel
+    ? toRounding(askedModel)
     : { probabilityDecimals: 2, scoreDecimals: 2 };
   return {
     response: { answers, rounding, usage, warnings, providerMetadata },
     modelId: model,
-    definesConfidence: askedRequest ? definesConfidence(askedRequest) : defines,
-    ...(askedRequest && { costUsd: toCost(json, usage, askedRequest) }),
+    definesConfidence: askedModel ? definesConfidence(askedModel) : defines,
+    ...(askedModel && { costUsd: toCost(json, usage, askedModel) }),
   };
 }

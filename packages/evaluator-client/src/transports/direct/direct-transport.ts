@@ -64,12 +64,12 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
   const read = readDirectOptions(options, { ...form, path }, row);
   const { model, mostStateTokens, ...address } = read;
   const name = options.service ?? "direct";
-  const askedRequest = row && { row, model };
-  const facts = listFacts(form, { name, asked: askedRequest, mostStateTokens, wire });
+  const askedModel = row && { row, model };
+  const facts = listFacts(form, { name, asked: askedModel, mostStateTokens, wire });
   const { providerOptions } = options;
   if (providerOptions !== undefined) checkOptionsFor({ name, ...facts.facts }, providerOptions);
   const ofTransport = structuredClone(providerOptions);
-  const server = { name, wire, vendor, model, asked: askedRequest, ofTransport };
+  const server = { name, wire, vendor, model, asked: askedModel, ofTransport };
   const http = httpClientFor(options);
   const addedFields = { headers: { ...options.headers } };
   return {

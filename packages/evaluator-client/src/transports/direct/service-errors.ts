@@ -31,7 +31,7 @@ export function toDirectError(failure: StatusFailure, row?: ServiceRow): StatusE
     service: row?.title ?? "The vendor's API",
     ...body,
     requestId: findRequestId(response, row),
-    advice: isExhausted ? exhaustedText : adviceFor(status, body, row),
+    advice: isExhausted ? exhaustedAdvice : adviceFor(status, body, row),
     ...(isExhausted && { isFinal: true, needsPaidCredits: true }),
     ...(isKeyWrong && { errorClass: AuthenticationError }),
   });
@@ -75,7 +75,7 @@ const exhaustedCodes: ReadonlySet<string> = new Set([
   "3036",
   "QuotaFailure",
 ]);
-const exhaustedText =
+const exhaustedAdvice =
   "The quota of the account is used up, so that waiting does not help; add credit or raise the limit there.";
 
 /** Google answers 400 to a wrong key. */
@@ -106,8 +106,8 @@ function readErrorBody({ response, clock }: StatusFailure): ErrorBody {
   const { json, status } = response;
   const detail = valueAt(json, "detail");
   if (detail !== undefined) return readDetail(detail);
-  const listedValue = listAt(json, "errors")[0];
-  if (listedValue !== undefined) return readListed(listedValue);
+  const listedError = listAt(json, "errors")[0];
+  if (listedError !== undefined) return readListed(listedError);
   // Other servers of this wire report errors as their chat does.
   const error = valueAt(json, "error");
   const code = toName(valueAt(error, "code"));
@@ -138,13 +138,13 @@ function readDetail(detail: unknown): ErrorBody {
 }
 
 /** Cloudflare's errors; the model's own envelope may be the text of an error. */
-function readListed(listedValue: unknown): ErrorBody {
-  const text = textAt(listedValue, "message") ?? textAt(listedValue, "error");
+function readListed(listedError: unknown): ErrorBody {
+  const text = textAt(listedError, "message") ?? textAt(listedError, "error");
   const inner = text?.startsWith("{") === true ? parseJson(text) : undefined;
-  const nestedValue =
-    listAt(inner, "errors")[0] ?? valueAt(inner, "error") ?? listAt(listedValue, "errors")[0];
-  if (nestedValue !== undefined) return readListed(nestedValue);
-  const code = toName(valueAt(listedValue, "code"));
+  const nestedError =
+    listAt(inner, "errors")[0] ?? valueAt(inner, "error") ?? listAt(listedError, "errors")[0];
+  if (nestedError !== undefined) return readListed(nestedError);
+  const code = toName(valueAt(listedError, "code"));
   return { type: code, text, codes: [code].filter(isText), retryAfterMs: null };
 }
 

@@ -130,10 +130,10 @@ export function withCallOptions(body: string, options: object | undefined): stri
 }
 
 /** Returns the price of a reply in US dollars: the service's own figure, else by the row's price, else null. */
-export function toCost(json: unknown, usage: DirectReply["usage"], askedRequest: AskedModel) {
+export function toCost(json: unknown, usage: DirectReply["usage"], askedModel: AskedModel) {
   const reportedValue = valueAt(json, "usage", "cost");
   if (typeof reportedValue === "number" && reportedValue >= 0) return reportedValue;
-  const usdPerMillion = findPrice(askedRequest);
+  const usdPerMillion = findPrice(askedModel);
   if (usage === null || usdPerMillion === undefined) return null;
   return (usage.inputTokens * usdPerMillion) / 1_000_000;
 }
@@ -175,25 +175,25 @@ interface ServerFacts {
 /** Returns what is known of a server: the facts of its row replace those of its form. */
 export function listFacts(
   form: Pick<PostedService, "facts" | "imageHeaders">,
-  { name, asked: askedRequest, mostStateTokens, wire }: ServerFacts,
+  { name, asked: askedModel, mostStateTokens, wire }: ServerFacts,
 ) {
   const always = { wire, ...(mostStateTokens !== undefined && { mostStateTokens }) };
   const { facts: usual, imageHeaders: headers } = form;
-  if (askedRequest === undefined)
+  if (askedModel === undefined)
     return { facts: { ...usual, ...always }, ...(headers && { imageHeaders: headers }) };
-  const { limits, images, callOptions } = askedRequest.row;
+  const { limits, images, callOptions } = askedModel.row;
   const support = images && (imageSupport[images] ?? usual.images);
   const imageHeaders = images === "assets" ? headers : undefined;
-  const usdPerMillionTokens = findPrice(askedRequest);
+  const usdPerMillionTokens = findPrice(askedModel);
   const facts: ServiceFacts = {
     ...always,
     ...(limits && { limits }),
     ...(support && { images: support }),
     ...(usdPerMillionTokens !== undefined && { usdPerMillionTokens }),
-    problemWith: (questions) => problemWith(questions, askedRequest.row),
+    problemWith: (questions) => problemWith(questions, askedModel.row),
     ...(callOptions && {
       checkProviderOptions: (givenProviderOptions) =>
-        checkServiceOptions(givenProviderOptions, name, askedRequest.row),
+        checkServiceOptions(givenProviderOptions, name, askedModel.row),
     }),
   };
   return { facts, ...(imageHeaders && { imageHeaders }) };

@@ -40,9 +40,9 @@ export function labelCalls(
       const read = await session.run(() =>
         Promise.all(
           plans.map(async ({ id, plan }) => {
-            const askedRequest = await askQuestion(plan, { id, minLabelMass, session });
-            const details = { ...askedRequest.details, promptFormat };
-            return { id, answer: plan.toAnswer(askedRequest.probabilities), details };
+            const reading = await askQuestion(plan, { id, minLabelMass, session });
+            const details = { ...reading.details, promptFormat };
+            return { id, answer: plan.toAnswer(reading.probabilities), details };
           }),
         ),
       );

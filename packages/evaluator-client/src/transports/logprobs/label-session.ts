@@ -5,7 +5,7 @@ import type { FirstToken, LabelServer } from "./label-servers.ts";
 import { type Reading, statePrompt } from "./question-plan.ts";
 
 /** The answered prompts of each request, so that another attempt does not pay for them again. */
-const answeredMap = new WeakMap<EvaluationRequest, Map<string, FirstToken>>();
+const tokensOfRequests = new WeakMap<EvaluationRequest, Map<string, FirstToken>>();
 
 /**
  * One attempt at one state. The first prompt is sent alone, because it warms the server's cache of
@@ -18,7 +18,7 @@ export class LabelSession {
   readonly #controller = new AbortController();
   readonly #call: Parameters<LabelConnection["send"]>[2];
   readonly #inTurn: NonNullable<AttemptContext["inTurn"]>;
-  readonly #keptMap: Map<string, FirstToken>;
+  readonly #firstTokens: Map<string, FirstToken>;
   readonly #prefix: string;
   #first: Promise<unknown> | null = null;
 
@@ -36,20 +36,20 @@ export class LabelSession {
     // First the rate limit, then a slot of the connection, which is only for requests in flight.
     this.#inTurn = context.inTurn?.bind(context) ?? ((_, send) => send());
     this.#prefix = statePrompt(request.state);
-    this.#keptMap = answeredMap.get(request) ?? new Map<string, FirstToken>();
-    answeredMap.set(request, this.#keptMap);
+    this.#firstTokens = tokensOfRequests.get(request) ?? new Map<string, FirstToken>();
+    tokensOfRequests.set(request, this.#firstTokens);
   }
 
   /** All answers, in the order of their arrival. */
   get replies(): readonly FirstToken[] {
-    return [...this.#keptMap.values()];
+    return [...this.#firstTokens.values()];
   }
 
   /** Runs the attempt, and aborts its open requests if it fails. */
   async run<TValue>(ask: () => Promise<TValue>): Promise<TValue> {
     try {
       const value = await ask();
-      answeredMap.delete(this.#request);
+      tokensOfRequests.delete(this.#request);
       return value;
     } catch (error) {
       this.#controller.abort(error);
@@ -63,7 +63,7 @@ export class LabelSession {
     { depth, tokenIds }: Pick<Parameters<LabelServer["ask"]>[0], "depth" | "tokenIds">,
   ): Promise<FirstToken> {
     const key = `${depth} ${prompt}`;
-    const knownFirstToken = this.#keptMap.get(key);
+    const knownFirstToken = this.#firstTokens.get(key);
     if (knownFirstToken !== undefined) return knownFirstToken;
     const whole = { model: this.#connection.model, prompt: this.#prefix + prompt, depth, tokenIds };
     const call = this.#call;
@@ -73,7 +73,7 @@ export class LabelSession {
     const askedPromise = this.#first === null ? ask() : this.#first.then(ask);
     this.#first ??= askedPromise;
     const first = await askedPromise;
-    this.#keptMap.set(key, first);
+    this.#firstTokens.set(key, first);
     return first;
   }
 
@@ -92,8 +92,8 @@ export class LabelSession {
     // The last label is the longest number, so it is most likely to be split.
     const [last] = await this.#tokensOfTexts(labels.slice(-1));
     if (last === undefined) return false;
-    const foundItems = await this.#tokensOfTexts(labels);
-    return new Set(foundItems.map(({ id }) => id)).size === labels.length;
+    const labelTokens = await this.#tokensOfTexts(labels);
+    return new Set(labelTokens.map(({ id }) => id)).size === labels.length;
   }
 
   /** Returns a token in quotes for a message, or null if it may be private. */

@@ -36,13 +36,13 @@ export function readLabels(tokens: FirstToken["tokens"], reading: Reading, quest
 
 function weigh(
   masses: readonly number[],
-  listedEntry: FirstToken["tokens"],
+  listedTokens: FirstToken["tokens"],
   sum: number,
 ): LabelReading {
-  const smallest = Math.min(...listedEntry.map(({ logprob }) => logprob));
+  const smallest = Math.min(...listedTokens.map(({ logprob }) => logprob));
   const labelMass = masses.reduce((total, mass) => total + mass, 0);
   const unseenMass = masses.filter((mass) => mass === 0).length * Math.exp(smallest);
-  const [top] = listedEntry.toSorted((a, b) => b.logprob - a.logprob);
+  const [top] = listedTokens.toSorted((a, b) => b.logprob - a.logprob);
   return {
     logWeights: masses.map((mass) => (mass === 0 ? smallest : Math.log(mass))),
     labelMass: Math.min(labelMass, 1),
@@ -59,9 +59,9 @@ function foldToken(text: string, foldsCase: boolean): string {
 }
 
 /** Returns the total probability of the tokens. */
-function checkedSum(listedEntry: FirstToken["tokens"], questionId: string): number {
+function checkedSum(listedTokens: FirstToken["tokens"], questionId: string): number {
   let sum = 0;
-  for (const { logprob } of listedEntry) {
+  for (const { logprob } of listedTokens) {
     if (!(logprob <= 0)) {
       const what = "has a logprob above 0, so the server put something else there";
       reject(questionId, "logprob-range", what);
