@@ -220,7 +220,7 @@ class Ledger {
     if (isOver) return;
     // Another evaluator may be dearer than all answers so far, and make more calls of an attempt.
     const { usdPerMillionTokens, mostTokens = 0 } = elsewhere;
-    if (usdPerMillionTokens !== undefined) this.#learnPrice(usdPerMillionTokens / 1e6, 1);
+    if (usdPerMillionTokens !== undefined) this.#learnPrice(usdPerMillionTokens, 1e6);
     const knownAmount = lostAttempts < attempts.length ? (attempts.pop() as Amount) : nothing;
     const tokens = Math.max(mostTokens, (attempts[0] ?? knownAmount).tokens);
     const costUsd = Math.max(knownAmount.costUsd, tokens * (this.#usdPerToken ?? 0));
@@ -280,7 +280,7 @@ class Ledger {
 
   /** Lets one call go first while no price is known; that of the transport, such as a service's row, is one. */
   async #untilPriced({ signal, usdPerMillionTokens }: MiddlewareCall): Promise<void> {
-    if (usdPerMillionTokens !== undefined) this.#learnPrice(usdPerMillionTokens / 1e6, 1);
+    if (usdPerMillionTokens !== undefined) this.#learnPrice(usdPerMillionTokens, 1e6);
     while (this.#usdPerToken === null && this.#pricing !== null) {
       await untilAborted(this.#pricing.promise, signal);
     }
