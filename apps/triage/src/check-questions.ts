@@ -9,7 +9,7 @@ export async function checkQuestions(file: string, { cwd, stdout, source }: Prog
   const columns = columnsOf(questions);
   const rows = Object.entries(questions).map(([id, { type }]) => {
     const names = columns
-      .filter(({ asked: askedRequest }) => askedRequest.id === id)
+      .filter(({ asked: question }) => question.id === id)
       .map(({ name }) => name);
     return [id, type, names.join(", ")];
   });

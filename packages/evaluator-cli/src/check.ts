@@ -49,8 +49,8 @@ export async function check(name: string, options: CheckOptions, context: CliCon
   // Labels may hold their answers.
   const { table } = await readAnswers(options.answers ?? [options.labels], options, context);
   const labels = await readLabels(options.labels, context);
-  const foundEntry = joinNewLabels(table, { ...options, labels, artifacts: [artifact] });
-  const columns = foundEntry.join.columns.filter(({ column }) =>
+  const newLabels = joinNewLabels(table, { ...options, labels, artifacts: [artifact] });
+  const columns = newLabels.join.columns.filter(({ column }) =>
     artifact.thresholds.some(({ question }) => question === column.question),
   );
   // A model that was asked again has its own promises.
@@ -62,7 +62,7 @@ export async function check(name: string, options: CheckOptions, context: CliCon
   const checks = await testThresholds(artifact, own, state);
   const isUnfair = checks.some(({ verdict }) => verdict === "no fair draw");
   const notes = [
-    ...foundEntry.notes,
+    ...newLabels.notes,
     ...describeChecks(artifact, state !== null),
     ...(isUnfair ? [NO_FAIR_DRAW] : []),
   ];

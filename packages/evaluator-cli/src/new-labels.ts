@@ -31,12 +31,12 @@ export function joinNewLabels(
   { labels, artifacts, ...options }: NewLabelsOptions,
 ) {
   const join = new LabelJoin(table, options);
-  const madeNames = new Set(artifacts.flatMap(({ fittedOn }) => fittedOn.ids ?? []));
+  const fittedIds = new Set(artifacts.flatMap(({ fittedOn }) => fittedOn.ids ?? []));
   let [used, takenCount] = [0, 0];
   for (const record of labels.records) {
     // A label with `draw` was drawn for a promise.
     const { id, draw } = listFields(record.value);
-    if (draw != null || (madeNames.size > 0 && madeNames.has(hashOfId(String(id))))) used += 1;
+    if (draw != null || (fittedIds.size > 0 && fittedIds.has(hashOfId(String(id))))) used += 1;
     else {
       takenCount += 1;
       join.add(record, labels.name);

@@ -42,17 +42,17 @@ async function drawAnswers(names: readonly string[], options: PickOptions, conte
     : await drawForPromise(table, options, context);
 }
 
-function drawActs(table: LabelledTable, { budget, seed, ...chosenEntry }: PickOptions) {
-  const { ids, question } = chooseColumn(table, chosenEntry);
-  const takenNames = drawRecords({ ids }, { budget, seed });
-  const drawnCount = Number((takenNames.length / ids.length).toPrecision(12));
-  const rows = takenNames.map((id) => ({ id, question, truth: null, drawn: drawnCount }));
+function drawActs(table: LabelledTable, { budget, seed, ...wantedColumn }: PickOptions) {
+  const { ids, question } = chooseColumn(table, wantedColumn);
+  const drawnIds = drawRecords({ ids }, { budget, seed });
+  const drawnShare = Number((drawnIds.length / ids.length).toPrecision(12));
+  const rows = drawnIds.map((id) => ({ id, question, truth: null, drawn: drawnShare }));
   return { rows, of: ids.length, next: "give the sheet to audit" };
 }
 
-function drawByStrata(table: AnswerTable, { budget, seed, onePer, ...chosenEntry }: PickOptions) {
+function drawByStrata(table: AnswerTable, { budget, seed, onePer, ...wantedColumn }: PickOptions) {
   const { clusters } = table;
-  const column = chooseColumn(table, chosenEntry);
+  const column = chooseColumn(table, wantedColumn);
   if (onePer !== undefined && clusters.size === 0) {
     throw new CliError(printable`No record has a field "${onePer}". Name another with --one-per.`);
   }
@@ -76,8 +76,8 @@ async function drawForPromise(table: AnswerTable, options: PickOptions, context:
     await readRecords(name, context, (record) => join.add(record, name));
   }
   const toColumn = (question: string) => chooseColumn(table, { ...options, question });
-  const wantedParts = { forPromise, maxRisk, confidence, seed, exactlyThese, columnOf: toColumn };
-  const { promises } = await openPlan(path, wantedParts, join);
+  const wantedPlan = { forPromise, maxRisk, confidence, seed, exactlyThese, columnOf: toColumn };
+  const { promises } = await openPlan(path, wantedPlan, join);
   const share = Math.ceil(budget / promises.length);
   const rows = promises.flatMap(({ question, next }) => {
     const drawnSample = Array.from({ length: share }, next).filter((one) => one !== null);
@@ -93,22 +93,22 @@ function chooseColumn(
   table: LabelledTable,
   { question, model }: Pick<PickOptions, "question" | "model">,
 ): AnswerColumn {
-  const foundAnswerColumns = table.columns.filter(
+  const matchingColumns = table.columns.filter(
     (column) =>
       (question === undefined || column.question === question) &&
       (model === undefined || column.source.modelId === model),
   );
-  const [first, second] = foundAnswerColumns;
+  const [first, second] = matchingColumns;
   if (first === undefined) {
-    const knownText = table.questions.join(", ") || "none";
-    throw new CliError(`No such answers; the questions are ${knownText}.`);
+    const questionNames = table.questions.join(", ") || "none";
+    throw new CliError(`No such answers; the questions are ${questionNames}.`);
   }
   if (second === undefined) return first;
-  const questions = new Set(foundAnswerColumns.map((column) => column.question));
+  const questions = new Set(matchingColumns.map((column) => column.question));
   if (questions.size > 1) {
     throw new UsageError(`Choose one with --question: ${[...questions].join(", ")}.`);
   }
-  const models = foundAnswerColumns.map(({ source }) => nameSource(source)).join("; ");
+  const models = matchingColumns.map(({ source }) => nameSource(source)).join("; ");
   throw new UsageError(
     `The answers come from several sources (${models}); choose one with --model.`,
   );

@@ -78,8 +78,8 @@ function asciiText(bytes: Uint8Array): string {
 // A cut or damaged letter among more that are whole; with the label of UTF-8, beside one.
 function isNearlyUtf8(bytes: Uint8Array, labelledDecoder: Decoder | null): boolean {
   const start = utf8.decode(bytes.subarray(0, 4000));
-  const damagedValue = labelledDecoder?.encoding === "utf-8" ? 0 : start.split("\ufffd").length - 1;
-  return (start.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0) > damagedValue;
+  const damagedCount = labelledDecoder?.encoding === "utf-8" ? 0 : start.split("\ufffd").length - 1;
+  return (start.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0) > damagedCount;
 }
 
 /** An encoded word of a header (RFC 2047); text of other programs may have blanks in it, and the last one be cut. */

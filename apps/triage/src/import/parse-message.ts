@@ -22,7 +22,7 @@ export async function parseMessage(bytes: Buffer): Promise<ImportedMail> {
   const charset = toMailCharset(root);
   // A copy: the import keeps all ids, and a part of a text keeps the whole in memory.
   const messageId = Buffer.from(toValue(headers, "message-id").replace(/[<>\s]/g, "")).toString();
-  const keptParts = keptHeaders((name) => listValues(headers, name).map(rawText));
+  const headerNotes = keptHeaders((name) => listValues(headers, name).map(rawText));
   return {
     id: messageId || `mail-${hash("sha256", bytes).slice(0, 24)}`,
     date: parseDay(toValue(headers, "date")) ?? parseDay(toReceivedTime(headers)),
@@ -31,7 +31,7 @@ export async function parseMessage(bytes: Buffer): Promise<ImportedMail> {
     subject: decodeHeader(toValue(headers, "subject"), charset),
     text,
     labels: findLabels(headers),
-    headers: textsDiffer ? { ...keptParts, textsDiffer } : keptParts,
+    headers: textsDiffer ? { ...headerNotes, textsDiffer } : headerNotes,
     extra: toExtra(root, headers),
   };
 }

@@ -69,9 +69,9 @@ async function* readFile(file: SourceFile, options: ReadOptions): Found {
     await using _ = { [Symbol.asyncDispose]: close };
     const entries = filesInArchive(file, content, depth);
     const all = entries && readEntries(entries, { ...options, depth: depth + 1 });
-    for await (const foundItem of all ?? readMailFile(file, content, place)) {
-      last = foundItem.name;
-      yield foundItem;
+    for await (const foundMail of all ?? readMailFile(file, content, place)) {
+      last = foundMail.name;
+      yield foundMail;
     }
   } catch (error) {
     signal.throwIfAborted();
@@ -111,19 +111,19 @@ async function* filesIn(
   const names = await readdir(folder);
   for (const name of names.toSorted()) {
     reading.signal.throwIfAborted();
-    const [path, shownText] = [join(folder, name), `${prefix}${name}`];
+    const [path, shownName] = [join(folder, name), `${prefix}${name}`];
     try {
       const isLink = (await lstat(path)).isSymbolicLink();
       const stats = await stat(path);
       if (!stats.isDirectory())
-        yield fileAt({ path, name: shownText, prefix: `${shownText}: ` }, stats, reading);
+        yield fileAt({ path, name: shownName, prefix: `${shownName}: ` }, stats, reading);
       else if (isLink)
-        yield notRead(shownText, "it is a link to a folder; give that folder itself");
-      else yield* filesIn(path, `${shownText}/`, reading);
+        yield notRead(shownName, "it is a link to a folder; give that folder itself");
+      else yield* filesIn(path, `${shownName}/`, reading);
     } catch (error) {
       const reason = describeSystemError(error);
       if (reason === null) throw error;
-      yield notRead(shownText, `it cannot be read: ${reason}`);
+      yield notRead(shownName, `it cannot be read: ${reason}`);
     }
   }
 }

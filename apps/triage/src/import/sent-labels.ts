@@ -9,11 +9,11 @@ const categories = namesIn(labels.category);
 
 /** Returns a function that checks if a mail has only sent labels and was not received (contract section 4.7). */
 export function onlySentRule(otherSentLabels: readonly string[] = []) {
-  const currentSentNames = new Set([...sentNames, ...otherSentLabels.map(toName)]);
+  const allSentNames = new Set([...sentNames, ...otherSentLabels.map(toName)]);
   return (labels: readonly string[] | null): boolean => {
     const names = (labels ?? []).map(toName);
     const folders = names.filter((name) => name !== "" && !handling.has(name) && !isCategory(name));
-    return folders.length > 0 && folders.every((name) => currentSentNames.has(name));
+    return folders.length > 0 && folders.every((name) => allSentNames.has(name));
   };
 }
 

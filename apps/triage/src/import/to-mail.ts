@@ -99,24 +99,24 @@ function withoutCard(number: string): string {
   const bare = number.replace(/\D/g, "");
   if (!issuedPattern.test(bare)) return number;
   const digits = Array.from(bare, Number).toReversed();
-  const doubledValues = digits.map((digit, at) =>
+  const doubledDigits = digits.map((digit, at) =>
     at % 2 === 0 ? digit : digit * 2 - (digit > 4 ? 9 : 0),
   );
   // The check digit of ISO/IEC 7812.
-  return doubledValues.reduce((sum, digit) => sum + digit, 0) % 10 === 0 ? "" : number;
+  return doubledDigits.reduce((sum, digit) => sum + digit, 0) % 10 === 0 ? "" : number;
 }
 
 /** Returns the fields of a record for attachments and further headers, without the empty ones. */
 function toStateFields(extra: ImportedMail["extra"]): StateFields {
   const { attachments, listId, authenticationResults } = extra;
-  const namedItems = attachments.slice(0, ATTACHMENTS).map(({ name, type }) => ({
+  const namedAttachments = attachments.slice(0, ATTACHMENTS).map(({ name, type }) => ({
     name: cutNumbers(short(name, NAME_LENGTH)).trim(),
     type: short(type, NAME_LENGTH).toLowerCase(),
   }));
   const list = short(listId, LIST_ID_LENGTH);
   const results = toResults(authenticationResults);
   return {
-    ...(namedItems.length > 0 && { attachments: namedItems }),
+    ...(namedAttachments.length > 0 && { attachments: namedAttachments }),
     ...(list !== "" && { list_id: list }),
     ...(results !== "" && { authentication_results: results }),
   };

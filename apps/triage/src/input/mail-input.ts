@@ -23,8 +23,8 @@ import { type StateField, toStateOptions } from "./state-fields.ts";
  * @throws CliError that names the file and its problems, and quotes nothing from it.
  */
 export async function openMails(path: string, options: InputOptions = {}) {
-  const wantedMailStateOptions = toStateOptions(options.state ?? {});
-  const mails = await openRecords(path, mailForm(wantedMailStateOptions), options);
+  const stateOptions = toStateOptions(options.state ?? {});
+  const mails = await openRecords(path, mailForm(stateOptions), options);
   const toInput = (toMailState: (mail: Mail) => JsonObject) => {
     async function* records(limit?: number) {
       for await (const { index, record: mail } of mails.records(limit)) {
@@ -35,7 +35,7 @@ export async function openMails(path: string, options: InputOptions = {}) {
       ...mails,
       records,
       async withState(context: CliContext): Promise<RecordInput> {
-        return toInput(await chooseState(wantedMailStateOptions, records(), context));
+        return toInput(await chooseState(stateOptions, records(), context));
       },
     } satisfies RecordInput;
   };
@@ -125,7 +125,7 @@ async function chooseContext(
   const advice = "Check the path after --contacts.";
   // One address a line, a CSV or a vCard.
   const text = contacts === null ? "" : await readTextFile(resolve(cwd, contacts), advice);
-  const knownNames = new Set([...own, ...addressesIn(text)]);
+  const knownAddresses = new Set([...own, ...addressesIn(text)]);
   const today = countedTo ?? localDay(new Date(clock.epochNow()));
   const repeats = await countThreads(all, signal);
   return (mail) => {
@@ -134,7 +134,7 @@ async function chooseContext(
       ...toState(mail),
       age_days: Math.round((Date.parse(today) - Date.parse(mail.date)) / MS_PER_DAY),
       repeat_count: repeats.get(toThread(mail)) ?? 0,
-      known_contact: knownNames.has(address),
+      known_contact: knownAddresses.has(address),
       today,
       ...(own.size > 0 && { sent_by_user: own.has(address) }),
     };

@@ -58,8 +58,8 @@ export function listStates(entries: readonly ActEntry[]) {
 // A flag that the mail had before is not taken back.
 function findUndo(begunAct: BegunAct, { folder, uidvalidity, uid, flags }: EndedAct): Act | null {
   const { key, id, account, mail, command, target } = begunAct;
-  const knownEntry = { id: mail.id, flags };
-  const act = { key, id, account, folder, uidvalidity, uid, isUndo: true, known: knownEntry };
+  const knownMail = { id: mail.id, flags };
+  const act = { key, id, account, folder, uidvalidity, uid, isUndo: true, known: knownMail };
   if (command === "move") return { ...act, command, target: begunAct.folder };
   return hasFlag(mail, target) ? null : { ...act, command: "remove", target };
 }
@@ -100,12 +100,11 @@ export function settleAct(
     return { isDone: isHere && !needsCommand(begunAct, here), ...before };
   }
   const same = seenMails.filter((one) => one.uid >= arrival.uidnext && isSame(mail, one));
-  const currentSeenMail =
-    same.find((one) => one.flags.join(" ") === mail.flags.join(" ")) ?? same[0];
-  if (currentSeenMail === undefined) return { isDone: false, ...before };
-  seenMails.splice(seenMails.indexOf(currentSeenMail), 1); // of several copies, each is one mail
-  const place = { folder: target, uidvalidity: arrival.uidvalidity, uid: currentSeenMail.uid };
-  return { isDone: true, ...place, flags: currentSeenMail.flags };
+  const arrivedMail = same.find((one) => one.flags.join(" ") === mail.flags.join(" ")) ?? same[0];
+  if (arrivedMail === undefined) return { isDone: false, ...before };
+  seenMails.splice(seenMails.indexOf(arrivedMail), 1); // of several copies, each is one mail
+  const place = { folder: target, uidvalidity: arrival.uidvalidity, uid: arrivedMail.uid };
+  return { isDone: true, ...place, flags: arrivedMail.flags };
 }
 
 function isSame({ id, messageId }: Act["known"], mail: SeenMail): boolean {

@@ -79,14 +79,14 @@ function toAct(line: PlanLine, folders: Folders): Act {
   const folder = folders.find(line.folder) ?? line.folder;
   const place = { key: toKey(line), id, account, folder, uidvalidity, uid };
   // Of several equal mails, the ids end in #2, #3, …
-  const knownEntry = messageId === null ? { id: id.replace(/#\d{1,9}$/, "") } : { messageId };
+  const knownMail = messageId === null ? { id: id.replace(/#\d{1,9}$/, "") } : { messageId };
   const flag =
     { keyword: line.target, flag: "\\Flagged", read: "\\Seen" }[action as string] ?? null;
   const target = flag ?? findTarget(line, folders);
   return {
     ...place,
     isUndo: false,
-    known: knownEntry,
+    known: knownMail,
     command: flag === null ? "move" : "add",
     target,
   };
@@ -96,8 +96,8 @@ function findTarget({ action, target }: PlanLine, { folders, find }: Folders): s
   // Gmail has no folder for the archive: an archived mail is only in "All Mail".
   const uses = action === "junk" ? ["\\Junk"] : ["\\Archive", "\\All"];
   const ofUse = uses.flatMap((use) => folders.find(({ specialUse }) => specialUse === use) ?? []);
-  const foundText = action === "move" ? find(target ?? "") : ofUse[0]?.path;
-  if (foundText !== undefined) return foundText;
+  const folderPath = action === "move" ? find(target ?? "") : ofUse[0]?.path;
+  if (folderPath !== undefined) return folderPath;
   const name = printable`${target ?? `with the special use ${uses[0]}`}`;
   throw new CliError(`There is no folder ${name}, so nothing was done. Make it, or a new plan.`);
 }

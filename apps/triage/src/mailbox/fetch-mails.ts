@@ -34,10 +34,10 @@ export async function* fetchMails(
   if (remainingAnswers.size === 0) return;
   const there = new Set(await searchUids(client, { uid: [...remainingAnswers.keys()].join(",") }));
   let [refusal, refusedCount]: [unknown, number] = [null, 0];
-  for (const [uid, knownFetchMessageObject] of remainingAnswers) {
+  for (const [uid, knownPart] of remainingAnswers) {
     if (!there.has(uid)) yield { uid, message: null, why: null };
     else {
-      const one: Answers = new Map([[uid, knownFetchMessageObject]]);
+      const one: Answers = new Map([[uid, knownPart]]);
       const error = yield* takeWhole(client, one, { ...askedMailQuery, isLast: true });
       if (one.size === 0) continue;
       refusedCount += 1;
@@ -62,9 +62,9 @@ async function* takeWhole(
   let refusal: unknown = null;
   try {
     for await (const row of client.fetch(range, query, { uid: true })) {
-      const knownFetchMessageObject = remainingAnswers.get(row.uid);
-      if (knownFetchMessageObject === undefined) continue;
-      const message = knownFetchMessageObject === null ? row : merge(knownFetchMessageObject, row);
+      const knownPart = remainingAnswers.get(row.uid);
+      if (knownPart === undefined) continue;
+      const message = knownPart === null ? row : merge(knownPart, row);
       if (isWhole(message, false)) {
         remainingAnswers.delete(row.uid);
         yield { uid: row.uid, message, why: null };
@@ -83,15 +83,9 @@ async function* takeWhole(
 }
 
 // A server may split the fields of a mail over several answers.
-function merge(
-  knownFetchMessageObject: FetchMessageObject,
-  row: FetchMessageObject,
-): FetchMessageObject {
-  const bodyParts = new Map([
-    ...(knownFetchMessageObject.bodyParts ?? []),
-    ...(row.bodyParts ?? []),
-  ]);
-  return { ...knownFetchMessageObject, ...row, bodyParts };
+function merge(knownPart: FetchMessageObject, row: FetchMessageObject): FetchMessageObject {
+  const bodyParts = new Map([...(knownPart.bodyParts ?? []), ...(row.bodyParts ?? [])]);
+  return { ...knownPart, ...row, bodyParts };
 }
 
 function toReason(refusal: unknown): string {

@@ -31,8 +31,8 @@ export async function findMails(
   const same = new Set<number>();
   for (const range of computeRanges(onlyUids)) {
     // As an import does, since the charset of a header may be that of a part.
-    const { mails: foundEntry } = await readMails(client, range, place);
-    for (const [uid, mail] of foundEntry) if (isSameMail(mail, byId)) same.add(uid);
+    const { mails: mailByUid } = await readMails(client, range, place);
+    for (const [uid, mail] of mailByUid) if (isSameMail(mail, byId)) same.add(uid);
   }
   const toPlace = (mail: Mail): Place | string => {
     const { messageId = "" } = mail.headers ?? {};
@@ -48,15 +48,15 @@ export async function findMails(
 }
 
 /** Returns the UIDs of the open folder's mails that have one of some Message-IDs. */
-async function uidsById(client: ImapFlow, wantedNames: ReadonlySet<string | undefined>) {
+async function uidsById(client: ImapFlow, wantedIds: ReadonlySet<string | undefined>) {
   const uids = new Map<string, number[]>();
   for (const range of computeRanges(await searchUids(client, { all: true }))) {
     for await (const { uid, message } of fetchMails(client, range, messageIds)) {
       const id = messageIdIn(message?.headers?.toString("latin1") ?? "");
-      if (!wantedNames.has(id)) continue;
-      const knownValues = uids.get(id) ?? [];
-      knownValues.push(uid);
-      uids.set(id, knownValues);
+      if (!wantedIds.has(id)) continue;
+      const sameUids = uids.get(id) ?? [];
+      sameUids.push(uid);
+      uids.set(id, sameUids);
     }
   }
   return uids;

@@ -57,8 +57,8 @@ export function findListed(
   folders: readonly ListResponse[],
   client: ImapFlow,
 ): ListResponse | undefined {
-  const listedMap = new Map(folders.map((folder) => [folder.path, folder]));
-  return listSpellings(name, client).flatMap((path) => listedMap.get(path) ?? [])[0];
+  const folderByPath = new Map(folders.map((folder) => [folder.path, folder]));
+  return listSpellings(name, client).flatMap((path) => folderByPath.get(path) ?? [])[0];
 }
 
 /** Returns the name of a folder on the server. @throws CliError if the account has no such folder. */
@@ -69,8 +69,8 @@ export async function findFolder(
   const [first = folder] = listSpellings(folder, client);
   if (first === "INBOX") return first;
   const folders = await listFolders(client);
-  const foundListResponse = findListed(folder, folders, client);
-  if (foundListResponse !== undefined) return foundListResponse.path;
+  const listedFolder = findListed(folder, folders, client);
+  if (listedFolder !== undefined) return listedFolder.path;
   // Some servers open folders that they do not list.
   const isThere = await client.status(folder, { uidValidity: true }).catch(() => false);
   if (isThere !== false) return folder;

@@ -52,9 +52,9 @@ export class FolderTable implements Disposable {
 
   /** Closes the table, and removes a new one if no folder was read. */
   [Symbol.dispose](): void {
-    const unusedText = this.state === null ? this.#createdText : "";
+    const unusedPath = this.state === null ? this.#createdText : "";
     this.#database.close();
-    if (unusedText !== "") rmSync(unusedText);
+    if (unusedPath !== "") rmSync(unusedPath);
   }
 
   /** Null before the first read. */
@@ -108,12 +108,12 @@ export class FolderTable implements Disposable {
         .prepare("UPDATE mail SET uid = NULL WHERE uid IN (SELECT value FROM json_each(?))")
         .run(JSON.stringify(missingValues));
       for (const [uid, mail] of mails) {
-        let [id, knownFields] = [mail.id, find.get(mail.id)];
-        for (let copy = 2; knownFields !== undefined && knownFields["uid"] !== null; copy += 1) {
+        let [id, knownRow] = [mail.id, find.get(mail.id)];
+        for (let copy = 2; knownRow !== undefined && knownRow["uid"] !== null; copy += 1) {
           id = `${mail.id}#${copy}`;
-          knownFields = find.get(id);
+          knownRow = find.get(id);
         }
-        const before = JSON.parse(String(knownFields?.["record"] ?? EMPTY)) as Mail | null;
+        const before = JSON.parse(String(knownRow?.["record"] ?? EMPTY)) as Mail | null;
         // The server may not hand out a text that it did before.
         const isLess = mail.snippet === "" && (before?.snippet ?? "") !== "";
         const record = isLess ? { ...before, source: mail.source } : { ...mail, id };

@@ -67,7 +67,7 @@ export async function withMailbox<TResult>(
   using _ = { [Symbol.dispose]: unlock };
   using table = new FolderTable(tablePath);
   checkAccount(table.state, address, path);
-  const namedNames = new Set<number>();
+  const namedUids = new Set<number>();
   const onRange = (read: number, of: number) => {
     if (of > read) stderr.write(`Read ${printCount(read)} of ${printCounted(of, "mail")}.\n`);
   };
@@ -79,22 +79,22 @@ export async function withMailbox<TResult>(
       read,
       left: remainingCount,
       fresh,
-      gone: missingValues,
+      gone: goneUids,
       skipped: skippedMails,
-      marked: markedValue,
+      marked: markedCount,
       isChanged,
     } = sync;
-    await table.end(state, missingValues, async () => {
+    await table.end(state, goneUids, async () => {
       if (!isChanged && existsSync(path)) await chmod(path, 0o600);
       else await writePrivateFile(path, toJsonArray(table.mails()), advice);
     });
     const counts = `read ${printCounted(read, "mail")}; ${printCount(remainingCount)} left the folder`;
     const { count, empty } = table;
     const has = printable`${path} has ${printCounted(count, "mail")}: ${counts}`;
-    stderr.write(`${has}${describeLeftOut({ marked: markedValue, empty })}.\n`);
+    stderr.write(`${has}${describeLeftOut({ marked: markedCount, empty })}.\n`);
     // While a folder is watched, a mail is named once.
-    const news = skippedMails.filter(({ uid }) => !namedNames.has(uid));
-    for (const { uid } of news) namedNames.add(uid);
+    const news = skippedMails.filter(({ uid }) => !namedUids.has(uid));
+    for (const { uid } of news) namedUids.add(uid);
     stderr.write(describeSkipped(news, state.folder));
     return { added: table.mails(fresh), isChanged, isWhole: skippedMails.length === 0 };
   };
@@ -102,11 +102,11 @@ export async function withMailbox<TResult>(
 }
 
 function describeLeftOut({
-  marked: markedValue,
+  marked: markedCount,
   empty,
 }: Record<"marked" | "empty", number>): string {
   const deletedText =
-    markedValue === 0 ? "" : `; left out ${printCount(markedValue)} marked as deleted`;
+    markedCount === 0 ? "" : `; left out ${printCount(markedCount)} marked as deleted`;
   const nothing = empty === 0 ? "" : `; left out ${printCount(empty)} with nothing to ask about`;
   return deletedText + nothing;
 }

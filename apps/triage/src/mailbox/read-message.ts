@@ -119,7 +119,7 @@ async function* withTexts(
   messages: readonly FetchMessageObject[],
   { read, keysOf: partsOf, start, end }: TextRange & { readonly read: ReadMails },
 ): AsyncGenerator<FetchMessageObject> {
-  const knownMap = new Map(messages.map((message) => [message.uid, message]));
+  const messageByUid = new Map(messages.map((message) => [message.uid, message]));
   for (const [parts, group] of Map.groupBy(messages, (message) => partsOf(message).join(","))) {
     const keys = parts.split(",").filter((key) => key !== "");
     if (keys.length === 0) yield* group;
@@ -129,7 +129,7 @@ async function* withTexts(
         keys.every((key) => texts?.has(key.toLowerCase()) === true);
       const uids = group.map(({ uid }) => uid);
       for await (const fetchedMail of fetchMails(client, uids, { query: { bodyParts }, isWhole })) {
-        const message = knownMap.get(fetchedMail.uid);
+        const message = messageByUid.get(fetchedMail.uid);
         if (fetchedMail.message === null || message === undefined) noteMissing(read, fetchedMail);
         else yield { ...message, bodyParts: joinTexts(message, fetchedMail.message) };
       }

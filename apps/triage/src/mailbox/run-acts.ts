@@ -166,14 +166,14 @@ async function look(
   range: string,
   client: ImapFlow,
 ): Promise<Look | null> {
-  const wantedValues = range.includes(":") ? [] : range.split(",").map(Number);
+  const wantedUids = range.includes(":") ? [] : range.split(",").map(Number);
   const openedFolder = await openFolder(client, { account, folder }, { readOnly: false }).catch(
     toClosed,
   );
   if (typeof openedFolder === "string") {
     return {
       mails: new Map(),
-      hidden: new Map([0, ...wantedValues].map((uid) => [uid, openedFolder])),
+      hidden: new Map([0, ...wantedUids].map((uid) => [uid, openedFolder])),
     };
   }
   if (openedFolder?.uidValidity !== BigInt(uidvalidity)) return null;
@@ -181,7 +181,7 @@ async function look(
   if (openedFolder.highestModseq !== undefined) client.enabled.add("CONDSTORE");
   const mails = new Map<number, SeenMail>();
   const hiddenMap = new Map<number, string>();
-  const uids = wantedValues.length > 0 ? wantedValues : await searchUids(client, { uid: range });
+  const uids = wantedUids.length > 0 ? wantedUids : await searchUids(client, { uid: range });
   for await (const { uid, message, why } of fetchMails(client, uids, marks)) {
     if (message !== null) mails.set(uid, toSeenMail(message));
     else if (why !== null) hiddenMap.set(uid, `${why}; run again later`);

@@ -50,7 +50,7 @@ export async function syncFolder(
   const knownState = table.state?.folder === folder ? table.state : null;
   // One account has one name in all records.
   const place = { folder, account: knownState?.account ?? address.account };
-  const { box, vanished: vanishedNames } = await examine(client, place, knownState);
+  const { box, vanished: vanishedUids } = await examine(client, place, knownState);
   const plan = planSync(knownState, box, since);
   const state: FolderState = {
     ...place,
@@ -61,17 +61,17 @@ export async function syncFolder(
   };
   if (plan.isOther) await table.begin(state);
   const have = new Set(table.uids());
-  const there = await uidsThere(client, { ...plan, box, have, vanished: vanishedNames, since });
+  const there = await uidsThere(client, { ...plan, box, have, vanished: vanishedUids, since });
   const missing = there.uids.filter((uid) => !have.has(uid));
   const uids = new Set(there.uids);
-  const missingValues = [...have].filter((uid) => !uids.has(uid));
+  const goneUids = [...have].filter((uid) => !uids.has(uid));
   const skippedMails: SkippedMail[] = [];
-  let remainingCount = missingValues.length;
+  let remainingCount = goneUids.length;
   const { account, uidvalidity } = state;
   for (let at = 0; at < missing.length; at += RANGE) {
     const range = missing.slice(at, at + RANGE);
     const read = await readMails(client, range, { account, folder, uidvalidity });
-    await table.add(read.mails, missingValues);
+    await table.add(read.mails, goneUids);
     skippedMails.push(...read.skipped);
     remainingCount += read.gone.length;
     onRange(Math.min(at + RANGE, missing.length), missing.length);
@@ -84,15 +84,15 @@ export async function syncFolder(
     state: { ...state, uidnext, highestmodseq },
     /** The UIDs that were new to the table, or may be new to the file of mails. */
     fresh: [...missing, ...there.found],
-    gone: missingValues,
+    gone: goneUids,
     skipped: skippedMails,
     /** Mails that left the folder, also during this read. */
     left: remainingCount,
     /** Mails that are marked as deleted, which are left out. */
     marked: there.marked,
-    read: missing.length - skippedMails.length - (remainingCount - missingValues.length),
+    read: missing.length - skippedMails.length - (remainingCount - goneUids.length),
     // Found mails may be in the table, and not in the file of mails, after a cut connection.
-    isChanged: plan.isWhole || there.found.length + missing.length + missingValues.length > 0,
+    isChanged: plan.isWhole || there.found.length + missing.length + goneUids.length > 0,
   };
 }
 
@@ -112,15 +112,15 @@ async function examine(
   place: Pick<FolderState, "account" | "folder">,
   knownState: FolderState | null,
 ) {
-  const vanishedNames = new Set<number>();
-  const note = ({ uid }: ExpungeEvent) => void (uid !== undefined && vanishedNames.add(uid));
+  const vanishedUids = new Set<number>();
+  const note = ({ uid }: ExpungeEvent) => void (uid !== undefined && vanishedUids.add(uid));
   client.on("expunge", note);
   try {
     const { highestmodseq, uidvalidity } = knownState ?? {};
     const changes = highestmodseq ? { changedSince: highestmodseq, uidValidity: uidvalidity } : {};
     // A copy, since later answers about other mails change the box of the client.
     const box: Box = { ...(await openFolder(client, place, { readOnly: true, ...changes })) };
-    return { box, vanished: vanishedNames };
+    return { box, vanished: vanishedUids };
   } finally {
     client.off("expunge", note);
   }
@@ -136,7 +136,7 @@ interface FolderUids extends ReturnType<typeof planSync> {
 /** Finds the mails that are in a folder and not marked as deleted. */
 async function uidsThere(
   client: ImapFlow,
-  { box, have, vanished: vanishedNames, since, isWhole, first }: FolderUids,
+  { box, have, vanished: vanishedUids, since, isWhole, first }: FolderUids,
 ) {
   const days = since === null ? {} : { since: new Date(since) };
   const search = async (from: number) => {
@@ -145,19 +145,19 @@ async function uidsThere(
     return uids.filter((uid) => uid >= from);
   };
   if (box.exists === 0) return { uids: [], found: [], marked: 0 };
-  const markedValues = await searchUids(client, { deleted: true, ...days });
-  const foundValues = first === null ? [] : await search(first);
-  const remainingCount = [...have].filter((uid) => !vanishedNames.has(uid));
-  const uids = [...new Set([...remainingCount, ...foundValues])];
+  const markedUids = await searchUids(client, { deleted: true, ...days });
+  const foundUids = first === null ? [] : await search(first);
+  const remainingUids = [...have].filter((uid) => !vanishedUids.has(uid));
+  const uids = [...new Set([...remainingUids, ...foundUids])];
   const isSure =
     since === null &&
-    uids.length + markedValues.length === box.exists &&
-    !markedValues.some((uid) => have.has(uid));
-  const all = isWhole ? foundValues : isSure ? uids : await search(1);
+    uids.length + markedUids.length === box.exists &&
+    !markedUids.some((uid) => have.has(uid));
+  const all = isWhole ? foundUids : isSure ? uids : await search(1);
   const there = new Set(all);
   return {
     uids: all,
-    found: foundValues,
-    marked: markedValues.filter((uid) => !there.has(uid)).length,
+    found: foundUids,
+    marked: markedUids.filter((uid) => !there.has(uid)).length,
   };
 }

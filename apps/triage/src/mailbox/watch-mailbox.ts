@@ -28,7 +28,7 @@ export async function watchMailbox(
   const quiet = { ...context, stderr: { write: () => true }, openCatalog: async () => null };
   return await withMailbox(command, context, async ({ address, update }) => {
     let isFirst = true;
-    const knownNames = new Set<string>();
+    const knownIds = new Set<string>();
     const { state, limit, journal = context.env[context.source.journalVariable] } = options;
     // With --context a new mail may change the state of others, and a named journal may be a database.
     const canAskAlone = !state["context"] && limit === Infinity && journal === undefined;
@@ -44,12 +44,12 @@ export async function watchMailbox(
     const use = async (client: ImapFlow, onUseful: () => void): Promise<never> => {
       const changes = listChanges(client);
       for (;;) {
-        const { added: addedItems, isChanged } = await changes.during(() => update(client));
+        const { added: addedMails, isChanged } = await changes.during(() => update(client));
         onUseful();
         const mails: Mail[] = [];
-        for (const mail of addedItems) {
-          if (!isFirst && !knownNames.has(mail.id)) mails.push(mail);
-          knownNames.add(mail.id);
+        for (const mail of addedMails) {
+          if (!isFirst && !knownIds.has(mail.id)) mails.push(mail);
+          knownIds.add(mail.id);
         }
         const change = changes.next();
         if (isFirst) await run();

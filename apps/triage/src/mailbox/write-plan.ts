@@ -33,9 +33,8 @@ export async function writePlan(command: PlanCommand, context: ProgramContext): 
         const mail = mailOfRecord(row.input);
         const { messageId } = mail.headers ?? {};
         if (address && messageId) idCounts.set(messageId, (idCounts.get(messageId) ?? 0) + 1);
-        const takenEntry = plan.take(toAnswered(row, results, newRecords));
-        if (takenEntry !== null)
-          yield { mail, ...toLine(mail, takenEntry, rules[takenEntry.at]?.text) };
+        const takenAct = plan.take(toAnswered(row, results, newRecords));
+        if (takenAct !== null) yield { mail, ...toLine(mail, takenAct, rules[takenAct.at]?.text) };
       }
     };
     const notes: Note[] = [];

@@ -13,16 +13,16 @@ interface MailLink {
 
 /** Returns the link to a mail in a program, by default that of its account's host; null if there is none. */
 export function linkTo(mail: Mail, program: MailProgram | null): MailLink | null {
-  const chosenText = program ?? usualProgram(mail);
+  const chosenProgram = program ?? usualProgram(mail);
   const id = findMessageId(mail);
-  if (chosenText === "gmail") return gmailLink(mail, id);
-  if (chosenText === null || id === null) return null;
+  if (chosenProgram === "gmail") return gmailLink(mail, id);
+  if (chosenProgram === null || id === null) return null;
   const [plain, bracketedText] = [encodeURIComponent(id), encodeURIComponent(`<${id}>`)];
   return {
     outlook: { href: outlookAddress + outlookSearch(mail), program: "Outlook's search" },
     message: { href: `message://${bracketedText}`, program: "Apple Mail" },
     mid: { href: `mid:${plain}`, program: "the mail program" },
-  }[chosenText];
+  }[chosenProgram];
 }
 
 // Not documented. Its search has no word for a Message-ID.

@@ -48,8 +48,8 @@ function describeDots(mails: number): string {
 /** Returns a plot of the mean level of each mail by day; of too many mails, of some at equal steps. */
 function timePlot({ title, names }: ShownQuestion, dots: Dots): Html {
   const { levels, days } = dots;
-  const sortedValues = new Float64Array(days).toSorted();
-  const [first, last] = [sortedValues[0], sortedValues.at(-1)];
+  const sortedDays = new Float64Array(days).toSorted();
+  const [first, last] = [sortedDays[0], sortedDays.at(-1)];
   if (first === undefined || last === undefined) return nothing;
   const room = Math.max(DAY_MS, (last - first) / 40);
   const part = last - first > YEAR_MS ? "year" : "day";
@@ -66,7 +66,7 @@ function timePlot({ title, names }: ShownQuestion, dots: Dots): Html {
   // Half a dot of room above the highest level.
   const y = { domain: [0, top * 1.03], label: "mean level", ticks: Math.min(top, 8) } as const;
   const step = Math.max(1, days.length / DOTS);
-  const shownItems = Array.from({ length: Math.min(days.length, DOTS) }, (_, dot) => {
+  const shownDots = Array.from({ length: Math.min(days.length, DOTS) }, (_, dot) => {
     const at = Math.floor(dot * step);
     const [x, y] = [days[at] ?? 0, levels[at] ?? 0];
     const day = new Date(x).toISOString().slice(0, 10);
@@ -78,9 +78,9 @@ function timePlot({ title, names }: ShownQuestion, dots: Dots): Html {
     x,
     y,
     head: ["day", "mean level"],
-    rows: shownItems.map((dot) => [dot.day, dot.y.toFixed(2)]),
+    rows: shownDots.map((dot) => [dot.day, dot.y.toFixed(2)]),
   };
-  return plot(options, (scales) => points(shownItems, scales));
+  return plot(options, (scales) => points(shownDots, scales));
 }
 
 const nothing = html`<p>No answers.</p>`;

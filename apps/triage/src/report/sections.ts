@@ -71,8 +71,8 @@ function computeIndex(
   form: ShownQuestion["form"],
   id: string,
 ): number {
-  const namedValue = all.findIndex((question) => question.id === id && question.form === form);
-  return namedValue === -1 ? all.findIndex((question) => question.form === form) : namedValue;
+  const namedIndex = all.findIndex((question) => question.id === id && question.form === form);
+  return namedIndex === -1 ? all.findIndex((question) => question.form === form) : namedIndex;
 }
 
 function needsRule({ title, names }: ShownQuestion, at: number): Rule {

@@ -74,18 +74,18 @@ export async function serveList(
   addRoutes(app);
   app.post("/choices", async (c) => {
     const { data } = choiceSchema.safeParse(await c.req.parseBody());
-    const foundEntry = list?.threads.get(data?.id ?? "");
+    const thread = list?.threads.get(data?.id ?? "");
     const name = data?.group;
     const group = name === "last" ? lastGroup : list?.groups.get(name ?? "");
     const right = rightAnswer(data?.right ?? "", answers);
     const until = { done: NEVER, open: "", snooze: data?.until, wrong: undefined };
     const day = until[data?.choice ?? "wrong"];
-    const ids = group ?? foundEntry?.ids;
+    const ids = group ?? thread?.ids;
     if (ids !== undefined && day !== undefined) {
       await putAway(ids, day);
       if (group !== undefined) lastGroup = name === "last" ? undefined : group;
-    } else if (foundEntry !== undefined && right !== null && data?.choice === "wrong")
-      await labels.save({ id: foundEntry.id, ...right, labeler, origin: "override" });
+    } else if (thread !== undefined && right !== null && data?.choice === "wrong")
+      await labels.save({ id: thread.id, ...right, labeler, origin: "override" });
     else return c.text("That is no choice of this page; load it again.", 400);
     return c.text("Saved.");
   });

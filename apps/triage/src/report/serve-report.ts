@@ -64,10 +64,10 @@ async function readMail(id: string | undefined, command: ServeCommand, context: 
 /** Opens only files of an export, whatever the record of the mail names. */
 async function readOriginal(path: string, mail: Mail, signal: AbortSignal): Promise<Buffer> {
   const all = existsSync(path) ? readSource(path, { signal, place: mail.source }) : [];
-  for await (const foundItem of all) {
-    if (!("read" in foundItem) || foundItem.bytes === undefined) continue;
-    const { date, from, subject, snippet } = toMail(await foundItem.read(), foundItem);
-    if (isDeepStrictEqual({ ...mail, date, from, subject, snippet }, mail)) return foundItem.bytes;
+  for await (const foundMail of all) {
+    if (!("read" in foundMail) || foundMail.bytes === undefined) continue;
+    const { date, from, subject, snippet } = toMail(await foundMail.read(), foundMail);
+    if (isDeepStrictEqual({ ...mail, date, from, subject, snippet }, mail)) return foundMail.bytes;
     break; // another mail is at its byte
   }
   const problem = printable`${path} does not have this mail at its place any more`;

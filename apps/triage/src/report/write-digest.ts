@@ -15,11 +15,11 @@ export async function writeDigest(
     const title = `Triage of ${printCounted(parts.list.length, "mail")}`;
     const toText = (pages: ReportParts["pages"]) =>
       page({ tool: "evaluator-triage", pages, heading: title, body: findTop(parts) });
-    const writtenParts =
+    const digestPage =
       command.eml === true
         ? { toContent: () => toMail(title, toText([]), context), end: ".digest.eml" }
         : { toContent: toText, end: ".digest.html" };
-    await writePage(command.file, writtenParts, context);
+    await writePage(command.file, digestPage, context);
     return 0;
   });
 }

@@ -106,7 +106,7 @@ async function toParts(
   const isShown = readFilter(command, columns);
   const sections = toSections(questions);
   const list = new MailList(sections);
-  const askedRequest = askedQuestions(questions);
+  const questionColumns = askedQuestions(questions);
   const all = { mails: 0, failed: 0 };
   const program = command.open ?? null;
   const entryOf = await entriesFor(results, context);
@@ -114,21 +114,21 @@ async function toParts(
     context.signal.throwIfAborted();
     all.mails += 1;
     all.failed += Number(row.kept === null);
-    const answeredEvaluation = toAnswered(row, results, newRecords);
-    if (isShown?.(answeredEvaluation) === false) continue;
-    const rule = plan?.take(answeredEvaluation)?.at ?? -1;
+    const answeredRow = toAnswered(row, results, newRecords);
+    if (isShown?.(answeredRow) === false) continue;
+    const rule = plan?.take(answeredRow)?.at ?? -1;
     const mail = mailOfRecord(row.input);
-    const shownMailRow = toMailRow(row, answeredEvaluation, {
+    const mailRow = toMailRow(row, answeredRow, {
       mail,
-      asked: askedRequest,
+      asked: questionColumns,
       rule,
       program,
     });
-    const { section, weight, isScam } = sections.rankOf(shownMailRow.answers);
+    const { section, weight, isScam } = sections.rankOf(mailRow.answers);
     const keys = threadKeys(mail, isScam);
     const { unsubscribe = "", oneClick = false } = isScam ? {} : (mail.headers ?? {});
     const link = { unsubscribe, oneClick: Number(oneClick) };
-    list.add(shownMailRow, { section, weight, keys, ...link, ...entryOf(mail, row.input) });
+    list.add(mailRow, { section, weight, keys, ...link, ...entryOf(mail, row.input) });
   }
   list.close();
   return {
@@ -184,10 +184,10 @@ function describeNew(newRecords: NewRecords | null, { added: addedCount }: MailL
   ];
 }
 
-function describeShown(command: ReportCommand, shownValue: number, all: number): string[] {
+function describeShown(command: ReportCommand, shownCount: number, all: number): string[] {
   const filter = describeFilter(command);
   if (filter === null) return [];
   return [
-    `Shown are ${printCount(shownValue)} of ${printCounted(all, "mail")}: ${toPrintable(filter)}.`,
+    `Shown are ${printCount(shownCount)} of ${printCounted(all, "mail")}: ${toPrintable(filter)}.`,
   ];
 }

@@ -44,8 +44,8 @@ export async function calibrate(
     labels.add(record, name);
   });
   checkColumns(typedCalibrateOptions, labels);
-  const currentPlannedPromises = await plannedPromises(typedCalibrateOptions, labels, context);
-  const input = { answers, join: labels, labelsFile, planned: currentPlannedPromises };
+  const plans = await plannedPromises(typedCalibrateOptions, labels, context);
+  const input = { answers, join: labels, labelsFile, planned: plans };
   const report = await buildReport(input, typedCalibrateOptions);
   checkReport(report, typedCalibrateOptions);
   const artifact = toArtifact(report, input, askedName);
@@ -91,13 +91,13 @@ async function plannedPromises(
   const plan = await readPlan(resolve(cwd, file));
   const { questions } = join.table;
   const isWanted = isOneOf(wantedQuestionActions ?? plan.actions);
-  const currentPlannedPromises = replayPlan(plan, join, {
+  const plans = replayPlan(plan, join, {
     file,
     isWanted: (action) => questions.includes(action.question) && isWanted(action),
   });
-  const spentAmount = currentPlannedPromises.reduce((sum, { level }) => sum + level, 0);
+  const spentAmount = plans.reduce((sum, { level }) => sum + level, 0);
   if ((maxRisk ?? plan.maxRisk) === plan.maxRisk && spentAmount < 1 - confidence + 1e-9)
-    return currentPlannedPromises;
+    return plans;
   const words = `--require ${plan.maxRisk} --confidence ${plan.confidence}`;
   const advice = "Use these words, or name other acts with --action.";
   throw new CliError(printable`${file} promises ${words}. ${advice}`);

@@ -40,11 +40,11 @@ interface ReportInput {
 
 /** Returns the report of everything that was joined. */
 export async function buildReport(
-  { answers, join, labelsFile, planned: plannedParts }: ReportInput,
+  { answers, join, labelsFile, planned: plans }: ReportInput,
   { model, seed, require: typedRisk, confidence, ...options }: CalibrateOptions,
 ) {
   const { table } = answers;
-  const maxRisk = typedRisk ?? plannedParts[0]?.plan.maxRisk ?? 0.05;
+  const maxRisk = typedRisk ?? plans[0]?.plan.maxRisk ?? 0.05;
   const isOfModel = ({ column }: JoinedColumn) =>
     model === undefined || column.source.modelId === model;
   const joinedColumn = join.columns
@@ -63,7 +63,7 @@ export async function buildReport(
     seed,
     maxRisk,
     confidence,
-    planned: plannedParts,
+    planned: plans,
     actions: options.action,
     costs: options.cost ?? null,
     onAverage: options.onAverage === true,
@@ -80,8 +80,7 @@ export async function buildReport(
     confidence,
     /** Whether plans have the whole level, so that nothing is left for other acts. */
     isLevelSpent:
-      plannedParts.reduce((remainingCount, { level }) => remainingCount - level, 1 - confidence) <
-      1e-9,
+      plans.reduce((remainingCount, { level }) => remainingCount - level, 1 - confidence) < 1e-9,
     join: table.questions.map((question) => Object.assign({ question }, join.countsOf(question))),
     /** Rows of the labels file without a truth. */
     blankLabels: join.blank,
@@ -110,13 +109,13 @@ function stepNotes(
       question,
       step,
       modelId,
-      asked: askedValue,
+      asked: askedCount,
       answered: answeredCount,
       labelled: labelledCount,
       wrong,
     }) => {
       const who = modelId ?? "a model without a name";
-      return `${question}, step ${step} (${who}): asked about ${printCount(askedValue)}, answered ${printCount(answeredCount)}; ${printCount(wrong)} of ${printCount(labelledCount)} labelled answers are wrong.`;
+      return `${question}, step ${step} (${who}): asked about ${printCount(askedCount)}, answered ${printCount(answeredCount)}; ${printCount(wrong)} of ${printCount(labelledCount)} labelled answers are wrong.`;
     },
   );
   if (lines.length === 0) return [];

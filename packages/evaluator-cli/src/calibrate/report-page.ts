@@ -104,19 +104,19 @@ function toGate(actions: readonly ActionReport[]): string {
 }
 
 /** Returns the gate, the handled share, the misses and the missing labels. */
-function gateTiles({ actions, needed: neededParts, scores }: Reported): Html {
+function gateTiles({ actions, needed: neededLabels, scores }: Reported): Html {
   const promisedThreshold = actions.filter((action) => action.promised !== null);
-  const handledValue = promisedThreshold.reduce((sum, { coverage }) => sum + (coverage ?? 0), 0);
+  const handledShare = promisedThreshold.reduce((sum, { coverage }) => sum + (coverage ?? 0), 0);
   const foundEstimate = promisedThreshold.flatMap((action) => action.found ?? [])[0];
   const passedEstimate = promisedThreshold.flatMap((action) => action.passed ?? [])[0];
   const more = actions.flatMap(({ drawn: drawnSample }) => drawnSample?.more ?? []);
   const isMade = promisedThreshold.length > 0;
-  const missedNames = foundEstimate
+  const missedTile = foundEstimate
     ? [percent(1 - foundEstimate.value), `of all yes; ${percentRange(foundEstimate)} found`]
     : passedEstimate
       ? [percent(passedEstimate.value), `of all yes get a no; ${percentRange(passedEstimate)}`]
       : ["–", isMade ? "no yes and no" : "nothing is handled"];
-  const toGo = more.length > 0 ? Math.max(...more) : neededParts.forPromise;
+  const toGo = more.length > 0 ? Math.max(...more) : neededLabels.forPromise;
   const labels = isMade
     ? ["0", "the promise is made"]
     : scores.skill.high <= 0
@@ -124,8 +124,8 @@ function gateTiles({ actions, needed: neededParts, scores }: Reported): Html {
       : [`≈ ${printCount(toGo)}`, "to a promise, of records over the gate"];
   return html`<dl class="tiles">
     ${tile("Gate", toGate(actions), isMade ? "promised" : "No threshold can be promised.")}
-    ${tile("Share handled", isMade ? percent(handledValue) : "0 %", "of all, without asking")}
-    ${tile("Missed", missedNames[0] ?? "", missedNames[1] ?? "")}
+    ${tile("Share handled", isMade ? percent(handledShare) : "0 %", "of all, without asking")}
+    ${tile("Missed", missedTile[0] ?? "", missedTile[1] ?? "")}
     ${tile("Labels to go", labels[0] ?? "", labels[1] ?? "")}
   </dl>`;
 }

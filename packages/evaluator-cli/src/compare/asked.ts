@@ -30,18 +30,18 @@ export async function readAsked(options: CompareOptions, context: CliContext) {
   const name = options.labels;
   const labelsFile =
     name === undefined ? null : await readRecords(name, context, (record) => labels.push(record));
-  const { states, questions: keptFields } =
+  const { states, questions: journalQuestions } =
     options.states === undefined
       ? listStates(labels, name ?? "")
       : await readStatesFile(options.states, context);
-  const questions = (await readQuestionsFile(options.questions, context)) ?? keptFields;
+  const questions = (await readQuestionsFile(options.questions, context)) ?? journalQuestions;
   if (questions === null || Object.keys(questions).length === 0) {
     throw new CliError("There are no questions to ask; name a file of them with --questions.");
   }
   if (states.size === 0) throw new CliError("There are no records to ask about.");
-  const askedRequest = { options, engines, states, questions, labels, labelsFile };
-  checkLabels(askedRequest);
-  return askedRequest;
+  const comparedInput = { options, engines, states, questions, labels, labelsFile };
+  checkLabels(comparedInput);
+  return comparedInput;
 }
 
 /** Returns the states of a file, and its questions if it is a journal. */
@@ -109,56 +109,53 @@ interface EngineColumn {
 type Evaluations = ReadonlyMap<string, KeptAnswers["evaluation"] & Pick<Evaluation, "headers">>;
 
 /** Joins the labels with made-up answers, so that a wrong label is found before anything is paid. */
-function checkLabels(askedRequest: Asked): void {
-  const even = Object.entries(askedRequest.questions).map(([id, question]) => {
+function checkLabels(comparedInput: Asked): void {
+  const even = Object.entries(comparedInput.questions).map(([id, question]) => {
     const { type } = question;
     const shares = questionKinds[type].keys(question).map((key, _, all) => [key, 1 / all.length]);
     const isListed = shares.length > 0;
     const answer = isListed ? { probabilities: Object.fromEntries(shares) } : { probability: 0.5 };
     return [id, { type, ...answer }];
   });
-  const madeParts = { answers: Object.fromEntries(even), modelId: null, headers: {} };
+  const evenEvaluation = { answers: Object.fromEntries(even), modelId: null, headers: {} };
   joinPrinted(
     "",
-    new Map(Array.from(askedRequest.states.keys(), (id) => [id, madeParts])),
-    askedRequest,
+    new Map(Array.from(comparedInput.states.keys(), (id) => [id, evenEvaluation])),
+    comparedInput,
   );
 }
 
 /** Returns an engine's answers by question, with --calibrated the fitted ones, joined with the labels. */
-export function joinEngine(name: string, evaluations: Evaluations, askedRequest: Asked) {
-  const printedParts = joinPrinted(name, evaluations, askedRequest);
-  return askedRequest.options.calibrated === true
-    ? recalibrateEngine(printedParts, askedRequest)
-    : printedParts;
+export function joinEngine(name: string, evaluations: Evaluations, comparedInput: Asked) {
+  const printedAnswers = joinPrinted(name, evaluations, comparedInput);
+  return comparedInput.options.calibrated === true
+    ? recalibrateEngine(printedAnswers, comparedInput)
+    : printedAnswers;
 }
 
-function joinPrinted(wire: string, evaluations: Evaluations, askedRequest: Asked) {
+function joinPrinted(wire: string, evaluations: Evaluations, comparedInput: Asked) {
   const table = new AnswerTable();
-  const { questions } = askedRequest;
+  const { questions } = comparedInput;
   for (const [id, evaluation] of evaluations) {
     const basis = emulatedBasis(evaluation.headers);
     table.addEvaluation({ id, questions, wire, evaluation, basis }, { file: wire });
   }
-  for (const id of askedRequest.states.keys()) {
+  for (const id of comparedInput.states.keys()) {
     if (!evaluations.has(id)) table.addFailed(id);
   }
-  return joinTable(table, askedRequest.labels, askedRequest);
+  return joinTable(table, comparedInput.labels, comparedInput);
 }
 
 /** Returns a table's answers by question; the notes name the omitted answers. */
-function joinTable(table: AnswerTable, labels: readonly InputRecord[], askedRequest: Asked) {
-  const { last, allowUnknown, labels: file = "" } = askedRequest.options;
-  const questions = Object.keys(askedRequest.questions);
+function joinTable(table: AnswerTable, labels: readonly InputRecord[], comparedInput: Asked) {
+  const { last, allowUnknown, labels: file = "" } = comparedInput.options;
+  const questions = Object.keys(comparedInput.questions);
   const join = new LabelJoin(table, { last, allowUnknown, questions });
   for (const record of labels) join.add(record, file);
   const columns = new Map<string, EngineColumn>();
   const notes = new Set<string>();
-  for (const [question, foundAnswerColumns] of Map.groupBy(
-    table.columns,
-    (column) => column.question,
-  )) {
-    const [column, ...others] = foundAnswerColumns.toSorted(
+  for (const [question, ofQuestion] of Map.groupBy(table.columns, (column) => column.question)) {
+    const [column, ...others] = ofQuestion.toSorted(
       (one, other) => other.ids.length - one.ids.length,
     );
     if (column === undefined) continue;
@@ -180,18 +177,17 @@ function isFitted(id: string, seed: number): boolean {
 }
 
 /** Fits an engine's answers on one half of the labels, and joins the fitted answers with the other half. */
-function recalibrateEngine({ columns, notes }: ReturnType<typeof joinTable>, askedRequest: Asked) {
-  const { seed } = askedRequest.options;
+function recalibrateEngine({ columns, notes }: ReturnType<typeof joinTable>, comparedInput: Asked) {
+  const { seed } = comparedInput.options;
   const table = new AnswerTable();
   // The half of the fit and records without an answer are known, but not compared.
-  for (const id of askedRequest.states.keys()) table.addFailed(id);
+  for (const id of comparedInput.states.keys()) table.addFailed(id);
   for (const { column, joinedColumn } of columns.values()) {
     const { ids, width, values: printedValues, question, kind, options: names, source } = column;
-    const fittedFields =
+    const fit =
       joinedColumn && fitRecalibration(toLabelledRows(joinedColumn, (id) => isFitted(id, seed)));
-    const recalibration = fittedFields?.recalibration ?? null;
-    if (recalibration === null)
-      throw noFit(question, fittedFields?.note ?? "No record there has a label.");
+    const recalibration = fit?.recalibration ?? null;
+    if (recalibration === null) throw noFit(question, fit?.note ?? "No record there has a label.");
     for (const [at, id] of ids.entries()) {
       if (isFitted(id, seed)) continue;
       const row = printedValues.subarray(at * width, (at + 1) * width);
@@ -200,10 +196,10 @@ function recalibrateEngine({ columns, notes }: ReturnType<typeof joinTable>, ask
       table.add(answer, { file: source.wire ?? "", line: 0 });
     }
   }
-  const others = askedRequest.labels.filter(
+  const others = comparedInput.labels.filter(
     ({ value }) => !isFitted(String(listFields(value)["id"]), seed),
   );
-  return { columns: joinTable(table, others, askedRequest).columns, notes };
+  return { columns: joinTable(table, others, comparedInput).columns, notes };
 }
 
 function noFit(question: string, reason: string): CliError {

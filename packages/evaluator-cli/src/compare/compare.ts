@@ -14,10 +14,10 @@ import { makeFolder } from "../write-report.ts";
 /** Asks several engines the same questions, and prints and writes how they compare. */
 export async function compare(options: CompareOptions, context: CliContext): Promise<void> {
   checkOptions(options);
-  const askedAsked = await readAsked(options, context);
-  if (options.maxCost !== undefined) checkPriced(askedAsked.engines);
-  const answeredParts = await askEngines(askedAsked, context);
-  const comparison = compareEngines(answeredParts, askedAsked);
+  const comparedInput = await readAsked(options, context);
+  if (options.maxCost !== undefined) checkPriced(comparedInput.engines);
+  const answeredEngines = await askEngines(comparedInput, context);
+  const comparison = compareEngines(answeredEngines, comparedInput);
   await writeComparison(comparison, options, context);
   context.exitCode = computeEnding(comparison);
 }
@@ -46,8 +46,8 @@ function checkPriced(engines: readonly Engine[]): void {
 
 /** Returns the price before an answer, in US dollars for a million input tokens; null if it is unknown. */
 function findPrice({ usdPerMillionTokens, transport, isFree }: Engine): number | null {
-  const { inputUsdPerMillionTokens: documentedValue } = documentedPrice(transport);
-  return usdPerMillionTokens ?? documentedValue ?? (isFree ? 0 : null);
+  const { inputUsdPerMillionTokens: documentedUsd } = documentedPrice(transport);
+  return usdPerMillionTokens ?? documentedUsd ?? (isFree ? 0 : null);
 }
 
 function computeEnding({ questions, margin }: Comparison): number {
@@ -63,26 +63,26 @@ function computeEnding({ questions, margin }: Comparison): number {
 const FAILURES_AT_START = 5;
 
 /** Asks for every answer that is not kept; one engine after the other, so that none slows down another. */
-async function askEngines(askedRequest: Asked, context: CliContext) {
-  const path = join(await makeFolder(askedRequest.options.out, context), "answers.sqlite");
-  const { concurrency, maxCost = Number.POSITIVE_INFINITY } = askedRequest.options;
+async function askEngines(comparedInput: Asked, context: CliContext) {
+  const path = join(await makeFolder(comparedInput.options.out, context), "answers.sqlite");
+  const { concurrency, maxCost = Number.POSITIVE_INFINITY } = comparedInput.options;
   const { signal, stderr: progress } = context;
   const limits = { ...callLimits, failuresAtStart: FAILURES_AT_START };
-  const answeredItems: (ReturnType<typeof readAnswers> & { readonly engine: Engine })[] = [];
-  const before = lastComparison(path, askedRequest);
-  for (const engine of askedRequest.engines) {
-    using journal = openAnswers(path, askedRequest.questions, engine);
+  const answeredEngines: (ReturnType<typeof readAnswers> & { readonly engine: Engine })[] = [];
+  const before = lastComparison(path, comparedInput);
+  for (const engine of comparedInput.engines) {
+    using journal = openAnswers(path, comparedInput.questions, engine);
     const { transport } = engine;
     const usdPerMillionTokens = findPrice(engine) ?? undefined;
     // The run itself counts what its engine spent since a run of it was complete.
     const leftUsd = maxCost - journal.spentUsdSince(before) + journal.spentUsd;
     const budget = { maxCostUsd: Math.max(0, leftUsd), usdPerMillionTokens };
     const run = { ...limits, ...budget, journal, transport, concurrency, signal, progress };
-    const outcome = await askMissing(askedRequest, engine, run);
+    const outcome = await askMissing(comparedInput, engine, run);
     if (outcome.isBudgetSpent) throw outOfBudget(journal.spentUsdSince(before), outcome, engine);
-    answeredItems.push({ engine, ...readAnswers(journal, askedRequest, engine) });
+    answeredEngines.push({ engine, ...readAnswers(journal, comparedInput, engine) });
   }
-  return answeredItems;
+  return answeredEngines;
 }
 
 /** Returns the run that completed the last comparison: the last engine's, so that a repeated command spends its cap once. */
@@ -100,8 +100,8 @@ function openAnswers(path: string, questions: Questions, { transport }: Engine):
   }
 }
 
-async function askMissing(askedRequest: Asked, engine: Engine, options: RunOptions) {
-  const records = Array.from(askedRequest.states, ([id, state]) => ({ id, state }));
+async function askMissing(comparedInput: Asked, engine: Engine, options: RunOptions) {
+  const records = Array.from(comparedInput.states, ([id, state]) => ({ id, state }));
   const print = (text: string) =>
     options.progress?.write(printable`${engine.name}: ${text}` + "\n");
   print(`${printCounted(records.length, "record")}.`);

@@ -29,23 +29,23 @@ const NO_LABELS =
   "Without labels nothing is known about mistakes; label some of the records and name their file. That engines agree is no evidence: as a confidence it was worse than the first engine alone (4.18 % against 2.88 % wrong).";
 
 /** Compares the answers of several engines with each other and with the labels. */
-export function compareEngines(engines: readonly AnsweredEngine[], askedRequest: Asked) {
-  const { options } = askedRequest;
+export function compareEngines(engines: readonly AnsweredEngine[], comparedInput: Asked) {
+  const { options } = comparedInput;
   const { margin = null, calibrated: isCalibrated = false, seed, require: maxRisk } = options;
   const names = engines.map(({ engine }) => engine.name);
   const joinedColumn = engines.map(({ engine, evaluations }) =>
-    joinEngine(engine.name, evaluations, askedRequest),
+    joinEngine(engine.name, evaluations, comparedInput),
   );
-  const answeredItems = Object.entries(askedRequest.questions).map(
+  const answeredQuestions = Object.entries(comparedInput.questions).map(
     ([question, { type: kind }]) => ({
       question,
       kind,
       columns: onSameRecords(joinedColumn, question),
     }),
   );
-  const all = answeredItems.flatMap(({ columns }) => columns);
-  const reports = listReports(all, askedRequest);
-  const questions = answeredItems.map(({ question, kind, columns }) => {
+  const all = answeredQuestions.flatMap(({ columns }) => columns);
+  const reports = listReports(all, comparedInput);
+  const questions = answeredQuestions.map(({ question, kind, columns }) => {
     const comparedQuestion = engines.map((engine, at) => {
       const [first = null, column = null] = [columns[0], columns[at]];
       const difference = at === 0 ? null : toDifference(first, column, seed);
@@ -61,7 +61,7 @@ export function compareEngines(engines: readonly AnsweredEngine[], askedRequest:
         judgement: at === 0 ? ("first" as const) : judge(difference, margin),
       };
     });
-    const judgedParts = comparedQuestion.flatMap(({ name, report }, at) => {
+    const judgedEngines = comparedQuestion.flatMap(({ name, report }, at) => {
       const { column, rows } = columns[at] ?? {};
       return column && rows && report ? [{ name, column, rows, report }] : [];
     });
@@ -70,20 +70,20 @@ export function compareEngines(engines: readonly AnsweredEngine[], askedRequest:
       kind,
       engines: comparedQuestion,
       /** Without labels none. */
-      pairs: pairEngines(judgedParts),
+      pairs: pairEngines(judgedEngines),
     };
   });
   return {
     version: 2,
-    labels: askedRequest.labelsFile,
-    records: askedRequest.states.size,
+    labels: comparedInput.labelsFile,
+    records: comparedInput.states.size,
     seed,
     margin,
     isCalibrated,
     maxRisk,
     confidence: CONFIDENCE,
     notes: [
-      ...(askedRequest.labelsFile === null ? [NO_LABELS] : []),
+      ...(comparedInput.labelsFile === null ? [NO_LABELS] : []),
       ...joinedColumn.flatMap((one, at) => notesOn(one).map((note) => `${names[at]}: ${note}`)),
     ],
     engines: engines.map(measure),
@@ -104,8 +104,9 @@ function measure({ engine, evaluations, failures }: AnsweredEngine) {
   const times = Float64Array.from(all, ({ timing }) => timing.totalMs).toSorted();
   const { usdPerMillionTokens: price = null } = engine;
   const costs = all.map(({ costUsd, usage }) => {
-    const typedValue = price === null || usage === null ? null : (usage.inputTokens * price) / 1e6;
-    return costUsd ?? typedValue;
+    const estimatedUsd =
+      price === null || usage === null ? null : (usage.inputTokens * price) / 1e6;
+    return costUsd ?? estimatedUsd;
   });
   const isPriced = all.length > 0 && costs.every((cost) => cost !== null);
   const spentUsd = isPriced ? costs.reduce((sum: number, cost) => sum + (cost ?? 0), 0) : null;
@@ -159,8 +160,8 @@ function findFlips({ evaluations }: AnsweredEngine, question: string): number | 
 function listReports(columns: readonly ComparedColumn[], { options }: Asked) {
   const { require: maxRisk, seed } = options;
   const all = columns.flatMap((one) => one?.rows ?? []);
-  const wantedParts = { maxRisk, confidence: CONFIDENCE, seed, onAverage: false, costs: null };
-  const reports = reportQuestions(all, wantedParts);
+  const reportOptions = { maxRisk, confidence: CONFIDENCE, seed, onAverage: false, costs: null };
+  const reports = reportQuestions(all, reportOptions);
   return new Map(all.map((rows, at) => [rows, reports[at] ?? null]));
 }
 

@@ -23,10 +23,10 @@ export async function serveDemo(options: DemoPage): Promise<void> {
   const { sheet, about, context, begin, port, ...steps } = options;
   const endedController = new AbortController();
   // A form may be sent twice.
-  const sentParts: { promise?: Promise<string | null>; release?: Promise<void> } = {};
+  const sentForms: { promise?: Promise<string | null>; release?: Promise<void> } = {};
   const show = async (c: Parameters<LabelOptions["finish"]>[0]) => {
-    const { promise = steps.promise(), release } = sentParts;
-    sentParts.promise = promise;
+    const { promise = steps.promise(), release } = sentForms;
+    sentForms.promise = promise;
     const heading = await promise;
     const isLast = release !== undefined || heading === null;
     if (isLast) c.env.outgoing.once("finish", () => endedController.abort());
@@ -44,8 +44,8 @@ export async function serveDemo(options: DemoPage): Promise<void> {
     finish: show,
   });
   app.post("/release", async (c) => {
-    if ((await sentParts.promise) == null) return c.redirect("/", 303);
-    await (sentParts.release ??= steps.release());
+    if ((await sentForms.promise) == null) return c.redirect("/", 303);
+    await (sentForms.release ??= steps.release());
     return await show(c);
   });
   const signal = AbortSignal.any([context.signal, endedController.signal]);

@@ -68,11 +68,11 @@ export async function demo(options: AskOptions<"demo">, context: CliContext, run
   }
 }
 
-async function playDemo(givenDemo: Demo): Promise<void> {
-  const { options, tickets, folder, context } = givenDemo;
+async function playDemo(demoSetting: Demo): Promise<void> {
+  const { options, tickets, folder, context } = demoSetting;
   const { auto, page = context.stdout.isTTY === true && auto !== true, port } = options;
-  await writeInputs(givenDemo);
-  const { journalPath, answered: answeredCount } = await answerTickets(1, givenDemo);
+  await writeInputs(demoSetting);
+  const { journalPath, answered: answeredCount } = await answerTickets(1, demoSetting);
   const [sheet] = drawSheets(await readTable(readAnswers(journalPath), journalPath), options);
   if (sheet === undefined) throw new CliError("The simulated model gave no answer.");
   using labels = await LabelFile.open(join(folder, "labels.ndjson"));
@@ -89,15 +89,15 @@ async function playDemo(givenDemo: Demo): Promise<void> {
     step("run", `${answeredCount} of ${tickets.length} answered by simulated/agent-1`);
   };
   const promise = async () => {
-    step("label", await labelRest(sheet, labels, givenDemo));
-    const promisedText = await promiseThreshold(givenDemo);
+    step("label", await labelRest(sheet, labels, demoSetting));
+    const promisedText = await promiseThreshold(demoSetting);
     context.exitCode = promisedText === null ? exitCodes.notEnoughEvidence : exitCodes.done;
     step("promise", promisedText ?? 'act on "yes": no threshold can be promised');
-    if (promisedText !== null) step("act", await actOnTickets(givenDemo));
+    if (promisedText !== null) step("act", await actOnTickets(demoSetting));
     return promisedText;
   };
   const release = async () => {
-    const { isRefused, drift } = await shipRelease(givenDemo);
+    const { isRefused, drift } = await shipRelease(demoSetting);
     context.exitCode = isRefused ? exitCodes.done : exitCodes.failed;
     const verdict = `${isRefused ? "" : "not "}refused: the thresholds were learnt from simulated/agent-1`;
     step("release", `simulated/agent-2 answers the same records; ${verdict}`, drift);
@@ -117,16 +117,20 @@ async function playDemo(givenDemo: Demo): Promise<void> {
 }
 
 /** Writes the records, and removes the results of an earlier demo. */
-async function writeInputs(givenDemo: Demo): Promise<void> {
-  const { tickets, folder, options } = givenDemo;
+async function writeInputs(demoSetting: Demo): Promise<void> {
+  const { tickets, folder, options } = demoSetting;
   const { skill, seed, count } = options;
   for (const name of ["labels.ndjson", "calibration.json", "acts.ndjson", "after.ndjson"])
     await rm(join(folder, name), { force: true });
-  await write("demo.json", JSON.stringify({ simulated: true, skill, seed, count }), givenDemo);
-  await write("questions.json", JSON.stringify(questions, null, 2), givenDemo);
+  await write("demo.json", JSON.stringify({ simulated: true, skill, seed, count }), demoSetting);
+  await write("questions.json", JSON.stringify(questions, null, 2), demoSetting);
   const rows = tickets.map(({ id, subject, body }) => `${id},${subject},"${body}"\n`);
-  await write("records.csv", `id,subject,body\n${rows.join("")}`, givenDemo);
-  await write("truth.ndjson", toLines(tickets.map(({ id, truth }) => ({ id, truth }))), givenDemo);
+  await write("records.csv", `id,subject,body\n${rows.join("")}`, demoSetting);
+  await write(
+    "truth.ndjson",
+    toLines(tickets.map(({ id, truth }) => ({ id, truth }))),
+    demoSetting,
+  );
 }
 
 async function write(name: string, text: string, { folder }: Demo): Promise<void> {
@@ -148,12 +152,12 @@ async function type(words: string, { run, context, folder }: Demo, more?: Partia
 }
 
 /** Lets a model answer all tickets; returns its journal and the count of its answers. */
-async function answerTickets(agent: 1 | 2, givenDemo: Demo) {
-  const { folder, tickets, options } = givenDemo;
+async function answerTickets(agent: 1 | 2, demoSetting: Demo) {
+  const { folder, tickets, options } = demoSetting;
   const name = join(WORK, `agent-${agent}`);
   const transport = simulatedTransport(tickets, { ...options, agent });
   await copyFile(join(folder, "records.csv"), join(folder, `${name}.csv`));
-  await type(`run ${name}.csv --questions questions.json --concurrency 64`, givenDemo, {
+  await type(`run ${name}.csv --questions questions.json --concurrency 64`, demoSetting, {
     openTransport: async () => transport,
     openCatalog: async () => null,
     mayCost: async () => false,
@@ -162,7 +166,7 @@ async function answerTickets(agent: 1 | 2, givenDemo: Demo) {
   const lines = Array.from(readAnswers(journalPath), ({ id, evaluation }) =>
     toAnswerRecord(id, evaluation, questions),
   );
-  await write(agent === 1 ? "before.ndjson" : "after.ndjson", toLines(lines), givenDemo);
+  await write(agent === 1 ? "before.ndjson" : "after.ndjson", toLines(lines), demoSetting);
   return { journalPath, answered: lines.length };
 }
 
@@ -173,39 +177,37 @@ async function labelRest(
   { tickets }: Demo,
 ) {
   const truths = new Map(tickets.map(({ id, truth }) => [id, truth]));
-  const currentSavedLabels = savedLabels(sheet, labels, PERSON);
-  const remainingParts = sheet.records.filter(
-    (_, index) => currentSavedLabels[index] === undefined,
-  );
-  for (const { id } of remainingParts) {
+  const sheetLabels = savedLabels(sheet, labels, PERSON);
+  const openRecords = sheet.records.filter((_, index) => sheetLabels[index] === undefined);
+  for (const { id } of openRecords) {
     const truth = truths.get(id) ?? null;
     await labels.save({ id, question: sheet.id, truth, labeler: "the simulation" });
   }
-  const byHand = currentSavedLabels.length - remainingParts.length;
-  return `${printCounted(currentSavedLabels.length, "label")}: ${byHand} by hand, ${remainingParts.length} by the simulation`;
+  const byHand = sheetLabels.length - openRecords.length;
+  return `${printCounted(sheetLabels.length, "label")}: ${byHand} by hand, ${openRecords.length} by the simulation`;
 }
 
 /** Returns the sentence of the promise that the labels make; null for none. */
-async function promiseThreshold(givenDemo: Demo): Promise<string | null> {
+async function promiseThreshold(demoSetting: Demo): Promise<string | null> {
   const words = "calibrate labels.ndjson --answers before.ndjson --action refund=yes";
-  const printedText = await type(`${words} --out ${WORK}`, givenDemo);
+  const printedText = await type(`${words} --out ${WORK}`, demoSetting);
   const [promise = null] = /act on "yes" at .*? confidence/.exec(printedText) ?? [];
-  const madeText = join(givenDemo.folder, WORK, "calibration.json");
-  if (promise !== null) await copyFile(madeText, join(givenDemo.folder, "calibration.json"));
+  const artifactPath = join(demoSetting.folder, WORK, "calibration.json");
+  if (promise !== null) await copyFile(artifactPath, join(demoSetting.folder, "calibration.json"));
   return promise;
 }
 
-async function actOnTickets(givenDemo: Demo): Promise<string> {
-  const lines = await type("act before.ndjson --artifact calibration.json", givenDemo);
-  await write("acts.ndjson", lines, givenDemo);
+async function actOnTickets(demoSetting: Demo): Promise<string> {
+  const lines = await type("act before.ndjson --artifact calibration.json", demoSetting);
+  await write("acts.ndjson", lines, demoSetting);
   const acts = lines.match(/"act":"/g)?.length ?? 0;
-  return `${acts} of ${givenDemo.tickets.length} acted on, ${givenDemo.tickets.length - acts} left to you`;
+  return `${acts} of ${demoSetting.tickets.length} acted on, ${demoSetting.tickets.length - acts} left to you`;
 }
 
 /** Lets another model answer; returns whether `act` refuses its answers, and what `drift` finds. */
-async function shipRelease(givenDemo: Demo) {
-  await answerTickets(2, givenDemo);
-  const isRefused = await type("act after.ndjson --artifact calibration.json", givenDemo).then(
+async function shipRelease(demoSetting: Demo) {
+  await answerTickets(2, demoSetting);
+  const isRefused = await type("act after.ndjson --artifact calibration.json", demoSetting).then(
     () => false,
     (error: Error) => {
       if (error.cause instanceof CalibrationMismatchError) return true;
@@ -213,7 +215,7 @@ async function shipRelease(givenDemo: Demo) {
     },
   );
   const files = "--before before.ndjson --after after.ndjson --labels labels.ndjson";
-  const printedText = await type(`drift ${files} --calibration calibration.json`, givenDemo);
+  const printedText = await type(`drift ${files} --calibration calibration.json`, demoSetting);
   const [, verdict, act, wrong] =
     /^ {2}(\S.*?) {2,}refund: (act on "yes" at \S+).*: (\d+ of \d+ wrong)/m.exec(printedText) ?? [];
   return { isRefused, drift: `drift: ${verdict}: ${act}: ${wrong}` };

@@ -14,12 +14,12 @@ export function simulatedTransport(
   // The solution of skill = 1 − 2 / (k + 1) + 1 / (2k + 1).
   const k = (3 * skill + Math.sqrt(9 * skill ** 2 + 8 * skill * (1 - skill))) / (4 - 4 * skill);
   const random = seededRandom(~seed); // not the draws of the tickets
-  const printedMap = new Map<unknown, number>();
+  const printedByBody = new Map<unknown, number>();
   for (const { body, truth } of tickets) {
     const doubt = random() ** k / 2;
     const isYes = truth === random() >= doubt;
     const isTurned = random() < 0.3 && agent === 2;
-    printedMap.set(body, Number((isYes === isTurned ? doubt : 1 - doubt).toFixed(2)));
+    printedByBody.set(body, Number((isYes === isTurned ? doubt : 1 - doubt).toFixed(2)));
   }
   const modelId = `simulated/agent-${agent}`;
   return {
@@ -28,7 +28,7 @@ export function simulatedTransport(
     async send({ state }) {
       const { body } = Object(state) as { readonly body?: unknown };
       const response = {
-        answers: { refund: { type: "boolean", probability: printedMap.get(body) } },
+        answers: { refund: { type: "boolean", probability: printedByBody.get(body) } },
         rounding: { probabilityDecimals: 2, scoreDecimals: 2 },
         usage: { inputTokens: 0, outputTokens: 0 },
         warnings: [],

@@ -55,19 +55,19 @@ export async function ask(
     throw toEngineError(error, engine);
   });
   const { steps } = evaluation;
-  const keptParts = {
+  const shownEvaluation = {
     ...withoutReply(evaluation),
     ...(steps && { steps: steps.map(withoutReply) }),
   };
   const text =
     options.json === true
-      ? JSON.stringify(keptParts, null, 2)
+      ? JSON.stringify(shownEvaluation, null, 2)
       : describe(evaluation, questions, engine);
   context.stdout.write(`${text}\n`);
 }
 
-function withoutReply({ headers: _headers, raw: _raw, ...keptParts }: Evaluation) {
-  return keptParts;
+function withoutReply({ headers: _headers, raw: _raw, ...shownEvaluation }: Evaluation) {
+  return shownEvaluation;
 }
 
 /** Returns a middleware that asks the engine after `--then` again for unsure answers; null without it. */
@@ -98,13 +98,13 @@ function toQuestions(typedWords: readonly TypedWord[]): Questions {
   for (const { kind, word } of words) {
     if (word.trim() === "" || word.startsWith("--")) throw mistyped(kind);
     const { names, criteria } = typedKinds[kind];
-    const givenFields = criteria(names === null ? [] : namesIn(words.next().value, kind));
+    const typedCriteria = criteria(names === null ? [] : namesIn(words.next().value, kind));
     let id: string = kind;
     for (let number = 2; questions.has(id); number += 1) id = `${kind}${number}`;
     const question = {
       type: kind,
       instructions: word,
-      ...(givenFields && { criteria: givenFields }),
+      ...(typedCriteria && { criteria: typedCriteria }),
     };
     questions.set(id, questionSchema.parse(question) as Question);
   }

@@ -23,7 +23,7 @@ export function describeService(
     ...(model !== null && model === usual ? [] : [printable`EVALUATOR_MODEL_ID=${model ?? "…"}`]),
   ].join("\n");
   const url = baseUrl + path;
-  const foundEntry = {
+  const description = {
     service,
     title,
     url,
@@ -41,5 +41,5 @@ export function describeService(
     "",
     paste,
   ];
-  stdout.write(`${isJson === true ? JSON.stringify(foundEntry, null, 2) : lines.join("\n")}\n`);
+  stdout.write(`${isJson === true ? JSON.stringify(description, null, 2) : lines.join("\n")}\n`);
 }

@@ -30,7 +30,7 @@ import { tokenPrice } from "evaluator-runs/commands";
 import { type engineForms, readSetting } from "../commands/shared-options.ts";
 
 type Kind = keyof typeof engineForms | ServiceName;
-type Open = (typedParts: Typed, env: Environment) => Transport;
+type Open = (typedOptions: Typed, env: Environment) => Transport;
 
 const ofServices = services.map((service): [string, Open] => [
   service,
@@ -54,11 +54,11 @@ const transports: Readonly<Record<Kind, Open>> = {
 
 function openDirect(
   server: { wire: DirectWire } | { service: ServiceName },
-  typedParts: Typed,
+  typedOptions: Typed,
   env: Environment,
 ): Transport {
-  const { baseUrl, model, key } = typedParts;
-  const apiKey = isKeyless(typedParts, env) ? null : key;
+  const { baseUrl, model, key } = typedOptions;
+  const apiKey = isKeyless(typedOptions, env) ? null : key;
   return directTransport({ env, ...server, ...given({ baseUrl, model, apiKey }) });
 }
 
@@ -75,8 +75,8 @@ export type Engine = ReturnType<typeof readEngine>;
 type Typed = ReturnType<typeof parseEngine>;
 
 /** Returns the typed engine, else the one that `EVALUATOR_TRANSPORT` names. */
-export function readEngine(givenText: string | undefined, env: Environment) {
-  const text = givenText ?? env["EVALUATOR_TRANSPORT"] ?? "gateway";
+export function readEngine(typedText: string | undefined, env: Environment) {
+  const text = typedText ?? env["EVALUATOR_TRANSPORT"] ?? "gateway";
   const typedOptions = parseEngine(text, env);
   try {
     const openedTransport = transports[typedOptions.kind](typedOptions, env);
@@ -215,9 +215,9 @@ function toKey({ kind, key }: Typed, env: Environment): string | null {
 }
 
 /** Most servers on this machine take no key. */
-function isKeyless(typedParts: Typed, env: Environment): boolean {
-  if (typedParts.key !== undefined) return typedParts.key === null;
-  return toKey(typedParts, env) === null && isLoopbackUrl(typedParts.baseUrl);
+function isKeyless(typedOptions: Typed, env: Environment): boolean {
+  if (typedOptions.key !== undefined) return typedOptions.key === null;
+  return toKey(typedOptions, env) === null && isLoopbackUrl(typedOptions.baseUrl);
 }
 
 function isLoopbackUrl(url: string | undefined): boolean {

@@ -18,7 +18,7 @@ interface ProbedServer {
   readonly apiKey: string | null;
 }
 
-const knownEntry = {
+const knownRequest = {
   state: "The sky over the harbour is blue today, and there is not a cloud in it.",
   questions: {
     blue: boolean("Does the text say that the sky is blue?"),
@@ -30,7 +30,7 @@ const knownEntry = {
   },
 };
 
-type Known = Evaluation<typeof knownEntry.questions>;
+type Known = Evaluation<typeof knownRequest.questions>;
 
 /** Asks known questions on every route that a server may have. */
 export async function probeServer(server: ProbedServer, context: CliContext) {
@@ -48,13 +48,13 @@ async function probeNative(
   context: CliContext,
 ) {
   const transport = directTransport({ baseUrl, model, apiKey, wire, env: {} });
-  const answeredItem = await askKnown(transport, context);
-  if (!(answeredItem instanceof EvaluatorError)) {
-    return { isUsable: true, found: "yes", right: rightIn(answeredItem) };
+  const outcome = await askKnown(transport, context);
+  if (!(outcome instanceof EvaluatorError)) {
+    return { isUsable: true, found: "yes", right: rightIn(outcome) };
   }
-  const isAbsent = answeredItem instanceof StatusError && [404, 405].includes(answeredItem.status);
-  const foundText = isAbsent ? `no (${answeredItem.status})` : answeredItem.message;
-  return { isUsable: false, found: foundText, right: null };
+  const isAbsent = outcome instanceof StatusError && [404, 405].includes(outcome.status);
+  const problem = isAbsent ? `no (${outcome.status})` : outcome.message;
+  return { isUsable: false, found: problem, right: null };
 }
 
 /** Asks the known questions by log-probabilities, twice, and examines the exchanged messages. */
@@ -65,7 +65,7 @@ async function probeLogprobs({ baseUrl, model, apiKey }: ProbedServer, context: 
     askKnown(logprobsTransport({ baseUrl, model, apiKey, env: {}, fetch }), context);
   const first = await ask();
   const isUsable = !(first instanceof EvaluatorError);
-  const seenParts = {
+  const report = {
     server: serverKind(calls),
     listedTokens: Math.max(0, ...calls.map(({ json }) => longestList(json))),
     hasTokenizer: calls.some(({ path, json }) => path === "/tokenize" && json !== null),
@@ -77,18 +77,18 @@ async function probeLogprobs({ baseUrl, model, apiKey }: ProbedServer, context: 
     /** The median time of a call, once warm; null if unknown. */
     callMs: null as number | null,
   };
-  if (!isUsable) return seenParts;
+  if (!isUsable) return report;
   const cold = calls.length;
   const second = await ask();
-  const answeredEvaluation = second instanceof EvaluatorError ? first : second;
+  const lastEvaluation = second instanceof EvaluatorError ? first : second;
   const details = Object.values(
-    answeredEvaluation.providerMetadata["logprobs"] as Record<
+    lastEvaluation.providerMetadata["logprobs"] as Record<
       string,
       { labelMass: number; flips: boolean }
     >,
   );
-  return Object.assign(seenParts, {
-    right: rightIn(answeredEvaluation),
+  return Object.assign(report, {
+    right: rightIn(lastEvaluation),
     labelMass: Math.min(...details.map(({ labelMass }) => labelMass)),
     flips: details.some(({ flips }) => flips),
     callMs: medianMs(calls.slice(cold)),
@@ -99,7 +99,7 @@ async function askKnown(transport: Transport, { signal }: CliContext) {
   const timeouts = { attemptTimeoutMs: 300_000, deadlineMs: 300_000 };
   const settings = { env: {}, limits: {}, maxRetries: 0, ...timeouts };
   await using evaluator = createEvaluator({ transport, ...settings });
-  return await evaluator.evaluate(knownEntry, { signal }).catch((error: unknown) => {
+  return await evaluator.evaluate(knownRequest, { signal }).catch((error: unknown) => {
     if (error instanceof EvaluatorError) return error;
     throw error;
   });

@@ -170,14 +170,14 @@ const mostListed = 8;
 function toShort({ name, form, value }: AnswerValue): object {
   if (form !== "distribution") return { [name]: value };
   const shares = Object.entries(value);
-  const listedMap = new Map(
+  const listedShares = new Map(
     shares.toSorted(([, one], [, other]) => other - one).slice(0, mostListed),
   );
-  const omittedValue = shares.length - listedMap.size;
-  const keptEntries = shares.filter(([key]) => listedMap.has(key));
+  const omittedCount = shares.length - listedShares.size;
+  const keptEntries = shares.filter(([key]) => listedShares.has(key));
   return {
     [name]: Object.fromEntries(keptEntries),
-    ...(omittedValue > 0 && { omitted: omittedValue }),
+    ...(omittedCount > 0 && { omitted: omittedCount }),
   };
 }
 
@@ -222,10 +222,10 @@ const mostModels = 30;
 async function listModels(type: string, { catalog, engine }: ToolContext, signal: AbortSignal) {
   // The gateway's word for the evaluation model became `decision` with its successor.
   const types = type === "evaluation" ? new Set([type, "decision"]) : new Set([type]);
-  const listedCatalogModels = await catalog?.listModels({ signal });
+  const catalogModels = await catalog?.listModels({ signal });
   const id = engine.transport.target?.modelId ?? "unknown";
   const own = { id, type: null, inputUsdPerMillionTokens: null, outputUsdPerMillionTokens: null };
-  const models = listedCatalogModels?.filter((model) => types.has(model.type ?? "")) ?? [own];
+  const models = catalogModels?.filter((model) => types.has(model.type ?? "")) ?? [own];
   // The schema drops the other fields of a model.
   const { outputSchema } = tools.list_models;
   return outputSchema.parse({ models: models.slice(0, mostModels), total: models.length });

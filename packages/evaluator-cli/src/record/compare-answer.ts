@@ -28,8 +28,8 @@ interface Difference {
  * `new      response.body.usage.cachedTokens (number)`.
  */
 export async function findDifferences({ exchange, samples }: LiveCall, live: Exchange["response"]) {
-  const knownItems = samples.map(({ response }) => comparable(exchange, response));
-  const shape = compareShapes(knownItems, comparable(exchange, live), ["response"]);
+  const sampleShapes = samples.map(({ response }) => comparable(exchange, response));
+  const shape = compareShapes(sampleShapes, comparable(exchange, live), ["response"]);
   const paths = new Set(shape.map(({ path }) => path));
   const breaches = await contractBreaches(exchange, live.body);
   return [...shape, ...breaches.filter(({ path }) => !paths.has(path))].map(
@@ -65,12 +65,12 @@ export function compareShapes(
     return actual.flatMap((item, index) => compareShapes(alike.flat(), item, [...path, index]));
   }
   if (!isRecord(actual)) return [];
-  const knownMap = Map.groupBy(
+  const byKey = Map.groupBy(
     alike.flatMap((sample) => Object.entries(sample as object)),
     ([key]) => key,
   );
-  return [...new Set([...knownMap.keys(), ...Object.keys(actual)])].flatMap((key): Difference[] => {
-    const values = (knownMap.get(key) ?? []).map(([, value]): unknown => value);
+  return [...new Set([...byKey.keys(), ...Object.keys(actual)])].flatMap((key): Difference[] => {
+    const values = (byKey.get(key) ?? []).map(([, value]): unknown => value);
     const keyPath = [...path, key];
     if (Object.hasOwn(actual, key)) return compareShapes(values, actual[key], keyPath);
     if (values.length < alike.length) return [];
@@ -113,9 +113,9 @@ export async function contractBreaches(
   const fetch = async () => Response.json(body);
   const makeTransport = isDirect ? directTransport : gatewayTransport;
   const transport = makeTransport({ fetch, apiKey: "none", env: {} });
-  const askedRequest = { state, questions: isDirect ? renamedFromVendor(questions) : questions };
+  const ownRequest = { state, questions: isDirect ? renamedFromVendor(questions) : questions };
   try {
-    await createEvaluator({ transport, maxRetries: 0 }).evaluate(askedRequest);
+    await createEvaluator({ transport, maxRetries: 0 }).evaluate(ownRequest);
     return [];
   } catch (error) {
     if (error instanceof RefusalError) {
@@ -133,10 +133,10 @@ export async function contractBreaches(
 type Asked = EvaluationRequest["questions"];
 
 /** Returns a breach at a path in the body, without the names that the service chose for answers. */
-function breachAt(path: Path, detail: string, askedRequest: Asked): Difference {
+function breachAt(path: Path, detail: string, questions: Asked): Difference {
   const [first, id = ""] = path;
   const knownPath =
-    first === "answers" ? path.slice(0, Object.hasOwn(askedRequest, id) ? 3 : 1) : path;
+    first === "answers" ? path.slice(0, Object.hasOwn(questions, id) ? 3 : 1) : path;
   return { kind: "contract", path: pathText(["response", "body", ...knownPath]), detail };
 }
 

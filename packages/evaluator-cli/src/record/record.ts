@@ -34,7 +34,7 @@ export async function record(
   const folder = resolve(cwd, options.out ?? exchanges);
   const toPath = ({ exchange }: LiveCall) => join(folder, `${exchange.name}.json`);
   await checkTargets(calls.map(toPath), options.replace === true);
-  const recordedValue = await askEach(run, "recorded", async (call, response) => {
+  const recordedCount = await askEach(run, "recorded", async (call, response) => {
     const { exchange } = call;
     const [breach] = await contractBreaches(exchange, response.body);
     if (breach !== undefined) throw new RecordingError(`${breach.path}: ${breach.detail}`);
@@ -47,7 +47,7 @@ export async function record(
     await writeExchange(toPath(call), recording, new Date(clock.epochNow()));
     context.stdout.write(`${exchange.name}: recorded\n`);
   });
-  context.stdout.write(`Recorded ${recordedValue} of ${calls.length} in ${folder}\n`);
+  context.stdout.write(`Recorded ${recordedCount} of ${calls.length} in ${folder}\n`);
 }
 
 /** A description of the contract's answer is not true of a live one. */
@@ -68,7 +68,7 @@ interface LiveRun {
 async function compareAll(run: LiveRun): Promise<void> {
   const { calls, context } = run;
   const namesByLine = new Map<string, string[]>();
-  const comparedValue = await askEach(run, "compared", async (call, answer) => {
+  const comparedCount = await askEach(run, "compared", async (call, answer) => {
     for (const line of new Set(await findDifferences(call, answer))) {
       namesByLine.set(line, [...(namesByLine.get(line) ?? []), call.exchange.name]);
     }
@@ -78,7 +78,7 @@ async function compareAll(run: LiveRun): Promise<void> {
     context.stdout.write(`${line}\n         in ${first}${more}\n`);
   }
   const result = namesByLine.size === 0 ? "the shapes agree" : "the shapes differ";
-  context.stdout.write(`Compared ${comparedValue} of ${calls.length}: ${result}\n`);
+  context.stdout.write(`Compared ${comparedCount} of ${calls.length}: ${result}\n`);
   if (namesByLine.size > 0) context.exitCode = exitCodes.failed;
 }
 

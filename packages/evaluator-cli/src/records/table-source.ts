@@ -49,13 +49,15 @@ function tableForm(
   { state: options = {}, questions }: InputOptions,
   split: RecordForm<RunRecord>["split"],
 ): RecordForm<RunRecord> {
-  const wantedRecordColumns = toRecordColumns(options);
-  const seenNames = new Set<string>();
+  const recordColumns = toRecordColumns(options);
+  const seenColumns = new Set<string>();
   let first: readonly string[] = [];
   const noColumn = (name: string, { option, advice }: { option: string; advice: string }) => {
-    const meantText = first.find((column) => normalise(column) === normalise(name));
+    const meantColumn = first.find((column) => normalise(column) === normalise(name));
     const next =
-      meantText === undefined ? advice : printable`there is "${meantText}": ${option} ${meantText}`;
+      meantColumn === undefined
+        ? advice
+        : printable`there is "${meantColumn}": ${option} ${meantColumn}`;
     return printable`no record has the column "${name}"; ` + next;
   };
   return {
@@ -64,26 +66,26 @@ function tableForm(
       if (!isRecord(value)) return wrong("is not an object; write { id, … }");
       const record = value as JsonObject;
       if (first.length === 0) first = Object.keys(record);
-      noteColumns(record, wantedRecordColumns, seenNames);
-      const roundedValues = inexact.find(([column]) => isRead(String(column), wantedRecordColumns));
-      if (roundedValues !== undefined) return wrong(describeInexact(roundedValues));
-      const id = findId(record, wantedRecordColumns.id);
+      noteColumns(record, recordColumns, seenColumns);
+      const roundedPath = inexact.find(([column]) => isRead(String(column), recordColumns));
+      if (roundedPath !== undefined) return wrong(describeInexact(roundedPath));
+      const id = findId(record, recordColumns.id);
       if (id === undefined) return wrong(`has no id; ${idAdvice}`);
-      const state = findState(record, wantedRecordColumns);
+      const state = findState(record, recordColumns);
       if (state !== null) return { id, record: { id, state, source: null }, problems: [] };
       return wrong("has a blank state; fill it, or leave the record out with --skip-invalid", id);
     },
     checkFile(count) {
-      const { id, columns } = wantedRecordColumns;
+      const { id, columns } = recordColumns;
       if (count === 0)
         return "it has no record; write CSV with a header, or JSON with one record a line";
-      if (seenNames.size === 0) return null; // each record has its own problem
-      if (!seenNames.delete(id)) {
+      if (seenColumns.size === 0) return null; // each record has its own problem
+      if (!seenColumns.delete(id)) {
         const advice = `${idAdvice}, in the column that --id names`;
         return noColumn(id, { option: "--id", advice });
       }
-      if (columns === null) return questions ? answerInState(seenNames, questions) : null;
-      const unseen = columns.find(([, column]) => column !== id && !seenNames.has(column));
+      if (columns === null) return questions ? answerInState(seenColumns, questions) : null;
+      const unseen = columns.find(([, column]) => column !== id && !seenColumns.has(column));
       if (unseen === undefined) return null;
       const advice = "choose those of the state with --state";
       return noColumn(unseen[1], { option: "--state", advice });
@@ -101,11 +103,11 @@ function wrong(problem: string, id?: string) {
 function noteColumns(
   record: JsonObject,
   { id, columns }: RecordColumns,
-  seenNames: Set<string>,
+  seenColumns: Set<string>,
 ): void {
   const names = columns === null ? Object.keys(record) : [id, ...columns.map(([, name]) => name)];
-  for (const name of names) if (Object.hasOwn(record, name)) seenNames.add(name);
-  if (columns !== null || seenNames.size <= COLUMNS_AT_MOST) return;
+  for (const name of names) if (Object.hasOwn(record, name)) seenColumns.add(name);
+  if (columns !== null || seenColumns.size <= COLUMNS_AT_MOST) return;
   throw new CliError(`it has more than ${COLUMNS_AT_MOST} columns; choose some with --state A,B`);
 }
 
@@ -151,9 +153,9 @@ function toRecordColumns(options: Readonly<Record<string, unknown>>): RecordColu
 
 /** Returns the state of a record: the values that it has; null if all of them are blank. */
 function findState(record: JsonObject, { id, columns }: RecordColumns): JsonObject | null {
-  const wantedStateColumns =
+  const usedColumns =
     columns ?? Object.keys(record).flatMap((key) => (key === id ? [] : [[key, key] as const]));
-  const values = wantedStateColumns.flatMap(([key, column]): [string, JsonValue][] => {
+  const values = usedColumns.flatMap(([key, column]): [string, JsonValue][] => {
     const value = Object.hasOwn(record, column) ? record[column] : undefined;
     return value === undefined ? [] : [[key, value]];
   });
@@ -168,11 +170,11 @@ function isBlank(value: JsonValue): boolean {
 function answerInState(names: ReadonlySet<string>, questions: Questions): string | null {
   const answers = new Set([...Object.keys(questions), "truth", "label"].map(normalise));
   const isAnswer = (name: string) => answers.has(normalise(name));
-  const foundText = [...names].find(isAnswer);
-  if (foundText === undefined) return null;
+  const answerColumn = [...names].find(isAnswer);
+  if (answerColumn === undefined) return null;
   const others = [...names].filter((name) => !isAnswer(name) && !/[,=]/.test(name));
   const example = others.slice(0, 3).join(",") || "COLUMN";
-  return printable`it has the column "${foundText}", so the answer would be in the state; choose the columns of the state, such as --state ${example}`;
+  return printable`it has the column "${answerColumn}", so the answer would be in the state; choose the columns of the state, such as --state ${example}`;
 }
 
 function normalise(name: string): string {

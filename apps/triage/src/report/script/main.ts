@@ -19,7 +19,7 @@ function get<TElement extends HTMLElement>(id: string): TElement {
 
 const facts = JSON.parse(get("facts").textContent) as PageFacts;
 const [search, section] = [get<HTMLInputElement>("search"), get<HTMLSelectElement>("section")];
-const [foundEntry, list, sections] = [get("found"), get("found-mails"), get("sections")];
+const [results, list, sections] = [get("found"), get("found-mails"), get("sections")];
 const [previous, next] = [get<HTMLButtonElement>("previous"), get<HTMLButtonElement>("next")];
 const [count, status] = [get("found-count"), get("found-status")];
 
@@ -68,38 +68,38 @@ function hasWords({ sender, address, subject, snippet }: MailRow, words: readonl
 
 let mails: readonly ListedRow[] = [];
 let start = 0;
-let askedRequest = 0;
+let searches = 0;
 
 /** Shows the mails that the controls ask for, in their order. */
 async function find(): Promise<void> {
   const words = search.value.toLowerCase().split(/\s+/u).filter(Boolean);
-  const checkedParts = document.querySelector<HTMLInputElement>("input[name=order]:checked");
-  const isUrgent = checkedParts?.value !== "newest";
+  const checkedOrder = document.querySelector<HTMLInputElement>("input[name=order]:checked");
+  const isUrgent = checkedOrder?.value !== "newest";
   const isAsWritten = isUrgent && words.length === 0 && section.value === "";
   sections.hidden = !isAsWritten;
-  foundEntry.hidden = isAsWritten;
-  askedRequest += 1;
+  results.hidden = isAsWritten;
+  searches += 1;
   if (isAsWritten) return;
-  const mine = askedRequest;
+  const mine = searches;
   status.textContent = "Looking…";
   // The new mails, the index of a section, or a question and its option.
   const onlyNew = section.value === "new";
-  const [chosenEntry = -1, pick] = (section.value.match(/\d+/g) ?? []).map(Number);
-  const isWhole = chosenEntry === -1 || pick !== undefined;
-  const from = isWhole ? 0 : mailsIn(facts.counts.slice(0, chosenEntry));
-  const to = mailsIn(isWhole ? facts.counts : facts.counts.slice(0, chosenEntry + 1));
+  const [sectionAt = -1, pick] = (section.value.match(/\d+/g) ?? []).map(Number);
+  const isWhole = sectionAt === -1 || pick !== undefined;
+  const from = isWhole ? 0 : mailsIn(facts.counts.slice(0, sectionAt));
+  const to = mailsIn(isWhole ? facts.counts : facts.counts.slice(0, sectionAt + 1));
   const result: ListedRow[] = [];
   const threads = new Set<number>();
   for await (const row of rowsIn(from, to)) {
     if (!isWhole && row.place > 1) continue;
     if ((onlyNew && !row.isNew) || !hasWords(row, words)) continue;
-    if (pick !== undefined && !picks(row, chosenEntry, pick)) continue;
+    if (pick !== undefined && !picks(row, sectionAt, pick)) continue;
     // The first row of a thread that matches is its highest one.
     if (threads.has(row.thread) || away.has(`${row.thread}`)) continue;
     threads.add(row.thread);
     result.push(row);
   }
-  if (mine !== askedRequest) return; // the reader went on
+  if (mine !== searches) return; // the reader went on
   // The mails of a section are in the order of urgency already.
   if (isWhole || !isUrgent) {
     result.sort((one, other) => {
@@ -132,13 +132,13 @@ function show(from: number): void {
 
 function turn(by: number): void {
   show(start + by);
-  foundEntry.scrollIntoView();
+  results.scrollIntoView();
 }
 
-let typedParts: ReturnType<typeof setTimeout> | undefined;
+let searchTimer: ReturnType<typeof setTimeout> | undefined;
 search.addEventListener("input", () => {
-  clearTimeout(typedParts);
-  typedParts = setTimeout(() => void find(), 150);
+  clearTimeout(searchTimer);
+  searchTimer = setTimeout(() => void find(), 150);
 });
 for (const control of document.querySelectorAll("#section, input[name=order]")) {
   control.addEventListener("change", () => void find());
@@ -148,7 +148,7 @@ next.addEventListener("click", () => turn(PAGE_SIZE));
 for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-section]")) {
   button.addEventListener("click", () => {
     section.value = button.dataset["section"] ?? "";
-    void find().then(() => foundEntry.scrollIntoView());
+    void find().then(() => results.scrollIntoView());
   });
 }
 document.documentElement.classList.add("scripted");
@@ -184,8 +184,8 @@ async function send(form: HTMLFormElement, { value }: HTMLButtonElement): Promis
 }
 
 const moves: Readonly<Record<string, number>> = { j: 1, k: -1, e: 1, u: 0, Escape: 0 };
-const clickedFields: Readonly<Record<string, string>> = { e: "[value=done]", u: "[value=open]" };
-const focusedFields: Readonly<Record<string, string>> = { s: "[name=until]", w: "[name=right]" };
+const clickedControls: Readonly<Record<string, string>> = { e: "[value=done]", u: "[value=open]" };
+const focusedControls: Readonly<Record<string, string>> = { s: "[name=until]", w: "[name=right]" };
 
 /** Runs the action of a key; returns false if it has none. */
 function press(key: string): boolean {
@@ -197,10 +197,10 @@ function press(key: string): boolean {
   if (isLast && last === null) document.querySelector<HTMLElement>("#undo-group button")?.click();
   const at = all.findIndex((one) => one === mail);
   const find = (selector = "none") => mail?.querySelector<HTMLElement>(selector);
-  find(clickedFields[key])?.click();
-  if (key in focusedFields) find("details")?.setAttribute("open", "");
-  find(focusedFields[key])?.focus();
+  find(clickedControls[key])?.click();
+  if (key in focusedControls) find("details")?.setAttribute("open", "");
+  find(focusedControls[key])?.focus();
   if (key in moves) all[Math.max(0, at + (moves[key] ?? 0))]?.querySelector("summary")?.focus();
   if (key === "/") document.querySelector<HTMLElement>("#search")?.focus();
-  return key === "/" || key in moves || key in clickedFields || key in focusedFields;
+  return key === "/" || key in moves || key in clickedControls || key in focusedControls;
 }
