@@ -4,8 +4,8 @@ import type { Evaluation } from "../evaluation.ts";
 import type { Evaluator } from "../evaluator.ts";
 import type { EvaluateOptions } from "../evaluator-options.ts";
 import { checkOptions, optionsNamed } from "../options.ts";
-import { isRecord, quoteName } from "../questions/json.ts";
-import { type KindName, type Question, questionKinds, type Questions } from "../questions/kinds.ts";
+import { isRecord, mapRecord, quoteName } from "../questions/json.ts";
+import { type KindName, type Question, questionKinds } from "../questions/kinds.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import { image, type StatePart } from "../questions/state.ts";
 
@@ -53,7 +53,7 @@ export function toDecisionModel(
     supportedQuestionTypes,
     async doDecide(call) {
       const state = fromDecisionState(call.state);
-      const questions = fromDecisionQuestions(call.questions);
+      const questions = mapRecord(call.questions, fromQuestion);
       const evaluation = await evaluator.evaluate({ state, questions }, listCallOptions(call));
       return toDecisionResult(evaluation, callWarnings(call, state));
     },
@@ -157,17 +157,12 @@ function toJson(value: unknown): string {
   throw new InvalidRequestError("The state has a JSON part that is not a JSON value.");
 }
 
-function fromDecisionQuestions(questions: DecisionCall["questions"]): Questions {
-  const entries = Object.entries(questions).map(([id, each]) => [id, fromQuestion(id, each)]);
-  return Object.fromEntries(entries) as Questions;
-}
-
 // The package has no questions that need an image.
 const supportedQuestionTypes = (Object.keys(questionKinds) as KindName[]).filter(
   (name) => questionKinds[name].needsImage !== true,
 );
 
-function fromQuestion(id: string, question: DecisionQuestion): Question {
+function fromQuestion(question: DecisionQuestion, id: string): Question {
   const type = supportedQuestionTypes.find((supportedText) => supportedText === question.type);
   if (type === undefined)
     return reject(id, `asks for a ${question.type}; ask ${supportedQuestionTypes.join(", ")}`);

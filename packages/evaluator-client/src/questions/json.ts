@@ -163,6 +163,14 @@ export function distributionOver<
   return { name: "probabilities", form: "distribution", keys, isOrdered, of } as const;
 }
 
+/** Maps every own value of a record; a key such as `__proto__` stays data. */
+export function mapRecord<TValue, TResult>(
+  record: Readonly<Record<string, TValue>>,
+  map: (value: TValue, key: string) => TResult,
+): Record<string, TResult> {
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));
+}
+
 /** Checks a single probability. */
 export function checkProbability(value: unknown): typeof outOfRange | null {
   return typeof value === "number" && value >= 0 && value <= 1 ? null : outOfRange;

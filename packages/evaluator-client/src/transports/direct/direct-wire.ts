@@ -1,5 +1,5 @@
 import { InvalidResponseError } from "../../errors.ts";
-import { isRecord } from "../../questions/json.ts";
+import { isRecord, mapRecord } from "../../questions/json.ts";
 import type { KindName, Questions } from "../../questions/kinds.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import {
@@ -224,12 +224,4 @@ function pick(answers: DirectAnswers, field: "confidence" | "legend"): object {
     if (Object.hasOwn(answer, field)) pickedEntries.push([id, answer[field]]);
   }
   return Object.fromEntries(pickedEntries);
-}
-
-function mapRecord<TValue>(
-  record: Readonly<Record<string, TValue>>,
-  map: (value: TValue) => object,
-): object {
-  // Object.fromEntries keeps an id such as __proto__ as data.
-  return Object.fromEntries(Object.entries(record).map(([id, value]) => [id, map(value)]));
 }

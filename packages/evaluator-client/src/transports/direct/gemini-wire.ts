@@ -1,5 +1,5 @@
 import { InvalidResponseError, RefusalError } from "../../errors.ts";
-import { isRecord, textAt, valueAt } from "../../questions/json.ts";
+import { isRecord, mapRecord, textAt, valueAt } from "../../questions/json.ts";
 import { mapWordings, wordingText } from "../../questions/wording.ts";
 import type { KindName, Questions } from "../../questions/kinds.ts";
 import type { BooleanQuestion } from "../../questions/kinds/boolean.ts";
@@ -44,11 +44,11 @@ const geminiKinds: Partial<Record<KindName, (question: never) => object>> = {
 };
 
 const toQuestionsJson = perQuestions((questions) => {
-  const entries = Object.entries(questions).map(([id, question]) => {
-    const texts = mapWordings(question, (wording) => wording && wordingText(wording));
-    return [id, geminiKinds[question.type]?.(texts as never) ?? texts];
+  const texts = mapRecord(questions, (question) => {
+    const textQuestion = mapWordings(question, (wording) => wording && wordingText(wording));
+    return geminiKinds[question.type]?.(textQuestion as never) ?? textQuestion;
   });
-  return JSON.stringify(Object.fromEntries(entries));
+  return JSON.stringify(texts);
 });
 
 /** Maps a response. A blocked input is a success without answers. */

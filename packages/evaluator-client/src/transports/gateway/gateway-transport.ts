@@ -1,6 +1,6 @@
 import { findHeader, type JsonResponse } from "../../http/http-response.ts";
 import { rejectOption } from "../../options.ts";
-import { textAt, valueAt } from "../../questions/json.ts";
+import { mapRecord, textAt, valueAt } from "../../questions/json.ts";
 import { mapWordings, wordingText } from "../../questions/wording.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import {
@@ -119,12 +119,9 @@ function toEvaluationBody({ state, questions }: EvaluationRequest): string {
 }
 
 /** All wordings of the contract's wire are texts (contract section 2.2), if only empty ones. */
-const toDescribedJson = perQuestions((questions) => {
-  const entries = Object.entries(questions).map(([id, question]) => {
-    return [id, mapWordings(question, wordingText)];
-  });
-  return JSON.stringify(Object.fromEntries(entries));
-});
+const toDescribedJson = perQuestions((questions) =>
+  JSON.stringify(mapRecord(questions, (question) => mapWordings(question, wordingText))),
+);
 
 /** Returns the body of the successor's wire: its state is a list of parts. */
 function toDecisionBody({ state, questions }: EvaluationRequest): string {
