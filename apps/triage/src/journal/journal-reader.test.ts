@@ -142,10 +142,10 @@ test("a journal that a run wrote meanwhile is read again", async () => {
       using writer = Journal.open(path, { questions: {}, service: { address: "w", modelId: "m" } });
       writer.addRun({ ...facts, answered: 7 });
     }
-    return journal.runs();
+    return journal.completeRuns();
   });
   expect(reads).toBe(2);
-  expect(runs.map(({ answered }) => answered)).toEqual([2, 7]);
+  expect(runs.map(({ facts: { answered } }) => answered)).toEqual([2, 7]);
 });
 
 test.each([

@@ -197,11 +197,6 @@ export class JournalReader implements Disposable {
     }
   }
 
-  /** Returns the facts of all complete runs, the oldest first. */
-  runs(): RunFacts[] {
-    return this.completeRuns().map(({ facts }) => facts);
-  }
-
   /** Returns the complete runs, the oldest first: their numbers in the file, and the hashes of their setups. */
   completeRuns() {
     return this.#all("SELECT run, facts FROM runs ORDER BY run").flatMap((row) => {

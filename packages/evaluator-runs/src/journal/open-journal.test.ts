@@ -36,7 +36,7 @@ test("one run at a time has a journal, and the next has it when that has ended",
   expect(() => Journal.open(path, sampleSetup)).toThrow(inUse);
   first[Symbol.dispose]();
   using second = Journal.open(path, sampleSetup);
-  expect(second.runs()).toEqual([]);
+  expect(second.completeRuns()).toEqual([]);
   expect(() => Journal.open(path, sampleSetup)).toThrow(inUse);
   expect(readdirSync(folder)).toContain("inbox.triage.lock");
 });
@@ -72,7 +72,7 @@ test("a lock that was removed while another run took it locks nobody in", async 
     this.exec(sql);
   });
   using journal = Journal.open(path, sampleSetup);
-  expect(journal.runs()).toEqual([]);
+  expect(journal.completeRuns()).toEqual([]);
   expect(() => Journal.open(path, sampleSetup)).toThrow(inUse);
 });
 
@@ -88,7 +88,7 @@ test("a lock that is a link to a file not there yet is followed", async () => {
   const { folder, path, lock } = await newPaths();
   symlinkSync(join(folder, "elsewhere"), lock);
   using journal = Journal.open(path, sampleSetup);
-  expect(journal.runs()).toEqual([]);
+  expect(journal.completeRuns()).toEqual([]);
   expect(lstatSync(lock).isSymbolicLink()).toBe(true);
   expect(() => Journal.open(path, sampleSetup)).toThrow(inUse);
 });

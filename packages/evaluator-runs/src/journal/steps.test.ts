@@ -148,7 +148,7 @@ test.each(["model = 'n'", "wire = 'v'", "questions = '{}'"])(
 test("facts of a run that cannot be read are left out", async () => {
   const { journal, edit } = await openedJournal();
   edit(`INSERT INTO runs (facts) VALUES ('{}')`);
-  expect(journal.runs()).toEqual([]);
+  expect(journal.completeRuns()).toEqual([]);
 });
 
 test("a table that is gone is told as trouble with the journal", async () => {
