@@ -30,10 +30,10 @@ import {
   readParsedFile,
   printAtMost,
 } from "evaluator-kit";
-import { lockBeside, printCounted, writePrivateFile } from "evaluator-runs/source";
+import { hashLabelledId, lockBeside, printCounted, writePrivateFile } from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
-import { hashOfId, readAnswers, readArtifact } from "./read-files.ts";
+import { readAnswers, readArtifact } from "./read-files.ts";
 import { describeCheck, NO_FAIR_DRAW } from "./report/check-sentences.ts";
 
 type TestedThreshold = Parameters<typeof describeCheck>[0];
@@ -222,7 +222,7 @@ function addRows(
   const fresh = rows.ids.flatMap((id, at) => {
     const row = { p: rows.p.slice(at, at + 1), cameTrue: rows.cameTrue.slice(at, at + 1) };
     const { n, wrong } = checkThreshold(lockedThreshold, row);
-    const hash = hashOfId(id);
+    const hash = hashLabelledId(id);
     if (n === 0 || ids.has(hash)) return [];
     return [{ hash, isWrong: wrong === 1, weight: rows.weights?.[at] ?? 1 }];
   });

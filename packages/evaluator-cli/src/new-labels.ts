@@ -1,9 +1,9 @@
 import { describeBlank } from "./report/sentences.ts";
-import { printCounted } from "evaluator-runs/source";
+import { hashLabelledId, printCounted } from "evaluator-runs/source";
 import type { CalibrationArtifact } from "evaluator-calibration";
 import { type InputRecord, type JoinOptions, LabelJoin } from "evaluator-calibration/reports";
 import { CliError, type CliContext } from "evaluator-kit";
-import { listFields, hashOfId, readRecords } from "./read-files.ts";
+import { listFields, readRecords } from "./read-files.ts";
 
 type LabelledTable = ConstructorParameters<typeof LabelJoin>[0];
 
@@ -36,7 +36,8 @@ export function joinNewLabels(
   for (const record of labels.records) {
     // A label with `draw` was drawn for a promise.
     const { id, draw } = listFields(record.value);
-    if (draw != null || (fittedIds.size > 0 && fittedIds.has(hashOfId(String(id))))) used += 1;
+    if (draw != null || (fittedIds.size > 0 && fittedIds.has(hashLabelledId(String(id)))))
+      used += 1;
     else {
       takenCount += 1;
       join.add(record, labels.name);

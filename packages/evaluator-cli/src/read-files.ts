@@ -1,4 +1,4 @@
-import { createHash, hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -174,11 +174,6 @@ export async function readArtifact(name: string, { cwd }: CliContext) {
   const advice = "Name a calibration.json that evaluator-cli calibrate wrote.";
   const parse = parseCalibrationArtifact;
   return await readParsedFile(resolve(cwd, name), { name, parse, advice });
-}
-
-/** Returns the form of a labelled id in an artifact: the first 8 hex digits of its SHA-256. */
-export function hashOfId(id: string): string {
-  return hash("sha256", id).slice(0, 8);
 }
 
 /** Reads a file of question id to question, if one is named. @throws CliError with each problem. */

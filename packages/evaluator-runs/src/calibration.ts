@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { resolve } from "node:path";
 import { type CliContext, CliError, printable, readParsedFile } from "evaluator-kit";
 import {
@@ -49,6 +50,11 @@ export function calibratedAnswers(
   return refuseMismatch(() =>
     calibrate({ answers, confidence: { ...confidence }, modelId, route, steps }, artifact),
   );
+}
+
+/** Returns the form of a labelled id in a calibration: the first 8 hex digits of its SHA-256. */
+export function hashLabelledId(id: string): string {
+  return hash("sha256", id).slice(0, 8);
 }
 
 /** Returns whether a calibration promises acts. */

@@ -10,14 +10,9 @@ import {
 } from "evaluator-calibration/reports";
 import { type CliContext, CliError, exitCodes, printable, UsageError } from "evaluator-kit";
 import { reportsBeside } from "evaluator-kit/page";
+import { hashLabelledId } from "evaluator-runs/source";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
-import {
-  answerNames,
-  hashOfId,
-  readAnswers,
-  readQuestionsFile,
-  readRecords,
-} from "../read-files.ts";
+import { answerNames, readAnswers, readQuestionsFile, readRecords } from "../read-files.ts";
 import { writeReport } from "../write-report.ts";
 import { buildReport, type CalibrationReport, printReport } from "./calibration-report.ts";
 import { reportPage } from "./report-page.ts";
@@ -224,7 +219,7 @@ function toArtifact(
       ...table.days,
       hash: files.labels.sha256,
       // A million hashes take as long as the whole report.
-      ids: [...ids].slice(0, 10_000).map(hashOfId).toSorted(),
+      ids: [...ids].slice(0, 10_000).map(hashLabelledId).toSorted(),
       skipped: labelledCounts.reduce(
         (sum, { truth }) => sum + truth.filter((one) => one < 0).length,
         0,

@@ -12,7 +12,7 @@ import { toJournalError } from "./open-journal.ts";
 import type { RunRow } from "../store/run-query.ts";
 import type { CallStatus } from "../store/run-store.ts";
 import type { NewRecords } from "../store/stored-runs.ts";
-import { type RunBegin, runBeginSchema, type RunFacts, runFactsSchema } from "../run-facts.ts";
+import { type RunBegin, runBeginSchema, runFactsSchema } from "../run-facts.ts";
 import { parseKeptQuestions } from "./kept-questions.ts";
 
 /** Everything that a journal keeps about one record. */

@@ -1,8 +1,8 @@
-import { hash } from "node:crypto";
 import type { CalibrationArtifact } from "evaluator-calibration";
 import { checkThresholds } from "evaluator-calibration/statistics";
 import { LabelJoin, printedOf, recordsOf, toLabelledRows } from "evaluator-calibration/reports";
 import { printable, printRange } from "evaluator-kit";
+import { hashLabelledId } from "../calibration.ts";
 import type { LabelFile } from "./label-file.ts";
 import { drawSheets, type LabelledAnswers, type LabelSheet } from "./label-sheet.ts";
 
@@ -47,8 +47,7 @@ export function auditLines(
   const fittedIds = new Set(fittedOn?.ids);
   const join = new LabelJoin(table, { last: true, allowUnknown: true });
   for (const [index, value] of spotChecks.entries()) {
-    if (!fittedIds.has(hash("sha256", value.id).slice(0, 8)))
-      join.add({ line: index + 1, value }, path);
+    if (!fittedIds.has(hashLabelledId(value.id))) join.add({ line: index + 1, value }, path);
   }
   const tests = thresholds.map((lockedThreshold) => {
     const joinedColumn = join.columns.find(
