@@ -20,7 +20,13 @@ import {
 } from "evaluator-kit";
 import { readTable, TableError } from "evaluator-runs/table";
 import type { AnsweredEntry, UnansweredEntry } from "evaluator-runs";
-import { firstAddress, openCatalog, openRuns, openTransport } from "evaluator-runs/commands";
+import {
+  firstAddress,
+  isDatabaseUrl,
+  openCatalog,
+  openRuns,
+  openTransport,
+} from "evaluator-runs/commands";
 
 import { tableSource } from "./records/table-source.ts";
 
@@ -96,10 +102,6 @@ export async function journalReader(
   return async (take) => {
     for (const entry of readEntries(path)) take(entry);
   };
-}
-
-function isDatabaseUrl(name: string): boolean {
-  return /^postgres(?:ql)?:/i.test(name);
 }
 
 /** Returns the texts of a state in one line. */

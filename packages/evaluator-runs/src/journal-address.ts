@@ -24,6 +24,11 @@ interface JournalCommand {
   readonly takesFile?: boolean;
 }
 
+/** Returns whether a journal is named by the URL of a database, not by a path. */
+export function isDatabaseUrl(name: string): boolean {
+  return /^postgres(?:ql)?:/i.test(name);
+}
+
 function journalEnd({ suffix }: SourceNames): string {
   return `.${suffix}.sqlite`;
 }
@@ -34,8 +39,7 @@ function findJournalAddress(
   { cwd, env, source }: AddressContext,
 ): JournalAddress | null {
   const location = journal ?? env[source.journalVariable];
-  if (location !== undefined && /^postgres(?:ql)?:/i.test(location))
-    return { kind: "postgres", url: location };
+  if (location !== undefined && isDatabaseUrl(location)) return { kind: "postgres", url: location };
   const typedPath = file === undefined ? null : toInputPath(file, cwd);
   const beside = typedPath === null ? null : toJournalPath(typedPath, source);
   const input = typedPath === null || typedPath === beside ? undefined : typedPath;
