@@ -14,7 +14,7 @@ interface ParsedBody<TData> extends Pick<
 
 /**
  * Reads a body by an API's schema. Parts that another server of the API may know are left out: list elements
- * with an unknown `type` or content, and wrong fields that are not `needed`. @throws HttpError (400) with a path.
+ * with an unknown `type` or content, and wrong fields that are not in `neededNames`. @throws HttpError (400) with a path.
  */
 export function parseBody<TSchema extends z.ZodType>(
   schema: TSchema,

@@ -14,7 +14,7 @@ export interface SeenMail {
 
 /** A command on one mail. */
 export interface Act extends Place {
-  /** The line of the plan, see `keyOf`. */
+  /** The line of the plan, see `toKey`. */
   readonly key: string;
   readonly id: string;
   readonly isUndo: boolean;

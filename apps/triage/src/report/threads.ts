@@ -21,7 +21,7 @@ function listTexts({ headers = {}, from, subject, snippet }: Mail): string[] {
 
 type ThreadKey = Readonly<Record<"key" | "mail", number>>;
 
-/** Joins mails that share a key, in nearly linear time; `sorted` is in order of the keys. Returns a function that numbers a mail's thread. */
+/** Joins mails that share a key, in nearly linear time; `sortedItems` is in order of the keys. Returns a function that numbers a mail's thread. */
 export function joinThreads(sortedItems: Iterable<ThreadKey>): (mail: number) => number {
   const parents: number[] = [];
   const toRoot = (mail: number) => {

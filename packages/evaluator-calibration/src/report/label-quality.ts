@@ -9,10 +9,10 @@ import { printedOf, type Rows } from "./labelled-rows.ts";
  * Returns the labelers of a column (without a name, an empty one), how far they agree, and the
  * reason for no promise, or null: for one from labels of a random draw, and for one from any labels.
  *
- * @param drawn - The labels that were drawn for a promise.
+ * @param drawnColumn - The labels that were drawn for a promise.
  */
-export function judgeLabels(testedRows: Rows, joinedColumn: JoinedColumn = testedRows.joined) {
-  const labelers = listLabelers([...new Set([testedRows.joined, joinedColumn])]);
+export function judgeLabels(testedRows: Rows, drawnColumn: JoinedColumn = testedRows.joined) {
+  const labelers = listLabelers([...new Set([testedRows.joined, drawnColumn])]);
   const ofKin = reasonOfKin(testedRows, labelers);
   const noPromise = reasonOfDraw(testedRows) ?? ofKin;
   return { labelers, agreement: toAgreement(testedRows.joined), noPromise, ofKin };

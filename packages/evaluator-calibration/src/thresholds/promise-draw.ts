@@ -46,7 +46,7 @@ type Test = ReturnType<typeof toRegion>[number] &
  * label: with the requested confidence it is never wrong at any look. Later labels that contradict it withdraw it,
  * which happens to a promise that holds with a chance of at most 1 − confidence.
  *
- * @param printed - The printed probability of each record of the pool: of yes, or for `top` the largest.
+ * @param printedValues - The printed probability of each record of the pool: of yes, or for `top` the largest.
  * @throws RangeError that names the index of an invalid probability, or the invalid option.
  * @example
  * const draw = createPromiseDraw(printed, { action: "yes", maxRisk: 0.05, seed: 7 });

@@ -35,7 +35,7 @@ export interface SavedRiskAlarm extends RiskAlarmState {
  * Returns a test of a promised risk that takes one label after another, for any time: the chance of a false
  * alarm is at most 1 − confidence in all. It detects a rise above `maxRisk`, whenever it begins.
  *
- * @param saved - `JSON.parse(JSON.stringify(alarm))` of an earlier alarm, which goes on.
+ * @param savedRiskAlarm - `JSON.parse(JSON.stringify(alarm))` of an earlier alarm, which goes on.
  * @throws RangeError if an option or a saved number is invalid.
  * @example createRiskAlarm({ maxRisk: 0.05 }).add(true) // { n: 1, wrong: 1, evidence: 2.075, alarm: false }
  */

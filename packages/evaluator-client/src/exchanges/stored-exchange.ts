@@ -41,7 +41,7 @@ const keptHeaders = new Set([
  * Reads a service's reply, and returns its status, the headers that clients act on, and its parsed body:
  * undefined if it is not JSON.
  *
- * @param known - The request, or another JSON value without secrets: parts of a key in it do not count.
+ * @param knownValue - The request, or another JSON value without secrets: parts of a key in it do not count.
  * @throws {RecordingError} if any header or the body holds one of the keys, also in part, escaped or in base64.
  */
 export async function readReply(reply: Response, keys: readonly string[], knownValue: unknown) {

@@ -24,15 +24,15 @@ export class RunLoader extends RunReader {
   }
 
   async join(
-    madeNewRun: NewRun,
+    newRun: NewRun,
     records: () => AsyncIterable<RunRecord>,
     signal: AbortSignal,
   ): Promise<RunInfo & { readonly isJoined: boolean }> {
-    const run = await loadNumber(this.database, madeNewRun);
+    const run = await loadNumber(this.database, newRun);
     await this.queue.prepare(run);
     for (;;) {
       signal.throwIfAborted();
-      const isJoined = await this.#load(run, madeNewRun.maxCostUsd, records);
+      const isJoined = await this.#load(run, newRun.maxCostUsd, records);
       if (isJoined !== null) return { ...(await this.get(run)), isJoined };
       await pause(LOADING_POLL_MS, { clock: this.clock, signal });
     }
@@ -77,20 +77,20 @@ export class RunLoader extends RunReader {
     });
   }
 
-  async reopen(run: number, lostValues: readonly number[]): Promise<void> {
-    const chunks = [...new Set(lostValues.map((idx) => Math.floor(idx / CHUNK_SIZE)))];
+  async reopen(run: number, lostIndexes: readonly number[]): Promise<void> {
+    const chunks = [...new Set(lostIndexes.map((idx) => Math.floor(idx / CHUNK_SIZE)))];
     await this.database.transaction(({ query }) => this.#reopen(query, run, chunks));
   }
 
   // Reads no answers of finished chunks, which may be millions.
-  async #reopen(query: Query, run: number, lostValues: readonly number[]): Promise<void> {
+  async #reopen(query: Query, run: number, lostIndexes: readonly number[]): Promise<void> {
     const [endedRun] = await query<{ run: number }>(
       "select run from evaluator.runs where run = $1 and state in ('stopped', 'done') for update",
       [run],
     );
     if (endedRun === undefined) return;
     await query("delete from evaluator.failures where run = $1 and not is_refusal", [run]);
-    const rows = await query<{ chunk: number }>(unfinishedStatement, [run, lostValues]);
+    const rows = await query<{ chunk: number }>(unfinishedStatement, [run, lostIndexes]);
     const chunks = rows.map(({ chunk }) => chunk);
     if (chunks.length === 0) return;
     await query(`select evaluator.open_chunks($1, $2, ${CHUNK_SIZE})`, [run, chunks]);

@@ -114,16 +114,16 @@ export interface RunStore extends StoredRuns, AsyncDisposable {
    * @param records - Called only if this process loads them.
    */
   join(
-    madeNewRun: NewRun,
+    newRun: NewRun,
     records: () => AsyncIterable<RunRecord>,
     signal: AbortSignal,
   ): Promise<RunInfo & { readonly isJoined: boolean }>;
   /**
    * Reopens a run that ended, to ask again for removed or changed answers.
    *
-   * @param lost - The indexes of their records in the run.
+   * @param lostIndexes - The indexes of their records in the run.
    */
-  reopen(run: number, lostValues: readonly number[]): Promise<void>;
+  reopen(run: number, lostIndexes: readonly number[]): Promise<void>;
   /** Stops a run for all workers. */
   stop(run: number, why: string): Promise<void>;
 
