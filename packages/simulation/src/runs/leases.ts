@@ -199,9 +199,8 @@ export class Leases implements RequestFollower {
 
   /** Notes for the leases that ended how many calls the worker may have begun before. */
   #endLeases(clock: ProcessClock): void {
-    const holders = [...(this.#asking.get(clock)?.values() ?? [])];
     const { nowMs } = this.#world.time;
-    for (const holder of holders) {
+    for (const holder of this.#holdersOf(clock)) {
       if (nowMs - holder.heldAtMs > LEASE_MS) holder.mayBeSent ??= this.#unsent(clock);
     }
   }
@@ -213,14 +212,12 @@ export class Leases implements RequestFollower {
 
   /** Returns how many calls a worker has sent whose answers are not kept. */
   #sent(clock: ProcessClock): number {
-    const holders = [...(this.#asking.get(clock)?.values() ?? [])];
-    return holders.reduce((sum, holder) => sum + inFlight(holder), 0);
+    return this.#holdersOf(clock).reduce((sum, holder) => sum + inFlight(holder), 0);
   }
 
   /** Returns how many calls of a worker are in flight at most: those that it sent, and others that may wait for the pacer. */
   #mostInFlight(clock: ProcessClock): number {
-    const holders = [...(this.#asking.get(clock)?.values() ?? [])];
-    const left = holders.reduce(
+    const left = this.#holdersOf(clock).reduce(
       (sum, { isReserved, left }) => sum + (isReserved ? (left?.size ?? 0) : 0),
       0,
     );
@@ -229,7 +226,7 @@ export class Leases implements RequestFollower {
 
   /** The calls of a worker end without answers that are kept: it has died, or has given up its run. */
   end(clock: ProcessClock): void {
-    for (const holder of this.#asking.get(clock)?.values() ?? []) {
+    for (const holder of this.#holdersOf(clock)) {
       this.#cutOff(holder);
       holder.open.clear();
     }
@@ -262,9 +259,8 @@ export class Leases implements RequestFollower {
 
   /** Returns the lease of a worker to which a new call about a mail belongs, and the record. */
   #leftOf(clock: ProcessClock, mail: number): readonly [Holder | undefined, number] {
-    const holders = [...(this.#asking.get(clock)?.values() ?? [])];
     const records = [mail, mail + REPEATED_AFTER].filter((idx) => mailOf(idx) === mail);
-    const found = holders
+    const found = this.#holdersOf(clock)
       .flatMap((holder) => records.map((idx) => [holder, idx] as const))
       .filter(([holder, idx]) => holder.left?.has(idx));
     // Of two chunks with the same state, a lost one may be given up.
@@ -276,10 +272,14 @@ export class Leases implements RequestFollower {
     return this.#heldBy(clock, chunkOf(idx)).find(({ open }) => open.has(mailOf(idx)));
   }
 
+  /** Returns the leases of a worker with calls that have not ended. */
+  #holdersOf(clock: ProcessClock): Holder[] {
+    return [...(this.#asking.get(clock)?.values() ?? [])];
+  }
+
   /** Returns the leases of a worker on a chunk with calls that have not ended. */
   #heldBy(clock: ProcessClock, chunk: number): Holder[] {
-    const holders = [...(this.#asking.get(clock)?.values() ?? [])];
-    return holders.filter(({ leased }) => leased.chunk === chunk);
+    return this.#holdersOf(clock).filter(({ leased }) => leased.chunk === chunk);
   }
 
   /** A chunk that no worker had comes after those of workers that died long ago. */
