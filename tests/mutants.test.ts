@@ -1,8 +1,31 @@
+import { mkdtempDisposable, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
-import { problemsOf, readMutants } from "./mutants/mutants.ts";
+import { mutate, problemsOf, readMutants, root } from "./mutants/mutants.ts";
+import { runCommand } from "./run-command.ts";
 
 test("each mutant applies to its file once, and its test exists", () => {
   expect(problemsOf(readMutants())).toEqual([]);
+});
+
+const declaredNames = {
+  env: { builtin: true, browser: true, node: true },
+  categories: { correctness: "off" },
+  rules: { "no-undef": "error" },
+};
+
+test("each mutant names only what its file declares, since each test fails otherwise", async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), "mutants-"));
+  for (const mutant of readMutants()) {
+    const source = await readFile(join(root, mutant.file), "utf8");
+    await writeFile(join(folder.path, `${mutant.id}.ts`), mutate(mutant, source));
+  }
+  await writeFile(join(folder.path, "oxlint.json"), JSON.stringify(declaredNames));
+  const oxlint = join(root, "node_modules/oxlint/bin/oxlint");
+  const command = `node ${oxlint} --config oxlint.json --format unix .`;
+  const { exitCode, stdout } = await runCommand(command, { cwd: folder.path });
+  expect([exitCode, stdout.trim()]).toEqual([0, ""]);
 });
 
 const valid = {
