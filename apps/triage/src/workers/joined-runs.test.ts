@@ -18,7 +18,7 @@ test("the same command joins the run, and pays for nothing again", async () => {
   const { stderr } = await start(["inbox.json"], { cwd: await folderWith(mails), transport });
   expect(transport.requests).toEqual([]);
   expect(stderr).toContain("Joined run 1, which has begun already: 3 of 3 are answered.");
-  expect(stderr).toContain("Run 1 answered: 3, 0 of them here; 900 tokens, $0.000038, ");
+  expect(stderr).toContain("Run 1 answered: 3, 0 of them here. Took 900 tokens, $0.000038, ");
 });
 
 /** Returns how many rows of answers the database has read. */

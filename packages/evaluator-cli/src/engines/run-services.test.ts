@@ -70,7 +70,7 @@ test("a journal in PostgreSQL is shared, by --journal or EVALUATOR_JOURNAL", asy
   expect(first.stderr).toContain("other machines join it with: evaluator-cli work --run 1");
   const given = { openRuns, env: { EVALUATOR_JOURNAL: url } };
   const whole = await run(cwd, ["tickets.csv"], given);
-  expect(whole.stderr).toContain("Run 2 answered: 1, 2 answered already;");
+  expect(whole.stderr).toContain("Run 2 answered: 1, 2 answered already. Took ");
   const exported = await runWords(cwd, ["export", "--format", "csv"], given);
   expect(exported.stdout).toMatch(/^id,refund\nt-1,0\.\d+\nt-2,0\.\d+\nt-3,0\.\d+\n$/);
   const words = ["pick", "--budget", "3", "--answers"];

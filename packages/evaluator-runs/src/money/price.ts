@@ -15,11 +15,16 @@ export interface RunPrice extends Price {
   readonly next?: Price | undefined;
 }
 
-/** Returns why the price of an engine of a run is not known, and the option that names it; null if all are known. */
-export function findUnpricedEngine({ next, ...own }: RunPrice) {
-  if (own.inputUsdPerMillionTokens === null) return { option: "--price", why: own.source };
-  if (next?.inputUsdPerMillionTokens !== null) return null;
-  return { option: "--then-price", why: next.source };
+/** Returns what makes a maximum cost void, and what to do; null if the prices of all engines are known. */
+export function findUnpriced({ next, ...own }: RunPrice) {
+  const isOwn = own.inputUsdPerMillionTokens === null;
+  const unpriced = isOwn ? own : next;
+  if (unpriced?.inputUsdPerMillionTokens !== null) return null;
+  const option = isOwn ? "--price" : "--then-price";
+  return {
+    problem: `cannot be kept, since ${unpriced.source}; nothing was sent`,
+    advice: `Name it with ${option} USD, for a million input tokens`,
+  };
 }
 
 /** The price in the contract. */

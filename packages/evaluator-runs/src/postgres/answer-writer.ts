@@ -1,6 +1,12 @@
 import { type Clock, pause } from "evaluator-kit";
 import { listDigests, toRunKey } from "./answers.ts";
-import type { LeasedChunk, RecordEnd, RunWriter, WriterOptions } from "../store/run-store.ts";
+import {
+  FAILURES_IN_A_ROW,
+  type LeasedChunk,
+  type RecordEnd,
+  type RunWriter,
+  type WriterOptions,
+} from "../store/run-store.ts";
 import { CHUNK_SIZE } from "./chunk-queue.ts";
 import { DatabaseError, type DatabaseFailure } from "./database-error.ts";
 import type { Query } from "./database.ts";
@@ -12,8 +18,6 @@ const GROUP_MS = 5;
 // Chosen, not measured: fast after a restart, and few retries while a server is away for hours.
 const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 5000;
-/** Consecutive failures, of all workers, that mean the service is down. Chosen, not measured. */
-const FAILURES_IN_A_ROW = 20;
 const healing: ReadonlySet<DatabaseFailure> = new Set(["unreachable", "busy", "full", "read-only"]);
 
 /** Options of a writer of a database. */

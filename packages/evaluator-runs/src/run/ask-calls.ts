@@ -7,7 +7,7 @@ import { Budget, type CallCost } from "../money/budget.ts";
 import type { RunPrice } from "../money/price.ts";
 import { RunTotals, stepFacts } from "../money/totals.ts";
 import { listLimits } from "../limits.ts";
-import type { CallStatus } from "../store/run-store.ts";
+import { type CallStatus, FAILURES_IN_A_ROW } from "../store/run-store.ts";
 import { type AskedEngines, type AskEngines, askEngines, engineNames } from "./ask-engines.ts";
 import { callLimits, endsRun } from "./evaluate-one.ts";
 import { startDrain } from "./interruption.ts";
@@ -212,9 +212,6 @@ async function askOne(
   if (!isUnasked) streak.ended("error" in end ? end.cause : null);
   return { id, key, state, lostUsd: cost.lostUsd, spentUsd, isUnasked, ...end };
 }
-
-// Chosen, not measured: few enough that a service that is down ends the run soon.
-const FAILURES_IN_A_ROW = 20;
 
 /** Detects that every further record would fail for the same reason. */
 class FailureStreak {

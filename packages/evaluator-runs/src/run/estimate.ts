@@ -8,7 +8,7 @@ import {
   type Price,
   type RunPrice,
   tokensUsd,
-  findUnpricedEngine,
+  findUnpriced,
 } from "../money/price.ts";
 import { interrupted } from "./interruption.ts";
 import type { CallPlan } from "./plan-calls.ts";
@@ -144,12 +144,10 @@ async function checkCost(
   { run: { maxCost, yes }, confirm, signal, source, mayCost }: RunContext,
 ): Promise<void> {
   const isBounded = maxCost < Number.POSITIVE_INFINITY;
-  const unpricedEngine = findUnpricedEngine(price);
-  if (isBounded && records > 0 && unpricedEngine !== null) {
-    const problem = `--max-cost cannot be kept, since ${unpricedEngine.why}`;
-    throw new CliError(
-      `${problem}; nothing was sent. Name it with ${unpricedEngine.option} USD, for a million input tokens, or leave --max-cost out.`,
-    );
+  const unpriced = findUnpriced(price);
+  if (isBounded && records > 0 && unpriced !== null) {
+    const { problem, advice } = unpriced;
+    throw new CliError(`--max-cost ${problem}. ${advice}, or leave --max-cost out.`);
   }
   if (costUsd > maxCost) {
     const message = `The run would cost more than ${printUsd(maxCost)} (--max-cost); nothing was sent.`;
@@ -159,7 +157,7 @@ async function checkCost(
   if (!isAsked || yes || confirm === null) return;
   const more = againUsd > 0 ? `, and up to ${printUsd(againUsd)} to ask again` : "";
   const spend = `Spend about ${printUsd(costUsd)}${more}`;
-  const question = unpricedEngine === null ? spend : "Ask at no known price";
+  const question = unpriced === null ? spend : "Ask at no known price";
   if (await confirm(`${question}? [y/N] `)) return;
   throw signal.aborted
     ? interrupted("Interrupted; nothing was sent.", signal)

@@ -102,6 +102,11 @@ function describeWritten(
   return `${whole}; ${printCount(failedCount)} of them ${verbs} why in "error"\n`;
 }
 
+/** Returns why a run was stopped that may not cost its next call. */
+export function describeMaximum(maxCostUsd: number | null): string {
+  return `The run costs more than --max-cost ${maxCostUsd}; raise it.`;
+}
+
 /** Returns the error of a run that did not ask about all its records. */
 export function unfinished(
   {

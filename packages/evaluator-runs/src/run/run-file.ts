@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { basename, relative, resolve } from "node:path";
 import { CliError, printable } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
-import { describeSteps, printCount, printDuration } from "../amounts.ts";
 import { toRecord } from "../columns/columns.ts";
 import { warnOfShared, inputOf, type JournalAddress } from "../journal-address.ts";
 import type { RunBegin } from "../run-facts.ts";
@@ -15,10 +14,11 @@ import { checkSameEngine, describeEngine, type ProgramContext } from "../service
 import { askMissing, type AskOutcome, toRunFacts } from "./ask-calls.ts";
 import { stepFacts } from "../money/totals.ts";
 import { engineNames } from "./ask-engines.ts";
+import { describeRun } from "./describe-run.ts";
 import { announceRun } from "./estimate.ts";
 import { readNextEngine, serviceThrough } from "../next-engine.ts";
 import { type CallPlan, planCalls } from "./plan-calls.ts";
-import { giveResults, unfinished } from "./results.ts";
+import { describeMaximum, giveResults, unfinished } from "./results.ts";
 import { readRunContext, type RunContext } from "./run-context.ts";
 
 /**
@@ -46,7 +46,7 @@ export async function runFile(run: RunCommand, program: ProgramContext): Promise
   if (!run.part) journal.beginRun({ mails: plan.length, options: toBegunOptions(run, context) });
   const price = await announceRun(plan, context);
   const outcome = await askMissing(plan, { context, journal, price });
-  stderr.write(describeRun(plan, outcome, context));
+  stderr.write(describeFileRun(plan, outcome, context));
   checkComplete(plan, outcome, context);
   return await giveFileResults(plan, outcome, { context, journal });
 }
@@ -68,41 +68,34 @@ function toBegunOptions(run: RunCommand, context: RunContext): RunBegin["options
   };
 }
 
-/** Returns in one line the counts, journal, tokens, cost and time of a run. */
-function describeRun(
+function describeFileRun(
   plan: CallPlan,
   { totals, elapsedMs, askedAgain }: AskOutcome,
   context: RunContext,
 ): string {
-  const counts = [
-    [totals.failed, "failed"],
-    [plan.count("answered"), "answered already"],
-    [plan.count("refused"), "refused as too long by an earlier run and not asked again"],
-    [askedAgain.begun, "in flight when an earlier run ended and asked again"],
-    [askedAgain.changed, "not in the journal as written and asked again"],
-  ] as const;
-  const notes = counts.map(([count, what]) =>
-    count === 0 ? "" : `, ${printCount(count)} ${what}`,
-  );
-  const { cwd, journalPath } = context;
-  const journal = printable`Journal: ${relative(cwd, journalPath)}`;
-  return (
-    `Answered: ${printCount(totals.succeeded)}${notes.join("")}. ${journal}. ` +
-    `Took ${printCount(totals.inputTokens)} tokens, ${totals.describeCost()}, ${printDuration(elapsedMs)}.\n` +
-    describeSteps(stepFacts(totals, engineNames(context)))
-      .map((line) => `${line}\n`)
-      .join("")
-  );
+  return describeRun({
+    subject: "Answered",
+    answered: totals.succeeded,
+    counts: [
+      [totals.failed, "failed"],
+      [plan.count("answered"), "answered already"],
+      [plan.count("refused"), "refused as too long by an earlier run and not asked again"],
+      [askedAgain.begun, "in flight when an earlier run ended and asked again"],
+      [askedAgain.changed, "not in the journal as written and asked again"],
+    ],
+    place: printable`Journal: ${relative(context.cwd, context.journalPath)}`,
+    inputTokens: totals.inputTokens,
+    cost: totals.describeCost(),
+    elapsedMs,
+    steps: stepFacts(totals, engineNames(context)),
+  });
 }
 
 function checkComplete(plan: CallPlan, outcome: AskOutcome, { signal, run }: RunContext): void {
   const { finalError, isBudgetSpent, totals } = outcome;
   if (!signal.aborted && finalError === null && !isBudgetSpent) return;
   const keptCount = plan.count("answered") + totals.succeeded;
-  const reason =
-    finalError === null
-      ? `The run costs more than --max-cost ${run.maxCost}; raise it`
-      : finalError.message;
+  const reason = finalError?.message ?? describeMaximum(run.maxCost);
   const isCapped = finalError === null && !signal.aborted;
   const notAsked = isCapped ? plan.open - totals.succeeded - totals.failed : null;
   throw unfinished({ reason, kept: keptCount, of: plan.length, notAsked }, signal);

@@ -66,6 +66,12 @@ export interface KeptAnswer {
   readonly costUsd: number | null;
 }
 
+/**
+ * So many failures one after the other end a run if the last one may pass: the service is down. Chosen, not
+ * measured: few enough that the run ends soon.
+ */
+export const FAILURES_IN_A_ROW = 20;
+
 /** The outcome of the call about a record. */
 export type RecordEnd =
   | KeptAnswer

@@ -2,7 +2,7 @@ import { CliError } from "evaluator-kit";
 import type { EvaluationRequest } from "evaluator-client";
 import { toKeptText } from "../journal/kept-answer.ts";
 import { Budget, type CallCost } from "../money/budget.ts";
-import { findUnpricedEngine, type RunPrice } from "../money/price.ts";
+import { findUnpriced, type RunPrice } from "../money/price.ts";
 import type { ChunkRecord } from "../store/run-store.ts";
 import type { RunInfo } from "../store/stored-runs.ts";
 import { type CallOutcome, endsRun } from "../run/evaluate-one.ts";
@@ -69,11 +69,9 @@ type ChunkBudgetOptions = ConstructorParameters<typeof Budget>[1] & {
 // The machine that began the run may have been told the price.
 /** Checks that the maximum cost of a run can be kept. @throws CliError if no price is known */
 export function checkPriced({ run, state, maxCostUsd }: RunInfo, price: RunPrice): void {
-  const unpricedEngine = findUnpricedEngine(price);
-  if (state !== "open" || maxCostUsd === null || unpricedEngine === null) return;
-  throw new CliError(
-    `The --max-cost of run ${run} cannot be kept, since ${unpricedEngine.why}; nothing was sent. Name it with ${unpricedEngine.option} USD, for a million input tokens.`,
-  );
+  const unpriced = findUnpriced(price);
+  if (state !== "open" || maxCostUsd === null || unpriced === null) return;
+  throw new CliError(`The --max-cost of run ${run} ${unpriced.problem}. ${unpriced.advice}.`);
 }
 
 /** Returns the stored form of the outcome of a call. */

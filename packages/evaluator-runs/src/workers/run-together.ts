@@ -17,7 +17,7 @@ import { giveResults, unfinished } from "../run/results.ts";
 import { readRunContext, type RunContext } from "../run/run-context.ts";
 import { describeEngine, type ProgramContext } from "../service.ts";
 import { toAnsweredRow, withRuns } from "./open-runs.ts";
-import { describeRun, workWithOthers } from "./work.ts";
+import { describeSharedRun, workWithOthers } from "./work.ts";
 
 /**
  * Runs over one file together with every machine that starts the same command, or works on the run:
@@ -46,7 +46,7 @@ export async function runTogether(
     const refusals = await runs.refused(info.run);
     const outcome = await workWithOthers(info, { url, runs, context, price, asking: context.run });
     const last = await runs.get(info.run);
-    stderr.write(describeRun(last, outcome));
+    stderr.write(describeSharedRun(last, outcome));
     if (last.state !== "done") {
       const reason = last.stoppedBy ?? "the run was ended.";
       const remainingCount = last.records - last.answered - last.failed;

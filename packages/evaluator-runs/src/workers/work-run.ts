@@ -16,6 +16,7 @@ import { evaluatorRuntime } from "../machine.ts";
 import { type AskedEngines, type AskEngines, askEngines } from "../run/ask-engines.ts";
 import { type CallOutcome, callLimits, endsRun } from "../run/evaluate-one.ts";
 import { repeat } from "../run/interruption.ts";
+import { describeMaximum } from "../run/results.ts";
 import { untilReached } from "./open-runs.ts";
 import { CallsInFlight, waitForWorkers } from "./calls-in-flight.ts";
 import { checkPriced, ChunkBudget, toEnd } from "./chunk-calls.ts";
@@ -253,8 +254,7 @@ export class RunWorker {
   async #stopAtMaximum(): Promise<void> {
     const { runs, info } = this.#options;
     this.#isStopped = true;
-    const why = `The run costs more than --max-cost ${this.#maxCostUsd}; raise it.`;
-    await runs.stop(info.run, why);
+    await runs.stop(info.run, describeMaximum(this.#maxCostUsd));
   }
 
   #toRequest({ state }: ChunkRecord): EvaluationRequest {

@@ -6,12 +6,13 @@ import { EvaluatorError, type Questions } from "evaluator-client";
 import type { RunStore } from "../store/run-store.ts";
 import type { RunInfo } from "../store/stored-runs.ts";
 import type { AskingOptions, WorkCommand } from "../options.ts";
-import { describeCost, describeSteps, printCount, printDuration } from "../amounts.ts";
+import { describeCost } from "../amounts.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import type { RunPrice } from "../money/price.ts";
 import { RunTotals, stepFacts } from "../money/totals.ts";
 import { computeConcurrency } from "../limits.ts";
 import { type AskedEngines, engineNames } from "../run/ask-engines.ts";
+import { describeRun } from "../run/describe-run.ts";
 import { interrupted, repeat, startDrain } from "../run/interruption.ts";
 import { showProgress } from "../run/progress.ts";
 import type { RunContext } from "../run/run-context.ts";
@@ -129,26 +130,23 @@ function checkedQuestions(info: RunInfo, service: Service): Questions {
   );
 }
 
-/** Returns in one line the counts and cost of a run, for all of its machines, and what each of two engines did here. */
-export function describeRun(
+/** Returns the counts and cost of a run, for all of its machines, and what each of two engines did here. */
+export function describeSharedRun(
   info: RunInfo,
-  { answered: answeredCount, elapsedMs, steps }: Awaited<ReturnType<typeof workWithOthers>>,
+  { answered: answeredHere, ...here }: Awaited<ReturnType<typeof workWithOthers>>,
 ): string {
-  const { asked: askedCount, failed: failedCount, inputTokens } = info;
-  const notes = [
-    askedCount === answeredCount ? "" : `, ${printCount(answeredCount)} of them here`,
-    failedCount === 0 ? "" : `, ${printCount(failedCount)} failed`,
-    info.answered === askedCount
-      ? ""
-      : `, ${printCount(info.answered - askedCount)} answered already`,
-  ].join("");
-  return (
-    `Run ${info.run} answered: ${printCount(askedCount)}${notes}; ${printCount(inputTokens)} tokens, ` +
-    `${describeCost(info)}, ${printDuration(elapsedMs)} here.\n` +
-    describeSteps(steps)
-      .map((line) => `${askedCount === answeredCount ? "" : "Here: "}${line}\n`)
-      .join("")
-  );
+  return describeRun({
+    ...here,
+    subject: `Run ${info.run} answered`,
+    answered: info.asked,
+    answeredHere,
+    counts: [
+      [info.failed, "failed"],
+      [info.answered - info.asked, "answered already"],
+    ],
+    inputTokens: info.inputTokens,
+    cost: describeCost(info),
+  });
 }
 
 /**
@@ -207,7 +205,7 @@ async function workOnEach(command: WorkCommand, machine: WorkMachine): Promise<n
     const setting = { url, runs, price, asking, context: { ...context, ...engines } };
     const outcome = await workWithOthers(info, setting);
     const last = await runs.get(info.run);
-    stderr.write(describeRun(last, outcome));
+    stderr.write(describeSharedRun(last, outcome));
     checkNotInterrupted(signal);
     if (!command.wait) checkOpen(last);
     if (command.run !== undefined) return last.failed > 0 ? 2 : 0;
