@@ -11,7 +11,7 @@ export default defineConfig({
     globalSetup: ["evaluator-kit/unpack-browser"],
     setupFiles: ["evaluator-client/vitest-setup"],
     // Each worker loads all modules anew, and starts a browser of its own; what tests wait for is
-    // filled by the workspaces that run beside. Only triage has two, as it has the most to do and
+    // filled by the workspaces that run beside. Only triage and runs have two, as they have the most to do and
     // would end last.
     isolate: false,
     maxWorkers: 1,

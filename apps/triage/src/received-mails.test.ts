@@ -1,16 +1,11 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { describeDateGap } from "./input/mail.ts";
 import { reportOf } from "./testing/report-pages.ts";
-import { runsOnPglite, type RunsOnPglite } from "./testing/runs-on-pglite.ts";
 import { recordingTransport, sampleMail } from "./testing/samples.ts";
-import { folderWith, readResults, startTriage } from "./testing/start-triage.ts";
+import { folderWith, readResults, startTriage, triageMachines } from "./testing/start-triage.ts";
 
-let pglite: RunsOnPglite;
-beforeAll(async () => {
-  pglite = await runsOnPglite();
-});
-afterAll(() => pglite.database.close());
+const machines = triageMachines();
 
 // Dated in another order than they were received.
 const mails = [
@@ -59,8 +54,7 @@ test.each([
 
 test("the report of a file and of a database has the day of receipt and marks wrong dates", async () => {
   const cwd = await folderWith(mails);
-  const { openRuns } = pglite;
-  const together = { cwd, openRuns, env: { TRIAGE_JOURNAL: "postgres://a@b.example/c" } };
+  const together = { cwd, openRuns: machines.openRuns, env: machines.env };
   await startTriage(["inbox.json"], { cwd });
   const alone = await readFile(await reportOf(cwd), "utf8");
   const { stdout } = await startTriage(["inbox.json", "--since", "2026-11-04"], together);

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { makeDatabase, runSql } from "evaluator-runs/testing";
 import { describe, expect, inject, onTestFinished, test } from "vitest";
-import { startWords } from "../src/testing/start-program.ts";
+import { startTriageProgram } from "../src/testing/start-triage.ts";
 import { endlessQueries, startQuery } from "../src/testing/start-query.ts";
 
 const url = inject("postgresUrl");
@@ -15,7 +15,8 @@ const readme = new URL("../README.md", import.meta.url);
 async function answeredInbox(env: Readonly<Record<string, string>> = {}): Promise<string> {
   const cwd = await temporaryFolder();
   await copyFile(fixture, join(cwd, "inbox.json"));
-  const { exitCode, stderr } = await startWords(["inbox.json", "--offline"], { cwd, env }).ended;
+  const { exitCode, stderr } = await startTriageProgram(["inbox.json", "--offline"], { cwd, env })
+    .ended;
   expect([exitCode, stderr]).toEqual([0, expect.stringContaining("Wrote 42")]);
   return cwd;
 }
@@ -67,12 +68,12 @@ describe.skipIf(process.platform !== "linux")("a query that does not end", () =>
       const isActive = `${isOfRole} and query ~ '^fetch 1' and state = 'active'`;
       const count = async (text: string) => (await runSql(database, text)).length;
 
-      const whole = startWords(["query", "select count(*) from mails, runs"], { cwd, env });
+      const whole = startTriageProgram(["query", "select count(*) from mails, runs"], { cwd, env });
       expect(await whole.ended).toEqual({ exitCode: 0, stderr: "" });
       const endless = "select count(*) from generate_series(1, 1000000000000), mails";
       for (const [ending, exitCode, stderr] of endings.slice(0, 3)) {
         const words = ["query", endless, "--timeout", ending === "--timeout" ? "3" : "600"];
-        const query = startWords(words, { cwd, env });
+        const query = startTriageProgram(words, { cwd, env });
         await expect.poll(() => count(isActive)).toBe(1);
         if (ending !== "--timeout") query.child.kill(ending);
         expect(await query.ended).toEqual({ exitCode, stderr });

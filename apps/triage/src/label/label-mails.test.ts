@@ -3,8 +3,7 @@ import { join } from "node:path";
 import { openSharedPage, problemsOn } from "evaluator-kit/browser";
 import { expect, onTestFinished, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
-import { startPage } from "../testing/start-page.ts";
-import { folderWith, startTriage } from "../testing/start-triage.ts";
+import { folderWith, startTriage, startTriagePage } from "../testing/start-triage.ts";
 
 const hostile = `</script><script>document.title="broken"</script><img src=x onerror=alert(1)>`;
 const mails = Array.from({ length: 12 }, (_, index) =>
@@ -30,7 +29,7 @@ async function triagedFolder(): Promise<string> {
 
 /** Starts the page, and returns where it is and how it ended. */
 const startLabelling = async (cwd: string, ...words: string[]) =>
-  startPage(["label", "inbox.json", ...words], { cwd });
+  startTriagePage(["label", "inbox.json", ...words], { cwd });
 
 async function labelsIn(cwd: string): Promise<Record<string, unknown>[]> {
   const text = await readFile(join(cwd, "inbox.labels.ndjson"), "utf8");

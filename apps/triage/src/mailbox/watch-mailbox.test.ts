@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { systemClock } from "evaluator-kit";
 import { temporaryFolder } from "evaluator-kit/testing";
-import { expect, onTestFinished, test } from "vitest";
-import { runsOnPglite } from "../testing/runs-on-pglite.ts";
+import { expect, test } from "vitest";
 import { mailsOf, recordingTransport, sampleResponse } from "../testing/samples.ts";
 import { imapEnv as env, startHoodiecrow } from "../testing/start-hoodiecrow.ts";
-import { readResults, startTriage } from "../testing/start-triage.ts";
+import { readResults, startTriage, triageMachines } from "../testing/start-triage.ts";
 
+const machines = triageMachines();
 const mail = (id: string) => `Message-ID: <${id}@example.com>\r\nSubject: mail ${id}\r\n\r\nHello.`;
 const received = "03-Nov-2026 09:00:00 +0000";
 
@@ -139,10 +139,7 @@ test("with --context, in which a mail changes others, and in another format the 
 });
 
 test("with a journal in PostgreSQL the newest run has all mails", async () => {
-  const pglite = await runsOnPglite();
-  onTestFinished(() => pglite.database.close());
-  const journal = { TRIAGE_JOURNAL: "postgres://ada:secret@db.example.com/triage" };
-  const database = { env: journal, openRuns: pglite.openRuns };
+  const database = { env: machines.env, openRuns: machines.openRuns };
   const { server, cwd, transport, stopped, ended, rows, results } = await watching([], {
     database,
   });

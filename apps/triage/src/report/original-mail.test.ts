@@ -4,8 +4,7 @@ import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { dateHeader, importOf, mbox } from "../testing/import-of.ts";
 import { mailsOf, recordingTransport } from "../testing/samples.ts";
-import { startPage } from "../testing/start-page.ts";
-import { startTriage } from "../testing/start-triage.ts";
+import { startTriage, startTriagePage } from "../testing/start-triage.ts";
 
 const mail = (name: string, text = `text of ${name}`) =>
   `${dateHeader}\nMessage-ID: <${name}@x.example>\nFrom: a@x.example\nSubject: ${name}\n\n${text}\n`;
@@ -19,7 +18,7 @@ async function served(
 ) {
   const { cwd } = await importOf(files, from);
   await startTriage(["inbox.json"], { cwd, transport: recordingTransport() });
-  const { origin } = await startPage(["serve", "inbox.json", ...words], { cwd });
+  const { origin } = await startTriagePage(["serve", "inbox.json", ...words], { cwd });
   const page = await (await fetch(origin)).text();
   const get = async (name: string, headers = {}) => {
     const id = encodeURIComponent(`${name}@x.example`);

@@ -6,8 +6,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { triageQuestions } from "../questions/triage-questions.ts";
 import { named, run, triaged } from "../testing/report-pages.ts";
 import { recordingTransport, sampleMail } from "../testing/samples.ts";
-import { startPage } from "../testing/start-page.ts";
-import { startTriage, stoppedClock } from "../testing/start-triage.ts";
+import { startTriage, startTriagePage, stoppedClock } from "../testing/start-triage.ts";
 
 let page: Awaited<ReturnType<typeof openSharedPage>>;
 beforeAll(async () => {
@@ -20,7 +19,7 @@ const clockOf = (day: string) => ({
   epochNow: () => Date.parse(`${day}T12:00:00Z`),
 });
 const serve = async (cwd: string, day = "2026-11-24") =>
-  startPage(["serve", "inbox.json"], { cwd, clock: clockOf(day) });
+  startTriagePage(["serve", "inbox.json"], { cwd, clock: clockOf(day) });
 const post = async (origin: string, fields: Record<string, string>, headers = {}) =>
   fetch(`${origin}/choices`, { method: "POST", body: new URLSearchParams(fields), headers });
 

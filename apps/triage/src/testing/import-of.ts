@@ -1,15 +1,16 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
+import type { CommandOutcome } from "evaluator-runs/testing";
 import type { Mail } from "../input/mail-schema.ts";
 import { mailsOf } from "./samples.ts";
-import { startTriage, type TriageOutcome } from "./start-triage.ts";
+import { startTriage } from "./start-triage.ts";
 
 /** A header that every mail needs. */
 export const dateHeader = "Date: Mon, 02 Nov 2026 09:00:00 +0000";
 
 /** What an import came to. */
-export interface ImportOutcome extends TriageOutcome {
+export interface ImportOutcome extends CommandOutcome {
   readonly cwd: string;
   /** The records made, or null when nothing was written. */
   readonly mails: Mail[] | null;

@@ -1,0 +1,105 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { StatusError, type Transport } from "evaluator-client";
+import { Journal } from "evaluator-runs/testing";
+import { expect, test } from "vitest";
+import { recordingTransport, sampleMail, sampleSetup } from "../testing/samples.ts";
+import { folderWith, startTriage, startTriageProgram } from "../testing/start-triage.ts";
+
+const mails = ["m-1", "m-2"].map((id) => sampleMail({ id, subject: `About ${id}` }));
+
+/** A service that answers about no mail with a long text, and knows none called "lost". */
+function refusingTransport(): Transport {
+  const recording = recordingTransport();
+  const details = { type: null, requestId: null, generationId: null, isRetryable: false };
+  const others = { ...details, retryAfterMs: null, needsPaidCredits: false };
+  return {
+    ...recording,
+    async send(request, ...rest) {
+      const { subject, snippet } = request.state as Record<"subject" | "snippet", string>;
+      if (subject === "lost") throw new StatusError("Gone.", { ...others, status: 404 });
+      if (snippet.length < 200) return await recording.send(request, ...rest);
+      const message = 'The gateway answered 400: "Its maximum context length is 8192 tokens."';
+      throw new StatusError(message, { ...others, status: 400 });
+    },
+  };
+}
+
+/** All files of a folder with their bytes, but for the index that readers of a log share. */
+async function contentsOf(folder: string) {
+  const names = (await readdir(folder)).filter((name) => !name.endsWith("-shm"));
+  const contents = names.map(async (name) => await readFile(join(folder, name), "base64"));
+  return (await Promise.all(contents)).map((bytes, at) => [names[at], bytes]);
+}
+
+test("a report is made beside a run that is under way", async () => {
+  const cwd = await folderWith(mails);
+  await startTriage(["inbox.json"], { cwd });
+  using journal = Journal.open(join(cwd, "inbox.triage.sqlite"), sampleSetup);
+  journal.begin([{ key: "none" }]);
+  expect(await startTriage(["report", "inbox.json"], { cwd })).toMatchObject({ exitCode: 0 });
+  expect(await readdir(cwd)).toContain("inbox.triage.lock");
+});
+
+test("a report changes nothing but its page", async () => {
+  const cwd = await folderWith(mails);
+  await startTriage(["inbox.json"], { cwd });
+  await startTriage(["report", "inbox.json"], { cwd });
+  const before = await contentsOf(cwd);
+  expect(await startTriage(["report", "inbox.json"], { cwd })).toMatchObject({ exitCode: 0 });
+  expect(await contentsOf(cwd)).toEqual(before);
+  expect(before.map(([name]) => name)).toEqual([
+    "inbox.json",
+    "inbox.triage.html",
+    "inbox.triage.json",
+    "inbox.triage.sqlite",
+  ]);
+});
+
+test.each(["", "Dear diary, ".repeat(1000)])(
+  "a report about %j in the journal's place is refused, and the file stays as it is",
+  async (text) => {
+    const cwd = await folderWith(mails);
+    await writeFile(join(cwd, "inbox.triage.sqlite"), text);
+    const before = await contentsOf(cwd);
+    const { exitCode, stderr } = await startTriage(["report", "inbox.json"], { cwd });
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/is not a journal/)]);
+    expect(await contentsOf(cwd)).toEqual(before);
+  },
+);
+
+test("a report names what a run asks for again, and what it does not", async () => {
+  const long = sampleMail({ id: "long", snippet: "word ".repeat(100) });
+  const cwd = await folderWith([long, sampleMail({ id: "lost", subject: "lost" })]);
+  await startTriage(["inbox.json"], { cwd, transport: refusingTransport() });
+  const { stdout } = await startTriage(["report"], { cwd });
+  expect(stdout).toContain("asks for missing answers, but not for mails refused as too long.");
+});
+
+test("a journal from before there were refusals is reported as it is", async () => {
+  const cwd = await folderWith(mails);
+  await startTriage(["inbox.json"], { cwd });
+  const path = join(cwd, "inbox.triage.sqlite");
+  const database = new DatabaseSync(path);
+  database.exec("DROP TABLE refusals");
+  database.close();
+  const before = await readFile(path);
+  expect(await startTriage(["report", "inbox.json"], { cwd })).toMatchObject({ exitCode: 0 });
+  expect(await readFile(path)).toEqual(before);
+});
+
+test("a disk that is full when a report is sorted is told, and leaves the report before", async () => {
+  const subject = "A subject as long as a book. ".repeat(2000);
+  const mails = Array.from({ length: 60 }, (_, index) => sampleMail({ id: `m-${index}`, subject }));
+  const folder = await folderWith(mails);
+  expect(await startTriage(["inbox.json"], { cwd: folder })).toMatchObject({ exitCode: 0 });
+  await writeFile(join(folder, "inbox.triage.html"), "the one before");
+  const options = { cwd: folder, env: {}, mostKilobytes: 1000 };
+  const { exitCode, stderr } = await startTriageProgram(["report", "inbox.json"], options).ended;
+  expect(stderr).toBe(
+    "Cannot sort the mails in a temporary file: disk I/O error. Make room there, or name another folder with TMPDIR.\n",
+  );
+  expect(exitCode).toBe(1);
+  expect(await readFile(join(folder, "inbox.triage.html"), "utf8")).toBe("the one before");
+});

@@ -1,0 +1,97 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { recordingTransport, sampleResponse } from "../testing/samples.ts";
+import { ticketMachines } from "../testing/tickets/start-tickets.ts";
+import { manyTickets } from "../testing/tickets/ticket-source.ts";
+import { folderWith } from "../testing/tickets/start-tickets.ts";
+
+const { database, start } = ticketMachines();
+
+async function read(cwd: string, name: string): Promise<string> {
+  return await readFile(join(cwd, name), "utf8");
+}
+
+test("the same command joins the run, and pays for nothing again", async () => {
+  const tickets = manyTickets(3);
+  await start(["inbox.json"], { cwd: await folderWith(tickets) });
+  const transport = recordingTransport();
+  const { stderr } = await start(["inbox.json"], { cwd: await folderWith(tickets), transport });
+  expect(transport.requests).toEqual([]);
+  expect(stderr).toContain("Joined run 1, which has begun already: 3 of 3 are answered.");
+  expect(stderr).toContain("Run 1 answered: 3, 0 of them here. Took 900 tokens, $0.000038, ");
+});
+
+/** Returns how many rows of answers the database has read. */
+async function answersRead(): Promise<number> {
+  const { query } = database();
+  await query("select pg_stat_force_next_flush()");
+  await query("select pg_stat_clear_snapshot()");
+  const [row] = await query<{ read: string }>(
+    "select seq_tup_read + idx_tup_fetch as read from pg_stat_user_tables where relid = 'evaluator.answers'::regclass",
+  );
+  return Number(row?.read);
+}
+
+test("the same command reads no answers before it goes on but those of open chunks", async () => {
+  const cwd = await folderWith(manyTickets(230));
+  const controller = new AbortController();
+  const ending = recordingTransport((index) => {
+    if (index === 208) controller.abort(new Error("enough"));
+    return sampleResponse();
+  });
+  await start(["inbox.json", "--concurrency", "1"], {
+    cwd,
+    transport: ending,
+    signal: controller.signal,
+  });
+  const [before, reads] = [await answersRead(), [] as number[]];
+  const transport = recordingTransport();
+  const send: typeof transport.send = async (...call) => {
+    if (reads.length === 0) reads.push((await answersRead()) - before);
+    return await transport.send(...call);
+  };
+  const { stderr } = await start(["inbox.json", "--concurrency", "1"], {
+    cwd,
+    transport: { ...transport, send },
+  });
+  expect(transport.requests).toHaveLength(21);
+  // Of the nine that its open chunk has: to list the runs, to join this one, to count what the chunk cost, to read it.
+  expect(reads[0]).toBeLessThanOrEqual(4 * 9);
+  expect(stderr).toMatch(/^To ask: 21 tickets, about [\d,]+ tokens, .*; 209 answered already\.$/m);
+});
+
+test("other tickets, as many, are another run, which looks up what is answered already", async () => {
+  await start(["inbox.json"], { cwd: await folderWith(manyTickets(3)) });
+  const others = await folderWith(manyTickets(4).slice(1));
+  expect((await start(["inbox.json"], { cwd: others })).stderr).toContain("; 2 answered already.");
+});
+
+test("a run that another process has not loaded to its end looks up what is answered already", async () => {
+  const cwd = await folderWith(manyTickets(3));
+  await start(["inbox.json"], { cwd });
+  await database().query(
+    `truncate evaluator.records, evaluator.chunks;
+     update evaluator.runs set state = 'loading', answered = 0, asked = 0, chunks_left = 1`,
+  );
+  const { exitCode, stderr } = await start(["inbox.json"], { cwd });
+  expect([exitCode, stderr]).toEqual([0, expect.stringContaining("; 3 answered already.")]);
+});
+
+test("answers that were removed or changed are asked for again by the next command", async () => {
+  const cwd = await folderWith(manyTickets(3));
+  await start(["inbox.json"], { cwd });
+  const expected = await read(cwd, "inbox.tickets.json");
+  await database().query(
+    `with gone as (delete from evaluator.answers where key = (select min(key) from evaluator.answers))
+     update evaluator.answers set evaluation = '{}'
+     where key = (select max(key) from evaluator.answers)`,
+  );
+  const transport = recordingTransport();
+  const { exitCode, stderr } = await start(["inbox.json"], { cwd, transport });
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining("journal; run again.")]);
+  expect(transport.requests).toEqual([]);
+  expect(await start(["inbox.json"], { cwd, transport })).toMatchObject({ exitCode: 0 });
+  expect(transport.requests).toHaveLength(2);
+  expect(await read(cwd, "inbox.tickets.json")).toBe(expected);
+});
