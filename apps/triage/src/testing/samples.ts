@@ -1,9 +1,4 @@
-export {
-  type RecordingTransport,
-  recordingTransport,
-  sampleResponse,
-  sampleSetup,
-} from "evaluator-runs/testing";
+export { recordingTransport, sampleResponse, sampleSetup } from "evaluator-runs/testing";
 import { openMails } from "../input/mail-input.ts";
 import type { Mail } from "../input/mail-schema.ts";
 

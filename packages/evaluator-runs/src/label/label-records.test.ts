@@ -2,17 +2,24 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openSharedPage, problemsOn } from "evaluator-kit/browser";
 import { expect, onTestFinished, test } from "vitest";
-import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
-import { folderWith, startTriage, startTriagePage } from "../testing/start-triage.ts";
+import { recordingTransport, sampleResponse } from "../testing/samples.ts";
+import { manyTickets, sampleTicket } from "../testing/tickets/ticket-source.ts";
+import {
+  folderWith,
+  startTicketPage,
+  startTickets,
+  ticketMachines,
+} from "../testing/tickets/start-tickets.ts";
 
+const machines = ticketMachines();
 const hostile = `</script><script>document.title="broken"</script><img src=x onerror=alert(1)>`;
-const mails = Array.from({ length: 12 }, (_, index) =>
-  sampleMail({ id: `m-${index}`, subject: `Mail number ${index} ${hostile}` }),
+const tickets = Array.from({ length: 12 }, (_, index) =>
+  sampleTicket({ id: `m-${index}`, subject: `Ticket number ${index} ${hostile}` }),
 );
 
 /** A folder with a run's journal with two printed values of scam. */
 async function triagedFolder(): Promise<string> {
-  const cwd = await folderWith(mails);
+  const cwd = await folderWith(tickets);
   const transport = recordingTransport((index) => {
     const response = sampleResponse({ importance: index % 6 });
     return {
@@ -23,13 +30,13 @@ async function triagedFolder(): Promise<string> {
       },
     };
   });
-  await startTriage(["inbox.json"], { cwd, transport });
+  await startTickets(["inbox.json"], { cwd, transport });
   return cwd;
 }
 
 /** Starts the page, and returns where it is and how it ended. */
 const startLabelling = async (cwd: string, ...words: string[]) =>
-  startTriagePage(["label", "inbox.json", ...words], { cwd });
+  startTicketPage(["label", "inbox.json", ...words], { cwd });
 
 async function labelsIn(cwd: string): Promise<Record<string, unknown>[]> {
   const text = await readFile(join(cwd, "inbox.labels.ndjson"), "utf8");
@@ -39,7 +46,7 @@ async function labelsIn(cwd: string): Promise<Record<string, unknown>[]> {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-test("a person labels drawn mails by keyboard, and each label is saved at once", async () => {
+test("a person labels drawn tickets by keyboard, and each label is saved at once", async () => {
   const cwd = await triagedFolder();
   const { origin, ended, stop } = await startLabelling(cwd, "--count", "4", "--question", "scam");
   const page = await openSharedPage();
@@ -49,9 +56,7 @@ test("a person labels drawn mails by keyboard, and each label is saved at once",
   page.on("pageerror", (error) => problems.push(error.message));
   await page.goto(origin);
 
-  expect(await page.getByRole("heading").textContent()).toContain(
-    "Does the email look like a scam",
-  );
+  expect(await page.getByRole("heading").textContent()).toContain("Does it look like a scam");
   expect(await page.getByRole("article").textContent()).toContain(hostile);
   expect(await problemsOn(page)).toEqual([]);
   await page.keyboard.press("y");
@@ -78,7 +83,7 @@ test("a person labels drawn mails by keyboard, and each label is saved at once",
   await page.keyboard.press("y");
   await page.getByText("4 of 4 labelled", { exact: true }).waitFor();
   expect((await labelsIn(cwd)).filter(({ skipped }) => skipped === true)).toEqual([]);
-  const command = "evaluator-cli calibrate inbox.labels.ndjson --answers inbox.triage.sqlite";
+  const command = "evaluator-cli calibrate inbox.labels.ndjson --answers inbox.tickets.sqlite";
   await page.getByText(command).waitFor();
   expect(problems).toEqual([]);
   expect(await page.title()).toBe("Label scam: 4 of 4");
@@ -88,7 +93,7 @@ test("a person labels drawn mails by keyboard, and each label is saved at once",
   const { exitCode } = await ended;
   expect(exitCode).toBe(0);
   const { said } = await stop();
-  expect(said).not.toContain("mails and not");
+  expect(said).not.toContain("tickets and not");
   expect(said.trimEnd().split("\n").slice(-2)).toEqual(["4 labels, 0 skipped", `Next: ${command}`]);
 });
 
@@ -124,7 +129,7 @@ test("the page holds nothing of the model's answer, and labels of a uniform draw
   expect(labels.filter((label) => "weight" in label || "drawn" in label)).toEqual([]);
 });
 
-test("with --one-per no two drawn mails have the same value of a field", async () => {
+test("with --one-per no two drawn tickets have the same value of a field", async () => {
   const cwd = await triagedFolder();
   const ofField = async (name: string) => {
     const { origin, stop } = await startLabelling(cwd, "--one-per", name, "--question", "scam");
@@ -134,17 +139,19 @@ test("with --one-per no two drawn mails have the same value of a field", async (
   };
   expect(await ofField("subject")).toBe("12");
   expect(await ofField("from")).toBe("1");
-  const none = await startTriage(["label", "inbox.json", "--one-per", "thread"], { cwd });
+  const none = await startTickets(["label", "inbox.json", "--one-per", "thread"], { cwd });
   expect(none).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining('No record has a field "thread"'),
   });
 });
 
-test("fewer mails than asked for are told", async () => {
+test("fewer tickets than asked for are told", async () => {
   const { stop } = await startLabelling(await triagedFolder(), "--count", "40");
   const { said } = await stop();
-  expect(said).toContain("Of brand_deal there are 12 mails and not 40: one model has answered no");
+  expect(said).toContain(
+    "Of brand_deal there are 12 tickets and not 40: one model has answered no",
+  );
 });
 
 test("what is no label of the page is refused and saves nothing", async () => {
@@ -169,19 +176,37 @@ test("what is no label of the page is refused and saves nothing", async () => {
 });
 
 test("without answers, or with another question, it says what there is", async () => {
-  const cwd = await folderWith(mails);
-  const early = await startTriage(["label", "inbox.json"], { cwd });
+  const cwd = await folderWith(tickets);
+  const early = await startTickets(["label", "inbox.json"], { cwd });
   expect(early).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining("start a run about its input first"),
   });
   const triaged = await triagedFolder();
-  const other = await startTriage(["label", "inbox.json", "--question", "spam"], { cwd: triaged });
+  const other = await startTickets(["label", "inbox.json", "--question", "spam"], { cwd: triaged });
   expect(other).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining("it has category, importance, brand_deal, scam"),
   });
   await writeFile(join(triaged, "inbox.labels.ndjson"), "{}\n");
-  const broken = await startTriage(["label", "inbox.json"], { cwd: triaged });
+  const broken = await startTickets(["label", "inbox.json"], { cwd: triaged });
   expect(broken).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("line 1 of") });
+});
+
+test("answers in a shared database are labelled, and the next command does not show its URL", async () => {
+  const cwd = await folderWith(manyTickets(3));
+  await machines.start(["inbox.json"], { cwd });
+  const words = ["label", "inbox.json", "--question", "scam", "--count", "2"];
+  const { origin, stop } = await machines.serve(words, { cwd });
+  const page = await (await fetch(origin)).text();
+  const id = /name="id" value="([^"]+)"/.exec(page)?.[1] ?? "";
+  expect(page).toMatch(/About \d/);
+  const body = new URLSearchParams({ question: "scam", id, at: "0", answer: "0" });
+  await fetch(`${origin}/labels`, { method: "POST", body });
+  const { said } = await stop();
+  expect(said).toContain(
+    'Next: evaluator-cli calibrate inbox.labels.ndjson --answers "$TICKETS_JOURNAL#1"\n',
+  );
+  const labels = await readFile(join(cwd, "inbox.labels.ndjson"), "utf8");
+  expect(JSON.parse(labels)).toMatchObject({ id, question: "scam", labeler: "person" });
 });
