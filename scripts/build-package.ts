@@ -92,11 +92,17 @@ function isPacked(file: string): boolean {
 
 /** Returns the licences of libraries whose code is a part of the package's. */
 async function licensesOf(folders: readonly string[]): Promise<string> {
-  const texts = folders.toSorted().map(async (path) => {
-    const { name, version } = readManifest(path);
+  const libraries = folders.toSorted().map((path) => {
     const file = ["LICENSE", "LICENSE.md", "license"].find((one) => existsSync(join(path, one)));
+    const { name, version, repository } = readManifest(path);
+    const url = String(Object(repository)["url"]);
+    return { name, version, url, file: file && join(path, file) };
+  });
+  const texts = libraries.map(async ({ name, version, url, file: ownFile }) => {
+    // Some packages of a repository leave its licence out.
+    const file = ownFile ?? libraries.find((each) => each.url === url && each.file)?.file;
     if (file === undefined) throw new Error(`${name} has no licence to be published with.`);
-    return `${name} ${version}\n\n${(await readFile(join(path, file), "utf8")).trim()}\n`;
+    return `${name} ${version}\n\n${(await readFile(file, "utf8")).trim()}\n`;
   });
   return (await Promise.all(texts)).join(`\n${"-".repeat(80)}\n\n`);
 }

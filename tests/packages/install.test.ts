@@ -49,17 +49,7 @@ test.each(publishedPackages())("%s is installed as the README says", async (name
 });
 
 test("the command line alone: at most 18 MB on the disk and 45 packages, and it runs", async () => {
-  const cwd = await mkdtemp(join(tmpdir(), "cli-alone-"));
-  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
-  await writeFile(join(cwd, "package.json"), JSON.stringify({ private: true, type: "module" }));
-  const install = "npm install --prefer-offline --no-audit --no-fund";
-  await outputOf(`${install} ${packed}/evaluator-cli-*.tgz`, { cwd });
-  const files = globSync("node_modules/**", { cwd });
-  const blocks = files.map((file) => lstatSync(join(cwd, file)).blocks);
-  expect(blocks.reduce((sum, each) => sum + each, 0) * 512).toBeLessThanOrEqual(18 * 1024 * 1024);
-  const lock = await readFile(join(cwd, "package-lock.json"), "utf8");
-  const { packages } = JSON.parse(lock) as { packages: object };
-  expect(Object.keys(packages).length).toBeLessThanOrEqual(1 + 45);
+  const cwd = await installAlone(["evaluator-cli"], { megabytes: 18, packages: 45 });
   const options = { cwd, env: { npm_config_offline: "true" } };
   await outputOf("npx --no-install evaluator-cli sample", options);
   const words = `tickets/tickets.csv --questions tickets/questions.json --offline --limit 3`;
@@ -67,6 +57,34 @@ test("the command line alone: at most 18 MB on the disk and 45 packages, and it 
   const query = `npx --no-install evaluator-cli query tickets/tickets.csv "select count(*) as n from records"`;
   expect(await outputOf(query, options)).toBe("n\n3\n");
 });
+
+test("the router alone: at most 30 MB on the disk and 30 packages, and it runs", async () => {
+  const needed = ["evaluator-router", "evaluator-emulator"];
+  const cwd = await installAlone(needed, { megabytes: 30, packages: 30 });
+  const checked = await outputOf("npx --no-install evaluator-router self-check", { cwd });
+  expect(checked).toContain("3 of 3 prompts passed");
+});
+
+/** Installs packed packages in an empty folder, and returns it; they may not take more than this. */
+async function installAlone(
+  names: readonly string[],
+  most: { readonly megabytes: number; readonly packages: number },
+): Promise<string> {
+  const cwd = await mkdtemp(join(tmpdir(), "alone-"));
+  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+  await writeFile(join(cwd, "package.json"), JSON.stringify({ private: true, type: "module" }));
+  const install = "npm install --prefer-offline --no-audit --no-fund";
+  const tarballs = names.map((name) => `${packed}/${name}-*.tgz`);
+  await outputOf(`${install} ${tarballs.join(" ")}`, { cwd });
+  const files = globSync("node_modules/**", { cwd });
+  const blocks = files.map((file) => lstatSync(join(cwd, file)).blocks);
+  const bytes = blocks.reduce((sum, each) => sum + each, 0) * 512;
+  expect(bytes).toBeLessThanOrEqual(most.megabytes * 1024 * 1024);
+  const lock = await readFile(join(cwd, "package-lock.json"), "utf8");
+  const { packages } = JSON.parse(lock) as { packages: object };
+  expect(Object.keys(packages).length).toBeLessThanOrEqual(1 + most.packages);
+  return cwd;
+}
 
 function importOf(name: string): string {
   return `node --input-type=module -e 'await import("${name}")'`;
