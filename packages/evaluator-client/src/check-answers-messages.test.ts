@@ -54,13 +54,13 @@ test.each<[object, string]>([
   [{ more: rate }, '"more" answers a question that was not asked (rule answer-ids)'],
 ])("rejects %j with: %s", (wrong, what) => {
   expect(messageOf({ questions, answers: { ...honest, ...wrong } })).toBe(
-    `The answer ${what}; it is not used, and asking again may not help.`,
+    `The answer ${what}; it is not used. Asking again may not help.`,
   );
 });
 
 test("names the missing answer", () => {
   expect(messageOf({ questions, answers: { pick, rate } })).toBe(
-    'The answer "sure" is missing (rule answer-ids); it is not used, and asking again may not help.',
+    'The answer "sure" is missing (rule answer-ids); it is not used. Asking again may not help.',
   );
 });
 

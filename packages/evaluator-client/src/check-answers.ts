@@ -1,8 +1,9 @@
-import { InvalidResponseError, RefusalError } from "./errors.ts";
+import { RefusalError } from "./errors.ts";
 import { isRecord, quoteName } from "./questions/json.ts";
 import { type KindName, type Kinds, questionKinds, type Questions } from "./questions/kinds.ts";
 import type { Rounding } from "./questions/kinds/kind.ts";
 import { perQuestions } from "./questions/request.ts";
+import { rejectAnswer } from "./questions/rejections.ts";
 
 /** The rules an answer can break. */
 export type AnswerRule =
@@ -69,7 +70,6 @@ function checkIds(
   broken(extra, "answer-ids", "answers a question that was not asked");
 }
 
-function broken(questionId: string, rule: AnswerRule, what: string): never {
-  const message = `The answer ${quoteName(questionId)} ${what} (rule ${rule}); it is not used, and asking again may not help.`;
-  throw new InvalidResponseError(message, { questionId, rule });
+function broken(questionId: string, rule: AnswerRule, flaw: string): never {
+  return rejectAnswer(questionId, { rule, flaw, advice: "Asking again may not help." });
 }

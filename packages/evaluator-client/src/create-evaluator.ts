@@ -1,6 +1,5 @@
 import { type RequestSource, runBatch } from "./batch/run-batch.ts";
 import { type Clock, elapsedMs, type EvaluatorRuntime, readRuntime } from "./clock.ts";
-import { ConfigurationError } from "./errors.ts";
 import { connect, type Connection } from "./connection.ts";
 import { checkReply, type Evaluation, toEvaluation } from "./evaluation.ts";
 import type { Evaluator, Middleware } from "./evaluator.ts";
@@ -14,7 +13,7 @@ import {
   type Tracing,
 } from "./evaluator-options.ts";
 import { type Hooks, joinHooks } from "./logger.ts";
-import { checkOptions, type Defined } from "./options.ts";
+import { checkOptions, closedError, type Defined, rejectOption } from "./options.ts";
 import type { EvaluationRequest } from "./questions/request.ts";
 import { askThrough, checkMiddleware } from "./middleware-chain.ts";
 import { RetriedCall } from "./retry/retried-call.ts";
@@ -138,9 +137,7 @@ class Calls {
   }
 
   #checkOpen(): void {
-    if (this.#closedPromise === null) return;
-    const message = "The evaluator is closed; make another one with createEvaluator.";
-    throw new ConfigurationError(message, { option: "close" });
+    if (this.#closedPromise !== null) throw closedError("evaluator", "close");
   }
 
   async #closeWhenIdle(): Promise<void> {
@@ -208,8 +205,7 @@ class Calls {
 function checkRequests(requests: RequestSource): void {
   const isMany = typeof requests === "object" && requests !== null;
   if (isMany && (Symbol.iterator in requests || Symbol.asyncIterator in requests)) return;
-  const message = `The requests are not an array, an iterable or an async iterable; for one, use evaluate().`;
-  throw new ConfigurationError(message, { option: "requests" });
+  rejectOption("requests", "is not an array or iterable; for one request, use evaluate()");
 }
 
 function withOptions(

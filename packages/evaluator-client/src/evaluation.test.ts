@@ -136,13 +136,15 @@ function isTaken(response: unknown): boolean {
 }
 
 test.each([
-  ["text", "the body"],
-  [null, "the body"],
-  [{}, "answers"],
-  [{ ...gatewayBody, answers: [] }, "answers"],
-  [{ ...gatewayBody, usage: { inputTokens: 1 } }, "usage.outputTokens"],
+  ["text", "as a whole"],
+  [null, "as a whole"],
+  [{}, "at answers"],
+  [{ ...gatewayBody, answers: [] }, "at answers"],
+  [{ ...gatewayBody, usage: { inputTokens: 1 } }, "at usage.outputTokens"],
 ])("names the path in %j", (response, path) => {
-  const message = expect.stringContaining(`breaks the contract at ${path}: `);
+  const message = expect.stringContaining(
+    `The response body does not have the shape of an evaluation ${path} (`,
+  );
   expect(() => check(response)).toThrow(
     expect.objectContaining({ name: "InvalidResponseError", rule: "body-shape", message }),
   );

@@ -7,6 +7,7 @@ import { isRecord, toRecord, textAt, valueAt } from "./questions/json.ts";
 import { type AnswersFor, answerSchema, type Kinds, type Questions } from "./questions/kinds.ts";
 import type { Rounding } from "./questions/kinds/kind.ts";
 import { readProviderMs } from "./provider-time.ts";
+import { invalidBody } from "./questions/rejections.ts";
 import type { TransportReply } from "./transports/transport.ts";
 
 const roundingSchema = z.looseObject({
@@ -159,9 +160,9 @@ function isCount(value: unknown, most = Number.MAX_SAFE_INTEGER): boolean {
 
 function brokenEnvelope(response: unknown): InvalidResponseError {
   const [issue] = (envelopeSchema.safeParse(response).error as z.core.$ZodError).issues;
-  const where = issue?.path.map(String).join(".") || "the body";
-  const message = `The response breaks the contract at ${where}: ${issue?.message}. It is not used; check the base URL and the model id.`;
-  return new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
+  const path = issue?.path.map(String).join(".");
+  const where = `${path ? `at ${path}` : "as a whole"} (${issue?.message})`;
+  return invalidBody("an evaluation", where, "the base URL and the model id");
 }
 
 /** Puts a checked response and its metadata into one object. */

@@ -1,5 +1,6 @@
 import { type Environment, logVariable, programEnvironment } from "./environment.ts";
-import { ConfigurationError, EvaluatorError } from "./errors.ts";
+import { EvaluatorError } from "./errors.ts";
+import { rejectVariable } from "./options.ts";
 
 /** One attempt that has ended. */
 export interface AttemptEvent {
@@ -95,14 +96,11 @@ export const logLevels = ["debug", "info", "warn", "error"] as const satisfies r
  * @throws {ConfigurationError} when it names no level.
  */
 export function loggerFromEnvironment(env: Environment = programEnvironment()): Logger | undefined {
-  const environmentVariable = logVariable;
-  const name = env[environmentVariable]?.trim() || "off";
+  const name = env[logVariable]?.trim() || "off";
   if (name === "off") return undefined;
   const first = logLevels.findIndex((level) => level === name);
-  if (first === -1) {
-    const message = `${environmentVariable} is none of ${logLevels.join(", ")} and off.`;
-    throw new ConfigurationError(message, { option: "logger", environmentVariable });
-  }
+  if (first === -1)
+    rejectVariable(logVariable, "logger", `is none of ${logLevels.join(", ")} and off`);
   return Object.fromEntries(logLevels.slice(first).map((level) => [level, printLine]));
 }
 

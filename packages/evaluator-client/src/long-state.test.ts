@@ -66,7 +66,7 @@ test("a long context is TypeSafe's alone, is sent with its header, and warns", a
   expect((await ask(transport, 263_000)).isSent).toBe(false);
   for (const other of [{ service: "gemini" }, { baseUrl: "http://127.0.0.1:8080" }] as const) {
     expect(() => direct({ ...other, longContext: true })).toThrow(
-      'The option "longContext" works only with TypeSafe\'s own API; leave it out.',
+      'The option "longContext" works only with TypeSafe; leave it out.',
     );
   }
 });

@@ -39,8 +39,30 @@ export function checkOptions(schema: z.core.$ZodType, options: unknown): void {
 }
 
 /** Throws a `ConfigurationError` for an option that no schema checks; `what` is the predicate of its message. */
-export function rejectOption(option: string, what: string): never {
-  throw new ConfigurationError(`The option "${option}" ${what}.`, { option });
+export function rejectOption(
+  option: string,
+  what: string,
+  environmentVariable: string | null = null,
+): never {
+  const variable = environmentVariable === null ? "" : ` (${environmentVariable})`;
+  const message = `The option "${option}"${variable} ${what}.`;
+  throw new ConfigurationError(message, { option, environmentVariable });
+}
+
+/** Throws a `ConfigurationError` for the value of an environment variable; `what` is the predicate of its message. */
+export function rejectVariable(environmentVariable: string, option: string, what: string): never {
+  const message = `${environmentVariable} ${what}.`;
+  throw new ConfigurationError(message, { option, environmentVariable });
+}
+
+/** Throws a `ConfigurationError` unless an option is one of these names. */
+export function checkName(option: string, name: string, names: readonly string[]): void {
+  if (!names.includes(name)) rejectOption(option, `is none of ${names.join(", ")}`);
+}
+
+/** Returns the error for the use of a closed object. */
+export function closedError(object: string, option: string): ConfigurationError {
+  return new ConfigurationError(`The ${object} is closed; make another one.`, { option });
 }
 
 /** Names the nearest options by the letter pairs that they share (Dice's coefficient), else all. */

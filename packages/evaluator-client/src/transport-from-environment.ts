@@ -4,7 +4,7 @@ import {
   ownKeyVariables,
   programEnvironment,
 } from "./environment.ts";
-import { ConfigurationError } from "./errors.ts";
+import { rejectVariable } from "./options.ts";
 import { directTransport } from "./transports/direct/direct-transport.ts";
 import { type ServiceName, serviceRows, services } from "./transports/direct/services.ts";
 import { gatewayTransport } from "./transports/gateway/gateway-transport.ts";
@@ -58,12 +58,11 @@ export function keyFromEnvironment(env: Environment = programEnvironment()): str
 }
 
 function transportName(env: Environment): TransportName {
-  const environmentVariable = "EVALUATOR_TRANSPORT";
-  const name = env[environmentVariable]?.trim() || "gateway";
+  const variable = "EVALUATOR_TRANSPORT";
+  const name = env[variable]?.trim() || "gateway";
   if (Object.hasOwn(transports, name) || isService(name)) return name as TransportName;
   const names = [...Object.keys(transports), ...services].join(", ");
-  const message = `${environmentVariable} is none of ${names}.`;
-  throw new ConfigurationError(message, { option: "transport", environmentVariable });
+  return rejectVariable(variable, "transport", `is none of ${names}`);
 }
 
 function isService(name: string): name is ServiceName {

@@ -229,7 +229,9 @@ test("a state may hold images, if the engine's wire takes them", async () => {
     return JSON.stringify(result);
   };
   expect(await ask(`direct=${engine.directBaseUrl}`)).toContain('"probability":');
-  expect(await ask(`gateway=${engine.gatewayBaseUrl}`)).toContain("takes no parts and no images");
+  expect(await ask(`gateway=${engine.gatewayBaseUrl}`)).toContain(
+    "is a list of parts, which this transport does not take",
+  );
 });
 
 test("a caller with a token is notified each second, and one without is not", async () => {

@@ -129,7 +129,7 @@ test.each<[string, DecisionState, RegExp]>([
   ["no parts", [], /no parts/],
   ["a file", [{ type: "file", data: new Uint8Array([1]), mediaType: "text/csv" }], /no image/],
   ["no image", [{ type: "file", data: new Uint8Array([1]), mediaType: "image/png" }], /no image/],
-  ["an image", [{ type: "file", data: onePixel, mediaType: "image" }], /takes no parts/],
+  ["an image", [{ type: "file", data: onePixel, mediaType: "image" }], /does not take/],
   ["a BigInt", [{ type: "json", value: [1n] as never }], /not a JSON value/],
   ["undefined", [{ type: "json", value: undefined as never }], /not a JSON value/],
 ])("rejects a state with %s before sending", async (_, state, message) => {

@@ -4,10 +4,11 @@ import type { Evaluation } from "../evaluation.ts";
 import type { Evaluator } from "../evaluator.ts";
 import type { EvaluateOptions } from "../evaluator-options.ts";
 import { checkOptions, optionsNamed } from "../options.ts";
-import { isRecord, mapRecord, quoteName } from "../questions/json.ts";
+import { isRecord, mapRecord } from "../questions/json.ts";
 import { type KindName, type Question, questionKinds } from "../questions/kinds.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import { image, type StatePart } from "../questions/state.ts";
+import { rejectQuestion } from "../questions/rejections.ts";
 
 /** A decision model of the `ai` package; experimental there, so its version is pinned. */
 export type DecisionModel = Extract<Experimental_DecisionModel, { doDecide: unknown }>;
@@ -165,19 +166,18 @@ const supportedQuestionTypes = (Object.keys(questionKinds) as KindName[]).filter
 function fromQuestion(question: DecisionQuestion, id: string): Question {
   const type = supportedQuestionTypes.find((supportedText) => supportedText === question.type);
   if (type === undefined)
-    return reject(id, `asks for a ${question.type}; ask ${supportedQuestionTypes.join(", ")}`);
+    return rejectQuestion(
+      id,
+      `asks for a ${question.type}; ask ${supportedQuestionTypes.join(", ")}`,
+    );
   const { instructions = null } = question;
-  if (instructions === null) return reject(id, "has no instructions; write the question");
+  if (instructions === null) return rejectQuestion(id, "has no instructions; write the question");
   const criteria = "criteria" in question ? question.criteria : undefined;
   if (questionKinds[type].limit !== null) return { type, instructions, criteria } as Question;
   // A question without keys does not need its criteria.
   const describedEntries = Object.entries(criteria ?? {}).filter(([, text]) => text != null);
   if (describedEntries.length === 0) return { type, instructions } as Question;
   return { type, instructions, criteria: Object.fromEntries(describedEntries) } as Question;
-}
-
-function reject(questionId: string, what: string): never {
-  throw new InvalidRequestError(`The question ${quoteName(questionId)} ${what}.`, { questionId });
 }
 
 function callWarnings(

@@ -15,7 +15,7 @@ async function failureOf(promise: Promise<unknown>): Promise<unknown> {
 describe("a body with the wrong shape is rejected:", () => {
   const model = { id: "a/b" };
   test.each<[string, unknown, string]>([
-    ["no object", "text", "the body as a whole"],
+    ["no object", "text", "as a whole"],
     ["no list", { data: {} }, "data"],
     ["a model without an id", { data: [{}] }, "data.0.id"],
     [

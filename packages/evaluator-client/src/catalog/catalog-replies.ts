@@ -1,5 +1,5 @@
+import { invalidBody } from "../questions/rejections.ts";
 import * as z from "zod/mini";
-import { InvalidResponseError } from "../errors.ts";
 import { isOfOneToken } from "../token-price.ts";
 
 /** One model of the gateway's price list (contract section 4.2). */
@@ -134,9 +134,8 @@ export function toCredits(json: unknown): Credits {
 function parse<TSchema extends z.ZodMiniType>(schema: TSchema, json: unknown): z.infer<TSchema> {
   const issue = schema.safeParse(json).error?.issues[0];
   if (issue === undefined) return json as z.infer<TSchema>; // the schemas change nothing
-  const where = issue.path.map(String).join(".") || "the body as a whole";
-  const message = `The gateway's answer does not have the expected shape at ${where}; check the base URL.`;
-  throw new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
+  const path = issue.path.map(String).join(".");
+  throw invalidBody("the gateway's", path === "" ? "as a whole" : `at ${path}`, "the base URL");
 }
 
 type Price = string | number | null | undefined;

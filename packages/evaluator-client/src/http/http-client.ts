@@ -1,4 +1,5 @@
-import { ConfigurationError, EvaluatorError } from "../errors.ts";
+import { type ConfigurationError, EvaluatorError } from "../errors.ts";
+import { closedError, rejectOption } from "../options.ts";
 import { toConnectionError } from "./connection-failure.ts";
 import {
   BodyCollector,
@@ -66,16 +67,15 @@ export interface HttpClientOptions {
 }
 
 /** Returns the error for a request after the client was closed. */
-export function closedError(): ConfigurationError {
-  const message = "The transport or catalog is closed; make another one to send more.";
-  return new ConfigurationError(message, { option: "transport" });
+export function closedClientError(): ConfigurationError {
+  return closedError("transport or catalog", "transport");
 }
 
 /** Makes an HTTP client over the given `fetch`, whose connections are not ours to close. */
 export function fetchHttpClient(fetch: Fetch): HttpClient {
   let isClosed = false;
   const stream: HttpClient["stream"] = async ({ method, url, headers }, body, { signal }) => {
-    if (isClosed) throw closedError();
+    if (isClosed) throw closedClientError();
     const init = { method, headers, body, signal, redirect: "manual" } as const;
     return toStreamed(await fetch(url, init));
   };
@@ -103,8 +103,7 @@ export function fetchHttpClient(fetch: Fetch): HttpClient {
 export function createHttpClient({ fetch: givenFetch, dispatcher }: HttpClientOptions): HttpClient {
   if (dispatcher === undefined)
     return fetchHttpClient(givenFetch ?? ((url, init) => fetch(url, init)));
-  const message = `The option "dispatcher" is for Node; in other runtimes pass the option "fetch".`;
-  throw new ConfigurationError(message, { option: "dispatcher" });
+  return rejectOption("dispatcher", 'is for Node; in other runtimes pass the option "fetch"');
 }
 
 async function readText({ status, read }: StreamedResponse): Promise<string> {

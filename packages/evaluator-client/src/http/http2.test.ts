@@ -255,7 +255,7 @@ test("speaks HTTP/1.1 if EVALUATOR_HTTP2 is 0, and refuses other values", async 
   expect(await connect(origin, off).post("{}")).toMatchObject({ text: '"1.1"' });
   const wrong = { EVALUATOR_HTTP2: "yes" };
   expect(() => createHttpClient({ env: wrong })).toThrow(
-    'EVALUATOR_HTTP2="yes" is neither 0 nor 1; set it to 0',
+    "EVALUATOR_HTTP2 is neither 0 (HTTP/1.1 only) nor 1.",
   );
 });
 

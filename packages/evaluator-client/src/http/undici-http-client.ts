@@ -2,10 +2,10 @@
 import { replacementInUse } from "./program-dispatcher.ts";
 import { BlockList, isIP } from "node:net";
 import type { Dispatcher } from "undici";
-import { ConfigurationError } from "../errors.ts";
+import { rejectOption, rejectVariable } from "../options.ts";
 import {
   type AnyDispatcher,
-  closedError,
+  closedClientError,
   fetchHttpClient,
   type HttpClient,
   type HttpClientOptions,
@@ -61,7 +61,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       const preparedRequest = toRequest(endpoint);
       const sendOverFetch = overFetch.prepare(endpoint);
       return (body, abortable, headers) => {
-        if (isClosed) return Promise.reject(closedError());
+        if (isClosed) return Promise.reject(closedClientError());
         const method = methodInUse();
         if (method === "fetch") return sendOverFetch(body, abortable, headers);
         const request =
@@ -72,7 +72,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       };
     },
     stream(endpoint, body, abortable) {
-      if (isClosed) return Promise.reject(closedError());
+      if (isClosed) return Promise.reject(closedClientError());
       const method = methodInUse();
       if (method === "fetch") return overFetch.stream(endpoint, body, abortable);
       const receiver = new ResponseStream();
@@ -90,8 +90,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 function givenDispatcher({ dispatcher }: HttpClientOptions): AnyDispatcher | null {
   if (dispatcher === undefined || typeof dispatcher?.dispatch === "function")
     return dispatcher ?? null;
-  const message = `The option "dispatcher" is no dispatcher of undici, such as new Agent() or new ProxyAgent("http://127.0.0.1:3128").`;
-  throw new ConfigurationError(message, { option: "dispatcher" });
+  return rejectOption("dispatcher", "is no dispatcher of undici, such as new Agent()");
 }
 
 /** Returns the way to a URL: through the proxies, unless `NO_PROXY` has its host. */
@@ -150,8 +149,8 @@ function proxiesInUse(env: HttpClientOptions["env"]) {
 function readProxy(env: HttpClientOptions["env"], name: string): string {
   const { value, environmentVariable } = readEither(env, name);
   if (value === "" || (URL.canParse(value) && /^https?:/i.test(value))) return value;
-  const message = `${environmentVariable} is not the http or https URL of a proxy, such as http://127.0.0.1:3128; its value is not shown here. Correct it, or set NODE_USE_ENV_PROXY to 0.`;
-  throw new ConfigurationError(message, { option: "dispatcher", environmentVariable });
+  const what = "is not the URL of a proxy, such as http://127.0.0.1:3128; its value is not shown";
+  return rejectVariable(environmentVariable, "dispatcher", what);
 }
 
 function readEither(env: HttpClientOptions["env"], name: string) {
@@ -199,7 +198,5 @@ function proxyHint(url: string, env: HttpClientOptions["env"]): string {
 function readHttp2(env: HttpClientOptions["env"]): boolean {
   const value = env["EVALUATOR_HTTP2"]?.trim() || "1";
   if (value === "0" || value === "1") return value === "1";
-  const message = `EVALUATOR_HTTP2=${JSON.stringify(value.slice(0, 20))} is neither 0 nor 1; set it to 0 to send over HTTP/1.1 only.`;
-  const environmentVariable = "EVALUATOR_HTTP2";
-  throw new ConfigurationError(message, { option: "dispatcher", environmentVariable });
+  return rejectVariable("EVALUATOR_HTTP2", "dispatcher", "is neither 0 (HTTP/1.1 only) nor 1");
 }

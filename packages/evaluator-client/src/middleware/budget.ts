@@ -1,13 +1,7 @@
 import * as z from "zod/mini";
 import { describeWait, untilAborted } from "../clock.ts";
-import {
-  ConfigurationError,
-  ConnectionError,
-  EvaluatorError,
-  InvalidResponseError,
-  RefusalError,
-} from "../errors.ts";
-import { checkOptions, checkPrice, optionsObject } from "../options.ts";
+import { ConnectionError, EvaluatorError, InvalidResponseError, RefusalError } from "../errors.ts";
+import { checkOptions, checkPrice, optionsObject, rejectOption } from "../options.ts";
 import type { Evaluation } from "../evaluation.ts";
 import type { EvaluationRequest } from "../questions/request.ts";
 import type { Middleware, MiddlewareCall } from "../evaluator.ts";
@@ -77,10 +71,8 @@ export function budget(options: BudgetOptions): Budget {
   checkOptions(optionsSchema, options);
   const { usdPerMillionTokens = 0 } = options;
   checkPrice("usdPerMillionTokens", usdPerMillionTokens);
-  if (options.maxCostUsd === undefined && options.maxTokens === undefined) {
-    const message = "A budget needs maxCostUsd or maxTokens.";
-    throw new ConfigurationError(message, { option: "maxCostUsd" });
-  }
+  if (options.maxCostUsd === undefined && options.maxTokens === undefined)
+    rejectOption("maxCostUsd", "is missing, and so is maxTokens; set one of them");
   const ledger = new Ledger(options);
   const middleware = ledger.evaluate.bind(ledger) as Middleware;
   const spending = { get: () => ledger.spending, enumerable: true };
@@ -287,7 +279,7 @@ class Ledger {
     if (this.#usdPerToken !== null) return;
     if (this.#isUnpriced) {
       const message =
-        "The call was not sent: the answers have no price, so the rest of maxCostUsd is unknown. Set usdPerMillionTokens, or maxTokens instead of maxCostUsd.";
+        "The call was not sent: the answers have no price to count for maxCostUsd. Set usdPerMillionTokens, or maxTokens instead.";
       throw new BudgetError(message, { limit: "maxCostUsd", spending: this.spending });
     }
     this.#pricing = Promise.withResolvers();

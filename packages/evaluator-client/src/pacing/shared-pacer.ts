@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import * as z from "zod/mini";
 import { type Clock, type EvaluatorRuntime, readRuntime } from "../clock.ts";
-import { ConfigurationError, RateLimitError } from "../errors.ts";
-import { checkOptions, objectWith, optionsObject, type Defined } from "../options.ts";
+import { RateLimitError } from "../errors.ts";
+import { checkOptions, closedError, type Defined, objectWith, optionsObject } from "../options.ts";
 import { type Admission, CallQueue, IN_A_ROW, type PacedCall, Pause } from "./call-queue.ts";
 import { LeasedSlots, type SharedPacerOptions } from "./leased-slots.ts";
 import type { Pacer } from "./pacer.ts";
@@ -88,7 +88,7 @@ class SharedPacer implements Pacer, AsyncDisposable {
   }
 
   admit(call: PacedCall): Promise<Admission> {
-    if (this.#isClosed) return Promise.reject(closedError());
+    if (this.#isClosed) return Promise.reject(closedError("shared pacer", "pacer"));
     if (call.signal?.aborted) return Promise.reject(call.signal.reason);
     const admittedAdmission = this.admitNow(call.tokens);
     if (admittedAdmission !== null) return Promise.resolve(admittedAdmission);
@@ -109,7 +109,7 @@ class SharedPacer implements Pacer, AsyncDisposable {
     this.#cancelWake?.();
     this.#slots.close();
     for (let next = this.#queue.waiters[0]; next !== undefined; next = this.#queue.waiters[0]) {
-      this.#queue.leave(next).reject(closedError());
+      this.#queue.leave(next).reject(closedError("shared pacer", "pacer"));
     }
   }
 
@@ -179,11 +179,6 @@ class SharedPacer implements Pacer, AsyncDisposable {
   #pausedMs(): number {
     return this.#pause.leftMs(this.#clock.now());
   }
-}
-
-function closedError(): ConfigurationError {
-  const message = "The shared pacer is closed; make another one with sharedPacer.";
-  return new ConfigurationError(message, { option: "pacer" });
 }
 
 /** The cause of a pause that another process began. */

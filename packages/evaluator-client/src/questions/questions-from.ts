@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
-import { ConfigurationError, InvalidResponseError } from "../errors.ts";
+import { ConfigurationError } from "../errors.ts";
+import { rejectAnswer } from "./rejections.ts";
 import { isRecord, quoteName, recordInOrder, textAt, valueAt } from "./json.ts";
 import { boolean, choice, type Question, questionKinds, score } from "./kinds.ts";
 import type { BooleanQuestion } from "./kinds/boolean.ts";
@@ -92,7 +93,7 @@ function toField(id: string, field: unknown): Field {
   if (type === "boolean") return { id, question: boolean(toText(id, description)), names: [] };
   const options =
     type === "enum" ? enumOptions(entries, criteria) : type === "union" && literalOptions(members);
-  if (!options) reject(id, "is no boolean, no enum of texts and no union of text literals");
+  if (!options) reject(id, "is no boolean, enum of texts or union of text literals");
   const names = options.map(([name]) => name);
   const instructions = toText(id, description);
   if (orderedValue !== true) return { id, question: choice(instructions, options), names };
@@ -148,9 +149,7 @@ function reject(path: string, what: string): never {
   throw new ConfigurationError(`${where} ${what}. ${advice}`, { option: path || "schema" });
 }
 
-function refuse(questionId: string, rule: string, what: string): never {
-  throw new InvalidResponseError(`The answer ${quoteName(questionId)} ${what}.`, {
-    questionId,
-    rule,
-  });
+function refuse(questionId: string, rule: string, flaw: string): never {
+  const advice = "Give the answers to the questions of this schema, or ask again.";
+  return rejectAnswer(questionId, { rule, flaw, advice });
 }

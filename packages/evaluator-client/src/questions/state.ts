@@ -1,4 +1,5 @@
 import { InvalidRequestError } from "../errors.ts";
+import { rejectQuestion } from "./rejections.ts";
 import { type ImageFormat, findImageSize } from "./image-size.ts";
 import { copyJson, Flaw, isRecord, type JsonObject, type JsonValue, quoteName } from "./json.ts";
 
@@ -100,8 +101,7 @@ export function image(source: Uint8Array | string | URL): ImagePart {
     signatures[knownImageFormat].test(binary),
   );
   if (format !== undefined) return { image: `data:image/${format};base64,${btoa(binary)}` };
-  const message = "The bytes are no image: they begin like neither PNG, JPEG, WebP nor GIF.";
-  throw new InvalidRequestError(message);
+  return reject("The bytes are no image: they begin like neither PNG, JPEG, WebP nor GIF");
 }
 
 /** The first bytes of each format, with a character for each byte; `\cZ` is the byte 0x1a. */
@@ -152,7 +152,7 @@ export function copyParts(
 ): readonly StatePart[] {
   if (support === undefined) {
     reject(
-      "The state is neither a string nor a JSON object but a list, and this transport takes no parts and no images; send text or a JSON object, or use one that does: gatewayTransport with the wire decision-model, or directTransport",
+      "The state is a list of parts, which this transport does not take; send text or a JSON object, or use gatewayTransport with the wire decision-model, or directTransport",
     );
   }
   if (parts.length === 0) reject("The state is an empty list; send at least one part");
@@ -230,7 +230,7 @@ export function checkForImage(
   const flaw = findsBoxes
     ? "needs an image in the state; send a list of parts with image(bytes)"
     : 'asks for a place in an image, which this service does not take; use directTransport({ service: "typesafe" })';
-  throw new InvalidRequestError(`The question ${quoteName(questionId)} ${flaw}.`, { questionId });
+  rejectQuestion(questionId, flaw);
 }
 
 /** Returns a state without the bytes of its images, so that it can be read as text. */

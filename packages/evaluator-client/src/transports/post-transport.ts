@@ -54,10 +54,20 @@ function readOption(options: Given, option: OptionName, source: Source): string 
   const set = variable === null ? "" : env[variable]?.trim();
   const value = options[option] ?? (set || fallback);
   if (value) return value;
-  const orSet = variable === null ? "" : ` or set ${variable}`;
-  const note = noteOfOtherKey?.(env, [variable ?? ""]) ?? "";
-  const message = `No ${option}: pass the option "${option}"${orSet}.${note}`;
-  throw new ConfigurationError(message, { option, environmentVariable: variable });
+  const variables = variable === null ? [] : [variable];
+  return missingOption(option, { variables, note: noteOfOtherKey?.(env, variables) });
+}
+
+/** Throws a `ConfigurationError` for a missing option of `owner`, which may also come from one of the variables. */
+export function missingOption(
+  option: string,
+  details: { owner?: string; variables: readonly string[]; note?: string | undefined },
+): never {
+  const { owner, variables, note = "" } = details;
+  const of = owner === undefined ? "" : ` for ${owner}`;
+  const orSet = variables.length === 0 ? "" : ` or set ${variables.join(" or ")}`;
+  const message = `No ${option}${of}: pass the option "${option}"${orSet}.${note}`;
+  throw new ConfigurationError(message, { option, environmentVariable: variables[0] ?? null });
 }
 
 /** Reads an option that is sent in a header, so that it must be visible ASCII. */
@@ -68,8 +78,8 @@ export function readHeaderOption(options: Given, option: OptionName, source: Sou
 /** Returns an option's text. @throws ConfigurationError if a header cannot carry it */
 export function checkHeaderText(value: string, option: OptionName, variable: string | null) {
   if (/^[\x21-\x7e]+$/.test(value)) return value;
-  const message = `The option "${option}" (${variable}) has a space, line break or other character that a header cannot carry; its value is not shown here.`;
-  throw new ConfigurationError(message, { option, environmentVariable: variable });
+  const what = "has a space, line break or other character that a header cannot carry";
+  return rejectOption(option, what, variable);
 }
 
 /** Reads the option `baseUrl`: http or https, without credentials, query, fragment or slash at the end. */
@@ -80,9 +90,9 @@ export function readBaseUrl(options: Given, source: Source): string {
   if (url && isHttp && `${url.username}${url.password}${url.search}${url.hash}` === "") {
     return url.href.replace(/(?<!\/)\/+$/, "");
   }
-  const environmentVariable = source.variable;
-  const message = `The option "baseUrl"${environmentVariable === null ? "" : ` (${environmentVariable})`} is not an http or https URL without credentials, query and fragment, such as https://example.com/v4/ai.`;
-  throw new ConfigurationError(message, { option: "baseUrl", environmentVariable });
+  const what =
+    "is not an http or https URL without credentials, query and fragment, such as https://example.com/v4/ai";
+  return rejectOption("baseUrl", what, source.variable);
 }
 
 /**
@@ -120,22 +130,21 @@ export function mergeHeaders(
     const isSendable = /^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e]*$/.test(value);
     if (isSendable && !reservedNames.has(name.toLowerCase())) continue;
     const problem = isSendable ? "is set by the transport itself" : "cannot be sent";
-    const message = `The header ${JSON.stringify(name)} in the option "headers" ${problem}; rename it or leave it out.`;
-    throw new ConfigurationError(message, { option: "headers" });
+    const header = JSON.stringify(name);
+    rejectOption(
+      "headers",
+      `has the header ${header}, which ${problem}; rename it or leave it out`,
+    );
   }
   return { ...own, ...addedFields };
 }
 
 /** Returns the HTTP client for the caller's `fetch` or `dispatcher`, or the platform's own. */
 export function httpClientFor({ fetch, dispatcher, env }: TransportOptions): HttpClient {
-  if (fetch !== undefined && dispatcher !== undefined) {
-    const message =
-      'The options "fetch" and "dispatcher" exclude each other; a dispatcher is for undici alone.';
-    throw new ConfigurationError(message, { option: "fetch" });
-  }
-  if (fetch !== undefined && typeof fetch !== "function") {
+  if (fetch !== undefined && dispatcher !== undefined)
+    rejectOption("fetch", 'excludes the option "dispatcher", which is for undici alone');
+  if (fetch !== undefined && typeof fetch !== "function")
     rejectOption("fetch", "is no function, such as the global fetch");
-  }
   return createHttpClient({ fetch, dispatcher, env: env ?? programEnvironment() });
 }
 

@@ -60,7 +60,7 @@ test.each(["a b", " a", "a ", "a\n", "\u007f", "é", "a\tb", "“a”"])(
     ).toMatchObject({
       name: "ConfigurationError",
       message:
-        'The option "apiKey" (A_KEY) has a space, line break or other character that a header cannot carry; its value is not shown here.',
+        'The option "apiKey" (A_KEY) has a space, line break or other character that a header cannot carry.',
       option: "apiKey",
       environmentVariable: "A_KEY",
     });
@@ -119,14 +119,13 @@ test.each([
     mergeHeaders({ Authorization: "Bearer a-key" }, { "x-ok": "1", [name]: value });
   expect(thrownBy(merge)).toMatchObject({
     name: "ConfigurationError",
-    message: `The header ${JSON.stringify(name)} in the option "headers" ${problem}; rename it or leave it out.`,
+    message: `The option "headers" has the header ${JSON.stringify(name)}, which ${problem}; rename it or leave it out.`,
     option: "headers",
   });
 });
 
 const noFunction = 'The option "fetch" is no function, such as the global fetch.';
-const bothGiven =
-  'The options "fetch" and "dispatcher" exclude each other; a dispatcher is for undici alone.';
+const bothGiven = 'The option "fetch" excludes the option "dispatcher", which is for undici alone.';
 
 test.each<[string, { fetch: unknown; dispatcher?: AnyDispatcher }, string]>([
   ["a fetch that is text", { fetch: "https://service.example" }, noFunction],

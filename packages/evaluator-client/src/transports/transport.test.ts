@@ -6,12 +6,12 @@ test.each<[() => unknown, string, string]>([
   [
     () => gatewayTransport({ apiKey: "k", wire: "pigeon" as GatewayWire }),
     "wire",
-    'The option "wire" is one of evaluation-model, decision-model.',
+    'The option "wire" is none of evaluation-model, decision-model.',
   ],
   [
     () => gatewayTransport({ apiKey: "k", modelId: "a b" }),
     "modelId",
-    'The option "modelId" (EVALUATOR_MODEL_ID) has a space, line break or other character that a header cannot carry; its value is not shown here.',
+    'The option "modelId" (EVALUATOR_MODEL_ID) has a space, line break or other character that a header cannot carry.',
   ],
   [
     () => directTransport({ apiKey: null, model: "" }),
@@ -21,7 +21,7 @@ test.each<[() => unknown, string, string]>([
   ...["", "gateway"].map((vendor): [() => unknown, string, string] => [
     () => directTransport({ apiKey: null, vendor }),
     "vendor",
-    'The option "vendor" is the vendor\'s key in providerMetadata, such as "typesafe"; it is neither empty nor "gateway".',
+    'The option "vendor" is not a vendor\'s key in providerMetadata, such as "typesafe".',
   ]),
 ])("rejects %o for the option %s", (create, option, message) => {
   const expected = { name: "ConfigurationError", option, message };

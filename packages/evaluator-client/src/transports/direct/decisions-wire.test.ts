@@ -208,7 +208,7 @@ test.each<[string, unknown, string, string | null, string]>([
     [doubled, second, third],
     "probabilities-keys",
     "category",
-    'The answer "category" has two probabilities for one option or level (rule probabilities-keys); it is not used.',
+    'The answer "category" has two probabilities for one option or level (rule probabilities-keys); it is not used. Asking again may not help.',
   ],
 ])("rejects answers with %s", async (_, given, rule, questionId, message) => {
   await expect(ask(() => Response.json({ ...body, answers: given }))).rejects.toMatchObject({

@@ -8,6 +8,7 @@ import { isRecord, quoteName } from "../../questions/json.ts";
 import { wordingText } from "../../questions/wording.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import { isImage, type StatePart } from "../../questions/state.ts";
+import { invalidBody, rejectAnswer } from "../../questions/rejections.ts";
 import type { DirectForm, DirectReply } from "./direct-wire.ts";
 import { forms } from "./forms.ts";
 import type { ServiceRow } from "./services.ts";
@@ -143,7 +144,7 @@ function withMeanings({ instructions, criteria = {} }: BooleanQuestion) {
 /** Maps a response. Answers belong to questions by name and by order. */
 function readDecisions(json: unknown, questions: Questions): DirectReply {
   const { data, error } = decisionsResponseSchema.safeParse(json);
-  if (data === undefined) throw invalidBody(error.issues[0]?.path[0]);
+  if (data === undefined) throw invalidField(error.issues[0]?.path[0]);
   const { answers } = data;
   const ids = Object.keys(questions);
   const names = listNames(questions);
@@ -188,14 +189,14 @@ function toDistribution(
 ): object {
   const probabilities = new Map(listedItems.map((one) => [String(one.value), one.probability]));
   if (probabilities.size === listedItems.length) return Object.fromEntries(probabilities);
-  const message = `The answer ${quoteName(questionId)} has two probabilities for one option or level (rule probabilities-keys); it is not used.`;
-  throw new InvalidResponseError(message, { questionId, rule: "probabilities-keys" });
+  const flaw = "has two probabilities for one option or level";
+  const advice = "Asking again may not help.";
+  return rejectAnswer(questionId, { rule: "probabilities-keys", flaw, advice });
 }
 
-function invalidBody(field: PropertyKey | undefined): InvalidResponseError {
+function invalidField(field: PropertyKey | undefined): InvalidResponseError {
   // Below the first name the names are the server's own, so no message contains them.
   const knownText = ["model", "answers", "usage"].find((name) => name === field);
   const where = knownText === undefined ? "as a whole" : `at ${knownText}`;
-  const message = `The response body does not have the shape of ${forms.decisions.path} ${where}; check the base URL and the option "wire".`;
-  return new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
+  return invalidBody(forms.decisions.path, where);
 }

@@ -4,7 +4,7 @@ import { directTransport, type DirectTransportOptions } from "./direct-transport
 import { services } from "./services.ts";
 
 test.each<[DirectTransportOptions, string]>([
-  [{ service: "pigeon" as never }, 'The option "service" is one of typesafe, openai, gemini,'],
+  [{ service: "pigeon" as never }, 'The option "service" is none of typesafe, openai, gemini,'],
   [
     { service: "openrouter", env: {} },
     'No apiKey for OpenRouter: pass the option "apiKey" or set OPENROUTER_API_KEY.',
@@ -27,13 +27,16 @@ test.each<[DirectTransportOptions, string]>([
   ],
   [
     { model: "gpt-6-luna", apiKey: "x", env: {} },
-    '"gpt-6-luna" is a model of OpenAI; set service: "openai" (EVALUATOR_TRANSPORT=openai), or baseUrl',
+    'is "gpt-6-luna", a model of OpenAI; set service: "openai" (EVALUATOR_TRANSPORT=openai), or baseUrl',
   ],
   [
     { service: "openai", apiKey: "x y", env: {} },
     'The option "apiKey" (OPENAI_API_KEY) has a space',
   ],
-  [{ path: "v1", apiKey: null, env: {} }, 'The option "path" begins with "/"'],
+  [
+    { path: "v1", apiKey: null, env: {} },
+    'The option "path" does not begin with "/", or has a query or fragment;',
+  ],
   [
     { service: "openai", apiKey: "x", baseUrl: "ftp://x", env: {} },
     'The option "baseUrl" is not an http or https URL',

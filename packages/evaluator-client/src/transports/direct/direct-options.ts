@@ -1,10 +1,10 @@
 import { type Environment, modelVariable, programEnvironment } from "../../environment.ts";
-import { ConfigurationError } from "../../errors.ts";
 import { rejectOption } from "../../options.ts";
 import { quoteName } from "../../questions/json.ts";
 import {
   checkHeaderText,
   mergeHeaders,
+  missingOption,
   readBaseUrl,
   readServer,
   type TransportOptions,
@@ -36,10 +36,8 @@ const accountVariable = "CLOUDFLARE_ACCOUNT_ID";
 export function findRow(service: ServiceName | undefined): ServiceRow | undefined {
   if (service === undefined || Object.hasOwn(serviceRows, service))
     return service && serviceRows[service];
-  return rejectOption(
-    "service",
-    `is one of ${services.join(", ")}; for any other server, set baseUrl, path and wire`,
-  );
+  const advice = "for any other server, set baseUrl, path and wire";
+  return rejectOption("service", `is none of ${services.join(", ")}; ${advice}`);
 }
 
 /** Returns the URL, model, key and headers of a server. @throws ConfigurationError if one is missing or wrong */
@@ -52,7 +50,7 @@ export function readDirectOptions(
   if (!/^\/[^?#\s]*$/.test(path))
     rejectOption(
       "path",
-      `begins with "/" and has neither query nor fragment, such as /v1/systemone`,
+      'does not begin with "/", or has a query or fragment; write it as in /v1/systemone',
     );
   if (row !== undefined) return withContext(readService(options, path, row), options, row);
   const server = readServer("direct", options, { ...defaults, noteOfOtherKey });
@@ -72,10 +70,7 @@ function withContext<TServer extends { readonly model: string; readonly headers:
   { title, contexts = {} }: Partial<ServiceRow> = {},
 ) {
   if (longContext && title !== serviceRows.typesafe.title)
-    rejectOption(
-      "longContext",
-      `works only with ${serviceRows.typesafe.title}'s own API; leave it out`,
-    );
+    rejectOption("longContext", `works only with ${serviceRows.typesafe.title}; leave it out`);
   if (!longContext) return { ...server, mostStateTokens: byModel(contexts, server.model) };
   const message = `longContext is an experiment of ${title}: its answers are slower and less accurate, and a calibration without it does not hold.`;
   const warning = { type: "EvaluatorWarning", code: "EVALUATOR_LONG_CONTEXT" };
@@ -117,8 +112,7 @@ function withoutRepeat(baseUrl: string, path: string): string {
 function readModel({ model }: ServerOptions, row: ServiceRow, env: Environment): string {
   const name = model ?? (env[modelVariable]?.trim() || row.model);
   if (name) return row.path.includes("{model}") ? (name.split("/").at(-1) as string) : name;
-  const message = `No model for ${row.title}: pass the option "model" or set ${modelVariable}.`;
-  throw new ConfigurationError(message, { option: "model", environmentVariable: modelVariable });
+  return missingOption("model", { owner: row.title, variables: [modelVariable] });
 }
 
 function readKey({ apiKey }: ServerOptions, row: ServiceRow, env: Environment): string {
@@ -127,19 +121,13 @@ function readKey({ apiKey }: ServerOptions, row: ServiceRow, env: Environment): 
   const key = apiKey ?? env[variable]?.trim() ?? "";
   if (key !== "") return checkHeaderText(key, "apiKey", variable);
   const note = noteOfOtherKey(env, row.keyVariables);
-  const names = row.keyVariables.join(" or ");
-  const message = `No apiKey for ${row.title}: pass the option "apiKey" or set ${names}.${note}`;
-  throw new ConfigurationError(message, { option: "apiKey", environmentVariable: first });
+  return missingOption("apiKey", { owner: row.title, variables: row.keyVariables, note });
 }
 
 function readAccount({ accountId }: ServerOptions, row: ServiceRow, env: Environment): string {
   const account = accountId ?? env[accountVariable]?.trim() ?? "";
   if (account !== "") return account;
-  const message = `No accountId for ${row.title}: pass the option "accountId" or set ${accountVariable}.`;
-  throw new ConfigurationError(message, {
-    option: "accountId",
-    environmentVariable: accountVariable,
-  });
+  return missingOption("accountId", { owner: row.title, variables: [accountVariable] });
 }
 
 /** The vendor's API has no models of other services, which its error would not explain. */
@@ -150,9 +138,6 @@ function checkModelIsOfVendor(model: string): void {
   });
   if (name === undefined) return;
   const { title } = serviceRows[name];
-  const what = `${quoteName(model)} is a model of ${title}; set service: "${name}" (EVALUATOR_TRANSPORT=${name}), or baseUrl if another server has it`;
-  throw new ConfigurationError(`The option "model" (${modelVariable}) is wrong: ${what}.`, {
-    option: "model",
-    environmentVariable: modelVariable,
-  });
+  const what = `is ${quoteName(model)}, a model of ${title}; set service: "${name}" (EVALUATOR_TRANSPORT=${name}), or baseUrl if another server has it`;
+  rejectOption("model", what, modelVariable);
 }

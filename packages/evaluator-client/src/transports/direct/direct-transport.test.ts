@@ -79,7 +79,7 @@ test("the decisions form requires an address and a model, and an unknown wire is
   expect(make({ wire: "decisions", baseUrl: "http://127.0.0.1" })).toThrow(rejected("model"));
   expect(make({ wire: "pigeon" as never })).toThrow(rejected("wire"));
   expect(make({ wire: "pigeon" as never })).toThrow(
-    'The option "wire" is one of systemone, decisions, gemini.',
+    'The option "wire" is none of systemone, decisions, gemini.',
   );
   expect(directTransport({ ...own, wire: "decisions" }).limits).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import { rejectOption } from "../../options.ts";
+import { checkName, rejectOption } from "../../options.ts";
 import {
   checkTransportOptions,
   httpClientFor,
@@ -53,13 +53,10 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
   checkTransportOptions(options, ...own, "longContext", "providerOptions");
   const row = findRow(options.service);
   const { wire = row?.wire ?? "systemone", vendor = options.service ?? "typesafe" } = options;
-  if (!Object.hasOwn(forms, wire))
-    rejectOption("wire", `is one of ${Object.keys(forms).join(", ")}`);
+  checkName("wire", wire, Object.keys(forms));
   const form: FormFacts = forms[wire];
-  if (vendor === "" || vendor === "gateway") {
-    const what = `is the vendor's key in providerMetadata, such as "typesafe"; it is neither empty nor "gateway"`;
-    rejectOption("vendor", what);
-  }
+  if (vendor === "" || vendor === "gateway")
+    rejectOption("vendor", `is not a vendor's key in providerMetadata, such as "typesafe"`);
   const path = row?.wire === wire ? row.path : form.path;
   const read = readDirectOptions(options, { ...form, path }, row);
   const { model, mostStateTokens, ...address } = read;

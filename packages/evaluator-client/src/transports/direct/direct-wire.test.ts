@@ -122,7 +122,7 @@ test.each<[unknown, string]>([
   await expect(replyTo(json)).rejects.toThrow(
     expect.objectContaining({
       name: "InvalidResponseError",
-      message: `The response body does not have the vendor's shape ${where}; check the base URL.`,
+      message: `The response body does not have the shape of /v1/systemone ${where}; check the base URL and the option "wire".`,
       questionId: null,
       rule: "body-shape",
     }),

@@ -1,4 +1,3 @@
-import { InvalidResponseError } from "../../errors.ts";
 import { isRecord, mapRecord } from "../../questions/json.ts";
 import type { KindName, Questions } from "../../questions/kinds.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
@@ -9,6 +8,8 @@ import {
   isImage,
   type StatePart,
 } from "../../questions/state.ts";
+import { invalidBody } from "../../questions/rejections.ts";
+import { forms } from "./forms.ts";
 import type { ServiceRow } from "./services.ts";
 
 /** The code of one form of the direct wire. */
@@ -143,10 +144,7 @@ function toTypedPart(part: StatePart): unknown {
 
 function readDirectResponse(json: unknown, questions: Questions, server: DirectServer) {
   const flaw = flawIn(json);
-  if (flaw !== null) {
-    const message = `The response body does not have the vendor's shape ${flaw}; check the base URL.`;
-    throw new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
-  }
+  if (flaw !== null) throw invalidBody(forms.systemone.path, flaw);
   const { model, usage } = json as WireReply;
   const reply: DirectReply = {
     model: model ?? null,

@@ -1,10 +1,11 @@
-import { InvalidResponseError, RefusalError } from "../../errors.ts";
+import { RefusalError } from "../../errors.ts";
 import { isRecord, mapRecord, textAt, valueAt } from "../../questions/json.ts";
 import { mapWordings, wordingText } from "../../questions/wording.ts";
 import type { KindName, Questions } from "../../questions/kinds.ts";
 import type { BooleanQuestion } from "../../questions/kinds/boolean.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import { type ImageData, toImageData, isImage, type StatePart } from "../../questions/state.ts";
+import { invalidBody } from "../../questions/rejections.ts";
 import { toText } from "./decisions-wire.ts";
 import {
   areAnswers,
@@ -59,10 +60,7 @@ function readGemini(json: unknown, questions: Questions, server: DirectServer): 
     throw Object.assign(blocked(reason, Object.keys(questions)), { usage });
   }
   const answers = valueAt(json, "answers");
-  if (!areAnswers(answers)) {
-    const message = `The response body does not have the shape of ${forms.gemini.path} at answers; check the base URL and the option "wire".`;
-    throw new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
-  }
+  if (!areAnswers(answers)) throw invalidBody(forms.gemini.path, "at answers");
   return {
     model: textAt(json, "model"),
     usage,

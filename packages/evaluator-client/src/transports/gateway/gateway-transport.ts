@@ -1,5 +1,5 @@
 import { findHeader, type JsonResponse } from "../../http/http-response.ts";
-import { rejectOption } from "../../options.ts";
+import { checkName } from "../../options.ts";
 import { mapRecord, textAt, valueAt } from "../../questions/json.ts";
 import { mapWordings, wordingText } from "../../questions/wording.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
@@ -61,8 +61,7 @@ export function gatewayTransport(options: GatewayTransportOptions = {}): Transpo
   const { wire = "evaluation-model", providerOptions } = options;
   if (providerOptions !== undefined) checkProviderOptions(providerOptions);
   const ofTransport = structuredClone(providerOptions);
-  if (!Object.hasOwn(bodies, wire))
-    rejectOption("wire", `is one of ${Object.keys(bodies).join(", ")}`);
+  checkName("wire", wire, Object.keys(bodies));
   const apiKey = readHeaderOption(options, "apiKey", gatewaySources.apiKey);
   const baseUrl = readBaseUrl(options, gatewaySources.baseUrl);
   const url = `${baseUrl}/${wire}`;

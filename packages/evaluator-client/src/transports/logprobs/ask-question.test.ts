@@ -140,7 +140,9 @@ describe("a reading is rejected", () => {
   test("for a list too short to see the labels, whatever those hold that it shows", async () => {
     const error = await errorOf(playChat(byNumber, { elsewhere: 0.001, mostListed: 1 }).fetch);
     expect(error).toMatchObject({ name: "InvalidResponseError", rule: "readout-truncated" });
-    expect(error.message).toContain("may hold 1.00 of that, more than 0.02");
+    expect(error.message).toContain(
+      "has labels that hold 0.60 of the probability, of which unlisted tokens may hold 1.00, more than 0.02",
+    );
   });
 
   test("not before llama-server was asked for more", async () => {

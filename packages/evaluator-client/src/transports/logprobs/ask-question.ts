@@ -1,5 +1,5 @@
 import { InvalidResponseError } from "../../errors.ts";
-import { quoteName } from "../../questions/json.ts";
+import { rejectAnswer } from "../../questions/rejections.ts";
 import type { LabelSession } from "./label-session.ts";
 import type { QuestionPlan, Reading } from "./question-plan.ts";
 import { combineReadings, readLabels } from "./read-labels.ts";
@@ -119,22 +119,15 @@ function checkReading(
   // Unlisted labels may explain a low mass, unless the mass would be too low even with them.
   const isHidden = unseenShare > MOST_UNSEEN && mostMass >= minLabelMass;
   if (labelMass < minLabelMass && !isHidden) {
-    const mass = `hold ${labelMass.toFixed(2)} of the probability, less than ${minLabelMass} (minLabelMass)`;
-    reject("label-mass", { question, what: mass, next: whyElsewhere(topToken, reading, question) });
+    const mass = `has labels that hold ${labelMass.toFixed(2)} of the probability, less than ${minLabelMass} (minLabelMass)`;
+    const advice = whyElsewhere(topToken, reading, question);
+    rejectAnswer(question.id, { rule: "label-mass", flaw: mass, advice });
   }
   if (unseenShare > MOST_UNSEEN) {
-    const what = `hold ${labelMass.toFixed(2)} of the probability, but the server lists too few tokens: those it leaves out may hold ${unseenShare.toFixed(2)} of that, more than ${MOST_UNSEEN}`;
-    const next = "Ask with fewer options, or at a server that lists more tokens.";
-    reject("readout-truncated", { question, what, next });
+    const flaw = `has labels that hold ${labelMass.toFixed(2)} of the probability, of which unlisted tokens may hold ${unseenShare.toFixed(2)}, more than ${MOST_UNSEEN}`;
+    const advice = "Ask with fewer options, or at a server that lists more tokens.";
+    rejectAnswer(question.id, { rule: "readout-truncated", flaw, advice });
   }
-}
-
-function reject(
-  rule: string,
-  { question, what, next }: { question: AskedQuestion; what: string; next: string },
-): never {
-  const message = `The labels of the answer ${quoteName(question.id)} ${what} (rule ${rule}). It is not used. ${next}`;
-  throw new InvalidResponseError(message, { questionId: question.id, rule });
 }
 
 function whyElsewhere(topToken: string, { labels }: Reading, { session }: AskedQuestion): string {

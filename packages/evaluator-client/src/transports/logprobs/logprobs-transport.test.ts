@@ -108,7 +108,7 @@ test.each<[LogprobsTransportOptions, string, RegExp]>([
   [{ baseUrl: "" }, "baseUrl", /EVALUATOR_LOGPROBS_BASE_URL/],
   [{ model: "" }, "model", /EVALUATOR_MODEL_ID/],
   [{ server: "lmstudio" as never }, "server", /auto, openai, vllm, llama\.cpp, sglang, ollama/],
-  [{ debias: "none" as never }, "debias", /"raw" or "balanced"/],
+  [{ debias: "none" as never }, "debias", /none of raw, balanced/],
   [{ minLabelMass: 2 }, "minLabelMass", /0 to 1/],
   [{ minLabelMass: Number.NaN }, "minLabelMass", /0 to 1/],
   [{ concurrency: 0 }, "concurrency", /from 1 up/],

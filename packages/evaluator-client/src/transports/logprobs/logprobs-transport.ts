@@ -1,11 +1,10 @@
-import { InvalidRequestError } from "../../errors.ts";
 import type { OwnTransportName } from "../../environment.ts";
 import { type EvaluationRequest, perQuestions } from "../../questions/request.ts";
 import { MOST_TOKENS_OF_A_PROMPT } from "../call-estimate.ts";
 import { estimateTextTokens, mostTextTokens } from "../../questions/text-tokens.ts";
-import { checkPrice, rejectOption } from "../../options.ts";
+import { checkName, checkPrice, rejectOption } from "../../options.ts";
 import { type Question, questionKinds } from "../../questions/kinds.ts";
-import { quoteName } from "../../questions/json.ts";
+import { rejectQuestion } from "../../questions/rejections.ts";
 import { onceLoaded } from "../once-loaded.ts";
 import {
   checkTransportOptions,
@@ -79,8 +78,7 @@ function checkSize(questionId: string, question: Question): void {
   const count = kind.keys(question).length;
   if (kind.limit === null || count <= kind.limit.most) return;
   const { unit, most } = kind.limit;
-  const message = `The question ${quoteName(questionId)} has ${count} ${unit}s; logprobsTransport labels at most ${most}.`;
-  throw new InvalidRequestError(message, { questionId });
+  rejectQuestion(questionId, `has ${count} ${unit}s; logprobsTransport labels at most ${most}`);
 }
 
 /** Estimates a request at most: each block is opened, and each list is long enough. */
@@ -116,9 +114,8 @@ const ofReadings = ["debias", "minLabelMass", "concurrency"];
 function readOptions(options: LogprobsTransportOptions) {
   checkTransportOptions(options, ...ofServer, ...ofReadings);
   const { server = "auto", debias = "balanced", minLabelMass = 0.5, concurrency = 4 } = options;
-  const servers = ["auto", ...Object.keys(serverNames)];
-  if (!servers.includes(server)) rejectOption("server", `is one of ${servers.join(", ")}`);
-  if (debias !== "raw" && debias !== "balanced") rejectOption("debias", 'is "raw" or "balanced"');
+  checkName("server", server, ["auto", ...Object.keys(serverNames)]);
+  checkName("debias", debias, ["raw", "balanced"]);
   if (!(minLabelMass >= 0 && minLabelMass <= 1))
     rejectOption("minLabelMass", "is a number from 0 to 1");
   const isCount = Number.isSafeInteger(concurrency) && concurrency >= 1;

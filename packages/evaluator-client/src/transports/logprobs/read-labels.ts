@@ -1,5 +1,4 @@
-import { InvalidResponseError } from "../../errors.ts";
-import { quoteName } from "../../questions/json.ts";
+import { rejectAnswer } from "../../questions/rejections.ts";
 import type { FirstToken } from "./label-servers.ts";
 import type { Reading } from "./question-plan.ts";
 
@@ -62,20 +61,16 @@ function foldToken(text: string, foldsCase: boolean): string {
 function checkedSum(listedTokens: FirstToken["tokens"], questionId: string): number {
   let sum = 0;
   for (const { logprob } of listedTokens) {
-    if (!(logprob <= 0)) {
-      const what = "has a logprob above 0, so the server put something else there";
-      reject(questionId, "logprob-range", what);
-    }
+    if (!(logprob <= 0)) reject(questionId, "logprob-range", "has a logprob above 0");
     sum += Math.exp(logprob);
   }
   if (sum <= 1 + SUM_TOLERANCE) return sum;
-  const what = `has log-probabilities that add up to ${sum.toFixed(2)}, so they are something else`;
-  return reject(questionId, "logprob-sum", what);
+  return reject(questionId, "logprob-sum", `has probabilities that sum to ${sum.toFixed(2)}`);
 }
 
-function reject(questionId: string, rule: string, what: string): never {
-  const message = `The answer ${quoteName(questionId)} ${what} (rule ${rule}); it is not used. Update the server, or name it in the option "server".`;
-  throw new InvalidResponseError(message, { questionId, rule });
+function reject(questionId: string, rule: string, flaw: string): never {
+  const advice = 'Update the server, or name it in the option "server".';
+  return rejectAnswer(questionId, { rule, flaw, advice });
 }
 
 /**
