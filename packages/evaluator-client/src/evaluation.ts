@@ -1,7 +1,7 @@
 import * as z from "zod/mini";
 import type { AnswerRoute } from "./answer-route.ts";
 import { checkAnswers, listQuestions } from "./check-answers.ts";
-import { InvalidResponseError, RefusalError } from "./errors.ts";
+import { type InvalidResponseError, RefusalError } from "./errors.ts";
 import type { ResponseHeaders } from "./http/http-response.ts";
 import { isRecord, toRecord, textAt, valueAt } from "./questions/json.ts";
 import { type AnswersFor, answerSchema, type Kinds, type Questions } from "./questions/kinds.ts";
