@@ -105,28 +105,25 @@ function checkMatch(
   // The model may have been asked and its unsure answers replaced by those of another.
   const hasAnswered = steps.some((step) => step.modelId === model.id);
   if (modelId !== model.id && !hasAnswered && !Object.keys(answers).some(isOwn)) {
-    const who = modelId ?? "a model that the service does not name";
-    const madeText = `The calibration was made for ${model.id}, and ${who} answered.`;
-    throw new CalibrationMismatchError("model", `${madeText} Calibrate again on its answers.`);
+    const problem = `The calibration is for ${model.id}, and ${modelId ?? "a model without a name"} answered.`;
+    throw new CalibrationMismatchError("model", `${problem} Calibrate again on its answers.`);
   }
   const askedHash = questions === undefined ? ownHash : questionHash(questions);
   if (fittedHash === null) {
-    const problem = "The calibration does not name the questions it was made for.";
-    const advice = "Calibrate again with --questions.";
-    throw new CalibrationMismatchError("questionHash", `${problem} ${advice}`);
+    const problem =
+      "The calibration does not name its questions. Calibrate again with --questions.";
+    throw new CalibrationMismatchError("questionHash", problem);
   }
   if (typeof askedHash === "string" && askedHash !== fittedHash) {
-    const problem = "The calibration was made for other questions, or other words.";
-    const advice = "Ask the same words, or calibrate again on answers to these.";
-    throw new CalibrationMismatchError("questionHash", `${problem} ${advice}`);
+    const problem = "The calibration is for other questions. Ask those, or calibrate again.";
+    throw new CalibrationMismatchError("questionHash", problem);
   }
   for (const [id, answer] of Object.entries(answers)) {
     const recalibration = recalibrationOf(artifact, id);
     const isNamed = !("question" in artifact) || artifact.question !== undefined;
     if (recalibration === null || !isNamed || !isOwn(id) || fits(recalibration, answer)) continue;
-    const madeText = `The calibration of question ${JSON.stringify(id)} is a ${recalibration.kind}`;
-    const problem = `${madeText}, which a ${answer.type} answer does not take.`;
-    throw new CalibrationMismatchError("answer", problem);
+    const of = `${JSON.stringify(id)} is ${recalibration.kind}, not for a ${answer.type}`;
+    throw new CalibrationMismatchError("answer", `The calibration of question ${of} answer.`);
   }
 }
 
@@ -189,8 +186,8 @@ export function decide(
   const isOwn = (id: string) => isOfModel(id, evaluation, artifact);
   checkMatch({ ...evaluation, answers }, artifact, questions);
   if (questions === undefined && typeof evaluation.questionHash !== "string") {
-    const problem = "The evaluation does not name its questions.";
-    throw new CalibrationMismatchError("questionHash", `${problem} Give them as questions.`);
+    const problem = "The evaluation does not name its questions; give them as questions.";
+    throw new CalibrationMismatchError("questionHash", problem);
   }
   // A promise is about states that were read as a whole.
   const isCut = evaluation.warnings?.some((one) => Object(one).type === "state-cut") === true;

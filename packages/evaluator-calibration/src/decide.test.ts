@@ -186,7 +186,9 @@ test("of several models, only the answers of the artifact's own are acted on", (
   expect(both["refund"]?.act).toBe("no");
   expect(both["kind"]).toEqual({ act: null, why: "no-promise" });
   const others = { ...mixed, route: { refund: route.kind, kind: route.kind, level: route.kind } };
-  expect(() => decide(others, artifact, { questions })).toThrow("a model that the service");
+  expect(() => decide(others, artifact, { questions })).toThrow(
+    "and a model without a name answered",
+  );
 });
 
 test("a model that was asked first has its answers or none, and another one is refused", () => {

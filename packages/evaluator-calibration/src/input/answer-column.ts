@@ -4,6 +4,7 @@ import {
   CalibrationInputError,
   listNames,
   quote,
+  rejectField,
   type SourceLocation,
   yesOrNo,
 } from "./input-record.ts";
@@ -126,20 +127,17 @@ export class AnswerColumn {
 
   #check({ kind, options, values }: RecordAnswer, location: SourceLocation): void {
     const { field, rounding } = forms[toForm(kind).form];
-    const refuse = (problem: string): never => {
-      throw new CalibrationInputError(location, problem);
-    };
     let sum = 0;
     for (let i = 0; i < values.length; i += 1) {
       const value = values[i] as number;
       sum += value;
       if (typeof value === "number" && value >= 0 && value <= 1) continue;
       const name = `${field(options[i] as string)} of ${quote(this.question)}`;
-      refuse(`${name} is ${quote(value)}; it must be a number from 0 to 1`);
+      rejectField(location, [name, value], "a number from 0 to 1");
     }
     if (Math.abs(sum - 1) > rounding(values.length)) {
-      const name = `probabilities of ${quote(this.question)}`;
-      refuse(`${name} sum up to ${sum.toFixed(3)}; they must sum up to 1`);
+      const name = `the sum of the probabilities of ${quote(this.question)}`;
+      rejectField(location, [name, Number(sum.toFixed(3))], "1");
     }
     const isSame =
       kind === this.kind &&
@@ -150,7 +148,8 @@ export class AnswerColumn {
           )));
     if (isSame) return;
     const problem = `question ${quote(this.question)} has the options ${listNames(options)}`;
-    refuse(`${problem}; in the rows before they are ${listNames(this.options)}`);
+    const before = `in earlier rows ${listNames(this.options)}`;
+    throw new CalibrationInputError(location, `${problem}, and ${before}`);
   }
 
   /** Returns the truth of a row as the index of its option. @throws CalibrationInputError that lists the valid ones. */
@@ -158,7 +157,6 @@ export class AnswerColumn {
     const form = forms[this.form];
     const index = form.truth(truth, this.options);
     if (index >= 0) return index;
-    const problem = `truth of ${quote(this.question)} is ${quote(truth)}`;
-    throw new CalibrationInputError(location, `${problem}; it must be ${form.truths(this)}`);
+    return rejectField(location, [`truth of ${quote(this.question)}`, truth], form.truths(this));
   }
 }

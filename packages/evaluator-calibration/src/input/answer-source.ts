@@ -1,4 +1,4 @@
-import { CalibrationInputError, type Fields, quote, type SourceLocation } from "./input-record.ts";
+import { type Fields, rejectField, type SourceLocation } from "./input-record.ts";
 
 const bases = ["model", "recorded", "rule", "lexical"] as const;
 
@@ -31,7 +31,7 @@ export function toSource(
   const toText = (name: string, value: unknown) => {
     if (typeof value === "string") return value;
     if (value === undefined || value === null) return null;
-    throw new CalibrationInputError(location, `${name} is ${quote(value)}; it must be a text`);
+    return rejectField(location, [name, value]);
   };
   const modelId = toText(modelField, fields["modelId"]);
   const wire = toText("wire", fields["wire"]);

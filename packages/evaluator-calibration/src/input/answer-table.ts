@@ -15,9 +15,11 @@ import {
   idOf,
   type InputRecord,
   isObject,
-  quote,
-  type SourceLocation,
   listSteps,
+  quote,
+  rejectField,
+  type SourceLocation,
+  toObject,
 } from "./input-record.ts";
 import { RecordNotes } from "./record-notes.ts";
 import { stepWires } from "./step-wire.ts";
@@ -114,11 +116,9 @@ export class AnswerTable {
    *
    * @throws CalibrationInputError that names the invalid field.
    */
-  addRecord({ line, value }: InputRecord, file: string): void {
+  addRecord({ line, value: givenValue }: InputRecord, file: string): void {
     const location = { file, line };
-    if (!isObject(value)) {
-      throw new CalibrationInputError(location, "is no JSON object; each record is one");
-    }
+    const value = toObject(givenValue, location);
     // An id that is no text is an error below.
     if (!(value["id"] instanceof Object)) {
       this.#notes.addCluster(value["id"] ?? value["requestId"], value);
@@ -126,10 +126,7 @@ export class AnswerTable {
     }
     if ("requestId" in value && "outcome" in value) this.#addDecision(value, location);
     else if ("answers" in value) {
-      const { answers } = value;
-      if (!isObject(answers)) {
-        throw new CalibrationInputError(location, "answers is no JSON object");
-      }
+      const answers = toObject(value["answers"], location, "answers");
       const ids = [idOf(value, location)];
       const wireOf = stepWires();
       for (const [step, { given: own, one }] of listSteps(value, answers).entries()) {
@@ -141,8 +138,8 @@ export class AnswerTable {
     } else if ("question" in value) this.#addLine(value, location);
     else if (!("requestId" in value)) {
       // Other lines of a decision log, such as feedback, hold no answer.
-      const fields = "id, question and probability (or probabilities)";
-      throw new CalibrationInputError(location, `has no question; each record holds ${fields}`);
+      const problem = "has no question; give id, question and probability (or probabilities)";
+      throw new CalibrationInputError(location, problem);
     }
   }
 
@@ -230,8 +227,7 @@ export class AnswerTable {
     const { question, probabilities, error } = fields;
     const probability = toNumber(fields["probability"]);
     if (typeof question !== "string") {
-      const problem = `question is ${quote(question)}; it must be a text`;
-      throw new CalibrationInputError(location, problem);
+      return rejectField(location, ["question", question]);
     }
     if ((probability == null || probability === "") && probabilities == null) {
       if (error != null) return this.addFailed(id);
@@ -242,11 +238,9 @@ export class AnswerTable {
   }
 
   #addAnswers(answers: Fields, origin: Origin): void {
-    for (const [question, answer] of Object.entries(answers)) {
-      if (!isObject(answer)) {
-        const problem = `the answer to ${quote(question)} is no JSON object`;
-        throw new CalibrationInputError(origin.location, problem);
-      }
+    for (const [question, givenAnswer] of Object.entries(answers)) {
+      const what = `the answer to ${quote(question)}`;
+      const answer = toObject(givenAnswer, origin.location, what);
       checkType(question, answer, origin);
       this.#addAnswer(question, answer, origin);
     }

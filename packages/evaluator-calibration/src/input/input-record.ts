@@ -41,6 +41,21 @@ export function isObject(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** Throws a `CalibrationInputError` about the value of a field. */
+export function rejectField(
+  location: SourceLocation,
+  [name, value]: readonly [name: string, value: unknown],
+  wantedName = "a text",
+): never {
+  throw new CalibrationInputError(location, `${name} is ${quote(value)}; it must be ${wantedName}`);
+}
+
+/** Returns an object; `what` is the subject of the message. @throws CalibrationInputError for another value */
+export function toObject(value: unknown, location: SourceLocation, what = "the record"): Fields {
+  if (isObject(value)) return value;
+  throw new CalibrationInputError(location, `${what} is no JSON object`);
+}
+
 /** Returns the id of a record. @throws CalibrationInputError if it has none. */
 export function idOf(record: Fields, location: SourceLocation): string {
   const { id } = record;

@@ -58,7 +58,7 @@ test("nothing is dropped without being counted", () => {
     { id: "c", question: "scam", error: "429" },
   ]);
   const labels = ["a", "c", "z"].map((id) => ({ id, truth: true }));
-  expect(() => joinOf(table, labels)).toThrow('labels line 3: id "z" is not among the answers');
+  expect(() => joinOf(table, labels)).toThrow('labels line 3: id "z" has no answer; --allow');
   const counts = joinOf(table, [...labels, ...labels], { allowUnknown: true, last: true }).countsOf(
     "scam",
   );
@@ -96,13 +96,13 @@ test.each([
     'truth of "scam" is "maybe"; it must be true or false, 1 or 0, yes or no',
   ],
   [{ id: "a", question: "scam", truth: 2 }, "it must be true or false"],
-  [{ id: "a", question: "spam", truth: 1 }, 'question is "spam", and the answers know "scam"'],
+  [{ id: "a", question: "spam", truth: 1 }, 'question is "spam"; it must be one of "scam"'],
   [{ id: "", truth: 1 }, 'id is ""; each record needs its own id'],
   [{ id: "a" }, "has no truth"],
   [{ id: "a", truth: 1, weight: -1 }, "weight is -1; it must be a number above 0"],
   [{ id: "a", truth: 1, drawn: 1.5 }, "drawn is 1.5; it must be a probability above 0"],
   [{ id: "a", truth: 1, group: {} }, "group is {}; it must be a text"],
-  [["a", 1], "is no JSON object"],
+  [["a", 1], "the label is no JSON object"],
 ])("the label %j is refused: %s", (label, message) => {
   const call = () => joinOf(tableOf([scam("a", 0.1)]), [label]);
   expect(call).toThrow(message);
@@ -118,7 +118,9 @@ test("options and levels that are none are named with those there are", () => {
     joinOf(table, [{ id: "a", question, truth }]);
   expect(join("tier", "slow")).toThrow('it must be one of "nano", "fast"');
   expect(join("level", 2)).toThrow("it must be a level from 0 to 1");
-  expect(() => joinOf(table, [{ id: "a", truth: 1 }])).toThrow("names no question");
+  expect(() => joinOf(table, [{ id: "a", truth: 1 }])).toThrow(
+    'has no question; add one of "tier"',
+  );
 });
 
 test.each([
@@ -127,7 +129,10 @@ test.each([
     'probability of "scam" is 1.2; it must be a number from 0 to 1',
   ],
   [{ id: "a", question: "scam", probability: "half" }, 'probability of "scam" is "half"'],
-  [{ id: "a", question: "tier", probabilities: { a: 0.5, b: 0.2 } }, "sum up to 0.700"],
+  [
+    { id: "a", question: "tier", probabilities: { a: 0.5, b: 0.2 } },
+    'the sum of the probabilities of "tier" is 0.7; it must be 1',
+  ],
   [
     { id: "a", question: "tier", probabilities: { a: 0.2, b: -0.1 } },
     'probabilities.b of "tier" is -0.1; it must be a number from 0 to 1',
@@ -136,7 +141,7 @@ test.each([
   [{ id: "a", probability: 0.5 }, "has no question"],
   [{ question: "scam", probability: 0.5 }, 'has no id among "question", "probability"'],
   [{ id: "a", question: 3, probability: 0.5 }, "question is 3; it must be a text"],
-  ["a", "is no JSON object"],
+  ["a", "the record is no JSON object"],
 ])("the answer %j is refused: %s", (answer, message) => {
   expect(() => tableOf([answer as object])).toThrow(`answers line 1: `);
   expect(() => tableOf([answer as object])).toThrow(message);

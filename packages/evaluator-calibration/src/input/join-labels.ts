@@ -6,6 +6,7 @@ import {
   isObject,
   listNames,
   quote,
+  rejectField,
   type SourceLocation,
 } from "./input-record.ts";
 import { parseLabel } from "./labels.ts";
@@ -181,13 +182,12 @@ export class LabelJoin {
     const wantedNames = this.#options.questions;
     if (question === null) {
       if (knownNames.length === 1) return knownNames[0] ?? null;
-      const problem = `names no question, and the answers know ${listNames(knownNames)}`;
-      throw new CalibrationInputError(location, `${problem}; add question to each label`);
+      const problem = `has no question; add one of ${listNames(knownNames)} to each label`;
+      throw new CalibrationInputError(location, problem);
     }
     if (knownNames.includes(question)) return question;
     if (wantedNames !== undefined && !wantedNames.includes(question)) return null;
-    const problem = `question is ${quote(question)}, and the answers know ${listNames(knownNames)}`;
-    throw new CalibrationInputError(location, problem);
+    return rejectField(location, ["question", question], `one of ${listNames(knownNames)}`);
   }
 
   #addRow(column: AnswerColumn, row: number, label: Label): boolean {
@@ -226,9 +226,8 @@ export class LabelJoin {
     if (weight !== null && isWeighted[at] === true && weights[at] !== weight && !isRepeated) {
       // A weight may be 1 / 0.9: of its digits, six tell it.
       const [here, before] = [weight, weights[at] ?? 1].map((one) => Number(one.toPrecision(6)));
-      const problem = `record ${quote(id)} has the weight ${here} here and ${before} in a row before`;
-      const advice = "a record has one weight; mend weight or drawn, or use --last";
-      throw new CalibrationInputError(location, `${problem}; ${advice}`);
+      const problem = `record ${quote(id)} has the weight ${here}, and ${before} in an earlier row`;
+      throw new CalibrationInputError(location, `${problem}; correct one, or use --last`);
     }
     isWeighted[at] = weight !== null || isWeighted[at] === true;
     weights[at] = weight ?? weights[at] ?? 1;
@@ -237,9 +236,8 @@ export class LabelJoin {
   #addUnanswered(question: string, label: Label): void {
     const isKnown = this.table.knows(label.id);
     if (!isKnown && this.#options.allowUnknown !== true) {
-      const problem = `id ${quote(label.id)} is not among the answers`;
-      const advice = "--allow-unknown counts such labels instead";
-      throw new CalibrationInputError(label.location, `${problem}; ${advice}`);
+      const problem = `id ${quote(label.id)} has no answer; --allow-unknown counts such labels`;
+      throw new CalibrationInputError(label.location, problem);
     }
     const key = JSON.stringify([question, label.id]);
     const labelers = this.#unansweredMap.get(key) ?? new Set<string | null>();

@@ -5,7 +5,9 @@ import {
   type InputRecord,
   isObject,
   quote,
+  rejectField,
   type SourceLocation,
+  toObject,
   yesOrNo,
 } from "./input-record.ts";
 
@@ -20,23 +22,19 @@ export function parseLabel(
   { file, by, onePer }: { readonly file: string; readonly by: string; readonly onePer: string },
 ) {
   const location = { file, line };
-  const wantedText = "a label is { id, question?, truth }";
-  if (!isObject(givenValue)) {
-    throw new CalibrationInputError(location, `is no JSON object; ${wantedText}`);
-  }
-  if ("requestId" in givenValue && !("feedback" in givenValue || "truth" in givenValue))
-    return null;
-  const value = "feedback" in givenValue ? toLabel(givenValue) : givenValue;
+  const record = toObject(givenValue, location, "the label");
+  if ("requestId" in record && !("feedback" in record || "truth" in record)) return null;
+  const value = "feedback" in record ? toLabel(record) : record;
   const { truth, skipped: skippedValue } = value;
   const id = idOf(value, location);
   const isSkipped = yesOrNo(skippedValue) === 1;
   if (truth === undefined && !isSkipped && !("truth" in value) && !("drawn" in value)) {
-    throw new CalibrationInputError(location, `has no truth; ${wantedText}`);
+    throw new CalibrationInputError(location, "has no truth; a label is { id, question?, truth }");
   }
   const isEmpty = isBlank(truth);
   if (isSkipped && !isEmpty) {
-    const problem = `is skipped, and its truth is ${quote(truth)}`;
-    throw new CalibrationInputError(location, `${problem}; leave one of the two empty`);
+    const problem = `has skipped and the truth ${quote(truth)}; leave one empty`;
+    throw new CalibrationInputError(location, problem);
   }
   const drawnCount = findNumber(value, "drawn", location);
   const plan = findPlan(value["draw"], location);
@@ -77,14 +75,13 @@ function toText(fields: Fields, name: string, location: SourceLocation): string 
   if (isBlank(value)) return null;
   if (typeof value === "string") return value;
   if (typeof value === "number" || typeof value === "boolean") return String(value);
-  throw new CalibrationInputError(location, `${name} is ${quote(value)}; it must be a text`);
+  return rejectField(location, [name, value]);
 }
 
 function findPlan(draw: unknown, location: SourceLocation): string | null {
   if (isBlank(draw)) return null;
   if (isObject(draw) && typeof draw["plan"] === "string") return draw["plan"];
-  const wantedText = "{ plan, from, at }, as label and pick write it";
-  throw new CalibrationInputError(location, `draw is ${quote(draw)}; it must be ${wantedText}`);
+  return rejectField(location, ["draw", draw], "{ plan, from, at }, as label and pick write it");
 }
 
 function findNumber(
@@ -98,5 +95,5 @@ function findNumber(
   const isRight = typeof number === "number" && number > 0 && number < Infinity;
   if (isRight && (name !== "drawn" || number <= 1)) return number;
   const wantedName = { weight: "a number above 0", drawn: "a probability above 0" }[name];
-  throw new CalibrationInputError(location, `${name} is ${quote(value)}; it must be ${wantedName}`);
+  return rejectField(location, [name, value], wantedName);
 }

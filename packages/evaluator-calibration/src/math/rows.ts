@@ -9,8 +9,9 @@ export interface Weighted {
 /** Numbers, and their name in messages. */
 type Named = readonly [name: string, values: Numbers];
 
-function reject(name: string, [i, value]: [number, number], wantedName: string): never {
-  throw new RangeError(`${name}[${i}] is ${String(value)}; it must be ${wantedName}.`);
+/** Throws a `RangeError` about an argument. */
+export function rejectValue(name: string, value: unknown, wantedName: string): never {
+  throw new RangeError(`${name} is ${String(value)}; it must be ${wantedName}.`);
 }
 
 /** @throws RangeError that names the first index whose value is not a whole number below `end`. */
@@ -18,7 +19,7 @@ function checkBelow(end: number, [name, values]: Named): void {
   const wantedName = end === 2 ? "0 or 1" : `a whole number from 0 to ${end - 1}`;
   for (let i = 0; i < values.length; i += 1) {
     const value = values[i] as number;
-    if (!(value >>> 0 === value && value < end)) reject(name, [i, value], wantedName);
+    if (!(value >>> 0 === value && value < end)) rejectValue(`${name}[${i}]`, value, wantedName);
   }
 }
 
@@ -50,14 +51,15 @@ export function checkRows(
   // Each check has its own loop: one that calls a function takes longer over a million rows.
   for (let i = 0; i < p.length; i += 1) {
     const value = p[i] as number;
-    if (!(value >= 0 && value <= 1)) reject(name, [i, value], "a number from 0 to 1");
+    if (!(value >= 0 && value <= 1)) rejectValue(`${name}[${i}]`, value, "a number from 0 to 1");
   }
   checkBelow(end, [truthName, truth]);
   if (weights === undefined) return;
   checkLengths(["weights", weights], ["p", p]);
   for (let i = 0; i < weights.length; i += 1) {
     const weight = weights[i] as number;
-    if (!(weight > 0 && weight < Infinity)) reject("weights", [i, weight], "a positive number");
+    if (!(weight > 0 && weight < Infinity))
+      rejectValue(`weights[${i}]`, weight, "a positive number");
   }
 }
 

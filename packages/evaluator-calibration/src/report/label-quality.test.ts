@@ -31,7 +31,7 @@ test("a skipped record is counted, has no truth, and is wrong for each act", () 
   expect(rows.testedRows.ids).toEqual(["a", "b", "c"]);
   expect([...rows.testedRows.cameTrue]).toEqual([1, 2, 2]);
   expect(() => joinOf([{ id: "a", truth: true, skipped: true }])).toThrow(
-    "labels line 1: is skipped, and its truth is true; leave one of the two empty",
+    "labels line 1: has skipped and the truth true; leave one empty",
   );
 });
 

@@ -131,8 +131,8 @@ export function replayPlan(
 ) {
   for (const [other, location] of join.plans) {
     if (other === jsonHash(plan)) continue;
-    const problem = "draw names another plan than the one beside the file";
-    throw new CalibrationInputError(location, `${problem}; keep its labels in another file`);
+    const problem = "draw is of another plan than the file; keep its labels in another file";
+    throw new CalibrationInputError(location, problem);
   }
   return plan.actions.filter(isWanted).map((action) => {
     const columns = join.table.columns.filter(({ question }) => question === action.question);
@@ -140,9 +140,8 @@ export function replayPlan(
       .map((column) => toPool(column, plan.version))
       .find(({ hash }) => hash === action.pool);
     if (pool !== undefined) return replayAction(plan, action, { pool, join });
-    const problem = "was planned for other answers (a run has changed them since)";
-    const advice = "use the answers of that time, or plan for these in another file with --labels";
-    throw new CalibrationInputError({ file }, `${problem}; ${advice}`);
+    const problem = "was planned for other answers; use those, or another file with --labels";
+    throw new CalibrationInputError({ file }, problem);
   });
 }
 

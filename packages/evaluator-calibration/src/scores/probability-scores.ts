@@ -1,9 +1,10 @@
 import {
   checkIndexes,
   checkRows,
+  computeSum,
   effectiveRows,
   type Numbers,
-  computeSum,
+  rejectValue,
   type Weighted,
   weightedMean,
 } from "../math/rows.ts";
@@ -55,7 +56,7 @@ export function clippedLogLoss(
   { weights, clip = HALF_A_PRINTED_UNIT }: LogLossOptions,
 ) {
   if (!(clip > 0 && clip < 0.5)) {
-    throw new RangeError(`clip is ${clip}; it must be a number above 0 and below 0.5.`);
+    rejectValue("clip", clip, "a number above 0 and below 0.5");
   }
   let [clippedCount, clippedAndWrong] = [0, 0];
   const value = weightedMean(length, weights, (i) => {

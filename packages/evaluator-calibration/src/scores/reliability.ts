@@ -2,9 +2,10 @@ import { listCells, monotoneMeans, type Pool, poolRows } from "../math/pool.ts";
 import { binomialDrawer, seededRandom } from "../math/random.ts";
 import {
   checkRows,
-  type Numbers,
   computeQuantile,
   computeSum,
+  type Numbers,
+  rejectValue,
   type Weighted,
 } from "../math/rows.ts";
 import { HALF_A_PRINTED_UNIT } from "./probability-scores.ts";
@@ -100,10 +101,10 @@ function computeCalibrationError(
   { bins = 10, binning = "width" }: BinOptions,
 ): number {
   if (!(Number.isSafeInteger(bins) && bins > 0)) {
-    throw new RangeError(`bins is ${bins}; it must be a whole number from 1 up.`);
+    rejectValue("bins", bins, "a whole number from 1 up");
   }
   if (!Object.hasOwn(binsOf, binning)) {
-    throw new RangeError(`binning is ${binning as string}; it must be "width" or "mass".`);
+    rejectValue("binning", binning, '"width" or "mass"');
   }
   const total = computeSum(weights);
   const distances = new Map<number, number>();

@@ -1,3 +1,4 @@
+import { rejectValue } from "../math/rows.ts";
 import {
   betaQuantile,
   binomialAtMost,
@@ -107,14 +108,14 @@ function labelsForPromise(maxRisk: number, level: number): number {
 /** @throws RangeError if the share is not above 0 and below 1. */
 export function checkShare(name: string, share: number): void {
   if (!(share > 0 && share < 1)) {
-    throw new RangeError(`${name} is ${share}; it must be above 0 and below 1.`);
+    rejectValue(name, share, "above 0 and below 1");
   }
 }
 
 function checkCounts(wrong: number, n: number): void {
   // Counts of weighted rows are not whole.
-  if (!(n >= 0 && n < Infinity)) throw new RangeError(`n is ${n}; it must be a count.`);
+  if (!(n >= 0 && n < Infinity)) rejectValue("n", n, "a count");
   if (!(wrong >= 0 && wrong <= n)) {
-    throw new RangeError(`wrong is ${wrong}; it must be a count from 0 to n, ${n}.`);
+    rejectValue("wrong", wrong, `a count from 0 to n, ${n}`);
   }
 }

@@ -1,5 +1,5 @@
 import { seededRandom, shuffle } from "../math/random.ts";
-import { checkRows, type Numbers } from "../math/rows.ts";
+import { checkRows, type Numbers, rejectValue } from "../math/rows.ts";
 import { choosePlan, FixedRecords, planRegion } from "./fixed-records.ts";
 import { type Bound, checkShare } from "./intervals.ts";
 import { type PromiseAction, toRegion } from "./learn-then-test.ts";
@@ -87,7 +87,7 @@ export class PromiseDraw {
     checkShare("maxRisk", maxRisk);
     checkShare("confidence", confidence);
     if (!Number.isInteger(shares) || shares < 1) {
-      throw new RangeError(`shares is ${shares}; it must be a count of actions.`);
+      rejectValue("shares", shares, "a count of actions");
     }
     checkRows(printedValues, new Uint8Array(printedValues.length), { names: ["printed", "rows"] });
     this.#bound = { maxRisk, confidence };

@@ -1,5 +1,11 @@
 import { listCells } from "../math/pool.ts";
-import { checkRows, effectiveRows, type Numbers, type Weighted } from "../math/rows.ts";
+import {
+  checkRows,
+  effectiveRows,
+  type Numbers,
+  rejectValue,
+  type Weighted,
+} from "../math/rows.ts";
 import { checkShare, clopperPearson } from "./intervals.ts";
 
 /**
@@ -111,7 +117,7 @@ export function costThreshold(
 ) {
   for (const [name, cost] of Object.entries({ falseAct, missedAct })) {
     if (cost > 0 && cost < Infinity) continue;
-    throw new RangeError(`${name} is ${cost}; it must be a positive number.`);
+    rejectValue(name, cost, "a positive number");
   }
   const { rows, acted: actedCount, actedWrong, total } = countRisks(sureness, wrong, { weights });
   const ones = total - (actedWrong[0] as number);

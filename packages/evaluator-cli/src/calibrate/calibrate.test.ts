@@ -164,7 +164,7 @@ test.each([
   [
     "labels.ndjson",
     '{"id":"r1","truth":1}\n{"id":"zz","truth":1}\n',
-    'labels.ndjson line 2: id "zz" is not among the answers',
+    'labels.ndjson line 2: id "zz" has no answer; --allow-unknown counts such labels',
   ],
   [
     "labels.ndjson",

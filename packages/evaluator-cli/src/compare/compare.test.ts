@@ -125,7 +125,7 @@ test("bad input names file, line and what would be right, before anything is ask
   expect(none.stderr).toContain("name a file of them with --questions");
   const ends = [noId, bare, none];
   for (const [label, problem] of [
-    [{ truth: true }, 'names no question, and the answers know "scam", "kind"'],
+    [{ truth: true }, 'has no question; add one of "scam", "kind" to each label'],
     [{ question: "kind", truth: "invoice" }, 'truth of "kind" is "invoice"'],
   ] as const) {
     await writeFile(join(cwd, "labels.ndjson"), JSON.stringify({ id: "m0", state: "x", ...label }));
