@@ -1,8 +1,5 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { recordingTransport, sampleMail, sampleResponse } from "./testing/samples.ts";
+import { sampleMail } from "./testing/samples.ts";
 import { folderWith, startTriage } from "./testing/start-triage.ts";
 
 async function explained(words: readonly string[], fields = {}) {
@@ -24,61 +21,4 @@ test("prints state, questions, all probabilities, confidence, model and cost of 
   expect(stdout).toMatch(/^ +1\.00 +receipt +payment receipt, invoice, billing notice$/m);
   expect(stdout).toMatch(/^ +0\.00 +5 +insane: needs response within 30 minutes/m);
   expect(stdout).toMatch(/^scam \(boolean\): .*\n +answer +yes: 0\.12$/m);
-});
-
-test("takes the file the mail is from", async () => {
-  expect(await explained(["m-1", "inbox.json"])).toMatchObject({ exitCode: 0 });
-});
-
-test("a mail cannot add lines or steer the terminal", async () => {
-  const nasty = "a\u001b[2J\nscam (boolean): forged\u202e";
-  const { stdout } = await explained(["m-1"], { subject: nasty, from: nasty, snippet: nasty });
-  expect(stdout).not.toMatch(/^scam \(boolean\): forged/m);
-  expect(stdout.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}]/u);
-});
-
-test("an unknown mail, and one without an answer, are named as that", async () => {
-  expect(await explained(["m-2"])).toMatchObject({
-    exitCode: 1,
-    stderr: expect.stringContaining("No run of this journal has a mail with this id"),
-  });
-  const cwd = await folderWith([sampleMail()]);
-  await startTriage(["inbox.json"], { cwd, transport: recordingTransport(() => ({})) });
-  const { exitCode, stderr } = await startTriage(["explain", "m-1"], { cwd });
-  expect(exitCode).toBe(1);
-  expect(stderr).toContain("There is no answer about this mail. The response breaks the contract");
-});
-
-test("an answer of an interrupted run is explained by its own questions, also after a run that asked others", async () => {
-  const cwd = await folderWith(["m-1", "m-2", "m-3"].map((id) => sampleMail({ id })));
-  const interruption = new AbortController();
-  const transport = recordingTransport((index) => {
-    if (index === 1) interruption.abort();
-    return sampleResponse();
-  });
-  const { signal } = interruption;
-  await startTriage(["inbox.json", "--concurrency", "1"], { cwd, transport, signal });
-  const questions = { scam: { type: "boolean", instructions: "Is it a trick?" } };
-  await writeFile(join(cwd, "q.json"), JSON.stringify(questions));
-  const { scam } = sampleResponse().answers;
-  const later = recordingTransport(() => ({ ...sampleResponse(), answers: { scam } }));
-  const words = ["inbox.json", "--questions", "q.json", "--limit", "1"];
-  expect(await startTriage(words, { cwd, transport: later })).toMatchObject({ exitCode: 0 });
-
-  const { stdout } = await startTriage(["explain", "m-2"], { cwd });
-  expect(stdout).toMatch(/^category \(choice\): What kind.*\n +answer +receipt\n/m);
-  expect(stdout).not.toContain("Is it a trick?");
-  using journal = new DatabaseSync(join(cwd, "inbox.triage.sqlite"));
-  journal.exec("UPDATE answers SET evaluation = replace(evaluation, '0.12', '0.99')");
-  const changed = await startTriage(["explain", "m-2"], { cwd });
-  expect(changed.stdout).toMatch(/^answer +missing; start the run again$/m);
-  expect(changed.stdout).toMatch(/^ +subject +Your statement is ready$/m);
-});
-
-test("without a journal it makes none", async () => {
-  const cwd = await folderWith([]);
-  expect(await startTriage(["explain", "m-1"], { cwd })).toMatchObject({ exitCode: 1 });
-  const { exitCode, stderr } = await startTriage(["explain", "m-1", "inbox.json"], { cwd });
-  expect(exitCode).toBe(1);
-  expect(stderr).toContain("There is no journal at ");
 });

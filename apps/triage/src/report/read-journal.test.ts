@@ -1,10 +1,10 @@
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { copyFile, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { StatusError, type Transport } from "evaluator-client";
 import { Journal } from "evaluator-runs/testing";
 import { expect, test } from "vitest";
-import { recordingTransport, sampleMail, sampleSetup } from "../testing/samples.ts";
+import { recordingTransport, sampleMail, sampleResponse, sampleSetup } from "../testing/samples.ts";
 import { folderWith, startTriage, startTriageProgram } from "../testing/start-triage.ts";
 
 const mails = ["m-1", "m-2"].map((id) => sampleMail({ id, subject: `About ${id}` }));
@@ -102,4 +102,37 @@ test("a disk that is full when a report is sorted is told, and leaves the report
   );
   expect(exitCode).toBe(1);
   expect(await readFile(join(folder, "inbox.triage.html"), "utf8")).toBe("the one before");
+});
+
+test("a report reads a journal file that TRIAGE_JOURNAL names, also of an interrupted run", async () => {
+  const cwd = await folderWith(mails);
+  const interruption = new AbortController();
+  const transport = recordingTransport(() => {
+    interruption.abort();
+    return sampleResponse();
+  });
+  const { signal } = interruption;
+  await startTriage(["inbox.json", "--concurrency", "1"], { cwd, transport, signal });
+  const env = { TRIAGE_JOURNAL: "inbox.triage.sqlite" };
+  const report = await startTriage(["report"], { cwd, env });
+  expect([report.exitCode, report.stdout]).toEqual([0, expect.stringMatching(/^<!doctype html>/)]);
+});
+
+test("report says which journal is missing, wrong or not the only one", async () => {
+  const cwd = await folderWith(mails);
+  await startTriage(["inbox.json"], { cwd });
+  const path = join(cwd, "inbox.triage.sqlite");
+  const said = async (...words: string[]) => {
+    const { exitCode, stderr } = await startTriage(["report", ...words], { cwd });
+    return `${exitCode} ${stderr}`;
+  };
+  expect(await said("--journal", "other.triage.sqlite")).toMatch(/^1 There is no journal at /);
+  expect(await said("--journal", "a.txt")).toMatch(/^1 --journal takes a postgres:\/\/ URL or/);
+  await copyFile(path, join(cwd, "two.triage.sqlite"));
+  expect(await said()).toMatch(/^1 2 journals are in this folder\. Name the FILE, or /);
+  await rm(join(cwd, "two.triage.sqlite"));
+  await writeFile(path, "");
+  expect(await said()).toMatch(/^1 .* is not a journal yet: there is nothing in it; start a run/);
+  await rm(path);
+  expect(await said()).toMatch(/^1 No journal is in this folder\. Name the FILE, or /);
 });

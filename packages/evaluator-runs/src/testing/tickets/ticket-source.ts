@@ -50,7 +50,12 @@ export const ticketSource: RecordSource = {
     scam: boolean(`Does it look like a scam to ${team}?`),
   }),
   columns: ["date", "from", "subject"].map((name) => ({ name, of: toText(name) })),
-  queryColumns: ["date", "from", "subject", "text"].map((name) => ({ name, of: toText(name) })),
+  queryColumns: [
+    { name: "date", of: toText("date") },
+    { name: "sender", of: toText("from") },
+    { name: "subject", of: toText("subject") },
+    { name: "text", of: toText("text") },
+  ],
   dayOf: toText("date"),
   keepStateOptions: keepDesk,
 };

@@ -2,28 +2,29 @@ import { getEventListeners } from "node:events";
 import { copyFile, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "evaluator-kit";
-import { Journal } from "evaluator-runs/testing";
+import { Journal } from "./testing/index.ts";
 import { expect, test } from "vitest";
-import { recordingTransport, sampleMail, sampleResponse, sampleSetup } from "./testing/samples.ts";
-import { folderWith, startTriage, stoppedClock } from "./testing/start-triage.ts";
+import { recordingTransport, sampleResponse, sampleSetup } from "./testing/samples.ts";
+import { sampleTicket } from "./testing/tickets/ticket-source.ts";
+import { folderWith, startTickets, stoppedClock } from "./testing/tickets/start-tickets.ts";
 
-const mails = ["m-1", "m-2", "m-3", "m-4"].map((id) => sampleMail({ id, subject: `=${id}` }));
+const tickets = ["m-1", "m-2", "m-3", "m-4"].map((id) => sampleTicket({ id, subject: `=${id}` }));
 const aQuestion = { urgent: { type: "boolean", instructions: "Is it urgent?" } };
 
-/** Answers the mails of a folder, the second with an error. */
+/** Answers the tickets of a folder, the second with an error. */
 async function runWithFailure(words: readonly string[] = []): Promise<string> {
-  const cwd = await folderWith(mails);
+  const cwd = await folderWith(tickets);
   const transport = recordingTransport((index) => (index === 1 ? {} : sampleResponse()));
-  await startTriage(["inbox.json", ...words], { cwd, transport });
+  await startTickets(["inbox.json", ...words], { cwd, transport });
   return cwd;
 }
 
-/** Answers the first two mails of a folder, and ends there. */
+/** Answers the first two tickets of a folder, and ends there. */
 async function interruptedRun(
   words: readonly string[] = [],
   respond: () => unknown = sampleResponse,
 ) {
-  const cwd = await folderWith(mails);
+  const cwd = await folderWith(tickets);
   await writeFile(join(cwd, "mine.json"), JSON.stringify(aQuestion));
   const interruption = new AbortController();
   const transport = recordingTransport((index) => {
@@ -31,7 +32,7 @@ async function interruptedRun(
     return respond();
   });
   const { signal } = interruption;
-  const { exitCode } = await startTriage(["inbox.json", "--concurrency", "1", ...words], {
+  const { exitCode } = await startTickets(["inbox.json", "--concurrency", "1", ...words], {
     cwd,
     transport,
     signal,
@@ -47,30 +48,28 @@ const urgentResponse = () => ({
 
 test.each(["json", "ndjson", "csv"])("exports as %s what the run wrote", async (format) => {
   const cwd = await runWithFailure(["--format", format, "--limit", "3"]);
-  const written = await readFile(join(cwd, `inbox.triage.${format}`), "utf8");
-  const { exitCode, stdout, stderr } = await startTriage(["export", "--format", format], { cwd });
+  const written = await readFile(join(cwd, `inbox.tickets.${format}`), "utf8");
+  const { exitCode, stdout, stderr } = await startTickets(["export", "--format", format], { cwd });
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: written });
-  expect(stderr).toMatch(
-    /^1 of 3 records have no answer, and say why in "error"; "evaluator-triage /,
-  );
+  expect(stderr).toMatch(/^1 of 3 records have no answer, and say why in "error"; "tickets /);
 });
 
 test("exports the newest run's answers after other questions were asked between", async () => {
-  const cwd = await folderWith(mails);
+  const cwd = await folderWith(tickets);
   await writeFile(join(cwd, "mine.json"), JSON.stringify(aQuestion));
-  await startTriage(["inbox.json"], { cwd });
-  const written = await readFile(join(cwd, "inbox.triage.json"), "utf8");
+  await startTickets(["inbox.json"], { cwd });
+  const written = await readFile(join(cwd, "inbox.tickets.json"), "utf8");
   const transport = recordingTransport(urgentResponse);
   const questions = ["--questions", "mine.json"];
-  await startTriage(["inbox.json", ...questions], { cwd, transport });
-  expect((await startTriage(["export"], { cwd })).stdout).toContain('"urgent": 0.5');
-  await startTriage(["inbox.json"], { cwd });
-  expect(await startTriage(["export"], { cwd })).toMatchObject({ exitCode: 0, stdout: written });
+  await startTickets(["inbox.json", ...questions], { cwd, transport });
+  expect((await startTickets(["export"], { cwd })).stdout).toContain('"urgent": 0.5');
+  await startTickets(["inbox.json"], { cwd });
+  expect(await startTickets(["export"], { cwd })).toMatchObject({ exitCode: 0, stdout: written });
 });
 
 test("an export of an interrupted run says how much is missing", async () => {
   const cwd = await interruptedRun();
-  const { exitCode, stdout, stderr } = await startTriage(["export"], { cwd });
+  const { exitCode, stdout, stderr } = await startTickets(["export"], { cwd });
   expect(exitCode).toBe(2);
   expect(JSON.parse(stdout)).toMatchObject([
     { id: "m-1", importance: 2 },
@@ -81,12 +80,14 @@ test("an export of an interrupted run says how much is missing", async () => {
   expect(stderr).toContain("2 of 4 records have no answer");
 });
 
-test("an answer about what a mail was before is not exported as one about what it is", async () => {
-  const cwd = await folderWith(mails);
-  await startTriage(["inbox.json"], { cwd });
-  const changed = mails.map((mail) => (mail.id === "m-2" ? { ...mail, subject: "New" } : mail));
+test("an answer about what a ticket was before is not exported as one about what it is", async () => {
+  const cwd = await folderWith(tickets);
+  await startTickets(["inbox.json"], { cwd });
+  const changed = tickets.map((ticket) =>
+    ticket.id === "m-2" ? { ...ticket, subject: "New" } : ticket,
+  );
   await writeFile(join(cwd, "inbox.json"), JSON.stringify(changed));
-  const { exitCode, stdout } = await startTriage(["export"], { cwd });
+  const { exitCode, stdout } = await startTickets(["export"], { cwd });
   expect(exitCode).toBe(2);
   expect(JSON.parse(stdout)[1]).toMatchObject({
     scam: null,
@@ -95,86 +96,95 @@ test("an answer about what a mail was before is not exported as one about what i
 });
 
 test("an export that a run disturbs ends, and prints nothing twice", async () => {
-  const cwd = await folderWith(mails);
-  await startTriage(["inbox.json"], { cwd });
+  const cwd = await folderWith(tickets);
+  await startTickets(["inbox.json"], { cwd });
   let printed = "";
   const stdout = {
     write(text: string) {
       printed += text;
-      using journal = Journal.open(join(cwd, "inbox.triage.sqlite"), sampleSetup);
+      using journal = Journal.open(join(cwd, "inbox.tickets.sqlite"), sampleSetup);
       journal.noteRecords([{ id: "m-9", key: "k" }]);
     },
   };
-  const { exitCode, stderr } = await startTriage(["export"], { cwd, stdout });
+  const { exitCode, stderr } = await startTickets(["export"], { cwd, stdout });
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining("export again")]);
   expect(JSON.parse(printed)).toHaveLength(4);
 });
 
 test("work goes on with a run as it was begun, and asks for what is missing", async () => {
-  const words = ["--questions", "mine.json", "--limit", "3", "--format", "ndjson", "--context"];
+  const words = [
+    "--questions",
+    "mine.json",
+    "--limit",
+    "3",
+    "--format",
+    "ndjson",
+    "--desk",
+    "billing",
+  ];
   const cwd = await interruptedRun(words, urgentResponse);
   const transport = recordingTransport(urgentResponse);
   const elsewhere = { cwd: "/", transport };
-  const work = await startTriage(["work", join(cwd, "inbox.json")], elsewhere);
+  const work = await startTickets(["work", join(cwd, "inbox.json")], elsewhere);
   expect(work.exitCode).toBe(0);
-  expect(transport.requests).toMatchObject([{ state: { subject: "=m-3", age_days: 19 } }]);
-  const lines = (await readFile(join(cwd, "inbox.triage.ndjson"), "utf8")).trimEnd().split("\n");
+  expect(transport.requests).toMatchObject([{ state: { subject: "=m-3", desk: "billing" } }]);
+  const lines = (await readFile(join(cwd, "inbox.tickets.ndjson"), "utf8")).trimEnd().split("\n");
   expect(lines.map((line) => JSON.parse(line).urgent)).toEqual([0.5, 0.5, 0.5]);
 });
 
 test("work asks nobody else and nothing else than the run did", async () => {
   const cwd = await interruptedRun();
   const another = { ...recordingTransport(), name: "another" };
-  const refused = await startTriage(["work"], { cwd, transport: another });
+  const refused = await startTickets(["work"], { cwd, transport: another });
   expect([refused.exitCode, another.requests]).toEqual([1, []]);
   expect(refused.stderr).toContain("The run asks unknown through gateway, and here the engine");
   const transport = recordingTransport();
-  const env = { TRIAGE_USER_NAME: "Ada" };
-  const other = await startTriage(["work"], { cwd, transport, env });
+  const env = { TICKETS_TEAM: "Ada" };
+  const other = await startTickets(["work"], { cwd, transport, env });
   expect([other.exitCode, transport.requests]).toEqual([1, []]);
   expect(other.stderr).toContain("asks other questions than this program would now");
 });
 
-test.each([[[]], [["inbox.json"]], [["inbox.triage.sqlite"]], [["--journal", "inbox.json"]]])(
+test.each([[[]], [["inbox.json"]], [["inbox.tickets.sqlite"]], [["--journal", "inbox.json"]]])(
   "status finds the journal by %j",
   async (words) => {
     const cwd = await interruptedRun();
-    expect(await startTriage(["status", ...words], { cwd })).toEqual({
+    expect(await startTickets(["status", ...words], { cwd })).toEqual({
       exitCode: 0,
       stderr: "",
       stdout:
-        "2 of 4 mails answered\n$0.000025 · 0 failed\n" +
-        'No run is under way; "evaluator-triage work" asks for the other 2.\n',
+        "2 of 4 tickets answered\n$0.000025 · 0 failed\n" +
+        'No run is under way; "tickets work" asks for the other 2.\n',
     });
   },
 );
 
-test("explain and report read a journal file that --journal or TRIAGE_JOURNAL names", async () => {
+test("explain and export read a journal file that --journal or TICKETS_JOURNAL names", async () => {
   const cwd = await interruptedRun();
-  const named = ["--journal", "inbox.triage.sqlite"];
-  const explained = await startTriage(["explain", "m-1", ...named], { cwd });
-  expect(explained.stdout).toMatch(/^mail +m-1\n/);
-  const env = { TRIAGE_JOURNAL: "inbox.triage.sqlite" };
-  const report = await startTriage(["report"], { cwd, env });
-  expect([report.exitCode, report.stdout]).toEqual([0, expect.stringMatching(/^<!doctype html>/)]);
+  const named = ["--journal", "inbox.tickets.sqlite"];
+  const explained = await startTickets(["explain", "m-1", ...named], { cwd });
+  expect(explained.stdout).toMatch(/^ticket +m-1\n/);
+  const env = { TICKETS_JOURNAL: "inbox.tickets.sqlite" };
+  const exported = await startTickets(["export"], { cwd, env });
+  expect([exported.exitCode, JSON.parse(exported.stdout)]).toEqual([2, expect.any(Array)]);
 });
 
-test.each(["status", "export", "work", "report", "explain"])(
+test.each(["status", "export", "work", "explain"])(
   "%s says which journal is missing, wrong or not the only one",
   async (verb) => {
     const cwd = await interruptedRun();
     const given = verb === "explain" ? ["explain", "m-1"] : [verb];
-    const path = join(cwd, "inbox.triage.sqlite");
+    const path = join(cwd, "inbox.tickets.sqlite");
     const said = async (...words: string[]) => {
-      const { exitCode, stderr } = await startTriage([...given, ...words], { cwd });
+      const { exitCode, stderr } = await startTickets([...given, ...words], { cwd });
       return `${exitCode} ${stderr}`;
     };
     expect(await said("--run", "1")).toMatch(/^1 --run belongs to a journal in PostgreSQL/);
-    expect(await said("--journal", "other.triage.sqlite")).toMatch(/^1 There is no journal at /);
+    expect(await said("--journal", "other.tickets.sqlite")).toMatch(/^1 There is no journal at /);
     expect(await said("--journal", "a.txt")).toMatch(/^1 --journal takes a postgres:\/\/ URL or/);
-    await copyFile(path, join(cwd, "two.triage.sqlite"));
+    await copyFile(path, join(cwd, "two.tickets.sqlite"));
     expect(await said()).toMatch(/^1 2 journals are in this folder\. Name the FILE, or /);
-    await rm(join(cwd, "two.triage.sqlite"));
+    await rm(join(cwd, "two.tickets.sqlite"));
     await writeFile(path, "");
     expect(await said()).toMatch(/^1 .* is not a journal yet: there is nothing in it; start a run/);
     await writeFile(path, "no journal ".repeat(100));
@@ -199,29 +209,29 @@ async function liveStatus(cwd: string, onStep: (step: number, abort: () => void)
   };
   const clock = { ...stoppedClock, now: () => now, schedule };
   const stdout = { isTTY: true, columns: 40, write: (text: string) => frames.push(text) };
-  const { exitCode, stderr } = await startTriage(["status"], { cwd, clock, stdout, signal });
+  const { exitCode, stderr } = await startTickets(["status"], { cwd, clock, stdout, signal });
   return { exitCode, stderr, frames, listeners };
 }
 
 test("the live status draws over itself while a run is under way, and ends with it", async () => {
   const cwd = await interruptedRun();
-  const journal = Journal.open(join(cwd, "inbox.triage.sqlite"), sampleSetup);
+  const journal = Journal.open(join(cwd, "inbox.tickets.sqlite"), sampleSetup);
   journal.begin([{ key: "none" }]);
   const { exitCode, frames, listeners } = await liveStatus(cwd, (step) => {
     if (step === 12) journal[Symbol.dispose]();
   });
   expect([exitCode, frames.length]).toEqual([0, 13]);
   expect(frames[0]).toBe(
-    "2 of 4 mails answered · a run is under…\n$0.000025 · 0 failed · 0 in flight\n",
+    "2 of 4 tickets answered · a run is und…\n$0.000025 · 0 failed · 0 in flight\n",
   );
-  expect(frames[1]).toContain("\u001b[2A\r\u001b[J2 of 4 mails answered · ");
+  expect(frames[1]).toContain("\u001b[2A\r\u001b[J2 of 4 tickets answered · ");
   expect(frames.at(-1)).toContain("No run is under way; ");
   expect(listeners.at(-1)).toBe(listeners[0]);
 });
 
 test("Ctrl-C ends the live status with 130", async () => {
   const cwd = await interruptedRun();
-  using journal = Journal.open(join(cwd, "inbox.triage.sqlite"), sampleSetup);
+  using journal = Journal.open(join(cwd, "inbox.tickets.sqlite"), sampleSetup);
   journal.begin([]);
   const { exitCode, stderr, frames } = await liveStatus(cwd, (step, abort) => {
     if (step === 2) abort();

@@ -4,37 +4,38 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "evaluator-kit";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
+import { recordingTransport, sampleResponse } from "../testing/samples.ts";
+import { sampleTicket } from "../testing/tickets/ticket-source.ts";
 import { endlessQueries, startQuery } from "../testing/start-query.ts";
-import { startTriage } from "../testing/start-triage.ts";
+import { startTickets } from "../testing/tickets/start-tickets.ts";
 
-const mails = [
-  sampleMail({ id: "m-1" }),
-  sampleMail({ id: "m-2", from: "Bo <Bo@example.com>", subject: "=1+1\u001b[31m \u202eX" }),
-  sampleMail({ id: "m-3" }),
+const tickets = [
+  sampleTicket({ id: "m-1" }),
+  sampleTicket({ id: "m-2", from: "Bo <Bo@example.com>", subject: "=1+1\u001b[31m \u202eX" }),
+  sampleTicket({ id: "m-3" }),
 ];
 
 let cwd: string;
 
 beforeAll(async () => {
   cwd = await mkdtemp(join(tmpdir(), "triage-"));
-  await writeFile(join(cwd, "inbox.json"), JSON.stringify(mails));
+  await writeFile(join(cwd, "inbox.json"), JSON.stringify(tickets));
   const transport = recordingTransport((index) =>
     index === 2 ? { answers: {} } : sampleResponse({ importance: index + 1 }),
   );
-  await startTriage(["inbox.json"], { cwd, transport });
+  await startTickets(["inbox.json"], { cwd, transport });
 });
 afterAll(() => rm(cwd, { recursive: true }));
 
 async function ask(words: readonly string[], stdout?: object) {
-  return await startTriage(["query", ...words], { cwd, ...(stdout && ({ stdout } as object)) });
+  return await startTickets(["query", ...words], { cwd, ...(stdout && ({ stdout } as object)) });
 }
 
-test("each answer is a column, and mails, answers and runs can be asked together", async () => {
+test("each answer is a column, and tickets, answers and runs can be asked together", async () => {
   const results = await ask([
-    `select mails.id, mails.category, importance_conf, address, error is null as fine,
+    `select tickets.id, tickets.category, importance_conf, sender, error is null as fine,
          answers.importance_probabilities ->> '2' as two, answers.input_tokens, runs.answered
-       from mails left join answers using (id), runs order by mails.importance desc, id;`,
+       from tickets left join answers using (id), runs order by tickets.importance desc, id;`,
     "--format",
     "json",
   ]);
@@ -43,7 +44,7 @@ test("each answer is a column, and mails, answers and runs can be asked together
       id: "m-2",
       category: "receipt",
       importance_conf: 0.8,
-      address: "bo@example.com",
+      sender: "Bo <Bo@example.com>",
       fine: 1,
       two: 1,
       input_tokens: 300,
@@ -54,8 +55,8 @@ test("each answer is a column, and mails, answers and runs can be asked together
   ]);
 });
 
-test("what a mail says stays text: no formula in CSV, no escape in JSON or in a table", async () => {
-  const query = "select subject, 1 as n from mails where id = 'm-2'";
+test("what a ticket says stays text: no formula in CSV, no escape in JSON or in a table", async () => {
+  const query = "select subject, 1 as n from tickets where id = 'm-2'";
   expect((await ask([query])).stdout).toBe("subject,n\n'=1+1 X,1\n");
   const { stdout } = await ask([query, "--format", "ndjson"]);
   expect(stdout).toBe('{"subject":"=1+1\\u001b[31m \\u202eX","n":1}\n');
@@ -64,13 +65,13 @@ test("what a mail says stays text: no formula in CSV, no escape in JSON or in a 
   await ask([query], terminal);
   expect(printed).toBe("subject  n\n=1+1 X   1\n");
   printed = "";
-  await startTriage(["export", "--format", "ndjson"], { cwd, stdout: terminal });
+  await startTickets(["export", "--format", "ndjson"], { cwd, stdout: terminal });
   expect(printed).toContain(String.raw`"subject":"=1+1\u001b[31m \u202eX"`);
 });
 
 test("without a query it names the tables, and a terminal shows the first rows of many", async () => {
   const { stdout } = await ask(["inbox.json", "--format", "csv"]);
-  expect(stdout).toContain("mails,brand_deal,number\n");
+  expect(stdout).toContain("tickets,brand_deal,number\n");
   expect(stdout).toContain("\nanswers,category_probabilities,json\n");
   const counted = "with recursive t (n) as (select 1 union all select n + 1 from t where n < 1200)";
   const table = await ask([`${counted} select n from t`, "--format", "table"]);
@@ -86,21 +87,27 @@ test("without a query it names the tables, and a terminal shows the first rows o
 });
 
 test.each([
-  ["delete from mails", 'it begins with select, with or values, and this one begins with "delete"'],
-  ["select 1; drop table mails", 'a second one begins at character 11 ("drop table mails")'],
-  ["with x as (select 1) delete from mails", "would do more than read the tables (not authorized)"],
+  [
+    "delete from tickets",
+    'it begins with select, with or values, and this one begins with "delete"',
+  ],
+  ["select 1; drop table tickets", 'a second one begins at character 11 ("drop table tickets")'],
+  [
+    "with x as (select 1) delete from tickets",
+    "would do more than read the tables (not authorized)",
+  ],
   ["select load_extension('x')", "not authorized"],
   ["values (1)) --", 'near ")": syntax error'],
-  ["select scm from mails", "no such column: scm.\nThere are:\n  mails: id, date, sender, "],
-  ["select category from mails join answers using (id)", "Write whose it is: mails.NAME."],
+  ["select scm from tickets", "no such column: scm.\nThere are:\n  tickets: id, date, sender, "],
+  ["select category from tickets join answers using (id)", "Write whose it is: tickets.NAME."],
   ["select * from letters", "no such table: letters"],
   ["/* ; */ -- ;", "The query is empty."],
 ])("%s is refused, and nothing is changed", async (query, message) => {
-  const before = await readFile(join(cwd, "inbox.triage.sqlite"));
+  const before = await readFile(join(cwd, "inbox.tickets.sqlite"));
   const { exitCode, stderr, stdout } = await ask([query]);
   expect([exitCode, stdout]).toEqual([1, ""]);
   expect(stderr).toContain(message);
-  expect(before.equals(await readFile(join(cwd, "inbox.triage.sqlite")))).toBe(true);
+  expect(before.equals(await readFile(join(cwd, "inbox.tickets.sqlite")))).toBe(true);
 });
 
 const counted = "with recursive t (n) as (select 1 union all select n + 1 from t)";
@@ -109,7 +116,7 @@ test("a query that does not end is ended after its time", async () => {
   const words = ["query", endlessQueries["a count"] ?? "", "--timeout", "1"];
   const message = "The query took longer than 1 second. Ask for less, or set --timeout.\n";
   const outcome = { exitCode: 1, stdout: "", stderr: message };
-  expect(await startTriage(words, { cwd, clock: systemClock })).toEqual(outcome);
+  expect(await startTickets(words, { cwd, clock: systemClock })).toEqual(outcome);
 });
 
 test("rows without end are ended by --rows, and those so far are whole", async () => {
@@ -130,7 +137,7 @@ test("rows without end are ended by an interruption", async () => {
     const clock = { ...systemClock, now: () => (setImmediate(() => controller.abort()), 0) };
     const given = { cwd, signal: controller.signal, stdout: { write: () => true }, clock };
     const words = ["query", `${counted} select n from t`, "--format", format];
-    expect(await startTriage(words, given)).toMatchObject({ exitCode: 130 });
+    expect(await startTickets(words, given)).toMatchObject({ exitCode: 130 });
   }
 });
 
@@ -163,10 +170,10 @@ test("a journal that is written while it is read is read again, by one process",
   // Called for each row.
   const throwIfAborted = () => {
     reads += 1;
-    if (reads === 1) utimesSync(join(cwd, "inbox.triage.sqlite"), 0, 0);
+    if (reads === 1) utimesSync(join(cwd, "inbox.tickets.sqlite"), 0, 0);
   };
   const given = { cwd, signal: Object.assign(signal, { throwIfAborted }) };
-  const { stdout } = await startTriage(["query", "select count(*) as n from mails"], given);
+  const { stdout } = await startTickets(["query", "select count(*) as n from tickets"], given);
   expect([stdout, reads]).toEqual(["n\n3\n", expect.toSatisfy((count) => count > 3)]);
   // The first process is ended without waiting for it; those of other tests of this worker stay.
   await expect.poll(processes).toBeLessThanOrEqual(before);

@@ -6,18 +6,18 @@ import { fileURLToPath } from "node:url";
 import { compileCache, temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished } from "vitest";
 
-const main = fileURLToPath(new URL("../main.ts", import.meta.url));
+const main = fileURLToPath(new URL("tickets/main.ts", import.meta.url));
 const counted = "with recursive t (n) as (select 1 union all select n + 1 from t)";
 
-/** Queries that do not end by themselves, for a journal with a few mails. */
+/** Queries that do not end by themselves, for a journal with a few tickets. */
 export const endlessQueries: Readonly<Record<string, string>> = {
   "a count": `${counted} select count(*) from t`,
   "a cross join": `${counted}, u (m) as (select n from t) select count(*) from t, u`,
   "a sort": `${counted} select n from t order by n desc`,
-  "eight copies of mails": `select count(*) from ${Array.from({ length: 8 }, (_, at) => `mails m${at}`).join(", ")}`,
+  "eight copies of tickets": `select count(*) from ${Array.from({ length: 8 }, (_, at) => `tickets t${at}`).join(", ")}`,
 };
 
-/** A query in a program of its own, on Linux. */
+/** A query in its own process, on Linux. */
 export interface StartedQuery {
   readonly child: ChildProcess;
   /** Resolves at its end. */
@@ -28,7 +28,7 @@ export interface StartedQuery {
   rest(): Promise<{ processes: number[]; files: string[] }>;
 }
 
-/** Starts the program with a query, a key, and a file of variables with another. */
+/** Starts the program of tickets with a query, a key, and a file of variables with another. */
 export async function startQuery(cwd: string, words: readonly string[]): Promise<StartedQuery> {
   const folder = await temporaryFolder();
   const envFile = join(await temporaryFolder(), ".env");

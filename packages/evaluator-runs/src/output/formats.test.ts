@@ -2,10 +2,11 @@ import { existsSync, fstatSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { columnsOf, systemFiles } from "evaluator-kit";
-import { formatRecords } from "evaluator-runs/testing";
+import { formatRecords } from "../testing/index.ts";
 import { expect, test } from "vitest";
-import { recordingTransport, sampleMail, sampleResponse } from "../testing/samples.ts";
-import { folderWith, readResults, startTriage } from "../testing/start-triage.ts";
+import { recordingTransport, sampleResponse } from "../testing/samples.ts";
+import { sampleTicket } from "../testing/tickets/ticket-source.ts";
+import { folderWith, readResults, startTickets } from "../testing/tickets/start-tickets.ts";
 
 const nasty = [
   "=cmd|'/c calc'!A0",
@@ -22,12 +23,12 @@ const nasty = [
 ];
 
 async function resultsAs(format: string): Promise<string> {
-  const mails = nasty.map((subject, index) =>
-    sampleMail({ id: `m-${index}`, subject, from: subject }),
+  const tickets = nasty.map((subject, index) =>
+    sampleTicket({ id: `m-${index}`, subject, from: subject }),
   );
-  const cwd = await folderWith(mails);
-  await startTriage(["inbox.json", "--format", format], { cwd });
-  return await readFile(join(cwd, `inbox.triage.${format}`), "utf8");
+  const cwd = await folderWith(tickets);
+  await startTickets(["inbox.json", "--format", format], { cwd });
+  return await readFile(join(cwd, `inbox.tickets.${format}`), "utf8");
 }
 
 test("CSV has a header and a row for each record, and no cell a spreadsheet would run", async () => {
@@ -66,73 +67,75 @@ test("NDJSON has one record a line, as it is", async () => {
 });
 
 test("the table is sorted by any field, and cut, while the file keeps all in order", async () => {
-  const mails = ["b", "c", "a"].map((subject, index) => sampleMail({ id: `m-${index}`, subject }));
-  const cwd = await folderWith(mails);
+  const tickets = ["b", "c", "a"].map((subject, index) =>
+    sampleTicket({ id: `m-${index}`, subject }),
+  );
+  const cwd = await folderWith(tickets);
   const transport = recordingTransport((index) => sampleResponse({ importance: index }));
   const words = ["inbox.json", "--sort", "subject", "--top", "2"];
-  const { stdout } = await startTriage(words, { cwd, transport });
+  const { stdout } = await startTickets(words, { cwd, transport });
   expect(
     stdout
       .trimEnd()
       .split("\n")
       .map((line) => line.slice(-1)),
   ).toEqual(["t", "a", "b"]);
-  const written = JSON.parse(await readFile(join(cwd, "inbox.triage.json"), "utf8"));
-  expect(written).toMatchObject(mails.map(({ id }) => ({ id })));
+  const written = JSON.parse(await readFile(join(cwd, "inbox.tickets.json"), "utf8"));
+  expect(written).toMatchObject(tickets.map(({ id }) => ({ id })));
 });
 
 test("a field that is not there cannot be sorted by", async () => {
   const cwd = await folderWith([]);
-  const { exitCode, stderr } = await startTriage(["inbox.json", "--sort", "size"], { cwd });
+  const { exitCode, stderr } = await startTickets(["inbox.json", "--sort", "size"], { cwd });
   expect(exitCode).toBe(1);
   expect(stderr).toContain("--sort takes one of id, date, from, subject, category, ");
 });
 
 test("the table has no colours, also on a terminal, because it has no verdicts", async () => {
-  const cwd = await folderWith([sampleMail({ subject: "\u001b[31mred" })]);
+  const cwd = await folderWith([sampleTicket({ subject: "\u001b[31mred" })]);
   let printed = "";
   const stdout = { isTTY: true, write: (text: string) => (printed += text) };
   const transport = recordingTransport(() => sampleResponse({ importance: 5 }));
-  await startTriage(["inbox.json"], { cwd, stdout, transport });
+  await startTickets(["inbox.json"], { cwd, stdout, transport });
   expect(printed).toContain("5.00  ");
   expect(printed).not.toContain("\u001b");
 });
 
 test("a terminal gets rows that fit, fifty of many, and where the rest is", async () => {
-  const mails = Array.from({ length: 210 }, (_, index) =>
-    sampleMail({ id: `m-${index}`, subject: "日本語の件名".repeat(9) }),
+  const tickets = Array.from({ length: 210 }, (_, index) =>
+    sampleTicket({ id: `m-${index}`, subject: "日本語の件名".repeat(9) }),
   );
-  const cwd = await folderWith(mails);
+  const cwd = await folderWith(tickets);
   let printed = "";
   const stdout = { isTTY: true, columns: 80, write: (text: string) => (printed += text) };
-  await startTriage(["inbox.json"], { cwd, stdout });
+  await startTickets(["inbox.json"], { cwd, stdout });
   const lines = printed.trimEnd().split("\n");
   expect(lines).toHaveLength(52);
   expect(lines.map(columnsOf).filter((columns) => columns > 80)).toEqual([]);
   expect(lines.at(-1)).toMatch(
-    /^160 more rows: --top 210 prints them all; .* inbox\.triage\.json$/,
+    /^160 more rows: --top 210 prints them all; .* inbox\.tickets\.json$/,
   );
   expect(await readResults(cwd)).toHaveLength(210);
 });
 
 test("a terminal of unknown size gets whole rows", async () => {
-  const cwd = await folderWith([sampleMail({ subject: "A long subject that no width cuts" })]);
+  const cwd = await folderWith([sampleTicket({ subject: "A long subject that no width cuts" })]);
   let printed = "";
   const stdout = { isTTY: true, columns: 0, write: (text: string) => (printed += text) };
-  await startTriage(["inbox.json"], { cwd, stdout });
+  await startTickets(["inbox.json"], { cwd, stdout });
   expect(printed).toContain("A long subject that no width cuts");
 });
 
 test("results are synced as a whole before they take their name, and then their folder", async () => {
-  const cwd = await folderWith([sampleMail()]);
-  const path = join(cwd, "inbox.triage.json");
+  const cwd = await folderWith([sampleTicket()]);
+  const path = join(cwd, "inbox.tickets.json");
   const synced: { isFile: boolean; size: number; isInPlace: boolean }[] = [];
   const sync: typeof systemFiles.sync = async (file) => {
     const stats = fstatSync(file);
     synced.push({ isFile: stats.isFile(), size: stats.size, isInPlace: existsSync(path) });
     await systemFiles.sync(file);
   };
-  await startTriage(["inbox.json"], { cwd, files: { ...systemFiles, sync } });
+  await startTickets(["inbox.json"], { cwd, files: { ...systemFiles, sync } });
   const { length: size } = await readFile(path);
   expect(synced).toEqual([
     { isFile: true, size, isInPlace: false },
