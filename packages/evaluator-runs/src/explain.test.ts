@@ -46,7 +46,7 @@ test("an unknown ticket, and one without an answer, are named as that", async ()
   const { exitCode, stderr } = await startTickets(["explain", "m-1"], { cwd });
   expect(exitCode).toBe(1);
   expect(stderr).toContain(
-    "There is no answer about this ticket. The response breaks the contract",
+    "There is no answer about this ticket. The response body does not have the shape",
   );
 });
 

@@ -75,9 +75,9 @@ test("a ticket without an answer keeps its place, with nulls and the error, and 
   expect([first, third]).toMatchObject([{ importance: 2 }, { id: "m-3", importance: 2 }]);
   expect(Object.keys(second ?? {})).toEqual([...Object.keys(first ?? {}), "error"]);
   expect(second).toMatchObject({ id: "m-2", category: null, importanceConf: null, scam: null });
-  expect(second?.["error"]).toMatch(/^The response breaks the contract/);
+  expect(second?.["error"]).toMatch(/^The response body does not have the shape/);
   expect(stderr).toContain(
-    'Failed: record at index 1 (id "m-2"): The response breaks the contract',
+    'Failed: record at index 1 (id "m-2"): The response body does not have the shape',
   );
   expect(stderr).toContain("Wrote 3 of 3 records to ");
   expect(stderr).toContain('; 1 of them has no answer, and says why in "error"\n');
