@@ -15,6 +15,6 @@ test("a folder with tests has a source", () => {
   const tests = globSync("{packages,apps}/*/src/**/*.test.ts", { cwd });
   const folders = [...new Set(tests.map((file) => dirname(file)))].toSorted();
   const isBare = (folder: string) =>
-    globSync("*.ts", { cwd: join(cwd, folder) }).every((file) => /\.test\.ts$/.test(file));
+    globSync("*.ts", { cwd: join(cwd, folder) }).every((file) => file.endsWith(".test.ts"));
   expect(folders.filter(isBare)).toEqual(wholePrograms);
 });
