@@ -26,11 +26,9 @@ export class CallDeadline {
     return this.#controller.signal;
   }
 
-  /** Sends a request of the call, unless its time is up. */
+  /** Sends a request of the call; if its time is up, no attempt of it begins. */
   async send<TValue>(ask: () => Promise<TValue>): Promise<TValue> {
-    if (this.#policy.clock.now() >= this.atMs)
-      throw timeoutError("deadlineMs", this.#policy, false);
-    this.#wasSent = true;
+    this.#wasSent ||= this.#policy.clock.now() < this.atMs;
     return await ask();
   }
 
