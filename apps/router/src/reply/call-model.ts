@@ -1,4 +1,4 @@
-import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import type { StreamedResponse } from "evaluator-client/http";
 import type { Attempt } from "./attempt.ts";
 import { BrokenReplyError, brokenOff } from "./broken-reply.ts";
@@ -10,7 +10,7 @@ import type { ProviderRequest, Target } from "./upstream.ts";
 interface ModelCall {
   readonly attempt: Pick<Attempt, "signal">;
   readonly options: LanguageModelV4CallOptions;
-  /** Changes the request that the provider writes. */
+  /** Returns the request with another body and the call's headers: the provider gives only the rest. */
   readonly change?: (request: ProviderRequest) => ProviderRequest;
 }
 
@@ -21,29 +21,57 @@ interface ModelCall {
  */
 export async function callModel(
   { upstream, model }: Target,
-  { options, attempt: { signal }, change = (request) => request }: ModelCall,
+  { options, attempt: { signal }, change }: ModelCall,
   isTaken: (response: StreamedResponse) => boolean,
 ) {
   const { type } = upstream;
+  const headerNames = Object.keys(options.headers ?? {}).join();
   const takenSignal = Promise.withResolvers<{
     takenResponse: StreamedResponse;
     stream?: undefined;
   }>();
-  const languageModel = await upstream.languageModel(model, signal, async (url, request) => {
-    const { headers, body } = change(request);
+  const send = async (url: string, request: ProviderRequest) => {
+    const { headers, body } = change?.(request) ?? request;
     const limitedBody = limitOutput(body, { type, model, most: options.maxOutputTokens });
-    const response = await upstream.send(url, { headers, body: limitedBody }, signal);
-    const isOk = response.status >= 200 && response.status < 300;
+    return upstream.send(url, { headers, body: limitedBody }, signal);
+  };
+  let sentResponse: Promise<StreamedResponse> | null = null;
+  const languageModel = await upstream.languageModel(model, signal, async (url, request) => {
+    const response = await (sentResponse ?? send(url, request));
+    const isOk = isSuccess(response);
+    if (isOk && change !== undefined) {
+      const { headers } = request;
+      keptRequests.set(languageModel, { url, request: { headers, body: "" }, headerNames });
+    }
     if (isOk && isTaken(response)) {
       takenSignal.resolve({ takenResponse: response });
       return Promise.withResolvers<never>().promise;
     }
     return toResponse(response, isOk ? plainEvents(response, type) : await readError(response));
   });
+  const keptRequest = change && keptRequests.get(languageModel);
+  if (keptRequest?.headerNames === headerNames) {
+    sentResponse = send(keptRequest.url, keptRequest.request);
+    const takenResponse = await sentResponse.catch(() => null); // the provider gets the same failure
+    if (takenResponse !== null && isSuccess(takenResponse) && isTaken(takenResponse))
+      return { takenResponse };
+  }
   const streamedPromise: Promise<{ stream: ReadableStream<object>; takenResponse?: undefined }> =
     Promise.resolve(languageModel.doStream({ ...options, abortSignal: signal }));
   return Promise.race([streamedPromise, takenSignal.promise]);
 }
+
+const isSuccess = ({ status }: StreamedResponse) => status >= 200 && status < 300;
+
+/** The last request of a provider's model whose body was replaced, and the names of its call's headers. */
+interface KeptRequest {
+  readonly url: string;
+  readonly request: ProviderRequest;
+  readonly headerNames: string;
+}
+
+/** The next request differs only in the values of its call's headers; to write it costs a 20th of a message. */
+const keptRequests = new WeakMap<LanguageModelV4, KeptRequest>();
 
 /** Returns the body of an error; one that is cut or cannot be decoded is empty, so that its status is seen. */
 async function readError(response: StreamedResponse): Promise<string> {

@@ -50,7 +50,8 @@ export async function passRequest(
       ...cut,
       ...efforts,
     });
-    return { headers: { ...request.headers, ...Object.fromEntries(own) }, body: text };
+    const all = { ...request.headers, ...headers, ...Object.fromEntries(own) };
+    return { headers: all, body: text };
   };
   meter.askedUsage = listSearches(target.model, body);
   const call = { options: { prompt: [], headers }, attempt, change };
