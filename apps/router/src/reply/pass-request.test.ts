@@ -87,39 +87,6 @@ test.each(upstreams)(
   },
 );
 
-test.each(upstreams)(
-  "%s gets the same request again, with the ids of its call, and its refusal is read",
-  async (type, base) => {
-    const seen: string[][] = [];
-    const origin = await startUpstream((request, response) => {
-      seen.push(request.rawHeaders);
-      request.resume().on("end", () => {
-        if (seen.length < 4) return response.end(`data: a\n\n${ends[type]}`);
-        return response
-          .writeHead(422)
-          .end('{"type":"error","error":{"type":"a","message":"no such field"}}');
-      });
-    });
-    const upstream = connectUpstream({ type, name: "a", baseUrl: origin + base, apiKey: "k" });
-    const ask = async (headers: Record<string, string>) => {
-      const passed = passedTo(type);
-      const { reply } = callFor([targetAt(upstream, "own-model")], { passed, headers });
-      return (await reply).replyError;
-    };
-    expect(await ask({ "x-request-id": "1", traceparent: "t1" })).toBeNull();
-    expect(await ask({ "x-request-id": "2", traceparent: "t2" })).toBeNull();
-    expect(await ask({ "x-request-id": "3" })).toBeNull();
-    expect(await ask({ "x-request-id": "4" })).toContain("no such field");
-    const [first = [], second, third, fourth] = seen;
-    const again = first.map((word) => ({ "1": "2", t1: "t2" })[word] ?? word);
-    expect(second).toEqual(again);
-    const at = first.indexOf("traceparent");
-    const alone = first.toSpliced(at, 2);
-    expect(third).toEqual(alone.map((word) => (word === "1" ? "3" : word)));
-    expect(fourth).toEqual(alone.map((word) => (word === "1" ? "4" : word)));
-  },
-);
-
 const counted: [situation: string, chunks: string[], counts: object][] = [
   [
     "one event",

@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { callFor, targetAt } from "../testing/reply-calls.ts";
+import { startUpstream } from "../testing/upstreams.ts";
+import { connectUpstream } from "./upstream.ts";
+
+const forms = [
+  ["openai-chat", "/v1", 'data: {"choices":[{"finish_reason":"stop"}]}\n\n'],
+  ["openai-responses", "/v1", 'data: {"type":"response.completed"}\n\n'],
+  ["anthropic", "", 'data: {"type":"message_stop"}\n\n'],
+] as const;
+
+const refusal = '{"type":"error","error":{"type":"a","message":"no such field"}}';
+
+test.each(forms)(
+  "%s gets the same request again, with the ids of its call, and its refusal is read",
+  async (upstreamType, base, end) => {
+    const seen: string[][] = [];
+    const origin = await startUpstream((request, response) => {
+      seen.push(request.rawHeaders);
+      request.resume().on("end", () => {
+        if (seen.length < 4) return response.end(end);
+        return response.writeHead(422).end(refusal);
+      });
+    });
+    const options = { name: "a", baseUrl: origin + base, apiKey: "k" };
+    const upstream = connectUpstream({ type: upstreamType, ...options });
+    const body = { stream: true, stream_options: { include_usage: true } };
+    const passed = { upstreamType, unsupported: null, json: JSON.stringify(body), body };
+    const ask = async (headers: Record<string, string>) => {
+      const { reply } = callFor([targetAt(upstream, "own-model")], { passed, headers });
+      return (await reply).replyError;
+    };
+    expect(await ask({ "x-request-id": "1", traceparent: "t1" })).toBeNull();
+    expect(await ask({ "x-request-id": "2", traceparent: "t2" })).toBeNull();
+    expect(await ask({ "x-request-id": "3" })).toBeNull();
+    expect(await ask({ "x-request-id": "4" })).toContain("no such field");
+    const [first = [], second, third, fourth] = seen;
+    const next = new Map([
+      ["1", "2"],
+      ["t1", "t2"],
+    ]);
+    expect(second).toEqual(first.map((word) => next.get(word) ?? word));
+    const alone = first.toSpliced(first.indexOf("traceparent"), 2);
+    expect(third).toEqual(alone.map((word) => (word === "1" ? "3" : word)));
+    expect(fourth).toEqual(alone.map((word) => (word === "1" ? "4" : word)));
+  },
+);
