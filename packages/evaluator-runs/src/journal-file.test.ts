@@ -216,7 +216,7 @@ async function liveStatus(cwd: string, onStep: (step: number, abort: () => void)
 test("the live status draws over itself while a run is under way, and ends with it", async () => {
   const cwd = await interruptedRun();
   const journal = Journal.open(join(cwd, "inbox.tickets.sqlite"), sampleSetup);
-  journal.begin([{ key: "none" }]);
+  await journal.begin({ key: "none" });
   const { exitCode, frames, listeners } = await liveStatus(cwd, (step) => {
     if (step === 12) journal[Symbol.dispose]();
   });
@@ -232,7 +232,7 @@ test("the live status draws over itself while a run is under way, and ends with 
 test("Ctrl-C ends the live status with 130", async () => {
   const cwd = await interruptedRun();
   using journal = Journal.open(join(cwd, "inbox.tickets.sqlite"), sampleSetup);
-  journal.begin([]);
+  journal.noteRecords([]);
   const { exitCode, stderr, frames } = await liveStatus(cwd, (step, abort) => {
     if (step === 2) abort();
   });

@@ -13,7 +13,7 @@ import { Journal } from "./journal/journal.ts";
 import type { AnsweredEntry, UnansweredEntry } from "./journal/journal-reader.ts";
 import { openReader } from "./journal/read-journal.ts";
 import { toJournalError } from "./journal/open-journal.ts";
-import { askMissing, type RunLimits, toRunFacts } from "./run/ask-calls.ts";
+import { type RunLimits, toRunFacts, workOnPlan } from "./run/file-worker.ts";
 import { type AskedState, planCalls, type PlanInput } from "./run/plan-calls.ts";
 import { documentedPrice, type Price, type RunPrice } from "./money/price.ts";
 import { type NextEngine, serviceThrough } from "./next-engine.ts";
@@ -61,8 +61,8 @@ export interface RunOptions extends RunLimits {
   readonly progress?: TextSink;
 }
 
-type PlannedAsking = Pick<Parameters<typeof askMissing>[1], "journal" | "price" | "limits">;
-type PlannedContext = Parameters<typeof planCalls>[0] & Parameters<typeof askMissing>[1]["context"];
+type PlannedAsking = Pick<Parameters<typeof workOnPlan>[1], "journal" | "price" | "limits">;
+type PlannedContext = Parameters<typeof planCalls>[0] & Parameters<typeof workOnPlan>[1]["context"];
 
 /** The result of a run. */
 export interface RunOutcome {
@@ -147,7 +147,7 @@ async function runPlanned(
   { journal, ...asking }: PlannedAsking,
 ): Promise<RunOutcome> {
   const plan = await planCalls(context, journal);
-  const outcome = await askMissing(plan, { context, journal, ...asking });
+  const outcome = await workOnPlan(plan, { context, journal, ...asking });
   context.signal.throwIfAborted();
   const { totals, finalError, isBudgetSpent } = outcome;
   if (finalError !== null) throw finalError;

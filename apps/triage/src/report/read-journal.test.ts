@@ -37,7 +37,7 @@ test("a report is made beside a run that is under way", async () => {
   const cwd = await folderWith(mails);
   await startTriage(["inbox.json"], { cwd });
   using journal = Journal.open(join(cwd, "inbox.triage.sqlite"), sampleSetup);
-  journal.begin([{ key: "none" }]);
+  await journal.begin({ key: "none" });
   expect(await startTriage(["report", "inbox.json"], { cwd })).toMatchObject({ exitCode: 0 });
   expect(await readdir(cwd)).toContain("inbox.triage.lock");
 });

@@ -195,7 +195,7 @@ test("a choice is kept while a run has the journal", async () => {
   const transport = recordingTransport();
   const path = join(cwd, "inbox.triage.sqlite");
   using journal = openJournal(path, { questions: triageQuestions("the user"), transport });
-  journal.begin([{ key: "a call under way" }]);
+  await journal.begin({ key: "a call under way" });
   expect((await post(origin, { id: "calm@example.com", choice: "done" })).status).toBe(200);
   expect(await reported(cwd)).toEqual(["other"]);
 });

@@ -92,7 +92,7 @@ test("each step is synced to the disk before it counts", async () => {
   const database = prepare.mock.contexts.at(-1) as DatabaseSync | undefined;
   // 2 is FULL: less loses the last answers, which are paid for, when the power fails.
   expect(database?.prepare("PRAGMA synchronous").get()).toEqual({ synchronous: 2 });
-  journal.begin([]);
+  journal.noteRecords([]);
 });
 
 test.each([

@@ -30,9 +30,9 @@ interface BegunCall extends Pick<NotedRecord, "key"> {
   readonly earlierUsd?: number;
 }
 
-interface WaitingEnd extends PromiseWithResolvers<void> {
-  readonly end: CallEnd;
-  readonly next: BegunCall | null;
+interface WaitingChange extends PromiseWithResolvers<void> {
+  readonly change: () => void;
+  readonly spentUsd: number;
 }
 
 /**
@@ -49,7 +49,7 @@ export class Journal extends JournalReader {
   readonly #setupHash: string;
   readonly #unlock: () => void;
   readonly #defer: NonNullable<Machine["defer"]>;
-  #waiting: WaitingEnd[] = [];
+  #waiting: WaitingChange[] = [];
   /** The row of `runs` with the cost of this run so far. */
   #spending: { readonly run: number | bigint; readonly usd: number } | null = null;
 
@@ -94,11 +94,9 @@ export class Journal extends JournalReader {
     });
   }
 
-  /** Notes the calls that begin. */
-  begin(calls: readonly BegunCall[]): void {
-    this.#change(() => {
-      for (const call of calls) this.#begin(call);
-    });
+  /** Notes a call that begins, and resolves when that is on the disk. See {@link Journal.end}. */
+  async begin(call: BegunCall): Promise<void> {
+    await this.#changeWithOthers(() => this.#begin(call));
   }
 
   // A call that is begun again may be charged for once more, however often its tries are killed.
@@ -108,12 +106,16 @@ export class Journal extends JournalReader {
   }
 
   /**
-   * Keeps how a call ended, and notes in the same step the call after it; resolves when both are on
-   * the disk. Calls that end in one turn of the event loop share the wait.
+   * Keeps how a call ended, and resolves when that is on the disk. Calls that begin and end in one turn of
+   * the event loop share one step, and the wait for it.
    */
-  async end(end: CallEnd, next: BegunCall | null): Promise<void> {
-    const waiting = { end, next, ...Promise.withResolvers<void>() };
-    if (this.#waiting.push(waiting) === 1) this.#defer(() => this.#commitEnds());
+  async end(end: CallEnd): Promise<void> {
+    await this.#changeWithOthers(() => this.#end(end), end.spentUsd);
+  }
+
+  async #changeWithOthers(change: () => void, spentUsd = 0): Promise<void> {
+    const waiting = { change, spentUsd, ...Promise.withResolvers<void>() };
+    if (this.#waiting.push(waiting) === 1) this.#defer(() => this.#changeAll());
     await waiting.promise;
   }
 
@@ -195,13 +197,13 @@ export class Journal extends JournalReader {
     ).run(this.#setupHash, service.address, service.modelId, JSON.stringify(questions));
   }
 
-  #commitEnds(): void {
+  #changeAll(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
     try {
       this.#change(() => {
-        for (const { end, next } of waiting) this.#end(end, next);
-        this.#addSpending(waiting.reduce((sum, { end }) => sum + (end.spentUsd ?? 0), 0));
+        for (const { change } of waiting) change();
+        this.#addSpending(waiting.reduce((sum, { spentUsd }) => sum + spentUsd, 0));
       });
       for (const { resolve } of waiting) resolve();
     } catch (error) {
@@ -209,7 +211,7 @@ export class Journal extends JournalReader {
     }
   }
 
-  #end(end: CallEnd, next: BegunCall | null): void {
+  #end(end: CallEnd): void {
     const { id, key } = end;
     if (end.isUnasked) {
       // The record has no end, and the next run asks about it.
@@ -227,7 +229,6 @@ export class Journal extends JournalReader {
       ).run(this.#setupHash, state, evaluation, digest, key);
     }
     this.prepare("DELETE FROM begun WHERE call = (SELECT call FROM calls WHERE key = ?)").run(key);
-    if (next !== null) this.#begin(next);
   }
 
   #change(change: () => void): void {

@@ -27,7 +27,7 @@ testKeptAnswers(async () => {
     },
     async keep({ id, key, state }, end) {
       ended["error" in end ? "errors" : "answers"] += 1;
-      await journal.end("error" in end ? { id, key, ...end } : { id, key, state, ...end }, null);
+      await journal.end("error" in end ? { id, key, ...end } : { id, key, state, ...end });
     },
     async finish() {
       const { address: wire, modelId } = sampleSetup.service;

@@ -158,7 +158,7 @@ test("a journal is kept with the files, databases and turns that are passed in",
   const journal = Journal.open(path, sampleSetup, { files, openDatabase, defer });
   expect([readdirSync(folder), opened, [...names]]).toEqual([[], [lock, path], [lock, path]]);
   journal.noteRecords([{ id: "a", key: "k" }]);
-  const ended = journal.end({ id: "a", key: "k", error: "It failed." }, null);
+  const ended = journal.end({ id: "a", key: "k", error: "It failed." });
   expect(journal.progress()).toMatchObject({ failed: 0 });
   for (const turn of turns) turn();
   await ended;

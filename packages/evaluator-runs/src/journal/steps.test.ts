@@ -55,11 +55,11 @@ function failOnAnswers(how: "ABORT" | "ROLLBACK"): string {
 test("a call is begun before it is sent, and the end of one begins the next", async () => {
   const { journal } = await openedJournal();
   expect(journal.statusesOf(keys)).toEqual(["unknown", "unknown", "unknown"]);
-  journal.begin([first]);
+  await journal.begin(first);
   expect(journal.statusesOf(keys)).toEqual(["begun", "unknown", "unknown"]);
-  await journal.end(answered(first), second);
+  await Promise.all([journal.end(answered(first)), journal.begin(second)]);
   expect(journal.statusesOf(keys)).toEqual(["answered", "begun", "unknown"]);
-  await journal.end({ ...second, error: "It failed." }, null);
+  await journal.end({ ...second, error: "It failed." });
   expect(journal.statusesOf(keys)).toEqual(["answered", "unknown", "unknown"]);
 });
 
@@ -69,8 +69,9 @@ test.each(["ABORT", "ROLLBACK"] as const)(
     const { path, journal, edit } = await openedJournal();
     edit(failOnAnswers(how));
     const ends = [
-      journal.end({ ...first, error: "It failed." }, second),
-      journal.end(answered(third), null),
+      journal.end({ ...first, error: "It failed." }),
+      journal.begin(second),
+      journal.end(answered(third)),
     ];
     const message = `The journal ${path} cannot be used: it is full.`;
     for (const outcome of await Promise.allSettled(ends)) {
@@ -79,7 +80,7 @@ test.each(["ABORT", "ROLLBACK"] as const)(
     expect(journal.statusesOf(keys)).toEqual(["unknown", "unknown", "unknown"]);
     expect(journal.row(first.id)).toMatchObject({ evaluation: null, error: null });
     edit("DROP TRIGGER fails");
-    await journal.end(answered(third), null);
+    await journal.end(answered(third));
     expect(journal.statusesOf(keys)).toEqual(["unknown", "unknown", "answered"]);
   },
 );
@@ -97,16 +98,16 @@ test("what stops the mails while they are noted stays what it is, and none of th
 
 test("tells of a mail without an answer why it has none", async () => {
   const { journal } = await openedJournal();
-  await journal.end({ ...second, error: "The service refused it." }, null);
+  await journal.end({ ...second, error: "The service refused it." });
   expect(journal.row(first.id)).toMatchObject({ evaluation: null, error: null });
   expect(journal.row(second.id)).toMatchObject({ error: "The service refused it." });
 });
 
 test("gives each answered mail with its newest answer, and none that is not as it was written", async () => {
   const { journal, edit } = await openedJournal();
-  await journal.end(answered(first, 0.1), null);
-  await journal.end(answered(second, 0.2), null);
-  await journal.end(answered(first, 0.3), null);
+  await journal.end(answered(first, 0.1));
+  await journal.end(answered(second, 0.2));
+  await journal.end(answered(first, 0.3));
   const given = () =>
     [...journal.answered()].map(({ id, state, evaluation: { answers } }) => ({
       id,
@@ -124,7 +125,7 @@ test("gives each answered mail with its newest answer, and none that is not as i
 
 test("an answer is there as it was written, or it is not there", async () => {
   const { journal, edit } = await openedJournal();
-  await journal.end(answered(first), null);
+  await journal.end(answered(first));
   const { raw: _, ...kept } = sampleEvaluation();
   expect(journal.endOf(first.id, questions).evaluation).toMatchObject(kept);
   expect(journal.endOf(second.id, questions).evaluation).toBeNull();
@@ -136,7 +137,7 @@ test.each(["model = 'n'", "wire = 'v'", "questions = '{}'"])(
   "an answer to a call that was not this one (%s) is not shown",
   async (change) => {
     const { journal, edit } = await openedJournal();
-    await journal.end(answered(first), null);
+    await journal.end(answered(first));
     const runs = new SqliteRuns(journal, input);
     expect(await runs.find(first.id)).toMatchObject({ isChanged: false });
     edit(`UPDATE setups SET ${change}`);
@@ -170,9 +171,9 @@ test("a statement is prepared once, since it is read for every mail", async () =
 test("a reader beside a run sees what it has written, once, and holds nothing when it ends", async () => {
   const { folder, path, journal, edit, close } = await openedJournal();
   let reads = 0;
-  const statuses = await readJournal(path, (reader) => {
+  const statuses = await readJournal(path, async (reader) => {
     reads += 1;
-    journal.begin([first]);
+    await journal.begin(first);
     edit("PRAGMA wal_checkpoint"); // writes into the file itself
     return reader.statusesOf(keys);
   });
@@ -184,7 +185,7 @@ test("a reader beside a run sees what it has written, once, and holds nothing wh
 
 test("a reader leaves the log of a killed run as it is", async () => {
   const { path, journal } = await openedJournal();
-  await journal.end(answered(first), null);
+  await journal.end(answered(first));
   const left = join(await temporaryFolder(), "inbox.triage.sqlite");
   for (const suffix of ["", "-wal"]) copyFileSync(path + suffix, left + suffix);
   const contents = () => ["", "-wal"].map((suffix) => readFileSync(left + suffix, "base64"));

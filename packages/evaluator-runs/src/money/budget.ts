@@ -70,6 +70,11 @@ export class Budget {
     return cost;
   }
 
+  /** As {@link Budget.reserve}; a budget that is a part of another one may ask for more first. */
+  async reserveCall(request: EvaluationRequest): Promise<CallCost | null> {
+    return this.reserve(request);
+  }
+
   /** The most that all calls until now may have cost, in US dollars. */
   get heldUsd(): number {
     return this.#spentUsd + this.#reservedUsd;

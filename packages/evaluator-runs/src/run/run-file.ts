@@ -11,7 +11,7 @@ import type { RunCommand, WorkCommand } from "../options.ts";
 import { checkOutput } from "../output/check-output.ts";
 import { chooseQuestions } from "../questions/read-questions.ts";
 import { checkSameEngine, describeEngine, type ProgramContext } from "../service.ts";
-import { askMissing, type AskOutcome, toRunFacts } from "./ask-calls.ts";
+import { type PlanOutcome, toRunFacts, workOnPlan } from "./file-worker.ts";
 import { stepFacts } from "../money/totals.ts";
 import { engineNames } from "./ask-engines.ts";
 import { describeRun } from "./describe-run.ts";
@@ -45,7 +45,7 @@ export async function runFile(run: RunCommand, program: ProgramContext): Promise
   const plan = await planCalls(context, journal);
   if (!run.part) journal.beginRun({ mails: plan.length, options: toBegunOptions(run, context) });
   const price = await announceRun(plan, context);
-  const outcome = await askMissing(plan, { context, journal, price });
+  const outcome = await workOnPlan(plan, { context, journal, price });
   stderr.write(describeFileRun(plan, outcome, context));
   checkComplete(plan, outcome, context);
   return await giveFileResults(plan, outcome, { context, journal });
@@ -70,7 +70,7 @@ function toBegunOptions(run: RunCommand, context: RunContext): RunBegin["options
 
 function describeFileRun(
   plan: CallPlan,
-  { totals, elapsedMs, askedAgain }: AskOutcome,
+  { totals, elapsedMs, askedAgain }: PlanOutcome,
   context: RunContext,
 ): string {
   return describeRun({
@@ -91,7 +91,7 @@ function describeFileRun(
   });
 }
 
-function checkComplete(plan: CallPlan, outcome: AskOutcome, { signal, run }: RunContext): void {
+function checkComplete(plan: CallPlan, outcome: PlanOutcome, { signal, run }: RunContext): void {
   const { finalError, isBudgetSpent, totals } = outcome;
   if (!signal.aborted && finalError === null && !isBudgetSpent) return;
   const keptCount = plan.count("answered") + totals.succeeded;
@@ -103,7 +103,7 @@ function checkComplete(plan: CallPlan, outcome: AskOutcome, { signal, run }: Run
 
 async function giveFileResults(
   plan: CallPlan<JsonObject>,
-  outcome: AskOutcome,
+  outcome: PlanOutcome,
   { context, journal }: { readonly context: RunContext; readonly journal: Journal },
 ): Promise<number> {
   const { questions, calibration } = context;

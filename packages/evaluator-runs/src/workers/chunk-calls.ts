@@ -1,11 +1,13 @@
-import { CliError } from "evaluator-kit";
+import { CliError, pause } from "evaluator-kit";
 import type { EvaluationRequest } from "evaluator-client";
 import { toKeptText } from "../journal/kept-answer.ts";
 import { Budget, type CallCost } from "../money/budget.ts";
 import { findUnpriced, type RunPrice } from "../money/price.ts";
-import type { ChunkRecord } from "../store/run-store.ts";
+import type { ChunkRecord, RunStore } from "../store/run-store.ts";
 import type { RunInfo } from "../store/stored-runs.ts";
 import { type CallOutcome, endsRun } from "../run/evaluate-one.ts";
+import type { RunContext } from "../run/run-context.ts";
+import { untilReached } from "./open-runs.ts";
 
 // Chosen: one statement for so many calls, while little of the run's maximum is held at once.
 const CALLS_RESERVED = 16;
@@ -37,8 +39,7 @@ export class ChunkBudget extends Budget {
     return false;
   }
 
-  /** Reserves the most that a call may cost; null if the run has not so much left. */
-  async reserveCall(request: EvaluationRequest): Promise<CallCost | null> {
+  override async reserveCall(request: EvaluationRequest): Promise<CallCost | null> {
     const { dearest } = this.#options;
     this.factor = dearest.factor = Math.max(this.factor, dearest.factor);
     const reservedCallCost = this.reserve(request);
@@ -87,4 +88,22 @@ export function toEnd(
   const { evaluation } = outcome;
   const { inputTokens = 0 } = evaluation.usage ?? {};
   return { idx, key, state, evaluation: toKeptText(evaluation), inputTokens, costUsd };
+}
+
+const REPORTED_MS = 1000; // as workers report
+
+/** Waits if workers of a run have calls in flight, which may cost less than the most; returns false if none has. */
+export async function waitForWorkers({
+  runs,
+  info: { run },
+  context,
+}: {
+  readonly runs: Pick<RunStore, "workers">;
+  readonly info: Pick<RunInfo, "run">;
+  readonly context: Pick<RunContext, "clock" | "signal">;
+}): Promise<boolean> {
+  const workers = await untilReached(() => runs.workers(run), context);
+  if (workers.every(({ inFlight }) => inFlight === 0)) return false;
+  await pause(REPORTED_MS, context);
+  return true;
 }

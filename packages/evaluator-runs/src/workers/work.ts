@@ -13,9 +13,9 @@ import { RunTotals, stepFacts } from "../money/totals.ts";
 import { computeConcurrency } from "../limits.ts";
 import { type AskedEngines, engineNames } from "../run/ask-engines.ts";
 import { describeRun } from "../run/describe-run.ts";
-import { interrupted, repeat, startDrain } from "../run/interruption.ts";
-import { showProgress } from "../run/progress.ts";
+import { interrupted, repeat } from "../run/interruption.ts";
 import type { RunContext } from "../run/run-context.ts";
+import { watchWork } from "../run/watch-work.ts";
 import {
   checkSameEngine,
   describeEngine,
@@ -26,7 +26,7 @@ import {
 import { serviceOfRun, withRuns } from "./open-runs.ts";
 import { checkPriced } from "./chunk-calls.ts";
 import { openPacers } from "./shared-pacers.ts";
-import { RunWorker } from "./work-run.ts";
+import { DatabaseWorker } from "./database-worker.ts";
 import { enginesFor, nextRun, priceFinder, type WorkMachine } from "./worker-engines.ts";
 import { parseKeptQuestions } from "../journal/kept-questions.ts";
 
@@ -51,27 +51,19 @@ interface WorkSetting {
  */
 export async function workWithOthers(info: RunInfo, setting: WorkSetting) {
   const { context, price } = setting;
-  const { clock } = context;
   const questions = checkedQuestions(info, context.service);
   checkPriced(info, price);
-  const sharedPacers = await openPacers(setting);
+  await using sharedPacers = await openPacers(setting);
   const pacers = sharedPacers?.pacers ?? ([null, null] as const);
   const totals = new RunTotals(price);
-  const drain = startDrain(context.signal, context);
-  const startedAt = clock.now();
-  const hideProgress = showProgress(info.records - info.answered, totals, context);
-  try {
-    const { signal } = drain;
-    const worker = new RunWorker({ ...setting, info, questions, pacers, totals, signal });
+  const counts = { open: info.records - info.answered, totals };
+  const { elapsedMs } = await watchWork(counts, context, async (signal) => {
+    const worker = new DatabaseWorker({ ...setting, info, questions, pacers, totals, signal });
     const endReports = startReports(worker, setting, { run: info.run, totals });
     await worker.work().finally(endReports);
-  } finally {
-    hideProgress();
-    drain.release();
-    await sharedPacers?.[Symbol.asyncDispose]();
-  }
+  });
   const steps = stepFacts(totals, engineNames(context));
-  return { answered: totals.succeeded, elapsedMs: clock.now() - startedAt, steps };
+  return { answered: totals.succeeded, elapsedMs, steps };
 }
 
 // Both chosen, not measured: `status` shows news each second, and a rate that does not jump.
@@ -80,7 +72,7 @@ const RATE_OVER_MS = 20_000;
 
 /** Reports each second that a worker is there, until the result is called; which follows its run. */
 function startReports(
-  worker: RunWorker,
+  worker: DatabaseWorker,
   { runs, context: { clock, newId = randomUUID } }: WorkSetting,
   { run, totals }: { readonly run: number; readonly totals: RunTotals },
 ): () => Promise<void> {

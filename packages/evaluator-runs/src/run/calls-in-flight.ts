@@ -1,9 +1,3 @@
-import { pause } from "evaluator-kit";
-import type { RunStore } from "../store/run-store.ts";
-import type { RunInfo } from "../store/stored-runs.ts";
-import type { RunContext } from "../run/run-context.ts";
-import { untilReached } from "./open-runs.ts";
-
 /** A chunk, and its calls in flight. */
 interface BegunChunk {
   inFlight: number;
@@ -62,22 +56,4 @@ export class CallsInFlight {
     this.#freed.resolve();
     this.#freed = Promise.withResolvers();
   }
-}
-
-const REPORTED_MS = 1000; // as workers report
-
-/** Waits if workers of a run have calls in flight, which may cost less than the most; returns false if none has. */
-export async function waitForWorkers({
-  runs,
-  info: { run },
-  context,
-}: {
-  readonly runs: Pick<RunStore, "workers">;
-  readonly info: Pick<RunInfo, "run">;
-  readonly context: Pick<RunContext, "clock" | "signal">;
-}): Promise<boolean> {
-  const workers = await untilReached(() => runs.workers(run), context);
-  if (workers.every(({ inFlight }) => inFlight === 0)) return false;
-  await pause(REPORTED_MS, context);
-  return true;
 }

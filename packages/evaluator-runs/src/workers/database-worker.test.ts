@@ -7,7 +7,7 @@ import { openPgliteRuns } from "../testing/pglite-runs.ts";
 import { CHUNK_SIZE } from "../postgres/chunk-queue.ts";
 import { countedTo, recordsNamed } from "../testing/sample-runs.ts";
 import { sampleQuestions as questions, sampleResponse } from "../testing/samples.ts";
-import { RunWorker } from "./work-run.ts";
+import { DatabaseWorker } from "./database-worker.ts";
 
 const price = { inputUsdPerMillionTokens: 1, source: "--price" };
 
@@ -55,7 +55,7 @@ test("a worker whose chunk another one has got leaves the run open, though it ha
     context,
     signal,
   };
-  await new RunWorker(part).work();
+  await new DatabaseWorker(part).work();
   expect(sent).toBe(2);
   expect(await runs.get(1)).toMatchObject({ state: "done", answered: 1 });
 });
@@ -96,7 +96,7 @@ test("a worker without money waits for what the calls of another one leave, befo
   const totals = new RunTotals(price);
   const asking = { concurrency: 1 };
   const pacers = [null, null] as const;
-  await new RunWorker({
+  await new DatabaseWorker({
     runs,
     info,
     questions,

@@ -1,9 +1,14 @@
 import { join } from "node:path";
-import { ConfigurationError, EvaluatorError, StatusError, type Transport } from "evaluator-client";
+import {
+  ConfigurationError,
+  EvaluatorError,
+  mostCostUsd,
+  StatusError,
+  type Transport,
+} from "evaluator-client";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
-import { openJournal, runRecords } from "../index.ts";
-import type { RunLimits } from "./ask-calls.ts";
+import { openJournal, type RunOptions, runRecords } from "../index.ts";
 import { sampleQuestions, sampleResponse } from "../testing/samples.ts";
 
 const busy = new StatusError("Busy.", {
@@ -20,7 +25,7 @@ const busy = new StatusError("Busy.", {
 const broken = new EvaluatorError("The answers break the contract.");
 
 /** Asks about as many records as there are ends of calls, each an error or null for an answer. */
-async function ask(ends: readonly (EvaluatorError | null)[], limits: RunLimits = {}) {
+async function ask(ends: readonly (EvaluatorError | null)[], limits: Partial<RunOptions> = {}) {
   let sent = 0;
   const transport: Transport = {
     name: "gateway",
@@ -85,5 +90,15 @@ test.each([
 ])("%s ends it at once", async (_, error) => {
   const { outcome, sent } = await ask(times(2, error));
   expect(outcome).toMatchObject({ reason: error });
+  expect(sent).toBe(1);
+});
+
+test("a call that waits for money does not begin after a failure that ends the run", async () => {
+  const state = { index: 0 };
+  const price = { inputUsdPerMillionTokens: 1 };
+  const mostUsd = mostCostUsd({ state, questions: sampleQuestions }, price);
+  const limits = { usdPerMillionTokens: 1, maxCostUsd: 1.5 * mostUsd, concurrency: 2 };
+  const { outcome, sent } = await ask(times(2, unpaid), limits);
+  expect(outcome).toMatchObject({ reason: unpaid });
   expect(sent).toBe(1);
 });
