@@ -60,7 +60,7 @@ export function reportAction(
   const actedOn = (one: Action, truth: 0 | 1) =>
     promisedThreshold === null || action !== one || all.length === 0
       ? null
-      : shareOfRows(rows, isActedOn, (row) => cameTrue[row] === truth);
+      : shareOfRows(rows, isActedOn, { isCounted: (row) => cameTrue[row] === truth });
   return {
     action,
     riskCoverage: curve,

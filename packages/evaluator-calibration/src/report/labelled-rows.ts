@@ -4,6 +4,7 @@ import type { JoinedColumn } from "../input/join-labels.ts";
 import { type Numbers, computeSum } from "../math/rows.ts";
 import { type Interval, wilson } from "../thresholds/intervals.ts";
 import { complement } from "../thresholds/risk-coverage.ts";
+import { type Population, stratifiedInterval } from "../thresholds/stratified-interval.ts";
 
 /** Some labelled answers of one source to one question, in arrays. */
 export type Rows = ReturnType<typeof rowsAt>;
@@ -131,11 +132,18 @@ export interface Estimate extends Interval {
   readonly value: number;
 }
 
+interface ShareOptions {
+  /** @default all */
+  readonly isCounted?: (row: number) => boolean;
+  /** @default "alike" */
+  readonly population?: Population;
+}
+
 /** Returns the share of the counted rows that are hit, by weight, with its 95 % interval; NaN without rows. */
 export function shareOfRows(
   rows: Pick<Rows, "truth" | "weights" | "joined">,
   isHit: (row: number) => boolean,
-  isCounted?: (row: number) => boolean,
+  { isCounted, population = "alike" }: ShareOptions = {},
 ): Estimate {
   const { truth, weights } = rows;
   const countedValues = [...truth.keys()].filter((row) => isCounted?.(row) ?? true);
@@ -145,10 +153,12 @@ export function shareOfRows(
   const hits = countedValues.reduce((sum, row) => sum + (isHit(row) ? toWeight(row) : 0), 0);
   const value = hits / total;
   if (countedValues.length === truth.length && isDrawnByStrata(rows)) {
-    return {
-      value,
-      ...stratifiedInterval(value, { strata: Map.groupBy(countedValues, toWeight), isHit }),
-    };
+    const strata = Array.from(Map.groupBy(countedValues, toWeight), ([weight, own]) => ({
+      records: weight * own.length,
+      n: own.length,
+      hits: own.filter(isHit).length,
+    }));
+    return { value, ...stratifiedInterval(strata, population) };
   }
   // The number of equal rows that have the worth of the weighted ones (Kish).
   const effective = total ** 2 / countedValues.reduce((sum, row) => sum + toWeight(row) ** 2, 0);
@@ -167,36 +177,6 @@ function isDrawnByStrata({
     !isFar(computeSum(joinedColumn.weights), 1e-6) &&
     !isFar(computeSum(weights), 0.1)
   );
-}
-
-/**
- * Returns the 95 % interval of a share over strata with a known weight each: the distances of Wilson's limits, by weight
- * and squared, are added (Newcombe). Unlike the variance of each stratum it does not take a stratum without an error
- * for one that has none.
- */
-function stratifiedInterval(
-  value: number,
-  {
-    strata,
-    isHit,
-  }: {
-    readonly strata: ReadonlyMap<number, readonly number[]>;
-    readonly isHit: (row: number) => boolean;
-  },
-): Interval {
-  const total = computeSum([...strata].map(([weight, { length }]) => weight * length));
-  let [below, above] = [0, 0];
-  for (const [weight, rows] of strata) {
-    const n = rows.length;
-    const hits = rows.filter(isHit).length;
-    const { low, high } = wilson(hits, n);
-    below += ((weight * n * (hits / n - low)) / total) ** 2;
-    above += ((weight * n * (high - hits / n)) / total) ** 2;
-  }
-  return {
-    low: Math.max(0, value - Math.sqrt(below)),
-    high: Math.min(1, value + Math.sqrt(above)),
-  };
 }
 
 /** Returns how sure each row is of an action, and whether acting on it would be wrong or is unknown. */

@@ -134,7 +134,9 @@ function toReport(
   const isRefused = (action: Action) => labels.ofKin !== null || (isUseless && isConstant(action));
   const toRate = (side: 0 | 1) => {
     const isSide = (row: number) => truth[row] === side;
-    return form === "probability" ? shareOfRows(rows, (row) => top[row] === side, isSide) : null;
+    return form === "probability"
+      ? shareOfRows(rows, (row) => top[row] === side, { isCounted: isSide })
+      : null;
   };
   return {
     question,

@@ -2,14 +2,17 @@ import { expect, test } from "vitest";
 import { AnswerTable } from "../input/answer-table.ts";
 import { LabelJoin } from "../input/join-labels.ts";
 import { playIntervals, shareWorlds } from "../testing/interval-worlds.ts";
-import { wilson } from "../thresholds/intervals.ts";
-import { columnIn, labelled } from "../testing/worlds.ts";
+import { stratifiedInterval } from "../thresholds/stratified-interval.ts";
+import { clopperPearson, wilson } from "../thresholds/intervals.ts";
+import { answersOf, columnIn, labelled } from "../testing/worlds.ts";
 import { shareOfRows, toLabelledRows } from "./labelled-rows.ts";
 import { shareOfYes } from "./share-of-yes.ts";
 
 test.each([
-  ["yes of all by labels at random, yes in 10 %, strong", 400],
-  ["accuracy of all by pick, yes in 10 %, strong", 250],
+  ["yes of 3000 by labels at random, yes in 50 %, strong", 660],
+  ["yes of 3000 by pick, yes in 50 %, strong", 700],
+  ["yes of 3000 by pick, yes in 10 %, strong", 570],
+  ["accuracy of 3000 by pick, yes in 10 %, strong", 310],
 ])("%s: 200 labels hold, and are worth %i or more", (name, worth) => {
   const made = shareWorlds.find((one) => one.name === name);
   if (made === undefined) throw new Error("there is no such world");
@@ -35,8 +38,20 @@ test("the share of yes in all records follows from their printed values and the 
   expect(yes?.value).toBeCloseTo((20 / 30) * 0.2 + (5 / 30) * 0.8, 12);
   expect(yes?.low).toBeLessThan(0.2);
   expect(yes?.high).toBeGreaterThan(0.35);
-  const few = Array.from({ length: 60 }, (_, at) => ({ id: `r${at}`, p: 0.5, truth: at < 9 }));
-  expect(shareOfYes(labelled(few))).toBeNull();
+});
+
+test("of few labels of one truth the interval is the exact one, and records with a label are in no doubt", () => {
+  const rows = Array.from({ length: 500 }, (_, at) => ({ id: `r${at}`, p: 0.1, truth: false }));
+  const join = new LabelJoin(answersOf(rows));
+  for (const { id, truth } of rows.slice(0, 100)) join.add({ line: 1, value: { id, truth } }, "l");
+  const yes = shareOfYes(toLabelledRows(columnIn(join)));
+  expect(yes).toEqual({ value: 0, low: 0, high: clopperPearson(0, 100).high, records: 500 });
+});
+
+test("if all records have a label, the share of yes has no doubt", () => {
+  const all = Array.from({ length: 60 }, (_, at) => ({ id: `r${at}`, p: 0.5, truth: at < 9 }));
+  const yes = shareOfYes(labelled(all));
+  expect([yes?.low, yes?.value, yes?.high]).toEqual(Array(3).fill(expect.closeTo(0.15, 12)));
 });
 
 test("the strata of a whole sheet of pick are in the interval, those of half a sheet are not", () => {
@@ -60,9 +75,11 @@ test("the strata of a whole sheet of pick are in the interval, those of half a s
   };
   const whole = intervalOf(1);
   expect(whole.value).toBeCloseTo(0.95, 12);
-  // Wilson's limits: 0.9 (1 − 0.9213) and 0.1 (0.5 − 0.3664), squared and added.
-  expect(whole.low).toBeCloseTo(0.95 - Math.hypot(0.9 * 0.0787, 0.1 * 0.1336), 3);
-  expect(whole.high).toBeCloseTo(0.95 + 0.1 * 0.1336, 3);
+  const strata = [
+    { records: 900, n: 45, hits: 45 },
+    { records: 100, n: 50, hits: 25 },
+  ];
+  expect(whole).toMatchObject(stratifiedInterval(strata, "alike"));
   // 47 rows: 45 of weight 20, one wrong and one right of weight 2 (Kish).
   const effective = 904 ** 2 / (45 * 400 + 2 * 4);
   expect(intervalOf(0.5).low).toBeCloseTo(wilson((902 / 904) * effective, effective).low, 12);

@@ -23,16 +23,18 @@ interface Drawn {
   readonly truth?: number;
 }
 
-/** So many records are answered, of which some are labelled. */
-const RECORDS = 3000;
-
 /** Labels some of many answers, at random or by strata, and estimates a figure of all. */
 function drawShare(
-  { judge, figure, isPicked }: { judge: Judge; figure: "yes" | "accuracy"; isPicked: boolean },
+  {
+    judge,
+    figure,
+    isPicked,
+    records,
+  }: { judge: Judge; figure: "yes" | "accuracy"; isPicked: boolean; records: number },
   n: number,
   random: () => number,
 ): Drawn {
-  const rows = Array.from({ length: RECORDS }, (_, at) =>
+  const rows = Array.from({ length: records }, (_, at) =>
     Object.assign({ id: `r${at}` }, drawAnswer(judge, random)),
   );
   const table = answersOf(rows);
@@ -52,7 +54,7 @@ function drawShare(
     figure === "yes" ? truth : truth === p >= 0.5;
   const none = { value: Number.NaN, low: Number.NaN, high: Number.NaN };
   const found = figure === "yes" ? (shareOfYes(labels) ?? none) : scoreRows(labels).accuracy;
-  return { ...found, truth: rows.filter(isHit).length / RECORDS };
+  return { ...found, truth: rows.filter(isHit).length / records };
 }
 
 type Judge = Parameters<typeof drawAnswer>[0];
@@ -109,24 +111,31 @@ export const intervalWorlds: readonly IntervalWorld[] = [
 
 const answered = {
   "yes in 50 %": { mean: 0, spread: 2 },
+  "yes in 50 %, strong": { mean: 0, spread: 5 },
   "yes in 10 %, strong": { mean: -5, spread: 4 },
   "yes in 10 %, printed too high": { mean: -3.5, spread: 2, moved: 1.5 },
 };
 const rare = { "yes in 2 %": { mean: -6, spread: 2.2 } };
+// Its answers know nothing: the spread of the printed log odds is not that of the true ones.
+const worthless = { "yes in 10 %, worthless": { mean: -2.2, spread: 0, noise: 2 } };
 
-function shareWorld(figure: "yes" | "accuracy", isPicked: boolean) {
+function shareWorld(figure: "yes" | "accuracy", isPicked: boolean, records = 3000) {
   return ([name, judge]: [string, Judge]): IntervalWorld => ({
-    name: `${figure} of all by ${isPicked ? "pick" : "labels at random"}, ${name}`,
+    name: `${figure} of ${records} by ${isPicked ? "pick" : "labels at random"}, ${name}`,
     n: 200,
-    draw: (n, random) => drawShare({ judge, figure, isPicked }, n, random),
+    draw: (n, random) => drawShare({ judge, figure, isPicked, records }, n, random),
   });
 }
 
-/** Worlds of shares of all records: labels at random, and those of `pick`, also of a judge with rare mistakes. */
+const allJudges = Object.entries({ ...answered, ...rare, ...worthless });
+
+/** Worlds of shares of all records: labels at random, and those of `pick`, also of judges with rare mistakes and of worthless ones. */
 export const shareWorlds: readonly IntervalWorld[] = [
-  ...Object.entries(answered).map(shareWorld("yes", false)),
-  ...Object.entries({ ...answered, ...rare }).map(shareWorld("yes", true)),
-  ...Object.entries({ ...answered, ...rare }).map(shareWorld("accuracy", true)),
+  ...allJudges.map(shareWorld("yes", false)),
+  ...allJudges.map(shareWorld("yes", true)),
+  ...allJudges.map(shareWorld("accuracy", true)),
+  ...allJudges.map(shareWorld("yes", false, 300)),
+  ...allJudges.map(shareWorld("yes", true, 300)),
 ];
 
 /** Returns the share of the rounds with an interval, and of those that miss the figure of very many rows. */

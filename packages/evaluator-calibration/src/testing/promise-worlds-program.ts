@@ -7,15 +7,32 @@ import { costWorlds, playCosts } from "./cost-worlds.ts";
 import { intervalWorlds, playIntervals, shareWorlds } from "./interval-worlds.ts";
 import { exactWorlds, playRounds, promiseWorlds } from "./promise-worlds.ts";
 
-// Plays the worlds of promise-draw.test.ts, check-threshold.test.ts and compare-releases.test.ts with many more rounds, and prints what it saw:
+// Plays the worlds of promise-worlds.test.ts, check-threshold.test.ts and compare-releases.test.ts with many more rounds, and prints what it saw:
 // npm run test:promises -w packages/evaluator-calibration -- --rounds 1000
+// Of three processes, each plays a third of the worlds: --part 1/3, --part 2/3, --part 3/3. --name TEXT plays those whose name has TEXT.
 
-const { values } = parseArgs({ options: { rounds: { type: "string", default: "1000" } } });
+const { values } = parseArgs({
+  options: {
+    rounds: { type: "string", default: "1000" },
+    part: { type: "string", default: "1/1" },
+    name: { type: "string", default: "" },
+  },
+});
+const [part = Number.NaN, parts = Number.NaN] = values.part.split("/").map(Number);
+if (!(part >= 1 && part <= parts)) {
+  throw new Error(
+    `--part is not a part: "${values.part}". Use the first of three, such as --part 1/3.`,
+  );
+}
+let count = 0;
+/** Returns whether this process plays a world; worlds that take long are beside each other. */
+const isPlayed = ({ name }: { readonly name: string }) =>
+  name.includes(values.name) && (count += 1) % parts === part % parts;
 const share = (value: number) => `${(100 * value).toFixed(1)} %`;
 const write = (...cells: string[]) => void process.stdout.write(`| ${cells.join(" | ")} |\n`);
 write("world", "median labels", "promised", "broken at any look");
 write("---", "---", "---", "---");
-for (const world of [...promiseWorlds, ...exactWorlds]) {
+for (const world of [...promiseWorlds, ...exactWorlds].filter(isPlayed)) {
   const { median, promised, broken } = playRounds(world, Number(values.rounds));
   write(world.name, `${median}`, share(promised), share(broken));
   if (broken <= 0.05 && median <= (world.medianLabels ?? Infinity)) continue;
@@ -35,10 +52,16 @@ const checks = checkWorlds.map((world) => ({
   limit: world.limit,
   play: (rounds: number) => playChecks(world, rounds),
 }));
-const intervals = [...intervalWorlds, ...shareWorlds].map((world) => ({
+const intervals = intervalWorlds.map((world) => ({
   name: `a 95 % interval of ${world.n} labels misses: ${world.name}`,
   // An approximate interval may miss a little more often.
   limit: 0.08,
+  play: (rounds: number) => playIntervals(world, rounds).missed,
+}));
+const shares = shareWorlds.map((world) => ({
+  name: `a 95 % interval of ${world.n} labels misses: ${world.name}`,
+  // 5 %, and two standard errors of so many rounds.
+  limit: 0.05 + 2 * Math.sqrt((0.05 * 0.95) / Number(values.rounds)),
   play: (rounds: number) => playIntervals(world, rounds).missed,
 }));
 const costs = costWorlds.map((world) => ({
@@ -52,7 +75,8 @@ const clusters = clusterWorlds.map((world) => ({
   // A round takes 0.15 s.
   play: (rounds: number) => playClusters(world, Math.min(rounds, 200)).broken,
 }));
-for (const { name, limit, play } of [...checks, ...drifts, ...intervals, ...costs, ...clusters]) {
+const others = [...checks, ...drifts, ...intervals, ...shares, ...costs, ...clusters];
+for (const { name, limit, play } of others.filter(isPlayed)) {
   const found = play(Number(values.rounds));
   write(name, share(found), share(limit), "");
   if (found <= limit) continue;

@@ -53,14 +53,20 @@ export function world(n: number, trueAt: (p: number) => number, printed = (u: nu
   });
 }
 
+/** How far the printed log odds are above the true ones, always and by chance. */
+interface Noise {
+  readonly moved?: number;
+  readonly noise?: number;
+}
+
 /** Returns an answer and its truth; the true log odds are spread around a mean, those that are printed are moved. */
 export function drawAnswer(
-  { mean, spread, moved = 0 }: { mean: number; spread: number; moved?: number },
+  { mean, spread, moved = 0, noise = 0 }: Record<"mean" | "spread", number> & Noise,
   random: () => number,
 ) {
   const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
   const odds = mean + spread * normal;
-  const p = Math.round(100 * shareOf(odds + moved)) / 100;
+  const p = Math.round(100 * shareOf(odds + moved + noise * normal)) / 100;
   return { p, truth: random() < shareOf(odds) };
 }
 

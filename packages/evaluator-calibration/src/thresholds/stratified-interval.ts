@@ -1,0 +1,71 @@
+import { computeSum } from "../math/rows.ts";
+import { solveIncreasing } from "../math/special-functions.ts";
+import type { Interval } from "./intervals.ts";
+
+/** The labels of a stratum: of its records, each was labelled with the same probability. */
+export interface Stratum {
+  /** The number of its records; of the labels' weights, if only these are known. */
+  readonly records: number;
+  readonly n: number;
+  readonly hits: number;
+}
+
+/** The records that a share is about: those of the strata, or also others like them. */
+export type Population = "these" | "alike";
+
+// The chi-square limit is 3.84. With it 5 to 7 % of the intervals of 200 labels miss, with this 2 to 5 %.
+const MOST_DEVIANCE = 4.4;
+/** The range of the binary logarithm of the multiplier, from no to any effect in double precision. */
+const MULTIPLIERS = [-40, 40] as const;
+
+/**
+ * Returns the 95 % interval of the share of hits in all records of some strata: the shares that a likelihood ratio test
+ * does not reject. A stratum without a hit limits its share by its number of labels, so it is not taken for one that has none.
+ */
+export function stratifiedInterval(strata: readonly Stratum[], population: Population): Interval {
+  const records = computeSum(strata.map((one) => one.records));
+  const tested = strata.map(({ n, hits, records: own }) => {
+    const rest = population === "these" ? Math.max(0, 1 - n / own) : 1;
+    // The variance of a sample is divided by n − 1. Labels of all records leave no doubt.
+    return { n, hits, share: own / records, certainty: Math.max(0.5, (n - 1) / n) / rest };
+  });
+  const limit = (side: 1 | -1) => {
+    const at = (exponent: number) => constrain(tested, side * 2 ** exponent);
+    return at(solveIncreasing((x) => at(x).deviance, MOST_DEVIANCE, MULTIPLIERS)).share;
+  };
+  if (population === "alike") return { low: limit(-1), high: limit(1) };
+  // The likelihood is a smooth curve through whole numbers of records.
+  return { low: Math.max(0, limit(-1) - 1 / records), high: Math.min(1, limit(1) + 1 / records) };
+}
+
+interface TestedStratum extends Omit<Stratum, "records"> {
+  readonly share: number;
+  readonly certainty: number;
+}
+
+/** Returns the most likely share of hits in all strata if a multiplier moves it, and twice the lost log-likelihood. */
+function constrain(strata: readonly TestedStratum[], multiplier: number) {
+  let [share, deviance] = [0, 0];
+  for (const one of strata) {
+    const force = (multiplier * one.share) / one.certainty;
+    const moved = movedShare(one, force);
+    share += one.share * moved;
+    if (force !== 0) deviance += 2 * one.certainty * lostLikelihood(one, moved);
+  }
+  return { share, deviance };
+}
+
+/** Returns the q with the largest hits ln q + (n − hits) ln (1 − q) + force q. */
+function movedShare({ n, hits }: TestedStratum, force: number): number {
+  if (force === 0) return hits / n;
+  const rest = n - force;
+  const root = Math.sqrt(Math.max(0, rest ** 2 + 4 * force * hits));
+  // Of the two forms of the root, the one that subtracts no near numbers.
+  return rest > 0 ? (2 * hits) / (rest + root) : (root - rest) / (2 * force);
+}
+
+function lostLikelihood({ n, hits }: TestedStratum, moved: number): number {
+  const hit = hits === 0 ? 0 : hits * Math.log(hits / n / moved);
+  const miss = hits === n ? 0 : (n - hits) * Math.log((n - hits) / n / (1 - moved));
+  return hit + miss;
+}
