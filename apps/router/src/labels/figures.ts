@@ -61,7 +61,7 @@ export function points(quality: number, roundingMode: FigureRounding): string {
 /** A prompt in an order: the quality that the dear tier adds, and the value that is its place. */
 type OrderedGap = Readonly<Record<"gap" | "value", number>>;
 
-/** Returns the rows of {@link gainOf} for one value of each prompt. */
+/** Returns the rows of {@link toGain} for one value of each prompt. */
 export function toGaps(prompts: readonly LabelledPrompt[], values: readonly number[]) {
   return prompts.map((prompt, at) => ({ gap: computeGap(prompt), value: values[at] ?? 0 }));
 }

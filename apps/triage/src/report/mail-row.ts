@@ -78,7 +78,7 @@ const UNDECIDED_WITHIN = 0.2;
 // As floating-point numbers, 0.7 - 0.5 is less than 0.2.
 const EPSILON = 1e-9;
 
-/** The rule of {@link doubtsOf} in words. */
+/** The rule of {@link listDoubts} in words. */
 export const doubtRule = `a confidence below ${LOW_CONFIDENCE}, or with a probability within ${UNDECIDED_WITHIN} of one half`;
 
 /** Describes doubtful answers: low confidences, and probabilities around one half. */
