@@ -64,7 +64,7 @@ export function computeMostTokens(text: string): number {
   return Buffer.byteLength(text);
 }
 
-/** Everything of a part that a model reads as text, with the names and ids that {@link textOf} leaves out. */
+/** Everything of a part that a model reads as text, with the names and ids that {@link findText} leaves out. */
 function textForModel(part: Part): string {
   if (part.type === "toolCall") return [part.id, part.name, part.arguments].join("\n");
   if (part.type === "toolResult") return [part.id, ...part.parts.map(textForModel)].join("\n");

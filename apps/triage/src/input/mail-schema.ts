@@ -88,7 +88,7 @@ export const mailSchema = z.object(
 );
 /** See {@link mailSchema}. */
 export type Mail = z.infer<typeof mailSchema>;
-/** The fields of {@link stateFields} that a record has. */
+/** Each {@link StateField} that a record has. */
 export type StateFields = Pick<Mail, StateField>;
 
 // Beyond these, two different numbers can be one.
