@@ -12,15 +12,16 @@ import { ElicitRequestSchema, type ElicitResult } from "@modelcontextprotocol/sd
 import { createEvaluator, gatewayTransport } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
 import { type Clock, systemClock } from "evaluator-kit";
+import { compileCache } from "evaluator-kit/compile-cache";
 import { expect, onTestFinished, test } from "vitest";
 import { createServer } from "../examples/mcp-tools/guarded-server.ts";
 
-/** Starts an emulator at an address, and returns the variables with which a program asks it. */
+/** Starts an emulator at an address, and returns the environment in which a program asks it. */
 async function addressOf(options: Parameters<typeof createEmulator>[0]) {
   const emulator = createEmulator({ exchanges: [], ...options });
   onTestFinished(() => emulator.close());
   const { gatewayBaseUrl } = await emulator.listen();
-  return { AI_GATEWAY_API_KEY: "local", EVALUATOR_BASE_URL: gatewayBaseUrl };
+  return { ...compileCache, AI_GATEWAY_API_KEY: "local", EVALUATOR_BASE_URL: gatewayBaseUrl };
 }
 
 test("Claude Code: the hook as a process prints its decision and one line without the command", async () => {

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { compileCache } from "evaluator-kit/compile-cache";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { httpResponse, listenOnSocket, servers } from "../testing/socket-server.ts";
 import { trustedCertificate } from "../testing/trusted-certificate.ts";
@@ -36,7 +37,7 @@ test.each(servers)(
     const program = fileURLToPath(new URL("../testing/intercepted-program.ts", import.meta.url));
     const index = new URL("../index.ts", import.meta.url).href;
     const words = [program, index, "msw,MockAgent,fetch", order, server.origin];
-    const env = { NODE_EXTRA_CA_CERTS: writeCertificate() };
+    const env = { ...compileCache, NODE_EXTRA_CA_CERTS: writeCertificate() };
     const child = spawn(process.execPath, words, { env, stdio: ["ignore", "pipe", "inherit"] });
     let printed = "";
     child.stdout.on("data", (text) => (printed += String(text)));
