@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { createEmulator } from "evaluator-emulator";
 import { post } from "evaluator-emulator/testing";
-import { afterAll, beforeEach, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { installEnvironment } from "./environments.ts";
 import { startRouter } from "./servers.ts";
 
 // Clients from PyPI, Cargo and Maven that get nothing but the address and a key of the
@@ -142,9 +143,16 @@ const peers: readonly Peer[] = [
   },
 ];
 
+const installed = {
+  clients: await installEnvironment("clients"),
+  litellm: await installEnvironment("litellm"),
+  rust: await installEnvironment("rust"),
+  java: await installEnvironment("java"),
+};
+
 // The gateway's answers at the router are rounded, and a wrong key has the status 401 there.
 const cases = peers
-  .filter(({ environment }) => "bin" in inject(environment))
+  .filter(({ environment }) => "bin" in installed[environment])
   .flatMap(({ paths: [emulatorPath, routerPath] = ["", ""], ...peer }) => {
     const address = `${origin}${emulatorPath}`;
     const atEmulator = { at: "the emulator", address, key: "right-key", ...peer };
@@ -162,8 +170,8 @@ afterAll(async () => {
 });
 
 describe.each(cases)("$name at $at", ({ name, environment, answers, errors, address, key }) => {
-  const installed = inject(environment);
-  const bin = "bin" in installed ? installed.bin : "";
+  const found = installed[environment];
+  const bin = "bin" in found ? found.bin : "";
   const ask = async (asKey: string, count = 1) => {
     const [program = "", ...words] = programs[environment](bin);
     const env = { PATH: `${bin}:/usr/bin`, LITELLM_LOCAL_MODEL_COST_MAP: "True" };

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { createEmulator } from "evaluator-emulator";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { installEnvironment } from "./environments.ts";
 import { startRouter } from "./servers.ts";
 
 // jevcompat's suite: 48 requirements for a server that speaks the vendor's API, 32 of them MUST.
@@ -32,7 +33,7 @@ const atRouter: Readonly<Record<string, string>> = {
   "errors.validation-shape": "a body that is not JSON has no field to name",
 };
 
-const installed = inject("clients");
+const installed = await installEnvironment("clients");
 const bin = "bin" in installed ? installed.bin : "";
 
 async function reportOf(origin: string, key: string) {

@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { env } from "node:process";
 import { promisify } from "node:util";
-import type { TestProject } from "vitest/node";
 
 const root = env["PEERS_FOLDER"] ?? join(tmpdir(), "evaluator-peers");
 
@@ -56,21 +55,11 @@ interface Installer {
 }
 type Environment = keyof typeof environments;
 
-declare module "vitest" {
-  /** The folder of programs of each environment, or why it is not there. */
-  interface ProvidedContext extends Record<Environment, { bin: string } | { reason: string }> {}
-}
+/** The folder of an environment's programs, or why it is not there. */
+type Installed = { readonly bin: string } | { readonly reason: string };
 
-/** Installs each environment once, and tells the tests where it is. */
-export async function setup(project: TestProject): Promise<void> {
-  for (const name of Object.keys(environments) as Environment[]) {
-    const installed = await prepare(name);
-    if ("reason" in installed) process.stderr.write(`not run here: ${name}: ${installed.reason}\n`);
-    project.provide(name, installed);
-  }
-}
-
-async function prepare(name: Environment): Promise<{ bin: string } | { reason: string }> {
+/** Returns an environment, which is installed first if it is not; a test file awaits those that it needs. */
+export async function installEnvironment(name: Environment): Promise<Installed> {
   const { files, bin } = environments[name];
   const hash = createHash("sha256");
   for (const file of files) hash.update(await readFile(join(import.meta.dirname, file)));
@@ -84,9 +73,10 @@ async function prepare(name: Environment): Promise<{ bin: string } | { reason: s
     await mkdir(join(folder, "complete"));
     return installed;
   } catch (error) {
-    return {
-      reason: error instanceof Error ? (error.message.trim().split("\n").at(-1) ?? "") : "",
-    };
+    const lines = error instanceof Error ? error.message.trim().split("\n") : [];
+    const reason = lines.at(-1) ?? "";
+    process.stderr.write(`not run here: ${name}: ${reason}\n`);
+    return { reason };
   }
 }
 

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { boolean, choice, createEvaluator, directTransport, score } from "evaluator-client";
 import { createEmulator } from "evaluator-emulator";
-import { expect, inject, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { installEnvironment } from "./environments.ts";
 import { PeerServer } from "./servers.ts";
 import { triageInbox } from "./triage-inbox.ts";
 
@@ -24,7 +25,7 @@ async function answersOf(transport: ReturnType<typeof directTransport>) {
   return { answers, confidence };
 }
 
-const litellm = inject("litellm");
+const litellm = await installEnvironment("litellm");
 
 test.runIf("bin" in litellm)("LiteLLM's proxy passes both forms on", async () => {
   const bin = "bin" in litellm ? litellm.bin : "";
@@ -61,7 +62,7 @@ test.runIf("bin" in litellm)("LiteLLM's proxy passes both forms on", async () =>
   expect(results).toEqual(await triageInbox({ origin, apiKey: "right-key", model }));
 });
 
-const clients = inject("clients");
+const clients = await installEnvironment("clients");
 
 test.runIf("bin" in clients)("pydecide's server passes the vendor's form on", async () => {
   const bin = "bin" in clients ? clients.bin : "";

@@ -2,7 +2,8 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { boolean, choice, createEvaluator, directTransport, score } from "evaluator-client";
-import { describe, expect, inject, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { installEnvironment } from "./environments.ts";
 import { PeerServer } from "./servers.ts";
 
 // The mock server of jevcompat breaks one rule of the vendor's API on purpose. Each fault is refused with
@@ -79,7 +80,7 @@ const harmless: Readonly<Record<string, string>> = {
   "order-leaks": severalCalls,
 };
 
-const installed = inject("clients");
+const installed = await installEnvironment("clients");
 
 async function outcome(bin: string, fault: string | null) {
   const key = fault === "auth-rejects-header" ? [] : ["--key", "any"];

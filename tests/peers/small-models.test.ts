@@ -1,9 +1,10 @@
 import { mkdtempDisposable, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, inject, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { outputOf, runCommand } from "../run-command.ts";
 import { fillSheet } from "../testing/label-page.ts";
+import { installEnvironment } from "./environments.ts";
 import { PeerServer } from "./servers.ts";
 import { command, copyOf, PATH, triageInbox } from "./triage-inbox.ts";
 
@@ -11,7 +12,7 @@ import { command, copyOf, PATH, triageInbox } from "./triage-inbox.ts";
 // smaller than a hosted decision model, so what the checks of calibration refuse is as much the result as what
 // they allow.
 
-const installed = inject("models");
+const installed = await installEnvironment("models");
 const bin = "bin" in installed ? installed.bin : "";
 const models = {
   sparrow: ["sparrow-decider", "serve", "--port", "PORT"],

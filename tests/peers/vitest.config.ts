@@ -4,7 +4,6 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     root: import.meta.dirname,
-    globalSetup: ["environments.ts"],
     maxWorkers: 1,
     testTimeout: 120_000,
     hookTimeout: 120_000,
