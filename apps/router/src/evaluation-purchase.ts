@@ -142,10 +142,7 @@ export class Purchase {
       const usd = mostCostOf(this.request);
       if (usd !== null) return usd;
       const problem = `The key has a budget, and there is no price for ${name}`;
-      throw new HttpError(
-        400,
-        `${problem}: name a service with its price in the decisions of router.config.json.`,
-      );
+      throw new HttpError(400, `${problem}: set one in the decisions of router.config.json.`);
     };
     const costs = this.#services.map((service) => {
       return findMost(service) + (service.next === null ? 0 : findMost(service.next.service));

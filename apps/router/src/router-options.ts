@@ -3,7 +3,7 @@ import { apiKeyVariables, keyVariables } from "evaluator-client";
 import { CliError, type Environment, isLoopbackHost, trimEnvironment } from "evaluator-kit";
 import { z } from "zod";
 import { openAiUrlSchema, readRouterConfig, type RouterConfig } from "./config/router-config.ts";
-import { orNull } from "./config/fields.ts";
+import { oneOf, orNull } from "./config/fields.ts";
 import {
   list,
   matching,
@@ -56,8 +56,8 @@ function variables(model: ReturnType<typeof modelId>) {
       )
       .default([]),
     ROUTER_MAX_CALLS: wholeNumber("number of calls", numberOfCalls).default(256),
-    ROUTER_PROMPT_CACHE: z.enum(["on", "off"], "is neither on nor off").default("on"),
-    ROUTER_CLIENT_MODELS: z.enum(["auto", "named"], "is neither auto nor named").default("auto"),
+    ROUTER_PROMPT_CACHE: oneOf(["on", "off"]).default("on"),
+    ROUTER_CLIENT_MODELS: oneOf(["auto", "named"]).default("auto"),
     ROUTER_REPLY_IDLE_TIMEOUT_MS: milliseconds(upToADay).default(120_000),
     ROUTER_REPLY_TIMEOUT_MS: milliseconds(upToADay).default(0),
     ROUTER_PING_MS: milliseconds(upToADay).default(10_000),
@@ -70,18 +70,16 @@ function variables(model: ReturnType<typeof modelId>) {
       wholeNumber("number of seconds", { min: 1, max: 86_400, example: "60" }),
     ),
     ROUTER_DECISION_LOG: orNull(z.string()),
-    ROUTER_LOG_TEXT: z.enum(["on", "off"], "is neither on nor off").default("off"),
+    ROUTER_LOG_TEXT: oneOf(["on", "off"]).default("off"),
     ROUTER_BLIND_SHARE: numberTo(0.05, "0.02").default(0),
     ROUTER_BLIND_USD_PER_DAY: numberTo(10_000, "0.5").default(1),
-    ROUTER_ACCESS_LOG: z.enum(["on", "off"], "is neither on nor off").default("on"),
+    ROUTER_ACCESS_LOG: oneOf(["on", "off"]).default("on"),
     ROUTER_INSTANCE: matching(
       /^[\w.:-]{1,64}$/,
       "is not a name of up to 64 letters, digits and the signs . : _ -, such as router-1",
     ),
     ROUTER_MIN_CONFIDENCE: orNull(numberTo(1, "0.6")),
-    ROUTER_FAILURE_TIER: orNull(
-      z.enum(tierNames, `is not a tier; set it to ${tierNames.join(", ")}`),
-    ),
+    ROUTER_FAILURE_TIER: orNull(oneOf(tierNames)),
     ROUTER_REPLY_BASE_URL: orNull(openAiUrlSchema),
     ROUTER_REPLY_API_KEY: orNull(printable("key")),
     AI_GATEWAY_API_KEY: orNull(printable("key")),
@@ -99,9 +97,7 @@ function variables(model: ReturnType<typeof modelId>) {
     ROUTER_REQUESTS_PER_MINUTE: orNull(
       wholeNumber("number of requests", { min: 1, max: 999_999, example: "1200" }),
     ),
-    OTEL_TRACES_EXPORTER: z
-      .enum(["otlp", "none"], "is neither otlp nor none, the values that this router supports")
-      .optional(),
+    OTEL_TRACES_EXPORTER: oneOf(["otlp", "none"]).optional(),
     ROUTER_MODEL_NANO: orNull(model),
     ROUTER_MODEL_FAST: orNull(model),
     ROUTER_MODEL_BALANCED: orNull(model),
@@ -236,15 +232,15 @@ function readVariables(env: Environment): Values {
   }
   if ((data.ROUTER_ACCESS_TOKEN ?? data.ROUTER_KEYS) !== null) return data;
   if (data.ROUTER_ALLOWED_ORIGINS.length > 0) {
-    throw new CliError(
-      "ROUTER_ALLOWED_ORIGINS lets other pages call, and without a key any of their scripts could spend your credits. Set ROUTER_ACCESS_TOKEN to a secret of at least 16 characters, or ROUTER_KEYS.",
-    );
+    throw new CliError(`ROUTER_ALLOWED_ORIGINS lets scripts of other pages ${needsKey}.`);
   }
   if (isLoopbackHost(data.HOST)) return data;
-  throw new CliError(
-    `HOST=${JSON.stringify(data.HOST)} is not a loopback address: other machines could spend your credits here. Set ROUTER_ACCESS_TOKEN to a secret of at least 16 characters, or ROUTER_KEYS, or HOST to 127.0.0.1.`,
-  );
+  const host = `HOST=${JSON.stringify(data.HOST)} is not a loopback address, and lets other machines`;
+  throw new CliError(`${host} ${needsKey}, or HOST to 127.0.0.1.`);
 }
+
+const needsKey =
+  "spend your credits. Set ROUTER_ACCESS_TOKEN to a secret of at least 16 characters, or ROUTER_KEYS";
 
 /** With its own reply server, a tier without a model takes the chat model that decides, if any. */
 function readTierModels(

@@ -105,7 +105,7 @@ function checkMatch(
   // The model may have been asked and its unsure answers replaced by those of another.
   const hasAnswered = steps.some((step) => step.modelId === model.id);
   if (modelId !== model.id && !hasAnswered && !Object.keys(answers).some(isOwn)) {
-    const problem = `The calibration is for ${model.id}, and ${modelId ?? "a model without a name"} answered.`;
+    const problem = `The calibration was made for ${model.id}, and ${modelId ?? "a model without a name"} answered.`;
     throw new CalibrationMismatchError("model", `${problem} Calibrate again on its answers.`);
   }
   const askedHash = questions === undefined ? ownHash : questionHash(questions);
@@ -115,7 +115,7 @@ function checkMatch(
     throw new CalibrationMismatchError("questionHash", problem);
   }
   if (typeof askedHash === "string" && askedHash !== fittedHash) {
-    const problem = "The calibration is for other questions. Ask those, or calibrate again.";
+    const problem = "The calibration was made for other questions. Ask those, or calibrate again.";
     throw new CalibrationMismatchError("questionHash", problem);
   }
   for (const [id, answer] of Object.entries(answers)) {

@@ -77,7 +77,9 @@ test("a question with one other word throws", () => {
     CalibrationMismatchError,
   );
   const kept = { ...evaluation, questionHash: questionHash(other) };
-  expect(() => calibrate(kept, artifact)).toThrow("other questions, or other words");
+  expect(() => calibrate(kept, artifact)).toThrow(
+    "The calibration was made for other questions. Ask those, or calibrate again.",
+  );
 });
 
 test("a question hash knows words, options and their order, and no formatting", () => {

@@ -164,7 +164,7 @@ test("acts without one act, and truths that are no yes and no no, are refused", 
   expect(await auditOf([leftToPerson], labels(acts(1)))).toEqual({
     exitCode: 3,
     stdout: "",
-    stderr: "acts.ndjson holds no act; give a file of lines that act printed.\n",
+    stderr: "acts.ndjson holds no act; give the lines that act printed.\n",
   });
   expect(await auditOf(acts(1), [{ id: "t0", truth: "flase" }])).toMatchObject({
     exitCode: 1,
@@ -200,6 +200,8 @@ test("labels that made the promise do not count: those of the artifact, and thos
   expect(await run(folder, [...audit, ...known])).toMatchObject({
     exitCode: 1,
     stdout: "",
-    stderr: expect.stringContaining("No act rests on calibration/calibration.json;"),
+    stderr: expect.stringContaining(
+      "No act is of calibration/calibration.json; give the calibration that act used.",
+    ),
   });
 });

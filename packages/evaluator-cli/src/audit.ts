@@ -54,9 +54,7 @@ async function readArtifacts(
   const read = files.map(async (file) => {
     const artifact = await readArtifact(file, context);
     if (hashes.has(artifactHash(artifact))) return artifact;
-    throw new CliError(
-      printable`No act rests on ${file}; give the calibration that act was given.`,
-    );
+    throw new CliError(printable`No act is of ${file}; give the calibration that act used.`);
   });
   return await Promise.all(read);
 }

@@ -30,11 +30,18 @@ import {
   readParsedFile,
   printAtMost,
 } from "evaluator-kit";
-import { hashLabelledId, lockBeside, printCounted, writePrivateFile } from "evaluator-runs/source";
+import {
+  hashLabelledId,
+  lockBeside,
+  noPromise,
+  printCounted,
+  writePrivateFile,
+} from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
 import { readAnswers, readArtifact } from "./read-files.ts";
 import { describeCheck, NO_FAIR_DRAW } from "./report/check-sentences.ts";
+import { nameModel } from "./report/sentences.ts";
 
 type TestedThreshold = Parameters<typeof describeCheck>[0];
 type CheckOptions = ReportOptions<"check">;
@@ -43,8 +50,7 @@ type CheckOptions = ReportOptions<"check">;
 export async function check(name: string, options: CheckOptions, context: CliContext) {
   const artifact = await readArtifact(name, context);
   if (artifact.thresholds.length === 0) {
-    const problem = "The calibration holds no promised threshold, so there is nothing to check.";
-    throw new CliError(problem, { exitCode: exitCodes.notEnoughEvidence });
+    throw noPromise();
   }
   // Labels may hold their answers.
   const { table } = await readAnswers(options.answers ?? [options.labels], options, context);
@@ -100,8 +106,6 @@ function rowsAbout(
   return [toLabelledRows(joinedColumn, recordsOf(lockedThreshold, column)).testedRows];
 }
 
-const unnamedText = "a model that is not named";
-
 /** @throws CliError for answers that the thresholds were not promised for. */
 function refuseOthers(
   { model, questionHash }: CalibrationArtifact,
@@ -112,7 +116,7 @@ function refuseOthers(
   const isNamed = source.questionHash !== null && questionHash !== null;
   const problem =
     source.modelId !== model.id
-      ? `are of ${source.modelId ?? unnamedText}; the thresholds were promised for ${model.id ?? unnamedText}`
+      ? `are of ${nameModel(source.modelId)}; the thresholds were promised for ${nameModel(model.id)}`
       : isNamed
         ? "are to other questions than the thresholds were promised for"
         : `and the calibration may be of different questions: only ${questionHash === null ? "the answers name" : "the calibration names"} them by a question hash`;

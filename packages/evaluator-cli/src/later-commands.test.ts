@@ -127,7 +127,7 @@ test("groups are of any column of the labels, and a column that none has is name
   expect(report?.groups).toMatchObject([{ group: "s0" }, { group: "s1" }, { group: "s2" }]);
   const { exitCode, stderr } = await run(folder, [...calibrate, "--by", "month"]);
   expect(exitCode).toBe(1);
-  expect(stderr).toContain('has anything in the column "month". Name another with --by');
+  expect(stderr).toContain('has a value in the column "month"; name another with --by.');
 });
 
 test("labels of the unsure records alone, without weights, promise nothing", async () => {

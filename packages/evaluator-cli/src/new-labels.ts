@@ -45,8 +45,7 @@ export function joinNewLabels(
   }
   const isSame = artifacts.some(({ fittedOn }) => fittedOn.hash === labels.sha256);
   if (isSame || (used > 0 && takenCount === 0)) {
-    const problem = "These labels made the promise, so they cannot test it.";
-    throw new CliError(`${problem} Label other records of the same model and questions.`);
+    throw new CliError("These labels made the promise; label other records to test it.");
   }
   return { join, notes: [...describe(join, used, artifacts)] };
 }

@@ -27,7 +27,7 @@ export async function pick(more: readonly string[], options: PickOptions, contex
   const sheet = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
   if (out === undefined) context.stdout.write(sheet);
   else {
-    const advice = "Choose another file with --out.";
+    const advice = "Choose another --out.";
     await writeWholeFile(resolve(context.cwd, out), sheet, { advice });
   }
   context.stderr.write(
@@ -109,7 +109,5 @@ function chooseColumn(
     throw new UsageError(`Choose one with --question: ${[...questions].join(", ")}.`);
   }
   const models = matchingColumns.map(({ source }) => nameSource(source)).join("; ");
-  throw new UsageError(
-    `The answers come from several sources (${models}); choose one with --model.`,
-  );
+  throw new UsageError(`Choose one source of the answers with --model: ${models}.`);
 }

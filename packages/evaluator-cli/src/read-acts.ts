@@ -4,7 +4,7 @@ import {
   type InputRecord,
   type SourceLocation,
 } from "evaluator-calibration/reports";
-import { CliError, type CliContext, exitCodes, printable } from "evaluator-kit";
+import { type CliContext, printable, tooLittleEvidence } from "evaluator-kit";
 import { readRecords } from "./read-files.ts";
 
 interface Act {
@@ -102,8 +102,7 @@ export async function readActs(
     knows: () => true,
   };
   if (columns.length > 0) return table;
-  const problem = printable`${name} holds no act; give a file of lines that act printed.`;
-  throw new CliError(problem, { exitCode: exitCodes.notEnoughEvidence });
+  throw tooLittleEvidence(printable`${name} holds no act; give the lines that act printed.`);
 }
 
 /** @throws CalibrationInputError that names the wrong field. */

@@ -41,6 +41,6 @@ export async function writeReport(
 
 function rethrowAs(folder: string) {
   return (error: unknown): never => {
-    throw toFileError(error, `write into ${folder}`, "Choose another folder with --out.");
+    throw toFileError(error, `write into ${folder}`, "Choose another --out.");
   };
 }

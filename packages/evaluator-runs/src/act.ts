@@ -17,7 +17,7 @@ import {
 } from "evaluator-kit";
 import { printCount, printCounted } from "./amounts.ts";
 import { z } from "zod";
-import { findDecider, readCalibration } from "./calibration.ts";
+import { findDecider, readCalibration, noPromise } from "./calibration.ts";
 import { readTable } from "./input/read-table.ts";
 import { withResults } from "./journal-results.ts";
 import type { FileCommand } from "./options.ts";
@@ -245,8 +245,7 @@ async function* actLines(
   const thresholds = calibrations.flatMap((artifact) => artifact.thresholds);
   const questions = [...new Set(thresholds.map(({ question }) => question))];
   if (questions.length === 0) {
-    const problem = "The calibration holds no promised threshold, so there is no act.";
-    throw new CliError(problem, { exitCode: exitCodes.notEnoughEvidence });
+    throw noPromise();
   }
   const { decide } = findDecider(calibrations);
   for await (const row of rows) {

@@ -1,6 +1,12 @@
 import { hash } from "node:crypto";
 import { resolve } from "node:path";
-import { type CliContext, CliError, printable, readParsedFile } from "evaluator-kit";
+import {
+  type CliContext,
+  CliError,
+  printable,
+  readParsedFile,
+  tooLittleEvidence,
+} from "evaluator-kit";
 import {
   calibrate,
   type CalibrationArtifact,
@@ -152,4 +158,11 @@ function refuseMismatch<TResult>(apply: () => TResult): TResult {
     const next = "Nothing was written, and every answer is kept.";
     throw new CliError(printable`${error.message} ` + next, { cause: error });
   }
+}
+
+/** Returns the error for a calibration without a promise. */
+export function noPromise(): CliError {
+  return tooLittleEvidence(
+    "The calibration holds no promised threshold; calibrate on more labels.",
+  );
 }

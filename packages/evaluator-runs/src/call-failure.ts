@@ -41,15 +41,15 @@ export function withRest(cause: RefusalError): { evaluation: AskedEvaluation } |
 
 /** Returns the failure of a call whose service did not read the whole state. */
 export function toCutFailure(paidEvaluation: Evaluation): CallFailure {
-  const message =
-    "The service did not read the whole state, so that the promise of the calibration does not hold for it: shorten the record; it is not asked again until the record, the questions or the engine change.";
+  const message = `The service did not read the whole state, so no promise holds for it. ${untilChanged}`;
   const cause = new InvalidResponseError(message, { questionId: null, rule: "state-cut" });
   return { error: message, isRefusal: true, cause, paid: paidEvaluation };
 }
 
 // The advice about a refused record.
-const shorten =
-  "The record is too long for the service: shorten it or its state; it is not asked again until the record, the questions or the engine change.";
+const untilChanged =
+  "Shorten the record; it is asked again when the record, the questions or the engine change.";
+const shorten = `The record is too long for the service. ${untilChanged}`;
 
 // The client's message about a status: who answered, the service's words in quotes, advice.
 const statusMessage = /^([\w' ]{1,40} answered \d+(?: \(\w+\))?)(?:(: ".*") [A-Z]|\. )/s;

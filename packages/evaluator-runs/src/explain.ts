@@ -57,9 +57,8 @@ async function describeRecord(
   const questions = parseKeptQuestions(setup.questions);
   const evaluation = keptIn(row.evaluation, questions);
   if (evaluation === null && !row.isChanged) {
-    throw new CliError(
-      printable`There is no answer about this ${word}. ${row.error ?? "None has come yet."}`,
-    );
+    const why = row.error ?? "None has come yet.";
+    throw new CliError(printable`There is no answer about this ${word}. ${why}`);
   }
   const { calibration: artifact } = storedFactsSchema.parse(JSON.parse(info.facts));
   const steps = evaluation?.steps ?? [{ modelId: evaluation?.modelId }];

@@ -186,7 +186,7 @@ test.each(["status", "export", "work", "explain"])(
     expect(await said()).toMatch(/^1 2 journals are in this folder\. Name the FILE, or /);
     await rm(join(cwd, "two.tickets.sqlite"));
     await writeFile(path, "");
-    expect(await said()).toMatch(/^1 .* is not a journal yet: there is nothing in it; start a run/);
+    expect(await said()).toMatch(/^1 The journal .* is empty; start a run about its input first\./);
     await writeFile(path, "no journal ".repeat(100));
     expect(await said()).toMatch(/^1 The journal .* is not a journal\. Move it away/);
     await rm(path);

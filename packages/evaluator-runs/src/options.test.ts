@@ -76,7 +76,7 @@ test.each([
   [["run", "a.json", "--jounal=postgres://ada:secret@db.example.com/x"]],
 ])("a database's URL in the wrong place is not quoted", async (words) => {
   await expect(parse(words)).rejects.toThrow(
-    refusal("The URL of a database belongs after --journal, or into RECORDS_JOURNAL.", words[0]),
+    refusal("Give the URL of a database to --journal or RECORDS_JOURNAL.", words[0]),
   );
 });
 

@@ -263,8 +263,6 @@ function refuseUrls(program: Command, { journalVariable }: RecordSource): void {
       isUrl.test(word) &&
       !takers.some((flag) => flag === args[at - 1] || word.startsWith(`${flag}=`));
     if (!args.some(isWrong)) return;
-    throw new UsageError(
-      `The URL of a database belongs after --journal, or into ${journalVariable}.`,
-    );
+    throw new UsageError(`Give the URL of a database to --journal or ${journalVariable}.`);
   });
 }

@@ -36,6 +36,11 @@ export class CliError extends Error {
   }
 }
 
+/** Returns the error of a command that needs more labels or a promise. */
+export function tooLittleEvidence(message: string): CliError {
+  return new CliError(message, { exitCode: exitCodes.notEnoughEvidence });
+}
+
 /** Wrong words; `runCommand` adds the command that prints the help. */
 export class UsageError extends CliError {}
 

@@ -39,7 +39,10 @@ test.each([
   [[{ service: "openrouter", then: 0 }], "decisions[0].unsure is missing"],
   [[{ service: "openrouter", unsure: "0.8" }], "decisions[0].then is missing, and no then"],
   [[{ service: "openrouter", then: 0, unsure: "0.8" }], "decisions[0].then is its own place"],
-  [[{ service: "openrouter", then: 1, unsure: "0.8" }], "decisions[0].then is no place"],
+  [
+    [{ service: "openrouter", then: 1, unsure: "0.8" }],
+    "decisions[0].then is not a place in decisions, from 0 to 0",
+  ],
   [[{ service: "openrouter", then: 0, unsure: "0,8" }], "decisions[0].unsure is not when"],
   [[{ service: "openrouter", then: 0, unsure: ["0.8", "0.8..0.2"] }], "unsure is not when"],
   [[{ service: "openrouter", modell: "x" }], "decisions[0].modell is not a known field"],
@@ -49,5 +52,5 @@ test.each([
 
 test.each([1, -1, 0.5, "first"])("a model's place %j is none of one service", async (place) => {
   const given = read([{ service: "openrouter" }], { models: { a: place } });
-  await expect(given).rejects.toThrow("models.a is no place in decisions, from 0 to 0");
+  await expect(given).rejects.toThrow("models.a is not a place in decisions, from 0 to 0");
 });

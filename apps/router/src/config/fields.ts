@@ -12,6 +12,21 @@ export function fields<TShape extends z.ZodRawShape>(shape: TShape) {
   return z.strictObject(shape, { error });
 }
 
+/** One of some names. */
+export function oneOf<const TName extends string>(names: readonly TName[]) {
+  return z.enum(names, `is none of ${names.join(", ")}`);
+}
+
+/** A list. */
+export function listOf<TSchema extends z.ZodType>(item: TSchema) {
+  return z.array(item, "is not a list");
+}
+
+/** A name of a key, a budget or an upstream. */
+export const shortName = z
+  .string("is missing, or no text")
+  .regex(/^[\w.-]{1,64}$/, "is not a name of up to 64 letters, digits and the signs . _ -");
+
 /** Accepts an absent value, which is null then. */
 export function orNull<TSchema extends z.ZodType>(schema: TSchema) {
   return schema.nullable().default(null);

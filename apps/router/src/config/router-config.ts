@@ -12,7 +12,7 @@ import { z } from "zod";
 import { apiKeyVariables, serviceRows, services } from "evaluator-client";
 import { type Bound, boundFrom } from "evaluator-client/escalate";
 import { withoutUndefined } from "../conversation/conversation.ts";
-import { fields, orNull, record } from "./fields.ts";
+import { fields, listOf, oneOf, orNull, record, shortName } from "./fields.ts";
 import { capabilities, price, toTarget, tokenUsd } from "./target-schema.ts";
 import { type UpstreamType, upstreamTypes } from "../conversation/upstream-types.ts";
 
@@ -84,7 +84,7 @@ function configSchema(json: WrittenConfig, env: Environment) {
   const names = Object.keys(Object(json?.upstreams));
   const decisionCount = Array.isArray(json?.decisions) ? json.decisions.length : 1;
   const target = { upstream: upstreamName(names), model, price, ...capabilities };
-  const fallbacks = z.array(fields(target).transform(toTarget), "is not a list").default([]);
+  const fallbacks = listOf(fields(target).transform(toTarget)).default([]);
   const tier = fields({ ...target, fallbacks, ...limits })
     .transform(({ fallbacks, maxRetries, idleTimeoutMs, timeoutMs, ...first }) => {
       const waiting = withoutUndefined({ idleTimeoutMs, timeoutMs });
@@ -92,11 +92,10 @@ function configSchema(json: WrittenConfig, env: Environment) {
     })
     .exactOptional();
   return fields({
-    upstreams: record(name, upstream(env)),
+    upstreams: record(shortName, upstream(env)),
     tiers: fields({ nano: tier, fast: tier, balanced: tier, frontier: tier }).default({}),
     aliases: record(model, model),
-    decisions: z
-      .array(decisionService(env, decisionCount), "is not a list")
+    decisions: listOf(decisionService(env, decisionCount))
       .superRefine((list, context) => {
         const at = list.findIndex((service, place) => service.then === place);
         const message = "is its own place; name another service";
@@ -115,11 +114,7 @@ function configSchema(json: WrittenConfig, env: Environment) {
 }
 
 function place(count: number) {
-  const problem = `is no place in decisions, from 0 to ${count - 1}`;
-  return z
-    .int(problem)
-    .min(0, problem)
-    .max(count - 1, problem);
+  return wholeNumber(count - 1, "a place in decisions,");
 }
 
 const decisionServices = ["gateway", ...services] as const;
@@ -137,7 +132,7 @@ function decisionService(env: Environment, count: number) {
     unsure: orNull(
       z.union([unsureWord.transform((word) => [word]), z.array(unsureWord).min(1)], notUnsure),
     ),
-    service: z.enum(decisionServices, `is none of ${decisionServices.join(", ")}`),
+    service: oneOf(decisionServices),
     model: orNull(model),
     apiKeyEnv: orNull(keyVariable(env)),
     baseUrl: orNull(serverUrlSchema),
@@ -185,8 +180,8 @@ export interface UnsureWord {
   readonly bound: Bound | "calibration";
 }
 
-function wholeNumber(max: number) {
-  const problem = `is not a whole number from 0 to ${max}`;
+function wholeNumber(max: number, kind = "a whole number") {
+  const problem = `is not ${kind} from 0 to ${max}`;
   return z.int(problem).min(0, problem).max(max, problem);
 }
 
@@ -196,9 +191,6 @@ const limits = {
   idleTimeoutMs: upToADay,
   timeoutMs: upToADay,
 };
-
-const notName = "is not a name of up to 64 letters, digits and the signs . _ -";
-const name = z.string().regex(/^[\w.-]{1,64}$/, notName);
 
 function upstreamName(names: readonly string[]) {
   const problem = `is not one of upstreams: ${names.join(", ") || "none is defined"}`;
@@ -234,7 +226,7 @@ const types = Object.keys(upstreamTypes) as UpstreamType[];
 
 function upstream(env: Environment) {
   return fields({
-    type: z.enum(types, `is none of ${types.join(", ")}`),
+    type: oneOf(types),
     baseUrl: orNull(serverUrlSchema),
     apiKeyEnv: orNull(keyVariable(env)),
   }).transform(({ type, apiKeyEnv, ...settings }, context) => {

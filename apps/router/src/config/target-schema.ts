@@ -1,7 +1,7 @@
 import { priceProblem } from "evaluator-client/token-price";
 import { z } from "zod";
 import type { ModelPrice } from "../reply/usage.ts";
-import { fields, orNull } from "./fields.ts";
+import { fields, listOf, orNull } from "./fields.ts";
 
 const notCount = "is not a number of tokens, such as 200000";
 const tokens = z.int(notCount).min(1, notCount);
@@ -16,7 +16,7 @@ export const capabilities = {
   images: can,
   files: can,
   tools: can,
-  efforts: z.array(effort, "is not a list").exactOptional(),
+  efforts: listOf(effort).exactOptional(),
 };
 
 type GivenTarget = z.infer<z.ZodObject<typeof capabilities>> & {
@@ -47,12 +47,13 @@ const perMillion = {
 };
 const stepUsd = tokenUsd.exactOptional();
 const step = fields({ inputTokens: tokens, input: stepUsd, output: stepUsd, ...perMillion });
-const factor = z.number("is not a factor, such as 2").min(0, "is not a factor, such as 2");
+const notFactor = "is not a factor, such as 2";
+const factor = z.number(notFactor).min(0, notFactor);
 const prices = fields({
   input: tokenUsd,
   output: tokenUsd,
   ...perMillion,
-  fromInputTokens: z.array(step.transform(toPrices), "is not a list").exactOptional(),
+  fromInputTokens: listOf(step.transform(toPrices)).exactOptional(),
   modes: z.record(z.string(), factor, "is not an object").exactOptional(),
   usdPerSearch: optionalUsd,
   usdPerCall: z.record(z.string(), usd, "is not an object").exactOptional(),

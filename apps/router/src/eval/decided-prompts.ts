@@ -1,13 +1,7 @@
 import { appendFile, readFile } from "node:fs/promises";
 import type { Evaluation } from "evaluator-client";
 import { cache } from "evaluator-client/cache";
-import {
-  type CliContext,
-  createProgress,
-  systemErrorCode,
-  toFileError,
-  UsageError,
-} from "evaluator-kit";
+import { type CliContext, createProgress, systemErrorCode, toFileError } from "evaluator-kit";
 import { z } from "zod";
 import { toWire } from "../decision/decide.ts";
 import { tierQuestions } from "../decision/tier-question.ts";
@@ -27,7 +21,6 @@ interface EvalRun {
 export async function decidePrompts(path: string, keptPath: string, run: EvalRun) {
   const { stderr } = run.context;
   const prompts = await readLabels(path, (text) => void stderr.write(text));
-  if (prompts.length === 0) throw new UsageError("The file has no labelled prompt.");
   const unknown = prompts.filter(({ decision }) => decision === null);
   const texts = [...new Set(unknown.map(({ messages }) => toText(messages)))];
   const { decisions, asked: askedTotals } = await decideTexts(texts, keptPath, run);

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { resolve } from "node:path";
-import { type CliContext, CliError, exitCodes, UsageError, writeWholeFile } from "evaluator-kit";
+import { type CliContext, CliError, exitCodes, writeWholeFile } from "evaluator-kit";
 import { readLabels, readPrompts, toText } from "../labels/read-labels.ts";
 import { tierCosts, toTierPoints } from "../labels/tier-points.ts";
 import { readRouterOptions } from "../router-options.ts";
@@ -21,7 +21,6 @@ export async function runFit(
   const options = await readRouterOptions(env, cwd);
   const { tierModels } = options;
   const labels = await readLabels(resolve(cwd, file), (text) => void stderr.write(text));
-  if (labels.length === 0) throw new UsageError("The file has no labelled prompt.");
   const services = connectServices(options);
   try {
     const costs = await tierCosts(services, signal);

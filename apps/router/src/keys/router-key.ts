@@ -1,25 +1,24 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
-import { orNull } from "../config/fields.ts";
+import { oneOf, orNull, shortName } from "../config/fields.ts";
 import { tierNames } from "../decision/tier-question.ts";
 
 /** Names that the router itself uses in the log and the metrics. */
 const reservedNames = new Set(["owner", "other", "blind"]);
 
 const notDate = "is not a date, such as 2027-01-31";
-const name = z
-  .string("is missing, or no text")
-  .regex(/^[\w.-]{1,64}$/, "is not a name of up to 64 letters, digits and the signs . _ -");
 const limit = orNull(z.number().min(0));
-const tier = z.enum(tierNames, `is none of ${tierNames.join(", ")}`);
 
 /** The form of a key in `ROUTER_KEYS`. */
 export const storedKeySchema = z.strictObject({
-  name: name.refine((each) => !reservedNames.has(each), "is a name that the router itself uses"),
+  name: shortName.refine(
+    (each) => !reservedNames.has(each),
+    "is a name that the router itself uses",
+  ),
   /** The budget that its calls spend, which other keys may share. */
-  budget: name,
+  budget: shortName,
   /** The tiers and models that it may use; null for all. */
-  tiers: orNull(z.array(tier).min(1)),
+  tiers: orNull(z.array(oneOf(tierNames)).min(1)),
   models: orNull(z.array(z.string().regex(/^[!-~]{1,256}$/)).min(1)),
   /** False if it may not ask decision models its own questions. */
   decisions: orNull(z.literal(false)),

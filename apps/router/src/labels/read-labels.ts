@@ -1,12 +1,12 @@
-import { CliError, parseJson, toPrintable } from "evaluator-kit";
+import { CliError, parseJson, toPrintable, UsageError } from "evaluator-kit";
 import { z } from "zod";
-import { orNull } from "../config/fields.ts";
+import { oneOf, orNull } from "../config/fields.ts";
 import { describeIssue } from "../config/router-config.ts";
 import { toTierState } from "../conversation/user-turns.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { readLines } from "../report/read-records.ts";
 
-const tier = z.enum(tierNames, `is none of ${tierNames.join(", ")}`);
+const tier = oneOf(tierNames);
 const shares = z.record(tier, z.number());
 
 /** A decision in the decision log, or in the file of kept decisions. */
@@ -102,6 +102,7 @@ export async function readLabels(path: string, warn: (text: string) => void): Pr
   const names = foreign.slice(0, 3).map((id) => JSON.stringify(toPrintable(id.slice(0, 64))));
   const unusedText = `Not used: ${foreign.length} label${foreign.length === 1 ? "" : "s"} of messages that have no decision in the file (${names.join(", ")}).\n`;
   if (foreign.length > 0) warn(unusedText);
+  if (labels.length === 0) throw new UsageError("The file has no labelled prompt.");
   checkCosts(labels, path);
   return scaleScores(labels, warn);
 }

@@ -1,6 +1,7 @@
 import { open } from "node:fs/promises";
 import { z } from "zod";
 import { parseJson, systemErrorCode } from "evaluator-kit";
+import { oneOf } from "../config/fields.ts";
 import { describeIssue } from "../config/router-config.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import { HttpError } from "../http-error.ts";
@@ -17,7 +18,7 @@ const time = z
   .optional();
 
 const fields = {
-  tier: z.enum(tierNames, `is none of ${tierNames.join(", ")}`).optional(),
+  tier: oneOf(tierNames).optional(),
   key: text,
   cause: text,
   endpoint: text,

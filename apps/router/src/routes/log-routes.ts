@@ -1,6 +1,7 @@
 import type { Context, Hono } from "hono";
 import type { Counter } from "prom-client";
 import { z } from "zod";
+import { oneOf } from "../config/fields.ts";
 import { describeIssue } from "../config/router-config.ts";
 import { tierNames } from "../decision/tier-question.ts";
 import { HttpError } from "../http-error.ts";
@@ -78,7 +79,7 @@ const thumbSchema = z.object({
 });
 const feedbackSchema = z.object({
   requestId,
-  tier: z.enum(tierNames, `is none of ${tierNames.join(", ")}`),
+  tier: oneOf(tierNames),
 });
 
 function parse<TFields>(schema: z.ZodType<TFields>, fields: unknown, usage: string): TFields {

@@ -90,7 +90,7 @@ test("a SIGHUP reads decisions and models of the file again, and a wrong file is
   expect(await ask("mine")).toMatchObject({ model: "m-2" });
   expect(await ask("another")).toMatchObject({ model: "m-1" });
   await write({ ...both, models: { mine: 2 } });
-  expect(await reload()).toContain("models.mine is no place in decisions, from 0 to 1");
+  expect(await reload()).toContain("models.mine is not a place in decisions, from 0 to 1");
   expect(await ask("mine")).toMatchObject({ model: "m-2" });
   child.kill("SIGTERM");
   expect(await ended).toMatchObject({ code: 0 });

@@ -142,6 +142,6 @@ test.each(["inbox.triage.json", "a.triage.ndjson", "a.triage.CSV", "a.triage.sql
   "%s holds results, and is no input",
   async (name) => {
     const { stderr } = await startTriage([name], { cwd: await folderOf({ [name]: lines("a") }) });
-    expect(stderr).toContain("holds results; give the file of mails they came from.");
+    expect(stderr).toContain("holds results; give their file of mails.");
   },
 );

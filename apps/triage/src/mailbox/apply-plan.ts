@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { type CliContext, CliError, exitCodes, printable } from "evaluator-kit";
+import { type CliContext, CliError, exitCodes, printable, tooLittleEvidence } from "evaluator-kit";
 import { interrupted, printCounted } from "evaluator-runs/commands";
 import type { ImapFlow, ListResponse } from "imapflow";
 import { openActJournal, toJournalPath } from "./act-journal.ts";
@@ -50,7 +50,7 @@ function checkPromises(lines: readonly PlanLine[], path: string): void {
   if (rules.size === 0) return;
   const problem = printable`No promise covers all mails of the rule ${[...rules].join("; ")}`;
   const advice = printable`Read ${path}, and then apply it with --yes.`;
-  throw new CliError(`${problem}. ${advice}`, { exitCode: exitCodes.notEnoughEvidence });
+  throw tooLittleEvidence(`${problem}. ${advice}`);
 }
 
 interface Folders {

@@ -178,8 +178,7 @@ export function toMailboxError(
   if (error instanceof CliError || isBusy(error)) return error;
   const [place, cause] = [`${host}:${port}`, { cause: error }];
   if (/CERT|SELF_SIGNED|UNABLE_TO/.test(code)) {
-    const advice =
-      "Check the host; if the server is yours, set NODE_EXTRA_CA_CERTS to its certificate.";
+    const advice = "Check the host, or set NODE_EXTRA_CA_CERTS to the server's certificate.";
     return new CliError(`The certificate of ${place} is not trusted (${code}). ${advice}`, cause);
   }
   if (/SSL|EPROTO/.test(code)) {
@@ -190,9 +189,8 @@ export function toMailboxError(
     return new CliError(`${problem} Try again later.${quoteServer(refusal.words)}`, cause);
   }
   if (!lostCodes.test(code)) return error;
-  const problem = `The connection to ${place} failed (${code}).`;
-  const advice = `Check the host and the port, or try again later.`;
-  return new LostConnection(`${problem} ${advice}${quoteServer(toBye(error))}`, cause);
+  const words = `The connection to ${place} failed (${code}). Check the host and port, or try later.`;
+  return new LostConnection(words + quoteServer(toBye(error)), cause);
 }
 
 // The client keeps the words of a BYE here.
@@ -214,7 +212,5 @@ function toSecret(env: Environment) {
     const advice = "Check TRIAGE_IMAP_PASSWORD; many providers need an app password or a token.";
     return { secret: { pass }, advice };
   }
-  throw new CliError(
-    "The password of the mailbox is missing. Set TRIAGE_IMAP_PASSWORD, or TRIAGE_IMAP_TOKEN for OAuth.",
-  );
+  throw new CliError("Set TRIAGE_IMAP_PASSWORD, or TRIAGE_IMAP_TOKEN for OAuth; both are missing.");
 }

@@ -128,7 +128,7 @@ test("the folder is opened read only; a wrong folder, password or URL is one sen
   const words = ["plan", "inbox.json", "--rules", "rules.txt", "--output", "other.ndjson"];
   const problems = {
     inbox: "Write imaps://USER@HOST/FOLDER",
-    [`${account}/Nowhere`]: 'has no folder "Nowhere" to read. Its folders: INBOX, Archive.',
+    [`${account}/Nowhere`]: 'has no folder "Nowhere". It has: INBOX, Archive.',
     [account.replace("testuser", "other") + "/INBOX"]: "does not let other in",
   };
   for (const [url, problem] of Object.entries(problems)) {

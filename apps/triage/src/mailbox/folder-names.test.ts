@@ -95,7 +95,7 @@ test("the name that a server lists is kept, and a folder that it does not list m
   expect(await findFolder(session, { folder: "Clients", account })).toBe("INBOX.Clients");
   expect(await findFolder(session, { folder: "Hidden", account })).toBe("Hidden");
   await expect(findFolder(session, { folder: "Nope", account })).rejects.toThrow(
-    'has no folder "Nope" to read. Its folders: INBOX, INBOX.',
+    'has no folder "Nope". It has: INBOX, INBOX.',
   );
   session.close();
 });

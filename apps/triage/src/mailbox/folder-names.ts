@@ -78,7 +78,5 @@ export async function findFolder(
     Array.from(folders, ({ path }) => path),
     FOLDERS_SHOWN,
   ).join(", ");
-  throw new CliError(
-    printable`${account} has no folder "${folder}" to read. Its folders: ${names}.`,
-  );
+  throw new CliError(printable`${account} has no folder "${folder}". It has: ${names}.`);
 }

@@ -16,6 +16,12 @@ export interface FolderState {
   readonly since: string | null;
 }
 
+/** Throws a `CliError` for a table of another folder. */
+export function rejectTable(path: string, { folder, account }: FolderState, wanted: string): never {
+  const problem = printable`${path} has the mails of ${folder} of ${account}`;
+  throw new CliError(printable`${problem}; name another file for ${wanted}.`);
+}
+
 const tables = `
 CREATE TABLE IF NOT EXISTS folder (
   one INTEGER PRIMARY KEY CHECK (one = 1), account TEXT NOT NULL, folder TEXT NOT NULL,

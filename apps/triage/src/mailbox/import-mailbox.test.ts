@@ -201,7 +201,11 @@ test("a lost file of mails is written again without a body from the server", asy
 });
 
 test.each([
-  ["a folder that is not there", ["import", "/Nope", "nope.json"], 'has no folder "Nope" to read'],
+  [
+    "a folder that is not there",
+    ["import", "/Nope", "nope.json"],
+    'has no folder "Nope". It has: INBOX, Archive.',
+  ],
   ["another folder", ["import", "/Archive", OUT], "name another file for Archive"],
   ["--skipped", ["import", "/INBOX", OUT, "--skipped", "a"], "belong to an export"],
   ["a broken table", ["import", "/INBOX", "broken.json"], "is damaged or is no table"],

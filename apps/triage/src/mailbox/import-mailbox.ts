@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { chmod } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type CliContext, CliError, exitCodes, printable, withRest } from "evaluator-kit";
+import { type CliContext, exitCodes, printable, withRest } from "evaluator-kit";
 import {
   checkOutput,
   lockBeside,
@@ -14,7 +14,7 @@ import {
 import type { ImapFlow } from "imapflow";
 import type { Mail } from "../input/mail-schema.ts";
 import { mailSource } from "../mail-source.ts";
-import { type FolderState, FolderTable } from "./folder-table.ts";
+import { type FolderState, FolderTable, rejectTable } from "./folder-table.ts";
 import { keepConnected } from "./keep-connected.ts";
 import { isSameAccount, type MailboxAddress, parseMailboxUrl } from "./mailbox-url.ts";
 import type { SkippedMail } from "./read-message.ts";
@@ -134,7 +134,5 @@ function checkAccount(
   path: string,
 ) {
   if (knownState === null || isSameAccount(knownState.account, account)) return;
-  throw new CliError(
-    printable`${path} has the mails of ${knownState.folder} of ${knownState.account}; name another file for ${folder}.`,
-  );
+  rejectTable(path, knownState, folder);
 }

@@ -23,9 +23,7 @@ export function isMailboxUrl(word: string): boolean {
 export function refusePasswords(words: readonly string[]): void {
   const password = /imaps?:\/\/(?:[^@/]*:[^@]+@|[^/]*:[^/@]+@)/i;
   if (words.some((word) => password.test(word.slice(0, 1000)))) {
-    throw new UsageError(
-      "The URL of a mailbox has a password. Leave it out, and set TRIAGE_IMAP_PASSWORD.",
-    );
+    throw new UsageError("The URL has a password; set TRIAGE_IMAP_PASSWORD instead.");
   }
 }
 

@@ -1,8 +1,8 @@
-import { CliError, printable } from "evaluator-kit";
 import type { ExpungeEvent, ImapFlow, MailboxObject } from "imapflow";
 import { openFolder } from "./connect.ts";
 import { searchUids } from "./fetch-mails.ts";
 import { findFolder, listSpellings } from "./folder-names.ts";
+import { rejectTable } from "./folder-table.ts";
 import type { FolderState, FolderTable } from "./folder-table.ts";
 import type { MailboxAddress } from "./mailbox-url.ts";
 import { readMails, type SkippedMail } from "./read-message.ts";
@@ -101,9 +101,7 @@ function checkFolder(
   { folder, client, path }: { folder: string; client: ImapFlow; path: string },
 ): void {
   if (knownState === null || listSpellings(knownState.folder, client).includes(folder)) return;
-  throw new CliError(
-    printable`${path} has the mails of ${knownState.folder} of ${knownState.account}; name another file for ${folder}.`,
-  );
+  rejectTable(path, knownState, folder);
 }
 
 // With QRESYNC one command returns the changes too.

@@ -197,7 +197,7 @@ test("a file that is missing or a folder that cannot be made is named", async ()
   ).toContain("none.csv: no such file");
   const into = await run(folder, [...calibrate, "--out", "labels.ndjson/x"]);
   expect(into.exitCode).toBe(1);
-  expect(into.stderr).toContain("Choose another folder with --out.");
+  expect(into.stderr).toContain("Choose another --out.");
 });
 
 test("an artifact keeps what was learnt, and the labels it was learnt from", async () => {
@@ -235,7 +235,9 @@ test("answers that keep no question hash get one by --questions, and a line says
   await folderWith(1200, { questionHash: "other" }, folder);
   const other = await run(folder, [...calibrate, "--questions", "q.json"]);
   expect(other.exitCode).toBe(1);
-  expect(other.stderr).toContain("given to other questions than those of --questions");
+  expect(other.stderr).toContain(
+    "The answers are to other questions; name the file that was asked.",
+  );
 });
 
 test("--json prints report.json in one line, without the points of plots and the worst rows", async () => {

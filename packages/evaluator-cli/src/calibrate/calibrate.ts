@@ -8,7 +8,14 @@ import {
   type PlannedPromise,
   replayPlan,
 } from "evaluator-calibration/reports";
-import { type CliContext, CliError, exitCodes, printable, UsageError } from "evaluator-kit";
+import {
+  type CliContext,
+  CliError,
+  exitCodes,
+  printable,
+  tooLittleEvidence,
+  UsageError,
+} from "evaluator-kit";
 import { reportsBeside } from "evaluator-kit/page";
 import { hashLabelledId } from "evaluator-runs/source";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
@@ -94,8 +101,7 @@ async function plannedPromises(
   if ((maxRisk ?? plan.maxRisk) === plan.maxRisk && spentAmount < 1 - confidence + 1e-9)
     return plans;
   const words = `--require ${plan.maxRisk} --confidence ${plan.confidence}`;
-  const advice = "Use these words, or name other acts with --action.";
-  throw new CliError(printable`${file} promises ${words}. ${advice}`);
+  throw new CliError(printable`${file} promises ${words}; use these, or other acts with --action.`);
 }
 
 function noteOn(artifact: CalibrationArtifact): string | null {
@@ -138,8 +144,7 @@ function noteOnLooks(looks: number): string {
 function checkAsked({ columns }: AnswerTable, askedName: string | null): void {
   const hashes = columns.flatMap(({ source }) => source.questionHash ?? []);
   if (askedName === null || hashes.every((hash) => hash === askedName)) return;
-  const problem = "The answers were given to other questions than those of --questions";
-  throw new CliError(`${problem}; one changed word is enough. Name the file that was asked.`);
+  throw new CliError("The answers are to other questions; name the file that was asked.");
 }
 
 /** @throws CliError for a column that no label has. */
@@ -150,8 +155,8 @@ function checkColumns({ labels, by, onePer }: CalibrateOptions, join: LabelJoin)
   ];
   for (const { option, column, found: foundNames } of columns) {
     if (column === undefined || foundNames.list.length > 0) continue;
-    const problem = printable`No label of ${labels} has anything in the column "${column}".`;
-    throw new CliError(`${problem} Name another with ${option}, or leave it out.`);
+    const problem = printable`No label of ${labels} has a value in the column "${column}"`;
+    throw new CliError(`${problem}; name another with ${option}.`);
   }
 }
 
@@ -164,10 +169,8 @@ function checkReport(
     const counts = join
       .map(({ question, labelled: labelledCount }) => `${question}: ${labelledCount}`)
       .join(", ");
-    throw new CliError(
-      `No label has an answer (labels by question: ${counts || "none"}). Check that the ids are the same in both files.`,
-      { exitCode: exitCodes.notEnoughEvidence },
-    );
+    const problem = `No label has an answer (labels by question: ${counts || "none"})`;
+    throw tooLittleEvidence(`${problem}. Compare the ids of the two files.`);
   }
   const knownNames = new Set(
     reports.flatMap(({ question, form }) => actionsOf[form].map((act) => `${question}=${act}`)),

@@ -18,12 +18,13 @@ import {
   describeBlank,
   describeJoin,
   describeRange,
-  describeYes,
   describeWorth,
+  describeYes,
+  listWords,
+  nameModel,
   nameSource,
   nameThreshold,
   summarize,
-  listWords,
 } from "../report/sentences.ts";
 
 /** The content of `report.json`: the numbers of the page. */
@@ -114,7 +115,7 @@ function stepNotes(
       labelled: labelledCount,
       wrong,
     }) => {
-      const who = modelId ?? "a model without a name";
+      const who = nameModel(modelId);
       return `${question}, step ${step} (${who}): asked about ${printCount(askedCount)}, answered ${printCount(answeredCount)}; ${printCount(wrong)} of ${printCount(labelledCount)} labelled answers are wrong.`;
     },
   );

@@ -12,7 +12,7 @@ import {
 } from "evaluator-calibration/reports";
 import { applyRecalibration, fitRecalibration } from "evaluator-calibration/statistics";
 import { type Evaluation, type JsonObject, questionKinds, type Questions } from "evaluator-client";
-import { type CliContext, CliError, exitCodes, printable } from "evaluator-kit";
+import { type CliContext, CliError, printable, tooLittleEvidence } from "evaluator-kit";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { emulatedBasis, readEngine } from "../engines/engine.ts";
 import { listFields, journalReader, readQuestionsFile, readRecords } from "../read-files.ts";
@@ -204,7 +204,5 @@ function recalibrateEngine({ columns, notes }: ReturnType<typeof joinTable>, com
 
 function noFit(question: string, reason: string): CliError {
   const problem = printable`--calibrated fits on one half of the labels. ${question}: ${reason}`;
-  return new CliError(`${problem} Label more, or compare without --calibrated.`, {
-    exitCode: exitCodes.notEnoughEvidence,
-  });
+  return tooLittleEvidence(`${problem} Label more, or compare without --calibrated.`);
 }

@@ -6,7 +6,7 @@ import {
 } from "evaluator-calibration/reports";
 import type { KeptEvaluation } from "evaluator-runs/results";
 import type { Engine } from "../engines/engine.ts";
-import { describeBasis } from "../report/sentences.ts";
+import { describeBasis, nameModel } from "../report/sentences.ts";
 import { type Asked, joinEngine } from "./asked.ts";
 import { pairEngines } from "./engine-pairs.ts";
 
@@ -110,7 +110,7 @@ function measure({ engine, evaluations, failures }: AnsweredEngine) {
   });
   const isPriced = all.length > 0 && costs.every((cost) => cost !== null);
   const spentUsd = isPriced ? costs.reduce((sum: number, cost) => sum + (cost ?? 0), 0) : null;
-  const models = ranked(all.map(({ modelId }) => modelId ?? "a model that is not named"));
+  const models = ranked(all.map(({ modelId }) => nameModel(modelId)));
   return {
     name: engine.name,
     /** The models that answered, the commonest first. */

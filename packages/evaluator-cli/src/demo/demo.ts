@@ -57,7 +57,7 @@ export async function demo(options: AskOptions<"demo">, context: CliContext, run
   const folder = resolve(context.cwd, out);
   if (existsSync(folder) && !existsSync(join(folder, "demo.json"))) {
     const problem = printable`${out} is there, and no demo made it. Nothing was written.`;
-    throw new CliError(`${problem} Choose another folder with --out.`);
+    throw new CliError(`${problem} Choose another --out.`);
   }
   await makeFolder(out, context);
   const work = await makeFolder(join(out, WORK), context);
@@ -134,7 +134,7 @@ async function writeInputs(demoSetting: Demo): Promise<void> {
 }
 
 async function write(name: string, text: string, { folder }: Demo): Promise<void> {
-  const advice = "Choose another folder with --out.";
+  const advice = "Choose another --out.";
   await writeWholeFile(join(folder, name), text, { mode: 0o600, advice });
 }
 

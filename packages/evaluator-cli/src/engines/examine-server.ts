@@ -60,8 +60,7 @@ function chooseModel(models: readonly string[], wantedName: string | undefined, 
     throw new CliError(`${problem}; choose one with --model.`);
   }
   if (first !== undefined) return first;
-  const problem = printable`${baseUrl} lists no models.`;
-  throw new CliError(`${problem} Load one there, or name it with --model.`);
+  throw new CliError(printable`${baseUrl} lists no models; load one, or name it with --model.`);
 }
 
 /** Returns the names of the server's models. @throws CliError if it does not answer as a server does. */

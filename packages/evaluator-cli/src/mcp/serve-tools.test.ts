@@ -211,7 +211,11 @@ test.each([
     { ...withKey, EVALUATOR_MAX_COST_USD: "much" },
     'EVALUATOR_MAX_COST_USD "much" is invalid. Use a number',
   ],
-  [["--max-cost", "1", "--engine", "direct=http://127.0.0.1:9"], {}, "needs --price USD"],
+  [
+    ["--max-cost", "1", "--engine", "direct=http://127.0.0.1:9"],
+    {},
+    "direct reports no price; set --price USD, or use --max-tokens.",
+  ],
   [["--calibration", "/nowhere/c.json"], withKey, "/nowhere/c.json cannot be read: no such file"],
   [[], {}, "--engine gateway: a key is missing: set AI_GATEWAY_API_KEY.\n"],
 ])("%j with %j is refused: %s", async (words, env, message) => {

@@ -59,9 +59,8 @@ function readLimits(options: AskOptions<"mcp">, env: Environment, engine: Engine
   const priceVariable = "EVALUATOR_USD_PER_MILLION_TOKENS";
   const price = options.price ?? readSetting(priceVariable, env[priceVariable], tokenPrice) ?? null;
   if (maxCostUsd !== undefined && price === null && !engine.reportsCost) {
-    throw new UsageError(
-      `${engine.transport.name} reports no price, so a limit in dollars needs --price USD, or use --max-tokens.`,
-    );
+    const { name } = engine.transport;
+    throw new UsageError(`${name} reports no price; set --price USD, or use --max-tokens.`);
   }
   return {
     ...(maxCostUsd !== undefined && { maxCostUsd }),

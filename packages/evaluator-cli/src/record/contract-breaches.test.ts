@@ -151,7 +151,7 @@ test("usage as the gateway counts it breaks the vendor's contract, at the place 
 });
 
 test.each([
-  [1.5, "at usage.outputTokens: "],
+  [1.5, "at usage.outputTokens ("],
   [null, "at usage.output_tokens;"],
 ])("%s output tokens break the vendor's contract", async (tokens, place) => {
   const change = (body: Body) => (body.usage.output_tokens = tokens);

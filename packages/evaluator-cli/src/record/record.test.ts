@@ -106,7 +106,9 @@ test("exchanges written from the contract are replaced only when told to", async
   expect(refused).toEqual({
     exitCode: 1,
     stdout: "",
-    stderr: expect.stringContaining("--replace does it, --out DIR writes elsewhere"),
+    stderr: expect.stringContaining(
+      "1 of 1 files are no recordings; replace them with --replace, or use another --out.",
+    ),
   });
   expect(requests).toBe(0);
 
@@ -144,7 +146,7 @@ test("what the emulator says of itself is kept, and keeps it out of the exchange
   const refused = await startRecord(argv, { exchangesFolder, fetch });
   expect(refused).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining("the emulator answered, which is no live service"),
+    stderr: expect.stringContaining("the emulator answered, no live service; use another --out"),
   });
   expect(loadExchanges(exchangesFolder)).toEqual(loadFixtures());
 });

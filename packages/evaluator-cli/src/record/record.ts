@@ -39,9 +39,7 @@ export async function record(
     const [breach] = await contractBreaches(exchange, response.body);
     if (breach !== undefined) throw new RecordingError(`${breach.path}: ${breach.detail}`);
     if (emulatorHeader in response.headers && folder === exchanges) {
-      throw new RecordingError(
-        "the emulator answered, which is no live service; --out DIR keeps its answers elsewhere",
-      );
+      throw new RecordingError("the emulator answered, no live service; use another --out");
     }
     const recording = { ...exchange, description: describe(exchange), response };
     await writeExchange(toPath(call), recording, new Date(clock.epochNow()));
@@ -108,9 +106,8 @@ async function checkTargets(paths: readonly string[], mayReplace: boolean): Prom
   const replaceable = await Promise.all(paths.map(isReplaceable));
   const others = replaceable.filter((is) => !is).length;
   if (others > 0 && !mayReplace) {
-    throw new CliError(
-      `Files that are not recordings would be replaced (${others} of ${paths.length}): --replace does it, --out DIR writes elsewhere.`,
-    );
+    const problem = `${others} of ${paths.length} files are no recordings`;
+    throw new CliError(`${problem}; replace them with --replace, or use another --out.`);
   }
   for (const folder of new Set(paths.map((path) => dirname(path)))) {
     try {

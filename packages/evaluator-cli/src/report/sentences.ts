@@ -31,12 +31,16 @@ export function describeBasis(basis: Basis): string | null {
   return bases[basis].warning;
 }
 
+/** Returns the name of a model for a sentence. */
+export function nameModel(modelId: string | null): string {
+  return modelId ?? "a model without a name";
+}
+
 /** Returns a source in a few words, such as `local/lexical-1 (matched words)`. */
 export function nameSource({ modelId, basis, questionHash }: QuestionReport["source"]): string {
-  const name = modelId ?? "a model that is not named";
   const askedName = questionHash === null ? null : `questions ${questionHash.slice(0, 6)}`;
   const more = [bases[basis].name, askedName].filter((part) => part !== null);
-  return more.length === 0 ? name : `${name} (${more.join(", ")})`;
+  return nameModel(modelId) + (more.length === 0 ? "" : ` (${more.join(", ")})`);
 }
 
 /** Returns the worth of a question's answers, and the permitted acts. */

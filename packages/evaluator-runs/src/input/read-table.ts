@@ -166,9 +166,8 @@ class CsvSplitter {
     if (!/^sep=/i.test(first)) return false;
     if (others.join("") !== "") return false; // a column with that name
     if (others.length === 1) return true;
-    const problem =
-      "is Excel's line about a separator, which is to be a comma, a semicolon or a tab";
-    return this.#refuse(`${problem}; remove the line, and save the table with one of them`, line);
+    const problem = "is Excel's line about a separator; separate by comma, semicolon or tab";
+    return this.#refuse(`${problem}, and remove the line`, line);
   }
 
   #takeHeader(cells: readonly string[], line: number): void {

@@ -104,11 +104,15 @@ function otherDatabase(path: string): void {
   database.exec("PRAGMA journal_mode = WAL; CREATE TABLE notes (note TEXT)");
 }
 
-test.each([
-  ["an empty file", (path: string) => writeFile(path, "")],
-  ["a text", (path: string) => writeFile(path, "Dear diary, ".repeat(1000))],
-  ["another program's database", async (path: string) => otherDatabase(path)],
-])("%s in the journal's place is refused, and stays as it is", async (_, write) => {
+test.each<[string, (path: string) => Promise<void>, string]>([
+  ["an empty file", (path) => writeFile(path, ""), "is empty; start a run about its input first."],
+  ["a text", (path) => writeFile(path, "Dear diary, ".repeat(1000)), "is not a journal. Move it"],
+  [
+    "another program's database",
+    async (path) => otherDatabase(path),
+    "is not a journal of this program",
+  ],
+])("%s in the journal's place is refused, and stays as it is", async (_, write, problem) => {
   const cwd = await folderWith(tickets);
   await startTickets(["inbox.json", "--format", "ndjson"], { cwd });
   const path = join(cwd, "inbox.tickets.sqlite");
@@ -122,7 +126,7 @@ test.each([
     const { exitCode, stderr } = await startTickets(words, { cwd });
     expect({ exitCode, stderr }).toEqual({
       exitCode: 1,
-      stderr: expect.stringMatching(/is not a journal/),
+      stderr: expect.stringContaining(problem),
     });
   }
   expect(await contentsOf(cwd)).toEqual(before);

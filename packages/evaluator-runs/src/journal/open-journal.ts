@@ -66,15 +66,14 @@ export function openForReading(path: string, { isChecked = true, takesOlder = fa
     const database = new DatabaseSync(url, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     return closedOnError(database, () => {
       if (isEmpty(database)) {
-        const problem = printable`${path} is not a journal yet: there is nothing in it`;
-        throw new CliError(`${problem}; start a run about its input first.`);
+        throw new CliError(
+          printable`The journal ${path} is empty; start a run about its input first.`,
+        );
       }
       const version = checkVersion(database, path);
       if (version < READABLE_VERSION && !takesOlder) {
-        const problem = printable`${path} is of an older version`;
-        throw new CliError(
-          `${problem}; start the run again, which brings it up to date and asks nothing twice.`,
-        );
+        const next = "start the run again, which asks nothing twice";
+        throw new CliError(printable`${path} is of an older version; ${next}.`);
       }
       if (isChecked) checkDamage(database);
       if (version < VERSION) database.exec("CREATE TEMP VIEW records AS SELECT * FROM mails");

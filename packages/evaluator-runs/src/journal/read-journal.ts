@@ -22,10 +22,10 @@ export async function readJournal<TResult>(
   read: (journal: JournalReader) => TResult | Promise<TResult>,
   isChecked = true,
 ): Promise<TResult> {
-  if (!existsSync(path)) {
-    const problem = printable`There is no journal at ${path}`;
-    throw new CliError(`${problem}; start a run about its input first.`);
-  }
+  if (!existsSync(path))
+    throw new CliError(
+      printable`There is no journal at ${path}; start a run about its input first.`,
+    );
   const readOnce = async () => {
     using journal = openReader(path, { isChecked });
     return await read(journal);

@@ -126,8 +126,7 @@ function parseLabel(line: string, where: string): SavedLabel {
   try {
     return labelSchema.parse(JSON.parse(line));
   } catch (error) {
-    const problem = printable`${where} is no label`;
-    const advice = "({ id, question, truth }); mend it, or move the file away.";
-    throw new CliError(`${problem} ${advice}`, { cause: error });
+    const form = "{ id, question, truth }; correct it, or move the file away";
+    throw new CliError(printable`${where} is no label ${form}.`, { cause: error });
   }
 }

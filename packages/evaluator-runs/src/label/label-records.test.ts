@@ -186,7 +186,9 @@ test("without answers, or with another question, it says what there is", async (
   const other = await startTickets(["label", "inbox.json", "--question", "spam"], { cwd: triaged });
   expect(other).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringContaining("it has category, importance, brand_deal, scam"),
+    stderr: expect.stringContaining(
+      "There is no question spam; there are category, importance, brand_deal, scam.",
+    ),
   });
   await writeFile(join(triaged, "inbox.labels.ndjson"), "{}\n");
   const broken = await startTickets(["label", "inbox.json"], { cwd: triaged });

@@ -29,9 +29,7 @@ export async function labelRecords(
   const { answers, inputPath, name } = journal;
   const path = resolve(cwd, command.labels ?? journal.labelsPath);
   if (answers.questions.size === 0) {
-    throw new CliError(
-      printable`The journal ${name} keeps no answers; start a run about its input first.`,
-    );
+    throw new CliError(printable`${name} has no answers; start a run about its input first.`);
   }
   if (command.onePer !== undefined && answers.table.clusters.size === 0) {
     const input = existsSync(inputPath) ? createReadStream(inputPath, { signal }) : [];
@@ -117,7 +115,5 @@ function chooseSheet(sheets: readonly LabelSheet[], question: string | undefined
   const chosenSheet = question === undefined ? first : sheets.find(({ id }) => id === question);
   if (chosenSheet !== undefined) return chosenSheet;
   const questionIds = sheets.map(({ id }) => id).join(", ");
-  throw new CliError(
-    printable`The journal has no question ${question ?? ""}; it has ${questionIds}.`,
-  );
+  throw new CliError(printable`There is no question ${question ?? ""}; there are ${questionIds}.`);
 }

@@ -21,11 +21,7 @@ export async function checkOutput(
     files.close(files.open(temporaryPath, "wx"));
     files.remove(temporaryPath);
   } catch (error) {
-    throw toFileError(
-      error,
-      `write ${outputPath}`,
-      "Move the input file to another place or name.",
-    );
+    throw toFileError(error, `write ${outputPath}`, "Move or rename the input file.");
   }
 }
 
@@ -36,9 +32,7 @@ function checkReplaceable(outputPath: string, inputPath: string): void {
   if (output === undefined) return;
   // Two names of one file, by a link or a file system that ignores case.
   if (output.dev === input?.dev && output.ino === input.ino) {
-    throw new CliError(
-      printable`${outputPath} is the input file itself; give the input its own file.`,
-    );
+    throw new CliError(printable`${outputPath} is the input file itself; move the input.`);
   }
   if (!output.isFile()) {
     throw new CliError(printable`${outputPath} is in the way and is not a file; move it.`);

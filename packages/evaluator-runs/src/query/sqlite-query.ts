@@ -48,9 +48,8 @@ export class SqliteQuery implements AsyncDisposable {
     const database = (this.#tables = new DatabaseSync(this.#path));
     // They keep a query from filling the memory.
     if (!("limits" in database)) {
-      throw new CliError(
-        `A query of a journal file requires Node 24.15 or later, and this is Node ${process.versions.node}.`,
-      );
+      const { node } = process.versions;
+      throw new CliError(`A query of a journal file needs Node 24.15, and this is Node ${node}.`);
     }
     database.exec("PRAGMA journal_mode = OFF; BEGIN");
     const inserts = new Map(

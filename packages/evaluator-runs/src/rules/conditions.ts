@@ -193,10 +193,8 @@ function readNumber(
   const { column, share } = namedParts;
   const compare = comparisons.get(operator.text);
   if (compare === undefined) {
-    throw new ConditionError(
-      operator.at,
-      printable`${name} is a number; compare it with >=, >, <= or <`,
-    );
+    const message = printable`${name} is a number; compare it with >=, >, <= or <`;
+    throw new ConditionError(operator.at, message);
   }
   const isNumber =
     value.kind === "word" && /^(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})$/.test(value.text);
