@@ -132,7 +132,7 @@ test("report says which journal is missing, wrong or not the only one", async ()
   expect(await said()).toMatch(/^1 2 journals are in this folder\. Name the FILE, or /);
   await rm(join(cwd, "two.triage.sqlite"));
   await writeFile(path, "");
-  expect(await said()).toMatch(/^1 .* is not a journal yet: there is nothing in it; start a run/);
+  expect(await said()).toMatch(/^1 The journal .* is empty; start a run about its input first\./);
   await rm(path);
   expect(await said()).toMatch(/^1 No journal is in this folder\. Name the FILE, or /);
 });
