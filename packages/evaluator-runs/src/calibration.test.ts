@@ -1,12 +1,12 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type CalibrationArtifact, questionHash } from "evaluator-calibration";
 import { expect, test } from "vitest";
-import { triageQuestions } from "./questions/triage-questions.ts";
-import { recordingTransport, sampleMail, sampleResponse } from "./testing/samples.ts";
-import { folderWith, readResults, startTriage } from "./testing/start-triage.ts";
+import { recordingTransport, sampleResponse } from "./testing/samples.ts";
+import { sampleTicket, ticketSource } from "./testing/tickets/ticket-source.ts";
+import { folderWith, readResults, startTickets } from "./testing/tickets/start-tickets.ts";
 
-const asked = questionHash(triageQuestions("the user"));
+const asked = questionHash((await ticketSource.questions?.({})) ?? {});
 
 /** What a calibration of scam alone looks like; the slope of 2 makes sure answers surer. */
 function artifact(fields: Partial<CalibrationArtifact> = {}): CalibrationArtifact {
@@ -27,8 +27,8 @@ function artifact(fields: Partial<CalibrationArtifact> = {}): CalibrationArtifac
   } as CalibrationArtifact;
 }
 
-async function triage(calibration: unknown, modelId = "typesafe-ai/jev", ...words: string[]) {
-  const cwd = await folderWith([sampleMail()]);
+async function answer(calibration: unknown, modelId = "typesafe-ai/jev", ...words: string[]) {
+  const cwd = await folderWith([sampleTicket()]);
   await writeFile(join(cwd, "calibration.json"), JSON.stringify(calibration));
   const recording = recordingTransport(() => sampleResponse());
   const transport = {
@@ -38,13 +38,13 @@ async function triage(calibration: unknown, modelId = "typesafe-ai/jev", ...word
       modelId,
     }),
   };
-  const run = (...more: string[]) => startTriage(["inbox.json", ...more], { cwd, transport });
+  const run = (...more: string[]) => startTickets(["inbox.json", ...more], { cwd, transport });
   const outcome = await run("--calibration", "calibration.json", ...words);
   return { cwd, outcome, run, requests: recording.requests };
 }
 
 test("results hold calibrated values, the printed ones beside them, and the journal stays as it came", async () => {
-  const { cwd, outcome, run, requests } = await triage(artifact());
+  const { cwd, outcome, run, requests } = await answer(artifact());
   expect(outcome.exitCode).toBe(0);
   const [record] = await readResults(cwd);
   const odds = (0.12 / 0.88) ** 2;
@@ -58,28 +58,24 @@ test("results hold calibrated values, the printed ones beside them, and the jour
   expect(requests).toHaveLength(1);
 });
 
-test("explain and report show both values, and what the calibration rests on", async () => {
-  const { cwd } = await triage(artifact());
-  const { stdout } = await startTriage(["explain", "m-1"], { cwd });
+test("explain shows both values", async () => {
+  const { cwd } = await answer(artifact());
+  const { stdout } = await startTickets(["explain", "m-1"], { cwd });
   expect(stdout).toMatch(/answer\s+yes: 0\.12\s+calibrated\s+yes: 0\.02/);
-  await startTriage(["report", "inbox.json"], { cwd });
-  const page = await readFile(join(cwd, "inbox.triage.html"), "utf8");
-  expect(page).toContain("Calibrated on 1,204 labels for typesafe-ai/jev.");
-  expect(page).toContain("answer 0.12, calibrated yes: 0.02");
 });
 
 test.each([
   ["for other questions", "another", "was made for other questions than this run asks"],
   ["that names no questions", null, "does not name the questions it was made for"],
 ])("a calibration %s is refused before anything is asked", async (_, questionHash, message) => {
-  const { cwd, outcome, requests } = await triage(artifact({ questionHash }));
+  const { cwd, outcome, requests } = await answer(artifact({ questionHash }));
   expect(outcome).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(message) });
   expect(requests).toHaveLength(0);
   await expect(readResults(cwd)).rejects.toThrow("ENOENT");
 });
 
 test("a model id that differs by one letter writes no results, and every answer is kept", async () => {
-  const { cwd, outcome, run, requests } = await triage(artifact(), "typesafe-ai/jew");
+  const { cwd, outcome, run, requests } = await answer(artifact(), "typesafe-ai/jew");
   expect(outcome).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining("Nothing was written, and every answer is kept."),
@@ -90,14 +86,14 @@ test("a model id that differs by one letter writes no results, and every answer 
 });
 
 test("a file that is no calibration is named with what is wrong", async () => {
-  const { outcome } = await triage({ version: 1 });
+  const { outcome } = await answer({ version: 1 });
   expect(outcome).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining("calibration.json is not a calibration"),
   });
 });
 
-// A printed 0.12 is a recalibrated 0.02, so the rule takes the mail, and the promise does not reach it.
+// A printed 0.12 is a recalibrated 0.02, so the rule takes the ticket, and the promise does not reach it.
 const noScam = { question: "scam", action: "no", maxRisk: 0.05, confidence: 0.95, level: 0.05 };
 test.each([
   [
@@ -117,21 +113,17 @@ test.each([
 ])("a no promised at %s is compared with the printed 0.12", async (threshold, promise, act) => {
   const thresholds = [{ ...noScam, threshold, n: 92, wrong: 0 }];
   const promising = artifact({ thresholds } as Partial<CalibrationArtifact>);
-  const { cwd } = await triage(promising);
+  const { cwd } = await answer(promising);
   await writeFile(join(cwd, "rules.txt"), "scam <= 0.05 -> keep\n");
-  const exported = await startTriage(["export", "--rules", "rules.txt", "--format", "ndjson"], {
+  const exported = await startTickets(["export", "--rules", "rules.txt", "--format", "ndjson"], {
     cwd,
   });
   expect(JSON.parse(exported.stdout)).toEqual({ id: "m-1", action: "keep", ...act });
   const set = `"no" answers to scam printed at ${threshold} and above are wrong`;
   const basis = "with 95 % confidence (0 of 92 labels)";
   expect(exported.stderr).toContain(
-    `line 1: scam <= 0.05 → keep: 1 mail; ${promise} ${set}, ${basis}\n`,
+    `line 1: scam <= 0.05 → keep: 1 ticket; ${promise} ${set}, ${basis}\n`,
   );
-  await startTriage(["report", "inbox.json", "--rules", "rules.txt"], { cwd });
-  const page = await readFile(join(cwd, "inbox.triage.html"), "utf8");
-  const shown = page.replaceAll("&quot;", '"').replaceAll("\u00A0", " ");
-  expect(shown).toContain(`${promise} ${set}, ${basis}`);
-  const csv = await startTriage(["export", "--rules", "rules.txt", "--format", "csv"], { cwd });
+  const csv = await startTickets(["export", "--rules", "rules.txt", "--format", "csv"], { cwd });
   expect(csv.stdout).toBe("id,action\nm-1,keep\n");
 });
