@@ -16,8 +16,8 @@ async function answeredInbox(): Promise<string> {
 
 const endings = [
   ["--timeout", 1, "The query took longer than 3 seconds. Ask for less, or set --timeout.\n"],
-  ["SIGINT", 130, "Interrupted; nothing was written.\n"],
-  ["SIGTERM", 143, "Interrupted; nothing was written.\n"],
+  ["SIGINT", 130, "Interrupted.\n"],
+  ["SIGTERM", 143, "Interrupted.\n"],
   ["SIGKILL", null, ""],
 ] as const;
 
