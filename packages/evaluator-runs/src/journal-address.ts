@@ -70,9 +70,6 @@ export async function needJournalAddress(
     kind: "sqlite",
     path: await onlyJournal(context),
   };
-  if (address.kind === "sqlite" && command.run !== undefined) {
-    throw new UsageError("--run belongs to a journal in PostgreSQL; a file has its newest run.");
-  }
   if (address.kind === "postgres" && command.file !== undefined && !command.takesFile) {
     throw new UsageError("A journal in PostgreSQL has runs, not files; name one with --run N.");
   }

@@ -64,10 +64,14 @@ export async function findRun(runs: StoredRuns, { run, file }: WantedRun): Promi
   throw new CliError(`There is no run${about} in this journal; start one first.`);
 }
 
-/** Returns the newest answer of each record: of one run of a database, or of all runs of a file. */
-export async function* answeredIn(runs: StoredRuns, info: RunInfo): AsyncGenerator<AnsweredEntry> {
+/** Returns the newest answer of each record: of one run, or of all runs of a file if no run is named. */
+export async function* answeredIn(
+  runs: StoredRuns,
+  info: RunInfo,
+  { run = null }: { readonly run?: number | null | undefined },
+): AsyncGenerator<AnsweredEntry> {
   if (runs instanceof SqliteRuns) {
-    yield* runs.answered();
+    yield* runs.answered(run);
     return;
   }
   const questions = parseKeptQuestions(info.setup.questions);

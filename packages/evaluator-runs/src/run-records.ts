@@ -246,12 +246,16 @@ export function* readAnswers(path: string): Generator<AnsweredEntry> {
  * Reads all records of a journal, the unanswered included, also while a run is under way; an answer
  * is not compared with its digest.
  *
- * @throws CliError if the journal is missing or cannot be used.
+ * @param options - `run`: the run whose records are read, from 1. Default: the records of all runs.
+ * @throws CliError if the journal is missing, has no such run or cannot be used.
  */
-export function* readEntries(path: string): Generator<AnsweredEntry | UnansweredEntry> {
+export function* readEntries(
+  path: string,
+  { run }: { readonly run?: number } = {},
+): Generator<AnsweredEntry | UnansweredEntry> {
   using journal = openReader(path, { isChecked: false, takesOlder: true });
   try {
-    yield* journal.records();
+    yield* (run === undefined ? journal : journal.ofRun(run)).records();
   } catch (error) {
     throw toJournalError(error, path);
   }

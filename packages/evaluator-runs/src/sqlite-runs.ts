@@ -5,7 +5,7 @@ import type { RecordInput, RunRecord } from "./input/record-source.ts";
 import type { RunBegin, RunFacts, StoredFacts } from "./run-facts.ts";
 import type { RunRow } from "./store/run-query.ts";
 import type { FoundRow, NewRecords, RunInfo, RunSetup, StoredRuns } from "./store/stored-runs.ts";
-import type { JournalReader } from "./journal/journal-reader.ts";
+import type { FileRun, JournalReader } from "./journal/journal-reader.ts";
 import { type CallSetup, isKeyOf, setupHash } from "./journal/kept-answer.ts";
 
 /** The input of a journal in a file. */
@@ -22,7 +22,7 @@ export class SqliteRuns implements StoredRuns {
   readonly isShared = false;
   readonly #journal: JournalReader;
   readonly #input: JournalInput;
-  #openedPromise: Promise<RecordInput> | null = null;
+  readonly #inputs = new Map<number, Promise<RecordInput>>();
   #runs: readonly FileRun[] | null = null;
 
   constructor(journal: JournalReader, input: JournalInput) {
@@ -31,29 +31,26 @@ export class SqliteRuns implements StoredRuns {
   }
 
   async list(): Promise<RunInfo[]> {
-    return this.#all().map(({ info }) => info);
+    return this.#all.map((_, at) => this.#toInfo(at + 1));
   }
 
   async get(run: number): Promise<RunInfo> {
-    const { info } = this.#all()[run - 1] ?? {};
-    if (info !== undefined) return info;
+    if (this.#all[run - 1] !== undefined) return this.#toInfo(run);
     throw new CliError(printable`There is no run ${String(run)} in ${this.#journal.path}.`);
   }
 
   async *rows(run: number, isOrdered = true): AsyncGenerator<RunRow> {
-    const all = this.#all();
-    if (run !== all.length) {
-      const problem = printable`${this.#journal.path} keeps the records of its newest run alone`;
-      throw new CliError(`${problem}, which is run ${all.length}; leave --run out.`);
-    }
-    yield* isOrdered ? this.#orderedRows(run) : this.#keptRows(run);
+    const isNewest = run === this.#all.length;
+    const journal = isNewest ? this.#journal : this.#journal.ofRun(run);
+    if (!isOrdered) yield* this.#keptRows(journal, run);
+    else yield* isNewest ? this.#newestRows(run) : this.#earlierRows(journal, run);
   }
 
-  /** Reads the rows in the order of the input. */
-  async *#orderedRows(run: number): AsyncGenerator<RunRow> {
+  /** Reads the rows of the newest run in the order of the input. */
+  async *#newestRows(run: number): AsyncGenerator<RunRow> {
     const input = await this.#openInput(run);
     const error = `The ${this.#input.word} has changed since it was asked about; run again.`;
-    for await (const { index: idx, record } of input.records(this.#begin(run)?.mails)) {
+    for await (const { index: idx, record } of input.records(this.#all[run - 1]?.begin?.mails)) {
       const row = this.#journal.row(record.id) ?? unknownRow(record.id);
       const isCurrent =
         row.evaluation === null || isAbout(record, JSON.parse(row.state) as JsonValue);
@@ -65,125 +62,126 @@ export class SqliteRuns implements StoredRuns {
     }
   }
 
+  /** Reads the rows of an earlier run: those that the input still has in its order, then the others. */
+  async *#earlierRows(journal: JournalReader, run: number): AsyncGenerator<RunRow> {
+    const ids = new Set<string>();
+    for await (const { record } of (await this.#openInput(run)).records()) {
+      const row = journal.row(record.id);
+      if (row === null) continue;
+      const input = row.evaluation === null ? record : undefined;
+      yield Object.assign(row, { idx: ids.size, input });
+      ids.add(record.id);
+    }
+    for (const row of journal.rows(this.#setupHash(run))) {
+      if (!ids.has(row.id)) yield Object.assign(withState(row), { idx: ids.size });
+      ids.add(row.id);
+    }
+  }
+
   /** Reads the rows from the journal alone, in no order, in a third of the time. */
-  async *#keptRows(run: number): AsyncGenerator<RunRow> {
+  async *#keptRows(journal: JournalReader, run: number): AsyncGenerator<RunRow> {
     // The journal keeps only the id of a record without an answer.
     const open = new Map<string, RunRow>();
-    for (const row of this.#journal.rows(this.#all()[run - 1]?.info.setup.hash ?? "")) {
+    for (const row of journal.rows(this.#setupHash(run))) {
       if (row.evaluation === null) open.set(row.id, row);
       else yield row;
     }
     if (open.size === 0) return;
     for await (const { record } of (await this.#openInput(run)).records()) {
       const row = open.get(record.id);
-      if (row !== undefined) yield Object.assign(row, { input: record });
+      if (row === undefined) continue;
+      yield Object.assign(row, { input: record });
+      open.delete(record.id);
     }
+    if (run < this.#all.length) for (const row of open.values()) yield withState(row);
   }
 
   async find(id: string, run: number | null = null): Promise<FoundRow | null> {
-    const row = this.#journal.row(id);
+    const journal = run === null ? this.#journal : this.#journal.ofRun(run);
+    const row = journal.row(id);
     if (row === null) return null;
     // The run that saw it is the first that was complete afterwards, or the one that was not.
-    const all = this.#all();
-    const fileRun = all.find((one) => one.row === null || one.row >= row.seen) ?? all.at(-1);
-    if (fileRun === undefined || (run ?? fileRun.info.run) !== fileRun.info.run) return null;
+    const all = this.#all;
+    const foundAt = all.findIndex((one) => one.row === null || one.row >= row.seen);
+    const at = run ?? (foundAt === -1 ? all.length : foundAt + 1);
+    const fileRun = all[at - 1];
+    if (fileRun === undefined) return null;
     const { evaluation, key } = row;
+    const askedCall = journal.askedCall(id);
     // A run with other questions may have been complete since then, about other records.
-    const call = this.#askedCall(id) ?? { state: row.state, setup: fileRun.info.setup };
+    const { state, setup } = askedCall ?? { state: row.state, setup: fileRun.setup };
+    const call = { state, setup: toRunSetup(setup) };
     const isWhole = evaluation !== null && isKeyOf(key, call.setup.hash, call.state);
     const isChanged = row.isChanged || (evaluation !== null && !isWhole);
     const keptText = isWhole ? evaluation : null;
-    return { ...row, ...call, isChanged, evaluation: keptText, run: fileRun.info.run };
+    return { ...row, ...call, isChanged, evaluation: keptText, run: at };
   }
 
-  #askedCall(id: string) {
-    const call = this.#journal.askedCall(id);
-    return call && { state: call.state, setup: toRunSetup(call.setup) };
-  }
-
-  async newIds(): Promise<NewRecords | null> {
-    return this.#journal.newRecords();
+  async newIds({ run }: Pick<RunInfo, "run">): Promise<NewRecords | null> {
+    const isNewest = run === this.#all.length;
+    return (isNewest ? this.#journal : this.#journal.ofRun(run)).newRecords();
   }
 
   async away(): Promise<ReadonlyMap<string, string>> {
     return this.#journal.putAway();
   }
 
-  /** Returns the newest answer of each record of all runs that has one. */
-  answered(): ReturnType<JournalReader["answered"]> {
-    return this.#journal.answered();
+  /** Returns the answer of each record of a run that has one, or the newest answer of each record of all runs. */
+  answered(run: number | null): ReturnType<JournalReader["answered"]> {
+    return (run === null ? this.#journal : this.#journal.ofRun(run)).answered();
+  }
+
+  /** Counts the records of all runs, and those in flight. */
+  async progress(): Promise<ReturnType<JournalReader["progress"]>> {
+    return this.#journal.progress();
   }
 
   #openInput(run: number): Promise<RecordInput> {
-    return (this.#openedPromise ??= this.#input.open(this.#begin(run)?.options));
+    const inputPromise =
+      this.#inputs.get(run) ?? this.#input.open(this.#all[run - 1]?.begin?.options);
+    this.#inputs.set(run, inputPromise);
+    return inputPromise;
   }
 
-  #begin(run: number): RunBegin | null {
-    return this.#all()[run - 1]?.begin ?? null;
+  #setupHash(run: number): string {
+    const { setup } = this.#all[run - 1] ?? {};
+    return setup === undefined ? "" : setupHash(setup);
   }
 
-  #all(): readonly FileRun[] {
-    return (this.#runs ??= readRuns(this.#journal, basename(this.#input.path)));
-  }
-}
-
-/** A run of a file, and the row of its end; null if it is not complete. */
-interface FileRun {
-  readonly info: RunInfo;
-  readonly begin: RunBegin | null;
-  readonly row: number | null;
-}
-
-function readRuns(journal: JournalReader, name: string): FileRun[] {
-  const newest = journal.newestRun();
-  if (newest === null) return [];
-  const complete = journal.completeRuns();
-  const isOpen = newest.row > (complete.at(-1)?.row ?? -1);
-  const toSetup = (hash: string | null) => (hash === null ? null : journal.setupOf(hash));
-  const runs = complete.map(({ row, setup, facts }, at) => {
-    const isNewest = !isOpen && at === complete.length - 1;
-    const begin = isNewest ? newest.begin : null;
-    const runFacts = { ...begin, ...facts, complete: facts };
-    const info = toInfo({ run: at + 1, name, setup: toSetup(isNewest ? null : setup) ?? newest });
+  #toInfo(run: number): RunInfo {
+    const { begin, setup, facts } = this.#all[run - 1] as FileRun;
+    const { calibration } = this.#all.findLast((one) => one.facts !== null)?.facts ?? {};
+    const stored: StoredFacts =
+      facts === null
+        ? { ...begin, ...(calibration && { calibration }) }
+        : { ...begin, ...facts, complete: facts };
     return {
-      row,
-      begin,
-      info: { ...info, ...listCounts(facts), facts: JSON.stringify(runFacts) },
+      run,
+      name: basename(this.#input.path),
+      digest: "",
+      facts: JSON.stringify(stored),
+      setup: toRunSetup(setup),
+      stoppedBy: null,
+      maxCostUsd: null,
+      uncountedUsd: 0,
+      ...(facts === null ? openCounts(begin) : listCounts(facts)),
     };
-  });
-  if (!isOpen) return runs;
-  const { begin } = newest;
-  const { calibration } = complete.at(-1)?.facts ?? {};
-  const storedFacts: StoredFacts = { ...begin, ...(calibration && { calibration }) };
-  const info = toInfo({ run: runs.length + 1, name, setup: newest });
-  const records = begin?.mails ?? 0;
-  return [
-    ...runs,
-    { row: null, begin, info: { ...info, records, facts: JSON.stringify(storedFacts) } },
-  ];
+  }
+
+  get #all(): readonly FileRun[] {
+    return (this.#runs ??= this.#journal.listRuns());
+  }
 }
 
-function toInfo({
-  run,
-  name,
-  setup,
-}: Pick<RunInfo, "run" | "name"> & { readonly setup: CallSetup }): RunInfo {
+function openCounts(begin: RunBegin | null) {
   return {
-    run,
-    name,
-    digest: "",
-    facts: "{}",
-    setup: toRunSetup(setup),
-    state: "open",
-    stoppedBy: null,
-    records: 0,
-    maxCostUsd: null,
+    state: "open" as const,
+    records: begin?.mails ?? 0,
     answered: 0,
     asked: 0,
     failed: 0,
     inputTokens: 0,
     costUsd: 0,
-    uncountedUsd: 0,
     createdAt: new Date(0),
     finishedAt: null,
   };
@@ -210,6 +208,11 @@ function listCounts(facts: RunFacts) {
     createdAt: new Date(finishedAt.getTime() - facts.elapsedMs),
     finishedAt,
   };
+}
+
+/** Returns a row whose state is an object, also if nothing of it is known. */
+function withState(row: RunRow): RunRow {
+  return row.evaluation === null ? Object.assign(row, { state: "{}" }) : row;
 }
 
 function toRunSetup({ questions, service }: CallSetup): RunSetup {

@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
 import type { JsonObject, JsonValue, Questions } from "evaluator-client";
+import { CliError, printable } from "evaluator-kit";
 import {
   type CallSetup,
   fromKeptText,
@@ -12,7 +13,7 @@ import { toJournalError } from "./open-journal.ts";
 import type { RunRow } from "../store/run-query.ts";
 import type { CallStatus } from "../store/run-store.ts";
 import type { NewRecords } from "../store/stored-runs.ts";
-import { type RunBegin, runBeginSchema, runFactsSchema } from "../run-facts.ts";
+import { type RunBegin, runBeginSchema, type RunFacts, runFactsSchema } from "../run-facts.ts";
 import { parseKeptQuestions } from "./kept-questions.ts";
 
 /** Everything that a journal keeps about one record. */
@@ -38,6 +39,19 @@ interface Progress extends Record<"records" | "answered" | "failed" | "refused" 
   readonly costUsd: number | null;
 }
 
+/** A run in a file. */
+export interface FileRun {
+  /** The row of its end; null if it is not complete. */
+  readonly row: number | null;
+  /** Null if no options were kept. */
+  readonly begin: RunBegin | null;
+  readonly setup: CallSetup;
+  /** Null if it is not complete. */
+  readonly facts: RunFacts | null;
+  /** The number that its records were seen in; null if it is not complete, or an older version made it. */
+  readonly seen: number | null;
+}
+
 type Row = Readonly<Record<string, SQLOutputValue>>;
 
 /** Reads a journal, also while a run writes; its methods throw a CliError if the file is damaged. */
@@ -45,10 +59,35 @@ export class JournalReader implements Disposable {
   readonly path: string;
   protected readonly database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
+  /** The table of the records, or a view of those of a run. */
+  readonly #records: string;
 
-  constructor(path: string, database: DatabaseSync) {
+  constructor(path: string, database: DatabaseSync, records = "records") {
     this.path = path;
     this.database = database;
+    this.#records = records;
+  }
+
+  /** Returns a reader of the records as a listed run has them. @throws CliError if they are not known */
+  ofRun(run: number): JournalReader {
+    const all = this.listRuns();
+    const { seen } = all[run - 1] ?? {};
+    if (seen === undefined) {
+      throw new CliError(printable`There is no run ${String(run)} in ${this.path}.`);
+    }
+    if (seen === null && run !== all.length) {
+      const problem = printable`${this.path} has no records of run ${String(run)}, which an older version made`;
+      throw new CliError(`${problem}; name a later run with --run.`);
+    }
+    const view = `records_${run}`;
+    const columns = `SELECT id, call, error, ${seen ?? "seen"} AS seen, after, source FROM`;
+    const isSeen = `WHERE since <= ${seen} AND seen >= ${seen}`;
+    const select =
+      seen === null
+        ? `${columns} records WHERE seen = (SELECT max(seen) FROM records)`
+        : `${columns} records ${isSeen} UNION ALL ${columns} earlier ${isSeen}`;
+    this.database.exec(`CREATE TEMP VIEW IF NOT EXISTS ${view} AS ${select}`);
+    return new JournalReader(this.path, this.database, view);
   }
 
   /** Closes the file. */
@@ -81,7 +120,7 @@ export class JournalReader implements Disposable {
   row(id: string): (RunRow & { seen: number }) | null {
     const [row] = this.#all(
       `SELECT id, records.error, source, seen, key, state, evaluation, digest, refusals.call AS refused
-        FROM records JOIN calls USING (call) LEFT JOIN answers USING (call)
+        FROM ${this.#records} AS records JOIN calls USING (call) LEFT JOIN answers USING (call)
         LEFT JOIN refusals USING (call) WHERE id = ?`,
       id,
     );
@@ -91,7 +130,7 @@ export class JournalReader implements Disposable {
   /** Returns the state and the setup of a record's answer, also if it was changed; null without one. */
   askedCall(id: string): { readonly state: string; readonly setup: CallSetup } | null {
     const [row] = this.#all(
-      `SELECT state, wire, model, questions FROM records JOIN answers USING (call)
+      `SELECT state, wire, model, questions FROM ${this.#records} JOIN answers USING (call)
         JOIN setups USING (setup) WHERE id = ?`,
       id,
     );
@@ -106,8 +145,8 @@ export class JournalReader implements Disposable {
   *rows(setup: string): Generator<RunRow> {
     // In the order of the answers in the file: in order of id, a million records are random reads.
     const rows = this.#iterate(
-      `WITH seen AS MATERIALIZED (SELECT call, id, error, source FROM records
-        WHERE seen = (SELECT max(seen) FROM records) ORDER BY call)
+      `WITH seen AS MATERIALIZED (SELECT call, id, error, source FROM ${this.#records}
+        WHERE seen = (SELECT max(seen) FROM ${this.#records}) ORDER BY call)
         SELECT id, seen.error, source, key, state, evaluation, digest, hash,
           refusals.call AS refused
         FROM seen JOIN calls USING (call) LEFT JOIN answers USING (call)
@@ -119,12 +158,13 @@ export class JournalReader implements Disposable {
   /** Returns the records that are new since the last complete run; null if there are none. */
   newRecords(): NewRecords | null {
     const [row] = this.#all(
-      "SELECT facts ->> 'finishedAt' AS since FROM runs WHERE run = (SELECT max(after) FROM records)",
+      `SELECT facts ->> 'finishedAt' AS since FROM runs
+        WHERE run = (SELECT max(after) FROM ${this.#records})`,
     );
     const ids = new Set<string>();
     const newIds = this.#iterate(
-      `SELECT id FROM records WHERE after = (SELECT max(after) FROM records)
-        AND seen = (SELECT max(seen) FROM records)`,
+      `SELECT id FROM ${this.#records} WHERE after = (SELECT max(after) FROM ${this.#records})
+        AND seen = (SELECT max(seen) FROM ${this.#records})`,
     );
     for (const { id } of newIds) ids.add(String(id));
     return row === undefined || ids.size === 0 ? null : { ids, since: String(row["since"]) };
@@ -168,7 +208,7 @@ export class JournalReader implements Disposable {
   /** Returns one by one the newest answer of each record that has one. */
   *answered(): Generator<AnsweredEntry> {
     const rows = this.#iterate(
-      `SELECT id, key, state, evaluation, digest, wire, model, questions FROM records
+      `SELECT id, key, state, evaluation, digest, wire, model, questions FROM ${this.#records}
         JOIN calls USING (call) JOIN answers USING (call) JOIN setups USING (setup)`,
     );
     for (const row of rows) {
@@ -181,7 +221,7 @@ export class JournalReader implements Disposable {
   *records(): Generator<AnsweredEntry | UnansweredEntry> {
     const setups = new Map<unknown, CallSetup>();
     const rows = this.#iterate(
-      `SELECT id, state, evaluation, setup, wire, model, questions FROM records
+      `SELECT id, state, evaluation, setup, wire, model, questions FROM ${this.#records}
         LEFT JOIN answers USING (call) LEFT JOIN setups USING (setup)`,
     );
     for (const row of rows) {
@@ -197,14 +237,32 @@ export class JournalReader implements Disposable {
     }
   }
 
+  /** Returns the runs, the oldest first: the complete ones, and one after them that was begun. */
+  listRuns(): FileRun[] {
+    const newest = this.newestRun();
+    if (newest === null) return [];
+    const complete = this.completeRuns();
+    const isOpen = newest.row > (complete.at(-1)?.row ?? -1);
+    const runs = complete.map(({ setup, ...run }, at): FileRun => {
+      // The options of the newest run name its setup.
+      const hash = !isOpen && at === complete.length - 1 ? null : setup;
+      return { ...run, setup: (hash === null ? null : this.setupOf(hash)) ?? newest };
+    });
+    const open = { row: null, begin: newest.begin, facts: null, seen: null, setup: newest };
+    return isOpen ? [...runs, open] : runs;
+  }
+
   /** Returns the complete runs, the oldest first: their numbers in the file, and the hashes of their setups. */
   completeRuns() {
+    let begin: RunBegin | null = null;
     return this.#all("SELECT run, facts FROM runs ORDER BY run").flatMap((row) => {
       const all = parsed<JsonObject>(row["facts"]);
+      begin = runBeginSchema.safeParse(all).data ?? begin;
       const { data: facts } = runFactsSchema.safeParse(all);
-      // Older versions did not note the setup.
+      // Older versions did not note the setup, nor which records were seen.
       const setup = typeof all["spentFor"] === "string" ? all["spentFor"] : null;
-      return facts === undefined ? [] : { row: Number(row["run"]), setup, facts };
+      const seen = typeof all["seen"] === "number" ? all["seen"] : null;
+      return facts === undefined ? [] : [{ row: Number(row["run"]), begin, setup, facts, seen }];
     });
   }
 

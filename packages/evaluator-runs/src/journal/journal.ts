@@ -52,6 +52,8 @@ export class Journal extends JournalReader {
   #waiting: WaitingChange[] = [];
   /** The row of `runs` with the cost of this run so far. */
   #spending: { readonly run: number | bigint; readonly usd: number } | null = null;
+  /** The number that the records of this run were seen in. */
+  #seen: number | null = null;
 
   private constructor(path: string, setup: CallSetup, machine: Machine) {
     const { database, unlock } = openForWriting(path, machine);
@@ -75,21 +77,29 @@ export class Journal extends JournalReader {
     const { newSince = null, part, asked: askedIds } = run;
     this.#change(() => {
       // The run that notes a record will be the next row of `runs`.
-      const { seen: nextRun, after } = this.prepare(
+      const { seen, after, before } = this.prepare(
         `SELECT coalesce(iif(?, (SELECT max(seen) FROM records), NULL), max(run) + 1, 1) AS seen,
           coalesce(min(run) FILTER (WHERE facts ->> 'finishedAt' >= ?),
-            max(run) FILTER (WHERE facts ->> 'finishedAt' IS NOT NULL)) AS after FROM runs`,
-      ).get(Number(part !== undefined), newSince) as { seen: number; after: number | null };
+            max(run) FILTER (WHERE facts ->> 'finishedAt' IS NOT NULL)) AS after,
+          (SELECT facts ->> 'seen' FROM runs WHERE facts ->> 'finishedAt' IS NOT NULL
+            ORDER BY run DESC LIMIT 1) AS before FROM runs`,
+      ).get(Number(part !== undefined), newSince) as Record<"seen" | "after" | "before", number>;
       const addCall = this.prepare("INSERT OR IGNORE INTO calls (key) VALUES (?)");
+      // It is the same record as in the run before, if that had it, with the same call and end.
       const noteRecord = this.prepare(
-        `INSERT INTO records (id, call, error, seen, after, source) SELECT ?, call, error, ?, ?, ?
-          FROM calls LEFT JOIN refusals USING (call) WHERE key = ? ON CONFLICT (id) DO UPDATE SET
-          call = excluded.call, error = iif(?, error, excluded.error), seen = excluded.seen, source = excluded.source`,
+        `INSERT INTO records (id, call, error, seen, after, source, since)
+          SELECT ?1, call, error, ?2, ?3, ?4, ?2 FROM calls LEFT JOIN refusals USING (call)
+          WHERE key = ?5 ON CONFLICT (id) DO UPDATE SET
+          since = iif(seen >= ?7 AND call = excluded.call AND (?6 OR error IS excluded.error),
+            since, excluded.since), call = excluded.call, error = iif(?6, error, excluded.error),
+          seen = excluded.seen, source = excluded.source`,
       );
       this.#addSetup();
+      this.#seen = seen;
       for (const { id, key, note = null } of entries) {
         addCall.run(key);
-        noteRecord.run(id, nextRun, after, note, key, Number(askedIds?.has(id) ?? false));
+        const isAsked = Number(askedIds?.has(id) ?? false);
+        noteRecord.run(id, seen, after, note, key, isAsked, before ?? 0);
       }
     });
   }
@@ -129,8 +139,11 @@ export class Journal extends JournalReader {
 
   /** Adds the facts of a complete run. */
   addRun(facts: RunFacts): void {
-    this.#change(() => void this.#addFacts({ ...facts, spentFor: this.#setupHash }));
+    const next = "SELECT coalesce(max(run) + 1, 1) AS number FROM runs";
+    const seen = this.#seen ?? this.#number(next, []); // without records, none of an earlier run
+    this.#change(() => void this.#addFacts({ ...facts, spentFor: this.#setupHash, seen }));
     this.#spending = null;
+    this.#seen = null;
   }
 
   /** The cost in US dollars of the tries with this setup since a run with it was complete. */

@@ -76,7 +76,7 @@ export function openForReading(path: string, { isChecked = true, takesOlder = fa
         throw new CliError(printable`${path} is of an older version; ${next}.`);
       }
       if (isChecked) checkDamage(database);
-      if (version < VERSION) database.exec("CREATE TEMP VIEW records AS SELECT * FROM mails");
+      if (version < 5) database.exec("CREATE TEMP VIEW records AS SELECT * FROM mails");
       const find = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?");
       for (const [name, table] of Object.entries(laterTables)) {
         if (find.get(name) === undefined) database.exec(`CREATE TEMP TABLE ${table}`);
@@ -142,8 +142,10 @@ function prepareDatabase(database: DatabaseSync, path: string): void {
   // (benchmark: triage). The query rejects a file without tables.
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
     PRAGMA wal_autocheckpoint = 2000; BEGIN IMMEDIATE; ${change}
-    CREATE TABLE IF NOT EXISTS ${laterTables.refusals}; PRAGMA application_id = ${APPLICATION_ID};
-    PRAGMA user_version = ${VERSION}; SELECT facts FROM runs LIMIT 0; COMMIT`);
+    CREATE TABLE IF NOT EXISTS ${laterTables.refusals};
+    CREATE TABLE IF NOT EXISTS ${laterTables.earlier}; ${keepEarlier};
+    PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${VERSION};
+    SELECT facts FROM runs LIMIT 0; COMMIT`);
 }
 
 /** Returns whether a file has no pages, or one without content, which an early kill leaves. */
@@ -182,8 +184,8 @@ const PAGE_BYTES = 8192;
 // Marks a file as a journal.
 const APPLICATION_ID = 0x54524947;
 // Goes up when the tables change; a journal of another version is rejected.
-const VERSION = 5;
-// Readers need no run to bring it up to date: only a table has another name.
+const VERSION = 6;
+// Readers need no run to bring it up to date: they need no column that it lacks.
 const READABLE_VERSION = 4;
 
 /** What brings the tables of an earlier version to the next one. */
@@ -192,18 +194,33 @@ const upgrades: Readonly<Record<number, string>> = {
     ALTER TABLE mails ADD COLUMN after INTEGER;
     ALTER TABLE mails ADD COLUMN source TEXT;`,
   4: "ALTER TABLE mails RENAME TO records;",
+  // The records of the last run are known, unless a run began after it.
+  5: `ALTER TABLE records ADD COLUMN since INTEGER NOT NULL DEFAULT 0;
+    UPDATE runs SET facts = json_set(facts, '$.seen', (SELECT max(seen) FROM records))
+      WHERE run = (SELECT max(run) FROM runs WHERE facts ->> 'finishedAt' IS NOT NULL)
+      AND run >= (SELECT max(seen) FROM records);`,
 };
 
-/** Tables that older journals lack: the calls that the service refuses each time, and the records that a person put away. */
+/**
+ * Tables that older journals lack: the calls that the service refuses each time, the records that a person
+ * put away, and what a record was in earlier runs: those from `since` to `seen`.
+ */
 const laterTables = {
   refusals:
     "refusals (call INTEGER PRIMARY KEY REFERENCES calls (call), error TEXT NOT NULL) STRICT",
   choices: "choices (id TEXT PRIMARY KEY, until TEXT NOT NULL) STRICT, WITHOUT ROWID",
+  earlier: `earlier (id TEXT NOT NULL, call INTEGER NOT NULL REFERENCES calls (call), error TEXT,
+    seen INTEGER NOT NULL, after INTEGER, source TEXT, since INTEGER NOT NULL,
+    PRIMARY KEY (id, since)) STRICT, WITHOUT ROWID`,
 };
 
+const keepEarlier = `CREATE TRIGGER IF NOT EXISTS keep_earlier AFTER UPDATE OF since ON records
+  WHEN new.since > old.since BEGIN INSERT INTO earlier VALUES (old.id, old.call, old.error,
+    min(old.seen, new.since - 1), old.after, old.source, old.since); END`;
+
 /**
- * The tables. A call in `begun` was sent, and its end is not known. A record in `records` was last
- * `seen` in a run; it is new since the run `after`, null if no run before it was complete.
+ * The tables. A call in `begun` was sent, and its end is not known. A record in `records` is the same in
+ * all runs from `since` to `seen`; it is new since the run `after`, null if no run before it was complete.
  *
  * Keys are random, and a random key in an index costs a page of the log in each step. So keys are
  * entered before the first call, and from then on a number replaces the key (benchmark: triage).
@@ -228,7 +245,8 @@ CREATE TABLE records (
   error TEXT,
   seen INTEGER NOT NULL DEFAULT 0,
   after INTEGER,
-  source TEXT
+  source TEXT,
+  since INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE begun (

@@ -20,13 +20,14 @@ export async function openLabelled(command: LabelledCommand, context: ProgramCon
   const { cwd, source, signal } = context;
   const address = await needJournalAddress({ ...command, takesFile: true }, context);
   const isFile = address.kind === "sqlite";
+  const end = command.run === undefined ? "" : `#${command.run}`;
   // The URL of a database may hold a password.
   const toName = ({ run }: RunInfo) =>
-    isFile ? address.path : `"$${source.journalVariable}#${run}"`;
+    isFile ? address.path + end : `"$${source.journalVariable}#${run}"`;
   const read = async (runs: StoredRuns) => {
     const info = await findRun(runs, command);
     const entries = async function* entries() {
-      for await (const entry of answeredIn(runs, info)) {
+      for await (const entry of answeredIn(runs, info, command)) {
         signal.throwIfAborted();
         yield entry;
       }
@@ -46,7 +47,7 @@ export async function openLabelled(command: LabelledCommand, context: ProgramCon
     stateOf: async (id: string): Promise<JsonValue> => {
       const uncheckedContext = { ...context, isChecked: false };
       const row = await withStoredRuns(address, uncheckedContext, (runs) =>
-        runs.find(id, runs.isShared ? info.run : null),
+        runs.find(id, runs.isShared ? info.run : (command.run ?? null)),
       );
       if (row !== null && row.evaluation !== null) return JSON.parse(row.state) as JsonValue;
       throw new CliError(printable`There is no answer about this ${source.word}.`);
