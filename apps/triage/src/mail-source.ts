@@ -56,7 +56,7 @@ export const mailSource: RecordSource = {
   queryColumns: [
     { name: "date", of: toText("date") },
     { name: "sender", of: toText("from") },
-    { name: "address", of: ({ state }) => senderAddress(state["from"] as string) },
+    { name: "address", of: ({ state }) => senderAddress((state["from"] ?? "") as string) },
     { name: "subject", of: toText("subject") },
     { name: "snippet", of: toText("snippet") },
   ],
@@ -91,9 +91,12 @@ export const mailSource: RecordSource = {
 };
 
 function listDays({ state, source }: RunRecord) {
-  return { date: state["date"] as string, received: source?.["received"] as string | undefined };
+  return {
+    date: (state["date"] ?? "") as string,
+    received: source?.["received"] as string | undefined,
+  };
 }
 
-function toText(key: string): (record: RunRecord) => string {
-  return ({ state }) => state[key] as string;
+function toText(key: string): (record: RunRecord) => string | null {
+  return ({ state }) => (state[key] ?? null) as string | null;
 }

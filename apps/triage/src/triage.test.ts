@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
@@ -114,11 +114,4 @@ test.each([
   expect(stderr).toContain(message);
   expect(stderr).toContain(`\nFor its options: ${`evaluator-triage ${name}`.trim()} --help\n`);
   expect(stderr).not.toContain("secret");
-});
-
-test("a report of a run, and an explanation, take the run's number of a database alone", async () => {
-  const cwd = await temporaryFolder();
-  await writeFile(join(cwd, "a.triage.sqlite"), "");
-  const { stderr } = await startTriage(["report", "--run", "2"], { cwd });
-  expect(stderr).toContain("--run belongs to a journal in PostgreSQL");
 });

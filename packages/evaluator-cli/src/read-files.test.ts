@@ -1,7 +1,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { boolean, gatewayTransport } from "evaluator-client";
+import { createEmulator } from "evaluator-emulator";
 import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
+import { openJournal, runRecords } from "evaluator-runs";
 import { expect, test } from "vitest";
 import { readAnswers, readRecords } from "./read-files.ts";
 
@@ -54,6 +57,29 @@ test("a journal gives whole answers with their source, and the mails whose call 
   expect(await readFile(path)).toEqual(before);
 });
 
+test("the name of a journal may end with the number of a run", async () => {
+  const path = join(await temporaryFolder(), "inbox.evaluator.sqlite");
+  const { fetch } = createEmulator();
+  const transport = gatewayTransport({ apiKey: "local", env: {}, fetch });
+  const questions = { scam: boolean("Is it a scam?") };
+  for (const ids of [["a", "b"], ["b"], ["c"]]) {
+    using journal = openJournal(path, { questions, transport });
+    const records = ids.map((id) => ({ id, state: { text: `About ${id}` } }));
+    await runRecords(records, { journal, transport });
+  }
+  const knownIds = async (name: string) => {
+    const { table } = await readAnswers([name], {}, createTestContext());
+    return ["a", "b", "c"].filter((id) => table.knows(id));
+  };
+  expect(await knownIds(path)).toEqual(["a", "b", "c"]);
+  expect(await knownIds(`${path}#1`)).toEqual(["a", "b"]);
+  expect(await knownIds(`${path}#2`)).toEqual(["b"]);
+  expect(await knownIds(`${path}#3`)).toEqual(["c"]);
+  await expect(knownIds(`${path}#4`)).rejects.toThrow(
+    /There is no run 4 in .*, which has 3 runs\./,
+  );
+});
+
 test("a journal of the version before is read too", async () => {
   const path = await journalWith("PRAGMA application_id = 0x54524947; PRAGMA user_version = 3");
   const { table } = await readAnswers([path], {}, createTestContext());
@@ -62,7 +88,7 @@ test("a journal of the version before is read too", async () => {
 
 test.each([
   ["PRAGMA application_id = 1; PRAGMA user_version = 3", "is not a journal of this program"],
-  ["PRAGMA application_id = 0x54524947; PRAGMA user_version = 2", "is of version 2, not 5"],
+  ["PRAGMA application_id = 0x54524947; PRAGMA user_version = 2", "is of version 2, not 6"],
 ])("%s is refused", async (pragmas, message) => {
   const path = await journalWith(pragmas);
   await expect(readAnswers([path], {}, createTestContext())).rejects.toThrow(message);

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
@@ -95,12 +95,15 @@ export async function journalReader(
   context: CliContext,
 ): Promise<JournalReader | null> {
   if (isDatabaseUrl(name)) return (take) => readRun(name, context, take);
-  const path = resolve(context.cwd, name);
+  const { journal, run } = existsSync(resolve(context.cwd, name))
+    ? { journal: name, run: {} }
+    : splitRun(name);
+  const path = resolve(context.cwd, journal);
   if (!(await isDatabase(path))) return null;
   // Loaded for a journal alone, like withResults.
   const { readEntries } = await import("evaluator-runs");
   return async (take) => {
-    for (const entry of readEntries(path)) take(entry);
+    for (const entry of readEntries(path, run)) take(entry);
   };
 }
 
@@ -189,14 +192,19 @@ export async function readQuestionsFile(name: string | undefined, { cwd }: CliCo
 /** Takes a record of a journal. */
 type TakeEntry = (entry: AnsweredEntry | UnansweredEntry) => void;
 
+/** Returns the journal of a name, and its run, which a name such as `inbox.triage.sqlite#3` ends with. */
+function splitRun(name: string): { journal: string; run: { readonly run?: number } } {
+  const [, journal = name, run] = /^([^#]*)#(\d+)$/.exec(name) ?? [];
+  return { journal, run: run === undefined ? {} : { run: Number(run) } };
+}
+
 /** Reads the run of a database that its URL ends with, as in `#3`, else the newest, record by record. */
 async function readRun(url: string, context: CliContext, take: TakeEntry): Promise<void> {
-  const [, journal = url, run] = /^([^#]*)#(\d+)$/.exec(url) ?? [];
+  const { journal, run } = splitRun(url);
   const { withResults } = await import("evaluator-runs/results");
   const services = { openCatalog, openRuns, openTransport };
   const program = { ...services, source: tableSource, ...context };
-  const command = { journal, ...(run !== undefined && { run: Number(run) }) };
-  await withResults(command, program, async ({ rows, questions, info }) => {
+  await withResults({ journal, ...run }, program, async ({ rows, questions, info }) => {
     const service = { address: info.setup.wire, modelId: info.setup.modelId };
     for await (const { input, kept: evaluation } of rows) {
       const { id, state } = input;

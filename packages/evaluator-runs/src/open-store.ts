@@ -37,6 +37,27 @@ export async function withStoredRuns<TResult>(
   return await readJournal(address.path, read, isChecked);
 }
 
+/** Reads the runs of a journal as they are at that moment. */
+export type Look = <TResult>(read: (runs: StoredRuns) => Promise<TResult>) => Promise<TResult>;
+
+/** Opens a journal to look at its runs again and again; see `withStoredRuns`. */
+export async function withLooks<TResult>(
+  address: JournalAddress,
+  context: ReadContext,
+  use: (look: Look) => Promise<TResult>,
+): Promise<TResult> {
+  if (address.kind === "postgres") {
+    return await withRuns(address.url, context, (runs) => use((read) => read(runs)));
+  }
+  // Damage is looked for once; later damage is an error of SQLite.
+  let isChecked = true;
+  return await use(async (read) => {
+    const opened = { ...context, isChecked };
+    isChecked = false;
+    return await withStoredRuns(address, opened, read);
+  });
+}
+
 /** Puts records of an input away until a day, or takes them back with an empty text; also while a run is under way. */
 export async function putAway(
   address: JournalAddress,

@@ -50,7 +50,7 @@ export const sharedOptions = {
       "--journal <journal>",
       `NAME.${suffix}.sqlite, or the URL of a PostgreSQL database, which machines share; every user can list these words, so put a URL into ${variable} (default: that, else beside the input)`,
     ),
-  run: new Option("--run <n>", "the run of a database (default: all or the newest)").argParser(
+  run: new Option("--run <n>", "a run of the journal (default: all or the newest)").argParser(
     count,
   ),
   limit: firstOption("--limit <n>", "only the first N records"),

@@ -1,11 +1,17 @@
 import { basename } from "node:path";
-import { CliError, printable } from "evaluator-kit";
 import type { JsonValue } from "evaluator-client";
 import type { RecordInput, RunRecord } from "./input/record-source.ts";
 import type { RunBegin, RunFacts, StoredFacts } from "./run-facts.ts";
 import type { RunRow } from "./store/run-query.ts";
-import type { FoundRow, NewRecords, RunInfo, RunSetup, StoredRuns } from "./store/stored-runs.ts";
-import type { FileRun, JournalReader } from "./journal/journal-reader.ts";
+import type {
+  FoundRow,
+  NewRecords,
+  Progress,
+  RunInfo,
+  RunSetup,
+  StoredRuns,
+} from "./store/stored-runs.ts";
+import { type FileRun, type JournalReader, needRun } from "./journal/journal-reader.ts";
 import { type CallSetup, isKeyOf, setupHash } from "./journal/kept-answer.ts";
 
 /** The input of a journal in a file. */
@@ -35,8 +41,8 @@ export class SqliteRuns implements StoredRuns {
   }
 
   async get(run: number): Promise<RunInfo> {
-    if (this.#all[run - 1] !== undefined) return this.#toInfo(run);
-    throw new CliError(printable`There is no run ${String(run)} in ${this.#journal.path}.`);
+    needRun(this.#all, run, this.#journal.path);
+    return this.#toInfo(run);
   }
 
   async *rows(run: number, isOrdered = true): AsyncGenerator<RunRow> {
@@ -131,9 +137,12 @@ export class SqliteRuns implements StoredRuns {
     return (run === null ? this.#journal : this.#journal.ofRun(run)).answered();
   }
 
-  /** Counts the records of all runs, and those in flight. */
-  async progress(): Promise<ReturnType<JournalReader["progress"]>> {
+  async progress(): Promise<Progress> {
     return this.#journal.progress();
+  }
+
+  async workers(): Promise<[]> {
+    return [];
   }
 
   #openInput(run: number): Promise<RecordInput> {
@@ -164,27 +173,29 @@ export class SqliteRuns implements StoredRuns {
       stoppedBy: null,
       maxCostUsd: null,
       uncountedUsd: 0,
-      ...(facts === null ? openCounts(begin) : listCounts(facts)),
+      ...(facts === null ? this.#openCounts(run) : listCounts(facts)),
+    };
+  }
+
+  #openCounts(run: number) {
+    const { answered: answeredCount, failed: failedCount } = this.#journal.ofRun(run).progress();
+    const before = this.#all[run - 2]?.row ?? 0;
+    return {
+      state: "open" as const,
+      records: this.#all[run - 1]?.begin?.mails ?? 0,
+      answered: answeredCount,
+      asked: 0,
+      failed: failedCount,
+      inputTokens: 0,
+      costUsd: this.#journal.spentUsdSince(before),
+      createdAt: new Date(0),
+      finishedAt: null,
     };
   }
 
   get #all(): readonly FileRun[] {
     return (this.#runs ??= this.#journal.listRuns());
   }
-}
-
-function openCounts(begin: RunBegin | null) {
-  return {
-    state: "open" as const,
-    records: begin?.mails ?? 0,
-    answered: 0,
-    asked: 0,
-    failed: 0,
-    inputTokens: 0,
-    costUsd: 0,
-    createdAt: new Date(0),
-    finishedAt: null,
-  };
 }
 
 function listCounts(facts: RunFacts) {

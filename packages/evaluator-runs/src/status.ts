@@ -1,13 +1,9 @@
 import { pause, printable, truncateColumns } from "evaluator-kit";
-import type { RunStore, WorkerInfo } from "./store/run-store.ts";
-import type { RunInfo } from "./store/stored-runs.ts";
+import type { Progress, RunInfo, StoredRuns, WorkerInfo } from "./store/stored-runs.ts";
 import { describeCost, printCount, printCounted, printDuration, printUsd } from "./amounts.ts";
 import type { FileCommand } from "./options.ts";
 import { needJournalAddress } from "./journal-address.ts";
-import type { JournalReader } from "./journal/journal-reader.ts";
-import { readJournal } from "./journal/read-journal.ts";
-import { isRunUnderWay } from "./journal/open-journal.ts";
-import { withRuns } from "./workers/open-runs.ts";
+import { type Look, withLooks } from "./open-store.ts";
 import { interrupted } from "./run/interruption.ts";
 import type { ProgramContext } from "./service.ts";
 import { alignColumns } from "./columns/table.ts";
@@ -23,30 +19,35 @@ export async function showStatus(
   context: ProgramContext,
 ): Promise<number> {
   const address = await needJournalAddress(command, context);
-  if (address.kind === "sqlite") return await shown(context, fileProgress(address.path, context));
-  return await withRuns(address.url, context, (runs) =>
-    shown(context, () => describeRuns(runs, command)),
+  return await withLooks(address, context, (look) =>
+    shown(context, pictures(look, command, context)),
   );
 }
 
-/** Returns a function that reads the progress of a journal file, and its rate since the first call. */
-function fileProgress(path: string, { clock, source }: ProgramContext): () => Promise<Picture> {
-  const startedAt = clock.now();
-  let before: number | null = null;
-  return async () => {
-    const isRunning = isRunUnderWay(path);
-    // Damage is looked for once; later damage is an error of SQLite.
-    const progress = await readJournal(path, (journal) => journal.progress(), before === null);
-    before ??= progress.answered;
-    const elapsedMs = clock.now() - startedAt;
-    const perMs = elapsedMs > 0 ? (progress.answered - before) / elapsedMs : 0;
-    const text = describeFile(progress, perMs, { isRunning, ...source });
-    return { text, isOver: !isRunning };
-  };
+/** The text at one moment, and whether it can still change. */
+interface Picture {
+  readonly text: string;
+  readonly isOver: boolean;
 }
 
-/** The text at one moment, and whether it can still change. */
-type Picture = Awaited<ReturnType<typeof describeRuns>>;
+/** Returns a function that describes the runs as they are, and the rate since the first call. */
+function pictures(
+  look: Look,
+  command: FileCommand<"status">,
+  { clock, source }: ProgramContext,
+): () => Promise<Picture> {
+  const startedAt = clock.now();
+  let before: number | null = null;
+  return async () =>
+    await look(async (runs) => {
+      const progress = command.run === undefined ? await runs.progress?.() : undefined;
+      if (progress === undefined) return await describeRuns(runs, command);
+      before ??= progress.answered;
+      const elapsedMs = clock.now() - startedAt;
+      const perMs = elapsedMs > 0 ? (progress.answered - before) / elapsedMs : 0;
+      return { text: describeProgress(progress, perMs, source), isOver: !progress.isUnderWay };
+    });
+}
 
 /** Prints a picture, in a terminal again and again until it is over; returns the exit code. */
 async function shown(
@@ -70,7 +71,7 @@ async function shown(
   }
 }
 
-async function describeRuns(runs: RunStore, { run }: FileCommand<"status">) {
+async function describeRuns(runs: StoredRuns, { run }: FileCommand<"status">): Promise<Picture> {
   const infos = run === undefined ? await runs.list() : [await runs.get(run)];
   if (infos.length === 0) return { text: "No run yet.\n", isOver: true };
   const rows = [
@@ -89,6 +90,7 @@ async function describeRuns(runs: RunStore, { run }: FileCommand<"status">) {
   const details = await Promise.all(
     open.map(async (info) => describeOpenRun(info, await runs.workers(info.run))),
   );
+  const isUnderWay = (await runs.progress?.())?.isUnderWay ?? true;
   const lostNames = infos
     .filter(({ state, uncountedUsd }) => state !== "open" && uncountedUsd > 0)
     .map((info) => `Run ${info.run} cost ${describeCost(info)}.\n`);
@@ -96,7 +98,7 @@ async function describeRuns(runs: RunStore, { run }: FileCommand<"status">) {
     .filter(({ state, stoppedBy }) => state === "stopped" && stoppedBy !== null)
     .map((info) => printable`Run ${String(info.run)} was stopped: ${info.stoppedBy ?? ""}\n`);
   const parts = [...alignColumns(() => rows), ...details, ...lostNames, ...reasons];
-  return { text: parts.join(""), isOver: open.length === 0 };
+  return { text: parts.join(""), isOver: open.length === 0 || !isUnderWay };
 }
 
 /** Returns the rate, time left, cost and workers of an open run. */
@@ -126,7 +128,7 @@ function describeOpenRun(info: RunInfo, workers: readonly WorkerInfo[]): string 
   return `${head}\n${[...alignColumns(() => rows)].join("")}`;
 }
 
-function describeFile(
+function describeProgress(
   {
     records,
     answered: answeredCount,
@@ -134,29 +136,30 @@ function describeFile(
     refused: refusedCount,
     begun: begunCount,
     costUsd,
-  }: ReturnType<JournalReader["progress"]>,
+    isUnderWay,
+  }: Progress,
   perMs: number,
-  { isRunning, word, program }: { isRunning: boolean } & Record<"word" | "program", string>,
+  { word, program }: Pick<ProgramContext["source"], "word" | "program">,
 ): string {
   const remainingCount = records - answeredCount - failedCount;
   const speed =
     perMs > 0
       ? [`${(perMs * 1000).toFixed(1)} a second`, `${printDuration(remainingCount / perMs)} left`]
       : ["a run is under way"];
-  const inFlight = isRunning ? "in flight" : "in flight when the run ended";
+  const inFlight = isUnderWay ? "in flight" : "in flight when the run ended";
   const lines = [
     [
       `${printCount(answeredCount)} of ${printCounted(records, word)} answered`,
-      ...(isRunning ? speed : []),
+      ...(isUnderWay ? speed : []),
     ],
     [
       answeredCount > 0 && costUsd === null ? "cost not reported" : printUsd(costUsd ?? 0),
       `${printCount(failedCount)} failed`,
-      ...(isRunning || begunCount > 0 ? [`${printCount(begunCount)} ${inFlight}`] : []),
+      ...(isUnderWay || begunCount > 0 ? [`${printCount(begunCount)} ${inFlight}`] : []),
     ],
   ];
   const open = printCount(records - answeredCount - refusedCount);
   const next = `No run is under way; "${program} work" asks for the other ${open}.`;
-  if (!isRunning && answeredCount + refusedCount < records) lines.push([next]);
+  if (!isUnderWay && answeredCount + refusedCount < records) lines.push([next]);
   return lines.map((notes) => `${notes.join(" · ")}\n`).join("");
 }

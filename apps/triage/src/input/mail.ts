@@ -4,9 +4,12 @@ import type { Mail, MailSource } from "./mail-schema.ts";
 /** The part of a mail that a journal keeps beside the state: its place, its headers, and the time it was received. */
 type MailNote = MailSource & Pick<Mail, "received" | "headers">;
 
+const noMail = { date: "", from: "", subject: "", snippet: "" };
+
 /** Returns the mail of a record: its state has all of it but the id and the note. */
 export function mailOfRecord({ id, state, source }: RunRecord): Mail {
-  const mail = { ...(state as Omit<Mail, "id">), id };
+  // A journal may know of a mail without an answer only that there was one.
+  const mail = { ...noMail, ...(state as Omit<Mail, "id">), id };
   if (source === null) return mail;
   const { received: receivedTime, headers, ...place } = source as MailNote;
   const isKnown = Object.keys(place).length > 0;

@@ -9,10 +9,11 @@ import {
   type KeptEvaluation,
   setupHash,
 } from "./kept-answer.ts";
-import { toJournalError } from "./open-journal.ts";
+import { isRunUnderWay, toJournalError } from "./open-journal.ts";
+import { printCounted } from "../amounts.ts";
 import type { RunRow } from "../store/run-query.ts";
 import type { CallStatus } from "../store/run-store.ts";
-import type { NewRecords } from "../store/stored-runs.ts";
+import type { NewRecords, Progress } from "../store/stored-runs.ts";
 import { type RunBegin, runBeginSchema, type RunFacts, runFactsSchema } from "../run-facts.ts";
 import { parseKeptQuestions } from "./kept-questions.ts";
 
@@ -31,12 +32,6 @@ export type AnsweredEntry = JournalEntry & { readonly evaluation: KeptEvaluation
 export interface UnansweredEntry {
   readonly id: string;
   readonly evaluation: null;
-}
-
-/** Counts of a journal's records. */
-interface Progress extends Record<"records" | "answered" | "failed" | "refused" | "begun", number> {
-  /** In US dollars; null if no answer has a cost. */
-  readonly costUsd: number | null;
 }
 
 /** A run in a file. */
@@ -71,10 +66,7 @@ export class JournalReader implements Disposable {
   /** Returns a reader of the records as a listed run has them. @throws CliError if they are not known */
   ofRun(run: number): JournalReader {
     const all = this.listRuns();
-    const { seen } = all[run - 1] ?? {};
-    if (seen === undefined) {
-      throw new CliError(printable`There is no run ${String(run)} in ${this.path}.`);
-    }
+    const { seen } = needRun(all, run, this.path);
     if (seen === null && run !== all.length) {
       const problem = printable`${this.path} has no records of run ${String(run)}, which an older version made`;
       throw new CliError(`${problem}; name a later run with --run.`);
@@ -195,14 +187,23 @@ export class JournalReader implements Disposable {
 
   /** Counts the records of the journal, and sums the cost of its answers. */
   progress(): Progress {
+    // First, or the counts could be those before the end of a run that has ended.
+    const isUnderWay = isRunUnderWay(this.path);
     const [row] = this.#all(
-      `SELECT (SELECT count(*) FROM records) AS records, (SELECT count(*) FROM begun) AS begun,
-        (SELECT count(*) FROM records WHERE error IS NOT NULL) AS failed,
-        (SELECT count(*) FROM records JOIN refusals USING (call)) AS refused,
-        (SELECT count(*) FROM records JOIN answers USING (call)) AS answered,
+      `SELECT (SELECT count(*) FROM ${this.#records}) AS records,
+        (SELECT count(*) FROM begun) AS begun,
+        (SELECT count(*) FROM ${this.#records} WHERE error IS NOT NULL) AS failed,
+        (SELECT count(*) FROM ${this.#records} JOIN refusals USING (call)) AS refused,
+        (SELECT count(*) FROM ${this.#records} JOIN answers USING (call)) AS answered,
         (SELECT sum(evaluation ->> 'costUsd') FROM answers) AS costUsd`,
     );
-    return row as unknown as Progress;
+    return { ...(row as unknown as Omit<Progress, "isUnderWay">), isUnderWay };
+  }
+
+  /** Returns the cost in US dollars of all tries after a row of `runs`, with any setup. */
+  spentUsdSince(row: number): number {
+    const spent = "SELECT total(facts ->> 'spentUsd') AS usd FROM runs WHERE run > ?";
+    return Number(this.#all(spent, row)[0]?.["usd"]);
   }
 
   /** Returns one by one the newest answer of each record that has one. */
@@ -272,7 +273,7 @@ export class JournalReader implements Disposable {
     return row === undefined ? null : toSetup(row);
   }
 
-  #all(sql: string, ...values: string[]): Row[] {
+  #all(sql: string, ...values: (string | number)[]): Row[] {
     try {
       return this.prepare(sql).all(...values);
     } catch (error) {
@@ -294,6 +295,14 @@ export class JournalReader implements Disposable {
     this.#statements.set(sql, statement);
     return statement;
   }
+}
+
+/** Returns a run of a file by its number. @throws CliError that names how many runs the file has */
+export function needRun(all: readonly FileRun[], run: number, path: string): FileRun {
+  const fileRun = all[run - 1];
+  if (fileRun !== undefined) return fileRun;
+  const has = printCounted(all.length, "run");
+  throw new CliError(printable`There is no run ${String(run)} in ${path}, which has ${has}.`);
 }
 
 function toRow(row: Row, isChecked = false): RunRow {

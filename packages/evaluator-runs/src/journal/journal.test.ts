@@ -99,7 +99,7 @@ test.each([
   [
     "of another version",
     "PRAGMA user_version = 7",
-    /is of version 7, not 5\. Use the program that/,
+    /is of version 7, not 6\. Use the program that/,
   ],
   ["of another program", "PRAGMA application_id = 1", /is not a journal of this program; move it/],
 ])("a journal %s is refused, and nothing is sent", async (_, sql, message) => {

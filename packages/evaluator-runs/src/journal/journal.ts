@@ -163,13 +163,6 @@ export class Journal extends JournalReader {
     );
   }
 
-  /** Returns the cost in US dollars of all tries after a run, of any setup. */
-  spentUsdSince(run: number): number {
-    return this.#number("SELECT total(facts ->> 'spentUsd') AS number FROM runs WHERE run > ?", [
-      run,
-    ]);
-  }
-
   #number(sql: string, values: readonly (string | number)[]): number {
     try {
       return Number(this.prepare(sql).get(...values)?.["number"]);

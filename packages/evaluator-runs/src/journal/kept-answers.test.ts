@@ -7,6 +7,7 @@ import { withStoredRuns } from "../open-store.ts";
 import { testKeptAnswers } from "../testing/contract/kept-answers-contract.ts";
 import { sampleSetup, sampleSource } from "../testing/samples.ts";
 import { Journal } from "./journal.ts";
+import { putAway } from "./open-journal.ts";
 import { readJournal } from "./read-journal.ts";
 
 testKeptAnswers(async () => {
@@ -20,6 +21,7 @@ testKeptAnswers(async () => {
   return {
     async begin(records) {
       input = inputOf(records.map(({ id, state }) => ({ id, state, source: null })));
+      Object.assign(ended, { answers: 0, errors: 0 });
       journal.noteRecords(records);
       const options = { skipInvalid: false, questions: null, calibration: null, limit: null };
       const begin = { ...options, format: "json", maxCostUsd: null } as const;
@@ -48,6 +50,7 @@ testKeptAnswers(async () => {
       const call = "WHERE call = (SELECT call FROM calls WHERE key = ?)";
       database.prepare(`${changed} ${call}`).run(key);
     },
+    putAway: async (ids, until) => putAway(path, ids, until),
   };
 });
 

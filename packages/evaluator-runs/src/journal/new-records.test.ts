@@ -61,7 +61,8 @@ test("a journal of an older version is brought up to date by a run, and asked ab
   const cwd = await folderWith([]);
   await runOn(cwd, ticketsCalled("m-1"), "2026-11-02");
   using database = new DatabaseSync(join(cwd, "inbox.tickets.sqlite"));
-  for (const column of ["seen", "after", "source"]) {
+  database.exec("DROP TRIGGER keep_earlier; DROP TABLE earlier");
+  for (const column of ["seen", "after", "source", "since"]) {
     database.exec(`ALTER TABLE records DROP COLUMN ${column}`);
   }
   database.exec("ALTER TABLE records RENAME TO mails; PRAGMA user_version = 3");

@@ -17,8 +17,7 @@ export type {
   RunRecord,
   RunStore,
   RunWriter,
-  WorkerInfo,
   WorkerReport,
   WriterOptions,
 } from "../store/run-store.ts";
-export type { NewRecords, RunInfo, RunSetup, RunState } from "../store/stored-runs.ts";
+export type { NewRecords, RunInfo, RunSetup, RunState, WorkerInfo } from "../store/stored-runs.ts";

@@ -6,8 +6,8 @@ import { DatabaseError } from "./database-error.ts";
 import type { Database, Query } from "./database.ts";
 import { type Sample, unpackJson } from "./packed-text.ts";
 import type { RunRow } from "../store/run-query.ts";
-import type { CallStatus, WorkerInfo } from "../store/run-store.ts";
-import type { NewRecords, RunInfo } from "../store/stored-runs.ts";
+import type { CallStatus } from "../store/run-store.ts";
+import type { NewRecords, RunInfo, WorkerInfo } from "../store/stored-runs.ts";
 
 // Ten of the reports that a worker writes each second, as long as the heartbeat of a chunk.
 const WORKER_IS_THERE_SECONDS = 10;

@@ -6,6 +6,7 @@ import { toRecord } from "../columns/columns.ts";
 import { warnOfShared, inputOf, type JournalAddress } from "../journal-address.ts";
 import type { RunBegin } from "../run-facts.ts";
 import { Journal } from "../journal/journal.ts";
+import { needRun } from "../journal/journal-reader.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import type { RunCommand, WorkCommand } from "../options.ts";
 import { checkOutput } from "../output/check-output.ts";
@@ -137,10 +138,19 @@ export async function goOn(
   program: ProgramContext,
 ): Promise<number> {
   const { path } = address;
-  const newest = await readJournal(path, (journal) => journal.newestRun());
-  if (newest === null) {
+  const { newest, number } = await readJournal(path, (journal) => {
+    const all = journal.listRuns();
+    if (command.run !== undefined) needRun(all, command.run, path);
+    return { newest: all.at(-1), number: all.length };
+  });
+  if (newest === undefined) {
     throw new CliError(printable`No run has begun in ${path}; start one about its input.`);
   }
+  if ((command.run ?? number) !== number) {
+    const problem = printable`Run ${String(command.run)} of ${path} is over`;
+    throw new CliError(`${problem}; work goes on with the newest run, which is ${number}.`);
+  }
+  const runSetup = newest.setup;
   const { openTransport, env } = program;
   const transport = await openTransport({ ...command, env });
   const option = program.engineOption?.long ?? ".env";
@@ -152,10 +162,10 @@ export async function goOn(
     state,
   };
   const questions = await chooseQuestions(run.questions, program);
-  const next = await readNextEngine({ ...run, env }, newest.questions, program);
+  const next = await readNextEngine({ ...run, env }, runSetup.questions, program);
   const service = serviceThrough(transport, next);
-  checkSameEngine({ run: "The run", service: newest.service, advice }, service);
-  if (JSON.stringify(questions) !== JSON.stringify(newest.questions)) {
+  checkSameEngine({ run: "The run", service: runSetup.service, advice }, service);
+  if (JSON.stringify(questions) !== JSON.stringify(runSetup.questions)) {
     throw new CliError(
       "The run asks other questions than this program would now; undo the change to --questions or the environment, or start a new run about the file.",
     );

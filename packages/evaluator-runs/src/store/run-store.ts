@@ -1,25 +1,11 @@
 import type { RunRow } from "./run-query.ts";
-import type { RunInfo, StoredRuns } from "./stored-runs.ts";
+import type { RunInfo, StoredRuns, WorkerInfo } from "./stored-runs.ts";
 
 /** A run to create, or to join if it exists. */
 export type NewRun = Pick<
   RunInfo,
   "digest" | "setup" | "name" | "facts" | "records" | "maxCostUsd"
 >;
-
-/** A worker that reported recently. */
-export interface WorkerInfo {
-  readonly worker: string;
-  /** Its machine and process. */
-  readonly name: string;
-  readonly answered: number;
-  readonly failed: number;
-  readonly inFlight: number;
-  /** Answers a second, lately. */
-  readonly perSecond: number;
-  /** How long ago it was last seen, in milliseconds. */
-  readonly seenMsAgo: number;
-}
 
 /** The status of a planned call; answered and refused calls are not made again. */
 export type CallStatus =
@@ -162,6 +148,4 @@ export interface RunStore extends StoredRuns, AsyncDisposable {
   leave(worker: string): Promise<void>;
   /** Puts records of an input away until a day, or takes them back with an empty text; also while a run is under way. */
   putAway(name: string, ids: readonly string[], until: string): Promise<void>;
-  /** Returns the workers of a run that reported in the last ten seconds. */
-  workers(run: number): Promise<WorkerInfo[]>;
 }

@@ -1,5 +1,19 @@
 import type { QueryResult, RunQuery, RunRow } from "./run-query.ts";
 
+/** A worker that reported recently. */
+export interface WorkerInfo {
+  readonly worker: string;
+  /** Its machine and process. */
+  readonly name: string;
+  readonly answered: number;
+  readonly failed: number;
+  readonly inFlight: number;
+  /** Answers a second, lately. */
+  readonly perSecond: number;
+  /** How long ago it was last seen, in milliseconds. */
+  readonly seenMsAgo: number;
+}
+
 /** The questions of a run, and the service. */
 export interface RunSetup {
   /** A hash of the three fields below; a worker with another hash would ask other calls. */
@@ -44,6 +58,17 @@ export interface RunInfo {
   readonly finishedAt: Date | null;
 }
 
+/** Counts of all records of a journal whose runs are about one input. */
+export interface Progress extends Record<
+  "records" | "answered" | "failed" | "refused" | "begun",
+  number
+> {
+  /** In US dollars; null if no answer has a cost. */
+  readonly costUsd: number | null;
+  /** Whether a run asks now. */
+  readonly isUnderWay: boolean;
+}
+
 /** The records that no complete run before had. */
 export interface NewRecords {
   readonly ids: ReadonlySet<string>;
@@ -76,6 +101,10 @@ export interface StoredRuns {
   find(id: string, run?: number | null): Promise<FoundRow | null>;
   /** Returns the ids that are new since the complete runs of the same name; null without any. */
   newIds(run: Pick<RunInfo, "run" | "name">): Promise<NewRecords | null>;
+  /** Counts the records of all runs; missing if the runs are about several inputs. */
+  progress?(): Promise<Progress>;
+  /** Returns the workers of a run that reported in the last ten seconds. */
+  workers(run: number): Promise<WorkerInfo[]>;
   /** Returns the records of an input that a person put away, each with the day of its return. */
   away(name: string): Promise<ReadonlyMap<string, string>>;
   /**

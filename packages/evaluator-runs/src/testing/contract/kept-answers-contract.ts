@@ -32,6 +32,8 @@ export interface AnswersUnderTest {
   statusesOf(keys: readonly string[]): Promise<readonly string[]>;
   /** Replaces the probability in a kept answer. */
   change(record: KeyedRecord): Promise<void>;
+  /** Puts records of the input away until a day. */
+  putAway(ids: readonly string[], until: string): Promise<void>;
 }
 
 const [first, second, third, fourth] = ["m-1", 'tab\t "two"\n', "ä🙂", "m-4"].map((id) => {
@@ -160,6 +162,65 @@ export function testKeptAnswers(openAnswers: () => Promise<AnswersUnderTest>): v
     expect(await found(second.id)).toMatchObject({ evaluation: null, isChanged: true });
   });
 
+  test("an earlier run keeps its records, their answers and their failures", async () => {
+    await endAll();
+    await store.begin([second, fourth]);
+    await store.keep(second, { error: "It failed again." });
+    await store.keep(fourth, { evaluation: sampleEvaluation(0.75) });
+    await store.finish();
+    await store.begin([fourth, first]);
+    const earlier = await store.read(async (runs) => {
+      const ends = [];
+      for (const run of [1, 2]) {
+        const rows = new Map<string, unknown>();
+        for await (const { id, evaluation, error } of runs.rows(run))
+          rows.set(id, evaluation === null ? error : probabilityOf(evaluation));
+        ends.push(rows);
+      }
+      return ends;
+    });
+    const before = new Map<string, unknown>([
+      [first.id, "It failed."],
+      [second.id, 0.25],
+      [third.id, 0.25],
+    ]);
+    expect(earlier).toEqual([
+      before,
+      new Map<string, unknown>([
+        [second.id, 0.25],
+        [fourth.id, 0.75],
+      ]),
+    ]);
+  });
+
+  test("a record is found in one run, if that has it", async () => {
+    await endAll();
+    await store.begin([fourth, first]);
+    await store.keep(first, { evaluation: sampleEvaluation(0.75) });
+    await store.keep(fourth, { error: "It failed." });
+    await store.finish();
+    await store.begin(all);
+    const found = async (id: string, run: number) => await store.read((runs) => runs.find(id, run));
+    expect(await found(second.id, 1)).toMatchObject({ run: 1, evaluation: expect.any(String) });
+    expect(await found(second.id, 2)).toBeNull();
+    expect(await found(fourth.id, 2)).toMatchObject({ run: 2, error: "It failed." });
+    expect(await found(fourth.id, 1)).toBeNull();
+    expect(await found(third.id, 3)).toMatchObject({ run: 3, evaluation: expect.any(String) });
+  });
+
+  test("records are put away until a day, or taken back", async () => {
+    const away = async () => await store.read((runs) => runs.away("inbox.json"));
+    expect(await away()).toEqual(new Map());
+    await store.putAway([first.id, second.id], "2026-12-01");
+    await store.putAway([first.id], "");
+    expect(await away()).toEqual(
+      new Map([
+        [first.id, ""],
+        [second.id, "2026-12-01"],
+      ]),
+    );
+  });
+
   test("the records that no complete run had are new since the last one", async () => {
     await endAll();
     await store.begin([...all, fourth]);
@@ -169,7 +230,6 @@ export function testKeptAnswers(openAnswers: () => Promise<AnswersUnderTest>): v
       return { news: await runs.newIds(info), since: before?.finishedAt?.toISOString() };
     });
     expect(news.news).toEqual({ ids: new Set([fourth.id]), since: news.since });
-    expect(await store.read((runs) => runs.away("inbox.json"))).toEqual(new Map());
   });
 }
 
@@ -204,6 +264,7 @@ export function answersOf(store: StoreUnderTest): AnswersUnderTest {
     read: async (use) => await use(await store.openSession()),
     statusesOf: async (keys) => await (await store.openSession()).statusesOf(keys),
     change: ({ key }) => store.changeAnswer(key),
+    putAway: (ids, until) => runs.putAway("inbox.json", ids, until),
   };
 }
 

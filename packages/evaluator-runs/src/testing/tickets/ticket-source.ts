@@ -56,7 +56,7 @@ export const ticketSource: RecordSource = {
     { name: "subject", of: toText("subject") },
     { name: "text", of: toText("text") },
   ],
-  dayOf: toText("date"),
+  dayOf: ({ state }) => (state["date"] ?? "") as string,
   keepStateOptions: keepDesk,
 };
 
@@ -80,5 +80,5 @@ function ticketForm(desk: unknown): RecordForm<RunRecord> {
 }
 
 function toText(key: string) {
-  return ({ state }: RunRecord) => state[key] as string;
+  return ({ state }: RunRecord) => (state[key] ?? null) as string | null;
 }
