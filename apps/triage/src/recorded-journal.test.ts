@@ -18,7 +18,7 @@ interface Recorded {
 async function outputsOf(version: string) {
   const text = await readFile(join(recorded, version, "outputs.json"), "utf8");
   const { outputs } = JSON.parse(text) as Recorded;
-  return outputs.map((output) => ({ version, ...output }));
+  return outputs.map((output) => Object.assign(output, { version }));
 }
 
 /** Copies a recorded journal and its input into a folder. */

@@ -11,7 +11,8 @@ import type {
   RunSetup,
   StoredRuns,
 } from "./store/stored-runs.ts";
-import { type FileRun, type JournalReader, needRun } from "./journal/journal-reader.ts";
+import { type FileRun, listRuns, needRun } from "./journal/file-runs.ts";
+import type { JournalReader } from "./journal/journal-reader.ts";
 import { type CallSetup, isKeyOf, setupHash } from "./journal/kept-answer.ts";
 
 /** The input of a journal in a file. */
@@ -194,7 +195,7 @@ export class SqliteRuns implements StoredRuns {
   }
 
   get #all(): readonly FileRun[] {
-    return (this.#runs ??= this.#journal.listRuns());
+    return (this.#runs ??= listRuns(this.#journal));
   }
 }
 

@@ -9,12 +9,12 @@ import {
   type KeptEvaluation,
   setupHash,
 } from "./kept-answer.ts";
+import { listRuns, needRun } from "./file-runs.ts";
 import { isRunUnderWay, toJournalError } from "./open-journal.ts";
-import { printCounted } from "../amounts.ts";
 import type { RunRow } from "../store/run-query.ts";
 import type { CallStatus } from "../store/run-store.ts";
 import type { NewRecords, Progress } from "../store/stored-runs.ts";
-import { type RunBegin, runBeginSchema, type RunFacts, runFactsSchema } from "../run-facts.ts";
+import { type RunBegin, runBeginSchema, runFactsSchema } from "../run-facts.ts";
 import { parseKeptQuestions } from "./kept-questions.ts";
 
 /** Everything that a journal keeps about one record. */
@@ -32,19 +32,6 @@ export type AnsweredEntry = JournalEntry & { readonly evaluation: KeptEvaluation
 export interface UnansweredEntry {
   readonly id: string;
   readonly evaluation: null;
-}
-
-/** A run in a file. */
-export interface FileRun {
-  /** The row of its end; null if it is not complete. */
-  readonly row: number | null;
-  /** Null if no options were kept. */
-  readonly begin: RunBegin | null;
-  readonly setup: CallSetup;
-  /** Null if it is not complete. */
-  readonly facts: RunFacts | null;
-  /** The number that its records were seen in; null if it is not complete, or an older version made it. */
-  readonly seen: number | null;
 }
 
 type Row = Readonly<Record<string, SQLOutputValue>>;
@@ -65,7 +52,7 @@ export class JournalReader implements Disposable {
 
   /** Returns a reader of the records as a listed run has them. @throws CliError if they are not known */
   ofRun(run: number): JournalReader {
-    const all = this.listRuns();
+    const all = listRuns(this);
     const { seen } = needRun(all, run, this.path);
     if (seen === null && run !== all.length) {
       const problem = printable`${this.path} has no records of run ${String(run)}, which an older version made`;
@@ -238,21 +225,6 @@ export class JournalReader implements Disposable {
     }
   }
 
-  /** Returns the runs, the oldest first: the complete ones, and one after them that was begun. */
-  listRuns(): FileRun[] {
-    const newest = this.newestRun();
-    if (newest === null) return [];
-    const complete = this.completeRuns();
-    const isOpen = newest.row > (complete.at(-1)?.row ?? -1);
-    const runs = complete.map(({ setup, ...run }, at): FileRun => {
-      // The options of the newest run name its setup.
-      const hash = !isOpen && at === complete.length - 1 ? null : setup;
-      return { ...run, setup: (hash === null ? null : this.setupOf(hash)) ?? newest };
-    });
-    const open = { row: null, begin: newest.begin, facts: null, seen: null, setup: newest };
-    return isOpen ? [...runs, open] : runs;
-  }
-
   /** Returns the complete runs, the oldest first: their numbers in the file, and the hashes of their setups. */
   completeRuns() {
     let begin: RunBegin | null = null;
@@ -295,14 +267,6 @@ export class JournalReader implements Disposable {
     this.#statements.set(sql, statement);
     return statement;
   }
-}
-
-/** Returns a run of a file by its number. @throws CliError that names how many runs the file has */
-export function needRun(all: readonly FileRun[], run: number, path: string): FileRun {
-  const fileRun = all[run - 1];
-  if (fileRun !== undefined) return fileRun;
-  const has = printCounted(all.length, "run");
-  throw new CliError(printable`There is no run ${String(run)} in ${path}, which has ${has}.`);
 }
 
 function toRow(row: Row, isChecked = false): RunRow {

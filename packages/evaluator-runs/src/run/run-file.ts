@@ -6,7 +6,7 @@ import { toRecord } from "../columns/columns.ts";
 import { warnOfShared, inputOf, type JournalAddress } from "../journal-address.ts";
 import type { RunBegin } from "../run-facts.ts";
 import { Journal } from "../journal/journal.ts";
-import { needRun } from "../journal/journal-reader.ts";
+import { listRuns, needRun } from "../journal/file-runs.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import type { RunCommand, WorkCommand } from "../options.ts";
 import { checkOutput } from "../output/check-output.ts";
@@ -139,7 +139,7 @@ export async function goOn(
 ): Promise<number> {
   const { path } = address;
   const { newest, number } = await readJournal(path, (journal) => {
-    const all = journal.listRuns();
+    const all = listRuns(journal);
     if (command.run !== undefined) needRun(all, command.run, path);
     return { newest: all.at(-1), number: all.length };
   });

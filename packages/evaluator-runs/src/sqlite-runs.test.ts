@@ -1,0 +1,61 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { recordingTransport, sampleResponse } from "./testing/samples.ts";
+import { sampleTicket } from "./testing/tickets/ticket-source.ts";
+import { folderWith, startTickets } from "./testing/tickets/start-tickets.ts";
+
+const tickets = ["m-1", "m-2", "m-3", "m-4"].map((id) => sampleTicket({ id, subject: `=${id}` }));
+
+test("each run of a file stays as it was, and --run names one of them", async () => {
+  const cwd = await folderWith(tickets);
+  const transport = recordingTransport((index) => (index === 1 ? {} : sampleResponse()));
+  await startTickets(["inbox.json"], { cwd, transport });
+  const results = async () => await readFile(join(cwd, "inbox.tickets.json"), "utf8");
+  const written = [await results()];
+  const [first, , ...others] = tickets;
+  const added = sampleTicket({ id: "m-5", subject: "Added" });
+  await writeFile(join(cwd, "inbox.json"), JSON.stringify([{ ...first, subject: "New" }, added]));
+  await startTickets(["inbox.json"], { cwd });
+  written.push(await results());
+  await writeFile(join(cwd, "inbox.json"), JSON.stringify(others));
+  await startTickets(["inbox.json"], { cwd });
+  written.push(await results());
+  const printed = async (...words: string[]) => (await startTickets(words, { cwd })).stdout;
+  const byId = (text: string) => {
+    const records = JSON.parse(text) as { readonly id: string }[];
+    return new Map<string, object>(records.map((record) => [record.id, record]));
+  };
+  const records = byId(written[0] ?? "");
+  // The failed ticket is not in the input any more, and the journal keeps no state without an answer.
+  const failed = { ...records.get("m-2"), date: null, from: null, subject: null };
+  expect(byId(await printed("export", "--run", "1"))).toEqual(
+    new Map([...records, ["m-2", failed]]),
+  );
+  expect(await printed("export", "--run", "2")).toEqual(written[1]);
+  expect(await printed("export", "--run", "3")).toEqual(written[2]);
+  expect(await printed("export", "--run", "2", "--only", "new", "--format", "csv")).toMatch(
+    /^id,.*\nm-5,.*\n$/,
+  );
+  const subjects = "select subject from tickets order by subject";
+  expect(await printed("query", subjects, "--run", "2")).toBe("subject\nAdded\nNew\n");
+  expect(await printed("explain", "m-1", "--run", "1")).toContain("=m-1");
+  expect(await printed("explain", "m-1")).toContain("New");
+  expect(await printed("explain", "m-1", "--run", "3")).toBe("");
+  expect(await printed("status", "--run", "1")).toMatch(/\n1 +done +3 +4 +1 +\$\S+ +inbox.json\n$/);
+  const over = await startTickets(["work", "--run", "1"], { cwd });
+  expect(over.stderr).toMatch(/is over; work goes on with the newest run, which is 3\.$/m);
+});
+
+test("the status of an interrupted run is counted", async () => {
+  const cwd = await folderWith(tickets);
+  const interruption = new AbortController();
+  const transport = recordingTransport((index) => {
+    if (index === 1) interruption.abort();
+    return sampleResponse();
+  });
+  const words = ["inbox.json", "--concurrency", "1"];
+  await startTickets(words, { cwd, transport, signal: interruption.signal });
+  const { stdout } = await startTickets(["status", "--run", "1"], { cwd });
+  expect(stdout).toMatch(/\n1 +open +2 +4 +0 +\$0\.000025 +inbox\.json\n/);
+});
