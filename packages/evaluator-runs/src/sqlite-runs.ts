@@ -11,7 +11,7 @@ import type {
   RunSetup,
   StoredRuns,
 } from "./store/stored-runs.ts";
-import { type FileRun, listRuns, needRun } from "./journal/file-runs.ts";
+import { type FileRun, listRuns, needRun } from "./file-runs.ts";
 import type { JournalReader } from "./journal/journal-reader.ts";
 import { type CallSetup, isKeyOf, setupHash } from "./journal/kept-answer.ts";
 

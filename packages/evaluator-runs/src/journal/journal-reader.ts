@@ -9,7 +9,7 @@ import {
   type KeptEvaluation,
   setupHash,
 } from "./kept-answer.ts";
-import { listRuns, needRun } from "./file-runs.ts";
+import { listRuns, needRun } from "../file-runs.ts";
 import { isRunUnderWay, toJournalError } from "./open-journal.ts";
 import type { RunRow } from "../store/run-query.ts";
 import type { CallStatus } from "../store/run-store.ts";

@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { CliError, closedOnError, openPrivateDatabase, printable } from "evaluator-kit";
 import type { Machine } from "../machine.ts";
+import { journalTables, keepEarlier, laterTables, upgrades } from "../sqlite-tables.ts";
 import { lockFile } from "./lock-file.ts";
 
 const moveIt = "Move it away to start a new one; the answers in it are then asked for again.";
@@ -187,82 +188,3 @@ const APPLICATION_ID = 0x54524947;
 const VERSION = 6;
 // Readers need no run to bring it up to date: they need no column that it lacks.
 const READABLE_VERSION = 4;
-
-/** What brings the tables of an earlier version to the next one. */
-const upgrades: Readonly<Record<number, string>> = {
-  3: `ALTER TABLE mails ADD COLUMN seen INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE mails ADD COLUMN after INTEGER;
-    ALTER TABLE mails ADD COLUMN source TEXT;`,
-  4: "ALTER TABLE mails RENAME TO records;",
-  // The records of the last run are known, unless a run began after it.
-  5: `ALTER TABLE records ADD COLUMN since INTEGER NOT NULL DEFAULT 0;
-    UPDATE runs SET facts = json_set(facts, '$.seen', (SELECT max(seen) FROM records))
-      WHERE run = (SELECT max(run) FROM runs WHERE facts ->> 'finishedAt' IS NOT NULL)
-      AND run >= (SELECT max(seen) FROM records);`,
-};
-
-/**
- * Tables that older journals lack: the calls that the service refuses each time, the records that a person
- * put away, and what a record was in earlier runs: those from `since` to `seen`.
- */
-const laterTables = {
-  refusals:
-    "refusals (call INTEGER PRIMARY KEY REFERENCES calls (call), error TEXT NOT NULL) STRICT",
-  choices: "choices (id TEXT PRIMARY KEY, until TEXT NOT NULL) STRICT, WITHOUT ROWID",
-  earlier: `earlier (id TEXT NOT NULL, call INTEGER NOT NULL REFERENCES calls (call), error TEXT,
-    seen INTEGER NOT NULL, after INTEGER, source TEXT, since INTEGER NOT NULL,
-    PRIMARY KEY (id, since)) STRICT, WITHOUT ROWID`,
-};
-
-const keepEarlier = `CREATE TRIGGER IF NOT EXISTS keep_earlier AFTER UPDATE OF since ON records
-  WHEN new.since > old.since BEGIN INSERT INTO earlier VALUES (old.id, old.call, old.error,
-    min(old.seen, new.since - 1), old.after, old.source, old.since); END`;
-
-/**
- * The tables. A call in `begun` was sent, and its end is not known. A record in `records` is the same in
- * all runs from `since` to `seen`; it is new since the run `after`, null if no run before it was complete.
- *
- * Keys are random, and a random key in an index costs a page of the log in each step. So keys are
- * entered before the first call, and from then on a number replaces the key (benchmark: triage).
- */
-const journalTables = `
-CREATE TABLE setups (
-  setup INTEGER PRIMARY KEY,
-  hash TEXT NOT NULL UNIQUE,
-  wire TEXT NOT NULL,
-  model TEXT NOT NULL,
-  questions TEXT NOT NULL
-) STRICT;
-
-CREATE TABLE calls (
-  call INTEGER PRIMARY KEY,
-  key TEXT NOT NULL UNIQUE
-) STRICT;
-
-CREATE TABLE records (
-  id TEXT PRIMARY KEY,
-  call INTEGER NOT NULL REFERENCES calls (call),
-  error TEXT,
-  seen INTEGER NOT NULL DEFAULT 0,
-  after INTEGER,
-  source TEXT,
-  since INTEGER NOT NULL DEFAULT 0
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE begun (
-  call INTEGER PRIMARY KEY REFERENCES calls (call)
-) STRICT;
-
-CREATE TABLE answers (
-  call INTEGER PRIMARY KEY REFERENCES calls (call),
-  setup INTEGER NOT NULL REFERENCES setups (setup),
-  state TEXT NOT NULL,
-  evaluation TEXT NOT NULL,
-  digest TEXT NOT NULL
-) STRICT;
-
-CREATE TABLE runs (
-  run INTEGER PRIMARY KEY,
-  facts TEXT NOT NULL
-) STRICT;
-`;

@@ -6,7 +6,7 @@ import { toRecord } from "../columns/columns.ts";
 import { warnOfShared, inputOf, type JournalAddress } from "../journal-address.ts";
 import type { RunBegin } from "../run-facts.ts";
 import { Journal } from "../journal/journal.ts";
-import { listRuns, needRun } from "../journal/file-runs.ts";
+import { listRuns, needRun } from "../file-runs.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import type { RunCommand, WorkCommand } from "../options.ts";
 import { checkOutput } from "../output/check-output.ts";

@@ -1,7 +1,7 @@
 import { CliError, printable } from "evaluator-kit";
-import { printCounted } from "../amounts.ts";
-import type { RunBegin, RunFacts } from "../run-facts.ts";
-import type { CallSetup } from "./kept-answer.ts";
+import { printCounted } from "./amounts.ts";
+import type { RunBegin, RunFacts } from "./run-facts.ts";
+import type { CallSetup } from "./journal/kept-answer.ts";
 
 /** A run in a file. */
 export interface FileRun {
