@@ -1,7 +1,11 @@
+import type { Questions } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
 import { printCounted } from "./amounts.ts";
 import type { RunBegin, RunFacts } from "./run-facts.ts";
-import type { CallSetup } from "./journal/kept-answer.ts";
+import type { Service } from "./service.ts";
+
+/** The questions of a run, and the service that answers them. */
+type RunSetup = { readonly questions: Questions; readonly service: Service };
 
 /** A run in a file. */
 export interface FileRun {
@@ -9,7 +13,7 @@ export interface FileRun {
   readonly row: number | null;
   /** Null if no options were kept. */
   readonly begin: RunBegin | null;
-  readonly setup: CallSetup;
+  readonly setup: RunSetup;
   /** Null if it is not complete. */
   readonly facts: RunFacts | null;
   /** The number that its records were seen in; null if it is not complete, or an older version made it. */
@@ -18,12 +22,12 @@ export interface FileRun {
 
 /** What a file notes of its runs. */
 interface RunNotes {
-  newestRun(): (CallSetup & { readonly begin: RunBegin | null; readonly row: number }) | null;
+  newestRun(): (RunSetup & { readonly begin: RunBegin | null; readonly row: number }) | null;
   completeRuns(): readonly (Omit<FileRun, "setup" | "row"> & {
     readonly row: number;
     readonly setup: string | null;
   })[];
-  setupOf(hash: string): CallSetup | null;
+  setupOf(hash: string): RunSetup | null;
 }
 
 /** Returns the runs of a file, the oldest first: the complete ones, and one after them that was begun. */
