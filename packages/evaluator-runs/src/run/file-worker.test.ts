@@ -9,6 +9,7 @@ import {
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { openJournal, type RunOptions, runRecords } from "../index.ts";
+import { openReader } from "../journal/read-journal.ts";
 import { sampleQuestions, sampleResponse } from "../testing/samples.ts";
 
 const busy = new StatusError("Busy.", {
@@ -101,4 +102,22 @@ test("a call that waits for money does not begin after a failure that ends the r
   const { outcome, sent } = await ask(times(2, unpaid), limits);
   expect(outcome).toMatchObject({ reason: unpaid });
   expect(sent).toBe(1);
+});
+
+test("a call is sent when its note and every answer before it are on the disk", async () => {
+  const path = join(await temporaryFolder(), "mails.sqlite");
+  const counts: Record<string, number>[] = [];
+  const transport: Transport = {
+    name: "gateway",
+    async send() {
+      using reader = openReader(path);
+      const { begun: begunCount, answered: answeredCount } = reader.progress();
+      counts.push({ begun: begunCount, answered: answeredCount });
+      return { response: sampleResponse(), modelId: null, requestId: null, raw: null };
+    },
+  };
+  using journal = openJournal(path, { questions: sampleQuestions, transport });
+  const records = [0, 1, 2].map((index) => ({ id: `m-${index}`, state: { index } }));
+  await runRecords(records, { journal, transport });
+  expect(counts).toEqual([0, 1, 2].map((answered) => ({ begun: 1, answered })));
 });
