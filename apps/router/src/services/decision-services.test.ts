@@ -146,7 +146,7 @@ test.each([
   const response = await router.post("/v1/systemone", body);
   expect(response.status).toBe(400);
   expect(await response.text()).toContain(
-    `there is no price for ${name}: name a service with its price`,
+    `there is no price for ${name}: set one in the decisions of router.config.json.`,
   );
 });
 

@@ -57,14 +57,17 @@ test("a report changes nothing but its page", async () => {
   ]);
 });
 
-test.each(["", "Dear diary, ".repeat(1000)])(
+test.each([
+  ["", "is empty; start a run about its input first."],
+  ["Dear diary, ".repeat(1000), "is not a journal. Move it away"],
+])(
   "a report about %j in the journal's place is refused, and the file stays as it is",
-  async (text) => {
+  async (text, problem) => {
     const cwd = await folderWith(mails);
     await writeFile(join(cwd, "inbox.triage.sqlite"), text);
     const before = await contentsOf(cwd);
     const { exitCode, stderr } = await startTriage(["report", "inbox.json"], { cwd });
-    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/is not a journal/)]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(problem)]);
     expect(await contentsOf(cwd)).toEqual(before);
   },
 );
