@@ -107,7 +107,7 @@ test.each([
   [["questions", "chekc"], "Unknown command 'chekc' (Did you mean check?)", "questions"],
   [["report", "--run", "0"], "argument '0' is invalid", "report"],
   [["explain"], "Missing required argument 'id'.", "explain"],
-  [["status", "postgres://ada:secret@db/x"], "The URL of a database belongs", "status"],
+  [["status", "postgres://ada:secret@db/x"], "Give the URL of a database to --journal", "status"],
 ])("the words %j mean nothing: %s", async (words, message, name) => {
   const { exitCode, stdout, stderr } = await startTriage(words, { cwd: await temporaryFolder() });
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
