@@ -5,7 +5,7 @@ import { type CliContext, createProgress, systemErrorCode, toFileError } from "e
 import { z } from "zod";
 import { toWire } from "../decision/decide.ts";
 import { tierQuestions } from "../decision/tier-question.ts";
-import { type Label, readLabels, toText } from "../labels/read-labels.ts";
+import { type Label, readSomeLabels, toText } from "../labels/read-labels.ts";
 import { parsedLine } from "../report/read-records.ts";
 import type { Services } from "../services/connect-services.ts";
 
@@ -20,7 +20,7 @@ interface EvalRun {
 /** Reads and decides labelled prompts. Each different text is asked once, also over several runs. */
 export async function decidePrompts(path: string, keptPath: string, run: EvalRun) {
   const { stderr } = run.context;
-  const prompts = await readLabels(path, (text) => void stderr.write(text));
+  const prompts = await readSomeLabels(path, (text) => void stderr.write(text));
   const unknown = prompts.filter(({ decision }) => decision === null);
   const texts = [...new Set(unknown.map(({ messages }) => toText(messages)))];
   const { decisions, asked: askedTotals } = await decideTexts(texts, keptPath, run);

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { resolve } from "node:path";
 import { type CliContext, CliError, exitCodes, writeWholeFile } from "evaluator-kit";
-import { readLabels, readPrompts, toText } from "../labels/read-labels.ts";
+import { readSomeLabels, readPrompts, toText } from "../labels/read-labels.ts";
 import { tierCosts, toTierPoints } from "../labels/tier-points.ts";
 import { readRouterOptions } from "../router-options.ts";
 import { connectServices } from "../services/connect-services.ts";
@@ -20,7 +20,7 @@ export async function runFit(
   const { env, cwd, stdout, stderr, signal } = context;
   const options = await readRouterOptions(env, cwd);
   const { tierModels } = options;
-  const labels = await readLabels(resolve(cwd, file), (text) => void stderr.write(text));
+  const labels = await readSomeLabels(resolve(cwd, file), (text) => void stderr.write(text));
   const services = connectServices(options);
   try {
     const costs = await tierCosts(services, signal);

@@ -78,6 +78,13 @@ export type Label = z.infer<typeof labelSchema> & {
   readonly decision: z.infer<typeof decisionSchema> | null;
 };
 
+/** Reads labels to measure with. @throws UsageError if there is none; and as {@link readLabels} does */
+export async function readSomeLabels(...args: Parameters<typeof readLabels>): Promise<Label[]> {
+  const labels = await readLabels(...args);
+  if (labels.length > 0) return labels;
+  throw new UsageError("The file has no labelled prompt.");
+}
+
 /** Reads labelled prompts or a decision log. @throws CliError that names the line, not its text. */
 export async function readLabels(path: string, warn: (text: string) => void): Promise<Label[]> {
   const labels: Label[] = [];
@@ -102,7 +109,6 @@ export async function readLabels(path: string, warn: (text: string) => void): Pr
   const names = foreign.slice(0, 3).map((id) => JSON.stringify(toPrintable(id.slice(0, 64))));
   const unusedText = `Not used: ${foreign.length} label${foreign.length === 1 ? "" : "s"} of messages that have no decision in the file (${names.join(", ")}).\n`;
   if (foreign.length > 0) warn(unusedText);
-  if (labels.length === 0) throw new UsageError("The file has no labelled prompt.");
   checkCosts(labels, path);
   return scaleScores(labels, warn);
 }

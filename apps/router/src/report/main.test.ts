@@ -81,13 +81,14 @@ test.each([
   expect(stderr).toContain("\nFor its options: evaluator-router report --help\n");
 });
 
+const decided = {
+  ...record,
+  requestId: "a",
+  probabilities: { nano: 1, fast: 0, balanced: 0, frontier: 0 },
+  confidence: 1,
+};
+
 test("labels counts the feedback on the log's decisions, and names its readers", async () => {
-  const decided = {
-    ...record,
-    requestId: "a",
-    probabilities: { nano: 1, fast: 0, balanced: 0, frontier: 0 },
-    confidence: 1,
-  };
   const lines = [
     decided,
     { requestId: "a", feedback: "fast" },
@@ -101,6 +102,13 @@ test("labels counts the feedback on the log's decisions, and names its readers",
   npx evaluator-router eval ${path}
   npx evaluator-router fit ${path}
 `);
+});
+
+test("labels counts none in a log without feedback", async () => {
+  const path = await logOf([JSON.stringify(decided)]);
+  const { code, stdout, stderr } = await startProgram("main.ts", {}, ["labels", path]).ended;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toMatch(/^Labels: 0\. /);
 });
 
 test("a log that cannot be read is one line and a 1", async () => {
