@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
-import { copyFile, cp, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, cp, rm, writeFile } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
 import process from "node:process";
 import { bundleCode } from "./bundle-code.ts";
+import { readLicences } from "./read-licences.ts";
 import { writeDeclarations } from "./write-declarations.ts";
 import {
   packagesNamedIn,
@@ -56,7 +57,7 @@ for (const name of ["README.md", "LICENSE", "CHANGELOG.md", ...(program ? [".env
   if (own !== undefined) await copyFile(own, join(out, name));
 }
 if (libraries.size > 0) {
-  await writeFile(join(out, "LICENSES.txt"), await licensesOf([...libraries]));
+  await writeFile(join(out, "LICENSES.txt"), await readLicences([...libraries]));
 }
 
 /** Bundles the code of all variants, and returns the folders of the libraries in it. */
@@ -88,23 +89,6 @@ async function copySources(path: string): Promise<void> {
 
 function isPacked(file: string): boolean {
   return !/\.test(-d)?\.|[/\\](testing|__snapshots__)$/.test(file);
-}
-
-/** Returns the licences of libraries whose code is a part of the package's. */
-async function licensesOf(folders: readonly string[]): Promise<string> {
-  const libraries = folders.toSorted().map((path) => {
-    const file = ["LICENSE", "LICENSE.md", "license"].find((one) => existsSync(join(path, one)));
-    const { name, version, repository } = readManifest(path);
-    const url = String(Object(repository)["url"]);
-    return { name, version, url, file: file && join(path, file) };
-  });
-  const texts = libraries.map(async ({ name, version, url, file: ownFile }) => {
-    // Some packages of a repository leave its licence out.
-    const file = ownFile ?? libraries.find((each) => each.url === url && each.file)?.file;
-    if (file === undefined) throw new Error(`${name} has no licence to be published with.`);
-    return `${name} ${version}\n\n${(await readFile(file, "utf8")).trim()}\n`;
-  });
-  return (await Promise.all(texts)).join(`\n${"-".repeat(80)}\n\n`);
 }
 
 /** Returns the manifest of the published package, relative to its own folder. */

@@ -3,7 +3,7 @@ import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build as esbuild, type Plugin } from "esbuild";
-import { bundleScript } from "evaluator-kit/bundle-script";
+import { bundleWithFiles } from "evaluator-kit/bundle-script";
 import { type PackedPackage, toPackedMap, type Variant } from "./packed-package.ts";
 
 /** What is bundled. */
@@ -36,7 +36,8 @@ export async function bundleCode(bundle: Bundle): Promise<string[]> {
     await writeFile(path, packed);
   }
   const inputs = Object.values(metafile.outputs).flatMap((output) => Object.keys(output.inputs));
-  const libraries = inputs.flatMap(
+  const scripts = await Promise.all(copies.values());
+  const libraries = [...inputs, ...scripts.flat()].flatMap(
     (file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file) ?? [],
   );
   return [...new Set(libraries)].map((path) => resolve(bundle.folder, path));
@@ -123,12 +124,15 @@ function sources(bundle: Bundle, appendedTo: (file: string) => string): Plugin {
   };
 }
 
-const copies = new Map<string, Promise<void>>();
+const copies = new Map<string, Promise<readonly string[]>>();
 
-async function copyAsset(path: string, to: string): Promise<void> {
+/** Copies a file or folder, and a page's script as one file. Returns the files whose code is in the script. */
+async function copyAsset(path: string, to: string): Promise<readonly string[]> {
   await mkdir(dirname(to), { recursive: true });
-  if (path.endsWith(".ts")) await writeFile(to, await bundleScript(pathToFileURL(path)));
-  else await cp(path, to, { recursive: true });
+  if (!path.endsWith(".ts")) return cp(path, to, { recursive: true }).then(() => []);
+  const { text, files } = await bundleWithFiles(pathToFileURL(path));
+  await writeFile(to, text);
+  return files;
 }
 
 const assets =

@@ -158,6 +158,39 @@ test("all that is installed with them may be used as freely", () => {
   expect(others, "what is installed with other licences than the allowed ones").toEqual([]);
 });
 
+test.each(published)("%s has the licence of each library whose code it contains", async (name) => {
+  const folder = join(project, "node_modules", name);
+  const names = new Set(await scriptLibraries(name));
+  for (const file of globSync("{,default/}*.js", { cwd: folder })) {
+    const code = readFileSync(join(folder, file), "utf8");
+    for (const [, library = ""] of code.matchAll(
+      /^ *\/\/ .*node_modules\/((?:@[^/]+\/)?[^/]+)\//gm,
+    ))
+      names.add(library);
+  }
+  const text = readFileSync(join(folder, "LICENSES.txt"), "utf8");
+  // A licence may have such a line too.
+  const sections = text.split(/^-{80}\n\n(?=\S+ \d\S* \(.+\)\n)/m);
+  const titles = sections.map((section) => /^(\S+) \d\S* \((.+)\)\n\n[^]{50}/.exec(section) ?? []);
+  expect(titles.map(([, library]) => library)).toEqual(expect.arrayContaining([...names]));
+  const others = titles.filter(([, , licence = ""]) => !allowedLicences.test(licence));
+  expect(others, "libraries with other licences than the allowed ones").toEqual([]);
+});
+
+/** Returns the libraries in the scripts of a package's pages; the scripts have no comments. */
+async function scriptLibraries(name: string): Promise<string[]> {
+  const scripts = globSync("scripts/**/*.js", { cwd: join(project, "node_modules", name) });
+  const entries = scripts.map((file) => {
+    const source = file.replace(/^scripts/, "src").replace(/js$/, "ts");
+    return join(root, folderOf(name), source);
+  });
+  const options = { bundle: true, minify: true, metafile: true, write: false } as const;
+  const { metafile } = await build({ entryPoints: entries, outdir: "scripts", ...options });
+  return Object.keys(metafile.inputs).flatMap(
+    (file) => /^.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [],
+  );
+}
+
 test("what is released comes from a repository that has a name, and from no waiting change", () => {
   const { access } = JSON.parse(readFileSync(join(root, ".changeset/config.json"), "utf8")) as {
     access: string;
