@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { readLicences } from "../scripts/read-licences.ts";
 
 interface Library {
-  readonly repository?: string | { readonly url: string };
+  readonly repository?: string | { readonly url: string } | undefined;
   /** The texts of its files. */
   readonly files?: Readonly<Record<string, string>>;
 }
