@@ -55,11 +55,6 @@ export class Budget {
     this.#onLost = from.onLost ?? (() => {});
   }
 
-  /** Whether calls are in flight, whose reservations may become free. */
-  get isReserved(): boolean {
-    return this.#inFlight > 0;
-  }
-
   /** Reserves an attempt of each engine; null if they might cost more than what is left. */
   reserve(request: EvaluationRequest): CallCost | null {
     const costs = this.#listCosts(request);

@@ -104,6 +104,46 @@ test("a call that waits for money does not begin after a failure that ends the r
   expect(sent).toBe(1);
 });
 
+/** Waits for so many turns of promises, all before the next event. */
+async function promiseTurns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn += 1) await Promise.resolve();
+}
+
+test("two calls that end at once leave money for a third one, whatever lies between their ends", async () => {
+  const state = { index: 0 };
+  const price = { inputUsdPerMillionTokens: 1 };
+  const mostUsd = mostCostUsd({ state, questions: sampleQuestions }, price);
+  const gateway = { marketCost: (mostUsd / 2).toFixed(12) };
+  const response = { ...sampleResponse(), providerMetadata: { gateway } };
+  const answeredAfter = async (turns: readonly number[]) => {
+    const bothSent = Promise.withResolvers<void>();
+    let sent = 0;
+    const transport: Transport = {
+      name: "gateway",
+      async send() {
+        const turnCount = turns[sent++] ?? 0;
+        if (sent === 2) setImmediate(bothSent.resolve);
+        await bothSent.promise;
+        await promiseTurns(turnCount);
+        return { response, modelId: null, requestId: null, raw: null };
+      },
+    };
+    const path = join(await temporaryFolder(), "mails.sqlite");
+    using journal = openJournal(path, { questions: sampleQuestions, transport });
+    const records = [0, 1, 2, 3].map((index) => ({ id: `m-${index}`, state: { index } }));
+    // Before both have ended, there is no money for a third call.
+    const limits = { usdPerMillionTokens: 1, maxCostUsd: 2.4 * mostUsd, concurrency: 2 };
+    return (await runRecords(records, { journal, transport, ...limits })).answered;
+  };
+  for (let turns = 0; turns < 9; turns += 1) {
+    expect([turns, await answeredAfter([turns, 0]), await answeredAfter([0, turns])]).toEqual([
+      turns,
+      3,
+      3,
+    ]);
+  }
+});
+
 test("a call is sent when its note and every answer before it are on the disk", async () => {
   const path = join(await temporaryFolder(), "mails.sqlite");
   const counts: Record<string, number>[] = [];

@@ -133,7 +133,7 @@ class FileWorker extends RunWorker<PlannedCall, Chunk<PlannedCall>> {
   }
 
   protected override async waitForMoney(): Promise<boolean> {
-    this.#budget.isSpent ||= !this.#budget.isReserved;
+    this.#budget.isSpent ||= this.inFlight === 0;
     if (this.#budget.isSpent) return false;
     // Each call that ends leaves money for one at most.
     this.limitToInFlight();

@@ -177,9 +177,11 @@ export abstract class RunWorker<TRecord, TChunk extends Chunk<TRecord>> {
   /** Reserves the most that a call may cost; null if the run may not cost it. */
   async #reserve(chunk: TChunk, request: EvaluationRequest): Promise<CallCost | null> {
     for (;;) {
+      const { nextEnd } = this.calls;
       const cost = await chunk.budget.reserveCall(request);
       if (cost !== null || !this.mayAskAbout(chunk)) return cost;
-      if (!(await this.waitForMoney(chunk))) return null;
+      // A call that ended meanwhile may have left money.
+      if (nextEnd === this.calls.nextEnd && !(await this.waitForMoney(chunk))) return null;
     }
   }
 
