@@ -31,7 +31,7 @@ export interface RunResults extends Awaited<ReturnType<typeof readSetup>> {
   readonly info: RunInfo;
   /** Whether other machines may work on the run, too. */
   readonly isShared: boolean;
-  /** Returns the complete runs of a journal in a file, or the run of a database. */
+  /** Returns the complete runs of a journal in a file up to this one, or the run of a database. */
   readonly readFacts: () => Promise<RunFacts[]>;
   /** Returns the complete runs of a journal in a file, or all of a database. */
   readonly listRuns: () => Promise<ListedRun[]>;
@@ -96,11 +96,11 @@ async function readResults(
     away: async () => await runs.away(info.name),
     info,
     isShared,
-    // A file has the runs about one input.
+    // A file has the runs about one input; those after an earlier run are nothing of its results.
     readFacts: async () =>
       isShared
         ? [{ ...toFacts(info), ...(await loadSteps(info, runs, toRow)) }]
-        : (await runs.list()).filter(isDone).map(toFacts),
+        : (await runs.list()).filter((one) => isDone(one) && one.run <= info.run).map(toFacts),
     listRuns: async () =>
       (await runs.list()).filter((one) => isShared || isDone(one)).map(toListedRun),
     ask:

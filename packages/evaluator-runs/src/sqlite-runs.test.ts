@@ -1,7 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { recordingTransport, sampleResponse } from "./testing/samples.ts";
+import { Journal } from "./testing/index.ts";
+import { recordingTransport, sampleResponse, sampleSetup } from "./testing/samples.ts";
 import { sampleTicket } from "./testing/tickets/ticket-source.ts";
 import { folderWith, startTickets } from "./testing/tickets/start-tickets.ts";
 
@@ -45,6 +47,23 @@ test("each run of a file stays as it was, and --run names one of them", async ()
   expect(await printed("status", "--run", "1")).toMatch(/\n1 +done +3 +4 +1 +\$\S+ +inbox.json\n$/);
   const over = await startTickets(["work", "--run", "1"], { cwd });
   expect(over.stderr).toMatch(/is over; work goes on with the newest run, which is 3\.$/m);
+});
+
+test("an earlier run keeps where its records came from", async () => {
+  const cwd = await folderWith([]);
+  const path = join(cwd, "inbox.tickets.sqlite");
+  using journal = Journal.open(path, sampleSetup);
+  const counts = { mails: 1, answered: 0, failed: 0, inputTokens: 0, costUsd: 0, elapsedMs: 1 };
+  for (const note of ['{"row":1}', '{"row":2}', '{"row":2}']) {
+    journal.noteRecords([{ id: "m-1", key: "k", note }]);
+    journal.addRun({ finishedAt: "2026-11-29T12:00:00Z", wire: "w", modelId: "m", ...counts });
+  }
+  const notes = [1, 2, 3].map((run) => journal.ofRun(run).row("m-1")?.note);
+  expect(notes).toEqual(['{"row":1}', '{"row":2}', '{"row":2}']);
+  using database = new DatabaseSync(path, { readOnly: true });
+  expect(database.prepare("SELECT id, since FROM earlier").all()).toEqual([
+    { id: "m-1", since: 1 },
+  ]);
 });
 
 test("the status of an interrupted run is counted", async () => {

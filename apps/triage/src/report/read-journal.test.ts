@@ -5,7 +5,12 @@ import { StatusError, type Transport } from "evaluator-client";
 import { Journal } from "evaluator-runs/testing";
 import { expect, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse, sampleSetup } from "../testing/samples.ts";
-import { folderWith, startTriage, startTriageProgram } from "../testing/start-triage.ts";
+import {
+  folderWith,
+  startTriage,
+  startTriageProgram,
+  stoppedClock,
+} from "../testing/start-triage.ts";
 
 const mails = ["m-1", "m-2"].map((id) => sampleMail({ id, subject: `About ${id}` }));
 
@@ -55,6 +60,22 @@ test("a report changes nothing but its page", async () => {
     "inbox.triage.json",
     "inbox.triage.sqlite",
   ]);
+});
+
+test("a report of an earlier run gives its day and the cost until then", async () => {
+  const cwd = await folderWith(mails);
+  for (const day of ["2026-11-02", "2026-11-09"]) {
+    const clock = { ...stoppedClock, epochNow: () => Date.parse(day) };
+    const added = sampleMail({ id: day, subject: `Added on ${day}` });
+    await writeFile(join(cwd, "inbox.json"), JSON.stringify([...mails, added]));
+    await startTriage(["inbox.json"], { cwd, clock });
+  }
+  const page = async (run: string) => {
+    await startTriage(["report", "inbox.json", "--run", run], { cwd });
+    return await readFile(join(cwd, "inbox.triage.html"), "utf8");
+  };
+  expect(await page("1")).toContain("3 of 3 mails, last on 2026-11-02 00:00 UTC, for $0.000038");
+  expect(await page("2")).toContain("3 of 3 mails, last on 2026-11-09 00:00 UTC, for $0.00005.");
 });
 
 test.each([

@@ -99,7 +99,7 @@ export class JournalReader implements Disposable {
   row(id: string): (RunRow & { seen: number }) | null {
     const [row] = this.#all(
       `SELECT id, records.error, source, seen, key, state, evaluation, digest, refusals.call AS refused
-        FROM ${this.#records} AS records JOIN calls USING (call) LEFT JOIN answers USING (call)
+        FROM ${this.#records} AS records JOIN calls USING (call) LEFT JOIN ${answersOf("records")}
         LEFT JOIN refusals USING (call) WHERE id = ?`,
       id,
     );
@@ -109,8 +109,8 @@ export class JournalReader implements Disposable {
   /** Returns the state and the setup of a record's answer, also if it was changed; null without one. */
   askedCall(id: string): { readonly state: string; readonly setup: CallSetup } | null {
     const [row] = this.#all(
-      `SELECT state, wire, model, questions FROM ${this.#records} JOIN answers USING (call)
-        JOIN setups USING (setup) WHERE id = ?`,
+      `SELECT state, wire, model, questions FROM ${this.#records} AS records
+        JOIN ${answersOf("records")} JOIN setups USING (setup) WHERE id = ?`,
       id,
     );
     return row === undefined ? null : { state: String(row["state"]), setup: toSetup(row) };
@@ -128,7 +128,7 @@ export class JournalReader implements Disposable {
         WHERE seen = (SELECT max(seen) FROM ${this.#records}) ORDER BY call)
         SELECT id, seen.error, source, key, state, evaluation, digest, hash,
           refusals.call AS refused
-        FROM seen JOIN calls USING (call) LEFT JOIN answers USING (call)
+        FROM seen JOIN calls USING (call) LEFT JOIN ${answersOf("seen")}
         LEFT JOIN setups USING (setup) LEFT JOIN refusals USING (call)`,
     );
     for (const row of rows) yield toRow(row, row["hash"] === setup);
@@ -181,7 +181,7 @@ export class JournalReader implements Disposable {
         (SELECT count(*) FROM begun) AS begun,
         (SELECT count(*) FROM ${this.#records} WHERE error IS NOT NULL) AS failed,
         (SELECT count(*) FROM ${this.#records} JOIN refusals USING (call)) AS refused,
-        (SELECT count(*) FROM ${this.#records} JOIN answers USING (call)) AS answered,
+        (SELECT count(*) FROM ${this.#records} AS records JOIN ${answersOf("records")}) AS answered,
         (SELECT sum(evaluation ->> 'costUsd') FROM answers) AS costUsd`,
     );
     return { ...(row as unknown as Omit<Progress, "isUnderWay">), isUnderWay };
@@ -196,8 +196,9 @@ export class JournalReader implements Disposable {
   /** Returns one by one the newest answer of each record that has one. */
   *answered(): Generator<AnsweredEntry> {
     const rows = this.#iterate(
-      `SELECT id, key, state, evaluation, digest, wire, model, questions FROM ${this.#records}
-        JOIN calls USING (call) JOIN answers USING (call) JOIN setups USING (setup)`,
+      `SELECT id, key, state, evaluation, digest, wire, model, questions
+        FROM ${this.#records} AS records JOIN calls USING (call) JOIN ${answersOf("records")}
+        JOIN setups USING (setup)`,
     );
     for (const row of rows) {
       const { evaluation, ...entry } = toEntry(String(row["id"]), row);
@@ -209,8 +210,9 @@ export class JournalReader implements Disposable {
   *records(): Generator<AnsweredEntry | UnansweredEntry> {
     const setups = new Map<unknown, CallSetup>();
     const rows = this.#iterate(
-      `SELECT id, state, evaluation, setup, wire, model, questions FROM ${this.#records}
-        LEFT JOIN answers USING (call) LEFT JOIN setups USING (setup)`,
+      `SELECT id, state, evaluation, setup, wire, model, questions
+        FROM ${this.#records} AS records LEFT JOIN ${answersOf("records")}
+        LEFT JOIN setups USING (setup)`,
     );
     for (const row of rows) {
       const { state, evaluation } = row;
@@ -267,6 +269,11 @@ export class JournalReader implements Disposable {
     this.#statements.set(sql, statement);
     return statement;
   }
+}
+
+/** Joins the answers to records: a call that failed in a run may have an answer since a later one. */
+function answersOf(records: string): string {
+  return `answers ON answers.call = ${records}.call AND ${records}.error IS NULL`;
 }
 
 function toRow(row: Row, isChecked = false): RunRow {

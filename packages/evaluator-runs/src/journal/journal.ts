@@ -88,10 +88,10 @@ export class Journal extends JournalReader {
       // It is the same record as in the run before, if that had it, with the same call and end.
       const noteRecord = this.prepare(
         `INSERT INTO records (id, call, error, seen, after, source, since)
-          SELECT ?1, call, error, ?2, ?3, ?4, ?2 FROM calls LEFT JOIN refusals USING (call)
-          WHERE key = ?5 ON CONFLICT (id) DO UPDATE SET
-          since = iif(seen >= ?7 AND call = excluded.call AND (?6 OR error IS excluded.error),
-            since, excluded.since), call = excluded.call, error = iif(?6, error, excluded.error),
+          SELECT ?1, call, iif(answers.call IS NULL, error, NULL), ?2, ?3, ?4, ?2 FROM calls
+          LEFT JOIN refusals USING (call) LEFT JOIN answers USING (call) WHERE key = ?5 ON CONFLICT (id) DO UPDATE SET
+          since = iif(seen >= ?7 AND call = excluded.call AND source IS excluded.source
+            AND (?6 OR error IS excluded.error), since, excluded.since), call = excluded.call, error = iif(?6, error, excluded.error),
           seen = excluded.seen, source = excluded.source`,
       );
       this.#addSetup();
@@ -222,7 +222,9 @@ export class Journal extends JournalReader {
     if (end.isUnasked) {
       // The record has no end, and the next run asks about it.
     } else if ("error" in end) {
-      this.prepare("UPDATE records SET error = ? WHERE id = ?").run(end.error, id);
+      // A failure takes the place of no answer.
+      if (this.statusesOf([key])[0] !== "answered")
+        this.prepare("UPDATE records SET error = ? WHERE id = ?").run(end.error, id);
       const refuse = "INSERT OR REPLACE INTO refusals SELECT call, ? FROM calls WHERE key = ?";
       if (end.isRefusal === true) this.prepare(refuse).run(end.error, key);
     } else {
@@ -233,6 +235,8 @@ export class Journal extends JournalReader {
         `INSERT OR REPLACE INTO answers
           SELECT call, (SELECT setup FROM setups WHERE hash = ?), ?, ?, ? FROM calls WHERE key = ?`,
       ).run(this.#setupHash, state, evaluation, digest, key);
+      const unfail = "UPDATE records SET error = NULL WHERE id = ? AND error IS NOT NULL";
+      this.prepare(unfail).run(id);
     }
     this.prepare("DELETE FROM begun WHERE call = (SELECT call FROM calls WHERE key = ?)").run(key);
   }

@@ -165,9 +165,10 @@ const answerColumns = `
 
 const rowColumns = `r.idx, r.id, r.key, r.state, r.note, f.error,
   coalesce(a.run = r.run, false) as "isOwn", ${answerColumns}`;
+// A call that failed in a run may have an answer since a later one.
 const rowSource = `
-  evaluator.records r left join evaluator.answers a on a.key = r.key
-    left join evaluator.failures f on f.run = r.run and f.idx = r.idx
+  evaluator.records r left join evaluator.failures f on f.run = r.run and f.idx = r.idx
+    left join evaluator.answers a on a.key = r.key and (f.error is null or a.run <= r.run)
 `;
 
 type StoredRow = AnswerRow & Pick<RunRow, "idx" | "id" | "state" | "note" | "error" | "isOwn">;

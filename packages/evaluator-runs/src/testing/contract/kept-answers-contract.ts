@@ -193,6 +193,20 @@ export function testKeptAnswers(openAnswers: () => Promise<AnswersUnderTest>): v
     ]);
   });
 
+  test("an earlier run keeps a failure that a later run has answered", async () => {
+    await endAll();
+    await store.begin([fourth, first]);
+    await store.keep(first, { evaluation: sampleEvaluation(0.75) });
+    await store.keep(fourth, { evaluation: sampleEvaluation(0.75) });
+    await store.finish();
+    const failed = { evaluation: null, error: "It failed." };
+    expect(await store.read((runs) => runs.find(first.id, 1))).toMatchObject(failed);
+    for (const isOrdered of [true, false]) {
+      const earlier = await store.read((runs) => Array.fromAsync(runs.rows(1, isOrdered)));
+      expect(earlier.find(({ id }) => id === first.id)).toMatchObject(failed);
+    }
+  });
+
   test("a record is found in one run, if that has it", async () => {
     await endAll();
     await store.begin([fourth, first]);
