@@ -5,6 +5,7 @@ import { inputOf, type JournalAddress } from "./journal-address.ts";
 import type { AnsweredEntry } from "./journal/journal-reader.ts";
 import { putAway as putAwayInFile } from "./journal/open-journal.ts";
 import { readJournal } from "./journal/read-journal.ts";
+import type { RunBegin } from "./run-facts.ts";
 import { SqliteRuns } from "./sqlite-runs.ts";
 import { toInputPath } from "./output/paths.ts";
 import type { ProgramContext } from "./service.ts";
@@ -30,7 +31,12 @@ export async function withStoredRuns<TResult>(
   if (address.kind === "postgres") return await withRuns(address.url, context, use);
   const { source, signal, isChecked = true } = context;
   const path = inputOf(address, source);
-  const open = (state = {}) => source.open(path, { skipInvalid: true, signal, state });
+  const open = (state?: RunBegin["options"]) =>
+    source.open(inputOf(address, source, state?.["input"]), {
+      skipInvalid: true,
+      signal,
+      state: state ?? {},
+    });
   const input = { path, word: source.word, open };
   const read = (journal: ConstructorParameters<typeof SqliteRuns>[0]) =>
     use(new SqliteRuns(journal, input));

@@ -66,6 +66,32 @@ test("an earlier run keeps where its records came from", async () => {
   ]);
 });
 
+test("the newest run has its own records, whatever others have noted", async () => {
+  const cwd = await folderWith(tickets);
+  await startTickets(["inbox.json"], { cwd });
+  const count = async () =>
+    (await startTickets(["query", "select count(*) as n from tickets"], { cwd })).stdout;
+  const journal = Journal.open(join(cwd, "inbox.tickets.sqlite"), sampleSetup);
+  journal.noteRecords([{ id: "m-1", key: "of a run that has not begun" }]);
+  expect(await count()).toBe("n\n4\n");
+  expect((await startTickets(["export"], { cwd })).exitCode).toBe(0);
+  journal[Symbol.dispose]();
+  await writeFile(join(cwd, "inbox.json"), "[]");
+  await startTickets(["inbox.json"], { cwd });
+  expect(await count()).toBe("n\n0\n");
+});
+
+test("a run names and reads the input that it was about, of two that share a journal", async () => {
+  const cwd = await folderWith(tickets);
+  await writeFile(join(cwd, "inbox.csv"), "id,subject\nc-1,In a table\n");
+  await startTickets(["inbox.csv"], { cwd });
+  await startTickets(["inbox.json"], { cwd });
+  const printed = async (...words: string[]) => (await startTickets(words, { cwd })).stdout;
+  expect(await printed("query", "select name from runs")).toBe("name\ninbox.csv\ninbox.json\n");
+  expect(JSON.parse(await printed("export"))).toMatchObject(tickets.map(({ id }) => ({ id })));
+  expect(JSON.parse(await printed("export", "--run", "1"))).toMatchObject([{ id: "c-1" }]);
+});
+
 test("the status of an interrupted run is counted", async () => {
   const cwd = await folderWith(tickets);
   const interruption = new AbortController();

@@ -47,18 +47,19 @@ export class SqliteRuns implements StoredRuns {
   }
 
   async *rows(run: number, isOrdered = true): AsyncGenerator<RunRow> {
-    const isNewest = run === this.#all.length;
-    const journal = isNewest ? this.#journal : this.#journal.ofRun(run);
+    // Also for the newest run: one after it may be noting its records.
+    const journal = this.#journal.ofRun(run);
     if (!isOrdered) yield* this.#keptRows(journal, run);
-    else yield* isNewest ? this.#newestRows(run) : this.#earlierRows(journal, run);
+    else if (run === this.#all.length) yield* this.#newestRows(journal, run);
+    else yield* this.#earlierRows(journal, run);
   }
 
   /** Reads the rows of the newest run in the order of the input. */
-  async *#newestRows(run: number): AsyncGenerator<RunRow> {
+  async *#newestRows(journal: JournalReader, run: number): AsyncGenerator<RunRow> {
     const input = await this.#openInput(run);
     const error = `The ${this.#input.word} has changed since it was asked about; run again.`;
     for await (const { index: idx, record } of input.records(this.#all[run - 1]?.begin?.mails)) {
-      const row = this.#journal.row(record.id) ?? unknownRow(record.id);
+      const row = journal.row(record.id) ?? unknownRow(record.id);
       const isCurrent =
         row.evaluation === null || isAbout(record, JSON.parse(row.state) as JsonValue);
       yield Object.assign(
@@ -125,8 +126,7 @@ export class SqliteRuns implements StoredRuns {
   }
 
   async newIds({ run }: Pick<RunInfo, "run">): Promise<NewRecords | null> {
-    const isNewest = run === this.#all.length;
-    return (isNewest ? this.#journal : this.#journal.ofRun(run)).newRecords();
+    return this.#journal.ofRun(run).newRecords();
   }
 
   async away(): Promise<ReadonlyMap<string, string>> {
@@ -160,6 +160,7 @@ export class SqliteRuns implements StoredRuns {
 
   #toInfo(run: number): RunInfo {
     const { begin, setup, facts } = this.#all[run - 1] as FileRun;
+    const input = begin?.options["input"];
     const { calibration } = this.#all.findLast((one) => one.facts !== null)?.facts ?? {};
     const stored: StoredFacts =
       facts === null
@@ -167,7 +168,7 @@ export class SqliteRuns implements StoredRuns {
         : { ...begin, ...facts, complete: facts };
     return {
       run,
-      name: basename(this.#input.path),
+      name: basename(typeof input === "string" ? input : this.#input.path),
       digest: "",
       facts: JSON.stringify(stored),
       setup: toRunSetup(setup),

@@ -77,3 +77,8 @@ CREATE TABLE runs (
   facts TEXT NOT NULL
 ) STRICT;
 `;
+
+/** Joins the answers to records: a call that failed in a run may have an answer since a later one. */
+export function answersTo(records: string): string {
+  return `answers ON answers.call = ${records}.call AND ${records}.error IS NULL`;
+}

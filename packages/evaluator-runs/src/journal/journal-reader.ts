@@ -11,6 +11,7 @@ import {
 } from "./kept-answer.ts";
 import { listRuns, needRun } from "../file-runs.ts";
 import { isRunUnderWay, toJournalError } from "./open-journal.ts";
+import { answersTo } from "../sqlite-tables.ts";
 import type { RunRow } from "../store/run-query.ts";
 import type { CallStatus } from "../store/run-store.ts";
 import type { NewRecords, Progress } from "../store/stored-runs.ts";
@@ -99,7 +100,7 @@ export class JournalReader implements Disposable {
   row(id: string): (RunRow & { seen: number }) | null {
     const [row] = this.#all(
       `SELECT id, records.error, source, seen, key, state, evaluation, digest, refusals.call AS refused
-        FROM ${this.#records} AS records JOIN calls USING (call) LEFT JOIN ${answersOf("records")}
+        FROM ${this.#records} AS records JOIN calls USING (call) LEFT JOIN ${answersTo("records")}
         LEFT JOIN refusals USING (call) WHERE id = ?`,
       id,
     );
@@ -110,7 +111,7 @@ export class JournalReader implements Disposable {
   askedCall(id: string): { readonly state: string; readonly setup: CallSetup } | null {
     const [row] = this.#all(
       `SELECT state, wire, model, questions FROM ${this.#records} AS records
-        JOIN ${answersOf("records")} JOIN setups USING (setup) WHERE id = ?`,
+        JOIN ${answersTo("records")} JOIN setups USING (setup) WHERE id = ?`,
       id,
     );
     return row === undefined ? null : { state: String(row["state"]), setup: toSetup(row) };
@@ -128,7 +129,7 @@ export class JournalReader implements Disposable {
         WHERE seen = (SELECT max(seen) FROM ${this.#records}) ORDER BY call)
         SELECT id, seen.error, source, key, state, evaluation, digest, hash,
           refusals.call AS refused
-        FROM seen JOIN calls USING (call) LEFT JOIN ${answersOf("seen")}
+        FROM seen JOIN calls USING (call) LEFT JOIN ${answersTo("seen")}
         LEFT JOIN setups USING (setup) LEFT JOIN refusals USING (call)`,
     );
     for (const row of rows) yield toRow(row, row["hash"] === setup);
@@ -181,7 +182,7 @@ export class JournalReader implements Disposable {
         (SELECT count(*) FROM begun) AS begun,
         (SELECT count(*) FROM ${this.#records} WHERE error IS NOT NULL) AS failed,
         (SELECT count(*) FROM ${this.#records} JOIN refusals USING (call)) AS refused,
-        (SELECT count(*) FROM ${this.#records} AS records JOIN ${answersOf("records")}) AS answered,
+        (SELECT count(*) FROM ${this.#records} AS records JOIN ${answersTo("records")}) AS answered,
         (SELECT sum(evaluation ->> 'costUsd') FROM answers) AS costUsd`,
     );
     return { ...(row as unknown as Omit<Progress, "isUnderWay">), isUnderWay };
@@ -197,7 +198,7 @@ export class JournalReader implements Disposable {
   *answered(): Generator<AnsweredEntry> {
     const rows = this.#iterate(
       `SELECT id, key, state, evaluation, digest, wire, model, questions
-        FROM ${this.#records} AS records JOIN calls USING (call) JOIN ${answersOf("records")}
+        FROM ${this.#records} AS records JOIN calls USING (call) JOIN ${answersTo("records")}
         JOIN setups USING (setup)`,
     );
     for (const row of rows) {
@@ -211,7 +212,7 @@ export class JournalReader implements Disposable {
     const setups = new Map<unknown, CallSetup>();
     const rows = this.#iterate(
       `SELECT id, state, evaluation, setup, wire, model, questions
-        FROM ${this.#records} AS records LEFT JOIN ${answersOf("records")}
+        FROM ${this.#records} AS records LEFT JOIN ${answersTo("records")}
         LEFT JOIN setups USING (setup)`,
     );
     for (const row of rows) {
@@ -269,11 +270,6 @@ export class JournalReader implements Disposable {
     this.#statements.set(sql, statement);
     return statement;
   }
-}
-
-/** Joins the answers to records: a call that failed in a run may have an answer since a later one. */
-function answersOf(records: string): string {
-  return `answers ON answers.call = ${records}.call AND ${records}.error IS NULL`;
 }
 
 function toRow(row: Row, isChecked = false): RunRow {

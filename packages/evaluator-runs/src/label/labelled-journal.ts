@@ -35,7 +35,9 @@ export async function openLabelled(command: LabelledCommand, context: ProgramCon
     return { info, answers: await readTable(entries(), toName(info), command) };
   };
   const { info, answers } = await withStoredRuns(address, context, read);
-  const inputPath = isFile ? inputOf(address, source) : toInputPath(command.file ?? info.name, cwd);
+  const inputPath = isFile
+    ? inputOf(address, source, info.name)
+    : toInputPath(command.file ?? info.name, cwd);
   return {
     answers,
     inputPath,
