@@ -48,6 +48,8 @@ export interface EvaluationForm {
   /** The endpoint in the log and the metrics. */
   readonly endpoint: "systemone" | "decisions" | "evaluation-model" | "decision-model";
   readonly path: string;
+  /** The header in which the form's own clients look for the id of a request, beside `x-request-id`. */
+  readonly requestIdHeader?: string;
   /** The status of an error in a field; null for that of the error. */
   readonly fieldStatus: 422 | null;
   /** Reads a body. @throws HttpError (400) with the path of a wrong field, never with its value. */

@@ -17,6 +17,7 @@ import { readQuestionMap, readState } from "./question-map.ts";
 export const systemoneForm: EvaluationForm = {
   endpoint: "systemone",
   path: "/v1/systemone",
+  requestIdHeader: "x-typesafe-request-id",
   fieldStatus: 422,
   read: readSystemone,
   error(message, status, { path, code } = {}) {

@@ -242,3 +242,17 @@ test.each(["/v1beta/decisions", "/api/alpha/decisions", "/alpha/decisions", "/ap
     expect(reply).toMatchObject({ status: 200, body: { answers: { scam: { noul: 0.25 } } } });
   },
 );
+
+test("the vendor's form has its own header of the request's id, also beside an error", async () => {
+  const router = await answering();
+  const idsOf = async (path: string, body: object) => {
+    const { status, headers } = await post(router, path, body);
+    return [status, headers.get("x-request-id"), headers.get("x-typesafe-request-id")];
+  };
+  const id = expect.stringMatching(/^[0-9a-f-]{36}$/);
+  const answered = await idsOf("/v1/systemone", { state, questions: map });
+  expect(answered).toEqual([200, id, answered[1]]);
+  const refused = await idsOf("/v1/systemone", {});
+  expect(refused).toEqual([422, id, refused[1]]);
+  expect(await idsOf("/v1/decisions", {})).toEqual([400, id, null]);
+});

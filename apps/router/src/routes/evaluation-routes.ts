@@ -16,6 +16,13 @@ export function addEvaluationRoutes(
   { router, guards }: { readonly router: EvaluationRouter; readonly guards: Guards },
 ): void {
   for (const form of evaluationForms) {
+    const { requestIdHeader } = form;
+    if (requestIdHeader !== undefined) {
+      app.use(form.path, async (c, next) => {
+        c.header(requestIdHeader, c.var.requestId);
+        await next();
+      });
+    }
     app.post(form.path, ...guards.conversation, evaluationRoute(form, router));
   }
 }

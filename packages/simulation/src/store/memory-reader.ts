@@ -87,8 +87,8 @@ export class MemoryReader extends MemorySession {
     });
   }
 
-  async away(): Promise<ReadonlyMap<string, string>> {
-    return new Map();
+  async away(name: string): Promise<ReadonlyMap<string, string>> {
+    return await this.run("away", ({ choices }) => choices.get(name) ?? new Map());
   }
 
   async newIds({ run, name }: Pick<RunInfo, "run" | "name">): Promise<NewRecords | null> {

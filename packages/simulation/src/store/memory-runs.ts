@@ -27,8 +27,11 @@ export function memoryRuns(options: SessionOptions): MemoryRuns {
 class MemoryRuns extends MemoryLoader implements RunStore {
   readonly isShared = true;
 
-  async putAway(): Promise<never> {
-    throw new DatabaseError("No person uses a store in memory.", { failure: "other" });
+  async putAway(name: string, ids: readonly string[], until: string): Promise<void> {
+    const chosen = ids.map((id) => [id, until] as const);
+    await this.run("put-away", ({ choices }) => {
+      choices.set(name, new Map([...(choices.get(name) ?? []), ...chosen]));
+    });
   }
 
   async report(report: WorkerReport): Promise<ReportedRun> {

@@ -8,6 +8,7 @@ const STATEMENT_MS = 60_000;
 
 /** A statement of a session, so that faults can be aimed. */
 export type StoreStatement =
+  | "away"
   | "begin-load"
   | "commit-load"
   | "delete-changed"
@@ -26,6 +27,7 @@ export type StoreStatement =
   | "new-ids"
   | "number-run"
   | "prepare-queue"
+  | "put-away"
   | "read-chunk"
   | "refused"
   | "reopen"

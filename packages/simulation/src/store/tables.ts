@@ -23,6 +23,8 @@ export class Tables {
   readonly records = new Map<number, readonly StoredRecord[]>();
   readonly answers = new Map<string, StoredAnswer>();
   readonly workers = new Map<string, StoredWorker>();
+  /** The days until which records are put away, by the name of their input and by id. */
+  readonly choices = new Map<string, ReadonlyMap<string, string>>();
   /** The samples of answers, by the number of their setup. */
   readonly samples = new Map<string, Sample>();
   readonly #failures = new Map<number, Map<number, StoredFailure>>();
