@@ -58,7 +58,7 @@ test("a journal gives whole answers with their source, and the mails whose call 
 });
 
 test("the name of a journal may end with the number of a run", async () => {
-  const path = join(await temporaryFolder(), "inbox.evaluator.sqlite");
+  const path = join(await temporaryFolder(), "inbox#1.evaluator.sqlite");
   const { fetch } = createEmulator();
   const transport = gatewayTransport({ apiKey: "local", env: {}, fetch });
   const questions = { scam: boolean("Is it a scam?") };

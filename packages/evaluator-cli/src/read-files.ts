@@ -194,7 +194,7 @@ type TakeEntry = (entry: AnsweredEntry | UnansweredEntry) => void;
 
 /** Returns the journal of a name, and its run, which a name such as `inbox.triage.sqlite#3` ends with. */
 function splitRun(name: string): { journal: string; run: { readonly run?: number } } {
-  const [, journal = name, run] = /^([^#]*)#(\d+)$/.exec(name) ?? [];
+  const [, journal = name, run] = /^(.*)#(\d+)$/s.exec(name) ?? [];
   return { journal, run: run === undefined ? {} : { run: Number(run) } };
 }
 
