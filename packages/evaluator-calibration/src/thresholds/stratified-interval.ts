@@ -31,11 +31,38 @@ export function stratifiedInterval(strata: readonly Stratum[], population: Popul
   });
   const limit = (side: 1 | -1) => {
     const at = (exponent: number) => constrain(tested, side * 2 ** exponent);
-    return at(solveIncreasing((x) => at(x).deviance, MOST_DEVIANCE, MULTIPLIERS)).share;
+    const most = mostDeviance(tested, side);
+    return at(solveIncreasing((x) => at(x).deviance, most, MULTIPLIERS)).share;
   };
-  if (population === "alike") return { low: limit(-1), high: limit(1) };
+  const [low, high] = [limit(-1), limit(1)];
   // The likelihood is a smooth curve through whole numbers of records.
-  return { low: Math.max(0, limit(-1) - 1 / records), high: Math.min(1, limit(1) + 1 / records) };
+  if (population === "these") return toLimits(low - 1 / records, high + 1 / records);
+  // Other records like these also have other numbers of each stratum.
+  const value = computeSum(tested.map(({ share, hits, n }) => (share * hits) / n));
+  const between = computeSum(tested.map((one) => one.share * (one.hits / one.n - value) ** 2));
+  const away = Math.sqrt((MOST_DEVIANCE * between) / records);
+  return toLimits(value - Math.hypot(value - low, away), value + Math.hypot(high - value, away));
+}
+
+function toLimits(low: number, high: number): Interval {
+  return { low: Math.max(0, low), high: Math.min(1, high) };
+}
+
+/**
+ * Returns the deviance that is not rejected on one side. Of few hits the chi-square limit rejects too much: no hit of n
+ * permits 3.7 / n, not 2.2 / n. Each stratum counts by its part of the variance, so that a heavy one without a hit is not
+ * taken for certain beside the many hits of a light one.
+ */
+function mostDeviance(strata: readonly TestedStratum[], side: 1 | -1): number {
+  const variances = strata.map(({ share, n, certainty }) => (share / n) ** 2 / certainty);
+  const heaviest = Math.max(Number.MIN_VALUE, ...variances);
+  const few = computeSum(
+    strata.map(({ n, hits }, at) => {
+      const own = side === 1 ? hits : n - hits;
+      return (own * (variances[at] as number)) / heaviest;
+    }),
+  );
+  return (MOST_DEVIANCE * (few + 1.7)) / (few + 1);
 }
 
 interface TestedStratum extends Omit<Stratum, "records"> {
