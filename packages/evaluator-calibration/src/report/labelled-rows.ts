@@ -165,15 +165,20 @@ export function shareOfRows(
   return { value, ...wilson(value * effective, effective) };
 }
 
-/** Returns whether the labels are a whole sheet of `pick`: then the weights add up to the number of all records. */
+/**
+ * Returns whether the labels are a whole sheet of `pick`: then the weights add up to the number of all records, and of each
+ * stratum there are two labels or all. Other weights may add up to it, too, but one label alone is no stratum.
+ */
 function isDrawnByStrata({
   weights,
   joined: joinedColumn,
 }: Pick<Rows, "weights" | "joined">): boolean {
   const records = joinedColumn.column.ids.length;
   const isFar = (sum: number, most: number) => Math.abs(sum / records - 1) > most;
+  const strata = Map.groupBy(joinedColumn.weights, (weight) => weight);
   return (
     weights !== undefined &&
+    [...strata].every(([weight, own]) => weight <= 1 || own.length > 1) &&
     !isFar(computeSum(joinedColumn.weights), 1e-6) &&
     !isFar(computeSum(weights), 0.1)
   );

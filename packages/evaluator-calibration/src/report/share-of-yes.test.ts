@@ -84,3 +84,20 @@ test("the strata of a whole sheet of pick are in the interval, those of half a s
   const effective = 904 ** 2 / (45 * 400 + 2 * 4);
   expect(intervalOf(0.5).low).toBeCloseTo(wilson((902 / 904) * effective, effective).low, 12);
 });
+
+test("weights of single labels are no strata, although they add up to the number of all records", () => {
+  const all = Array.from({ length: 200 }, (_, at) => ({
+    weight: 10 + at / 20,
+    isYes: at % 2 === 0,
+  }));
+  const total = all.reduce((sum, { weight }) => sum + weight, 0);
+  const rows = Array.from({ length: 3000 }, (_, at) => ({ id: `r${at}`, p: 0.5, truth: true }));
+  const join = new LabelJoin(answersOf(rows));
+  for (const [at, { weight, isYes }] of all.entries()) {
+    const value = { id: `r${at}`, truth: isYes, weight: (3000 * weight) / total };
+    join.add({ line: at, value }, "labels");
+  }
+  const { low, high } = shareOfRows(toLabelledRows(columnIn(join)), (row) => row % 2 === 0);
+  // 0.5 ± 1.96 √(0.25 / 200), by the weights a little wider.
+  expect(high - low).toBeGreaterThan(0.136);
+});

@@ -66,7 +66,7 @@ test.each([
   const { strata, alikeFew, theseFew } = made;
   const [first, second] = strata;
   // So many records that their numbers in each stratum are sure.
-  const many = [first, second].map((one) => ({ ...one, records: 1e6 * one.records }));
+  const many = [first, second].map(({ records, n, hits }) => ({ records: 1e6 * records, n, hits }));
   const alike = stratifiedInterval(many, "alike");
   const grid = gridLimits(strata, ({ n }) => (n - 1) / n, alikeFew);
   expect(Math.abs(alike.low - grid.low)).toBeLessThan(0.001);
