@@ -1,12 +1,13 @@
 import type { LockedThreshold } from "../artifact.ts";
-import { checkRows, type Numbers, type Weighted } from "../math/rows.ts";
+import { checkRows, type Numbers } from "../math/rows.ts";
 import { binomialAtMost } from "../math/special-functions.ts";
 import { clopperPearson, exactLimits } from "../thresholds/intervals.ts";
-import { equalRows, toHundredths, wholeCounts } from "../thresholds/risk-coverage.ts";
+import { equalRows, type Identified, wholeCounts } from "../thresholds/equal-rows.ts";
+import { toHundredths } from "../thresholds/risk-coverage.ts";
 import { isFairDraw } from "./fair-draw.ts";
 import { actionRows } from "./labelled-rows.ts";
 
-interface TestedRows extends Weighted {
+interface TestedRows extends Identified {
   readonly p: Numbers;
   readonly cameTrue: Numbers;
 }
@@ -82,12 +83,13 @@ export function isFairTest({ locked: { action, threshold }, rows, all }: Thresho
 }
 
 function countActed({ action, threshold }: LockedThreshold, rows: TestedRows) {
-  const { p, cameTrue, weights } = rows;
+  const { p, cameTrue, weights, ids } = rows;
   if (p.length === 0) return { n: 0, wrong: 0 };
   checkRows(p, cameTrue, { names: ["p", "cameTrue"], end: 3 });
   const { sureness, wrong } = actionRows(rows, action);
   const { acted: actedValues, actedWrong } = equalRows(sureness, wrong, {
     weights,
+    ids,
     from: threshold,
   });
   const at = toHundredths(threshold);

@@ -81,7 +81,8 @@ function toDraft(
   const parts = [{ group: null, part: testedRows }, ...(hasGroups ? judgedGroups(testedRows) : [])];
   const promises = parts.flatMap(({ group, part }) =>
     fixedTexts.map((action) => {
-      const askedAction = { question, action, group, weights: part.weights };
+      const { weights, ids } = part;
+      const askedAction = { question, action, group, weights, ids };
       return Object.assign(askedAction, actionRows(part, action));
     }),
   );

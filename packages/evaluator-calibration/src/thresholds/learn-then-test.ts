@@ -1,10 +1,11 @@
-import type { Numbers, Weighted } from "../math/rows.ts";
+import type { Numbers } from "../math/rows.ts";
 import { betaQuantile, binomialAtMost } from "../math/special-functions.ts";
 import { type Bound, checkShare, labelsForZeroErrors } from "./intervals.ts";
-import { type countRisks, equalRows, toHundredths, wholeCounts } from "./risk-coverage.ts";
+import { equalRows, type Identified, wholeCounts } from "./equal-rows.ts";
+import { type countRisks, toHundredths } from "./risk-coverage.ts";
 
 /** How a promise is searched. */
-export interface PromiseOptions extends Bound, Weighted {
+export interface PromiseOptions extends Bound, Identified {
   /**
    * The thresholds to test, in an order fixed before the truths were seen. Without it they follow
    * from the printed values.
@@ -15,7 +16,7 @@ export interface PromiseOptions extends Bound, Weighted {
 }
 
 /** One action on one question, and its labelled rows. */
-export interface PromiseAction extends Weighted {
+export interface PromiseAction extends Identified {
   readonly question: string;
   /** `yes`, `no`, or `top` for the most probable option or level. */
   readonly action: "yes" | "no" | "top";
@@ -70,14 +71,12 @@ export function searchPromises<TAction extends PromiseAction>(
   { maxRisk, confidence = 0.95 }: Bound,
 ) {
   checkShare("confidence", confidence);
-  const rows = actions.map(({ action, sureness, wrong, weights }) => {
-    return countFrom({ sureness, wrong, weights }, LOWEST[action]);
-  });
+  const rows = actions.map((one) => countFrom(one, LOWEST[one.action]));
   const testable = chooseTestable(rows, { maxRisk, confidence });
   const share = (1 - confidence) / Math.max(1, testable.size);
   const searches = actions.map((askedAction, at) => {
-    const { action, sureness, wrong, weights } = askedAction;
-    const options = { maxRisk, level: share, lowest: LOWEST[action], weights };
+    const { action, sureness, wrong, weights, ids } = askedAction;
+    const options = { maxRisk, level: share, lowest: LOWEST[action], weights, ids };
     const isTested = testable.has(at);
     return {
       asked: askedAction,
@@ -108,11 +107,10 @@ export function searchPromises<TAction extends PromiseAction>(
 /** A promised threshold of an action, and the level that it was tested at. */
 export type PromisedAction = NonNullable<ReturnType<typeof searchPromises>[number]["promised"]>;
 
-function countFrom(
-  { sureness, wrong, weights }: Pick<PromiseAction, "sureness" | "wrong" | "weights">,
-  lowest: number,
-): number {
-  return equalRows(sureness, wrong, { weights, from: lowest }).acted[toHundredths(lowest)] ?? 0;
+function countFrom({ sureness, wrong, weights, ids }: PromiseAction, lowest: number): number {
+  return (
+    equalRows(sureness, wrong, { weights, ids, from: lowest }).acted[toHundredths(lowest)] ?? 0
+  );
 }
 
 /**
@@ -156,10 +154,10 @@ interface TestOptions extends Omit<PromiseOptions, "confidence"> {
 
 /** Returns every test in its order, passed or not. */
 function listTests(sureness: Numbers, wrong: Numbers, options: TestOptions) {
-  const { maxRisk, thresholds, weights, lowest = LOWEST.yes } = options;
+  const { maxRisk, thresholds, weights, ids, lowest = LOWEST.yes } = options;
   checkShare("maxRisk", maxRisk);
   checkShare("confidence", 1 - options.level);
-  const counts = equalRows(sureness, wrong, { weights, from: lowest });
+  const counts = equalRows(sureness, wrong, { weights, ids, from: lowest });
   const order =
     thresholds === undefined
       ? computeOrder(counts, { ...options, lowest })

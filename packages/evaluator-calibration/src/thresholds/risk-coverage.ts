@@ -1,4 +1,3 @@
-import { listCells } from "../math/pool.ts";
 import {
   checkRows,
   effectiveRows,
@@ -35,8 +34,14 @@ export function complement(p: number): number {
   return Math.round(1e12 * (1 - p)) / 1e12;
 }
 
-/** Returns the counts, and their sums at each hundredth and above. */
-function cumulate({ rows, wrong }: { readonly rows: Float64Array; readonly wrong: Float64Array }) {
+/** Returns the counts of rows and wrong rows at each hundredth, and their sums at it and above. */
+export function cumulate({
+  rows,
+  wrong,
+}: {
+  readonly rows: Float64Array;
+  readonly wrong: Float64Array;
+}) {
   const sums = { acted: new Float64Array(101), actedWrong: new Float64Array(101) };
   let [actedCount, actedWrong] = [0, 0];
   for (let at = 100; at >= 0; at -= 1) {
@@ -44,38 +49,6 @@ function cumulate({ rows, wrong }: { readonly rows: Float64Array; readonly wrong
     sums.actedWrong[at] = actedWrong += wrong[at] as number;
   }
   return { rows, wrong, ...sums, total: actedCount };
-}
-
-/**
- * Returns rows and wrong rows. Each weighted row at `from` and above counts by its share of the heaviest weight. To keep it
- * with that chance would be an equal sample, as the exact test needs; this is the mean of all such samples, whose spread is
- * smaller, so it breaks no more promises. (With one constant sample, up to 10 % were broken.)
- */
-export function equalRows(
-  sureness: Numbers,
-  wrong: Numbers,
-  { weights, from }: Weighted & { readonly from: number },
-): ReturnType<typeof countRisks> {
-  const all = countRisks(sureness, wrong, { weights });
-  if (weights === undefined) return all;
-  const lowest = toHundredths(from);
-  const cells = listCells(Uint8Array.from(sureness, toHundredths), wrong, weights).filter(
-    ({ value }) => value >= lowest,
-  );
-  const heaviest = cells.reduce((most, { weight }) => Math.max(most, weight), 0);
-  const counts = { rows: new Float64Array(101), wrong: new Float64Array(101) };
-  for (const { value: at, truth: isWrong, weight, count } of cells) {
-    const share = heaviest === 0 ? 0 : (count * weight) / heaviest;
-    counts.rows[at] = (counts.rows[at] as number) + share;
-    counts.wrong[at] = (counts.wrong[at] as number) + isWrong * share;
-  }
-  return cumulate(counts);
-}
-
-/** Returns counts of weighted rows as whole numbers, rounded to the side of the weaker promise. */
-export function wholeCounts({ n, wrong }: { readonly n: number; readonly wrong: number }) {
-  const rows = Math.floor(n + 1e-9);
-  return { n: rows, wrong: Math.min(rows, Math.ceil(Math.max(0, wrong - 1e-9))) };
 }
 
 /**
