@@ -140,22 +140,3 @@ test("a locked threshold holds, is broken, or has too few labels", () => {
   const no = { ...locked, action: "no", threshold: 0.17 } as const;
   expect(checkThreshold(no, rows(200, 2))).toMatchObject({ n: 100, wrong: 99 });
 });
-
-test("weighted labels of a report are thinned by their ids, in any order of the lines", () => {
-  const sure = Array.from({ length: 300 }, (_, at) => ({
-    id: `x-${at}`,
-    p: 0.02,
-    truth: at >= 60 && at % 20 === 0,
-  }));
-  const unsure = Array.from({ length: 60 }, (_, at) => ({ id: `u-${at}`, p: 0.9, truth: at > 5 }));
-  const rows = [...sure, ...unsure];
-  const promised = [rows, rows.toReversed()].map((own) => {
-    const weighted = labelledWith(own, (at) => {
-      return { weight: Number(own[at]?.id.slice(2)) < 60 ? 8 : 1 };
-    });
-    return report(weighted).actions.find(({ action }) => action === "no")?.promised;
-  });
-  // Of 60 labels of weight 8 and 240 of weight 1, 90 are kept, and none of the 12 wrong ones, which would be 1.5 by their mean.
-  expect(promised[0]).toMatchObject({ threshold: 0.98, n: 90, wrong: 0 });
-  expect(promised[1]).toEqual(promised[0]);
-});

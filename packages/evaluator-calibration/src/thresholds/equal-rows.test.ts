@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { seededRandom, shuffle } from "../math/random.ts";
+import { checkThreshold } from "../report/check-threshold.ts";
+import { labelledWith, report } from "../testing/worlds.ts";
 import { equalRows } from "./equal-rows.ts";
 import { learnThenTest } from "./learn-then-test.ts";
 
@@ -62,4 +64,38 @@ test("rows of many weights have promises, which are broken in few rounds", () =>
   };
   expect(playRounds(0.0501)).toBeLessThanOrEqual(0.05);
   expect(playRounds(0.01)).toBeGreaterThan(0.5);
+});
+
+test("weighted labels of a report are thinned by their ids, in any order of the lines", () => {
+  const sure = Array.from({ length: 300 }, (_, at) => ({
+    id: `x-${at}`,
+    p: 0.02,
+    truth: at >= 60 && at % 20 === 0,
+  }));
+  const unsure = Array.from({ length: 60 }, (_, at) => ({ id: `u-${at}`, p: 0.9, truth: at > 5 }));
+  const labels = [...sure, ...unsure];
+  const promised = [labels, labels.toReversed()].map((own) => {
+    const weighted = labelledWith(own, (at) => {
+      return { weight: Number(own[at]?.id.slice(2)) < 60 ? 8 : 1 };
+    });
+    return report(weighted).actions.find(({ action }) => action === "no")?.promised;
+  });
+  // Of 60 labels of weight 8 and 240 of weight 1, 90 are kept, and none of the 12 wrong ones, which would be 1.5 by their mean.
+  expect(promised[0]).toMatchObject({ threshold: 0.98, n: 90, wrong: 0 });
+  expect(promised[1]).toEqual(promised[0]);
+});
+
+test("a check thins weighted labels as a promise does", () => {
+  const ids = Array.from({ length: 300 }, (_, at) => `x-${at}`);
+  const labels = {
+    ids,
+    p: ids.map(() => 0.98),
+    cameTrue: ids.map((_, at) => Number(at < 60 || at % 20 > 0)),
+    weights: ids.map((_, at) => (at < 60 ? 8 : 1)),
+  };
+  const promise = { question: "scam", action: "yes", threshold: 0.9, n: 90, wrong: 0 } as const;
+  const locked = { ...promise, maxRisk: 0.05, confidence: 0.95 };
+  expect(checkThreshold(locked, labels)).toMatchObject({ n: 90, wrong: 0, verdict: "holds" });
+  const unnamed = checkThreshold(locked, { ...labels, ids: undefined });
+  expect(unnamed).toMatchObject({ n: 90, wrong: 2, verdict: "not enough labels" });
 });
