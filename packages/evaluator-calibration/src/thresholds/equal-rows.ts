@@ -52,15 +52,17 @@ function listAlike(
   const rows = Array.from(weights, (weight, row) => {
     const place = hashToShare(ids?.[row] ?? "");
     const at = toHundredths(sureness[row] as number);
-    return { at, weight, place, n: 1, wrong: Number(wrong[row] === 1) };
+    return { at, weight, place, wrong: wrong[row] as number };
   });
   const alike = Map.groupBy(
     rows.filter(({ at }) => at >= toHundredths(from)),
     ({ at, weight, place }) => `${at} ${weight} ${place}`,
   );
-  const entries = Array.from(alike.values(), (own) =>
-    own.reduce((sum, row) => ({ ...sum, n: sum.n + 1, wrong: sum.wrong + row.wrong })),
-  );
+  const entries = Array.from(alike.values(), (own) => ({
+    ...(own[0] as (typeof own)[number]),
+    n: own.length,
+    wrong: own.filter((row) => row.wrong === 1).length,
+  }));
   return entries.toSorted(
     (one, other) => other.at - one.at || other.weight - one.weight || one.place - other.place,
   );
