@@ -118,6 +118,8 @@ export function testKeptAnswers(openAnswers: () => Promise<AnswersUnderTest>): v
     expect(await ends()).toEqual([open, open, { probability: null, error: "It is too long." }]);
     await store.keep(third, { evaluation: sampleEvaluation(0.5) });
     expect(await store.statusesOf(keys)).toEqual(["unknown", "unknown", "answered"]);
+    await store.begin(all);
+    expect(await ends()).toEqual([open, open, { probability: 0.5, error: null }]);
   });
 
   test("an answer is there for later runs, unless it was changed", async () => {
