@@ -144,7 +144,10 @@ interface StoredRow {
 
 function storedRow(record: StoredRecord, run: number, tables: Tables): StoredRow {
   const { idx, key } = record;
-  return { record, run, answer: tables.answers.get(key), failure: tables.failuresOf(run).get(idx) };
+  const [answer, failure] = [tables.answers.get(key), tables.failuresOf(run).get(idx)];
+  // A call that failed in a run may have an answer since a later one.
+  const isLater = failure !== undefined && answer !== undefined && answer.run > run;
+  return { record, run, answer: isLater ? undefined : answer, failure };
 }
 
 function toRow({ record, run, answer, failure }: StoredRow, tables: Tables): RunRow {
