@@ -93,10 +93,14 @@ test("a lock that is a link to a file not there yet is followed", async () => {
   expect(() => Journal.open(path, sampleSetup)).toThrow(inUse);
 });
 
-test("a folder that is not there is named", async () => {
+test("a folder that cannot be written is named, with what to look at", async () => {
   const { folder } = await newPaths();
   const path = join(folder, "gone", "inbox.triage.sqlite");
-  expect(() => Journal.open(path, sampleSetup)).toThrow(/^ENOENT: .*gone/);
+  const open = () => Journal.open(path, sampleSetup);
+  expect(open).toThrow(CliError);
+  expect(open).toThrow(
+    /^Cannot write .*gone.*inbox\.triage\.sqlite: no such file or directory\. Check that the folder is there and that you may write in it\.$/,
+  );
 });
 
 test.each([

@@ -1,7 +1,13 @@
 import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
-import { CliError, closedOnError, openPrivateDatabase, printable } from "evaluator-kit";
+import {
+  CliError,
+  closedOnError,
+  openPrivateDatabase,
+  printable,
+  toFileError,
+} from "evaluator-kit";
 import type { Machine } from "../machine.ts";
 import { journalTables, keepEarlier, laterTables, upgrades } from "../sqlite-tables.ts";
 import { lockFile } from "./lock-file.ts";
@@ -36,7 +42,7 @@ export function toJournalError(error: unknown, path: string): unknown {
 /**
  * Opens a journal for one run alone, and creates its tables if it is new.
  *
- * @throws CliError if another run has it, or it is damaged, or of another version or program.
+ * @throws CliError if another run has it, its folder cannot be written, or it is damaged, or of another version or program.
  */
 export function openForWriting(path: string, machine: Machine) {
   try {
@@ -50,7 +56,8 @@ export function openForWriting(path: string, machine: Machine) {
       throw error;
     }
   } catch (error) {
-    throw toJournalError(error, path);
+    const advice = "Check that the folder is there and that you may write in it.";
+    throw toJournalError(toFileError(error, `write ${path}`, advice), path);
   }
 }
 
