@@ -88,19 +88,19 @@ export class Journal extends JournalReader {
       // It is the same record as in the run before, if that had it, with the same call and end.
       const noteRecord = this.prepare(
         `INSERT INTO records (id, call, error, seen, after, source, since)
-          SELECT ?1, call, (SELECT error FROM refusals WHERE refusals.call = calls.call AND NOT EXISTS
-            (SELECT 1 FROM answers WHERE answers.call = calls.call)), ?2, ?3, ?4, ?2 FROM calls
-          WHERE key = ?5 ON CONFLICT (id) DO UPDATE SET
-          since = iif(seen >= ?7 AND call = excluded.call AND source IS excluded.source
-            AND (?6 OR error IS excluded.error), since, excluded.since), call = excluded.call, error = iif(?6, error, excluded.error),
-          seen = excluded.seen, source = excluded.source`,
+          SELECT $id, call, (SELECT error FROM refusals WHERE refusals.call = calls.call AND NOT EXISTS
+            (SELECT 1 FROM answers WHERE answers.call = calls.call)), $seen, $after, $note, $seen FROM calls
+          WHERE key = $key ON CONFLICT (id) DO UPDATE SET
+          since = iif(seen >= $before AND call = excluded.call AND source IS excluded.source
+            AND ($isAsked OR error IS excluded.error), since, excluded.since), call = excluded.call,
+          error = iif($isAsked, error, excluded.error), seen = excluded.seen, source = excluded.source`,
       );
       this.#addSetup();
       this.#seen = seen;
       for (const { id, key, note = null } of entries) {
         addCall.run(key);
         const isAsked = Number(askedIds?.has(id) ?? false);
-        noteRecord.run(id, seen, after, note, key, isAsked, before ?? 0);
+        noteRecord.run({ id, seen, after, note, key, isAsked, before: before ?? 0 });
       }
     });
   }
