@@ -50,7 +50,7 @@ export function answering(upstream: Upstream, text: string, type: "event-stream"
   return { ...upstream, send: async () => ({ ...head, read }) };
 }
 
-/** What a model can take; an absent value is unknown. */
+/** The limits and abilities of a model; an absent value is unknown. */
 export interface Capabilities {
   /** Input and output tokens together. */
   readonly contextWindow?: number;

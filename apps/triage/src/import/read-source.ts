@@ -22,7 +22,7 @@ export function readSource(path: string, { place, ...reading }: SourceOptions): 
 
 interface Reading {
   readonly signal: AbortSignal;
-  /** Gets the bytes of the source's files that were read, packed ones as they are on the disk. */
+  /** Called with the number of bytes that were read from the files; compressed files count as they are on the disk. */
   readonly onRead?: SourceFile["onRead"];
 }
 
