@@ -27,7 +27,7 @@ interface RunNotes {
     readonly row: number;
     readonly setup: string | null;
   })[];
-  setupOf(hash: string): RunSetup | null;
+  setups(): ReadonlyMap<string, RunSetup>;
 }
 
 /** Returns the runs of a file, the oldest first: the complete ones, and one after them that was begun. */
@@ -35,11 +35,12 @@ export function listRuns(notes: RunNotes): FileRun[] {
   const newest = notes.newestRun();
   if (newest === null) return [];
   const complete = notes.completeRuns();
+  const setups = notes.setups();
   const isOpen = newest.row > (complete.at(-1)?.row ?? -1);
   const runs = complete.map(({ setup: hash, row, begin, facts, seen }, at): FileRun => {
     // The options of the newest run name its setup.
     const isNewest = !isOpen && at === complete.length - 1;
-    const setup = isNewest || hash === null ? newest : (notes.setupOf(hash) ?? newest);
+    const setup = isNewest || hash === null ? newest : (setups.get(hash) ?? newest);
     return { row, begin, setup, facts, seen };
   });
   const open = { row: null, begin: newest.begin, facts: null, seen: null, setup: newest };

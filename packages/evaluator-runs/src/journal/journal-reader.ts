@@ -242,10 +242,10 @@ export class JournalReader implements Disposable {
     });
   }
 
-  /** Returns the setup with a hash; null without it. */
-  setupOf(hash: string): CallSetup | null {
-    const [row] = this.#all("SELECT wire, model, questions FROM setups WHERE hash = ?", hash);
-    return row === undefined ? null : toSetup(row);
+  /** Returns the setups of all runs by their hashes. */
+  setups(): ReadonlyMap<string, CallSetup> {
+    const rows = this.#all("SELECT hash, wire, model, questions FROM setups");
+    return new Map(rows.map((row) => [String(row["hash"]), toSetup(row)]));
   }
 
   #all(sql: string, ...values: (string | number)[]): Row[] {
