@@ -48,7 +48,7 @@ export class SqliteRuns implements StoredRuns {
 
   async *rows(run: number, isOrdered = true): AsyncGenerator<RunRow> {
     // Also for the newest run: one after it may be noting its records.
-    const journal = this.#journal.ofRun(run);
+    const journal = this.#ofRun(run);
     if (!isOrdered) yield* this.#keptRows(journal, run);
     else if (run === this.#all.length) yield* this.#newestRows(journal, run);
     else yield* this.#earlierRows(journal, run);
@@ -105,7 +105,7 @@ export class SqliteRuns implements StoredRuns {
   }
 
   async find(id: string, run: number | null = null): Promise<FoundRow | null> {
-    const journal = run === null ? this.#journal : this.#journal.ofRun(run);
+    const journal = run === null ? this.#journal : this.#ofRun(run);
     const row = journal.row(id);
     if (row === null) return null;
     // The run that saw it is the first that was complete afterwards, or the one that was not.
@@ -126,7 +126,7 @@ export class SqliteRuns implements StoredRuns {
   }
 
   async newIds({ run }: Pick<RunInfo, "run">): Promise<NewRecords | null> {
-    return this.#journal.ofRun(run).newRecords();
+    return this.#ofRun(run).newRecords();
   }
 
   async away(): Promise<ReadonlyMap<string, string>> {
@@ -135,7 +135,7 @@ export class SqliteRuns implements StoredRuns {
 
   /** Returns the answer of each record of a run that has one, or the newest answer of each record of all runs. */
   answered(run: number | null): ReturnType<JournalReader["answered"]> {
-    return (run === null ? this.#journal : this.#journal.ofRun(run)).answered();
+    return (run === null ? this.#journal : this.#ofRun(run)).answered();
   }
 
   async progress(): Promise<Progress> {
@@ -144,6 +144,10 @@ export class SqliteRuns implements StoredRuns {
 
   async workers(): Promise<[]> {
     return [];
+  }
+
+  #ofRun(run: number): JournalReader {
+    return this.#journal.ofRun(run, this.#all);
   }
 
   #openInput(run: number): Promise<RecordInput> {
@@ -180,7 +184,7 @@ export class SqliteRuns implements StoredRuns {
   }
 
   #openCounts(run: number) {
-    const { answered: answeredCount, failed: failedCount } = this.#journal.ofRun(run).progress();
+    const { answered: answeredCount, failed: failedCount } = this.#ofRun(run).progress();
     const before = this.#all[run - 2]?.row ?? 0;
     return {
       state: "open" as const,

@@ -9,7 +9,7 @@ import {
   type KeptEvaluation,
   setupHash,
 } from "./kept-answer.ts";
-import { listRuns, needRun } from "../file-runs.ts";
+import { type FileRun, listRuns, needRun } from "../file-runs.ts";
 import { isRunUnderWay, toJournalError } from "./open-journal.ts";
 import { answersTo } from "../sqlite-tables.ts";
 import type { RunRow } from "../store/run-query.ts";
@@ -51,9 +51,8 @@ export class JournalReader implements Disposable {
     this.#records = records;
   }
 
-  /** Returns a reader of the records as a listed run has them. @throws CliError if they are not known */
-  ofRun(run: number): JournalReader {
-    const all = listRuns(this);
+  /** Returns a reader of the records as one of the runs has them. @throws CliError if they are not known */
+  ofRun(run: number, all: readonly FileRun[] = listRuns(this)): JournalReader {
     const { seen } = needRun(all, run, this.path);
     if (seen === null && run !== all.length) {
       const problem = printable`${this.path} has no records of run ${String(run)}, which an older version made`;
