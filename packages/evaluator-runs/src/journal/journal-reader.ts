@@ -189,8 +189,7 @@ export class JournalReader implements Disposable {
 
   /** Returns the cost in US dollars of all tries after a row of `runs`, with any setup. */
   spentUsdSince(row: number): number {
-    const spent = "SELECT total(facts ->> 'spentUsd') AS usd FROM runs WHERE run > ?";
-    return Number(this.#all(spent, row)[0]?.["usd"]);
+    return this.number("SELECT total(facts ->> 'spentUsd') AS number FROM runs WHERE run > ?", row);
   }
 
   /** Returns one by one the newest answer of each record that has one. */
@@ -245,6 +244,11 @@ export class JournalReader implements Disposable {
   setups(): ReadonlyMap<string, CallSetup> {
     const rows = this.#all("SELECT hash, wire, model, questions FROM setups");
     return new Map(rows.map((row) => [String(row["hash"]), toSetup(row)]));
+  }
+
+  /** Returns the `number` of the one row of a query. */
+  protected number(sql: string, ...values: (string | number)[]): number {
+    return Number(this.#all(sql, ...values)[0]?.["number"]);
   }
 
   #all(sql: string, ...values: (string | number)[]): Row[] {

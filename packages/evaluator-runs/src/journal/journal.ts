@@ -141,7 +141,7 @@ export class Journal extends JournalReader {
   /** Adds the facts of a complete run. */
   addRun(facts: RunFacts): void {
     const next = "SELECT coalesce(max(run) + 1, 1) AS number FROM runs";
-    const seen = this.#seen ?? this.#number(next, []); // without records, none of an earlier run
+    const seen = this.#seen ?? this.number(next); // without records, none of an earlier run
     this.#change(() => void this.#addFacts({ ...facts, spentFor: this.#setupHash, seen }));
     this.#spending = null;
     this.#seen = null;
@@ -149,27 +149,20 @@ export class Journal extends JournalReader {
 
   /** The cost in US dollars of the tries with this setup since a run with it was complete. */
   get spentUsd(): number {
-    return this.#number(
+    return this.number(
       "SELECT total(facts ->> 'spentUsd') AS number FROM runs WHERE facts ->> 'spentFor' = ? AND run > ?",
-      [this.#setupHash, this.lastWholeRun],
+      this.#setupHash,
+      this.lastWholeRun,
     );
   }
 
   /** The number of the last complete run with this setup; 0 without one. */
   get lastWholeRun(): number {
-    return this.#number(
+    return this.number(
       `SELECT coalesce(max(run), 0) AS number FROM runs
         WHERE facts ->> 'spentFor' = ? AND facts ->> 'finishedAt' IS NOT NULL`,
-      [this.#setupHash],
+      this.#setupHash,
     );
-  }
-
-  #number(sql: string, values: readonly (string | number)[]): number {
-    try {
-      return Number(this.prepare(sql).get(...values)?.["number"]);
-    } catch (error) {
-      throw toJournalError(error, this.path);
-    }
   }
 
   /** Keeps what an attempt may have cost whose call goes on. */
