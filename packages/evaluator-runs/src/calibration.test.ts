@@ -1,46 +1,25 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type CalibrationArtifact, questionHash } from "evaluator-calibration";
+import type { CalibrationArtifact } from "evaluator-calibration";
 import { expect, test } from "vitest";
-import { recordingTransport, sampleResponse } from "./testing/samples.ts";
+import { recordingTransport, sampleCalibration, sampleResponse } from "./testing/samples.ts";
 import { sampleTicket, ticketSource } from "./testing/tickets/ticket-source.ts";
 import { folderWith, readResults, startTickets } from "./testing/tickets/start-tickets.ts";
 
-const asked = questionHash((await ticketSource.questions?.({})) ?? {});
+const questions = (await ticketSource.questions?.({})) ?? {};
 
-/** What a calibration of scam alone looks like; the slope of 2 makes sure answers surer. */
+/** Returns a calibration of the questions about tickets. */
 function artifact(fields: Partial<CalibrationArtifact> = {}): CalibrationArtifact {
-  return {
-    version: 1,
-    kind: "by-question",
-    model: { id: "typesafe-ai/jev", wire: null },
-    questionHash: asked,
-    rounding: { probabilityDecimals: 2 },
-    fittedOn: { n: 1204, from: null, to: null, hash: "0" },
-    heldOut: { before: 0.4, after: 0.3 },
-    thresholds: [],
-    parameters: {
-      scam: { kind: "logistic", parameters: { intercept: 0, slope: 2 } },
-      importance: { kind: "temperature", parameters: { temperature: 1 } },
-    },
-    ...fields,
-  } as CalibrationArtifact;
+  return sampleCalibration(questions, fields);
 }
 
 async function answer(calibration: unknown, modelId = "typesafe-ai/jev", ...words: string[]) {
   const cwd = await folderWith([sampleTicket()]);
   await writeFile(join(cwd, "calibration.json"), JSON.stringify(calibration));
-  const recording = recordingTransport(() => sampleResponse());
-  const transport = {
-    ...recording,
-    send: async (...call: Parameters<typeof recording.send>) => ({
-      ...(await recording.send(...call)),
-      modelId,
-    }),
-  };
+  const transport = recordingTransport(() => sampleResponse(), modelId);
   const run = (...more: string[]) => startTickets(["inbox.json", ...more], { cwd, transport });
   const outcome = await run("--calibration", "calibration.json", ...words);
-  return { cwd, outcome, run, requests: recording.requests };
+  return { cwd, outcome, run, requests: transport.requests };
 }
 
 test("results hold calibrated values, the printed ones beside them, and the journal stays as it came", async () => {

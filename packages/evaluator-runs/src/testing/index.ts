@@ -13,6 +13,7 @@ export { forgetAll, outsideChanges } from "./pglite-runs.ts";
 export {
   type RecordingTransport,
   recordingTransport,
+  sampleCalibration,
   sampleResponse,
   sampleSetup,
 } from "./samples.ts";

@@ -1,3 +1,4 @@
+import { type CalibrationArtifact, questionHash } from "evaluator-calibration";
 import {
   boolean,
   choice,
@@ -83,9 +84,10 @@ export interface RecordingTransport extends Transport {
   readonly mostAtOnce: () => number;
 }
 
-/** Makes a transport that answers each request with the response for its index. */
+/** Makes a transport that answers each request with the response for its index, of a model if one is named. */
 export function recordingTransport(
   respond: (index: number) => unknown = () => sampleResponse(),
+  modelId: string | null = null,
 ): RecordingTransport {
   const requests: EvaluationRequest[] = [];
   let underWay = 0;
@@ -99,7 +101,7 @@ export function recordingTransport(
       most = Math.max(most, (underWay += 1));
       await new Promise(setImmediate);
       underWay -= 1;
-      return { response: respond(index), modelId: null, requestId: null, raw: null };
+      return { response: respond(index), modelId, requestId: null, raw: null };
     },
   };
 }
@@ -117,6 +119,28 @@ export const sampleQuestions = {
   brand_deal: boolean("Does it mention a brand deal?"),
   scam: boolean("Does it look like a scam?"),
 };
+
+/** Returns a calibration of scam alone, with other fields if they are given; the slope of 2 makes sure answers surer. */
+export function sampleCalibration(
+  questions: Questions,
+  fields: Partial<CalibrationArtifact> = {},
+): CalibrationArtifact {
+  return {
+    version: 1,
+    kind: "by-question",
+    model: { id: "typesafe-ai/jev", wire: null },
+    questionHash: questionHash(questions),
+    rounding: { probabilityDecimals: 2 },
+    fittedOn: { n: 1204, from: null, to: null, hash: "0" },
+    heldOut: { before: 0.4, after: 0.3 },
+    thresholds: [],
+    parameters: {
+      scam: { kind: "logistic", parameters: { intercept: 0, slope: 2 } },
+      importance: { kind: "temperature", parameters: { temperature: 1 } },
+    },
+    ...fields,
+  } as CalibrationArtifact;
+}
 
 /** A table of answers to these questions. */
 export const sampleLayout: TableLayout = {
