@@ -49,23 +49,31 @@ function listAlike(
   wrong: Numbers,
   { weights, ids, from }: ThinningOptions & { readonly weights: Numbers },
 ) {
-  const rows = Array.from(weights, (weight, row) => {
-    const place = hashToShare(ids?.[row] ?? "");
-    const at = toHundredths(sureness[row] as number);
-    return { at, weight, place, wrong: wrong[row] as number };
-  });
-  const alike = Map.groupBy(
-    rows.filter(({ at }) => at >= toHundredths(from)),
-    ({ at, weight, place }) => `${at} ${weight} ${place}`,
-  );
-  const entries = Array.from(alike.values(), (own) => ({
-    ...(own[0] as (typeof own)[number]),
-    n: own.length,
-    wrong: own.filter((row) => row.wrong === 1).length,
-  }));
-  return entries.toSorted(
-    (one, other) => other.at - one.at || other.weight - one.weight || one.place - other.place,
-  );
+  // Typed arrays and loops: objects and mappings of a million rows take several times as long.
+  const at = new Uint8Array(sureness.length);
+  const places = new Float64Array(sureness.length);
+  for (let row = 0; row < at.length; row += 1) {
+    at[row] = toHundredths(sureness[row] as number);
+    places[row] = hashToShare(ids?.[row] ?? "");
+  }
+  const compare = (one: number, other: number) =>
+    (at[other] as number) - (at[one] as number) ||
+    (weights[other] as number) - (weights[one] as number) ||
+    (places[one] as number) - (places[other] as number);
+  const lowest = toHundredths(from);
+  const order = Uint32Array.from(at.keys()).filter((row) => (at[row] as number) >= lowest);
+  const entries: { at: number; weight: number; n: number; wrong: number }[] = [];
+  let before: number | undefined;
+  for (const row of order.toSorted(compare)) {
+    if (before === undefined || compare(before, row) !== 0) {
+      entries.push({ at: at[row] as number, weight: weights[row] as number, n: 0, wrong: 0 });
+    }
+    const entry = entries.at(-1) as (typeof entries)[number];
+    entry.n += 1;
+    entry.wrong += Number(wrong[row] === 1);
+    before = row;
+  }
+  return entries;
 }
 
 /** Returns counts of weighted rows as whole numbers, rounded to the side of the weaker promise. */
