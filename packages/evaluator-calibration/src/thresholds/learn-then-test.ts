@@ -46,10 +46,13 @@ export const LOWEST: Readonly<Record<PromiseAction["action"], number>> = {
 export function learnThenTest(
   sureness: Numbers,
   wrong: Numbers,
-  { confidence = 0.95, ...options }: PromiseOptions,
+  { confidence = 0.95, lowest = LOWEST.yes, weights, ids, ...options }: PromiseOptions,
 ): PromisedThreshold | null {
   const level = 1 - confidence;
-  return lastPassed(listTests(sureness, wrong, { ...options, level }), level);
+  checkShare("maxRisk", options.maxRisk);
+  checkShare("confidence", 1 - level);
+  const counts = equalRows(sureness, wrong, { weights, ids, from: lowest });
+  return lastPassed(listTests(counts, { ...options, level, lowest }), level);
 }
 
 /**
@@ -71,18 +74,22 @@ export function searchPromises<TAction extends PromiseAction>(
   { maxRisk, confidence = 0.95 }: Bound,
 ) {
   checkShare("confidence", confidence);
-  const rows = actions.map((one) => countFrom(one, LOWEST[one.action]));
-  const testable = chooseTestable(rows, { maxRisk, confidence });
-  const share = (1 - confidence) / Math.max(1, testable.size);
-  const searches = actions.map((askedAction, at) => {
+  const parts = actions.map((askedAction) => {
     const { action, sureness, wrong, weights, ids } = askedAction;
-    const options = { maxRisk, level: share, lowest: LOWEST[action], weights, ids };
-    const isTested = testable.has(at);
+    const lowest = LOWEST[action];
     return {
       asked: askedAction,
-      level: share,
-      tests: isTested ? listTests(sureness, wrong, options) : [],
+      lowest,
+      counts: equalRows(sureness, wrong, { weights, ids, from: lowest }),
     };
+  });
+  const rows = parts.map(({ counts, lowest }) => counts.acted[toHundredths(lowest)] ?? 0);
+  const testable = chooseTestable(rows, { maxRisk, confidence });
+  const share = (1 - confidence) / Math.max(1, testable.size);
+  const searches = parts.map(({ asked: askedAction, lowest, counts }, at) => {
+    const options = { maxRisk, level: share, lowest };
+    const tests = testable.has(at) ? listTests(counts, options) : [];
+    return { asked: askedAction, level: share, tests };
   });
   shareLevels(searches.filter((_, at) => testable.has(at)));
   return searches.map(({ asked: askedAction, level: own, tests }) => {
@@ -106,12 +113,6 @@ export function searchPromises<TAction extends PromiseAction>(
 
 /** A promised threshold of an action, and the level that it was tested at. */
 export type PromisedAction = NonNullable<ReturnType<typeof searchPromises>[number]["promised"]>;
-
-function countFrom({ sureness, wrong, weights, ids }: PromiseAction, lowest: number): number {
-  return (
-    equalRows(sureness, wrong, { weights, ids, from: lowest }).acted[toHundredths(lowest)] ?? 0
-  );
-}
 
 /**
  * Returns the indexes of the actions that share the level: as many as have enough rows for a promise at their part of it.
@@ -148,19 +149,17 @@ function lastPassed(tests: readonly PromisedThreshold[], level: number): Promise
   return tests[(failedCount === -1 ? tests.length : failedCount) - 1] ?? null;
 }
 
-interface TestOptions extends Omit<PromiseOptions, "confidence"> {
+interface TestOptions extends Pick<PromiseOptions, "maxRisk" | "thresholds"> {
   readonly level: number;
+  readonly lowest: number;
 }
 
 /** Returns every test in its order, passed or not. */
-function listTests(sureness: Numbers, wrong: Numbers, options: TestOptions) {
-  const { maxRisk, thresholds, weights, ids, lowest = LOWEST.yes } = options;
-  checkShare("maxRisk", maxRisk);
-  checkShare("confidence", 1 - options.level);
-  const counts = equalRows(sureness, wrong, { weights, ids, from: lowest });
+function listTests(counts: ReturnType<typeof equalRows>, options: TestOptions) {
+  const { maxRisk, thresholds, lowest } = options;
   const order =
     thresholds === undefined
-      ? computeOrder(counts, { ...options, lowest })
+      ? computeOrder(counts, options)
       : Array.from(thresholds, toHundredths).filter((at) => at >= toHundredths(lowest));
   return order.map((at) => {
     const [actedCount, actedWrong] = [counts.acted[at] ?? 0, counts.actedWrong[at] ?? 0];
@@ -179,7 +178,7 @@ export type PromisedThreshold = ReturnType<typeof listTests>[number];
  */
 function computeOrder(
   { rows, acted: actedValues }: Counts,
-  { maxRisk, level, lowest }: TestOptions & { readonly lowest: number },
+  { maxRisk, level, lowest }: TestOptions,
 ): number[] {
   const from = toHundredths(lowest);
   const region = toRegion({ rows, acted: actedValues }, maxRisk, from).at(-1)?.acted ?? 0;
