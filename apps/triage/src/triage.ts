@@ -11,11 +11,11 @@ import {
   withUsualCommand,
 } from "evaluator-kit";
 import {
+  addExplain,
   addRunCommands,
   addRunOptions,
   day,
   interrupted,
-  loadExplain,
   optionalFile,
   type ProgramContext,
   runAction,
@@ -187,20 +187,6 @@ function addReport(program: Program, context: ProgramContext): void {
       context.onLoad?.(); // before the modules: the list of 10,000 mails takes 190 MB instead of 230
       const { serveReport } = await import("./report/serve-report.ts");
       await runAction(context, () => serveReport({ ...options, file }, context));
-    });
-}
-
-function addExplain(program: Program, context: ProgramContext): void {
-  program
-    .command("explain")
-    .description("print the state, questions and answers of one mail")
-    .argument("<id>", "the id of the mail")
-    .argument("[file]", optionalFile)
-    .addOption(sharedOptions.journal(context.source))
-    .addOption(sharedOptions.run)
-    .action(async (id, file, options) => {
-      const explainRecord = await loadExplain();
-      await runAction(context, () => explainRecord({ ...options, id, file }, context));
     });
 }
 

@@ -2,6 +2,7 @@ import { type Command, UsageError } from "evaluator-kit";
 import { needJournalAddress } from "../journal-address.ts";
 import { declareCommands, type RunCommand, type WorkCommand } from "../options.ts";
 import type { ProgramContext } from "../service.ts";
+import { optionalFile, sharedOptions } from "../shared-options.ts";
 
 /**
  * Adds `run`, `work`, `status`, `query`, `export`, `label` and `act` to a program of the kit.
@@ -47,10 +48,20 @@ export function addRunCommands(program: Command, context: ProgramContext): void 
   });
 }
 
-/** Loads the action of a command that prints all that a journal knows of one record. */
-export async function loadExplain() {
-  const { explainRecord } = await import("../explain.ts");
-  return explainRecord;
+/** Adds `explain`, which prints all that a journal knows of one record. */
+export function addExplain(program: Command, context: ProgramContext): void {
+  const { source } = context;
+  program
+    .command("explain")
+    .description(`print the state, questions and answers of one ${source.word}`)
+    .argument("<id>", `the id of the ${source.word}`)
+    .argument("[file]", optionalFile)
+    .addOption(sharedOptions.journal(source))
+    .addOption(sharedOptions.run)
+    .action(async (id, file, options) => {
+      const { explainRecord } = await import("../explain.ts");
+      await runAction(context, () => explainRecord({ ...options, id, file }, context));
+    });
 }
 
 type Run = () => Promise<number>;

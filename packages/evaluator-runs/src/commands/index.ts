@@ -12,4 +12,4 @@ export {
   withoutKeys,
 } from "../service.ts";
 export { addRunOptions, type RunCommand } from "../options.ts";
-export { addRunCommands, loadExplain, loadRun, loadWork, runAction } from "./add-run-commands.ts";
+export { addExplain, addRunCommands, loadRun, loadWork, runAction } from "./add-run-commands.ts";
