@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { createEmulator } from "evaluator-emulator";
-import { sampleTicket } from "../../testing/tickets/ticket-source.ts";
+import { sampleTicket } from "../tickets/ticket-source.ts";
 import { AnsweredCalls } from "../start-program.ts";
 import { startGatewayProgram, startOnGateway } from "../tickets/start-tickets.ts";
 
