@@ -29,6 +29,16 @@ const drainedClock: Clock = {
   },
 };
 
+/** Returns the parts of a run that is interrupted while its call is in flight, which never ends. */
+function interruptInFlight() {
+  const interruption = new AbortController();
+  const transport = recordingTransport(() => {
+    interruption.abort();
+    return new Promise(() => {});
+  });
+  return { transport, signal: interruption.signal, clock: drainedClock };
+}
+
 test("a failed ticket alone is asked again by the next run", async () => {
   const cwd = await folderWith(threeTickets);
   const transport = recordingTransport((index) => (index === 1 ? {} : sampleResponse()));
@@ -63,18 +73,7 @@ test("an interruption keeps the answer in flight, asks nothing more and writes n
 
 test("an interruption ends calls that do not come back in time", async () => {
   const cwd = await folderWith([sampleTicket()]);
-  const interruption = new AbortController();
-  const transport = recordingTransport(() => {
-    interruption.abort();
-    return new Promise(() => {});
-  });
-  const { signal } = interruption;
-  const { exitCode } = await startTickets(["inbox.json"], {
-    cwd,
-    transport,
-    signal,
-    clock: drainedClock,
-  });
+  const { exitCode } = await startTickets(["inbox.json"], { cwd, ...interruptInFlight() });
   expect(exitCode).toBe(130);
   const { stderr } = await startTickets(["inbox.json"], { cwd });
   expect(stderr).toContain("1 in flight when an earlier run ended and asked again");
@@ -82,14 +81,8 @@ test("an interruption ends calls that do not come back in time", async () => {
 
 test("a call that was in flight counts as asked again only if the maximum cost lets the run ask it", async () => {
   const cwd = await folderWith([sampleTicket()]);
-  const interruption = new AbortController();
-  const transport = recordingTransport(() => {
-    interruption.abort();
-    return new Promise(() => {});
-  });
-  const { signal } = interruption;
   const words = ["inbox.json", "--price", "1"];
-  await startTickets(words, { cwd, transport, signal, clock: drainedClock });
+  await startTickets(words, { cwd, ...interruptInFlight() });
   const note = "in flight when an earlier run ended and asked again";
   const again = recordingTransport();
   const capped = await startTickets([...words, "--max-cost", "0.002"], { cwd, transport: again });
