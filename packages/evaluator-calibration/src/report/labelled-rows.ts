@@ -173,11 +173,11 @@ function isDrawnByStrata({
   weights,
   joined: joinedColumn,
 }: Pick<Rows, "weights" | "joined">): boolean {
+  if (weights === undefined) return false;
   const records = joinedColumn.column.ids.length;
   const isFar = (sum: number, most: number) => Math.abs(sum / records - 1) > most;
   const strata = Map.groupBy(joinedColumn.weights, (weight) => weight);
   return (
-    weights !== undefined &&
     [...strata].every(([weight, own]) => weight <= 1 || own.length > 1) &&
     !isFar(computeSum(joinedColumn.weights), 1e-6) &&
     !isFar(computeSum(weights), 0.1)
