@@ -143,6 +143,7 @@ test.each(["model = 'n'", "wire = 'v'", "questions = '{}'"])(
     edit(`UPDATE setups SET ${change}`);
     const changed = await new SqliteRuns(journal, input).find(first.id);
     expect(changed).toMatchObject({ evaluation: null, isChanged: true });
+    expect([...journal.answered()]).toEqual([]);
   },
 );
 
