@@ -1,6 +1,6 @@
 export { type AnswerColumn, type AskedQuestion, columnsOf } from "./columns/columns.ts";
 export type { InputRecord, RecordInput, RecordSource, RunRecord } from "./input/record-source.ts";
-export type { AnsweredEntry, UnansweredEntry } from "./journal/journal-reader.ts";
+export type { AnsweredEntry, UnansweredEntry } from "./journal/journal-rows.ts";
 export type { Journal } from "./journal/journal.ts";
 export type { Machine } from "./machine.ts";
 export { isOneOf, openPlan, readPlan, toPlanPath } from "./label/promise-sheet.ts";

@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { CliError, printable } from "evaluator-kit";
 import { parseKeptQuestions } from "./journal/kept-questions.ts";
 import { inputOf, type JournalAddress } from "./journal-address.ts";
-import type { AnsweredEntry } from "./journal/journal-reader.ts";
+import type { AnsweredEntry } from "./journal/journal-rows.ts";
 import { putAway as putAwayInFile } from "./journal/open-journal.ts";
 import { readJournal } from "./journal/read-journal.ts";
 import type { RunBegin } from "./run-facts.ts";

@@ -10,7 +10,7 @@ import { priceProblem } from "evaluator-client/token-price";
 import type { RunRecord } from "./input/record-source.ts";
 import type { Machine } from "./machine.ts";
 import { Journal } from "./journal/journal.ts";
-import type { AnsweredEntry, UnansweredEntry } from "./journal/journal-reader.ts";
+import type { AnsweredEntry, UnansweredEntry } from "./journal/journal-rows.ts";
 import { openReader } from "./journal/read-journal.ts";
 import { toJournalError } from "./journal/open-journal.ts";
 import { type RunLimits, toRunFacts, workOnPlan } from "./run/file-worker.ts";

@@ -1,14 +1,16 @@
-import type { DatabaseSync, SQLOutputValue, StatementSync } from "node:sqlite";
-import type { JsonObject, JsonValue, Questions } from "evaluator-client";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { JsonObject, Questions } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
+import { type CallSetup, fromKeptText, isAsWritten } from "./kept-answer.ts";
 import {
-  type CallSetup,
-  fromKeptText,
-  isAsWritten,
-  isKeyOf,
-  type KeptEvaluation,
-  setupHash,
-} from "./kept-answer.ts";
+  type AnsweredEntry,
+  parsed,
+  type Row,
+  toEntry,
+  toRunRow,
+  toSetup,
+  type UnansweredEntry,
+} from "./journal-rows.ts";
 import { type FileRun, listRuns, needRun } from "../file-runs.ts";
 import { isRunUnderWay, toJournalError } from "./open-journal.ts";
 import { answersTo } from "../sqlite-tables.ts";
@@ -16,26 +18,6 @@ import type { RunRow } from "../store/run-query.ts";
 import type { CallStatus } from "../store/run-store.ts";
 import type { NewRecords, Progress } from "../store/stored-runs.ts";
 import { type RunBegin, runBeginSchema, runFactsSchema } from "../run-facts.ts";
-import { parseKeptQuestions } from "./kept-questions.ts";
-
-/** Everything that a journal keeps about one record. */
-interface JournalEntry extends CallSetup {
-  readonly id: string;
-  readonly state: JsonValue;
-  /** Null if the answer was changed after it was written. */
-  readonly evaluation: KeptEvaluation | null;
-}
-
-/** An answer that is unchanged since it was written. */
-export type AnsweredEntry = JournalEntry & { readonly evaluation: KeptEvaluation };
-
-/** A record of which only the id is known: its call failed, or has not ended. */
-export interface UnansweredEntry {
-  readonly id: string;
-  readonly evaluation: null;
-}
-
-type Row = Readonly<Record<string, SQLOutputValue>>;
 
 /** Reads a journal, also while a run writes; its methods throw a CliError if the file is damaged. */
 export class JournalReader implements Disposable {
@@ -103,7 +85,7 @@ export class JournalReader implements Disposable {
         LEFT JOIN refusals USING (call) WHERE id = ?`,
       id,
     );
-    return row === undefined ? null : Object.assign(toRow(row), { seen: Number(row["seen"]) });
+    return row === undefined ? null : Object.assign(toRunRow(row), { seen: Number(row["seen"]) });
   }
 
   /** Returns the state and the setup of a record's answer, also if it was changed; null without one. */
@@ -131,7 +113,7 @@ export class JournalReader implements Disposable {
         FROM seen JOIN calls USING (call) LEFT JOIN ${answersTo("seen")}
         LEFT JOIN setups USING (setup) LEFT JOIN refusals USING (call)`,
     );
-    for (const row of rows) yield toRow(row, row["hash"] === setup);
+    for (const row of rows) yield toRunRow(row, row["hash"] === setup);
   }
 
   /** Returns the records that are new since the last complete run; null if there are none. */
@@ -273,39 +255,4 @@ export class JournalReader implements Disposable {
     this.#statements.set(sql, statement);
     return statement;
   }
-}
-
-function toRow(row: Row, isChecked = false): RunRow {
-  const { id, key, error, source, evaluation: text = null } = row;
-  const evaluation = text !== null && isAsWritten(row) ? String(text) : null;
-  return {
-    idx: 0,
-    id: String(id),
-    key: String(key),
-    state: evaluation === null ? "null" : String(row["state"]),
-    note: source === null ? null : String(source),
-    evaluation,
-    isChanged: text !== null && evaluation === null,
-    isOwn: false,
-    error: evaluation === null && typeof error === "string" ? error : null,
-    isRefused: evaluation === null && row["refused"] != null,
-    isChecked,
-  };
-}
-
-function toSetup({ questions = null, wire, model }: Row): CallSetup {
-  const service = { address: String(wire), modelId: String(model) };
-  return { questions: parseKeptQuestions(String(questions)), service };
-}
-
-function toEntry(id: string, row: Row): JournalEntry {
-  const [key, state] = [String(row["key"]), String(row["state"])];
-  const setup = toSetup(row);
-  const isWhole = isAsWritten(row) && isKeyOf(key, setupHash(setup), state);
-  const evaluation = isWhole ? fromKeptText(String(row["evaluation"]), setup.questions) : null;
-  return { ...setup, id, state: parsed(state), evaluation };
-}
-
-function parsed<TValue = JsonValue>(text: SQLOutputValue | undefined): TValue {
-  return JSON.parse(String(text)) as TValue;
 }
