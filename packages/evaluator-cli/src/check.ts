@@ -224,11 +224,11 @@ function addRows(
 ): boolean {
   if (!isFairTest({ locked: lockedThreshold, rows, all: printedOf(rows) })) return false;
   const fresh = rows.ids.flatMap((id, at) => {
+    const hash = hashLabelledId(id);
+    if (ids.has(hash)) return [];
     const row = { p: rows.p.slice(at, at + 1), cameTrue: rows.cameTrue.slice(at, at + 1) };
     const { n, wrong } = checkThreshold(lockedThreshold, row);
-    const hash = hashLabelledId(id);
-    if (n === 0 || ids.has(hash)) return [];
-    return [{ hash, isWrong: wrong === 1, weight: rows.weights?.[at] ?? 1 }];
+    return n === 0 ? [] : [{ hash, isWrong: wrong === 1, weight: rows.weights?.[at] ?? 1 }];
   });
   const heaviest = fresh.reduce((most, { weight }) => Math.max(most, weight), 0);
   for (const { hash, isWrong, weight } of fresh) {
