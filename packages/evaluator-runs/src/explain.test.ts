@@ -83,3 +83,13 @@ test("without a journal it makes none", async () => {
   expect(exitCode).toBe(1);
   expect(stderr).toContain("There is no journal at ");
 });
+
+test.each([["status"], ["export"], ["explain", "m-1"]])(
+  "a journal whose folder is not there is missing, says %s",
+  async (...command) => {
+    const cwd = await folderWith([]);
+    const journal = join("gone", "inbox.tickets.sqlite");
+    const { exitCode, stderr } = await startTickets([...command, "--journal", journal], { cwd });
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("There is no journal at ")]);
+  },
+);

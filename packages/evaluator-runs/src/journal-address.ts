@@ -1,7 +1,13 @@
 import { readdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { type CliContext, printable, toFileError, UsageError } from "evaluator-kit";
+import {
+  type CliContext,
+  describeSystemError,
+  printable,
+  toFileError,
+  UsageError,
+} from "evaluator-kit";
 import type { RecordSource } from "./input/record-source.ts";
 import type { JournalReader } from "./journal/journal-reader.ts";
 import { besideInput, toInputPath, toJournalPath } from "./output/paths.ts";
@@ -96,13 +102,23 @@ export function inputOf(
 ): string {
   if (input !== undefined) return input;
   const [folder, stem] = [dirname(path), basename(path).slice(0, -journalEnd(source).length)];
-  const beside = readdirSync(folder).filter((name) => besideInput(name, "") === stem);
+  const beside = listNames(folder).filter((name) => besideInput(name, "") === stem);
   // A folder may have the name alone.
   const isBegun = beside.includes(begunInput as string);
   const name = isBegun
     ? (begunInput as string)
     : (beside.toSorted().find(hasInputEnd) ?? beside[0]);
   return join(folder, name ?? `${stem}.json`);
+}
+
+/** Returns the names in a folder; none if it cannot be read, since opening the journal then says why. */
+function listNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (describeSystemError(error) === null) throw error;
+    return [];
+  }
 }
 
 /** Writes a line if the journal also has records of another input, such as `a.csv` beside `a.json`. */
