@@ -37,7 +37,8 @@ export function startProgram(
   return { child, ended: watchEnd(child) };
 }
 
-async function watchEnd(child: ChildProcess) {
+/** Waits for the end of a program; returns its exit code, or null if it was killed, and its messages. */
+export async function watchEnd(child: ChildProcess) {
   let stderr = "";
   child.stderr?.on("data", (text) => {
     stderr += String(text);

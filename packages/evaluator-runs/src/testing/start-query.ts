@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
+import { spawn } from "node:child_process";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { compileCache, temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished } from "vitest";
+import { type StartedProgram, watchEnd } from "./start-program.ts";
 
 const main = fileURLToPath(new URL("tickets/main.ts", import.meta.url));
 const counted = "with recursive t (n) as (select 1 union all select n + 1 from t)";
@@ -18,10 +18,7 @@ export const endlessQueries: Readonly<Record<string, string>> = {
 };
 
 /** A query in its own process, on Linux. */
-export interface StartedQuery {
-  readonly child: ChildProcess;
-  /** Resolves at its end. */
-  readonly ended: Promise<{ exitCode: number | null; stderr: string }>;
+export interface StartedQuery extends StartedProgram {
   /** Waits until the process for SQLite has been in a query for a while, and returns its number. */
   busyProcess(): Promise<number>;
   /** Returns what is left of the query: its processes and its files. */
@@ -51,13 +48,6 @@ export async function startQuery(cwd: string, words: readonly string[]): Promise
     },
     rest: async () => ({ processes: await processes(), files: await readdir(folder) }),
   };
-}
-
-async function watchEnd(child: ChildProcess) {
-  let stderr = "";
-  child.stderr?.on("data", (text) => (stderr += String(text)));
-  await once(child, "close");
-  return { exitCode: child.exitCode, stderr };
 }
 
 async function processesNaming(path: string): Promise<number[]> {
