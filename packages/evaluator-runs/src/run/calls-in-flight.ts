@@ -10,7 +10,7 @@ export class CallsInFlight {
   #waiting = 0;
   #freed = Promise.withResolvers<void>();
   /** The chunks whose calls have all begun, and that are not finished. */
-  readonly #begunNames = new Set<BegunChunk>();
+  readonly #begunChunks = new Set<BegunChunk>();
 
   /** Resolves when the next call or chunk has ended. */
   get nextEnd(): Promise<void> {
@@ -30,17 +30,17 @@ export class CallsInFlight {
 
   /** Notes that all calls of a chunk have begun. */
   chunkBegun(chunk: BegunChunk): void {
-    this.#begunNames.add(chunk);
+    this.#begunChunks.add(chunk);
   }
 
   chunkFinished(chunk: BegunChunk): void {
-    this.#begunNames.delete(chunk);
+    this.#begunChunks.delete(chunk);
     this.#free();
   }
 
   /** Waits for a call or a chunk to end, which cost less than the most; returns false if there is none. */
   async waitForMoney(): Promise<boolean> {
-    const isEnding = [...this.#begunNames].some(({ inFlight }) => inFlight === 0);
+    const isEnding = [...this.#begunChunks].some(({ inFlight }) => inFlight === 0);
     if (this.count === this.#waiting && !isEnding) return false;
     await this.nextEnd;
     return true;
