@@ -1,8 +1,8 @@
 import { copyFile, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { StatusError, type Transport } from "evaluator-client";
-import { Journal } from "evaluator-runs/testing";
+import type { Transport } from "evaluator-client";
+import { Journal, statusError } from "evaluator-runs/testing";
 import { expect, test } from "vitest";
 import { recordingTransport, sampleMail, sampleResponse, sampleSetup } from "../testing/samples.ts";
 import {
@@ -17,16 +17,14 @@ const mails = ["m-1", "m-2"].map((id) => sampleMail({ id, subject: `About ${id}`
 /** A service that answers about no mail with a long text, and knows none called "lost". */
 function refusingTransport(): Transport {
   const recording = recordingTransport();
-  const details = { type: null, requestId: null, generationId: null, isRetryable: false };
-  const others = { ...details, retryAfterMs: null, needsPaidCredits: false };
   return {
     ...recording,
     async send(request, ...rest) {
       const { subject, snippet } = request.state as Record<"subject" | "snippet", string>;
-      if (subject === "lost") throw new StatusError("Gone.", { ...others, status: 404 });
+      if (subject === "lost") throw statusError(404, "Gone.");
       if (snippet.length < 200) return await recording.send(request, ...rest);
       const message = 'The gateway answered 400: "Its maximum context length is 8192 tokens."';
-      throw new StatusError(message, { ...others, status: 400 });
+      throw statusError(400, message);
     },
   };
 }

@@ -10,6 +10,7 @@ export { createMachines } from "./machines-on-pglite.ts";
 export { makeDatabase, runSql } from "./make-database.ts";
 export { openPglite, type PgliteDatabase } from "./pglite-database.ts";
 export { forgetAll, outsideChanges } from "./pglite-runs.ts";
+export { statusError } from "./refusing.ts";
 export {
   type RecordingTransport,
   recordingTransport,
