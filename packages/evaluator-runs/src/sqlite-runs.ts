@@ -184,7 +184,7 @@ export class SqliteRuns implements StoredRuns {
   }
 
   #openCounts(run: number) {
-    const { answered: answeredCount, failed: failedCount } = this.#ofRun(run).progress();
+    const { answered: answeredCount, failed: failedCount } = this.#ofRun(run).counts();
     const before = this.#all[run - 2]?.row ?? 0;
     return {
       state: "open" as const,

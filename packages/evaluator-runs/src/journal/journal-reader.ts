@@ -154,19 +154,27 @@ export class JournalReader implements Disposable {
     return setup === undefined ? null : { ...toSetup(setup), begin, row: begin === null ? 0 : row };
   }
 
-  /** Counts the records of the journal, and sums the cost of its answers. */
+  /** Counts the records, and how many of them have an answer or failed. */
+  counts(): Pick<Progress, "records" | "answered" | "failed"> {
+    const [row] = this.#all(
+      `SELECT (SELECT count(*) FROM ${this.#records}) AS records,
+        (SELECT count(*) FROM ${this.#records} WHERE error IS NOT NULL) AS failed,
+        (SELECT count(*) FROM ${this.#records} AS records JOIN ${answersTo("records")}) AS answered`,
+    );
+    return row as unknown as ReturnType<JournalReader["counts"]>;
+  }
+
+  /** Counts the records of the journal, and sums the cost of its answers, of which it reads each. */
   progress(): Progress {
     // First, or the counts could be those before the end of a run that has ended.
     const isUnderWay = isRunUnderWay(this.path);
     const [row] = this.#all(
-      `SELECT (SELECT count(*) FROM ${this.#records}) AS records,
-        (SELECT count(*) FROM begun) AS begun,
-        (SELECT count(*) FROM ${this.#records} WHERE error IS NOT NULL) AS failed,
+      `SELECT (SELECT count(*) FROM begun) AS begun,
         (SELECT count(*) FROM ${this.#records} JOIN refusals USING (call)) AS refused,
-        (SELECT count(*) FROM ${this.#records} AS records JOIN ${answersTo("records")}) AS answered,
         (SELECT sum(evaluation ->> 'costUsd') FROM answers) AS costUsd`,
     );
-    return { ...(row as unknown as Omit<Progress, "isUnderWay">), isUnderWay };
+    const others = row as unknown as Pick<Progress, "begun" | "refused" | "costUsd">;
+    return { ...this.counts(), ...others, isUnderWay };
   }
 
   /** Returns the cost in US dollars of all tries after a row of `runs`, with any setup. */
