@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import { emailRequest } from "../testing/email-evaluation.ts";
 import { estimateTokens } from "../questions/tokens.ts";
-import { boolean, choice, score } from "../questions/kinds.ts";
+import { boolean, choice, type Questions, score } from "../questions/kinds.ts";
 import { manyOptions, ownServer } from "../testing/played-chat.ts";
 import { createEvaluator } from "../create-evaluator.ts";
 import { directTransport } from "../transports/direct/direct-transport.ts";
 import { logprobsTransport } from "../transports/logprobs/logprobs-transport.ts";
+import type { Transport } from "../transports/transport.ts";
 import { estimateCost, mostCostUsd } from "./estimate-cost.ts";
 
 test("counts requests and tokens, and says that it is an estimate", () => {
@@ -50,6 +51,24 @@ test("takes any iterable, an empty one and a price of 0 included", () => {
     costUsd: 0,
     isEstimate: true,
   });
+});
+
+test("estimates with one frozen copy of questions that are repeated, until they change", () => {
+  const questions = { scam: { type: "boolean" as const, instructions: "Is it a scam?" } };
+  const requests = Array.from({ length: 4 }, (_, at) => ({ state: `Mail ${at}`, questions }));
+  const seen: Questions[] = [];
+  const transport: Transport = {
+    ...logprobsTransport(ownServer),
+    estimate: (request) => ({ calls: seen.push(request.questions), inputTokens: 1 }),
+  };
+  const estimate = () => estimateCost(requests, { inputUsdPerMillionTokens: 1, transport });
+  estimate();
+  expect(seen[3]).toBe(seen[1]);
+  expect(seen[3]).not.toBe(questions);
+  expect(seen[3]).toEqual(questions);
+  questions.scam.instructions = "Is it spam?";
+  estimate();
+  expect(seen[4]).toEqual(questions);
 });
 
 test("rejects a price of output that is none", () => {

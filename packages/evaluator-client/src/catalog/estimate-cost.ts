@@ -1,5 +1,5 @@
 import { checkPrice } from "../options.ts";
-import type { EvaluationRequest } from "../questions/request.ts";
+import { type EvaluationRequest, repeatedQuestions } from "../questions/request.ts";
 import { estimateCall } from "../transports/call-estimate.ts";
 import type { Transport } from "../transports/transport.ts";
 
@@ -38,7 +38,7 @@ export function estimateCost(
   let inputTokens = 0;
   let outputTokens = 0;
   for (const request of requests) {
-    const boundedEstimate = estimateCall(request, transport);
+    const boundedEstimate = estimateRepeated(request, transport);
     count += 1;
     calls += boundedEstimate.calls;
     inputTokens += boundedEstimate.inputTokens;
@@ -57,8 +57,13 @@ export function estimateCost(
  */
 export function mostCostUsd(request: EvaluationRequest, options: CostOptions): number {
   const { costOf, transport } = readPrices(options);
-  const { mostInputTokens, outputTokens = 0 } = estimateCall(request, transport);
+  const { mostInputTokens, outputTokens = 0 } = estimateRepeated(request, transport);
   return costOf(mostInputTokens, outputTokens);
+}
+
+// Runs estimate the same questions for each record.
+function estimateRepeated({ state, questions }: EvaluationRequest, transport?: Transport) {
+  return estimateCall({ state, questions: repeatedQuestions(questions) }, transport);
 }
 
 /** The price of requests. */

@@ -1,5 +1,6 @@
 import { assert, nat, oneof, property, string, uniqueArray } from "fast-check";
 import { expect, test, vi } from "vitest";
+import { estimateCost } from "../catalog/estimate-cost.ts";
 import { createEvaluator } from "../create-evaluator.ts";
 import { directTransport } from "../transports/direct/direct-transport.ts";
 import { type GatewayWire, gatewayTransport } from "../transports/gateway/gateway-transport.ts";
@@ -103,7 +104,10 @@ test.each<[string, Questions, string[]]>([
 ])("warns once of %s", (_, questions, names) => {
   const emitWarning = vi.spyOn(process, "emitWarning").mockReturnValue();
   const parse = requestParser();
-  for (let asked = 0; asked < 3; asked += 1) parse({ state: "text", questions });
+  // Estimates before the first call change nothing.
+  const requests = Array.from({ length: 3 }, () => ({ state: "text", questions }));
+  estimateCost(requests, { inputUsdPerMillionTokens: 1 });
+  for (const request of requests) parse(request);
   const named = emitWarning.mock.calls.map(
     ([message]) => /"([^"]*)" looks/.exec(String(message))?.[1],
   );

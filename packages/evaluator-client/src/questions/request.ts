@@ -50,8 +50,7 @@ export function requestParser(limits: QuestionLimits = {}, service: ServiceLimit
     }
     const { questions: givenQuestions } = request;
     const state = copyState(request.state, images);
-    const copy = copies.get(givenQuestions);
-    const questions = copy && isCopy(copy, givenQuestions) ? copy : givenQuestions;
+    const questions = knownCopy(givenQuestions);
     const problem = problemsOf(questions)[0];
     if (problem !== undefined) {
       const { questionId } = problem;
@@ -59,9 +58,8 @@ export function requestParser(limits: QuestionLimits = {}, service: ServiceLimit
     }
     const { questionId } = needsImage(questions);
     if (questionId !== null) checkForImage(questionId, state, images);
-    if (questions !== givenQuestions) return { state, questions };
-    hasWarned ||= warnOfSorted(givenQuestions);
-    return { state, questions: copyQuestions(givenQuestions) };
+    hasWarned ||= warnOfSorted(questions);
+    return { state, questions: copyQuestions(questions) };
   };
 }
 
@@ -71,7 +69,7 @@ const needsImage = perQuestions((questions) => {
 });
 
 /** Warns if options or questions may be sent in another order than they were written in; returns whether. */
-function warnOfSorted(questions: Questions): boolean {
+const warnOfSorted = perQuestions((questions) => {
   const id = findSortedKey(questions);
   const listedTexts = Object.values(questions).map(({ criteria }) => findSortedKey(criteria ?? {}));
   const option = listedTexts.find((key) => key !== undefined);
@@ -84,7 +82,7 @@ function warnOfSorted(questions: Questions): boolean {
   const warning = { type: "EvaluatorWarning", code: "EVALUATOR_NAMES_SORTED" };
   globalThis.process?.emitWarning?.(message, warning);
   return true;
-}
+});
 
 /** A question that cannot be asked, or null for all of them, and the sentence about it. */
 export interface QuestionProblem {
@@ -152,21 +150,32 @@ function copyState(state: unknown, images: ImageSupport | undefined): State {
   throw new InvalidRequestError(`${problem}; send text or a JSON object.`);
 }
 
-/** The frozen copies of questions; null for questions that were asked once. */
+/** The frozen copies of questions; null for questions that were used once. */
 const copies = new WeakMap<object, Questions | null>();
 
-/** Returns a frozen copy of checked questions; it is kept when they are asked a second time. */
+/** Returns the frozen copy of questions that were used twice and have not changed since, else the questions. */
+function knownCopy(questions: Questions): Questions {
+  const copy = copies.get(questions);
+  return copy && isCopy(copy, questions) ? copy : questions;
+}
+
+/** Returns questions for which {@link perQuestions} caches, if they are used a second time. */
+export function repeatedQuestions(questions: Questions): Questions {
+  return copyQuestions(knownCopy(questions));
+}
+
+/** Returns a frozen copy of questions; it is kept when they are used a second time. */
 function copyQuestions(questions: Questions): Questions {
-  const knownCopy = copies.get(questions);
-  if (knownCopy === questions) return questions;
+  const earlier = copies.get(questions);
+  if (earlier === questions) return questions;
   const copy = frozenCopy(questions);
-  copies.set(questions, knownCopy === undefined ? null : copy);
-  if (knownCopy !== undefined) copies.set(copy, copy);
+  copies.set(questions, earlier === undefined ? null : copy);
+  if (earlier !== undefined) copies.set(copy, copy);
   return copy;
 }
 
 /** Returns a function that caches its result for constant questions. */
-export function perQuestions<TValue extends object | string | number>(
+export function perQuestions<TValue extends object | string | number | boolean>(
   workOut: (questions: Questions) => TValue,
 ): (questions: Questions) => TValue {
   const values = new WeakMap<object, TValue>();

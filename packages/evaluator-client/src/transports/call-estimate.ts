@@ -14,7 +14,7 @@ export function computeMostTokens({ mostInputTokens, outputTokens = 0 }: Bounded
   return mostInputTokens + outputTokens;
 }
 
-/** Estimates one evaluation over a transport; the most tokens are counted when they are read. */
+/** Estimates one evaluation over a transport; tokens are counted when they are read. */
 export function estimateCall(
   request: EvaluationRequest,
   transport: Pick<Transport, "estimate" | "wire"> | undefined,
@@ -23,7 +23,9 @@ export function estimateCall(
   if (own === undefined) {
     return {
       calls: 1,
-      inputTokens: estimateTokens(request),
+      get inputTokens() {
+        return estimateTokens(request);
+      },
       get mostInputTokens() {
         const { wire = "systemone" } = transport ?? {};
         return mostTokens(request) + (wire === "systemone" ? 0 : mostInNames(request.questions));

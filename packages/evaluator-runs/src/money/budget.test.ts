@@ -49,6 +49,14 @@ test("a call that has ended takes no money for its retry", async () => {
   expect([two !== null, reserve() !== null, reserve()]).toEqual([true, true, null]);
 });
 
+test("the tokens of a call are estimated again only if an attempt is lost", () => {
+  let times = 0;
+  const estimate = () => ({ calls: (times += 1), inputTokens: 1_000, mostInputTokens: 2_000 });
+  const budget = new Budget(1, { price, transport: { ...transport, estimate } });
+  const cost = budget.reserve(request);
+  expect([cost?.mostUsd, cost?.lostUsd, times]).toEqual([0.002, 0, 1]);
+});
+
 test("spent costs use up the budget, also those of earlier tries", () => {
   const spentUsd = 1 - 2.5 * mostUsd;
   const budget = new Budget(1, { price, transport, spentUsd });

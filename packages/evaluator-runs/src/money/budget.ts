@@ -85,14 +85,18 @@ export class Budget {
     return this.#listCosts(request).reduce((sum, one) => sum + one.mostUsd, 0);
   }
 
-  #listCosts(request: EvaluationRequest): Record<"estimateUsd" | "mostUsd", number>[] {
+  #listCosts(request: EvaluationRequest): AttemptCost[] {
     return this.#engines.map(([price, transport]) => {
       const engine = {
         inputUsdPerMillionTokens: price.inputUsdPerMillionTokens ?? 0,
         transport,
       };
-      const { costUsd: estimateUsd } = estimateCost([request], engine);
-      return { estimateUsd, mostUsd: mostCostUsd(request, engine) };
+      return {
+        mostUsd: mostCostUsd(request, engine),
+        get estimateUsd() {
+          return estimateCost([request], engine).costUsd;
+        },
+      };
     });
   }
 
@@ -148,11 +152,14 @@ export class Budget {
   }
 }
 
+/** What an attempt of an engine may cost; the estimate is counted when it is read, since few attempts are lost. */
+type AttemptCost = Readonly<Record<"estimateUsd" | "mostUsd", number>>;
+
 /** The cost of one call, while it is in flight. */
 export class CallCost {
   readonly #budget: Budget;
-  /** The estimated cost of one attempt, and the most that it may cost, of the dearer engine. */
-  readonly #estimateUsd: number;
+  readonly #costs: readonly AttemptCost[];
+  /** The most that an attempt may cost, of the dearer engine. */
   readonly mostUsd: number;
   /** The most that an attempt of each engine may cost. */
   readonly mostOfEach: readonly number[];
@@ -165,9 +172,9 @@ export class CallCost {
   #attempts = 1;
   #lostCount = 0;
 
-  constructor(budget: Budget, costs: readonly Record<"estimateUsd" | "mostUsd", number>[]) {
+  constructor(budget: Budget, costs: readonly AttemptCost[]) {
     this.#budget = budget;
-    this.#estimateUsd = Math.max(...costs.map(({ estimateUsd }) => estimateUsd));
+    this.#costs = costs;
     this.mostOfEach = costs.map(({ mostUsd }) => mostUsd);
     this.mostUsd = Math.max(...this.mostOfEach);
   }
@@ -177,9 +184,10 @@ export class CallCost {
     return this.#lostCount;
   }
 
-  /** The estimated cost of the lost attempts. */
+  /** The estimated cost of the lost attempts, of the dearer engine. */
   get lostUsd(): number {
-    return this.#lostCount * this.#estimateUsd;
+    if (this.#lostCount === 0) return 0;
+    return this.#lostCount * Math.max(...this.#costs.map(({ estimateUsd }) => estimateUsd));
   }
 
   /** Counts the lost attempts of the call, and holds back a retry that does not fit into the budget. */
