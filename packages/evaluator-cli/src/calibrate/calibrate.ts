@@ -50,7 +50,9 @@ export async function calibrate(
   const input = { answers, join: labels, labelsFile, planned: plans };
   const report = await buildReport(input, typedCalibrateOptions);
   checkReport(report, typedCalibrateOptions);
-  const artifact = toArtifact(report, input, askedName);
+  const former = join(typedCalibrateOptions.out, "calibration.json");
+  const hasFormer = existsSync(resolve(context.cwd, former));
+  const artifact = toArtifact(report, input, { askedName, hasFormer });
   const hasArtifact = artifact !== null && typeof artifact !== "string";
   // The evidence of an act names its artifact in the same way.
   const looks = countLooks(typedCalibrateOptions, report, context);
@@ -65,9 +67,10 @@ export async function calibrate(
   };
   const printedText = typedCalibrateOptions.json === true ? null : printReport(report);
   await writeReport({ out: typedCalibrateOptions.out, files, printed: printedText }, context);
-  const note = hasArtifact
-    ? noteOn(artifact)
-    : (artifact ?? noteOnFormer(typedCalibrateOptions.out, context));
+  const formerNote = hasFormer
+    ? printable`${former} is of an earlier report; this one promises nothing.`
+    : null;
+  const note = hasArtifact ? noteOn(artifact) : (artifact ?? formerNote);
   const cost = looks === 1 ? [] : [noteOnLooks(looks)];
   for (const line of [note ?? [], cost].flat()) context.stderr.write(`${line}\n`);
   const isPromised = report.reports.every(({ actions }) =>
@@ -105,14 +108,10 @@ async function plannedPromises(
 }
 
 function noteOn(artifact: CalibrationArtifact): string | null {
+  if (artifact.kind === "none" && artifact.thresholds.length === 0)
+    return "The promise of the earlier calibration.json is withdrawn, so it permits nothing now.";
   if (artifact.questionHash !== null) return null;
   return "calibration.json has no question hash, so calibrate() and the programs that apply it refuse it; --questions q.json adds the hash.";
-}
-
-function noteOnFormer(out: string, { cwd }: CliContext): string | null {
-  const former = join(out, "calibration.json");
-  if (!existsSync(resolve(cwd, former))) return null;
-  return printable`${former} is of an earlier report; this one promises nothing.`;
 }
 
 /** Returns how many reports in the folder were made from these labels while they grew. */
@@ -183,17 +182,21 @@ function checkReport(
 
 /**
  * Returns the artifact of a report: null if it has no threshold and no recalibration, a text if these
- * are of several sources. `asked` is the hash of the questions, for answers that do not keep it.
+ * are of several sources. `askedName` is the hash of the questions, for answers that do not keep it.
+ * A withdrawn promise replaces the former artifact, which programs would act on.
  */
 function toArtifact(
   { reports, files }: CalibrationReport,
   { answers: { table }, join }: Parameters<typeof buildReport>[0],
-  askedName: string | null,
+  { askedName, hasFormer }: { readonly askedName: string | null; readonly hasFormer: boolean },
 ): CalibrationArtifact | string | null {
   const useful = reports.filter(
     ({ actions, recalibration }) =>
       recalibration.recalibration !== null ||
-      actions.some(({ promised: promisedThreshold }) => promisedThreshold !== null),
+      actions.some(
+        ({ promised: promisedThreshold, drawn: drawnSample }) =>
+          promisedThreshold !== null || (hasFormer && drawnSample?.withdrawn),
+      ),
   );
   const [first] = useful;
   if (first === undefined) return null;

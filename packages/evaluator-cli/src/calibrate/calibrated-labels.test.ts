@@ -1,5 +1,6 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { appendFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { calibrate, folderWith, readReport, run } from "../testing/run.ts";
 
@@ -74,4 +75,36 @@ test("groups share the level, and each has its own promise", async () => {
     { group: "home", promised: [{ action: "yes", maxRisk: 0.05 }, { action: "no" }] },
     { group: "work", promised: [{ action: "yes" }, { action: "no" }] },
   ]);
+});
+
+test("a withdrawn promise is taken out of the calibration that an earlier report wrote, so nothing acts on it", async () => {
+  const folder = await temporaryFolder();
+  const about = { question: "scam", probability: 0.98, modelId: "m/x", questionHash: "hash" };
+  const answers = Array.from({ length: 600 }, (_, at) =>
+    JSON.stringify({ id: `r${at}`, ...about }),
+  );
+  await writeFile(join(folder, "answers.ndjson"), answers.join("\n"));
+  const labels = join(folder, "labels.ndjson");
+  const words =
+    "pick --answers answers.ndjson --labels labels.ndjson --for-promise scam=yes --budget";
+  const label = async (count: number, isRight: (at: number) => boolean) => {
+    const { stdout } = await run(folder, [...words.split(" "), String(count)]);
+    const rows = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as object);
+    const filled = rows.map((row, at) => `${JSON.stringify({ ...row, truth: isRight(at) })}\n`);
+    await appendFile(labels, filled.join(""));
+  };
+  const act = ["act", "answers.ndjson", "--artifact", "calibration/calibration.json"];
+  await label(100, () => true);
+  await run(folder, calibrate);
+  expect((await run(folder, act)).exitCode).toBe(0);
+  await label(100, (at) => at % 2 === 0);
+  const { stdout, stderr } = await run(folder, calibrate);
+  expect(stdout).toMatch(
+    /the promise at 0\.\d\d is withdrawn since label 1\d\d; \d+ of \d+ labels wrong/,
+  );
+  expect(stderr).toContain("earlier calibration.json is withdrawn, so it permits nothing now");
+  expect(await run(folder, act)).toMatchObject({ exitCode: 3, stdout: "" });
 });
