@@ -10,6 +10,8 @@ export {
   yesOrNo,
 } from "./input/input-record.ts";
 export { type JoinedColumn, type JoinOptions, LabelJoin } from "./input/join-labels.ts";
+export { parseLabel } from "./input/labels.ts";
+export { stateHash } from "./math/random.ts";
 export { calibrationArtifactSchema } from "./artifact.ts";
 
 // The report

@@ -231,7 +231,10 @@ const declareAct = (program: Command, source: RecordSource) =>
     .argument("[file]", optionalFile)
     .addOption(sharedOptions.artifact)
     .option("--acts-only", "print no line without an act")
-    .option("--labels <file>", "labels that are known: no act contradicts one of them")
+    .option(
+      "--labels <file>",
+      "labels that are known, in each form that calibrate takes: no act contradicts one",
+    )
     .addOption(sharedOptions.journal(source))
     .addOption(sharedOptions.run);
 

@@ -48,6 +48,58 @@ test("act takes the scores that calibrate takes, in each form", async () => {
   expect(await run(folder, ["act", "scores.json", ...act])).toMatchObject({ exitCode, stdout });
 });
 
+const ofRecord = ({ id, probability }: (typeof scores)[number]) => {
+  return { id, answers: { scam: { type: "boolean", probability } } };
+};
+
+test.each([
+  ["answers without a model and a hash", scores.map(ofRecord)],
+  [
+    "answers without a type",
+    scores.map((one) => ({ id: one.id, answers: { scam: { probability: one.probability } } })),
+  ],
+  ["scores without a model", scores],
+])("act takes %s, as calibrate does with --questions", async (_, rows) => {
+  const { folder, write } = await calibratedFolder();
+  await write(
+    "rows.json",
+    JSON.stringify([...rows, { id: "m300", question: "scam", error: "timeout" }]),
+  );
+  const words = ["calibrate", "labels.csv", "--answers", "rows.json", "--questions", "q.json"];
+  expect(await run(folder, words)).toMatchObject({ exitCode: 0 });
+  const act = ["act", "rows.json", "--artifact", "calibration/calibration.json"];
+  const { exitCode, stderr } = await run(folder, act);
+  expect([exitCode, stderr]).toEqual([
+    2,
+    "acts on 300 of 301: scam no 150, scam yes 150; 0 for a person; 1 without an answer\n",
+  ]);
+});
+
+test("act takes a router's decision log, and its feedback as labels", async () => {
+  const { folder, write } = await calibratedFolder();
+  const decisions = scores.map(({ id, probability }) => {
+    const probabilities = { nano: probability, frontier: Number((1 - probability).toFixed(2)) };
+    const about = { evaluatorModelId: "own/judge", questionHash: "hash", outcome: "routed" };
+    return { requestId: id, evaluationId: `of ${id}`, ...about, probabilities };
+  });
+  const feedback = scores.map(({ id, probability }) => {
+    return { requestId: id, feedback: probability > 0.5 ? "nano" : "frontier" };
+  });
+  await write("log.json", JSON.stringify([...decisions, ...feedback]));
+  expect(await run(folder, ["calibrate", "log.json", "--answers", "log.json"])).toMatchObject({
+    exitCode: 0,
+  });
+  const act = ["act", "log.json", "--artifact", "calibration/calibration.json", "--labels"];
+  const all = await run(folder, [...act, "log.json"]);
+  expect(all.stderr).toBe("acts on 300 of 300: tier frontier 150, tier nano 150; 0 for a person\n");
+  const against = [
+    { requestId: "m0", feedback: "frontier" },
+    { id: "of m1", question: "tier", truth: "nano" },
+  ];
+  await write("against.json", JSON.stringify(against));
+  expect((await run(folder, [...act, "against.json"])).stderr).toContain("acts on 298 of 300");
+});
+
 test.each([
   ["a repeated score", cellsOf(scores[0] as (typeof scores)[number]).repeat(2), "is repeated"],
   ["no number", "m0,scam,often,own/judge\n", "scores.csv line 2"],

@@ -1,0 +1,85 @@
+import { createReadStream } from "node:fs";
+import {
+  CalibrationInputError,
+  parseLabel,
+  stateHash,
+  yesOrNo,
+} from "evaluator-calibration/reports";
+import { CliError, type CliContext } from "evaluator-kit";
+import type { ActRow } from "./act-rows.ts";
+import { readTable, TableError } from "./input/read-table.ts";
+import { toInputPath } from "./output/paths.ts";
+
+/** The truths that people gave some records: no act contradicts one of them. */
+export class KnownTruths {
+  /** By the key of a record or of a state, and the question. */
+  readonly #truths = new Map<string, unknown[]>();
+  /** The questions of the labels of each record; empty for the only one. */
+  readonly #questions = new Map<string, Set<string>>();
+
+  /** Reads labels in each form that `calibrate` takes; without a file none are known. */
+  static async read(file: string | undefined, { cwd, signal }: CliContext): Promise<KnownTruths> {
+    const knownTruths = new KnownTruths();
+    if (file === undefined) return knownTruths;
+    const stream = createReadStream(toInputPath(file, cwd), { signal });
+    try {
+      for await (const records of readTable(stream)) {
+        for (const record of records) {
+          if ("problem" in record) throw new TableError(record.line, record.problem);
+          const label = parseLabel(record, { file, by: "group", onePer: "group" });
+          if (label !== null) knownTruths.#addLabel(label);
+        }
+      }
+    } catch (error) {
+      if (!(error instanceof CalibrationInputError)) throw error;
+      throw new CliError(`${error.message}.`, { cause: error });
+    }
+    return knownTruths;
+  }
+
+  #addLabel({ id, question, truth }: NonNullable<ReturnType<typeof parseLabel>>): void {
+    if (truth === null) return;
+    const questions = this.#questions.get(id) ?? new Set();
+    this.#questions.set(id, questions.add(question ?? ""));
+    this.#add(toKey({ id }, question ?? ""), [truth]);
+  }
+
+  #add(key: string, truths: readonly unknown[]): void {
+    this.#truths.set(key, [...(this.#truths.get(key) ?? []), ...truths]);
+  }
+
+  /** Notes the state of a labelled record: its label is one of all records with that state. */
+  addState(row: ActRow): void {
+    const { names = [row.input.id] } = row.input;
+    const labelled = names.filter((id) => this.#questions.has(id));
+    if (labelled.length === 0 || row.keptState === undefined) return;
+    const state = stateHash(row.keptState);
+    for (const id of labelled) {
+      for (const question of this.#questions.get(id) ?? []) {
+        this.#add(toKey({ state }, question), this.#truths.get(toKey({ id }, question)) ?? []);
+      }
+    }
+  }
+
+  /** Returns whether a label of the record, or of one with the same state, contradicts an act. */
+  contradict({ input, keptState }: ActRow, question: string, act: string): boolean {
+    if (this.#truths.size === 0) return false;
+    const { names = [input.id] } = input;
+    const records = [
+      ...names.map((id) => ({ id })),
+      ...(keptState === undefined ? [] : [{ state: stateHash(keptState) }]),
+    ];
+    const keys = records.flatMap((record) => [toKey(record, question), toKey(record, "")]);
+    const knownItems = keys.flatMap((key) => this.#truths.get(key) ?? []);
+    return knownItems.some((truth) => !isSameTruth(truth, act));
+  }
+}
+
+function toKey(record: { readonly id: string } | { readonly state: string }, question: string) {
+  return JSON.stringify([record, question]);
+}
+
+function isSameTruth(truth: unknown, act: string): boolean {
+  const side = act === "yes" ? 1 : act === "no" ? 0 : -1;
+  return String(truth) === act || (side >= 0 && yesOrNo(truth) === side);
+}
