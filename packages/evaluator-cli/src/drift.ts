@@ -17,7 +17,7 @@ import {
   printPValue,
   printSigned,
 } from "evaluator-kit";
-import { printCounted } from "evaluator-runs/source";
+import { printCount, printCounted } from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { readAnswers, readArtifact, readRecords } from "./read-files.ts";
 import { describeCheck } from "./report/check-sentences.ts";
@@ -128,12 +128,12 @@ function describe(comparison: ReleaseComparison & { leftAside: LeftAside[] }) {
     `  values   stability index ${stability.index.toFixed(4)} (${printPValue(stability.pValue)}), largest distance ${kolmogorovSmirnov.distance.toFixed(3)} (${printPValue(kolmogorovSmirnov.pValue)})`,
     flips === null
       ? "  flipped  the releases share no record"
-      : `  flipped  ${flips.n} of ${flips.of} (${percentRange(flips)})`,
+      : `  flipped  ${printCount(flips.n)} of ${printCount(flips.of)} (${percentRange(flips)})`,
   ];
   if (labelledCounts !== null) {
     const { brierDifference: difference } = labelledCounts;
     lines.push(
-      `  labelled ${labelledCounts.n}: only before right ${labelledCounts.onlyBeforeRight}, only after right ${labelledCounts.onlyAfterRight} (${printPValue(labelledCounts.pValue)})`,
+      `  labelled ${printCount(labelledCounts.n)}: only before right ${printCount(labelledCounts.onlyBeforeRight)}, only after right ${printCount(labelledCounts.onlyAfterRight)} (${printPValue(labelledCounts.pValue)})`,
       `  Brier    ${printSigned(difference.mean)} (${printSigned(difference.low)} to ${printSigned(difference.high)}); above 0 the second release is worse`,
       ...labelledCounts.thresholds.map((lockedThreshold) => `  ${describeCheck(lockedThreshold)}`),
     );

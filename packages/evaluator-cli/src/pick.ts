@@ -8,7 +8,7 @@ import {
   pickRecords,
 } from "evaluator-calibration/reports";
 import { CliError, type CliContext, printable, UsageError, writeWholeFile } from "evaluator-kit";
-import { printCounted } from "evaluator-runs/source";
+import { printCount, printCounted } from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { readActs } from "./read-acts.ts";
 import { answerNames, readAnswers, readRecords } from "./read-files.ts";
@@ -31,7 +31,7 @@ export async function pick(more: readonly string[], options: PickOptions, contex
     await writeWholeFile(resolve(context.cwd, out), sheet, { advice });
   }
   context.stderr.write(
-    `Drew ${rows.length} of ${printCounted(of, "record")}; fill in truth, add labeler, and ${next}.\n`,
+    `Drew ${printCount(rows.length)} of ${printCounted(of, "record")}; fill in truth, add labeler, and ${next}.\n`,
   );
 }
 

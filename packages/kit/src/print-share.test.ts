@@ -68,6 +68,7 @@ test.each([
 
 test("a value of which more is better is rounded down", () => {
   expect([0.29, 0.9973, 19.996, 1].map(printDown)).toEqual(["0.29", "0.99", "19.99", "1.00"]);
+  expect(printDown(Number.NaN)).toBe("–");
 });
 
 test("a p-value is never 0, and a threshold is never printed below itself", () => {

@@ -40,8 +40,9 @@ export function printRange({ low, high }: Range, { decimals = 2, unit = "" } = {
   return printedEnds.join(" to ");
 }
 
-/** Prints a value with two decimals, rounded down, such as a score of which more is better. */
+/** Prints a value with two decimals, rounded down, such as a score of which more is better; a dash for none. */
 export function printDown(value: number): string {
+  if (Number.isNaN(value)) return "–";
   return (Math.floor(100 * value + ROUNDING) / 100).toFixed(2);
 }
 

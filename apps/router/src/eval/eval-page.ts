@@ -99,7 +99,8 @@ function withRange({ share, ...interval }: Interval & { readonly share: number }
 }
 
 function describeSource({ n, name, decider, asked: askedTotals }: RoutingFigures): string {
-  return `${n} prompts of ${name}. Decided by ${describeDecider(decider)}${decider.isEmulated === true ? ": these figures describe no model" : ""}. Asked now: ${askedTotals.paid} ($${askedTotals.costUsd.toFixed(6)}); kept from before: ${askedTotals.kept}.`;
+  const prompts = `${n.toLocaleString("en")} prompt${n === 1 ? "" : "s"}`;
+  return `${prompts} of ${name}. Decided by ${describeDecider(decider)}${decider.isEmulated === true ? ": these figures describe no model" : ""}. Asked now: ${askedTotals.paid} ($${askedTotals.costUsd.toFixed(6)}); kept from before: ${askedTotals.kept}.`;
 }
 
 /** Returns the figures as lines for a terminal. */

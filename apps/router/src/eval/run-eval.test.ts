@@ -224,7 +224,7 @@ test("the decision log with feedback is a file of prompts, and asks nothing", as
   };
   const lines = [record, { ...record, requestId: "b" }, { requestId: "a", feedback: "balanced" }];
   const { first } = await evaluate(lines);
-  expect(first.stdout).toContain("1 prompts of prompts.ndjson.");
+  expect(first.stdout).toContain("1 prompt of prompts.ndjson.");
   expect(first.stdout).toContain("Asked now: 0 ($0.000000); kept from before: 0.");
   expect(first.stdout).toContain("too low 100.0 %");
 });
