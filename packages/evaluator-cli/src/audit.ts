@@ -2,13 +2,13 @@ import { artifactHash } from "evaluator-calibration";
 import { checkThresholds, type ThresholdTest } from "evaluator-calibration/statistics";
 import { type JoinedColumn, toLabelledRows } from "evaluator-calibration/reports";
 import { CliError, type CliContext, paintVerdicts, printable } from "evaluator-kit";
-import { printCount, printCounted } from "evaluator-runs/source";
+import { describeRisk, printCount, printCounted } from "evaluator-runs/source";
 import { computeExitCode } from "./check.ts";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
 import { readActs } from "./read-acts.ts";
 import { listFields, readArtifact } from "./read-files.ts";
-import { describeRisk, NO_FAIR_DRAW } from "./report/check-sentences.ts";
+import { NO_FAIR_DRAW } from "./report/check-sentences.ts";
 
 type ActColumn = Awaited<ReturnType<typeof readActs>>["columns"][number];
 type AuditOptions = ReportOptions<"audit">;

@@ -1,4 +1,5 @@
-import { printable, printAtMost } from "evaluator-kit";
+import type { ThresholdCheck } from "evaluator-calibration/statistics";
+import { percentRange, printable, printAtLeast, printAtMost } from "evaluator-kit";
 import type { StepFacts } from "./run-facts.ts";
 
 // Created at their first use: they take as long to load as Node itself.
@@ -91,4 +92,21 @@ export function printTheseRecords({
   const share = printAtMost(Math.ceil(1000 * (mostWrong / unlabelledCount) - 1e-6) / 1000);
   const records = printCounted(unlabelledCount, "record");
   return `of exactly these ${records} without a label at most ${printCount(mostWrong)} (${share})`;
+}
+
+/** Returns the one-sided limit of a tested risk that decides its verdict, or without one the 95 % interval. */
+export function describeRisk(
+  check: Omit<ThresholdCheck, "locked"> & { readonly confidence: number },
+): string {
+  const { atMost, atLeast, verdict, confidence } = check;
+  const limits = {
+    holds: `at most ${printAtMost(Math.ceil(1000 * atMost - 1e-6) / 1000)}`,
+    broken: `at least ${printAtLeast(Math.floor(1000 * atLeast + 1e-6) / 1000)}`,
+    "not enough labels": null,
+    "no fair draw": null,
+  };
+  const limit = limits[verdict];
+  const range =
+    limit === null ? percentRange(check) : `${limit}, with ${printAtLeast(confidence)} confidence`;
+  return `(${range})`;
 }

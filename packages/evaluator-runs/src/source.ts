@@ -1,4 +1,11 @@
-export { printCount, printCounted, printDuration, printTheseRecords, printUsd } from "./amounts.ts";
+export {
+  describeRisk,
+  printCount,
+  printCounted,
+  printDuration,
+  printTheseRecords,
+  printUsd,
+} from "./amounts.ts";
 export { hashLabelledId, noPromise } from "./calibration.ts";
 export { type AskedQuestion, askedQuestions, columnsOf, shortValue } from "./columns/columns.ts";
 export { alignColumns } from "./columns/table.ts";

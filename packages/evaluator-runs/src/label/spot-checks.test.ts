@@ -51,7 +51,9 @@ test("from 40 random checks on each promise has its line, which may be that they
     return auditLines(answersOf(), labels, calibration);
   };
   expect(await linesFor(39)).toEqual(["Spot checks: 39 of 40 for an audit."]);
-  expect(await linesFor(40)).toEqual(["Audit: scam yes: kept, 0 wrong of 40 (0.00 to 0.09)"]);
+  expect(await linesFor(40)).toEqual([
+    "Audit: scam yes: kept, 0 wrong of 40 (at most 5.6 %, with 90 % confidence)",
+  ]);
   expect((await linesFor(40, 4))[0]).toContain("not enough labels, 4 wrong of 40");
   expect((await linesFor(60, 40))[0]).toContain("broken, 40 wrong of 60");
   expect(await linesFor(40, 0, null)).toEqual([
@@ -102,6 +104,6 @@ test("checks of the surest records alone have no verdict", async () => {
   }
   using labels = await labelsWith(60);
   expect(auditLines(answers, labels, artifact)).toEqual([
-    "Audit: scam yes: no fair draw, 0 wrong of 60 (0.00 to 0.06)",
+    "Audit: scam yes: no fair draw, 0 wrong of 60 (0 % to 6 %)",
   ]);
 });

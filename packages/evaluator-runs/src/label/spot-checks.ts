@@ -1,7 +1,8 @@
 import type { CalibrationArtifact } from "evaluator-calibration";
 import { checkThresholds } from "evaluator-calibration/statistics";
 import { LabelJoin, printedOf, recordsOf, toLabelledRows } from "evaluator-calibration/reports";
-import { printable, printRange } from "evaluator-kit";
+import { printable } from "evaluator-kit";
+import { describeRisk, printCount } from "../amounts.ts";
 import { hashLabelledId } from "../calibration.ts";
 import type { LabelFile } from "./label-file.ts";
 import { drawSheets, type LabelledAnswers, type LabelSheet } from "./label-sheet.ts";
@@ -61,9 +62,10 @@ export function auditLines(
     );
     return { locked: lockedThreshold, rows: testedRows, all: printedOf(testedRows) };
   });
-  return checkThresholds(tests).map(({ locked: lockedThreshold, n, wrong, low, high, verdict }) => {
-    const keptText = verdict === "holds" ? "kept" : verdict;
-    const seenText = `${wrong} wrong of ${n} (${printRange({ low, high })})`;
-    return printable`Audit: ${lockedThreshold.question} ${lockedThreshold.action}: ${keptText}, ${seenText}`;
+  return checkThresholds(tests).map((check) => {
+    const { question, action } = check.locked;
+    const keptText = check.verdict === "holds" ? "kept" : check.verdict;
+    const seenText = `${printCount(check.wrong)} wrong of ${printCount(check.n)}`;
+    return printable`Audit: ${question} ${action}: ${keptText}, ${seenText} ${describeRisk({ ...check, ...check.locked })}`;
   });
 }
