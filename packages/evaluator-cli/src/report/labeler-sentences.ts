@@ -2,7 +2,7 @@ import type { Estimate, QuestionReport } from "evaluator-calibration/reports";
 import { percent, percentRange, printDown, printRange } from "evaluator-kit";
 import { printCounted } from "evaluator-runs/source";
 
-/** Returns how far labelers agree, in one line, and which share of their labels an engine can fit. */
+/** Returns how far labelers agree, in one line, and of enough records which share of their labels an engine can fit. */
 export function describeAgreement({ agreement }: QuestionReport): string[] {
   if (agreement === null) return [];
   const { n, labelers, disagree, alpha, farthest, ceiling } = agreement;
@@ -12,7 +12,7 @@ export function describeAgreement({ agreement }: QuestionReport): string[] {
   const most = `no engine can be right in more than about ${percent(ceiling)} of single labels like theirs`;
   return [
     farthest === null ? foundText : `${foundText}; ${describeFarthest(farthest)}`,
-    `${most}: if two labels differ, an answer fits at most one`,
+    ...(alpha === null ? [] : [`${most}: if two labels differ, an answer fits at most one`]),
   ];
 }
 
