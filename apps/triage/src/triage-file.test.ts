@@ -80,7 +80,7 @@ test("one wrong record keeps every record from being sent", async () => {
     stdout: "",
     stderr:
       `${cwd}/inbox.json cannot be used, and nothing was sent:\n` +
-      '  record at index 3 (id "m-4"): date is not a day of the calendar; write it as YYYY-MM-DD\n',
+      '  record at index 3, line 1 (id "m-4"): date is not a day of the calendar; write it as YYYY-MM-DD\n',
   });
   expect(transport.requests).toEqual([]);
 });

@@ -29,14 +29,9 @@ import {
   printable,
   readParsedFile,
   printAtMost,
+  writeWholeFile,
 } from "evaluator-kit";
-import {
-  hashLabelledId,
-  lockBeside,
-  noPromise,
-  printCounted,
-  writePrivateFile,
-} from "evaluator-runs/source";
+import { hashLabelledId, lockBeside, noPromise, printCounted } from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
 import { readAnswers, readArtifact } from "./read-files.ts";
@@ -165,7 +160,7 @@ async function addSpotChecks(
   columns: readonly JoinedColumn[],
 ): Promise<TestedThreshold[]> {
   const takenText = printable`${path} is in use by another check; wait for its end and run again.`;
-  const unlock = lockBeside(path, { taken: takenText, advice });
+  const unlock = lockBeside(path, takenText);
   try {
     const parse = (text: string) => openAlarms(artifact, text);
     const isNew = !existsSync(path);
@@ -248,5 +243,5 @@ async function writeAlarms(
     return { question, action, threshold, ids: [...ids], alarm: alarm.toJSON() };
   });
   const savedAlarms: SavedAlarms = { artifact: artifactHash(artifact), alarms };
-  await writePrivateFile(path, `${JSON.stringify(savedAlarms)}\n`, advice);
+  await writeWholeFile(path, `${JSON.stringify(savedAlarms)}\n`);
 }

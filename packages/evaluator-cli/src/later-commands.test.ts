@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { calibrate, folderWith, readReport, run } from "./testing/run.ts";
@@ -17,6 +17,8 @@ test("a picked sheet hides the answers, and calibrate weighs what was filled in"
   expect(picked.exitCode).toBe(0);
   const sheet = (await readFile(join(folder, "sheet.ndjson"), "utf8")).trimEnd().split("\n");
   expect(sheet).toHaveLength(90);
+  const { mode } = await stat(join(folder, "sheet.ndjson"));
+  expect(mode & 0o077).toBe(process.platform === "win32" ? mode & 0o077 : 0);
   const rows = sheet.map((line) => JSON.parse(line) as { id: string; drawn: number });
   expect(Object.keys(rows[0] ?? {})).toEqual(["id", "question", "truth", "drawn"]);
   const filled = rows.map(({ id, drawn }, index) => {

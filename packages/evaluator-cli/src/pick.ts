@@ -26,10 +26,7 @@ export async function pick(more: readonly string[], options: PickOptions, contex
       : drawActs(await readActs(acts, context), options);
   const sheet = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
   if (out === undefined) context.stdout.write(sheet);
-  else {
-    const advice = "Choose another --out.";
-    await writeWholeFile(resolve(context.cwd, out), sheet, { advice });
-  }
+  else await writeWholeFile(resolve(context.cwd, out), sheet);
   context.stderr.write(
     `Drew ${printCount(rows.length)} of ${printCounted(of, "record")}; fill in truth, add labeler, and ${next}.\n`,
   );

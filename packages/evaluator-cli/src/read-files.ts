@@ -120,7 +120,7 @@ async function isDatabase(path: string): Promise<boolean> {
   try {
     return (await text(createReadStream(path, { end: 15 }))) === "SQLite format 3\u0000";
   } catch (error) {
-    throw toFileError(error, `read ${path}`, "Check its name and rights.");
+    throw toFileError(error, `read ${path}`);
   }
 }
 
@@ -156,7 +156,7 @@ export async function readRecords(
     }
   } catch (error) {
     if (error instanceof CliError) throw toInputError(error, name);
-    throw toFileError(error, `read ${path}`, "Check its name and rights.");
+    throw toFileError(error, `read ${path}`);
   } finally {
     progress.end();
   }

@@ -32,7 +32,7 @@ export async function writeReport(
   const folder = await makeFolder(out, context);
   for (const [name, content] of Object.entries(files)) {
     const text = typeof content === "string" ? content : `${JSON.stringify(content, null, 2)}\n`;
-    await writeWholeFile(join(folder, name), text, { mode: 0o600 }).catch(rethrowAs(folder));
+    await writeWholeFile(join(folder, name), text);
   }
   context.stdout.write(printedText ?? `${JSON.stringify(files["report.json"], short)}\n`);
   const names = [...Object.keys(files), ...keptNames].map((name) => join(out, name)).join(", ");

@@ -64,7 +64,9 @@ test("a taken default port gives way to the next free one; a typed one ends it",
 test("names a file that cannot be read", async () => {
   const cwd = await temporaryFolder();
   const rules = await run("--rules none.json", cwd);
-  expect(rules.stderr).toContain(`${join(cwd, "none.json")}: the file cannot be read (ENOENT).`);
+  expect(rules.stderr).toContain(
+    `Cannot read ${join(cwd, "none.json")}: no such file or directory. Check the path.`,
+  );
   const cert = await run("--cert none.pem --key none.pem", cwd);
   expect(cert).toMatchObject({ exitCode: 1 });
   expect(cert.stderr).toContain("none.pem");

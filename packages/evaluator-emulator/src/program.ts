@@ -63,11 +63,11 @@ async function readCertificate(
 ): Promise<Certificate | null> {
   if (tls === null) return null;
   if ("cert" in tls) {
-    const advice = "--cert and --key take PEM files.";
-    return { cert: await readTextFile(tls.cert, advice), key: await readTextFile(tls.key, advice) };
+    const note = "--cert and --key take PEM files.";
+    return { cert: await readTextFile(tls.cert, note), key: await readTextFile(tls.key, note) };
   }
   const madeFields = selfSignedCertificate(allowedHosts);
-  const advice = "--tls takes the file for its certificate.";
-  await writeWholeFile(tls.made, madeFields.cert, { advice });
+  const note = "--tls takes the file for its certificate.";
+  await writeWholeFile(tls.made, madeFields.cert, { isPublic: true, note });
   return madeFields;
 }

@@ -22,6 +22,6 @@ export { peek, toUtf8Chunks } from "./input/utf8-chunks.ts";
 export { lockBeside } from "./journal/lock-file.ts";
 export { checkOutput } from "./output/check-output.ts";
 export { toInputPath, toOutputPath } from "./output/paths.ts";
-export { toJsonArray, writePrivateFile } from "./output/write-records.ts";
+export { toJsonArray } from "./output/write-records.ts";
 export { type NextEngine, readNextEngine } from "./next-engine.ts";
 export { readQuestions } from "./questions/read-questions.ts";

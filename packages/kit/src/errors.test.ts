@@ -1,4 +1,5 @@
 import { open, readFile } from "node:fs/promises";
+import { getSystemErrorMap } from "node:util";
 import { expect, test } from "vitest";
 import {
   CliError,
@@ -43,11 +44,24 @@ test("the operating system's reason is in words", async () => {
 
 test("a file that cannot be opened is named without its escapes, with what to do", async () => {
   const error = await errorOf(open("/no/such/file"));
-  const told = toFileError(error, "read \u001b[31mfile", "Check the path.");
+  const told = toFileError(error, "read \u001b[31mfile");
   expect(told).toBeInstanceOf(CliError);
   expect(told).toMatchObject({
     message: "Cannot read file: no such file or directory. Check the path.",
     cause: error,
+  });
+});
+
+test.each([
+  ["EACCES", "Check the rights of the file and its folder."],
+  ["EISDIR", "Name a file, not a folder."],
+  ["ENOSPC", "Make room there and try again."],
+  ["EIO", "Check the disk and try again."],
+])("the next step after %s is: %s", (code, next) => {
+  const [errno] = [...getSystemErrorMap()].find(([, [name]]) => name === code) ?? [];
+  const error = Object.assign(new Error(code), { code, errno });
+  expect(toFileError(error, "write a.json", "b.json is unchanged.")).toMatchObject({
+    message: expect.stringMatching(new RegExp(`^Cannot write a.json: .*\\. ${next} b.json is `)),
   });
 });
 
@@ -61,5 +75,5 @@ test.each([
 
 test("any other error passes as it is", () => {
   const error = new TypeError("no file");
-  expect(toFileError(error, "read", "")).toBe(error);
+  expect(toFileError(error, "read")).toBe(error);
 });

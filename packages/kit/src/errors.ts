@@ -69,9 +69,31 @@ export function isBrokenPipe(error: unknown): boolean {
   return ["EPIPE", "EOF"].includes(systemErrorCode(error) ?? "");
 }
 
-/** Returns a system error with the action, such as "write a.json", and the next step; others unchanged. */
-export function toFileError(error: unknown, action: string, advice: string): unknown {
+const checkRights = "Check the rights of the file and its folder.";
+const makeRoom = "Make room there and try again.";
+
+/** The next steps by the code of a system error. */
+const nextSteps: Readonly<Record<string, string>> = {
+  ENOENT: "Check the path.",
+  ENOTDIR: "Check the path.",
+  EISDIR: "Name a file, not a folder.",
+  EEXIST: "Name a path that does not exist yet.",
+  EACCES: checkRights,
+  EPERM: checkRights,
+  EROFS: checkRights,
+  ENOSPC: makeRoom,
+  EDQUOT: makeRoom,
+};
+
+/**
+ * Returns a system error with the action, such as "write a.json", the reason and the next step; others unchanged.
+ *
+ * @param note - A sentence after the next step, such as "Every answer is kept."
+ */
+export function toFileError(error: unknown, action: string, note = ""): unknown {
   const reason = describeSystemError(error);
   if (reason === null) return error;
-  return new CliError(`Cannot ${toPrintablePath(action)}: ${reason}. ${advice}`, { cause: error });
+  const next = nextSteps[systemErrorCode(error) ?? ""] ?? "Check the disk and try again.";
+  const message = `Cannot ${toPrintablePath(action)}: ${reason}. ${next} ${note}`.trimEnd();
+  return new CliError(message, { cause: error });
 }

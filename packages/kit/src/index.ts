@@ -5,6 +5,7 @@ export * from "./context.ts";
 export * from "./errors.ts";
 export * from "./exact-json.ts";
 export * from "./file-system.ts";
+export * from "./json-error.ts";
 export * from "./listen.ts";
 export * from "./print-texts.ts";
 export * from "./print-share.ts";

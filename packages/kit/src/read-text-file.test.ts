@@ -8,14 +8,14 @@ import { temporaryFolder } from "./testing/test-context.ts";
 test("a file of text is read as it is", async () => {
   const path = join(await temporaryFolder(), "a.txt");
   await writeFile(path, "\uFEFFé\r\n");
-  expect(await readTextFile(path, "Check the path.")).toBe("\uFEFFé\r\n");
+  expect(await readTextFile(path)).toBe("\uFEFFé\r\n");
 });
 
 test("a file that cannot be read is named, with why and what to do", async () => {
   const path = join(await temporaryFolder(), "none.txt");
-  const reading = readTextFile(path, "Check the path after --state.");
+  const reading = readTextFile(path, "It is of --state.");
   await expect(reading).rejects.toThrow(
-    `Cannot read ${path}: no such file or directory. Check the path after --state.`,
+    `Cannot read ${path}: no such file or directory. Check the path. It is of --state.`,
   );
   await expect(reading).rejects.toBeInstanceOf(CliError);
 });

@@ -2,10 +2,10 @@ import { readFile } from "node:fs/promises";
 import { CliError, describeSystemError, toFileError } from "./errors.ts";
 import { printable } from "./printable.ts";
 
-/** Reads a file of UTF-8 text. @throws CliError with the path, the reason and the advice. */
-export async function readTextFile(path: string, advice: string): Promise<string> {
+/** Reads a file of UTF-8 text. @throws CliError with the path, the reason, the next step and the note. */
+export async function readTextFile(path: string, note = ""): Promise<string> {
   return await readFile(path, "utf8").catch((error: unknown) => {
-    throw toFileError(error, `read ${path}`, advice);
+    throw toFileError(error, `read ${path}`, note);
   });
 }
 

@@ -12,10 +12,10 @@ export type FileContent =
 
 /** How a file is written. */
 interface WriteOptions {
-  /** The permissions of the file. @default those of the replaced file */
-  readonly mode?: number;
-  /** The next step, for a CliError in place of an error of the file system. */
-  readonly advice?: string | undefined;
+  /** Whether others may read the file, or as those that may read the replaced file. @default only its owner */
+  readonly isPublic?: boolean;
+  /** A sentence after the message of a failure, such as "Every answer is kept." */
+  readonly note?: string | undefined;
   /** @default the files of this machine */
   readonly files?: FileSystem | undefined;
   /** Names the temporary file. @default randomUUID */
@@ -24,21 +24,21 @@ interface WriteOptions {
 
 /**
  * Writes a file so that a reader finds the old one or the whole new one, also after a power cut. If
- * the disk or the content fails, the old file stays. A link keeps its target, and a replaced file its
- * permissions unless `mode` is given.
+ * the disk or the content fails, the old file stays. A link keeps its target. Only the owner can read the
+ * file, unless `isPublic` keeps the permissions of the replaced file.
  *
- * @throws an error of the file system, of the content, or a CliError if the disk took too little.
+ * @throws CliError if it cannot be written, or an error of the content.
  */
 export async function writeWholeFile(
   path: string,
   content: FileContent,
-  { mode, advice, files = systemFiles, newId = randomUUID }: WriteOptions = {},
+  { isPublic = false, note, files = systemFiles, newId = randomUUID }: WriteOptions = {},
 ): Promise<void> {
   const target = files.realpath(path);
   const temporaryPath = join(dirname(target), `.${newId()}.tmp`);
   try {
-    const replacedStats = mode === undefined ? files.stat(target) : undefined;
-    const file = files.open(temporaryPath, "wx", mode);
+    const replacedStats = isPublic ? files.stat(target) : undefined;
+    const file = files.open(temporaryPath, "wx", isPublic ? undefined : 0o600);
     try {
       // The mode is set here because the umask reduces the mode of `open`.
       if (replacedStats) files.chmod(temporaryPath, Number(replacedStats.mode & 0o777n));
@@ -54,7 +54,7 @@ export async function writeWholeFile(
     await syncFolder(dirname(target), files);
   } catch (error) {
     files.remove(temporaryPath);
-    throw advice === undefined ? error : toFileError(error, `write ${path}`, advice);
+    throw toFileError(error, `write ${path}`, note);
   }
 }
 

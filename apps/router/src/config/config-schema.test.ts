@@ -8,9 +8,9 @@ const notUrl = "is not an http or https URL without user name, password, query a
 const notUsd = "is not a number of US dollars per million tokens, such as 0.25";
 
 const wrong: [situation: string, file: unknown, problem: string][] = [
-  ["no JSON", '{"upstreams": planted}', "the file is not JSON."],
+  ["no JSON", '{"upstreams": planted}', "the file is not JSON at line 1 column 15."],
   ["a comma too many", '{\n  "tiers": {},\n}', "the file is not JSON at line 3 column 1."],
-  ["an empty file", "", "the file is not JSON."],
+  ["an empty file", "", "the file is not JSON at line 1 column 1."],
   ["null", "null", "the file is not an object."],
   ["a list", "[]", "the file is not an object."],
   ["an unknown field", { upstream: {} }, `upstream ${fieldsOfFile}.`],

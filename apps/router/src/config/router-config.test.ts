@@ -158,7 +158,7 @@ test("ROUTER_CONFIG names another file, which must exist", async () => {
   expect(await readRouterConfig(plantedKeys, folder)).toBeNull();
   const missing = { ROUTER_CONFIG: "other.json" };
   expect(await messageOf(readRouterConfig(missing, folder))).toBe(
-    "other.json: the file cannot be read: no such file or directory.",
+    "Cannot read other.json: no such file or directory. Check the path. ROUTER_CONFIG names it.",
   );
   await writeFile(join(folder, "other.json"), '{"aliases":{"a":"auto"}}');
   const config = await readRouterConfig({ ROUTER_CONFIG: " other.json\n" }, folder);
@@ -169,7 +169,7 @@ test("a folder in place of the file is an error", async () => {
   const folder = await temporaryFolder();
   await mkdir(join(folder, "router.config.json"));
   expect(await messageOf(readRouterConfig(plantedKeys, folder))).toBe(
-    "router.config.json: the file cannot be read: illegal operation on a directory.",
+    "Cannot read router.config.json: illegal operation on a directory. Name a file, not a folder.",
   );
 });
 

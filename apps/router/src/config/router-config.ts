@@ -2,10 +2,11 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import {
   CliError,
-  describeSystemError,
   type Environment,
+  jsonErrorPlace,
   printable,
   systemErrorCode,
+  toFileError,
   trimEnvironment,
 } from "evaluator-kit";
 import { z } from "zod";
@@ -27,10 +28,8 @@ export async function readRouterConfig(givenEnvironment: Environment, cwd: strin
   try {
     return parseRouterConfig(await readFile(resolve(cwd, file), "utf8"), file, env);
   } catch (error) {
-    const reason = describeSystemError(error);
-    if (reason === null) throw error;
     if (givenName === undefined && systemErrorCode(error) === "ENOENT") return null;
-    throw toError(file, `the file cannot be read: ${reason}`);
+    throw toFileError(error, `read ${file}`, givenName && "ROUTER_CONFIG names it.");
   }
 }
 
@@ -56,11 +55,12 @@ function parseRouterConfig(text: string, file: string, env: Environment) {
 
 /** The message of `JSON.parse` can quote the file, and so a key. */
 function parseJson(text: string, file: string): unknown {
+  const json = text.replace(/^\uFEFF/, "");
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ""));
+    return JSON.parse(json);
   } catch (error) {
-    const place = /line \d+ column \d+/.exec(String(error))?.[0];
-    throw toError(file, `the file is not JSON${place === undefined ? "" : ` at ${place}`}`);
+    const { line, column } = jsonErrorPlace(json, error);
+    throw toError(file, `the file is not JSON at line ${line} column ${column}`);
   }
 }
 

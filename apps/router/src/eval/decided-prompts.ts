@@ -67,19 +67,17 @@ async function decideTexts(
 
 const keptSchema = z.object({ key: z.string(), evaluation: z.unknown() });
 
-const advice = "Name another file with --decisions.";
-
 /** Opens or creates the file of paid evaluations; an invalid line is asked again. */
 async function openKeptEvaluations(path: string) {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     if (systemErrorCode(error) === "ENOENT") return "";
-    throw toFileError(error, `read ${path}`, advice);
+    throw toFileError(error, `read ${path}`);
   });
   const lines = text.split("\n").flatMap((line) => parsedLine(line, keptSchema) ?? []);
   const evaluations = new Map(lines.map(({ key, evaluation }) => [key, evaluation]));
   const append = (line: string) =>
     appendFile(path, line, { mode: 0o600 }).catch((error: unknown) => {
-      throw toFileError(error, `write ${path}`, advice);
+      throw toFileError(error, `write ${path}`);
     });
   await append(/[^\n]$/.test(text) ? "\n" : ""); // a line that was cut short
   return {

@@ -54,7 +54,7 @@ export async function runEval(file: string, typedEvalOptions: EvalOptions, conte
     };
     const target = resolve(cwd, out);
     const html = evalPage(figures, await reportsBeside(target));
-    await writeWholeFile(target, html, { advice: "Choose another --out." });
+    await writeWholeFile(target, html, { isPublic: true });
     stdout.write(
       typedEvalOptions.json === true
         ? `${JSON.stringify(figures)}\n`

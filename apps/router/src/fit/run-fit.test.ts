@@ -71,7 +71,7 @@ test("a fit that cannot be written is named", async () => {
   expect({ exitCode, stderr }).toEqual({
     exitCode: 1,
     stderr: expect.stringMatching(
-      /^Cannot write \S+missing\/fit\.json: no such file or directory\. Choose another --out\.\n$/,
+      /^Cannot write \S+missing\/fit\.json: no such file or directory\. Check the path\.\n$/,
     ),
   });
 });

@@ -31,9 +31,7 @@ export async function runFit(
     if (fit !== null) {
       const labelsHash = hash("sha256", JSON.stringify(labels), "hex");
       const text = printFit({ ...fit, tiers: tierModels, prices: costs.prices, labelsHash });
-      await writeWholeFile(resolve(cwd, typedFitOptions.out), text, {
-        advice: "Choose another --out.",
-      });
+      await writeWholeFile(resolve(cwd, typedFitOptions.out), text, { isPublic: true });
     }
     const printedResult = { ...result, artifact: fit && typedFitOptions.out };
     stdout.write(

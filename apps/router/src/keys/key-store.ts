@@ -39,7 +39,7 @@ function fileStore(path: string): KeyStore {
   const read = async () => {
     const text = await readFile(path, "utf8").catch((error: unknown) => {
       if (systemErrorCode(error) === "ENOENT") return null;
-      throw toFileError(error, `read ${path}`, "Check ROUTER_KEYS.");
+      throw toFileError(error, `read ${path}`, "ROUTER_KEYS names it.");
     });
     return parseKeys(text, path);
   };
@@ -54,8 +54,8 @@ function fileStore(path: string): KeyStore {
         throw toFileError(error, `write ${lock}`, "If a process changes the keys, try again.");
       });
       try {
-        const options = { mode: 0o600, advice: "The keys are unchanged." };
-        await writeWholeFile(path, printKeys(edit((await read()) ?? [])), options);
+        const note = "The keys are unchanged.";
+        await writeWholeFile(path, printKeys(edit((await read()) ?? [])), { note });
       } finally {
         await rm(lock);
       }

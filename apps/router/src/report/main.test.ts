@@ -115,6 +115,8 @@ test("a log that cannot be read is one line and a 1", async () => {
   const path = "/nowhere/decisions.jsonl";
   const { code, stdout, stderr } = await runHere("report", {}, [path]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-  expect(stderr).toContain('The decision log "/nowhere/decisions.jsonl" cannot be read');
+  expect(stderr).toContain(
+    'Cannot read the decision log "/nowhere/decisions.jsonl": no such file or directory. Check',
+  );
   expect(stderr).toMatch(/^[^\n]+\n$/);
 });

@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
-import { CliError, describeSystemError, parseJson } from "evaluator-kit";
+import { parseJson, toFileError } from "evaluator-kit";
 import { z } from "zod";
 import { tierNames } from "../decision/tier-question.ts";
 import { blindName } from "../keys/budget-state.ts";
@@ -172,9 +172,7 @@ export async function* readLines(path: string, name = ""): AsyncGenerator<string
   try {
     yield* createInterface({ input: createReadStream(path) });
   } catch (error) {
-    const reason = describeSystemError(error) ?? "unknown error";
-    const problem = `${name}${JSON.stringify(path)} cannot be read: ${reason}.`;
-    throw new CliError(problem, { cause: error });
+    throw toFileError(error, `read ${name}${JSON.stringify(path)}`);
   }
 }
 

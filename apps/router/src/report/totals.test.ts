@@ -146,9 +146,9 @@ test("lines that are no records are counted and passed over, blank ones are noth
 test("the log is the one named, else the router's own", async () => {
   const env = { ROUTER_DECISION_LOG: "/nowhere/b.jsonl" };
   const named = await runHere("report", env, ["/nowhere/a.jsonl"]);
-  expect(named.stderr).toContain('"/nowhere/a.jsonl" cannot be read');
+  expect(named.stderr).toContain('Cannot read the decision log "/nowhere/a.jsonl": no such');
   const own = await runHere("report", env);
-  expect(own.stderr).toContain('"/nowhere/b.jsonl" cannot be read');
+  expect(own.stderr).toContain('Cannot read the decision log "/nowhere/b.jsonl": no such');
   expect((await runHere("report", {})).stderr).toContain("ROUTER_DECISION_LOG is not set");
 });
 

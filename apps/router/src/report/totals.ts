@@ -202,7 +202,7 @@ export async function printTotals(path: string, labels: LabelFile | null = null)
   const totals = new Totals();
   if (labels !== null) totals.wrong = await countWrongAnswers(labels.path, path, labels.signal);
   let unreadable = 0;
-  for await (const line of readLines(path, "The decision log ")) {
+  for await (const line of readLines(path, "the decision log ")) {
     const record = findMessage(line);
     if (record !== null) totals.add(record);
     else if (line.trim() !== "" && toNote(line) === null) unreadable += 1;

@@ -14,7 +14,7 @@ export async function countWrongAnswers(
   signal: AbortSignal,
 ): Promise<string> {
   const table = new AnswerTable({ last: true });
-  for await (const line of readLines(log, "The decision log ")) {
+  for await (const line of readLines(log, "the decision log ")) {
     const call = findRoutedAnswers(line);
     if (call !== null) table.addRecord({ line: 0, value: toSteps(call) }, log);
   }

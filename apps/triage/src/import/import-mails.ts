@@ -9,6 +9,7 @@ import {
   toFileError,
   UsageError,
   withRest,
+  writeWholeFile,
 } from "evaluator-kit";
 import {
   checkOutput,
@@ -16,7 +17,6 @@ import {
   printCounted,
   toJsonArray,
   toOutputPath,
-  writePrivateFile,
 } from "evaluator-runs/source";
 import { isEmptyMail } from "../input/mail.ts";
 import type { Mail } from "../input/mail-schema.ts";
@@ -57,12 +57,12 @@ export async function importMails(command: ImportCommand, context: CliContext): 
     await checkOutput(outputPath, sourcePath);
     if (skippedPath !== null) await checkOutput(skippedPath, sourcePath);
     const mails = readMails(sourcePath, { counts, isOnlySent, signal, progress });
-    await writePrivateFile(outputPath, toJsonArray(mails)).finally(async () => {
+    await writeWholeFile(outputPath, toJsonArray(mails)).finally(async () => {
       if (skippedPath === null || signal.aborted) return;
-      await writePrivateFile(skippedPath, [...counts.broken, ...counts.noMail]);
+      await writeWholeFile(skippedPath, [...counts.broken, ...counts.noMail]);
     });
   } catch (error) {
-    throw toFileError(error, `import ${sourcePath}`, "Check the path and the room on the disk.");
+    throw toFileError(error, `import ${sourcePath}`);
   }
   progress.end();
   stderr.write(counts.describe(outputPath));

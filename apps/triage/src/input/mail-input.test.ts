@@ -105,19 +105,23 @@ test.each([
     sampleMail({ date: "2 Nov 2026" }),
   ],
   [
-    '(id "17"): id is also that of the record at index 0; give every record its own id',
+    '(id "17"): id is also that of the record at index 0, line 1; give every record its own id',
     { ...sampleMail(), id: 17 },
   ],
   ["(no id): is not an object; write { id, date, from, subject, snippet }", "a mail"],
 ])("says of a record: %s", async (problem, record) => {
-  expect(await problemOf([sampleMail({ id: "17" }), record])).toBe(`record at index 1 ${problem}`);
+  expect(await problemOf([sampleMail({ id: "17" }), record])).toBe(
+    `record at index 1, line 1 ${problem}`,
+  );
 });
 
 test("lists every problem in order, ten at most, and counts the rest", async () => {
   const records = Array.from({ length: 12 }, (_, index) =>
     sampleMail({ id: `m-${index}`, date: "" }),
   );
-  expect(await problemOf(records)).toMatch(/index 0 .*\n.*index 1 [^]*index 9 .*\n {2}and 2 more$/);
+  expect(await problemOf(records)).toMatch(
+    /index 0, .*\n.*index 1, [^]*index 9, .*\n {2}and 2 more$/,
+  );
 });
 
 test("says nothing of what a mail says", async () => {
@@ -135,22 +139,22 @@ test.each([
   [
     "a missing comma",
     '[\n  { "id": "m-1", "subject": "Meet me at noon" "date": "" }\n]',
-    "record at index 0 (no id): is not JSON; check line 2 column 47",
+    "record at index 0, line 2 (no id): is not JSON; check line 2 column 47",
   ],
   [
     "a mistake in a later line of a record",
     '{ "mails": [\n {\n  "id": secret\n } ] }',
-    "record at index 0 (no id): is not JSON; check line 2 column 2",
+    "record at index 0, line 2 (no id): is not JSON; check line 3 column 9",
   ],
   [
     "a comma too many",
     `[${one},]`,
-    `record at index 1 (no id): is not JSON; check line 1 column ${Buffer.byteLength(one ?? "") + 3}`,
+    `record at index 1, line 1 (no id): is not JSON; check line 1 column ${Buffer.byteLength(one ?? "") + 3}`,
   ],
   [
     "a broken line",
     `${one}\n{"id": "secr\n`,
-    "record at index 1 (no id): is not JSON; check line 2 column 13",
+    "record at index 1, line 2 (no id): is not JSON; check line 2 column 13",
   ],
   ["no end", `[${one},${two}`, "it breaks off; the list of records has no end"],
   ["more after its end", `[${one}]]`, "it is not JSON around the list of records"],
@@ -161,7 +165,9 @@ test.each([
 
 test("text in another encoding is refused instead of read as something else", async () => {
   const latin1 = await fileWith(Buffer.from(JSON.stringify([sampleMail({ id: "é" })]), "latin1"));
-  await expect(openMails(latin1)).rejects.toThrow("index 0 (no id): is not UTF-8 text; save");
+  await expect(openMails(latin1)).rejects.toThrow(
+    "index 0, line 1 (no id): is not UTF-8 text; save",
+  );
   const cut = await fileWith(Buffer.from(JSON.stringify(mails), "utf16le").subarray(0, -1));
   await expect(openMails(cut)).rejects.toThrow("it is not whole UTF-16 text");
 });
@@ -176,9 +182,9 @@ test("with skipInvalid what is wrong is left out, named and counted", async () =
   expect(file.describeLeftOut()).toBe(
     [
       "Left out, since they are wrong (3):",
-      "  record at index 1 (no id): is not JSON; check line 2 column 2",
-      '  record at index 2 (id "bad"): date is not a day of the calendar; write it as YYYY-MM-DD',
-      '  record at index 3 (id "é"): id is also that of the record at index 0; give every record its own id',
+      "  record at index 1, line 2 (no id): is not JSON; check line 2 column 2",
+      '  record at index 2, line 3 (id "bad"): date is not a day of the calendar; write it as YYYY-MM-DD',
+      '  record at index 3, line 4 (id "é"): id is also that of the record at index 0, line 1; give every record its own id',
       "",
     ].join("\n"),
   );
@@ -224,7 +230,7 @@ test("a record larger than any mail ends the run before it fills the memory", as
   for (let parts = 0; parts < 5; parts += 1) await appendFile(path, part);
   await appendFile(path, `",${two}]`);
   expect(await mailsOf(path, { skipInvalid: true })).toEqual(mails);
-  await expect(openMails(path)).rejects.toThrow("index 1 (no id): is larger than 64 MB");
+  await expect(openMails(path)).rejects.toThrow("index 1, line 1 (no id): is larger than 64 MB");
 });
 
 test("a missing file is named", async () => {

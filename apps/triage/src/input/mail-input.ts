@@ -82,8 +82,7 @@ function mailForm({ stateFields }: MailStateOptions): RecordForm<Mail> {
         return { id: data.id, record: data, problems };
       return { id: idSchema.safeParse(value).data?.id, record: null, problems };
     },
-    advice:
-      "Check the path; an export of mail is imported first: evaluator-triage import SOURCE inbox.json",
+    note: "An export of mail is imported first: evaluator-triage import SOURCE inbox.json",
     adviceFor(file) {
       const source = file === "-" ? "FILE" : /\s/.test(file) ? JSON.stringify(file) : file;
       return printable`If it is an mbox, a mail or an archive: evaluator-triage import ${source} inbox.json`;
@@ -122,9 +121,8 @@ async function chooseContext(
   { cwd, env, clock, signal }: CliContext,
 ): Promise<ToState> {
   const own = new Set(addressesIn(env["TRIAGE_USER_ADDRESSES"] ?? ""));
-  const advice = "Check the path after --contacts.";
   // One address a line, a CSV or a vCard.
-  const text = contacts === null ? "" : await readTextFile(resolve(cwd, contacts), advice);
+  const text = contacts === null ? "" : await readTextFile(resolve(cwd, contacts));
   const knownAddresses = new Set([...own, ...addressesIn(text)]);
   const today = countedTo ?? localDay(new Date(clock.epochNow()));
   const repeats = await countThreads(all, signal);

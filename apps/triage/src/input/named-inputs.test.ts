@@ -51,7 +51,7 @@ test.each([
 test("a wrong line is named by its place, and left out if it may be", async () => {
   const cwd = await folderOf({ "a.JSONL": `${lines("a")}{"id":\r\n${lines("b")}` });
   const { stderr, exitCode } = await startTriage(["a.JSONL"], { cwd });
-  expect(stderr).toContain("record at index 1 (no id): is not JSON; check line 2 column");
+  expect(stderr).toContain("record at index 1, line 2 (no id): is not JSON; check line 2 column");
   const left = await startTriage(["a.JSONL", "--skip-invalid"], { cwd });
   expect([exitCode, left.exitCode, await idsIn(cwd, "a.triage.json")]).toEqual([1, 2, ["a", "b"]]);
 });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { chmod } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type CliContext, exitCodes, printable, withRest } from "evaluator-kit";
+import { type CliContext, exitCodes, printable, withRest, writeWholeFile } from "evaluator-kit";
 import {
   checkOutput,
   lockBeside,
@@ -9,7 +9,6 @@ import {
   printCounted,
   toJsonArray,
   toOutputPath,
-  writePrivateFile,
 } from "evaluator-runs/source";
 import type { ImapFlow } from "imapflow";
 import type { Mail } from "../input/mail-schema.ts";
@@ -60,10 +59,7 @@ export async function withMailbox<TResult>(
   const tablePath = path.replace(/\.json$/, ".mailbox.sqlite");
   await checkOutput(path, tablePath);
   const takenText = printable`Another import or watch writes ${path}; wait for its end.`;
-  const unlock = lockBeside(tablePath, {
-    taken: takenText,
-    advice: "Check the rights of the folder.",
-  });
+  const unlock = lockBeside(tablePath, takenText);
   using _ = { [Symbol.dispose]: unlock };
   using table = new FolderTable(tablePath);
   checkAccount(table.state, address, path);
@@ -71,7 +67,7 @@ export async function withMailbox<TResult>(
   const onRange = (read: number, of: number) => {
     if (of > read) stderr.write(`Read ${printCount(read)} of ${printCounted(of, "mail")}.\n`);
   };
-  const advice = "Make room there; the mails that were read are kept.";
+  const note = "The mails that were read are kept.";
   const update = async (client: ImapFlow) => {
     const sync = await syncFolder(client, table, { address, since, path, onRange });
     const {
@@ -86,7 +82,7 @@ export async function withMailbox<TResult>(
     } = sync;
     await table.end(state, goneUids, async () => {
       if (!isChanged && existsSync(path)) await chmod(path, 0o600);
-      else await writePrivateFile(path, toJsonArray(table.mails()), advice);
+      else await writeWholeFile(path, toJsonArray(table.mails()), { note });
     });
     const counts = `read ${printCounted(read, "mail")}; ${printCount(remainingCount)} left the folder`;
     const { count, empty } = table;

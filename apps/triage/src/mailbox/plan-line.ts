@@ -69,7 +69,7 @@ export function describeNotes(notes: readonly Note[]): string {
 
 /** Reads a plan. @throws CliError that names the first broken line and its problem. */
 export async function readPlan(path: string): Promise<PlanLine[]> {
-  const text = await readTextFile(path, "Make it first: evaluator-triage plan FILE --rules RULES");
+  const text = await readTextFile(path, "To make one: evaluator-triage plan FILE --rules RULES");
   const lines = new Map<string, PlanLine>();
   for (const [index, json] of text.split("\n").entries()) {
     if (json.trim() === "") continue;

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { CliError, exitCodes, printable } from "evaluator-kit";
+import { CliError, exitCodes, printable, writeWholeFile } from "evaluator-kit";
 import type { ImapFlow } from "imapflow";
 import type { ProgramContext } from "evaluator-runs/commands";
 import { describePlan, planOf, readRules, toAnswered, withResults } from "evaluator-runs/results";
-import { toInputPath, toOutputPath, writePrivateFile } from "evaluator-runs/source";
+import { toInputPath, toOutputPath } from "evaluator-runs/source";
 import { mailOfRecord } from "../input/mail.ts";
 import type { Mail } from "../input/mail-schema.ts";
 import { mailSource } from "../mail-source.ts";
@@ -42,7 +42,7 @@ export async function writePlan(command: PlanCommand, context: ProgramContext): 
       address === null
         ? importedLines(takenMails(), findModseq(command, cwd))
         : await foundLines(takenMails(), { address, idCounts, notes }, context);
-    await writePrivateFile(path, toJsonLines(lines), "Make room there and run again.");
+    await writeWholeFile(path, toJsonLines(lines));
     stderr.write(describePlan(plan.rules(), all, mailSource.word) + describeNotes(notes));
     stderr.write(printable`Wrote ${path}. Read it; then "apply" does it.` + "\n");
     return notes.length > 0 ? exitCodes.unanswered : exitCodes.done;

@@ -1,5 +1,12 @@
 import { reportsBeside } from "evaluator-kit/page";
-import { CliError, type FileContent, printable, printTexts, toPrintable } from "evaluator-kit";
+import {
+  CliError,
+  type FileContent,
+  printable,
+  printTexts,
+  toPrintable,
+  writeWholeFile,
+} from "evaluator-kit";
 import {
   askedQuestions,
   printCount,
@@ -7,7 +14,6 @@ import {
   type RunRecord,
   toInputPath,
   toOutputPath,
-  writePrivateFile,
 } from "evaluator-runs/source";
 import type { ProgramContext } from "evaluator-runs/commands";
 import {
@@ -88,7 +94,7 @@ export async function writePage(
   const inputPath = input.endsWith(".triage.sqlite") ? inputOf({ path: input }, mailSource) : input;
   const path = toOutputPath(inputPath, mailSource).replace(/\.triage\.json$/, end);
   const content = toContent(await reportsBeside(path));
-  await writePrivateFile(path, content, "Make room there and run again.");
+  await writeWholeFile(path, content);
   stderr.write(printable`Wrote ${path}\n`);
 }
 

@@ -134,8 +134,7 @@ async function writeInputs(demoSetting: Demo): Promise<void> {
 }
 
 async function write(name: string, text: string, { folder }: Demo): Promise<void> {
-  const advice = "Choose another --out.";
-  await writeWholeFile(join(folder, name), text, { mode: 0o600, advice });
+  await writeWholeFile(join(folder, name), text);
 }
 
 function toLines(records: readonly object[]): string {

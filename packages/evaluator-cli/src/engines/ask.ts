@@ -149,7 +149,7 @@ async function readState(
 ): Promise<string | object> {
   const raw = await (name === "-"
     ? readText(context.stdin)
-    : readTextFile(resolve(context.cwd, name), "Check the path after --state."));
+    : readTextFile(resolve(context.cwd, name)));
   const text = raw.replace(/^\uFEFF/, "");
   if (text.trim() === "") throw new CliError(printable`The state (${name}) is empty.`);
   const json = parseJson(text);

@@ -26,6 +26,14 @@ async function problemOf(content: string | Uint8Array, words: readonly string[] 
   return stderr.slice(start.length).trimEnd();
 }
 
+test("without a key the message names the variable and --offline", async () => {
+  const cwd = await folderOf({ "t.csv": tickets });
+  const { stderr } = await runWords(cwd, ["run", "t.csv", "--questions", "q.json"], { env: {} });
+  expect(stderr).toContain(
+    "a key is missing: set AI_GATEWAY_API_KEY, or add --offline to let the emulator on this machine answer.\n",
+  );
+});
+
 test("every record of a CSV is asked once, and the same command again asks nothing", async () => {
   const { gatewayBaseUrl, paths } = await startEmulator();
   const cwd = await folderOf({ "tickets.csv": tickets });
@@ -131,26 +139,42 @@ test.each([
   ["blank lines", " \n\n", "it has no record; write CSV with a header, or JSON"],
   ["a header alone", "id,body\n", "it has no record; write CSV with a header, or JSON"],
   ["an empty array", "[]", "it has no record; write CSV with a header, or JSON"],
-  ["a broken record alone", `{"id":1,\n`, "record at index 0 (no id): is not JSON; check line 1"],
+  [
+    "a broken record alone",
+    `{"id":1,\n`,
+    "record at index 0, line 1 (no id): is not JSON; check line 1 column 9",
+  ],
   [
     "no column of ids",
     "number,body\n1,a\n",
-    'no record has the column "id"; give every record its own id, in the column that --id names',
+    'no record has the column "id"; there are number, body; give every record its own id, in the column that --id names',
   ],
   ["an ID in capitals", "ID,body\n1,a\n", 'no record has the column "id"; there is "ID": --id ID'],
   ["another separator of Excel", "sep=|\nid|body\n1|a\n", "line 1: is Excel's line about a"],
   [
     "a repeated id",
     "id,body\n1,a\n1,b\n",
-    'index 1 (id "1"): id is also that of the record at index 0',
+    'index 1, line 3 (id "1"): id is also that of the record at index 0, line 2;',
   ],
-  ["a blank id", "id,body\n1,a\n,b\n", "index 1 (no id): has no id; give every record its own id"],
-  ["a blank state", "id,body\n1,a\n2, \n", 'index 1 (id "2"): has a blank state; fill it, or'],
-  ["a record that is no object", '{"id":1,"a":1}\n[2]\n', "index 1 (no id): is not an object"],
+  [
+    "a blank id",
+    "id,body\n1,a\n,b\n",
+    "index 1, line 3 (no id): has no id; give every record its own id",
+  ],
+  [
+    "a blank state",
+    "id,body\n1,a\n2, \n",
+    'index 1, line 3 (id "2"): has a blank state; fill it, or',
+  ],
+  [
+    "a record that is no object",
+    '{"id":1,"a":1}\n[2]\n',
+    "index 1, line 2 (no id): is not an object",
+  ],
   [
     "an integer of the state that would be rounded",
     '{"id":1,"order":{"numbers":[7,9007199254740993]}}\n',
-    'index 0 (no id): "order.numbers.1" is a number that would be rounded; write it as text',
+    'index 0, line 1 (no id): "order.numbers.1" is a number that would be rounded; write it as text',
   ],
   ["an id that would be rounded", '[{"id":9007199254740993,"a":"b"}]', '"id" is a number that'],
   ["Latin-1", Buffer.from("id,body\n1,Rückgabe\n", "latin1"), "line 2: is not UTF-8 text; save"],
@@ -197,7 +221,7 @@ test("a number that no state has may have any digits, and one that stays itself 
 
 test("a column that no record has is named, with the option to change", async () => {
   expect(await problemOf(tickets, ["--state", "subject,boddy"])).toBe(
-    'no record has the column "boddy"; choose those of the state with --state',
+    'no record has the column "boddy"; there are id, subject, body; choose those of the state with --state',
   );
   expect(await problemOf(tickets, ["--state", "Subject"])).toBe(
     'no record has the column "Subject"; there is "subject": --state subject',

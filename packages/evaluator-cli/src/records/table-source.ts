@@ -5,6 +5,7 @@ import {
   isRecord,
   Option,
   printable,
+  withRest,
 } from "evaluator-kit";
 import type { InputOptions, RecordForm, RecordSource, RunRecord } from "evaluator-runs/source";
 import type { JsonObject, JsonValue, Questions } from "evaluator-client";
@@ -41,6 +42,8 @@ export const tableSource: RecordSource = {
   keepStateOptions: toRecordColumns,
 };
 
+const COLUMNS_SHOWN = 20;
+
 /** More columns than these are no state that a person wants. Chosen, not measured. */
 const COLUMNS_AT_MOST = 1000;
 
@@ -54,9 +57,10 @@ function tableForm(
   let first: readonly string[] = [];
   const noColumn = (name: string, { option, advice }: { option: string; advice: string }) => {
     const meantColumn = first.find((column) => normalise(column) === normalise(name));
+    const names = withRest(first, COLUMNS_SHOWN).join(", ");
     const next =
       meantColumn === undefined
-        ? advice
+        ? printable`there are ${names}; ` + advice
         : printable`there is "${meantColumn}": ${option} ${meantColumn}`;
     return printable`no record has the column "${name}"; ` + next;
   };
@@ -90,7 +94,6 @@ function tableForm(
       const advice = "choose those of the state with --state";
       return noColumn(unseen[1], { option: "--state", advice });
     },
-    advice: "Check the path.",
   };
 }
 

@@ -82,7 +82,7 @@ export async function writeExchange(
   const unfinishedText = `${path}.${randomUUID()}.tmp`;
   try {
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(unfinishedText, `${text}\n`);
+    await writeFile(unfinishedText, `${text}\n`, { mode: 0o600 }); // it holds the state
     await rename(unfinishedText, path);
   } catch (error) {
     await rm(unfinishedText, { force: true }).catch(() => undefined);

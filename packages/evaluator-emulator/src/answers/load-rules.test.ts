@@ -53,5 +53,7 @@ test("a file that is not JSON is named with the position, without its text", () 
 
 test("a missing file is named", () => {
   const path = join(folder, "none.json");
-  expect(() => loadRules(path)).toThrow(`${path}: the file cannot be read (ENOENT).`);
+  expect(() => loadRules(path)).toThrow(
+    `Cannot read ${path}: no such file or directory. Check the path.`,
+  );
 });

@@ -1,23 +1,24 @@
 import { readFileSync } from "node:fs";
-import { CliError, systemErrorCode } from "evaluator-kit";
+import { CliError, jsonErrorPlace, toFileError } from "evaluator-kit";
 import { checkRules, type Rule } from "./rules.ts";
 
-/** Reads a rules file. @throws {Error} names the file, and the rule and field or the position. */
+/** Reads a rules file. @throws CliError that names the file, and the rule and field or the position. */
 export function loadRules(path: string): Rule[] {
-  let rules: unknown;
+  const text = readRules(path);
   try {
-    rules = JSON.parse(readFileSync(path, "utf8"));
+    return checkRules(JSON.parse(text), path);
   } catch (error) {
-    const code = systemErrorCode(error) ?? "unreadable";
-    const where = /line \d+ column \d+/.exec(String(error))?.[0];
-    const position = where === undefined ? "" : ` at ${where}`;
-    const isSyntax = error instanceof SyntaxError;
-    const problem = isSyntax ? `not JSON${position}` : `the file cannot be read (${code})`;
-    throw new CliError(`${path}: ${problem}.`, { cause: error });
+    if (!(error instanceof SyntaxError))
+      throw new CliError((error as Error).message, { cause: error });
+    const { line, column } = jsonErrorPlace(text, error);
+    throw new CliError(`${path}: not JSON at line ${line} column ${column}.`, { cause: error });
   }
+}
+
+function readRules(path: string): string {
   try {
-    return checkRules(rules, path);
+    return readFileSync(path, "utf8");
   } catch (error) {
-    throw new CliError((error as RangeError).message, { cause: error });
+    throw toFileError(error, `read ${path}`);
   }
 }

@@ -16,8 +16,8 @@ export interface RecordForm<TRecord> {
   check(value: unknown, inexact?: readonly (readonly (string | number)[])[]): CheckedValue<TRecord>;
   /** Returns the problem of a file whose records were all checked, given their number; null if there is none. */
   checkFile?(count: number): string | null;
-  /** The next step if the file cannot be read. */
-  readonly advice: string;
+  /** A sentence after the message that the file cannot be read. */
+  readonly note?: string;
   /** Returns the next step if the file, as typed, has no records. */
   adviceFor?(file: string): string;
 }
@@ -30,8 +30,11 @@ interface CheckedValue<TRecord> {
   readonly problems: readonly string[];
 }
 
+/** A value, and the line that it begins on. */
+type CheckedRecord<TRecord> = CheckedValue<TRecord> & { readonly line: number };
+
 /** Reads the values of a file, those of one piece at a time. */
-type Read<TRecord> = () => AsyncIterable<Iterable<CheckedValue<TRecord>>>;
+type Read<TRecord> = () => AsyncIterable<Iterable<CheckedRecord<TRecord>>>;
 
 /**
  * Opens a file, or standard input, and checks all its records and that no id repeats. The records are read
@@ -97,7 +100,7 @@ async function keepStdin(
       writeFileSync(descriptor, piece);
   } catch (error) {
     signal.throwIfAborted();
-    throw toFileError(error, `write into ${tmpdir()}`, "Make room there, or set TMPDIR.");
+    throw toFileError(error, `write into ${tmpdir()}`, "TMPDIR names another folder.");
   }
   return () => createReadStream("", { fd: descriptor, start: 0, autoClose: false });
 }
@@ -106,23 +109,23 @@ const PROBLEMS_SHOWN = 10;
 
 /** The problems of the records of a file: the first ones as text, the others counted. */
 class RecordProblems {
-  #shownItems: { readonly index: number; readonly line: string }[] = [];
+  #shownItems: { readonly index: number; readonly text: string }[] = [];
   #count = 0;
 
   /** Adds a problem of the record at an index. */
-  add(index: number, id: string | undefined, problem: string): void {
+  add(index: number, { id, line }: Pick<CheckedRecord<unknown>, "id" | "line">, problem: string) {
     this.#count += 1;
     const last = this.#shownItems.at(-1)?.index ?? -1;
     if (this.#shownItems.length === PROBLEMS_SHOWN && last <= index) return;
-    const line = `${recordLabel(index, id)}: ${problem}`;
-    this.#shownItems = [...this.#shownItems, { index, line }]
+    const text = `${recordLabel(index, id, line)}: ${problem}`;
+    this.#shownItems = [...this.#shownItems, { index, text }]
       .toSorted((one, other) => one.index - other.index)
       .slice(0, PROBLEMS_SHOWN);
   }
 
   /** Returns the problems, one a line. */
   describe(): string {
-    const lines = this.#shownItems.map(({ line }) => line);
+    const lines = this.#shownItems.map(({ text }) => text);
     return withRest(lines, PROBLEMS_SHOWN, this.#count).join("\n  ");
   }
 }
@@ -139,8 +142,8 @@ async function checkRecords<TRecord>(
   let length = 0;
   for await (const values of read()) {
     signal?.throwIfAborted();
-    for (const { id, record, problems: newProblems } of values) {
-      for (const problem of newProblems) problems.add(length, id, problem);
+    for (const { id, line, record, problems: newProblems } of values) {
+      for (const problem of newProblems) problems.add(length, { id, line }, problem);
       if (record === null) leftOut.add(length);
       // The id of an invalid record counts as repeated by no other.
       ids.add(record === null ? randomBytes(16) : hash("sha256", id ?? "", "buffer"));
@@ -160,18 +163,20 @@ async function checkRecords<TRecord>(
 
 // Only now is the id of a repeated record needed in words.
 async function nameRepeated(
-  batches: AsyncIterable<Iterable<CheckedValue<unknown>>>,
+  batches: AsyncIterable<Iterable<CheckedRecord<unknown>>>,
   repeatedMap: ReadonlyMap<number, number>,
   problems: RecordProblems,
 ): Promise<void> {
+  const firstLines = new Map([...repeatedMap.values()].map((first) => [first, 0]));
   let index = -1;
   for await (const values of batches) {
-    for (const { id } of values) {
+    for (const { id, line } of values) {
       index += 1;
+      if (firstLines.has(index)) firstLines.set(index, line);
       const first = repeatedMap.get(index);
       if (first === undefined) continue;
-      const problem = `id is also that of the record at index ${first}`;
-      problems.add(index, id, `${problem}; give every record its own id`);
+      const problem = `id is also that of the record at index ${first}, line ${firstLines.get(first)}`;
+      problems.add(index, { id, line }, `${problem}; give every record its own id`);
     }
   }
 }
@@ -180,21 +185,22 @@ async function* readRecords<TRecord>(
   chunks: AsyncIterable<Buffer>,
   name: string,
   form: RecordForm<TRecord>,
-): AsyncGenerator<Iterable<CheckedValue<TRecord>>> {
+): AsyncGenerator<Iterable<CheckedRecord<TRecord>>> {
   try {
     for await (const records of form.split(chunks)) yield checkEach(records, form);
   } catch (error) {
-    const next = name.endsWith("stdin.json")
+    const note = name.endsWith("stdin.json")
       ? "The piped input is not kept: save it under this name, or pipe it in again."
-      : form.advice;
-    throw toFileError(error, `read ${name}`, next);
+      : form.note;
+    throw toFileError(error, `read ${name}`, note);
   }
 }
 
 function* checkEach<TRecord>(records: Iterable<JsonRecord>, form: RecordForm<TRecord>) {
   for (const read of records) {
-    if ("value" in read) yield form.check(read.value, read.inexact);
-    else yield { record: null, problems: [read.problem] };
+    const { line } = read;
+    if ("value" in read) yield { line, ...form.check(read.value, read.inexact) };
+    else yield { line, record: null, problems: [read.problem] };
   }
 }
 

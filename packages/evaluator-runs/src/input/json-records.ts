@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { CliError, type JsonPath, parseExactJson } from "evaluator-kit";
+import { CliError, jsonErrorPlace, type JsonPath, parseExactJson } from "evaluator-kit";
 import { peek } from "./utf8-chunks.ts";
 
 /** The start of a file that shows the layout of its records. */
@@ -194,7 +194,7 @@ function parseText(text: string, { line, column }: Position): JsonRecord {
     }
     return inexact.length === 0 ? { line, value } : { line, value, inexact };
   } catch (error) {
-    const at = positionIn(error) ?? { line: 1, column: 1 + text.length - text.trimStart().length };
+    const at = jsonErrorPlace(text, error);
     const atColumn = at.line > 1 ? at.column : column + at.column - 1;
     return { line, problem: `is not JSON; check line ${line + at.line - 1} column ${atColumn}` };
   }
@@ -206,12 +206,6 @@ const MOST_LEVELS = 500;
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   return levels === 0 || Object.values(value).some((item) => isDeeper(item, levels - 1));
-}
-
-// The parser's message quotes private text; only the position is safe to show.
-function positionIn(error: unknown): Position | null {
-  const match = /\(line (\d{1,9}) column (\d{1,9})\)$/.exec(String(error));
-  return match === null ? null : { line: Number(match[1]), column: Number(match[2]) };
 }
 
 /** Splits a JSON list into its elements, piece by piece; the text around it must be JSON. */

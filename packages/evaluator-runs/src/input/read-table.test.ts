@@ -45,7 +45,8 @@ test.each([1, 3, 1000])(
 const deep = `{"a":${"[".repeat(10_000)}${"]".repeat(10_000)}}`;
 
 test.each([
-  ['{"id":1}\n{"id":', { line: 2, problem: "is not JSON; check line 2 column 1" }],
+  ['{"id":1}\n{"id":', { line: 2, problem: "is not JSON; check line 2 column 7" }],
+  ['{"id":1}\n{"id":none}', { line: 2, problem: "is not JSON; check line 2 column 8" }],
   [deep, { line: 1, problem: "is nested deeper than 500 levels; flatten its JSON" }],
   ['{"id":1},{"id":2}\n\n', { line: 1, problem: "is not JSON; check line 1 column 9" }],
   ['[{"id":1},\n{id:2}]', { line: 2, problem: "is not JSON; check line 2 column 2" }],

@@ -117,10 +117,11 @@ export interface RecordSource {
   keepStateOptions(options: StateOptions, context: Pick<CliContext, "cwd" | "clock">): JsonObject;
 }
 
-/** Returns the name of a record for messages: its index, from 0, and its id. */
-export function recordLabel(index: number, id: string | undefined): string {
+/** Returns the name of a record for messages: its index, from 0, its line if it is known, and its id. */
+export function recordLabel(index: number, id: string | undefined, line?: number): string {
   const shownId = id === undefined ? "no id" : `id "${truncateCharacters(toPrintable(id), 60)}"`;
-  return `record at index ${index} (${shownId})`;
+  const place = line === undefined ? "" : `, line ${line}`;
+  return `record at index ${index}${place} (${shownId})`;
 }
 
 /** Returns the error of an input that has changed since the run began. */

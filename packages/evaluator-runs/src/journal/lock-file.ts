@@ -14,20 +14,14 @@ const LOCK_TIMEOUT_MS = 250;
 /**
  * Locks a file that a command writes, by one beside it; returns a function that unlocks it.
  *
- * @throws CliError with `taken` if another process has it, or with the advice if the folder cannot be written.
+ * @throws CliError with `takenText` if another process has it, or if its folder cannot be written.
  */
-export function lockBeside(
-  path: string,
-  { taken: takenText, advice }: Readonly<Record<"taken" | "advice", string>>,
-): () => void {
-  const lockPath = `${path}.lock`;
+export function lockBeside(path: string, takenText: string): () => void {
   try {
-    return lockFile(lockPath);
+    return lockFile(`${path}.lock`);
   } catch (error) {
     const isTaken = describeSystemError(error) === null;
-    throw isTaken
-      ? new CliError(takenText, { cause: error })
-      : toFileError(error, `write ${lockPath}`, advice);
+    throw isTaken ? new CliError(takenText, { cause: error }) : toFileError(error, `write ${path}`);
   }
 }
 

@@ -99,7 +99,7 @@ test("a folder that cannot be written is named, with what to look at", async () 
   const open = () => Journal.open(path, sampleSetup);
   expect(open).toThrow(CliError);
   expect(open).toThrow(
-    /^Cannot write .*gone.*inbox\.triage\.sqlite: no such file or directory\. Check that the folder is there and that you may write in it\.$/,
+    /^Cannot write .*gone.*inbox\.triage\.sqlite: no such file or directory\. Check the path\.$/,
   );
 });
 

@@ -56,8 +56,7 @@ export function openForWriting(path: string, machine: Machine) {
       throw error;
     }
   } catch (error) {
-    const advice = "Check that the folder is there and that you may write in it.";
-    throw toJournalError(toFileError(error, `write ${path}`, advice), path);
+    throw toJournalError(toFileError(error, `write ${path}`), path);
   }
 }
 

@@ -1,9 +1,8 @@
 import { existsSync } from "node:fs";
 import { appendFile, chmod } from "node:fs/promises";
-import { CliError, printable, readTextFile, toFileError } from "evaluator-kit";
+import { CliError, printable, readTextFile, toFileError, writeWholeFile } from "evaluator-kit";
 import { z } from "zod";
 import { lockBeside } from "../journal/lock-file.ts";
-import { writePrivateFile } from "../output/write-records.ts";
 
 const labelSchema = z.looseObject({
   id: z.string(),
@@ -36,10 +35,7 @@ export class LabelFile implements Disposable {
   private constructor(path: string) {
     this.path = path;
     const takenText = printable`Another page saves labels in ${path}; end that page first.`;
-    this.#unlock = lockBeside(path, {
-      taken: takenText,
-      advice: "Check the rights of the folder.",
-    });
+    this.#unlock = lockBeside(path, takenText);
   }
 
   /** Reads the labels of a file, which may be missing. @throws CliError if another page has it. */
@@ -57,7 +53,7 @@ export class LabelFile implements Disposable {
   async #read(): Promise<void> {
     const { path } = this;
     if (!existsSync(path)) return;
-    const text = await readTextFile(path, "Check the rights of the file.");
+    const text = await readTextFile(path);
     for (const [index, line] of text.split("\n").entries()) {
       if (line.trim() === "") continue;
       const label = parseLabel(line, `line ${index + 1} of ${path}`);
@@ -96,12 +92,13 @@ export class LabelFile implements Disposable {
     const isAppended = this.#isWhole && !this.#labels.has(key);
     this.#labels.set(key, label);
     this.#isWhole = false;
+    const note = "The label is not saved.";
     // Writing 10,000 labels anew for each one would write 7 GB.
     const writtenPromise = isAppended
       ? appendFile(this.path, toLine(label), { flush: true })
-      : writePrivateFile(this.path, [...this.#labels.values()].map(toLine));
+      : writeWholeFile(this.path, [...this.#labels.values()].map(toLine), { note });
     await writtenPromise.catch((error: unknown) => {
-      throw toFileError(error, `write ${this.path}`, "Make room there and label the record again.");
+      throw toFileError(error, `write ${this.path}`, note);
     });
     this.#isWhole = true;
   }

@@ -18,12 +18,12 @@ import {
   printThreshold,
   readParsedFile,
   UsageError,
+  writeWholeFile,
 } from "evaluator-kit";
 import { printCount, printCounted, printTheseRecords } from "../amounts.ts";
 import type { LabelFile } from "./label-file.ts";
 import type { LabelledAnswers, LabelSheet } from "./label-sheet.ts";
 import type { LabelCommand } from "../options.ts";
-import { writePrivateFile } from "../output/write-records.ts";
 
 /** Plans the promises of some actions, or goes on with their plan; returns a sheet for each question. */
 export async function planSheets(
@@ -205,8 +205,7 @@ export async function openPlan(labelsPath: string, wantedPlan: WantedPlan, join:
         : `by the printed values, each threshold has more than ${printAtMost(plan.maxRisk)} wrong`;
     throw new CliError(`${problem}: ${why}. Ask about more records, or use a higher --require.`);
   }
-  const advice = "Choose another place with --labels.";
-  await writePrivateFile(path, `${JSON.stringify(plan, null, 2)}\n`, advice);
+  await writeWholeFile(path, `${JSON.stringify(plan, null, 2)}\n`);
   return { plan, promises };
 }
 

@@ -45,6 +45,6 @@ export async function joinLabels(
       });
     if (error instanceof CalibrationInputError)
       throw new CliError(`${error.message}.`, { cause: error });
-    throw toFileError(error, `read ${path}`, "Check its name and rights.");
+    throw toFileError(error, `read ${path}`);
   }
 }

@@ -1,5 +1,5 @@
 import { stringify } from "csv-stringify/sync";
-import { type FileContent, toPrintable, writeWholeFile } from "evaluator-kit";
+import { toPrintable } from "evaluator-kit";
 import type { OutputFormat } from "../shared-options.ts";
 
 /**
@@ -20,11 +20,6 @@ interface RecordsFormat {
   readonly format: OutputFormat;
   /** The names of all fields, in order; a CSV has one column for each. */
   readonly names: readonly string[];
-}
-
-/** Writes a whole file with texts of mails, for its owner alone, also if the one before was not. */
-export async function writePrivateFile(path: string, content: FileContent, advice?: string) {
-  await writeWholeFile(path, content, { mode: 0o600, advice });
 }
 
 /** Returns the text of a results file, piece by piece. */

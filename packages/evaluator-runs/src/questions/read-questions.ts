@@ -4,6 +4,7 @@ import {
   CliError,
   isRecord,
   printable,
+  placeAt,
   readTextFile,
   UsageError,
   withRest,
@@ -55,11 +56,12 @@ export async function readQuestions(
   source: FieldOwner | null,
   note = "",
 ): Promise<Questions> {
-  const text = await readTextFile(path, "Check the path of the questions file.");
+  const text = await readTextFile(path);
   const problems = findProblems(text, source);
   if (problems.length === 0) return withoutSchema(JSON.parse(text)) as Questions;
   const lines = problems.slice(0, PROBLEMS_SHOWN).map(({ offset, what }) => {
-    return printable`${path}:${positionIn(text, offset)} ${what}`;
+    const { line, column } = placeAt(text, offset);
+    return printable`${path}:${String(line)}:${String(column)} ${what}`;
   });
   const shownText = withRest(lines, PROBLEMS_SHOWN, problems.length).join("\n  ");
   throw new CliError(printable`${path} cannot be used` + `${note}:\n  ${shownText}`);
@@ -110,11 +112,6 @@ function toName(path: JsonPath): string {
   return path
     .map((part, at) => (typeof part === "number" ? `[${part}]` : `${at === 0 ? "" : "."}${part}`))
     .join("");
-}
-
-function positionIn(text: string, offset: number): string {
-  const before = text.slice(0, offset).split("\n");
-  return `${before.length}:${(before.at(-1) ?? "").length + 1}`;
 }
 
 // `$schema` is for editors, and no question.

@@ -53,7 +53,7 @@ export async function readRules(
   { cwd, parseAction }: RulesContext,
 ): Promise<Rule[]> {
   const path = resolve(cwd, file);
-  const text = await readTextFile(path, "Check the path after --rules.");
+  const text = await readTextFile(path);
   const rules: Rule[] = [];
   const problems: string[] = [];
   for (const [index, line] of text.split(/\r\n|\n|\r/).entries()) {

@@ -66,10 +66,10 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   const names = recordNames(context, hasErrors);
   // An older file stays until all of the new one is written.
   const texts = formatRecords(records(), { format: run.format, names });
-  const advice = "Nothing was written, and every answer is kept; make room there and run again.";
+  const note = "Every answer is kept.";
   // The rows of the table are made as the texts are read.
   if (run.part) for await (const _ of texts);
-  else await writeWholeFile(outputPath, texts, { mode: 0o600, advice, files, newId });
+  else await writeWholeFile(outputPath, texts, { note, files, newId });
   await results.onWritten();
   const more = failedCount + partial - refusedCount - failures.length;
   stderr.write(failures.join("") + (more > 0 ? `Failed: ${printCount(more)} more\n` : ""));

@@ -22,7 +22,7 @@ function startDisk(...faults: FaultOf<"disk">[]) {
   /** Writes a whole file; returns its error, or null, or undefined if the process died. */
   const write = async (text: string) => {
     let end: unknown;
-    const options = { files, newId: () => "one", mode: 0o600 };
+    const options = { files, newId: () => "one" };
     void writeWholeFile("/folder/file", text, options).then(
       () => (end = null),
       (error: unknown) => (end = error),
@@ -36,8 +36,8 @@ function startDisk(...faults: FaultOf<"disk">[]) {
 const once = { kind: "disk", atMs: 0, isOfFiles: true } as const;
 
 test.each([
-  ["full", 1, "ENOSPC"],
-  ["sync", 1, "EIO"],
+  ["full", 1, "no space left on device"],
+  ["sync", 1, "i/o error"],
   ["short", 4, "The disk took 14 of 16 bytes."],
 ] as const)("a file stays as it was if the disk is %s", async (what, operations, message) => {
   const { write, textOf } = startDisk({ ...once, what, operations });

@@ -75,7 +75,6 @@ function ticketForm(desk: unknown): RecordForm<RunRecord> {
       const state = typeof desk === "string" ? { ...fields, desk } : fields;
       return { id, record: { id, state, source: null }, problems: [] };
     },
-    advice: "Check the path.",
   };
 }
 
