@@ -84,6 +84,19 @@ export function usd(price: number | null): string {
   return price === null ? "unknown" : dollars.format(price);
 }
 
+/** Returns a function that prints sums in US dollars, as precisely as their difference is printed. */
+export function usdBeside(difference: number): (sum: number) => string {
+  const decimals = difference === 0 ? 0 : 1 - Math.floor(Math.log10(Math.abs(difference)));
+  const numbers = new Intl.NumberFormat("en", {
+    ...inUsd,
+    minimumFractionDigits: 0,
+    maximumFractionDigits: Math.min(Math.max(decimals, 0), 20),
+    maximumSignificantDigits: 2,
+    roundingPriority: "morePrecision",
+  });
+  return (sum) => numbers.format(sum);
+}
+
 /** Returns a number of tokens, or a question mark if unknown. */
 export function tokens(count: number | null): string {
   return count === null ? "?" : count.toLocaleString("en");

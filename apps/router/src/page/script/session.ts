@@ -1,6 +1,6 @@
 import type { ChatOutcome, Decision } from "../../decision/decision.ts";
 import { findCost, noUsage } from "../../reply/usage.ts";
-import { tokens, usd } from "./elements.ts";
+import { tokens, usd, usdBeside } from "./elements.ts";
 
 /** A message with its reply. */
 export interface PastMessage {
@@ -48,7 +48,8 @@ export function createSession() {
       if (sums.compared === 0) return `${summary}, cost unknown.`;
       const savedUsd = sums.frontier - sums.paid;
       const saving = savedUsd >= 0 ? `${usd(savedUsd)} saved` : `${usd(-savedUsd)} more`;
-      return `${summary}, ${usd(sums.paid)}; on the frontier tier ${usd(sums.frontier)}: ${saving}.`;
+      const printSum = usdBeside(savedUsd);
+      return `${summary}, ${printSum(sums.paid)}; on the frontier tier ${printSum(sums.frontier)}: ${saving}.`;
     },
   };
 }

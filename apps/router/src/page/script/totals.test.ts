@@ -20,8 +20,14 @@ test("adds up replies, tokens, costs and the savings", () => {
   );
   session.add({ ...response, usage: null }, { paid: 0.1, frontier: 0.05 });
   expect(session.describe()).toBe(
-    "This page: 2 replies, 1,234 tokens, $0.1; on the frontier tier $0.1: $0.001 more.",
+    "This page: 2 replies, 1,234 tokens, $0.101; on the frontier tier $0.1: $0.001 more.",
   );
+});
+
+test("sums are printed as precisely as their difference", () => {
+  const session = createSession();
+  session.add(response, { paid: 0.0020064, frontier: 0.002 });
+  expect(session.describe()).toContain("$0.0020064; on the frontier tier $0.002: $0.0000064 more.");
 });
 
 test("unknown tokens are not zero", () => {
