@@ -137,5 +137,6 @@ const runServices: Services = {
 // Loaded late: with it the client is loaded, which --help does without.
 async function toEngine({ engine, dryRun, env }: ServiceOptions) {
   const { readEngine } = await import("./engines/engine.ts");
-  return readEngine(engine, dryRun === true ? await withoutKeys(env) : env);
+  const orElse = ", or add --offline to let the emulator on this machine answer";
+  return readEngine(engine, dryRun === true ? await withoutKeys(env) : env, orElse);
 }

@@ -7,6 +7,7 @@ import {
   printable,
   toFileError,
   UsageError,
+  withRest,
 } from "evaluator-kit";
 import type { RecordSource } from "./input/record-source.ts";
 import type { JournalReader } from "./journal/journal-reader.ts";
@@ -82,16 +83,22 @@ export async function needJournalAddress(
   return address;
 }
 
+const NAMES_SHOWN = 10;
+
 async function onlyJournal({ cwd: folder, source }: AddressContext): Promise<string> {
   const next = `Name the FILE, or the journal with --journal or ${source.journalVariable}.`;
   const all = await readdir(folder).catch((error: unknown) => {
-    throw toFileError(error, `read ${folder}`, next);
+    throw toFileError(error, `read ${folder}`);
   });
   const names = all.filter((name) => name.endsWith(journalEnd(source)));
   const [name, ...others] = names;
   if (name !== undefined && others.length === 0) return join(folder, name);
-  const count = names.length === 0 ? "No journal is" : `${names.length} journals are`;
-  throw new UsageError(`${count} in this folder. ${next}`);
+  const shownNames = printable`: ${withRest(names.toSorted(), NAMES_SHOWN).join(", ")}`;
+  const found =
+    names.length === 0
+      ? "No journal is in this folder"
+      : `${names.length} journals are in this folder${shownNames}`;
+  throw new UsageError(`${found}. ${next}`);
 }
 
 /** Returns the input file that a journal file stands beside: the one typed, the one of its newest run, else one of its name. */

@@ -183,7 +183,9 @@ test.each(["status", "export", "work", "explain"])(
     expect(await said("--journal", "other.tickets.sqlite")).toMatch(/^1 There is no journal at /);
     expect(await said("--journal", "a.txt")).toMatch(/^1 --journal takes a postgres:\/\/ URL or/);
     await copyFile(path, join(cwd, "two.tickets.sqlite"));
-    expect(await said()).toMatch(/^1 2 journals are in this folder\. Name the FILE, or /);
+    expect(await said()).toMatch(
+      /^1 2 journals are in this folder: inbox\.tickets\.sqlite, two\.tickets\.sqlite\. Name the FILE, or /,
+    );
     await rm(join(cwd, "two.tickets.sqlite"));
     await writeFile(path, "");
     expect(await said()).toMatch(/^1 The journal .* is empty; start a run about its input first\./);

@@ -151,7 +151,9 @@ test("report says which journal is missing, wrong or not the only one", async ()
   expect(await said("--journal", "other.triage.sqlite")).toMatch(/^1 There is no journal at /);
   expect(await said("--journal", "a.txt")).toMatch(/^1 --journal takes a postgres:\/\/ URL or/);
   await copyFile(path, join(cwd, "two.triage.sqlite"));
-  expect(await said()).toMatch(/^1 2 journals are in this folder\. Name the FILE, or /);
+  expect(await said()).toMatch(
+    /^1 2 journals are in this folder: inbox\.triage\.sqlite, two\.triage\.sqlite\. Name the FILE, or /,
+  );
   await rm(join(cwd, "two.triage.sqlite"));
   await writeFile(path, "");
   expect(await said()).toMatch(/^1 The journal .* is empty; start a run about its input first\./);

@@ -74,8 +74,12 @@ export type Engine = ReturnType<typeof readEngine>;
 
 type Typed = ReturnType<typeof parseEngine>;
 
-/** Returns the typed engine, else the one that `EVALUATOR_TRANSPORT` names. */
-export function readEngine(typedText: string | undefined, env: Environment) {
+/**
+ * Returns the typed engine, else the one that `EVALUATOR_TRANSPORT` names.
+ *
+ * @param orElse - What a command does without a key, after the advice to set one.
+ */
+export function readEngine(typedText: string | undefined, env: Environment, orElse = "") {
   const text = typedText ?? env["EVALUATOR_TRANSPORT"] ?? "gateway";
   const typedOptions = parseEngine(text, env);
   try {
@@ -101,7 +105,7 @@ export function readEngine(typedText: string | undefined, env: Environment) {
     };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    const problem = printable`--engine ${text}: ${toAdvice(error, typedOptions, env)}`;
+    const problem = printable`--engine ${text}: ${toAdvice(error, typedOptions, { env, orElse })}`;
     throw new UsageError(problem, { cause: error });
   }
 }
@@ -133,10 +137,14 @@ function findVendor(modelId = ""): string | undefined {
   return /^[^/]*\//.exec(modelId)?.[0];
 }
 
-function toAdvice(error: ConfigurationError, { kind }: Typed, env: Environment): string {
+function toAdvice(
+  error: ConfigurationError,
+  { kind }: Typed,
+  { env, orElse }: { readonly env: Environment; readonly orElse: string },
+): string {
   const { option, environmentVariable: variable, message } = error;
   const isMissing = option === "apiKey" && variable !== null && env[variable] === undefined;
-  if (isMissing) return `a key is missing: set ${variable}.`;
+  if (isMissing) return `a key is missing: set ${variable}${orElse}.`;
   if (option === "accountId") return `an account is missing: set ${variable}.`;
   return `${message} Type it as ${kind}=URL@MODEL.`;
 }

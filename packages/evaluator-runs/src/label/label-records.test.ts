@@ -97,6 +97,11 @@ test("a person labels drawn tickets by keyboard, and each label is saved at once
   expect(said.trimEnd().split("\n").slice(-2)).toEqual(["4 labels, 0 skipped", `Next: ${command}`]);
 });
 
+test("without a label no command about the file of labels is printed", async () => {
+  const { stop } = await startLabelling(await triagedFolder(), "--question", "scam");
+  expect((await stop()).said).toMatch(/\n0 labels, 0 skipped\nNo label is saved\.\n$/);
+});
+
 test("a skip is one of the labels, and Ctrl-C prints the counts and the next command", async () => {
   const { origin, stop } = await startLabelling(await triagedFolder(), "--question", "scam");
   for (const [id, answer] of [

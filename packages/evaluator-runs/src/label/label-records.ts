@@ -44,6 +44,7 @@ export async function labelRecords(
   const first = chooseSheet(sheets, command.question);
   const toName = (file: string) => (isAbsolute(file) ? relative(cwd, file) || file : file);
   const nextCommand = `evaluator-cli calibrate ${toName(path)} --answers ${toName(name)}`;
+  const describeNext = () => (existsSync(path) ? `Next: ${nextCommand}` : "No label is saved.");
   const finishedController = new AbortController();
   const app = labelApp({
     program: source.program,
@@ -57,7 +58,7 @@ export async function labelRecords(
     print: (line) => stderr.write(printable`${line}` + "\n"),
     finish(c) {
       c.env.outgoing.once("finish", () => finishedController.abort());
-      return c.text(`The labels are saved, and the program has ended.\n\nNext: ${nextCommand}`);
+      return c.text(`The program has ended.\n\n${describeNext()}`);
     },
   });
   const either = AbortSignal.any([signal, finishedController.signal]);
@@ -71,7 +72,7 @@ export async function labelRecords(
     for (const line of first.limits ?? []) stderr.write(`${line}\n`);
   });
   stderr.write(`\n${describeLabels(sheets, labels, labeler)}\n`);
-  stderr.write(printable`Next: ${nextCommand}\n`);
+  stderr.write(printable`${describeNext()}\n`);
   return 0;
 }
 
