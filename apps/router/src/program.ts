@@ -116,7 +116,7 @@ function addEval(program: Command, context: CliContext): void {
     .command("eval")
     .summary("Measure the routing of labelled prompts.")
     .description(
-      "Compare the routing of labelled prompts with always the cheapest tier, always frontier, chance and prompt length.",
+      "It compares the routing with always the cheapest tier, always frontier, chance and prompt length.",
     )
     .argument(
       "<prompts>",

@@ -18,6 +18,7 @@ import {
   interrupted,
   optionalFile,
   type ProgramContext,
+  questionsForm,
   runAction,
   sharedOptions,
 } from "evaluator-runs/commands";
@@ -82,7 +83,7 @@ function addImport(program: Program, context: ProgramContext): void {
     .command("import")
     .summary("make a file of mails from a mailbox or an export of one")
     .description(
-      "Makes a file of mails for run, from an export of a mailbox or a folder on an IMAP server. The\nfolder is only read, without its sub folders. A second import reads new mails, and removes those that are gone.",
+      "A folder on an IMAP server is only read, without its sub folders. A second import reads new mails, and removes those that are gone.",
     )
     .argument(
       "<source>",
@@ -123,7 +124,7 @@ function addWatch(program: Program, context: ProgramContext): void {
     .command("watch")
     .summary("keep the list of a folder on an IMAP server current")
     .description(
-      "Imports a folder of an IMAP server, asks about its mails and writes the results, as import and run\ndo. Then it waits, and prints one row for each new mail. The folder is only read. Ctrl-C ends it.",
+      "It imports the folder, asks about its mails and writes the results, as import and run do. Then it waits, and prints one row for each new mail. The folder is only read. Ctrl-C ends it.",
     )
     .argument("<url>", "imaps://USER@HOST/FOLDER")
     .argument("<out.json>", "the file of mails to keep", jsonFile);
@@ -162,7 +163,7 @@ function addReport(program: Program, context: ProgramContext): void {
   declareList(program, context, "report")
     .summary("make a page from the newest run: a list to act on, then plots")
     .description(
-      "Makes a page (.triage.html beside the file) from the newest run of a file: a list to act on, then\nplots. Without a file it prints the page about a journal's results.",
+      "The page is .triage.html beside the file. Without a file it prints the page about a journal's results.",
     )
     .argument("[file]", optionalFile)
     .action(async (file, options) => {
@@ -202,7 +203,7 @@ function addQuestions(program: Program, context: ProgramContext): void {
     .description(
       "Prints each problem of a file of questions with its line and column, or else its questions.",
     )
-    .argument("<file>", "a JSON object of id to question")
+    .argument("<file>", questionsForm)
     .action(async (file) => {
       const { checkQuestions } = await import("./check-questions.ts");
       await runAction(context, () => checkQuestions(file, context));

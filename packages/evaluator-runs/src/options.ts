@@ -3,13 +3,18 @@ import {
   examples,
   Option,
   questionActions,
-  share,
   UsageError,
   wholeNumber,
 } from "evaluator-kit";
 import type { InputOptions, RecordSource } from "./input/record-source.ts";
 import type { ProgramContext } from "./service.ts";
-import { count, optionalFile, outputFormats, sharedOptions } from "./shared-options.ts";
+import {
+  count,
+  optionalFile,
+  outputFormats,
+  questionsForm,
+  sharedOptions,
+} from "./shared-options.ts";
 
 type Declared = ReturnType<typeof declareCommands>;
 type Typed<TName extends keyof Declared> = ReturnType<Declared[TName]["opts"]>;
@@ -64,7 +69,7 @@ const declareRun = (program: Command, context: DeclaredFor) => {
     .command("run")
     .summary(`ask about every ${source.word} of a file, and write the results`)
     .description(
-      `Asks about every ${source.word} of a file. Results go beside it (NAME.${source.suffix}.json; stdin.${source.suffix}.json\nfor -). Every answer is kept in a journal (NAME.${source.suffix}.sqlite): a second run asks only for\nwhat is missing. With a journal in PostgreSQL, other machines join with the same command.\nExit code 2: some records have no answer.`,
+      `Results go beside it (NAME.${source.suffix}.json; stdin.${source.suffix}.json for -), and every answer into a journal (NAME.${source.suffix}.sqlite): a second run asks only for what is missing. With a journal in PostgreSQL, other machines join with the same command.\nExit code 2: some records have no answer.`,
     )
     .argument("<file>", source.inputForm);
   const examplesOfRun = source.examples.map((words) => `${source.program} ${words}`);
@@ -80,7 +85,7 @@ export function addRunOptions<TArguments extends unknown[]>(
     .addOption(sharedOptions.limit)
     .option(
       "--questions <file>",
-      `a JSON object of id to question${source.questions ? " (default: those of the source)" : ""}`,
+      `${questionsForm}${source.questions ? " (default: built in)" : ""}`,
     )
     .addOption(sharedOptions.offline)
     .option("--dry-run", "print the calls, time and cost of a run, and send nothing; needs no key")
@@ -109,9 +114,7 @@ const declareWork = (program: Command, source: RecordSource) =>
   program
     .command("work")
     .summary("answer the rest of a run, on this machine or another")
-    .description(
-      "Answers the rest of a run, with the options it was begun with: on another machine, or here\nonce it ended.",
-    )
+    .description("It has the options that it was begun with.")
     .argument("[file]", optionalFile)
     .addOption(sharedOptions.run)
     .option("--wait", "wait for runs that are still to come, and for a database that is away")
@@ -129,9 +132,7 @@ const declareStatus = (program: Command, source: RecordSource) =>
   program
     .command("status")
     .summary("print how far runs are, how fast, at what cost, and who works")
-    .description(
-      "Prints how far runs are, how fast, at what cost, and who works on them; in a terminal until they\nare over.",
-    )
+    .description("In a terminal it goes on until they are over.")
     .argument("[file]", optionalFile)
     .addOption(sharedOptions.journal(source))
     .addOption(sharedOptions.run);
@@ -141,7 +142,7 @@ const declareQuery = (program: Command, source: RecordSource) =>
     .command("query")
     .summary(`run read-only SQL over the results: tables ${source.word}s, answers and runs`)
     .description(
-      `Runs read-only SQL over the results of a run, in SQLite or PostgreSQL, and prints its rows.\nTables: ${source.word}s, answers and runs, with one column for each answer; without a query their columns\nare printed.`,
+      `It reads SQLite or PostgreSQL, and prints the rows. Each answer is one column; without a query the columns are printed.`,
     )
     .argument("[query]", "one statement, such as select; the file may come first")
     .argument("[file]", optionalFile)
@@ -168,7 +169,7 @@ const declareExport = (program: Command, source: RecordSource) =>
     .command("export")
     .summary("print the results of a run so far, in the order of its input")
     .description(
-      "Prints the results of a run so far, in the order of its input. With --rules it prints ids and\nactions, in JSON with the evidence of a promised act. Exit code 2: some records have no answer.",
+      "With --rules it prints ids and actions, in JSON with the evidence of a promised act.\nExit code 2: some records have no answer.",
     )
     .argument("[file]", optionalFile)
     .addOption(sharedOptions.journal(source))
@@ -184,7 +185,7 @@ const declareLabel = (program: Command, source: RecordSource) => {
     .command("label")
     .summary(`label drawn ${word}s on a page, for "evaluator-cli calibrate"`)
     .description(
-      `Serves a page on this machine that shows ${word}s without the answers, and saves each label at once\n(.labels.ndjson), for "evaluator-cli calibrate". Each ${word} is as likely as the others. The page or\nCtrl-C ends it. One page at a time saves into a file. With --for-promise it prints after each label\nwhat the labels promise (the plan is in .promise.json).`,
+      `The page is on this machine, shows no answers and saves each label at once (.labels.ndjson). Each ${word} is as likely as the others. The page or Ctrl-C ends it; one page at a time saves into a file. With --for-promise it prints after each label what the labels promise (the plan is in .promise.json).`,
     )
     .argument("<file>", "the input of the run")
     .option("--question <id>", "the question to begin with (default: the first boolean)")
@@ -193,10 +194,7 @@ const declareLabel = (program: Command, source: RecordSource) => {
         .argParser(wholeNumber({ min: 1, max: 100_000 }))
         .default(100),
     )
-    .option(
-      "--one-per <column>",
-      `at most one ${word} of each value of a column, such as thread or sender: labels of one thread are not independent`,
-    )
+    .addOption(sharedOptions.onePer(`at most one ${word}`))
     .addOption(
       new Option(
         "--for-promise <id=yes|no|top>",
@@ -205,12 +203,9 @@ const declareLabel = (program: Command, source: RecordSource) => {
         .argParser(questionActions)
         .conflicts(["count", "onePer"]),
     )
-    .option(
-      "--exactly-these",
-      `with --for-promise: promise it of exactly these ${word}s, for a backlog of a few hundred, instead of ${word}s like them`,
-    )
-    .option("--require <share>", "with --for-promise: the highest risk (default: 5%)", share)
-    .option("--confidence <share>", "with --for-promise: how sure it is (default: 95%)", share)
+    .addOption(sharedOptions.exactlyThese(word))
+    .addOption(sharedOptions.require)
+    .addOption(sharedOptions.confidence)
     .addOption(
       new Option("--seed <n>", "seed of the draw").argParser(wholeNumber({ max: 2 ** 31 })),
     )
@@ -226,7 +221,7 @@ const declareAct = (program: Command, source: RecordSource) =>
     .command("act")
     .summary("print the acts that a calibration promises on the answers of a run")
     .description(
-      `Prints one JSON line for each ${source.word} and each question with a promised threshold, in the order of\nthe input: { id, question, act, evidence }, or { id, question, act: null, why }. It acts on nothing\nitself. A calibration of another model or of other questions is refused, and nothing is printed.\nExit code 2: some records have no answer.`,
+      `It prints one JSON line for each ${source.word} and each question with a promised threshold, in the order of the input: { id, question, act, evidence }, or { id, question, act: null, why }. It acts on nothing itself. A calibration of another model or of other questions is refused, and nothing is printed.\nExit code 2: some records have no answer.`,
     )
     .argument("[file]", optionalFile)
     .addOption(sharedOptions.artifact)

@@ -1,5 +1,5 @@
 import { priceProblem } from "evaluator-client/token-price";
-import { decimal, InvalidArgumentError, Option, wholeNumber } from "evaluator-kit";
+import { decimal, InvalidArgumentError, Option, share, wholeNumber } from "evaluator-kit";
 import type { RecordSource } from "./input/record-source.ts";
 
 /** The formats of results. */
@@ -31,6 +31,9 @@ export function day(text: string): string {
 /** Describes the input of a command that can also find the only journal of the folder. */
 export const optionalFile =
   "the input of the run; without it and --journal the only journal in the folder";
+
+/** The form of a file of questions. */
+export const questionsForm = "a JSON object of id to { type, instructions, criteria }";
 
 /** Returns an option that takes all unless typed. */
 const firstOption = <const TFlags extends string>(flags: TFlags, help: string) =>
@@ -94,6 +97,24 @@ export const sharedOptions = {
     "--calibration <file>",
     "recalibrate with a calibration.json; printed values stay (scamPrinted)",
   ),
+  onePer: (word: string, column = "a column") =>
+    new Option(
+      "--one-per <column>",
+      `${word} of each value of ${column}, such as thread or sender: labels of one thread are not independent`,
+    ),
+  exactlyThese: (word: string) =>
+    new Option(
+      "--exactly-these",
+      `with --for-promise: promise it of exactly these ${word}s, for a backlog of a few hundred, instead of ${word}s like them`,
+    ),
+  require: new Option(
+    "--require <share>",
+    "with --for-promise: the highest risk (default: 5%)",
+  ).argParser(share),
+  confidence: new Option(
+    "--confidence <share>",
+    "with --for-promise: how sure it is (default: 95%)",
+  ).argParser(share),
   port: new Option("--port <n>", "the page's port; 0 takes any free one")
     .argParser(wholeNumber({ max: 65_535 }))
     .default(0),

@@ -17,7 +17,8 @@ async function run(...words: string[]) {
   const program = createCommand("copy", { context, version: "1.2.3" });
   program
     .command("file")
-    .description("copy a file")
+    .summary("copy a file")
+    .description("It is left unchanged.")
     .argument("<file>", "the file")
     .option("--journal <name>", "where to write")
     .option("--raw", "as it is")
@@ -51,7 +52,9 @@ test.each([
 test("--version and --help print to the context and end with 0", async () => {
   expect(await run("--version")).toMatchObject({ exitCode: 0, stdout: "1.2.3\n" });
   const { stdout } = await run("file", "--help");
-  expect(stdout).toContain("Usage: copy file [options] <file>");
+  expect(stdout).toContain(
+    "Usage: copy file [options] <file>\n\nCopy a file. It is left unchanged.\n",
+  );
   expect(stdout).toContain('(choices: "json", "csv")');
 });
 

@@ -26,6 +26,7 @@ export function createCommand(
     .helpCommand(false)
     .showSuggestionAfterError()
     .exitOverride()
+    .configureHelp({ commandDescription: describeCommand })
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: () => {}, // the error is thrown, and printed once
@@ -69,6 +70,13 @@ export async function runCommand(
     throw new UsageError(`${message}\nFor its options: ${names} --help`, { cause: error });
   }
   return context.exitCode;
+}
+
+/** Returns the beginning of a command's help: its summary as a sentence, then its description. */
+function describeCommand(command: Pick<Command, "summary" | "description">): string {
+  const summary = command.summary().replace(/\.$/, "");
+  const sentence = summary && `${summary.charAt(0).toUpperCase()}${summary.slice(1)}. `;
+  return `${sentence}${command.description()}`.trimEnd();
 }
 
 /** Adds the command `complete`, which prints the script of a shell and its suggestions. */

@@ -9,7 +9,7 @@ export function addActs(program: Command, context: ProgramContext): void {
     .command("plan")
     .summary("write what rules would do with the mails of a mailbox")
     .description(
-      "Writes what rules would do with the mails of a mailbox, for apply. Actions: archive, junk,\nmove FOLDER, keyword NAME, flag and read.",
+      "The plan is for apply. Actions: archive, junk, move FOLDER, keyword NAME, flag and read.",
     )
     .argument("<file>", "the mails that were imported from a mailbox, or from an export")
     .requiredOption("--rules <file>", "rules, one a line, such as scam >= 0.9 -> junk")
@@ -25,7 +25,7 @@ export function addActs(program: Command, context: ProgramContext): void {
   program
     .command("apply")
     .summary("carry out a plan, and nothing else")
-    .description("Moves mails, and sets flags and keywords, as a plan names them; nothing else.")
+    .description("It moves mails, and sets flags and keywords, as the plan names them.")
     .argument("<plan>", "the file that plan wrote")
     .option("--yes", "apply also the rules without a promise")
     .option("--limit <n>", "mails at most", wholeNumber({ min: 1 }), 1000)

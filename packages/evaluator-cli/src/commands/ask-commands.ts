@@ -1,6 +1,6 @@
 import { type KindName, services } from "evaluator-client";
 import { type Command, decimal, examples, Option, share, wholeNumber } from "evaluator-kit";
-import { sharedOptions, tokenPrice } from "evaluator-runs/commands";
+import { questionsForm, sharedOptions, tokenPrice } from "evaluator-runs/commands";
 import {
   type OptionsOf,
   allowUnknownOption,
@@ -43,10 +43,10 @@ export const askCommands = {
       .command("ask")
       .summary("ask any engine typed questions about one state")
       .description(
-        "Asks typed questions about one state and prints the probability of every answer. Each\nquestion may be given again; an option may be name=description.",
+        "It prints the probability of every answer. Each question may be given again; an option may be name=description.",
       )
       .requiredOption("--state <file>", "JSON or text; - reads standard input")
-      .option("--questions <file>", "a JSON object of id to { type, instructions, criteria }")
+      .option("--questions <file>", questionsForm)
       .addOption(engineOption)
       .addOption(sharedOptions.again)
       .addOption(sharedOptions.unsure)
@@ -77,7 +77,7 @@ export const askCommands = {
       .command("doctor")
       .summary("examine a server, and print the lines to paste or the changes to make")
       .description(
-        "Examines a server for typed questions: native routes, log-probabilities and how\nmany tokens it lists, its tokenizer, whether it thinks first, how much of the probability the\nlabels hold, and how long a call takes. Prints the lines to paste, or the changes to make\non the server. EVALUATOR_LOGPROBS_API_KEY holds its key, if it wants one. It asks two questions about one sentence, in about twenty short calls. Of a service by name it\nprints address, key and model, and sends nothing.\nExit code 0: the server can be used. 1: it cannot be used unchanged.",
+        "It reports native routes, log-probabilities and how many tokens it lists, its tokenizer, whether it thinks first, how much of the probability the labels hold, and how long a call takes. It asks two questions about one sentence, in about twenty short calls; EVALUATOR_LOGPROBS_API_KEY holds the server's key, if it wants one. Of a service by name it prints address, key and model, and sends nothing.\nExit code 0: the server can be used. 1: it cannot be used unchanged.",
       )
       .argument(
         "<url>",
@@ -98,7 +98,7 @@ export const askCommands = {
       .command("mcp")
       .summary("serve an assistant the tools evaluate, estimate and list_models, over MCP")
       .description(
-        "Serves the tools evaluate, estimate and list_models to an assistant, over MCP: on standard\ninput and output, or over streamable HTTP on this machine. Identical questions are asked once.",
+        "It serves standard input and output, or streamable HTTP on this machine. Identical questions are asked once.",
       )
       .option(
         "--http <port>",
@@ -151,17 +151,12 @@ ${engineHelp}`,
       .command("demo")
       .summary("see a promise in a minute: a simulated model, invented tickets, no key")
       .description(
-        "Lets a simulated model answer 400 invented tickets, labels some, promises a threshold, acts, and\nrefuses another model. No model is asked and nothing leaves this machine. The other commands\ntake its files.\nExit code 0: promised, and the other model was refused. 3: no threshold can be promised.",
+        "The model answers 400 tickets, some are labelled, a threshold is promised and acted on, and another model is refused. No model is asked and nothing leaves this machine. The other commands take its files.\nExit code 0: promised, and the other model was refused. 3: no threshold can be promised.",
       )
       .addOption(new Option("--auto", "label without a page (default: if no terminal)"))
       .addOption(new Option("--page", "label on a page (default: on a terminal)").conflicts("auto"))
       .option("--out <dir>", "the folder of the files", "evaluator-demo")
-      .option(
-        "--port <n>",
-        "the page's port; 0 takes any free one",
-        wholeNumber({ max: 65_535 }),
-        0,
-      )
+      .addOption(sharedOptions.port)
       .option("--skill <x>", "of the model: 0 knows nothing, 1 all", decimal({ max: 1 }), 0.8)
       .option("--count <n>", "how many labels in all", wholeNumber({ min: 1, max: 400 }), 200)
       .option("--seed <n>", "seed of the random draws", wholeNumber({ max: 2 ** 31 }), 1)
@@ -174,7 +169,7 @@ ${engineHelp}`,
       .command("compare")
       .summary("ask several engines the same questions: worth, common mistakes, time and cost")
       .description(
-        "Asks several engines the same questions about the same records, and reports their worth on your\nlabels, common mistakes, the acts that they permit together, time and cost. Every answer is kept in\nDIR/answers.sqlite: the same command again asks only for missing answers.\nExit code 0: compared (with --margin: all are as good as the first). 1: bad input, no answers,\nor an engine is worse by more than the margin. 3: too few labels.",
+        "The report also has the acts that the engines permit together. Every answer is kept in DIR/answers.sqlite: the same command again asks only for missing answers.\nExit code 0: compared (with --margin: all are as good as the first). 1: bad input, no answers, or an engine is worse by more than the margin. 3: too few labels.",
       )
       .argument(
         "[labels]",
@@ -185,10 +180,7 @@ ${engineHelp}`,
         "--states <file>",
         "a triage journal (.triage.sqlite), or records { id, state }; without a field state the other fields are the state (default: the labels' field state)",
       )
-      .option(
-        "--questions <file>",
-        "a JSON object of id to { type, instructions, criteria } (default: the journal's)",
-      )
+      .option("--questions <file>", `${questionsForm} (default: the journal's)`)
       .option("--out <dir>", "where report.html, report.json and answers.sqlite go", "comparison")
       .option(
         "--margin <score>",

@@ -8,6 +8,7 @@ import {
   share,
   wholeNumber,
 } from "evaluator-kit";
+import { questionsForm, sharedOptions } from "evaluator-runs/commands";
 import {
   type OptionsOf,
   allowUnknownOption,
@@ -57,7 +58,7 @@ export const reportCommands = {
       .command("calibrate")
       .summary("measure calibration on labelled records, and which threshold can be promised")
       .description(
-        "Reports on labelled records whether the printed probabilities are calibrated, and which\nthresholds can be promised. Writes report.html, report.json and, if it is useful,\ncalibration.json. Exit code 3 if --require is given and no threshold can be promised.",
+        "It writes report.html, report.json and, if it is useful, calibration.json.\nExit code 3: --require is given and no threshold can be promised.",
       )
       .argument("<labels>", labels)
       .addArgument(moreAnswers)
@@ -81,14 +82,10 @@ export const reportCommands = {
         "report each group of the labels too, by a column such as group or labeler; the groups share the confidence as well",
         groupColumn,
       )
-      .option(
-        "--one-per <column>",
-        "promise from one label of each value of a column, such as thread or sender: labels of one thread are not independent",
-        groupColumn,
-      )
+      .addOption(sharedOptions.onePer("promise from one label").argParser(groupColumn))
       .option(
         "--questions <file>",
-        "the questions, if the answers do not keep them: a JSON object of id to { type, instructions, criteria }; without it no program applies the calibration",
+        `${questionsForm}, if the answers do not keep it; without it no program applies the calibration`,
       )
       .option("--cost <falseAct=5,missedAct=1>", "report the threshold that costs least too", costs)
       .option("--on-average", "report the weaker threshold that holds on average too")
@@ -109,7 +106,7 @@ export const reportCommands = {
       .command("pick")
       .summary("draw the records to label next, with the probability of being drawn")
       .description(
-        "Draws records to label next: more where the answers are least sure, some everywhere. Each\nline of the sheet has an empty truth to fill in and the probability of being drawn; calibrate\nweighs the label by its inverse. The sheet does not show the model's answer.\nIt is for scores and the curve; for a promise use label --for-promise, which takes fewer labels.",
+        "It draws more where the answers are least sure, some everywhere. Each line of the sheet has an empty truth to fill in, and no answer of the model; calibrate weighs the label by the inverse of the probability.\nThe sheet is for scores and the curve; for a promise use label --for-promise, which takes fewer labels.",
       )
       .addArgument(moreAnswers)
       .addOption(answersOption)
@@ -126,10 +123,7 @@ export const reportCommands = {
       )
       .option("--question <id>", "which question to label; needed if there are several")
       .addOption(modelOption)
-      .option(
-        "--one-per <column>",
-        "at most one record of each value of a field, such as thread or from (of a journal: of the state): labels of one thread are not independent",
-      )
+      .addOption(sharedOptions.onePer("at most one record", "a field (of a journal: of the state)"))
       .addOption(
         new Option(
           "--for-promise <id=yes|no|top>",
@@ -139,12 +133,9 @@ export const reportCommands = {
           .conflicts(["acts", "onePer", "question"]),
       )
       .option("--labels <file>", "with --for-promise: the labels so far; the plan is beside them")
-      .option(
-        "--exactly-these",
-        "with --for-promise: promise it of exactly these records, for a backlog of a few hundred, instead of records like them",
-      )
-      .option("--require <share>", "with --for-promise: the highest risk (default: 5%)", share)
-      .option("--confidence <share>", "with --for-promise: how sure it is (default: 95%)", share)
+      .addOption(sharedOptions.exactlyThese("record"))
+      .addOption(sharedOptions.require)
+      .addOption(sharedOptions.confidence)
       .option("--out <file>", "where the sheet goes; it is printed by default")
       .addOption(seedOption)
       .addOption(lastOption)
@@ -161,7 +152,7 @@ export const reportCommands = {
       .command("check")
       .summary("test the thresholds of a calibration again on new labels")
       .description(
-        "Tests the promised thresholds again on new labels. Without --answers, each label also holds\nthe printed probability: { id, question, truth, probability or probabilities, modelId?,\nquestionHash? }. Labels that made the promise are left out; skipped records count as wrong.\nAnswers of another model or to other questions are refused.\nWith --state, labels of records that were acted on are added to a test that may be run any number\nof times: at most 5 % of such tests ever raise a false alarm.\nExit code 0: all hold. 1: one is broken or there is an alarm, or the answers are refused.\n3: too few labels, or they are no random draw of the records that were acted on.",
+        "Without --answers, each label also holds the printed probability: { id, question, truth, probability or probabilities, modelId?, questionHash? }. Labels that made the promise are left out; skipped records count as wrong. Answers of another model or to other questions are refused.\nWith --state, labels of records that were acted on are added to a test that may be run any number of times: at most 5 % of such tests ever raise a false alarm.\nExit code 0: all hold. 1: one is broken or there is an alarm, or the answers are refused. 3: too few labels, or they are no random draw of the records that were acted on.",
       )
       .argument("<calibration.json>", "the thresholds, as calibrate wrote them")
       .requiredOption("--labels <file>", labels)
@@ -185,7 +176,7 @@ export const reportCommands = {
       .command("audit")
       .summary("test on later labels whether the promises of acts were kept")
       .description(
-        "Joins the lines of act with labels of the same records by id and question, and prints for each\npromise: kept, broken, or not enough labels, with the exact 95 % interval of the wrong acts. A skip\ncounts as wrong. Draw the records to label with pick --acts.\nExit code 0: all kept. 1: one is broken. 3: too few labels, or they are no random draw.",
+        "It joins the lines of act with labels by id and question, and prints for each promise: kept, broken, or not enough labels, with the exact 95 % interval of the wrong acts. A skip counts as wrong. Draw the records to label with pick --acts.\nExit code 0: all kept. 1: one is broken. 3: too few labels, or they are no random draw.",
       )
       .argument("<acts>", "the lines that act printed")
       .requiredOption("--labels <file>", labels)
@@ -204,7 +195,7 @@ export const reportCommands = {
       .command("drift")
       .summary("compare the answers of two releases, with or without labels")
       .description(
-        'Compares the answers of two releases: their printed values, and the answers that flipped on\nthe same records. Without labels it reports "changed", never "worse"; with labels it also\nreports which release is right more often, and tests every promised threshold again.\nExit code 0: nothing changed (with labels: nothing is worse). 1: something did.',
+        'It compares their printed values, and the answers that flipped on the same records. Without labels it reports "changed", never "worse"; with labels it also reports which release is right more often, and tests every promised threshold again.\nExit code 0: nothing changed (with labels: nothing is worse). 1: something did.',
       )
       .addOption(listAnswers("--before <file>", "first").makeOptionMandatory())
       .addOption(listAnswers("--after <file>", "second").makeOptionMandatory())
@@ -229,7 +220,7 @@ export const reportCommands = {
       .command("record")
       .summary("record exchanges from a live service, or compare its answers with them")
       .description(
-        "Asks a live service the requests of exchanges, which costs money, and records its answers.\nWith --compare it writes nothing, and reports each difference in the shape of an answer (keys and\ntypes, not values) from the exchanges and the contract. Keys and addresses: AI_GATEWAY_API_KEY\nand EVALUATOR_BASE_URL; EVALUATOR_DIRECT_API_KEY and EVALUATOR_DIRECT_BASE_URL.\nExit code 0: all recorded (with --compare: the shapes agree). 1: not run, or the shapes differ.\n2: some answers could not be used.",
+        "It asks the requests of exchanges, which costs money. With --compare it writes nothing, and reports each difference in the shape of an answer (keys and types, not values) from the exchanges and the contract. Keys and addresses: AI_GATEWAY_API_KEY and EVALUATOR_BASE_URL; EVALUATOR_DIRECT_API_KEY and EVALUATOR_DIRECT_BASE_URL.\nExit code 0: all recorded (with --compare: the shapes agree). 1: not run, or the shapes differ. 2: some answers could not be used.",
       )
       .argument(
         "[names...]",

@@ -1,4 +1,4 @@
-export { day, optionalFile, sharedOptions, tokenPrice } from "../shared-options.ts";
+export { day, optionalFile, questionsForm, sharedOptions, tokenPrice } from "../shared-options.ts";
 export { printCounted } from "../amounts.ts";
 export { isDatabaseUrl } from "../journal-address.ts";
 export { interrupted, repeat } from "../run/interruption.ts";

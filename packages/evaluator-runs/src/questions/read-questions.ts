@@ -26,6 +26,7 @@ import {
 } from "jsonc-parser";
 import { columnsOf } from "../columns/columns.ts";
 import type { RecordSource } from "../input/record-source.ts";
+import { questionsForm } from "../shared-options.ts";
 
 /** Reads the questions of a run: those of a file, else those of the source. */
 export async function chooseQuestions(
@@ -36,7 +37,7 @@ export async function chooseQuestions(
     return await readQuestions(resolve(cwd, file), source, ", and nothing was sent");
   }
   if (source.questions !== undefined) return await source.questions(env);
-  throw new UsageError("--questions is missing: a JSON object of id to question.");
+  throw new UsageError(`--questions is missing: ${questionsForm}.`);
 }
 
 const PROBLEMS_SHOWN = 20;
