@@ -93,7 +93,7 @@ const wrong: [what: string, content: string | null, message: string][] = [
   [
     "other questions",
     JSON.stringify({ ...fitting, questionHash: "another" }),
-    "was made for other questions than the tier question",
+    "was made for other questions; ask those",
   ],
   [
     "questions that are not named",

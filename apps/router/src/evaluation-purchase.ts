@@ -13,8 +13,8 @@ import {
 import { escalate } from "evaluator-client/escalate";
 import { fallback } from "evaluator-client/fallback";
 import { maybeBilled } from "./decision/decide.ts";
-import { HttpError } from "./http-error.ts";
 import type { CallBudget } from "./keys/call-budget.ts";
+import { noPrice } from "./keys/call-price.ts";
 import type { Calibrations } from "./evaluations/calibrations.ts";
 import type { Answered, AskedEvaluation } from "./evaluations/evaluation-form.ts";
 import type { EvaluationEnd } from "./evaluations/evaluation-record.ts";
@@ -141,8 +141,7 @@ export class Purchase {
     const findMost = ({ name, mostCostOf }: DecisionService) => {
       const usd = mostCostOf(this.request);
       if (usd !== null) return usd;
-      const problem = `The key has a budget, and there is no price for ${name}`;
-      throw new HttpError(400, `${problem}: set one in the decisions of router.config.json.`);
+      throw noPrice(name, "set one in the decisions of router.config.json");
     };
     const costs = this.#services.map((service) => {
       return findMost(service) + (service.next === null ? 0 : findMost(service.next.service));

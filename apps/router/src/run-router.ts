@@ -2,7 +2,11 @@ import { once } from "node:events";
 import { hostname } from "node:os";
 import process from "node:process";
 import { setImmediate, setTimeout } from "node:timers/promises";
-import { type CalibrationArtifact, parseCalibrationArtifact } from "evaluator-calibration";
+import {
+  type CalibrationArtifact,
+  parseCalibrationArtifact,
+  questionProblem,
+} from "evaluator-calibration";
 import { ConfigurationError } from "evaluator-client";
 import {
   type CliContext,
@@ -211,10 +215,8 @@ async function readCalibration(path: string): Promise<CalibrationArtifact> {
     name: `ROUTER_CALIBRATION=${JSON.stringify(path)}`,
     parse(text) {
       const artifact = parseCalibrationArtifact(text);
-      if (artifact.questionHash === null) throw new Error("does not name its questions");
-      if (artifact.questionHash !== tierQuestionHash) {
-        throw new Error("was made for other questions than the tier question");
-      }
+      const problem = questionProblem(artifact, tierQuestionHash);
+      if (problem !== null) throw new Error(problem);
       const isCorrection = recalibrationOf(artifact, "tier")?.kind === "temperature";
       const isPromise = artifact.thresholds.some(({ question }) => question === "tier");
       if (isCorrection || isPromise) return artifact;

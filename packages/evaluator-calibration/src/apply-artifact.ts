@@ -93,6 +93,25 @@ export function calibrate<TEvaluation extends PrintedEvaluation>(
   };
 }
 
+/** Returns the name of a model for a sentence. */
+export function nameModel(modelId: string | null): string {
+  return modelId ?? "a model without a name";
+}
+
+/**
+ * Returns why a calibration is not for questions, after its name in a sentence; null if it may be for them.
+ *
+ * @param askedHash - The hash of the asked questions, if it is known.
+ */
+export function questionProblem(
+  { questionHash: fittedHash }: Pick<CalibrationArtifact, "questionHash">,
+  askedHash: string | null | undefined,
+): string | null {
+  if (fittedHash === null) return "does not name its questions; calibrate again with --questions";
+  const isOther = typeof askedHash === "string" && askedHash !== fittedHash;
+  return isOther ? "was made for other questions; ask those, or calibrate again" : null;
+}
+
 /** @throws CalibrationMismatchError if the artifact was not made for such an evaluation. */
 function checkMatch(
   evaluation: PrintedEvaluation,
@@ -100,23 +119,18 @@ function checkMatch(
   questions: AskedQuestions | undefined,
 ): void {
   const { answers, modelId, questionHash: ownHash, steps = [] } = evaluation;
-  const { model, questionHash: fittedHash } = artifact;
+  const { model } = artifact;
   const isOwn = (id: string) => isOfModel(id, evaluation, artifact);
   // The model may have been asked and its unsure answers replaced by those of another.
   const hasAnswered = steps.some((step) => step.modelId === model.id);
   if (modelId !== model.id && !hasAnswered && !Object.keys(answers).some(isOwn)) {
-    const problem = `The calibration was made for ${model.id}, and ${modelId ?? "a model without a name"} answered.`;
+    const problem = `The calibration was made for ${model.id}, and ${nameModel(modelId)} answered.`;
     throw new CalibrationMismatchError("model", `${problem} Calibrate again on its answers.`);
   }
   const askedHash = questions === undefined ? ownHash : questionHash(questions);
-  if (fittedHash === null) {
-    const problem =
-      "The calibration does not name its questions. Calibrate again with --questions.";
-    throw new CalibrationMismatchError("questionHash", problem);
-  }
-  if (typeof askedHash === "string" && askedHash !== fittedHash) {
-    const problem = "The calibration was made for other questions. Ask those, or calibrate again.";
-    throw new CalibrationMismatchError("questionHash", problem);
+  const problem = questionProblem(artifact, askedHash);
+  if (problem !== null) {
+    throw new CalibrationMismatchError("questionHash", `The calibration ${problem}.`);
   }
   for (const [id, answer] of Object.entries(answers)) {
     const recalibration = recalibrationOf(artifact, id);

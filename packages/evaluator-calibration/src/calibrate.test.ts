@@ -78,7 +78,7 @@ test("a question with one other word throws", () => {
   );
   const kept = { ...evaluation, questionHash: questionHash(other) };
   expect(() => calibrate(kept, artifact)).toThrow(
-    "The calibration was made for other questions. Ask those, or calibrate again.",
+    "The calibration was made for other questions; ask those, or calibrate again.",
   );
 });
 

@@ -42,8 +42,10 @@ export {
   CalibrationMismatchError,
   decide,
   type Decision,
+  nameModel,
   type PrintedAnswer,
   type PrintedEvaluation,
+  questionProblem,
 } from "./apply-artifact.ts";
 export { toAnswerRecord } from "./answer-record.ts";
 export {

@@ -2,12 +2,12 @@ import { artifactHash } from "evaluator-calibration";
 import { checkThresholds, type ThresholdTest } from "evaluator-calibration/statistics";
 import { type JoinedColumn, toLabelledRows } from "evaluator-calibration/reports";
 import { CliError, type CliContext, paintVerdicts, printable } from "evaluator-kit";
-import { describeRisk, printCount, printCounted } from "evaluator-runs/source";
+import { describeRisk, printCount, printCounted, readCalibration } from "evaluator-runs/source";
 import { computeExitCode } from "./check.ts";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
 import { readActs } from "./read-acts.ts";
-import { listFields, readArtifact } from "./read-files.ts";
+import { listFields } from "./read-files.ts";
 import { NO_FAIR_DRAW } from "./report/check-sentences.ts";
 
 type ActColumn = Awaited<ReturnType<typeof readActs>>["columns"][number];
@@ -52,7 +52,7 @@ async function readArtifacts(
 ) {
   const hashes = new Set(columns.map(({ source }) => source.modelId));
   const read = files.map(async (file) => {
-    const artifact = await readArtifact(file, context);
+    const artifact = await readCalibration(file, null, context);
     if (hashes.has(artifactHash(artifact))) return artifact;
     throw new CliError(printable`No act is of ${file}; give the calibration that act used.`);
   });

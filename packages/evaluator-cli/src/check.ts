@@ -6,6 +6,7 @@ import {
   createRiskAlarm,
   type LockedThreshold,
   type SavedRiskAlarm,
+  nameModel,
 } from "evaluator-calibration";
 import {
   checkThreshold,
@@ -31,19 +32,24 @@ import {
   printAtMost,
   writeWholeFile,
 } from "evaluator-kit";
-import { hashLabelledId, lockBeside, noPromise, printCounted } from "evaluator-runs/source";
+import {
+  hashLabelledId,
+  lockBeside,
+  noPromise,
+  printCounted,
+  readCalibration,
+} from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
-import { readAnswers, readArtifact } from "./read-files.ts";
+import { readAnswers } from "./read-files.ts";
 import { describeCheck, NO_FAIR_DRAW } from "./report/check-sentences.ts";
-import { nameModel } from "./report/sentences.ts";
 
 type TestedThreshold = Parameters<typeof describeCheck>[0];
 type CheckOptions = ReportOptions<"check">;
 
 /** Tests promised thresholds again on new labels. */
 export async function check(name: string, options: CheckOptions, context: CliContext) {
-  const artifact = await readArtifact(name, context);
+  const artifact = await readCalibration(name, null, context);
   if (artifact.thresholds.length === 0) {
     throw noPromise();
   }

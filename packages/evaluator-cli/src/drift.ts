@@ -17,9 +17,9 @@ import {
   printPValue,
   printSigned,
 } from "evaluator-kit";
-import { printCount, printCounted } from "evaluator-runs/source";
+import { printCount, printCounted, readCalibration } from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
-import { readAnswers, readArtifact, readRecords } from "./read-files.ts";
+import { readAnswers, readRecords } from "./read-files.ts";
 import { describeCheck } from "./report/check-sentences.ts";
 import { nameSource } from "./report/sentences.ts";
 
@@ -34,7 +34,8 @@ export async function drift(options: DriftOptions, context: CliContext): Promise
   const before = (await readAnswers(options.before, options, context)).table;
   const after = (await readAnswers(options.after, options, context)).table;
   const joins = await joinLabels([before, after], options, context);
-  const artifact = calibration === undefined ? null : await readArtifact(calibration, context);
+  const artifact =
+    calibration === undefined ? null : await readCalibration(calibration, null, context);
   const thresholds = artifact?.thresholds ?? [];
   const pairs = listPairs(before, after);
   const rest = { seed, questions: pairs.length };

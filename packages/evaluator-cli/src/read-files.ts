@@ -3,7 +3,6 @@ import { createReadStream, existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { text } from "node:stream/consumers";
-import { parseCalibrationArtifact } from "evaluator-calibration";
 import {
   AnswerTable,
   CalibrationInputError,
@@ -14,7 +13,6 @@ import {
   CliError,
   createProgress,
   printable,
-  readParsedFile,
   toFileError,
   UsageError,
 } from "evaluator-kit";
@@ -172,13 +170,6 @@ function toInputError(error: CliError, file: string): CalibrationInputError {
 /** Returns the fields of a record; none if it is not an object. */
 export function listFields(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null ? { ...value } : {};
-}
-
-/** Reads a calibration file. @throws CliError with its name and the problem. */
-export async function readArtifact(name: string, { cwd }: CliContext) {
-  const advice = "Name a calibration.json that evaluator-cli calibrate wrote.";
-  const parse = parseCalibrationArtifact;
-  return await readParsedFile(resolve(cwd, name), { name, parse, advice });
 }
 
 /** Reads a file of question id to question, if one is named. @throws CliError with each problem. */

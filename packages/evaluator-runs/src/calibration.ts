@@ -16,6 +16,7 @@ import {
   parseCalibrationArtifact,
   type PrintedEvaluation,
   questionHash,
+  questionProblem,
 } from "evaluator-calibration";
 import { type Answer, isStateCut, type Questions } from "evaluator-client";
 import type { KeptEvaluation } from "./journal/kept-answer.ts";
@@ -33,17 +34,19 @@ export interface CalibratedAnswers {
 export async function readCalibration(
   file: string,
   questions: Questions | null,
-  { cwd }: CliContext,
+  { cwd }: Pick<CliContext, "cwd">,
 ): Promise<CalibrationArtifact> {
-  const path = resolve(cwd, file);
   const advice = "Name a calibration.json that evaluator-cli calibrate wrote.";
-  const artifact = await readParsedFile(path, { parse: parseCalibrationArtifact, advice });
-  if (questions === null || artifact.questionHash === questionHash(questions)) return artifact;
-  const problem =
-    artifact.questionHash === null
-      ? printable`${path} does not name the questions it was made for; calibrate again on the journal, which keeps them.`
-      : printable`${path} was made for other questions than this run asks; calibrate again on answers to these.`;
-  throw new CliError(problem);
+  return await readParsedFile(resolve(cwd, file), {
+    name: file,
+    parse(text) {
+      const artifact = parseCalibrationArtifact(text);
+      const problem = questions && questionProblem(artifact, questionHash(questions));
+      if (problem !== null) throw new Error(problem);
+      return artifact;
+    },
+    advice,
+  });
 }
 
 /** Returns the answers of an evaluation, recalibrated if there is a calibration. */

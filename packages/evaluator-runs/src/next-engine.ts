@@ -103,7 +103,7 @@ async function readBound(option: string, text: string, { questions, cwd }: Bound
   if (!existsSync(resolve(cwd, typedText))) throw wrong("is no bound");
   return {
     id,
-    bound: { promise: await readCalibration(typedText, questions, { cwd } as CliContext) },
+    bound: { promise: await readCalibration(typedText, questions, { cwd }) },
   };
 }
 

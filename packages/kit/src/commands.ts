@@ -73,7 +73,7 @@ export async function runCommand(
 }
 
 /** Returns the beginning of a command's help: its summary as a sentence, then its description. */
-function describeCommand(command: Pick<Command, "summary" | "description">): string {
+function describeCommand(command: { summary(): string; description(): string }): string {
   const summary = command.summary().replace(/\.$/, "");
   const sentence = summary && `${summary.charAt(0).toUpperCase()}${summary.slice(1)}. `;
   return `${sentence}${command.description()}`.trimEnd();

@@ -5,6 +5,7 @@ import {
   decide,
   type Decision,
   parseCalibrationArtifact,
+  questionProblem,
   questionHash,
 } from "evaluator-calibration";
 import type { Answer, AnswerRoute, Evaluation, Questions } from "evaluator-client";
@@ -28,10 +29,11 @@ export async function readCalibrations(paths: readonly string[]): Promise<Calibr
         name: `ROUTER_DECISION_CALIBRATION=${JSON.stringify(path)}`,
         parse(text) {
           const artifact = parseCalibrationArtifact(text);
-          if (artifact.questionHash !== null) return artifact;
-          throw new Error("does not name its questions");
+          const problem = questionProblem(artifact, null);
+          if (problem !== null) throw new Error(problem);
+          return artifact;
         },
-        advice: "Name calibration.json files that evaluator-cli calibrate wrote with --questions.",
+        advice: "Name calibration.json files that evaluator-cli calibrate wrote.",
       }),
     ),
   );

@@ -64,6 +64,11 @@ function computeThinking({ settings, providerOptions }: Conversation): number {
   return Math.max(Number(thinking.budgetTokens ?? 0), ofEffort);
 }
 
+/** Returns the error of a call without a known price, which no budget can reserve; `next` is the next step. */
+export function noPrice(of: string, next: string): HttpError {
+  return new HttpError(400, `The key has a budget, and there is no price for ${of}: ${next}.`);
+}
+
 /** Returns the cost in US dollars at the dearest model of a plan. @throws HttpError (400) without a price */
 export function dearestUsd(
   { targets }: Pick<ReplyPlan, "targets">,
@@ -72,10 +77,9 @@ export function dearestUsd(
 ): number {
   const costs = targets.map((target) => {
     const price = findPrice(target, prices);
-    const problem = `The key has a budget, and there is no price for ${target.model}`;
-    if (price === null) throw new HttpError(400, `${problem}: set one in router.config.json.`);
+    if (price === null) throw noPrice(target.model, "set one in router.config.json");
     const fee = findSearchUsd(target.model, price);
-    if (fee === null) throw new HttpError(400, `${problem}'s searches: set its usdPerSearch.`);
+    if (fee === null) throw noPrice(`${target.model}'s searches`, "set its usdPerSearch");
     return mostUsd(target, price, tokens) + fee;
   });
   return Math.max(...costs);

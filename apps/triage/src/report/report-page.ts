@@ -1,6 +1,6 @@
 import { html, type Html, pageAround, type PageLink, table, trusted } from "evaluator-kit/page";
 import { bundleScript } from "evaluator-kit/bundle-script";
-import type { CalibrationArtifact } from "evaluator-calibration";
+import { type CalibrationArtifact, nameModel } from "evaluator-calibration";
 import { toPrintable } from "evaluator-kit";
 import { describeSteps, isEmulator, type planOf, type RunFacts } from "evaluator-runs/results";
 import { printCount, printCounted, printUsd } from "evaluator-runs/source";
@@ -121,7 +121,7 @@ function describeWorth(calibration: CalibrationArtifact | null): string {
     return "Not calibrated: nobody has checked here whether the probabilities hold (evaluator-triage label, evaluator-cli calibrate).";
   }
   const { model, fittedOn } = calibration;
-  const name = toPrintable(model.id ?? "a model without a name");
+  const name = toPrintable(nameModel(model.id));
   return `Calibrated on ${printCount(fittedOn.n)} labels for ${name}.`;
 }
 

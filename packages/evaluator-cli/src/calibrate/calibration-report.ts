@@ -11,6 +11,7 @@ import {
 } from "evaluator-calibration/reports";
 import { printCount, printCounted } from "evaluator-runs/source";
 import { toPrintablePath, percent, percentRange } from "evaluator-kit";
+import { nameModel } from "evaluator-calibration";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
 import type { readAnswers, readRecords } from "../read-files.ts";
 import {
@@ -21,7 +22,6 @@ import {
   describeWorth,
   describeYes,
   listWords,
-  nameModel,
   nameSource,
   nameThreshold,
   summarize,

@@ -1,3 +1,4 @@
+import { nameModel } from "evaluator-calibration";
 import {
   compareLabelled,
   LEAST_JUDGED,
@@ -6,7 +7,7 @@ import {
 } from "evaluator-calibration/reports";
 import type { KeptEvaluation } from "evaluator-runs/results";
 import type { Engine } from "../engines/engine.ts";
-import { describeBasis, nameModel } from "../report/sentences.ts";
+import { describeBasis } from "../report/sentences.ts";
 import { type Asked, joinEngine } from "./asked.ts";
 import { pairEngines } from "./engine-pairs.ts";
 

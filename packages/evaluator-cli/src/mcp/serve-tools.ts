@@ -15,11 +15,11 @@ import {
   packageVersion,
   UsageError,
 } from "evaluator-kit";
+import { readCalibration } from "evaluator-runs/source";
 import { tokenPrice } from "evaluator-runs/commands";
 import type { AskOptions } from "../commands/ask-commands.ts";
 import { limit, readSetting } from "../commands/shared-options.ts";
 import { findCatalog, type Engine, toEvaluator, readEngine } from "../engines/engine.ts";
-import { readArtifact } from "../read-files.ts";
 import { createMcpServer } from "./mcp-tools.ts";
 
 /** Serves the tools of the Model Context Protocol until its input or the program ends. */
@@ -38,7 +38,7 @@ export async function serveTools(options: AskOptions<"mcp">, context: CliContext
     version: packageVersion(import.meta.url),
     clock: context.clock,
     engine,
-    artifact: calibration === undefined ? null : await readArtifact(calibration, context),
+    artifact: calibration === undefined ? null : await readCalibration(calibration, null, context),
     // The cache comes first: a cached answer costs nothing.
     evaluator: (spentBudget === null ? own : own.with(spentBudget)).with(cache()),
     catalog,

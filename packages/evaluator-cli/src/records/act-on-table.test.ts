@@ -155,8 +155,8 @@ test("a recalibration does not change the acts: thresholds are of printed values
 });
 
 test.each([
-  ["without the hash of its questions", { questionHash: null }, "does not name the questions"],
-  ["of other questions", { questionHash: "other" }, "made for other questions than this run asks"],
+  ["without the hash of its questions", { questionHash: null }, "does not name its questions"],
+  ["of other questions", { questionHash: "other" }, "made for other questions; ask those"],
   [
     "of another model",
     { model: { id: "maker/judge-8", wire: null } },

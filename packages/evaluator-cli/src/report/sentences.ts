@@ -1,3 +1,4 @@
+import { nameModel } from "evaluator-calibration";
 import type { ThresholdCheck } from "evaluator-calibration/statistics";
 import {
   type ActionReport,
@@ -29,11 +30,6 @@ const bases: Record<Basis, { readonly name: string | null; readonly warning: str
 /** Returns a warning about answers that are not a model's, or null. */
 export function describeBasis(basis: Basis): string | null {
   return bases[basis].warning;
-}
-
-/** Returns the name of a model for a sentence. */
-export function nameModel(modelId: string | null): string {
-  return modelId ?? "a model without a name";
 }
 
 /** Returns a source in a few words, such as `local/lexical-1 (matched words)`. */

@@ -60,6 +60,11 @@ export function openForWriting(path: string, machine: Machine) {
   }
 }
 
+/** Returns the error of a journal without answers. */
+export function withoutRun(problem: string): CliError {
+  return new CliError(`${problem}; start a run about its input first.`);
+}
+
 /**
  * Opens a journal for reading; changes nothing.
  *
@@ -73,9 +78,7 @@ export function openForReading(path: string, { isChecked = true, takesOlder = fa
     const database = new DatabaseSync(url, { readOnly: true, timeout: BUSY_TIMEOUT_MS });
     return closedOnError(database, () => {
       if (isEmpty(database)) {
-        throw new CliError(
-          printable`The journal ${path} is empty; start a run about its input first.`,
-        );
+        throw withoutRun(printable`The journal ${path} is empty`);
       }
       const version = checkVersion(database, path);
       if (version < READABLE_VERSION && !takesOlder) {

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
-import { CliError, printable } from "evaluator-kit";
+import { printable } from "evaluator-kit";
 import { JournalReader } from "./journal-reader.ts";
-import { openForReading } from "./open-journal.ts";
+import { openForReading, withoutRun } from "./open-journal.ts";
 
 /** Opens a journal as it is at this moment, and changes nothing; see {@link openForReading}. */
 export function openReader(...[path, options]: Parameters<typeof openForReading>): JournalReader {
@@ -22,10 +22,7 @@ export async function readJournal<TResult>(
   read: (journal: JournalReader) => TResult | Promise<TResult>,
   isChecked = true,
 ): Promise<TResult> {
-  if (!existsSync(path))
-    throw new CliError(
-      printable`There is no journal at ${path}; start a run about its input first.`,
-    );
+  if (!existsSync(path)) throw withoutRun(printable`There is no journal at ${path}`);
   const readOnce = async () => {
     using journal = openReader(path, { isChecked });
     return await read(journal);

@@ -6,6 +6,7 @@ import { truthsOf } from "evaluator-client";
 import { CliError, isRecord, printable } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
 import { readTable as readRecords } from "../input/read-table.ts";
+import { withoutRun } from "../journal/open-journal.ts";
 import type { LabelCommand } from "../options.ts";
 import type { ProgramContext } from "../service.ts";
 import { LabelFile } from "./label-file.ts";
@@ -29,7 +30,7 @@ export async function labelRecords(
   const { answers, inputPath, name } = journal;
   const path = resolve(cwd, command.labels ?? journal.labelsPath);
   if (answers.questions.size === 0) {
-    throw new CliError(printable`${name} has no answers; start a run about its input first.`);
+    throw withoutRun(printable`${name} has no answers`);
   }
   if (command.onePer !== undefined && answers.table.clusters.size === 0) {
     const input = existsSync(inputPath) ? createReadStream(inputPath, { signal }) : [];

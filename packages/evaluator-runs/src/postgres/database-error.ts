@@ -53,7 +53,7 @@ const advice: Readonly<Record<ReportedFailure, string>> = {
     "PostgreSQL is read-only. Connect to the primary instead of a replica, or unset default_transaction_read_only.",
   full: "PostgreSQL's disk is full. Make room on the server, then try again.",
   "connection-options":
-    "The connection options for PostgreSQL cannot be read. Write them as postgres://user:password@host:5432/database, with reserved characters percent-encoded, or as an object.",
+    "The connection to PostgreSQL cannot be read. Write it as postgres://user:password@host:5432/database, with reserved characters percent-encoded and files that exist, or as the options of pg.",
   other: "PostgreSQL refused a statement. Check that nobody changed the schema evaluator.",
 };
 
@@ -80,7 +80,11 @@ const ofCertificate =
  */
 export function toDatabaseError(error: unknown): DatabaseError {
   const code = findCode(error);
-  const failure = toFailure(error, code);
+  return describeFailure(toFailure(error, code), code);
+}
+
+/** Returns the error of a failure that is known without one of `pg`. */
+export function describeFailure(failure: ReportedFailure, code: string | null = null) {
   const note = code === null ? "" : ` (code ${code})`;
   return new DatabaseError(`${advice[failure]}${note}`, { failure, code });
 }

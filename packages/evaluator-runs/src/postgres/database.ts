@@ -13,7 +13,7 @@ import {
   type QueryArrayConfig,
   type QueryResult,
 } from "pg";
-import { DatabaseError, toDatabaseError } from "./database-error.ts";
+import { describeFailure, toDatabaseError } from "./database-error.ts";
 
 /** Where PostgreSQL is: a URL, or the options of `pg`, TLS among them. */
 export type Connection = string | PoolOptions;
@@ -147,10 +147,7 @@ function toOptions(connection: Connection): PoolConfig {
       return options;
     } catch {}
   }
-  throw new DatabaseError(
-    "The connection to PostgreSQL cannot be read. Write it as postgres://user:password@host:5432/database, with reserved characters percent-encoded and files that exist, or as the options of pg.",
-    { failure: "connection-options" },
-  );
+  throw describeFailure("connection-options");
 }
 
 function toQuery(client: Pool | PoolClient, { query_timeout }: PoolConfig): Query {
