@@ -10,79 +10,79 @@ import {
 import { billedAttempts } from "evaluator-client/budget";
 import type { Price, RunPrice } from "./price.ts";
 
-/** Keeps a run within its maximum cost: each attempt reserves the most that it may cost before it is sent. */
+// Chosen: one statement for so many calls, while little of the run's maximum is held at once.
+const CALLS_RESERVED = 16;
+
+interface BudgetOptions {
+  readonly price: RunPrice;
+  readonly transport: Transport;
+  /** The engine that is asked again. @default none */
+  readonly next?: Transport | undefined;
+  /** By earlier tries, in US dollars. @default 0 */
+  readonly spentUsd?: number;
+  /** Keeps what a lost attempt may have cost, before its call is tried again. */
+  readonly onLost?: (usd: number) => void;
+  /** Resolves when calls have ended that may leave money for a retry; false if there are none. */
+  readonly waitForMoney: () => Promise<boolean>;
+  /** Reserves so many US dollars in a store, and returns the part that is left. @default the maximum is fixed */
+  readonly reserveUsd?: (usd: number) => Promise<number>;
+  /** {@link Budget.factor}, shared by the chunks of a worker. */
+  readonly dearest?: { factor: number };
+}
+
+/**
+ * Keeps a run within its maximum cost: each attempt reserves the most that it may cost before it is sent. A
+ * run with other workers has its maximum in a store, which grants a part for a few calls at once.
+ */
 export class Budget {
   /** US dollars; Infinity for no limit. */
-  maxUsd: number;
+  #maxUsd: number;
+  readonly #options: BudgetOptions;
+  readonly #reserveUsd: NonNullable<BudgetOptions["reserveUsd"]>;
   /** The engines that a call may be paid to. */
-  #engines: readonly (readonly [Price, Transport])[];
-  readonly #onLost: (usd: number) => void;
+  readonly #engines: readonly (readonly [Price, Transport])[];
   #spentUsd: number;
   #reservedUsd = 0;
   #inFlight = 0;
-  /** Of these, the ones that wait for money to be tried again. */
-  #waiting = 0;
-  #freed = Promise.withResolvers<void>();
+  #asking: Promise<unknown> = Promise.resolve();
   /** The highest cost of an answer by the most that it was to cost, if a service counts other tokens; 1 at least. */
   factor = 1;
   /** Whether a request was held back. */
   isSpent = false;
 
-  /**
-   * @param maxUsd - US dollars; Infinity for no limit. `spentUsd`: by earlier tries of the run; `onLost` keeps
-   * what a lost attempt may have cost, before the call is tried again.
-   */
-  constructor(
-    maxUsd: number,
-    from: {
-      readonly price: RunPrice;
-      readonly transport: Transport;
-      /** The engine that is asked again. @default none */
-      readonly next?: Transport | undefined;
-      readonly spentUsd?: number;
-      readonly onLost?: (usd: number) => void;
-    },
-  ) {
-    this.maxUsd = maxUsd;
-    const { price, transport, next } = from;
-    this.#engines = [[price, transport]];
-    if (next !== undefined)
-      this.#engines = [
-        [price, transport],
-        [price.next ?? price, next],
-      ];
-    this.#spentUsd = from.spentUsd ?? 0;
-    this.#onLost = from.onLost ?? (() => {});
+  /** @param maxUsd - What the run, or a chunk before it asks the store, may cost, in US dollars; Infinity for no limit. */
+  constructor(maxUsd: number, options: BudgetOptions) {
+    const { price, transport, next, spentUsd = 0, reserveUsd = async () => maxUsd } = options;
+    this.#maxUsd = maxUsd;
+    this.#options = options;
+    this.#reserveUsd = reserveUsd;
+    this.#engines = [[price, transport], ...(next ? [[price.next ?? price, next] as const] : [])];
+    this.#spentUsd = spentUsd;
   }
 
   /** Reserves an attempt of each engine; null if they might cost more than what is left. */
-  reserve(request: EvaluationRequest): CallCost | null {
+  async reserveCall(request: EvaluationRequest): Promise<CallCost | null> {
+    const { dearest = this } = this.#options;
+    this.factor = dearest.factor = Math.max(this.factor, dearest.factor);
     const costs = this.#listCosts(request);
-    const cost = new CallCost(this, costs);
     const mostUsd = costs.reduce((sum, one) => sum + one.mostUsd, 0);
-    if (!this.take(cost, mostUsd)) return null;
+    const cost = new CallCost(this, costs);
+    const take = () => this.#take(cost, mostUsd);
+    if (!take() && !(await this.#ask(mostUsd, take))) return null;
     this.#inFlight += 1;
     return cost;
   }
 
-  /** As {@link Budget.reserve}; a budget that is a part of another one may ask for more first. */
-  async reserveCall(request: EvaluationRequest): Promise<CallCost | null> {
-    return this.reserve(request);
+  /** Asks the store before further calls, and reserves those in flight: the run has a maximum from now on. */
+  async limit(): Promise<void> {
+    if (this.#maxUsd !== Infinity) return;
+    this.#maxUsd = 0;
+    await this.#ask(0, () => true);
   }
 
   /** The most that all calls until now may have cost, in US dollars. */
   get heldUsd(): number {
     return this.#spentUsd + this.#reservedUsd;
-  }
-
-  /** Returns the most that all calls until now and so many more attempts of this price may cost together. */
-  protected wantedUsd(mostUsd: number, attempts: number): number {
-    return this.heldUsd + attempts * mostUsd * this.factor;
-  }
-
-  /** Returns the most that an attempt of each engine may cost together. */
-  protected mostUsdOf(request: EvaluationRequest): number {
-    return this.#listCosts(request).reduce((sum, one) => sum + one.mostUsd, 0);
   }
 
   #listCosts(request: EvaluationRequest): AttemptCost[] {
@@ -100,33 +100,41 @@ export class Budget {
     });
   }
 
-  /** Reserves one more attempt of a call that lost one, when other calls leave room for it; returns whether one did. */
+  /** Reserves one more attempt for a lost one; waits for the other calls, which may cost less than the most. */
   async takeRetry(cost: CallCost): Promise<boolean> {
     while (!cost.isEnded) {
-      if (this.take(cost)) return true;
-      this.#waiting += 1;
-      const isLast = this.#waiting === this.#inFlight;
-      if (!isLast) await this.#freed.promise;
-      this.#waiting -= 1;
-      if (isLast) break;
+      const take = () => this.#take(cost);
+      if (take() || (await this.#ask(cost.mostUsd, take))) return true;
+      if (!(await this.#options.waitForMoney())) break;
     }
     return false;
   }
 
-  /** Reserves one more attempt of a call, of the dearer engine; returns whether it fits. */
-  protected take(cost: CallCost, mostUsd = cost.mostUsd): boolean {
+  /** Reserves an attempt, by default of the dearer engine; returns whether it fits. */
+  #take(cost: CallCost, mostUsd = cost.mostUsd): boolean {
     const usd = mostUsd * this.factor;
-    if (this.heldUsd + usd > this.maxUsd) return false;
+    // A call may end while its retry waits for the store.
+    if (cost.isEnded || this.heldUsd + usd > this.#maxUsd) return false;
     this.#reservedUsd += usd;
     cost.reservedUsd += usd;
     return true;
+  }
+
+  /** Asks the store for attempts, one question after the other: the chunk has what the last reply grants. */
+  #ask(mostUsd: number, take: () => boolean): Promise<boolean> {
+    const askedPromise = this.#asking.then(async () => {
+      this.#maxUsd = await this.#reserveUsd(this.heldUsd + CALLS_RESERVED * mostUsd * this.factor);
+      return take();
+    });
+    this.#asking = askedPromise.catch(() => {});
+    return askedPromise;
   }
 
   /** Keeps the cost of an attempt whose answer was lost, so that a process that is killed later has it. */
   noteLost(cost: CallCost): void {
     const usd = cost.mostUsd * this.factor;
     cost.notedUsd += usd;
-    this.#onLost(usd);
+    this.#options.onLost?.(usd);
   }
 
   /**
@@ -137,8 +145,6 @@ export class Budget {
   ended(cost: CallCost, answersUsd: readonly (number | null)[]): number {
     cost.isEnded = true;
     this.#inFlight -= 1;
-    this.#freed.resolve();
-    this.#freed = Promise.withResolvers();
     this.#reservedUsd = this.#inFlight === 0 ? 0 : this.#reservedUsd - cost.reservedUsd;
     const attemptUsd = cost.mostUsd * this.factor;
     let usd = cost.lost * attemptUsd;

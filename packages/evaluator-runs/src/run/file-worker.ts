@@ -104,6 +104,7 @@ class FileWorker extends RunWorker<PlannedCall, Chunk<PlannedCall>> {
       next: next?.transport,
       spentUsd,
       onLost: (usd) => journal.addSpending(usd),
+      waitForMoney: () => this.calls.waitToTryAgain(),
     });
     this.#chunk = {
       records: plan.openCalls(),
@@ -133,16 +134,12 @@ class FileWorker extends RunWorker<PlannedCall, Chunk<PlannedCall>> {
   }
 
   protected override async waitForMoney(): Promise<boolean> {
-    this.#budget.isSpent ||= this.inFlight === 0;
-    if (this.#budget.isSpent) return false;
-    // Each call that ends leaves money for one at most.
-    this.limitToInFlight();
-    await this.calls.nextEnd;
-    return true;
+    return !this.#budget.isSpent && (await super.waitForMoney());
   }
 
   protected override async stopAtMaximum(): Promise<void> {
     this.isStopped = true;
+    this.#budget.isSpent = true;
   }
 
   protected override async begin({ key, status }: PlannedCall, cost: CallCost): Promise<void> {

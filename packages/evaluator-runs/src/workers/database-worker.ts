@@ -8,6 +8,7 @@ import type {
   RunWriter,
 } from "../store/run-store.ts";
 import type { RunInfo } from "../store/stored-runs.ts";
+import { Budget } from "../money/budget.ts";
 import type { RunPrice } from "../money/price.ts";
 import { callLimits, endsRun } from "../run/evaluate-one.ts";
 import { repeat } from "../run/interruption.ts";
@@ -15,7 +16,7 @@ import { describeMaximum } from "../run/results.ts";
 import type { RunContext } from "../run/run-context.ts";
 import { type Chunk, type EndedCall, RunWorker, type WorkerOptions } from "../run/run-worker.ts";
 import { untilReached } from "./open-runs.ts";
-import { checkPriced, ChunkBudget, toEnd, waitForWorkers } from "./chunk-calls.ts";
+import { checkPriced, toEnd, waitForWorkers } from "./chunk-calls.ts";
 
 // A lease lasts ten seconds, so two touches may be missed; a fraction for calls on their way.
 const TOUCH_MS = 3000;
@@ -36,7 +37,6 @@ interface DatabaseWork extends Pick<WorkerOptions, "totals" | "signal"> {
 /** A chunk that this worker has leased. */
 interface WorkChunk extends Chunk<ChunkRecord> {
   readonly leased: LeasedChunk;
-  readonly budget: ChunkBudget;
   /** Until when no other worker has it, by the clock of this process, as far as is known. */
   heldUntilMs: number;
 }
@@ -135,7 +135,7 @@ export class DatabaseWorker extends RunWorker<ChunkRecord, WorkChunk> {
       heldUntilMs,
       inFlight: 0,
       ended: Promise.withResolvers(),
-      budget: new ChunkBudget(this.#maxCostUsd === null ? Infinity : 0, {
+      budget: new Budget(this.#maxCostUsd === null ? Infinity : 0, {
         price,
         transport,
         next: next?.transport,
@@ -162,7 +162,7 @@ export class DatabaseWorker extends RunWorker<ChunkRecord, WorkChunk> {
   }
 
   protected override async waitForMoney(): Promise<boolean> {
-    return (await this.calls.waitForMoney()) || (await waitForWorkers(this.#options));
+    return (await super.waitForMoney()) || (await waitForWorkers(this.#options));
   }
 
   protected override async stopAtMaximum(): Promise<void> {
