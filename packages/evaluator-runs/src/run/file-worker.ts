@@ -5,10 +5,9 @@ import { Budget, type CallCost } from "../money/budget.ts";
 import type { RunPrice } from "../money/price.ts";
 import { RunTotals, stepFacts } from "../money/totals.ts";
 import type { RunFacts } from "../run-facts.ts";
-import type { CallStatus } from "../store/run-store.ts";
+import { type CallStatus, FAILURES_IN_A_ROW } from "../store/run-store.ts";
 import { type AskedEngines, engineNames } from "./ask-engines.ts";
-import { callLimits } from "./evaluate-one.ts";
-import { FailureStreak } from "./failure-streak.ts";
+import { callLimits, endsRun } from "./evaluate-one.ts";
 import type { CallPlan, PlannedCall } from "./plan-calls.ts";
 import type { RunContext } from "./run-context.ts";
 import { type Chunk, type EndedCall, RunWorker, type WorkerOptions } from "./run-worker.ts";
@@ -166,6 +165,31 @@ class FileWorker extends RunWorker<PlannedCall, Chunk<PlannedCall>> {
   protected override failInCall(error: unknown): void {
     super.failInCall(error);
     this.#broken.abort(error);
+  }
+}
+
+/** Detects that every further record would fail for the same reason. */
+class FailureStreak {
+  #length = 0;
+  #mostAtStart: number;
+  /** The failure that ends the run; null as long as it may go on. */
+  finalError: EvaluatorError | null = null;
+
+  /** @param mostAtStart - The number of failures before the first answer that ends the run. */
+  constructor(mostAtStart: number) {
+    this.#mostAtStart = mostAtStart;
+  }
+
+  /** Counts a call: a wrong key, or a service that is down for many records in a row, ends the run. */
+  ended(error: EvaluatorError | null): void {
+    if (error === null) {
+      [this.#length, this.#mostAtStart] = [0, Infinity];
+      return;
+    }
+    this.#length += 1;
+    const isDown = this.#length >= FAILURES_IN_A_ROW && error.isRetryable;
+    const isUnable = this.#length >= this.#mostAtStart;
+    if (endsRun(error) || isDown || isUnable) this.finalError ??= error;
   }
 }
 

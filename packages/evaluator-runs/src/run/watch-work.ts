@@ -1,7 +1,7 @@
-import type { CliContext } from "evaluator-kit";
+import { type CliContext, createProgress } from "evaluator-kit";
+import { printCount, printCounted, printDuration } from "../amounts.ts";
 import type { RunTotals } from "../money/totals.ts";
-import { startDrain } from "./interruption.ts";
-import { showProgress } from "./progress.ts";
+import { repeat, startDrain } from "./interruption.ts";
 
 interface WatchContext extends Pick<CliContext, "clock" | "stderr" | "signal"> {
   readonly source: { readonly word: string };
@@ -29,4 +29,33 @@ export async function watchWork<TResult>(
     hideProgress();
     drain.release();
   }
+}
+
+/** Shows the progress of a run in one line, until the result is called; a terminal is cleared then. */
+export function showProgress(
+  total: number,
+  totals: RunTotals,
+  context: Omit<WatchContext, "signal">,
+): () => void {
+  const { clock, source } = context;
+  const startedAt = clock.now();
+  const progress = createProgress(context);
+  const describe = () => {
+    const { succeeded: succeededCount, failed: failedCount, failure } = totals;
+    const doneCount = succeededCount + failedCount;
+    const elapsedMs = clock.now() - startedAt;
+    const perMs = elapsedMs > 0 ? doneCount / elapsedMs : 0;
+    return [
+      `${printCount(doneCount)} of ${printCounted(total, source.word)} (${Math.floor((100 * doneCount) / Math.max(1, total))} %)`,
+      `${(perMs * 1000).toFixed(1)} a second`,
+      perMs > 0 ? `${printDuration((total - doneCount) / perMs)} left` : "no answer yet",
+      totals.describeCost(),
+      `${printCount(failedCount)} failed${failure === null ? "" : `: ${failure}`}`,
+    ].join(" · ");
+  };
+  const endShow = repeat(250, () => progress.show(describe), clock);
+  return () => {
+    endShow();
+    progress.end();
+  };
 }

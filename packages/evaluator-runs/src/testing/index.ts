@@ -4,7 +4,7 @@ export { LabelFile } from "../label/label-file.ts";
 export { formatRecords } from "../output/write-records.ts";
 export { findPrice } from "../money/price.ts";
 export { RunTotals } from "../money/totals.ts";
-export { showProgress } from "../run/progress.ts";
+export { showProgress } from "../run/watch-work.ts";
 export { DrivenClock } from "./driven-clock.ts";
 export { createMachines } from "./machines-on-pglite.ts";
 export { makeDatabase, runSql } from "./make-database.ts";

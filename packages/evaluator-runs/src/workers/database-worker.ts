@@ -1,5 +1,5 @@
 import type { EvaluationRequest, Pacer, Questions } from "evaluator-client";
-import { pause } from "evaluator-kit";
+import { CliError, pause } from "evaluator-kit";
 import type {
   ChunkRecord,
   LeasedChunk,
@@ -8,20 +8,21 @@ import type {
   RunWriter,
 } from "../store/run-store.ts";
 import type { RunInfo } from "../store/stored-runs.ts";
+import { toKeptText } from "../journal/kept-answer.ts";
 import { Budget } from "../money/budget.ts";
-import type { RunPrice } from "../money/price.ts";
-import { callLimits, endsRun } from "../run/evaluate-one.ts";
+import { findUnpriced, type RunPrice } from "../money/price.ts";
+import { callLimits, type CallOutcome, endsRun } from "../run/evaluate-one.ts";
 import { repeat } from "../run/interruption.ts";
 import { describeMaximum } from "../run/results.ts";
 import type { RunContext } from "../run/run-context.ts";
 import { type Chunk, type EndedCall, RunWorker, type WorkerOptions } from "../run/run-worker.ts";
 import { untilReached } from "./open-runs.ts";
-import { checkPriced, toEnd, waitForWorkers } from "./chunk-calls.ts";
 
 // A lease lasts ten seconds, so two touches may be missed; a fraction for calls on their way.
 const TOUCH_MS = 3000;
 const LEASE_MS = 9500;
 const IDLE_MS = 1000;
+const REPORTED_MS = 1000; // as workers report
 
 interface DatabaseWork extends Pick<WorkerOptions, "totals" | "signal"> {
   readonly runs: RunStore;
@@ -162,7 +163,7 @@ export class DatabaseWorker extends RunWorker<ChunkRecord, WorkChunk> {
   }
 
   protected override async waitForMoney(): Promise<boolean> {
-    return (await super.waitForMoney()) || (await waitForWorkers(this.#options));
+    return (await super.waitForMoney()) || (await this.#waitForWorkers());
   }
 
   protected override async stopAtMaximum(): Promise<void> {
@@ -189,6 +190,15 @@ export class DatabaseWorker extends RunWorker<ChunkRecord, WorkChunk> {
     if ("error" in outcome) this.isStopped ||= endsRun(outcome.cause);
   }
 
+  /** Waits if workers of the run have calls in flight, which may cost less than the most; returns false if none has. */
+  async #waitForWorkers(): Promise<boolean> {
+    const { runs, info, context } = this.#options;
+    const workers = await this.#reach(() => runs.workers(info.run));
+    if (workers.every(({ inFlight }) => inFlight === 0)) return false;
+    await pause(REPORTED_MS, context);
+    return true;
+  }
+
   /** Calls the database until it can be reached. */
   #reach<TResult>(call: () => Promise<TResult>): Promise<TResult> {
     return untilReached(call, this.#options.context);
@@ -202,4 +212,23 @@ export class DatabaseWorker extends RunWorker<ChunkRecord, WorkChunk> {
       this.#options.runs.touch(chunk.leased).then(onTouched, () => {});
     }
   }
+}
+
+// The machine that began the run may have been told the price.
+/** Checks that the maximum cost of a run can be kept. @throws CliError if no price is known */
+export function checkPriced({ run, state, maxCostUsd }: RunInfo, price: RunPrice): void {
+  const unpriced = findUnpriced(price);
+  if (state !== "open" || maxCostUsd === null || unpriced === null) return;
+  throw new CliError(`The --max-cost of run ${run} ${unpriced.problem}. ${unpriced.advice}.`);
+}
+
+/** Returns the stored form of the outcome of a call. */
+function toEnd({ idx, key, state }: ChunkRecord, outcome: CallOutcome, costUsd: number | null) {
+  if ("error" in outcome) {
+    const { error, isRefusal, cause } = outcome;
+    return { idx, error, isRefusal, isRetryable: cause.isRetryable, isFinal: endsRun(cause) };
+  }
+  const { evaluation } = outcome;
+  const { inputTokens = 0 } = evaluation.usage ?? {};
+  return { idx, key, state, evaluation: toKeptText(evaluation), inputTokens, costUsd };
 }

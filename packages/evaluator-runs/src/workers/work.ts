@@ -24,9 +24,8 @@ import {
   toService,
 } from "../service.ts";
 import { serviceOfRun, withRuns } from "./open-runs.ts";
-import { checkPriced } from "./chunk-calls.ts";
 import { openPacers } from "./shared-pacers.ts";
-import { DatabaseWorker } from "./database-worker.ts";
+import { checkPriced, DatabaseWorker } from "./database-worker.ts";
 import { enginesFor, nextRun, priceFinder, type WorkMachine } from "./worker-engines.ts";
 import { parseKeptQuestions } from "../journal/kept-questions.ts";
 
