@@ -208,12 +208,13 @@ function listed(records: readonly ListedRecord[]): PlanInput {
   const indices = new Map<unknown, number>();
   for (const [index, { id }] of records.entries()) {
     const first = indices.get(id);
-    if (typeof id === "string" && id !== "" && first === undefined) indices.set(id, index);
+    // SQLite would take two halves of characters for the same id.
+    const isText = typeof id === "string" && id !== "" && id.isWellFormed();
+    if (isText && first === undefined) indices.set(id, index);
     else {
-      const isText = typeof id === "string" && id !== "";
       const problem = isText
         ? `is also that of the record at index ${first}`
-        : "is no text, or empty";
+        : "is no text, is empty, or has half of a character";
       const advice = "give every record a text of its own as id";
       const message = `The id of the record at index ${index} ${problem}; ${advice}.`;
       throw new InvalidRequestError(message, { questionId: null });
@@ -255,7 +256,7 @@ export function* readEntries(
 ): Generator<AnsweredEntry | UnansweredEntry> {
   using journal = openReader(path, { isChecked: false, takesOlder: true });
   try {
-    yield* (run === undefined ? journal : journal.ofRun(run)).records();
+    yield* (run === undefined ? journal : journal.ofRun(run)).records(false);
   } catch (error) {
     throw toJournalError(error, path);
   }

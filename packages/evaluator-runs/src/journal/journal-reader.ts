@@ -1,14 +1,14 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { JsonObject, Questions } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
-import { type CallSetup, fromKeptText, isAsWritten } from "./kept-answer.ts";
+import { type CallSetup, fromKeptText, isAsWritten, type KeptEvaluation } from "./kept-answer.ts";
 import {
   type AnsweredEntry,
   parsed,
   type Row,
-  toEntry,
   toRunRow,
   toSetup,
+  toWhole,
   type UnansweredEntry,
 } from "./journal-rows.ts";
 import { type FileRun, listRuns, needRun } from "../file-runs.ts";
@@ -182,37 +182,32 @@ export class JournalReader implements Disposable {
     return this.number("SELECT total(facts ->> 'spentUsd') AS number FROM runs WHERE run > ?", row);
   }
 
-  /** Returns one by one the newest answer of each record that has one. */
+  /** Returns the newest answer of each record that has one. */
   *answered(): Generator<AnsweredEntry> {
-    const rows = this.#iterate(
-      `SELECT id, key, state, evaluation, digest, wire, model, questions
-        FROM ${this.#records} AS records JOIN calls USING (call) JOIN ${answersTo("records")}
-        JOIN setups USING (setup)`,
-    );
-    for (const row of rows) {
-      const { evaluation, ...entry } = toEntry(String(row["id"]), row);
-      if (evaluation !== null) yield { ...entry, evaluation };
-    }
+    for (const entry of this.records(true)) if (entry.evaluation !== null) yield entry;
   }
 
-  /** Returns all records, each with its newest answer, without a check of the digests. */
-  *records(): Generator<AnsweredEntry | UnansweredEntry> {
+  /** Returns all records, each with its newest answer; if that is checked, a changed one is none. */
+  *records(isChecked: boolean): Generator<AnsweredEntry | UnansweredEntry> {
     const setups = new Map<unknown, CallSetup>();
     const rows = this.#iterate(
-      `SELECT id, state, evaluation, setup, wire, model, questions
-        FROM ${this.#records} AS records LEFT JOIN ${answersTo("records")}
-        LEFT JOIN setups USING (setup)`,
+      `SELECT id, key, state, evaluation, digest, setup, wire, model, questions
+        FROM ${this.#records} AS records LEFT JOIN calls USING (call)
+        LEFT JOIN ${answersTo("records")} LEFT JOIN setups USING (setup)`,
     );
     for (const row of rows) {
-      const { state, evaluation } = row;
       const id = String(row["id"]);
-      if (evaluation === null) {
-        yield { id, evaluation };
+      const { state, evaluation: text } = row;
+      if (text === null) {
+        yield { id, evaluation: text };
         continue;
       }
       const setup = setups.get(row["setup"]) ?? toSetup(row);
       setups.set(row["setup"], setup);
-      yield { ...setup, id, state: parsed(state), evaluation: parsed(evaluation) };
+      const evaluation = isChecked ? toWhole(row, setup) : parsed<KeptEvaluation>(text);
+      yield evaluation === null
+        ? { id, evaluation }
+        : { ...setup, id, state: parsed(state), evaluation };
     }
   }
 

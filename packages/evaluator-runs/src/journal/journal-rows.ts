@@ -11,16 +11,12 @@ import {
 } from "./kept-answer.ts";
 import { parseKeptQuestions } from "./kept-questions.ts";
 
-/** Everything that a journal keeps about one record. */
-interface JournalEntry extends CallSetup {
+/** A record and its answer. */
+export interface AnsweredEntry extends CallSetup {
   readonly id: string;
   readonly state: JsonValue;
-  /** Null if the answer was changed after it was written. */
-  readonly evaluation: KeptEvaluation | null;
+  readonly evaluation: KeptEvaluation;
 }
-
-/** An answer that is unchanged since it was written. */
-export type AnsweredEntry = JournalEntry & { readonly evaluation: KeptEvaluation };
 
 /** A record of which only the id is known: its call failed, or has not ended. */
 export interface UnansweredEntry {
@@ -56,13 +52,11 @@ export function toSetup({ questions = null, wire, model }: Row): CallSetup {
   return { questions: parseKeptQuestions(String(questions)), service };
 }
 
-/** Returns a record with its answer, the digest and key of which are checked. */
-export function toEntry(id: string, row: Row): JournalEntry {
+/** Returns an answer whose digest, key and questions fit; null if it was changed after it was written. */
+export function toWhole(row: Row, setup: CallSetup): KeptEvaluation | null {
   const [key, state] = [String(row["key"]), String(row["state"])];
-  const setup = toSetup(row);
   const isWhole = isAsWritten(row) && isKeyOf(key, setupHash(setup), state);
-  const evaluation = isWhole ? fromKeptText(String(row["evaluation"]), setup.questions) : null;
-  return { ...setup, id, state: parsed(state), evaluation };
+  return isWhole ? fromKeptText(String(row["evaluation"]), setup.questions) : null;
 }
 
 /** Returns the value of a column of JSON. */
