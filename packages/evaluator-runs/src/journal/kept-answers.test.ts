@@ -1,16 +1,25 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
-import { onTestFinished } from "vitest";
+import { describe, onTestFinished } from "vitest";
 import type { RecordInput, RunRecord } from "../input/record-source.ts";
 import { withStoredRuns } from "../open-store.ts";
+import type { AnswersUnderTest } from "../testing/contract/answers-under-test.ts";
 import { testKeptAnswers } from "../testing/contract/kept-answers-contract.ts";
+import { testRows } from "../testing/contract/rows-contract.ts";
 import { sampleSetup, sampleSource } from "../testing/samples.ts";
 import { Journal } from "./journal.ts";
 import { putAway } from "./open-journal.ts";
 import { readJournal } from "./read-journal.ts";
 
-testKeptAnswers(async () => {
+describe("answers", () => {
+  testKeptAnswers(openAnswers);
+});
+describe("rows", () => {
+  testRows(openAnswers);
+});
+
+async function openAnswers(): Promise<AnswersUnderTest> {
   const cwd = await temporaryFolder();
   const path = join(cwd, "inbox.records.sqlite");
   const journal = Journal.open(path, sampleSetup);
@@ -19,6 +28,7 @@ testKeptAnswers(async () => {
   const ended = { answers: 0, errors: 0 };
   const source = { ...sampleSource, open: async () => input };
   return {
+    isConcurrent: true,
     async begin(records) {
       input = inputOf(records.map(({ id, state }) => ({ id, state, source: null })));
       Object.assign(ended, { answers: 0, errors: 0 });
@@ -52,7 +62,7 @@ testKeptAnswers(async () => {
     },
     putAway: async (ids, until) => putAway(path, ids, until),
   };
-});
+}
 
 async function isUnused(): Promise<never> {
   throw new Error("A journal in a file needs no database.");

@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
-import type { RunRecord } from "../store/run-store.ts";
-import type { NewRun } from "../store/run-store.ts";
+import type { NewRun, RunRecord } from "../store/run-store.ts";
 
 /** A record, and its index in its run. */
 export type SampleRecord = RunRecord & { readonly idx: number };

@@ -184,29 +184,4 @@ export function testAnswers(open: () => Promise<StoreUnderTest>): void {
     await runs.reopen(1, [2 * CHUNK_SIZE]);
     expect(await runs.reserve(await takeChunk(runs, 1), 100)).toBe(10);
   });
-
-  test("rows are from one snapshot, also if answers are kept meanwhile", async () => {
-    const records = countedTo(6 * CHUNK_SIZE);
-    await load(runs, records);
-    const last = records.at(-1) as SampleRecord;
-    const kept: Promise<boolean>[] = [];
-    let answered = 0;
-    for await (const { idx, evaluation } of runs.rows(1)) {
-      if (idx === 0) kept.push(runs.writer({ run: 1, signal }).keep(answerTo(last)));
-      // A store with one session commits after the last row.
-      if (idx === 0 && store.isConcurrent) await Promise.all(kept);
-      answered += Number(evaluation !== null);
-    }
-    expect(answered).toBe(0);
-    await Promise.all(kept);
-    expect(await runs.statusesOf([last.key])).toEqual(["answered"]);
-  });
-
-  test("a reader that leaves in the middle does not disturb others", async () => {
-    await load(runs, countedTo(12 * CHUNK_SIZE));
-    for (let time = 0; time < 12; time += 1) {
-      for await (const { idx } of runs.rows(1)) if (idx === 10) break;
-    }
-    expect(await runs.list()).toHaveLength(1);
-  });
 }

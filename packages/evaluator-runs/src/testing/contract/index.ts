@@ -1,8 +1,10 @@
 import { describe } from "vitest";
 import { testAnswers } from "./answers-contract.ts";
 import { testChunks } from "./chunks-contract.ts";
-import { answersOf, testKeptAnswers } from "./kept-answers-contract.ts";
+import { answersOf } from "./answers-under-test.ts";
+import { testKeptAnswers } from "./kept-answers-contract.ts";
 import { testMoney } from "./money-contract.ts";
+import { testRows } from "./rows-contract.ts";
 import { testRuns } from "./runs-contract.ts";
 import type { StoreUnderTest } from "./store-under-test.ts";
 
@@ -27,6 +29,9 @@ export function testRunStore(
   });
   describe("journals", () => {
     testKeptAnswers(async () => answersOf(await open()));
+  });
+  describe("rows", () => {
+    testRows(async () => answersOf(await open()));
   });
   describe("money", () => {
     testMoney(open);

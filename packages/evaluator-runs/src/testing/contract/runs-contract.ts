@@ -1,7 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
 import { CHUNK_SIZE } from "../../postgres/chunk-queue.ts";
-import type { RunRecord } from "../../store/run-store.ts";
-import type { RunStore } from "../../store/run-store.ts";
+import type { RunRecord, RunStore } from "../../store/run-store.ts";
 import { answerTo, countedTo, failure, newRun, recordsNamed } from "../sample-runs.ts";
 import { allRows, load, signal, type StoreUnderTest, takeChunk } from "./store-under-test.ts";
 

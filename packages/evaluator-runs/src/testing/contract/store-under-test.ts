@@ -1,10 +1,7 @@
 import type { RunsOptions } from "../../postgres/chunk-queue.ts";
-import type { LeasedChunk } from "../../store/run-store.ts";
-import type { RunRecord } from "../../store/run-store.ts";
 import type { RunRow } from "../../store/run-query.ts";
-import type { NewRun } from "../../store/run-store.ts";
+import type { LeasedChunk, NewRun, RunRecord, RunStore } from "../../store/run-store.ts";
 import type { RunInfo } from "../../store/stored-runs.ts";
-import type { RunStore } from "../../store/run-store.ts";
 import { newRun } from "../sample-runs.ts";
 
 /** An empty store of runs, and the means to change it from outside. */
