@@ -62,6 +62,7 @@ export class RunLoader extends RunReader {
         const cap = `select evaluator.cap_run($1, $2, ${CHUNK_SIZE})`;
         if (maxCostUsd !== null) await query(cap, [run, maxCostUsd]);
         await this.#reopen(query, run, []);
+        await query(refuseStatement, [run]);
         return true;
       }
       await insertRecords(query, run, records());
@@ -151,7 +152,7 @@ const insertStatement = `
       with ordinality as given (id, key, state, note, at)
 `;
 
-// A refusal in another run holds in this one.
+// A refusal in another run holds in this one, also if it came after this one was loaded.
 const refuseStatement = `
   insert into evaluator.failures (run, idx, error, is_refusal)
     select r.run, r.idx, x.error, true from evaluator.records r join evaluator.refusals x using (key)

@@ -49,6 +49,7 @@ export class MemoryLoader extends MemoryReader {
         }
         if (maxCostUsd !== null) capRun(number, maxCostUsd, this.database.tables);
         this.#reopen(number, []);
+        this.#refuse(number);
         this.database.endLoad(load);
         return true;
       });
@@ -74,21 +75,26 @@ export class MemoryLoader extends MemoryReader {
   #commitLoad(load: Load, rows: readonly StoredRecord[]): void {
     if (load.isOver) throw lostConnection();
     const { tables, jobs } = this.database;
-    const refusals = tables.refusals();
     const run = tables.runs.get(load.run);
     if (run === undefined) return;
     tables.records.set(load.run, rows);
-    const failures = tables.failuresOf(load.run);
-    for (const { idx, key } of rows) {
-      const error = refusals.get(key);
-      if (error !== undefined && !failures.has(idx)) failures.set(idx, { error, isRefusal: true });
-    }
+    this.#refuse(load.run);
     jobs.replace(load.run, [...Array(chunkCount(run.made.records)).keys()]);
     const isEmpty = run.made.records === 0;
     Object.assign(
       run,
       isEmpty ? { state: "done", finishedAtMs: this.database.now() } : { state: "open" },
     );
+  }
+
+  /** A refusal in another run holds in this one. */
+  #refuse(run: number): void {
+    const { tables } = this.database;
+    const [refusals, failures] = [tables.refusals(), tables.failuresOf(run)];
+    for (const { idx, key } of tables.records.get(run) ?? []) {
+      const error = refusals.get(key);
+      if (error !== undefined && !failures.has(idx)) failures.set(idx, { error, isRefusal: true });
+    }
   }
 
   async reopen(run: number, lost: readonly number[]): Promise<void> {

@@ -146,6 +146,19 @@ export function testAnswers(open: () => Promise<StoreUnderTest>): void {
     expect(await runs.statusesOf(keys)).toEqual(["unknown", "answered", "unknown"]);
   });
 
+  test("a run that is joined again does not ask what another run was refused meanwhile", async () => {
+    const records = recordsNamed("a", "b");
+    await load(runs, records);
+    await load(runs, records, { digest: "other" });
+    const refusal = { ...failure, idx: 1, error: "It is too long.", isRetryable: false };
+    await runs.writer({ run: 2, signal }).keep({ ...refusal, isRefusal: true });
+    expect(await runs.refused(1)).toEqual(new Set());
+    await load(runs, records);
+    expect(await runs.refused(1)).toEqual(new Set([1]));
+    const { missing } = await runs.readChunk(await takeChunk(runs, 1));
+    expect(missing.map(({ id }) => id)).toEqual(["a"]);
+  });
+
   test("a failure before an answer is no failure once the answer is there", async () => {
     const records = recordsNamed("a", "b");
     await load(runs, records);
