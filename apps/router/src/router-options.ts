@@ -227,8 +227,8 @@ function readVariables(env: Environment): Values {
   if (error !== undefined) {
     const [issue] = error.issues;
     const name = String(issue?.path[0]);
-    const shownText = secretNames.has(name) ? name : `${name}=${JSON.stringify(env[name])}`;
-    throw new CliError(`${shownText} ${issue?.message}.`);
+    const setting = secretNames.has(name) ? name : `${name}=${JSON.stringify(env[name])}`;
+    throw new CliError(`${setting} ${issue?.message}.`);
   }
   if ((data.ROUTER_ACCESS_TOKEN ?? data.ROUTER_KEYS) !== null) return data;
   if (data.ROUTER_ALLOWED_ORIGINS.length > 0) {

@@ -238,10 +238,10 @@ function isOfModel(
 function toAct(answer: PrintedAnswer, { question, action }: LockedThreshold) {
   const isYesOrNo = action !== "top";
   if (!isScored(answer) || isYesOrNo !== (toForm(answer.type).form === "probability")) {
-    const madeText = `The calibration promises "${action}" for question ${JSON.stringify(question)}`;
+    const promiseText = `The calibration promises "${action}" for question ${JSON.stringify(question)}`;
     throw new CalibrationMismatchError(
       "answer",
-      `${madeText}, which a ${answer.type} answer is not.`,
+      `${promiseText}, which a ${answer.type} answer is not.`,
     );
   }
   if ("probability" in answer) {

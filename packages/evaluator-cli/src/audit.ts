@@ -93,8 +93,8 @@ function describe(audits: readonly ReturnType<typeof toAudit>[]): string {
   const lines = audits.map((audit) => {
     const { artifact, question, action, verdict, n, wrong } = audit;
     const by = hasSeveral ? ` (calibration ${artifact})` : "";
-    const keptText = verdict === "holds" ? "kept" : verdict;
-    return printable`${question} ${action}${by}: ${keptText}, ${printCount(wrong)} wrong of ${printCount(n)} ${describeRisk(audit)}`;
+    const verdictText = verdict === "holds" ? "kept" : verdict;
+    return printable`${question} ${action}${by}: ${verdictText}, ${printCount(wrong)} wrong of ${printCount(n)} ${describeRisk(audit)}`;
   });
   return `${lines.join("\n")}\n`;
 }

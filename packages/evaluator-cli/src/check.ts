@@ -165,8 +165,8 @@ async function addSpotChecks(
   artifact: CalibrationArtifact,
   columns: readonly JoinedColumn[],
 ): Promise<TestedThreshold[]> {
-  const takenText = printable`${path} is in use by another check; wait for its end and run again.`;
-  const unlock = lockBeside(path, takenText);
+  const lockedText = printable`${path} is in use by another check; wait for its end and run again.`;
+  const unlock = lockBeside(path, lockedText);
   try {
     const parse = (text: string) => openAlarms(artifact, text);
     const isNew = !existsSync(path);

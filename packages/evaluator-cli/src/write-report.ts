@@ -5,9 +5,9 @@ import { type CliContext, printable, toFileError, writeWholeFile } from "evaluat
 /** Creates the folder of --out, and returns its path. @throws CliError if it cannot be created. */
 export async function makeFolder(out: string, { cwd }: CliContext): Promise<string> {
   const folder = resolve(cwd, out);
-  const madePromise = mkdir(folder, { recursive: true });
+  const mkdirPromise = mkdir(folder, { recursive: true });
   // On a read-only disk only the plain call names the reason.
-  await madePromise.catch(() => mkdir(folder)).catch(rethrowAs(folder));
+  await mkdirPromise.catch(() => mkdir(folder)).catch(rethrowAs(folder));
   return folder;
 }
 

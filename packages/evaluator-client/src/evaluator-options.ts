@@ -176,6 +176,6 @@ export function checkEvaluatorOptions(options: EvaluatorOptions): void {
 function isLogger(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return false;
   const methods = logLevels.map((level): unknown => Reflect.get(value, level));
-  const givenItems = methods.filter((method) => method !== undefined);
-  return givenItems.length > 0 && givenItems.every((method) => typeof method === "function");
+  const givenMethods = methods.filter((method) => method !== undefined);
+  return givenMethods.length > 0 && givenMethods.every((method) => typeof method === "function");
 }

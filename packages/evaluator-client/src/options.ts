@@ -66,14 +66,14 @@ export function closedError(object: string, option: string): ConfigurationError 
 }
 
 /** Names the nearest options by the letter pairs that they share (Dice's coefficient), else all. */
-function whatIsKnown(givenText: string, names: readonly string[]): string {
-  if (/^api_?key$/i.test(givenText) && !names.includes("apiKey")) {
+function whatIsKnown(optionName: string, names: readonly string[]): string {
+  if (/^api_?key$/i.test(optionName) && !names.includes("apiKey")) {
     return "the key belongs to the transport, as in gatewayTransport({ apiKey }), or into AI_GATEWAY_API_KEY";
   }
-  const pairs = letterPairs(givenText.slice(0, 60));
+  const pairs = letterPairs(optionName.slice(0, 60));
   const likeness = (name: string) => {
     // No letters lead from a timeout to the limit of the whole call.
-    if (name === "deadlineMs" && /timeout/i.test(givenText)) return 0.5;
+    if (name === "deadlineMs" && /timeout/i.test(optionName)) return 0.5;
     const own = letterPairs(name);
     return (2 * pairs.filter((pair) => own.includes(pair)).length) / (pairs.length + own.length);
   };

@@ -130,12 +130,10 @@ function toTls(
 
 function toLimits(options: Options): VendorLimits | null {
   const { requestsPerMinute, tokensPerSecond, burst } = options;
-  const givenEntries = Object.entries({ requestsPerMinute, tokensPerSecond, burst }).filter(
+  const typedLimits = Object.entries({ requestsPerMinute, tokensPerSecond, burst }).filter(
     ([, value]) => value !== undefined,
   );
-  return options.limits === true || givenEntries.length > 0
-    ? Object.fromEntries(givenEntries)
-    : null;
+  return options.limits === true || typedLimits.length > 0 ? Object.fromEntries(typedLimits) : null;
 }
 
 function toLatency({ latency, jitter }: Options): Fault[] {

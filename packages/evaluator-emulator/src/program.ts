@@ -66,8 +66,8 @@ async function readCertificate(
     const note = "--cert and --key take PEM files.";
     return { cert: await readTextFile(tls.cert, note), key: await readTextFile(tls.key, note) };
   }
-  const madeFields = selfSignedCertificate(allowedHosts);
+  const ownCertificate = selfSignedCertificate(allowedHosts);
   const note = "--tls takes the file for its certificate.";
-  await writeWholeFile(tls.made, madeFields.cert, { isPublic: true, note });
-  return madeFields;
+  await writeWholeFile(tls.made, ownCertificate.cert, { isPublic: true, note });
+  return ownCertificate;
 }

@@ -79,8 +79,8 @@ export function toEmulator(answer: Answer, reset: () => void): Emulator {
  * the certificate cannot be used.
  */
 async function serve(answer: Answer, options: ListenOptions = {}) {
-  const { host = "127.0.0.1", port = 0, warn, allowedHosts = [], tls: givenParts } = options;
-  const tls = givenParts === true ? selfSignedCertificate(allowedHosts) : (givenParts ?? null);
+  const { host = "127.0.0.1", port = 0, warn, allowedHosts = [], tls: givenTls } = options;
+  const tls = givenTls === true ? selfSignedCertificate(allowedHosts) : (givenTls ?? null);
   if (!isLoopbackHost(host) && allowedHosts.length === 0) {
     throw new CliError(
       `The emulator listens on loopback only; "${host}" is not a loopback host. To call it from elsewhere, as in a container, allow the name of its host: --allow-host NAME.`,

@@ -151,13 +151,13 @@ async function* actLines(
 }
 
 function describe({ acts, all, unanswered: unansweredCount }: Counts, next: string): string {
-  const takenCount = [...acts.values()].reduce((sum, n) => sum + n, 0);
+  const actCount = [...acts.values()].reduce((sum, n) => sum + n, 0);
   const names = [...acts.keys()].toSorted();
   const countedNames = names.map((name) => printable`${name} ${printCount(acts.get(name) ?? 0)}`);
   const parts = [
-    ...(takenCount > 0 ? [countedNames.join(", ")] : []),
-    `${printCount(all - takenCount - unansweredCount)} for a person`,
+    ...(actCount > 0 ? [countedNames.join(", ")] : []),
+    `${printCount(all - actCount - unansweredCount)} for a person`,
     ...(unansweredCount > 0 ? [`${printCount(unansweredCount)} without an answer${next}`] : []),
   ];
-  return `acts on ${printCount(takenCount)} of ${printCount(all)}: ${parts.join("; ")}\n`;
+  return `acts on ${printCount(actCount)} of ${printCount(all)}: ${parts.join("; ")}\n`;
 }

@@ -55,10 +55,10 @@ export function describeSteps(
   return steps.map(({ name, records, answers, unsure, costUsd, isUnpriced, ...facts }, at) => {
     const { failed: failedCount, failure, step = at + 1 } = facts;
     const cost = printUsd(isUnpriced ? null : costUsd);
-    const keptText = `; it failed for ${printCounted(failedCount, "record")}, which keep the answers before${failure === undefined ? "" : ` (last: ${failure})`}`;
+    const failureNote = `; it failed for ${printCounted(failedCount, "record")}, which keep the answers before${failure === undefined ? "" : ` (last: ${failure})`}`;
     const rest = unsure > 0 ? ` (${printCount(unsure)} unsure)` : "";
     const counts = `asked about ${printCounted(records, "record")}, gave ${printCounted(answers, "answer")}${rest}`;
-    return printable`Step ${String(step)}, ${name}: ${counts}, ${cost}${failedCount > 0 ? keptText : ""}.`;
+    return printable`Step ${String(step)}, ${name}: ${counts}, ${cost}${failedCount > 0 ? failureNote : ""}.`;
   });
 }
 

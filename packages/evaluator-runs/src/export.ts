@@ -58,7 +58,7 @@ type PlannedRules = ReturnType<ReturnType<typeof planOf>["rules"]>;
 
 /** Returns a line for each rule, with its number of records and its promise, and then the sum. */
 export function describePlan(rules: PlannedRules, all: number, word: string): string {
-  const sum = rules.reduce((total, { taken: takenCount }) => total + takenCount, 0);
+  const sum = rules.reduce((total, { taken: recordCount }) => total + recordCount, 0);
   const lines = rules.map(({ rule: { line, text, action }, taken: takenCount, promise }) => {
     const ruleText = printable`line ${String(line)}: ${text} → ${action}`;
     return `${ruleText}: ${printCounted(takenCount, word)}; ${promise}\n`;

@@ -94,16 +94,16 @@ const forms =
   "Use 0.8 (its most probable side, option or level is less probable), 0.2..0.8 (yes is between) or a calibration.json (it reaches no promised threshold), for one question as in refund=0.8.";
 
 async function readBound(option: string, text: string, { questions, cwd }: BoundsContext) {
-  const [, id = null, typedText = ""] = /^(?:(.+)=)?([^=]+)$/s.exec(text) ?? [];
+  const [, id = null, boundText = ""] = /^(?:(.+)=)?([^=]+)$/s.exec(text) ?? [];
   const wrong = (problem: string) =>
     new UsageError(printable`${option} "${text}" ${problem}. ${forms}`);
   if (id !== null && !Object.hasOwn(questions, id)) throw wrong("names no question that is asked");
-  const bound = boundFrom(typedText);
+  const bound = boundFrom(boundText);
   if (bound !== null) return { id, bound };
-  if (!existsSync(resolve(cwd, typedText))) throw wrong("is no bound");
+  if (!existsSync(resolve(cwd, boundText))) throw wrong("is no bound");
   return {
     id,
-    bound: { promise: await readCalibration(typedText, questions, { cwd }) },
+    bound: { promise: await readCalibration(boundText, questions, { cwd }) },
   };
 }
 

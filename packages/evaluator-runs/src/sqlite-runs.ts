@@ -121,8 +121,8 @@ export class SqliteRuns implements StoredRuns {
     const call = { state, setup: toRunSetup(setup) };
     const isWhole = evaluation !== null && isKeyOf(key, call.setup.hash, call.state);
     const isChanged = row.isChanged || (evaluation !== null && !isWhole);
-    const keptText = isWhole ? evaluation : null;
-    return { ...row, ...call, isChanged, evaluation: keptText, run: at };
+    const wholeEvaluation = isWhole ? evaluation : null;
+    return { ...row, ...call, isChanged, evaluation: wholeEvaluation, run: at };
   }
 
   async newIds({ run }: Pick<RunInfo, "run">): Promise<NewRecords | null> {

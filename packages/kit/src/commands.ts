@@ -95,12 +95,12 @@ export function withUsualCommand(
 ) {
   const [first = ""] = words;
   if (/^(?:-h|--help|--version|help|complete)$/.test(first)) return words;
-  const namedCommandUnknownOpts = program.commands.find((command) => command.name() === first);
+  const firstCommand = program.commands.find((command) => command.name() === first);
   const usual = program.commands.find((command) => command.name() === name);
   // A word that is no file, or that it cannot take, is a misspelt command.
   const isFile = /\W/.test(first) || existsSync(resolve(cwd, first));
   const isItsWord = /^(?:-|$)/.test(first) || (isFile && usual?.registeredArguments.length !== 0);
-  return namedCommandUnknownOpts === undefined && isItsWord ? [name, ...words] : words;
+  return firstCommand === undefined && isItsWord ? [name, ...words] : words;
 }
 
 /** Returns the program, and the commands and subcommands that the words begin with. */

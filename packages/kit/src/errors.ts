@@ -20,10 +20,10 @@ export const exitCodes = {
 export class CliError extends Error {
   /** Compares names: each published package has its own copy of this class, and throws it to the others. */
   static override [Symbol.hasInstance](error: unknown): boolean {
-    let madeValue = Object(error).constructor as unknown;
-    while (typeof madeValue === "function" && madeValue.name !== this.name)
-      madeValue = Object.getPrototypeOf(madeValue);
-    return typeof madeValue === "function";
+    let ancestor = Object(error).constructor as unknown;
+    while (typeof ancestor === "function" && ancestor.name !== this.name)
+      ancestor = Object.getPrototypeOf(ancestor);
+    return typeof ancestor === "function";
   }
 
   /** The exit code. @default 1 */

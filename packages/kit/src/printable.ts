@@ -56,14 +56,14 @@ export function columnsOf(text: string): number {
 /** Cuts text to a number of terminal columns; a cut ends with "…". */
 export function truncateColumns(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
-  let keptText = "";
-  let takenCount = 1; // the "…"
+  let shortText = "";
+  let usedColumns = 1; // the "…"
   for (const { segment } of listSegments(text)) {
-    takenCount += columnsOf(segment);
-    if (takenCount > columns) break;
-    keptText += segment;
+    usedColumns += columnsOf(segment);
+    if (usedColumns > columns) break;
+    shortText += segment;
   }
-  return columns < 1 ? "" : `${keptText.trimEnd()}…`;
+  return columns < 1 ? "" : `${shortText.trimEnd()}…`;
 }
 
 // Loaded with the first such text: its patterns of emojis take 60 ms of the start of every program.

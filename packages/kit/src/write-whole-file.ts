@@ -67,8 +67,12 @@ async function writeBlocks(files: FileSystem, file: number, content: FileContent
   const flush = async (): Promise<void> => {
     const block = Buffer.concat(parts);
     [writtenCount, waiting, parts] = [writtenCount + waiting, 0, []];
-    for (let [at, takenCount] = [0, 1]; takenCount > 0 && at < block.length; at += takenCount) {
-      takenCount = await files.write(file, block.subarray(at));
+    for (
+      let [at, acceptedBytes] = [0, 1];
+      acceptedBytes > 0 && at < block.length;
+      at += acceptedBytes
+    ) {
+      acceptedBytes = await files.write(file, block.subarray(at));
     }
   };
   for await (const piece of pieces) {

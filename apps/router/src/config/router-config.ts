@@ -23,13 +23,13 @@ export type RouterConfig = ReturnType<typeof parseRouterConfig>;
 /** Reads the file of `ROUTER_CONFIG`, else an existing `router.config.json`. @throws CliError with a wrong field. */
 export async function readRouterConfig(givenEnvironment: Environment, cwd: string) {
   const env = trimEnvironment(givenEnvironment);
-  const givenName = env["ROUTER_CONFIG"];
-  const file = givenName ?? "router.config.json";
+  const namedFile = env["ROUTER_CONFIG"];
+  const file = namedFile ?? "router.config.json";
   try {
     return parseRouterConfig(await readFile(resolve(cwd, file), "utf8"), file, env);
   } catch (error) {
-    if (givenName === undefined && systemErrorCode(error) === "ENOENT") return null;
-    throw toFileError(error, `read ${file}`, givenName && "ROUTER_CONFIG names it.");
+    if (namedFile === undefined && systemErrorCode(error) === "ENOENT") return null;
+    throw toFileError(error, `read ${file}`, namedFile && "ROUTER_CONFIG names it.");
   }
 }
 

@@ -26,9 +26,9 @@ type GivenTarget = z.infer<z.ZodObject<typeof capabilities>> & {
 };
 
 /** Returns a model of an upstream, as the file names it. */
-export function toTarget({ upstream, model, price, ...givenParts }: GivenTarget) {
-  const isKnown = Object.keys(givenParts).length > 0;
-  return { upstream, model, price, ...(isKnown && { capabilities: givenParts }) };
+export function toTarget({ upstream, model, price, ...statedCapabilities }: GivenTarget) {
+  const isKnown = Object.keys(statedCapabilities).length > 0;
+  return { upstream, model, price, ...(isKnown && { capabilities: statedCapabilities }) };
 }
 
 const notUsd = "is not a number of US dollars per million tokens, such as 0.25";

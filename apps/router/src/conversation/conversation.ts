@@ -159,10 +159,10 @@ function toKind({ mediaType }: FilePart): string {
 
 /** Returns the fields without those that are null or undefined. */
 export function withoutUndefined<TFields extends object>(fields: TFields) {
-  const givenEntries = Object.entries(fields).filter(
+  const presentEntries = Object.entries(fields).filter(
     ([, value]) => value !== null && value !== undefined,
   );
-  return Object.fromEntries(givenEntries) as {
+  return Object.fromEntries(presentEntries) as {
     [TKey in keyof TFields]?: NonNullable<TFields[TKey]>;
   };
 }

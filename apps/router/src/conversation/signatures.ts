@@ -31,11 +31,11 @@ const MAX_KEPT = 10_000;
  * id and arguments, since services use ids again; reasoning by its signature or its text.
  */
 export function createSignatureMemory({ now = Date.now }: { readonly now?: () => number } = {}) {
-  const keptMap = new Map<string, Signature & { model: string; atMs: number }>();
-  const setNewest = keepNewest(keptMap, MAX_KEPT);
+  const keptSignatures = new Map<string, Signature & { model: string; atMs: number }>();
+  const setNewest = keepNewest(keptSignatures, MAX_KEPT);
   const restorePart = (part: Part, model: string): Part[] => {
     if (part.type !== "toolCall" && part.type !== "reasoning") return [part];
-    const [foundEntry] = listKeys(part).flatMap((key) => keptMap.get(key) ?? []);
+    const [foundEntry] = listKeys(part).flatMap((key) => keptSignatures.get(key) ?? []);
     if (foundEntry === undefined || foundEntry.atMs + KEPT_MS < now()) return [part];
     if (foundEntry.model !== model) return part.type === "reasoning" ? [] : [part];
     const providerOptions = mergeMetadata(part.providerOptions, foundEntry.metadata);
@@ -54,7 +54,7 @@ export function createSignatureMemory({ now = Date.now }: { readonly now?: () =>
     },
     /** Adds the signatures that parts lack, and drops the reasoning of other models. */
     restore: (conversation: Conversation, model: string): Conversation => {
-      if (keptMap.size === 0) return conversation;
+      if (keptSignatures.size === 0) return conversation;
       const messages = conversation.messages.map((message) => ({
         ...message,
         parts: message.parts.flatMap((part) => restorePart(part, model)),

@@ -25,13 +25,13 @@ export function toCallOptions(
   { messages, tools, toolChoice, format, settings, ...conversation }: Conversation,
   upstreamType: UpstreamType,
 ): LanguageModelV4CallOptions {
-  const { strict = null, ...namedFields } = format ?? {};
+  const { strict = null, ...schemaFields } = format ?? {};
   return {
     prompt: toPrompt(messages, { isTextOnly: upstreamTypes[upstreamType].hasTextResults }),
     ...settings,
     ...(tools.length > 0 && { tools: tools.map(toFunctionTool) }),
     ...(tools.length > 0 && toolChoice !== null && { toolChoice }),
-    ...(format !== null && { responseFormat: { type: "json", ...withoutUndefined(namedFields) } }),
+    ...(format !== null && { responseFormat: { type: "json", ...withoutUndefined(schemaFields) } }),
     providerOptions: toProviderOptions(conversation.providerOptions, strict, upstreamType),
   };
 }

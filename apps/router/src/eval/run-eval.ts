@@ -19,7 +19,7 @@ interface EvalOptions {
 }
 
 /** Reads a file of labelled prompts, decides them, and prints the figures. */
-export async function runEval(file: string, typedEvalOptions: EvalOptions, context: CliContext) {
+export async function runEval(file: string, command: EvalOptions, context: CliContext) {
   const { env, cwd, stdout, signal } = context;
   const path = resolve(cwd, file);
   const base = path.replace(/\.(?:ndjson|jsonl|json)$/, "");
@@ -28,7 +28,7 @@ export async function runEval(file: string, typedEvalOptions: EvalOptions, conte
     decisions = `${base}.decisions.ndjson`,
     draws,
     seed,
-  } = typedEvalOptions;
+  } = command;
   const options = await readRouterOptions(env, cwd);
   const services = connectServices(options);
   try {
@@ -56,7 +56,7 @@ export async function runEval(file: string, typedEvalOptions: EvalOptions, conte
     const html = evalPage(figures, await reportsBeside(target));
     await writeWholeFile(target, html, { isPublic: true });
     stdout.write(
-      typedEvalOptions.json === true
+      command.json === true
         ? `${JSON.stringify(figures)}\n`
         : `${describeFigures(figures)}The page with the curves: ${out}\n`,
     );

@@ -52,8 +52,8 @@ interface ListedQuestion {
   readonly write: (answer: Answer) => object;
 }
 
-function readDecisions(givenValue: unknown): AskedEvaluation {
-  const body = readObject(givenValue, []);
+function readDecisions(requestJson: unknown): AskedEvaluation {
+  const body = readObject(requestJson, []);
   const listedQuestions = readList(body["questions"], ["questions"]).map((each, at) =>
     readQuestion(readObject(each, ["questions", at]), ["questions", at]),
   );

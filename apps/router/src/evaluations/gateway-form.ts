@@ -42,11 +42,11 @@ const errorTypes: Readonly<Record<number, string>> = {
 };
 
 function readGateway(
-  givenValue: unknown,
+  requestJson: unknown,
   endpoint: string,
   header: (name: string) => string | undefined,
 ): AskedEvaluation {
-  const body = readObject(givenValue, []);
+  const body = readObject(requestJson, []);
   const questions = readQuestionMap(body["questions"], "gateway");
   const state = "stateParts" in body ? readParts(body["stateParts"]) : readState(body["state"]);
   return {

@@ -18,8 +18,8 @@ export function isGemini(body: unknown): boolean {
 }
 
 /** Reads a body of Google's form. @throws HttpError (400) */
-export function readGemini(givenValue: unknown): AskedEvaluation {
-  const body = readObject(givenValue, []);
+export function readGemini(json: unknown): AskedEvaluation {
+  const body = readObject(json, []);
   const plain = mapEntries(readObject(body["questions"], ["questions"]), plainQuestion);
   const questions = readQuestionMap(plain, "gemini");
   return {

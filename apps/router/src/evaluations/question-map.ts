@@ -4,8 +4,8 @@ import { type Path, readObject, readText, wrongField } from "./evaluation-form.t
 import { formKinds, type MapForm } from "./question-kinds.ts";
 
 /** Reads the map of questions of a form. @throws HttpError (400) */
-export function readQuestionMap(givenValue: unknown, form: MapForm): Questions {
-  const entries = Object.entries(readObject(givenValue, ["questions"]));
+export function readQuestionMap(questionsJson: unknown, form: MapForm): Questions {
+  const entries = Object.entries(readObject(questionsJson, ["questions"]));
   if (entries.length === 0) throw wrongField(["questions"], "is empty; ask at least one question");
   // Entries keep an id such as __proto__ as data.
   return Object.fromEntries(
@@ -13,8 +13,8 @@ export function readQuestionMap(givenValue: unknown, form: MapForm): Questions {
   );
 }
 
-function readQuestion(givenValue: unknown, form: MapForm, path: Path): Question {
-  const { type, instructions, criteria } = readObject(givenValue, path);
+function readQuestion(questionJson: unknown, form: MapForm, path: Path): Question {
+  const { type, instructions, criteria } = readObject(questionJson, path);
   const knownEntries = Object.entries(formKinds).filter(([, { names }]) => names[form] !== null);
   const foundEntry = knownEntries.find(([, { names }]) => names[form] === type);
   if (foundEntry === undefined) {

@@ -39,8 +39,8 @@ const errorTypes: Readonly<Record<number, string>> = {
 };
 
 /** Reads a body of the vendor's form. @throws HttpError (400) */
-export function readSystemone(givenValue: unknown): AskedEvaluation {
-  const body = readObject(givenValue, []);
+export function readSystemone(requestJson: unknown): AskedEvaluation {
+  const body = readObject(requestJson, []);
   const questions = readQuestionMap(body["questions"], "systemone");
   const state = withAssets(readState(body["state"]), body["assets"]);
   const original = body["questions"] as Readonly<Record<string, { criteria?: unknown }>>;

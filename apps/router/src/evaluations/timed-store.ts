@@ -16,15 +16,15 @@ export function timedStore(
   seconds: number,
   now: () => number = () => performance.now(),
 ): EvaluationStore {
-  const keptMap = new Map<string, Kept>();
+  const entries = new Map<string, Kept>();
   let size = 0;
   const remove = (key: string) => {
-    size -= keptMap.get(key)?.size ?? 0;
-    keptMap.delete(key);
+    size -= entries.get(key)?.size ?? 0;
+    entries.delete(key);
   };
   return {
     get(key) {
-      const keptEntry = keptMap.get(key);
+      const keptEntry = entries.get(key);
       if (keptEntry === undefined || now() < keptEntry.endsAtMs) return keptEntry?.evaluation;
       remove(key);
       return undefined;
@@ -36,10 +36,10 @@ export function timedStore(
         endsAtMs: now() + 1000 * seconds,
         size: JSON.stringify(evaluation).length,
       };
-      keptMap.set(key, entry);
+      entries.set(key, entry);
       size += entry.size;
-      for (const oldest of keptMap.keys()) {
-        if (keptMap.size <= MOST_ANSWERS && size <= MOST_CHARACTERS) break;
+      for (const oldest of entries.keys()) {
+        if (entries.size <= MOST_ANSWERS && size <= MOST_CHARACTERS) break;
         remove(oldest);
       }
     },

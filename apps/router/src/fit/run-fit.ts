@@ -14,7 +14,7 @@ type FitOptions = Parameters<typeof fitLabels>[1] &
 /** Fits the labels of a file, and writes the fit if it may be used. */
 export async function runFit(
   file: string,
-  typedFitOptions: FitOptions,
+  command: FitOptions,
   context: CliContext,
 ): Promise<void> {
   const { env, cwd, stdout, stderr, signal } = context;
@@ -24,20 +24,15 @@ export async function runFit(
   const services = connectServices(options);
   try {
     const costs = await tierCosts(services, signal);
-    const { fit, ...result } = fitLabels(
-      toTierPoints(labels, tierModels, costs.of),
-      typedFitOptions,
-    );
+    const { fit, ...result } = fitLabels(toTierPoints(labels, tierModels, costs.of), command);
     if (fit !== null) {
       const labelsHash = hash("sha256", JSON.stringify(labels), "hex");
       const text = printFit({ ...fit, tiers: tierModels, prices: costs.prices, labelsHash });
-      await writeWholeFile(resolve(cwd, typedFitOptions.out), text, { isPublic: true });
+      await writeWholeFile(resolve(cwd, command.out), text, { isPublic: true });
     }
-    const printedResult = { ...result, artifact: fit && typedFitOptions.out };
+    const printedResult = { ...result, artifact: fit && command.out };
     stdout.write(
-      typedFitOptions.json === true
-        ? `${JSON.stringify(printedResult)}\n`
-        : describe(printedResult),
+      command.json === true ? `${JSON.stringify(printedResult)}\n` : describe(printedResult),
     );
     if (result.verdict === "cannot-tell") context.exitCode = exitCodes.notEnoughEvidence;
   } finally {

@@ -96,16 +96,16 @@ function isLimited(name: string) {
 
 /** Returns a key's line of the list: its name, its budget, and the limits that it has. */
 function toLine({ name, budget, ...limits }: Omit<StoredKey, "sha256">): string {
-  const givenEntries = Object.entries(limits).filter(([, limit]) => limit !== null);
-  return [`${name} (budget ${budget})`, ...givenEntries.map((one) => one.join(" "))].join("; ");
+  const statedLimits = Object.entries(limits).filter(([, limit]) => limit !== null);
+  return [`${name} (budget ${budget})`, ...statedLimits.map((one) => one.join(" "))].join("; ");
 }
 
 function toList(text: string): string[] {
   return text.split(",").map((word) => word.trim());
 }
 
-function toKey(givenFields: object): StoredKey {
-  const { data, error } = storedKeySchema.safeParse(givenFields);
+function toKey(fields: object): StoredKey {
+  const { data, error } = storedKeySchema.safeParse(fields);
   if (data !== undefined) return data;
   throw new CliError(`The key was not added: ${describeIssue(error)}.`);
 }

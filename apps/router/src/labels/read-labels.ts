@@ -88,24 +88,24 @@ export async function readSomeLabels(...args: Parameters<typeof readLabels>): Pr
 /** Reads labelled prompts or a decision log. @throws CliError that names the line, not its text. */
 export async function readLabels(path: string, warn: (text: string) => void): Promise<Label[]> {
   const labels: Label[] = [];
-  const decidedMap = new Map<string, z.infer<typeof decisionSchema>>();
+  const decisions = new Map<string, z.infer<typeof decisionSchema>>();
   const feedbackOf = new Map<string, Tier>();
   for await (const { value, where } of readValues(path)) {
     const { data: feedback } = feedbackSchema.safeParse(value);
     const { data: record } = loggedSchema.safeParse(value);
     if (feedback !== undefined) feedbackOf.set(feedback.requestId, feedback.feedback);
-    else if (record !== undefined) decidedMap.set(record.requestId, record);
+    else if (record !== undefined) decisions.set(record.requestId, record);
     else if (!("requestId" in Object(value))) {
       labels.push({ ...parseLine(labelSchema, value, where), decision: null });
     }
   }
   const unjudgedParts = { id: null, messages: [], scores: null, costs: null, category: null };
   for (const [id, tier] of feedbackOf) {
-    const decision = decidedMap.get(id);
+    const decision = decisions.get(id);
     if (decision === undefined) continue;
     labels.push({ ...unjudgedParts, tier, decision, probabilities: decision.probabilities });
   }
-  const foreign = [...feedbackOf.keys()].filter((id) => !decidedMap.has(id));
+  const foreign = [...feedbackOf.keys()].filter((id) => !decisions.has(id));
   const names = foreign.slice(0, 3).map((id) => JSON.stringify(toPrintable(id.slice(0, 64))));
   const unusedText = `Not used: ${foreign.length} label${foreign.length === 1 ? "" : "s"} of messages that have no decision in the file (${names.join(", ")}).\n`;
   if (foreign.length > 0) warn(unusedText);

@@ -60,9 +60,9 @@ export async function passRequest(
   const passedEvents = new PassedEvents({ type: upstreamType, isHidden, meter });
   const pieces = redact.inPieces();
   const pass = (text: string | null) => {
-    const shownText = pieces.add(passedEvents.add(text)) + (text === null ? pieces.end() : "");
-    if (shownText === "") attempt.hear();
-    const sending = attempt.send(shownText);
+    const passedText = pieces.add(passedEvents.add(text)) + (text === null ? pieces.end() : "");
+    if (passedText === "") attempt.hear();
+    const sending = attempt.send(passedText);
     if (sending !== undefined) return sending.then(() => passedEvents.throwIfFailed());
     return passedEvents.throwIfFailed();
   };

@@ -53,8 +53,8 @@ export class ReplyPieces {
   }
 
   /** Adds a part. @throws BrokenReplyError for an error, and at the limit, without the part. */
-  add(givenFields: object): void {
-    const part = givenFields as StreamPart;
+  add(event: object): void {
+    const part = event as StreamPart;
     switch (part["type"]) {
       case "stream-start":
         return this.#options.onWarnings?.(part["warnings"] as readonly SharedV4Warning[]);
@@ -196,8 +196,8 @@ export class ReplyPieces {
     const { unified: reason, raw } = (finishReason ?? {}) as Partial<LanguageModelV4FinishReason>;
     const isKnown = wholeReasons.has(reason) && !/^malformed_function_call$/i.test(raw ?? "");
     this.#isBroken = !isKnown && (reason !== "other" || raw === undefined || this.#blocks === 0);
-    const givenValue = (providerMetadata as Metadata | undefined)?.["anthropic"]?.["stopSequence"];
-    const stopSequence = typeof givenValue === "string" ? givenValue : undefined;
+    const stopText = (providerMetadata as Metadata | undefined)?.["anthropic"]?.["stopSequence"];
+    const stopSequence = typeof stopText === "string" ? stopText : undefined;
     this.#end = { finishReason: reason ?? "other", usage: counts, stopSequence };
   }
 }

@@ -38,8 +38,8 @@ export type MessageFilter = z.infer<typeof filterSchema>;
 
 /** Reads a filter from an address; an empty field is unset. @throws HttpError (400) with the field. */
 export function parseFilter(query: Readonly<Record<string, string>>): MessageFilter {
-  const givenEntries = Object.entries(query).filter(([, value]) => value !== "");
-  const { data, error } = filterSchema.safeParse(Object.fromEntries(givenEntries));
+  const filters = Object.entries(query).filter(([, value]) => value !== "");
+  const { data, error } = filterSchema.safeParse(Object.fromEntries(filters));
   if (data !== undefined) return data;
   throw new HttpError(400, `${describeIssue(error)}.`);
 }

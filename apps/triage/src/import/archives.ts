@@ -98,10 +98,10 @@ async function* readEntry(
   entry: Entry,
   onRead: SourceFile["onRead"],
 ): AsyncGenerator<Buffer> {
-  const storedReadable = await zip.openReadStreamPromise(entry, { decodeFileData: false });
+  const storedStream = await zip.openReadStreamPromise(entry, { decodeFileData: false });
   const content = entry.isCompressed()
-    ? pipeline(storedReadable, createInflateRaw(pieces), ignore)
-    : storedReadable;
+    ? pipeline(storedStream, createInflateRaw(pieces), ignore)
+    : storedStream;
   let remainingCount = entry.uncompressedSize;
   const packedShare = entry.compressedSize / entry.uncompressedSize;
   for await (const chunk of content as AsyncIterable<Buffer>) {

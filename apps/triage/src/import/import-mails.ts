@@ -202,13 +202,13 @@ class ImportCounts {
 
   /** Returns lines with the first parts that were not read, mails first. */
   describeNotRead(): string {
-    const givenName = [
+    const namedLines = [
       ...this.broken.slice(0, NAMED).map((line) => `Broken: ${line}`),
       ...this.noMail.slice(0, NAMED).map((line) => `Not read: ${line}`),
     ];
-    const more = this.broken.length + this.noMail.length - givenName.length;
+    const more = this.broken.length + this.noMail.length - namedLines.length;
     const moreLine = `And ${printCount(more)} more that were not read; --skipped FILE names all.\n`;
-    return givenName.join("") + (more > 0 ? moreLine : "");
+    return namedLines.join("") + (more > 0 ? moreLine : "");
   }
 
   /** Returns the summary of an import. */

@@ -7,14 +7,14 @@ const languages = "en de fr es pt it nl sv da nb fi pl cs hu ro tr el ru uk".spl
 
 /** Returns the day in a header, in the sender's zone; null if there is none. */
 export function parseDay(text: string): string | null {
-  const writtenText = withUsualYear(text.slice(0, DATE_LENGTH));
-  const namedMatch = /\b(\d{1,2})[ -]([A-Z][a-z]{2})[a-z]{0,6}[ -](\d{4})\b/.exec(writtenText);
-  const [iso] = /\b\d{4}-\d\d-\d\d(?=T|$)/.exec(writtenText) ?? [];
+  const dateText = withUsualYear(text.slice(0, DATE_LENGTH));
+  const namedMatch = /\b(\d{1,2})[ -]([A-Z][a-z]{2})[a-z]{0,6}[ -](\d{4})\b/.exec(dateText);
+  const [iso] = /\b\d{4}-\d\d-\d\d(?=T|$)/.exec(dateText) ?? [];
   const day = namedMatch
     ? `${namedMatch[1]} ${namedMatch[2]} ${namedMatch[3]}`
-    : (iso ?? writtenText.replace(zone, "$1"));
+    : (iso ?? dateText.replace(zone, "$1"));
   // In UTC, or it would be the day on this machine.
-  return toDay(new Date(`${day} UTC`)) ?? otherDay(writtenText);
+  return toDay(new Date(`${day} UTC`)) ?? otherDay(dateText);
 }
 
 /** Returns the time that a header names, in ISO 8601; in a zone that is not known its day alone counts. */

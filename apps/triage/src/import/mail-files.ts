@@ -24,10 +24,10 @@ export async function* readMailFile(
   place?: MailSource,
 ): AsyncGenerator<FoundMail | NotRead> {
   const lead = leadLength(start);
-  const writtenText = start.subarray(lead).toString("latin1");
+  const startText = start.subarray(lead).toString("latin1");
   // The line ends of old Macintosh programs.
-  const isOld = writtenText.includes("\r") && !writtenText.includes("\n");
-  const text = isOld ? writtenText.replaceAll("\r", "\n") : writtenText;
+  const isOld = startText.includes("\r") && !startText.includes("\n");
+  const text = isOld ? startText.replaceAll("\r", "\n") : startText;
   const at = place?.offset ?? lead;
   const content = skip(isOld ? withNewlines(all) : all, at);
   const most = place === undefined ? MESSAGE_BYTES : Infinity;

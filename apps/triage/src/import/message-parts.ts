@@ -102,10 +102,10 @@ function isMultipart({ contentType }: MessagePart): boolean {
 
 /** Returns the type of a part in lower case; `text/plain` if its header is none (RFC 2045, section 5.2). */
 export function toType({ contentType }: MessagePart): string {
-  const writtenText = contentType.parsed.value.trim();
+  const typeText = contentType.parsed.value.trim();
   return (
-    /^[\w.+-]{1,80}\/[\w.+-]{1,100}/.exec(writtenText)?.[0] ??
-    (writtenText === "html" ? "text/html" : "text/plain")
+    /^[\w.+-]{1,80}\/[\w.+-]{1,100}/.exec(typeText)?.[0] ??
+    (typeText === "html" ? "text/html" : "text/plain")
   );
 }
 

@@ -9,7 +9,7 @@ const noStyle: Style = new Map();
 export class PageStyles {
   readonly #rules = new Map<string, Style>();
   /** The declarations that elements of the page have, since most are many times in it. */
-  readonly #parsedMap = new Map<string, Style>();
+  readonly #styles = new Map<string, Style>();
   /** Whether a rule that is not read may give a background. */
   hasOtherBackgrounds = false;
 
@@ -62,8 +62,8 @@ export class PageStyles {
 
   #parse(declarations: string | undefined): Style {
     if (declarations === undefined) return noStyle;
-    const style = this.#parsedMap.get(declarations) ?? parseStyle(declarations);
-    this.#parsedMap.set(declarations, style);
+    const style = this.#styles.get(declarations) ?? parseStyle(declarations);
+    this.#styles.set(declarations, style);
     return style;
   }
 }

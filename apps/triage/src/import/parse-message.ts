@@ -77,8 +77,8 @@ function toValue(headers: Headers, name: string): string {
 }
 
 function listValues(headers: Headers, name: string): string[] {
-  const foundItems = headers.filter((line) => line.name === name);
-  const values = name === "authentication-results" ? firstResults(headers) : foundItems;
+  const namedHeaders = headers.filter((line) => line.name === name);
+  const values = name === "authentication-results" ? firstResults(headers) : namedHeaders;
   return values.map(({ value }) => value);
 }
 

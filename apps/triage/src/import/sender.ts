@@ -16,13 +16,13 @@ const token = new RegExp(
  * @param header - Its characters are its bytes.
  */
 export function senderIn(header: string, mailCharset = ""): string {
-  const writtenText = header.slice(0, HEADER_LENGTH).replace(/&lt;(?=[^&]{1,300}&gt;)/g, "<");
-  const tokens = Array.from(writtenText.replaceAll("&gt;", ">").matchAll(token), ([text]) => text);
+  const headerText = header.slice(0, HEADER_LENGTH).replace(/&lt;(?=[^&]{1,300}&gt;)/g, "<");
+  const tokens = Array.from(headerText.replaceAll("&gt;", ">").matchAll(token), ([text]) => text);
   const { address: bytes, name, group } = firstAddress(tokens);
   const address = decodeText(Buffer.from(bytes, "latin1"), "", mailCharset);
-  const shownText = toName(name, mailCharset) || toName(group, mailCharset);
-  if (address === "") return pipermailSender(shownText);
-  return shownText === "" || shownText === address ? address : `${shownText} <${address}>`;
+  const senderName = toName(name, mailCharset) || toName(group, mailCharset);
+  if (address === "") return pipermailSender(senderName);
+  return senderName === "" || senderName === address ? address : `${senderName} <${address}>`;
 }
 
 function firstAddress(tokens: readonly string[]) {

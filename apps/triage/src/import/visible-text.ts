@@ -140,8 +140,8 @@ function openIn(
   const size = fontSize(style);
   const hasNoSize = size === undefined ? parent.hasNoSize : isDot(size);
   const background = findBackground(style, attributes);
-  const givenName = name === "body" ? attributes["text"] : attributes["color"];
-  const colour = style.get("color") ?? givenName?.toLowerCase();
+  const colorName = name === "body" ? attributes["text"] : attributes["color"];
+  const colour = style.get("color") ?? colorName?.toLowerCase();
   return {
     name,
     isHidden,

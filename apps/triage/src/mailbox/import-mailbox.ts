@@ -58,8 +58,8 @@ export async function withMailbox<TResult>(
   const path = resolve(cwd, output);
   const tablePath = path.replace(/\.json$/, ".mailbox.sqlite");
   await checkOutput(path, tablePath);
-  const takenText = printable`Another import or watch writes ${path}; wait for its end.`;
-  const unlock = lockBeside(tablePath, takenText);
+  const lockedText = printable`Another import or watch writes ${path}; wait for its end.`;
+  const unlock = lockBeside(tablePath, lockedText);
   using _ = { [Symbol.dispose]: unlock };
   using table = new FolderTable(tablePath);
   checkAccount(table.state, address, path);

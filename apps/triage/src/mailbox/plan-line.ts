@@ -60,8 +60,8 @@ export function describeNotes(notes: readonly Note[]): string {
     Map.groupBy(notes, ({ why }) => why),
     ([why, mails]) => {
       const ids = mails.map(({ id }) => id);
-      const shownText = withRest(ids, IDS_SHOWN).join(", ");
-      return printable`Note on ${printCounted(mails.length, "mail")}: ${why}: ${shownText}` + "\n";
+      const idList = withRest(ids, IDS_SHOWN).join(", ");
+      return printable`Note on ${printCounted(mails.length, "mail")}: ${why}: ${idList}` + "\n";
     },
   );
   return lines.join("");

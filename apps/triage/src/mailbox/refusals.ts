@@ -46,10 +46,11 @@ export function findRefusal(error: unknown): Refusal | null {
   if (responseStatus === undefined && authenticationFailed !== true) return null;
   // Some commands leave the parsed response, others its text with the tag.
   const text = typeof response === "string" ? response.replace(/^\S+ (?=NO|BAD)/, "") : null;
-  const givenName = code === "ETHROTTLE" ? "THROTTLED" : (serverResponseCode ?? codeIn(response));
-  const shownText = givenName === "" ? "" : `[${givenName}] `;
+  const responseCode =
+    code === "ETHROTTLE" ? "THROTTLED" : (serverResponseCode ?? codeIn(response));
+  const shownText = responseCode === "" ? "" : `[${responseCode}] `;
   const words = text ?? `${responseStatus ?? ""} ${shownText}${responseText}`;
-  return { code: givenName.toUpperCase(), words: toServerWords(words) };
+  return { code: responseCode.toUpperCase(), words: toServerWords(words) };
 }
 
 function codeIn(response: unknown): string {

@@ -180,13 +180,13 @@ async function look(
   // Some servers enable CONDSTORE without naming it.
   if (openedFolder.highestModseq !== undefined) client.enabled.add("CONDSTORE");
   const mails = new Map<number, SeenMail>();
-  const hiddenMap = new Map<number, string>();
+  const reasons = new Map<number, string>();
   const uids = wantedUids.length > 0 ? wantedUids : await searchUids(client, { uid: range });
   for await (const { uid, message, why } of fetchMails(client, uids, marks)) {
     if (message !== null) mails.set(uid, toSeenMail(message));
-    else if (why !== null) hiddenMap.set(uid, `${why}; run again later`);
+    else if (why !== null) reasons.set(uid, `${why}; run again later`);
   }
-  return { mails, hidden: hiddenMap };
+  return { mails, hidden: reasons };
 }
 
 /** Returns null for a folder that is missing, and why another one is not opened. */

@@ -62,6 +62,6 @@ function gmailLink({ id, source }: Mail, messageId: string | null): MailLink | n
 
 function findMessageId({ id, headers }: Mail): string | null {
   // A second mail with the same id has a number behind it.
-  const givenName = (headers?.messageId ?? id.replace(/#\d{1,9}$/, "")).toWellFormed();
-  return /^[^\s@<>]{1,400}@[^\s@<>]{1,400}$/.test(givenName) ? givenName : null;
+  const mailId = (headers?.messageId ?? id.replace(/#\d{1,9}$/, "")).toWellFormed();
+  return /^[^\s@<>]{1,400}@[^\s@<>]{1,400}$/.test(mailId) ? mailId : null;
 }

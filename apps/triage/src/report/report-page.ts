@@ -164,10 +164,10 @@ function toList(groups: readonly FilledSection[], parts: ReportParts): Html {
 
 /** Returns a table of the rules with the mails that each takes of all of them, and their promises. */
 function planSection(rules: NonNullable<ReportParts["plan"]>, mails: number): Html {
-  const rows = rules.map(({ rule, taken: takenCount, isPromised, promise }) => [
+  const rows = rules.map(({ rule, taken: mailCount, isPromised, promise }) => [
     html`<code>${toPrintable(rule.text)}</code>`,
     `→ ${rule.action}`,
-    printCount(takenCount),
+    printCount(mailCount),
     html`<span class="${isPromised ? "promised" : "unpromised"}">${promise}</span>`,
   ]);
   const remainingCount = rules.reduce((rest, { taken: takenCount }) => rest - takenCount, mails);

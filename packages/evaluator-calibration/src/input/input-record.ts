@@ -29,8 +29,8 @@ export function quote(value: unknown): string {
 
 /** Returns a list of names as a message gives it, the first few of many. */
 export function listNames(names: readonly string[]): string {
-  const shownText = names.slice(0, 12).map(quote).join(", ");
-  return names.length > 12 ? `${shownText} and ${names.length - 12} more` : shownText;
+  const nameList = names.slice(0, 12).map(quote).join(", ");
+  return names.length > 12 ? `${nameList} and ${names.length - 12} more` : nameList;
 }
 
 /** The fields of a JSON object. */
@@ -45,9 +45,9 @@ export function isObject(value: unknown): value is Fields {
 export function rejectField(
   location: SourceLocation,
   [name, value]: readonly [name: string, value: unknown],
-  wantedName = "a text",
+  wantedForm = "a text",
 ): never {
-  throw new CalibrationInputError(location, `${name} is ${quote(value)}; it must be ${wantedName}`);
+  throw new CalibrationInputError(location, `${name} is ${quote(value)}; it must be ${wantedForm}`);
 }
 
 /** Returns an object; `what` is the subject of the message. @throws CalibrationInputError for another value */

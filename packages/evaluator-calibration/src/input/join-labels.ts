@@ -83,8 +83,8 @@ export class LabelJoin {
   readonly #options: JoinOptions;
   readonly #knownNames: readonly string[];
   readonly #byQuestion: ReadonlyMap<string, readonly AnswerColumn[]>;
-  readonly #joinedMap = new Map<AnswerColumn, JoinedColumn>();
-  readonly #drawnMap = new Map<AnswerColumn, JoinedColumn>();
+  readonly #joinedColumns = new Map<AnswerColumn, JoinedColumn>();
+  readonly #drawnColumns = new Map<AnswerColumn, JoinedColumn>();
   readonly #counts = new Map<string, JoinCounts>();
   /** Labels without an answer: for each question and record its labelers. */
   readonly #unansweredMap = new Map<string, Set<string | null>>();
@@ -113,12 +113,12 @@ export class LabelJoin {
 
   /** The labelled rows, by source and question. */
   get columns(): JoinedColumn[] {
-    return [...this.#joinedMap.values()];
+    return [...this.#joinedColumns.values()];
   }
 
   /** The rows of labels that were drawn for a promise, which are no random draw of all records. */
   get drawn(): JoinedColumn[] {
-    return [...this.#drawnMap.values()];
+    return [...this.#drawnColumns.values()];
   }
 
   /** Returns what became of the labels of a question. */
@@ -126,7 +126,7 @@ export class LabelJoin {
     const columns = this.#byQuestion.get(question) ?? [];
     const answeredCount = columns.reduce((sum, { ids }) => sum + ids.length, 0);
     const counts = this.#listCounts(question);
-    const truths = columns.flatMap((column) => this.#joinedMap.get(column)?.truth ?? []);
+    const truths = columns.flatMap((column) => this.#joinedColumns.get(column)?.truth ?? []);
     const skippedCount = truths.filter((truth) => truth < 0).length;
     return {
       ...counts,
@@ -160,14 +160,14 @@ export class LabelJoin {
     const question = this.#findQuestion(label);
     if (question === null) return;
     const counts = this.#listCounts(question);
-    let [foundValue, addedCount] = [0, 0];
+    let [foundCount, addedCount] = [0, 0];
     for (const column of this.#byQuestion.get(question) ?? []) {
       const row = column.rowOf(label.id);
       if (row === undefined) continue;
-      foundValue += 1;
+      foundCount += 1;
       if (this.#addRow(column, row, label)) addedCount += 1;
     }
-    if (foundValue === 0) this.#addUnanswered(question, label);
+    if (foundCount === 0) this.#addUnanswered(question, label);
     if (label.plan !== null) {
       if (!this.plans.has(label.plan)) this.plans.set(label.plan, label.location);
       counts.drawn += Number(addedCount > 0);
@@ -191,7 +191,7 @@ export class LabelJoin {
   }
 
   #addRow(column: AnswerColumn, row: number, label: Label): boolean {
-    const columns = label.plan === null ? this.#joinedMap : this.#drawnMap;
+    const columns = label.plan === null ? this.#joinedColumns : this.#drawnColumns;
     let joinedColumn = columns.get(column);
     if (joinedColumn === undefined) columns.set(column, (joinedColumn = emptyJoin(this, column)));
     const before = joinedColumn.joinedRows[row];

@@ -94,6 +94,6 @@ function findNumber(
   const number = typeof value === "string" ? Number(value) : value;
   const isRight = typeof number === "number" && number > 0 && number < Infinity;
   if (isRight && (name !== "drawn" || number <= 1)) return number;
-  const wantedName = { weight: "a number above 0", drawn: "a probability above 0" }[name];
-  return rejectField(location, [name, value], wantedName);
+  const wantedForm = { weight: "a number above 0", drawn: "a probability above 0" }[name];
+  return rejectField(location, [name, value], wantedForm);
 }

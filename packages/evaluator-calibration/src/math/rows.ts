@@ -10,8 +10,8 @@ export interface Weighted {
 type Named = readonly [name: string, values: Numbers];
 
 /** Throws a `RangeError` about an argument. */
-export function rejectValue(name: string, value: unknown, wantedName: string): never {
-  throw new RangeError(`${name} is ${String(value)}; it must be ${wantedName}.`);
+export function rejectValue(name: string, value: unknown, wantedForm: string): never {
+  throw new RangeError(`${name} is ${String(value)}; it must be ${wantedForm}.`);
 }
 
 /** @throws RangeError that names the first index whose value is not a whole number below `end`. */

@@ -71,11 +71,10 @@ function takeRows(
   { ids, sureness, wrong, weights, lowest }: ActionRows,
   isTaken: (row: number) => boolean,
 ) {
-  const takenValues = ids.map((_, row) => row).filter(isTaken);
-  const take = (numbers: Numbers) =>
-    Float64Array.from(takenValues, (row) => numbers[row] as number);
+  const takenRows = ids.map((_, row) => row).filter(isTaken);
+  const take = (numbers: Numbers) => Float64Array.from(takenRows, (row) => numbers[row] as number);
   return {
-    ids: takenValues.map((row) => ids[row] as string),
+    ids: takenRows.map((row) => ids[row] as string),
     sureness: take(sureness),
     wrong: take(wrong),
     weights: weights && take(weights),

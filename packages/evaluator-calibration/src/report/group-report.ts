@@ -9,8 +9,8 @@ export function reportGroups(
 ) {
   const names = rows.joined.join.groups.list;
   return [...rowsByIndex(rows.groupOf)]
-    .map(([group, takenValues]) => {
-      const foundGroup = reportGroup(names[group] ?? "(none)", takeRows(rows, takenValues));
+    .map(([group, groupRows]) => {
+      const foundGroup = reportGroup(names[group] ?? "(none)", takeRows(rows, groupRows));
       /** The thresholds that are promised for this group alone. */
       const promisedThresholds = promisedTo(foundGroup.group);
       return Object.assign(foundGroup, { promised: promisedThresholds });

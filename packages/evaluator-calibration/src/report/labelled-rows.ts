@@ -21,13 +21,13 @@ export function toLabelledRows(
   isTaken: (id: string) => boolean = () => true,
 ): LabelledRows {
   const { column, rows, truth } = joinedColumn;
-  const takenValues = rows
+  const takenRows = rows
     .map((_, at) => at)
     .filter((at) => isTaken(column.ids[rows[at] as number] as string));
-  const sure = takenValues.filter((at) => (truth[at] as number) >= 0);
-  const testedRows = rowsAt(joinedColumn, takenValues);
+  const sure = takenRows.filter((at) => (truth[at] as number) >= 0);
+  const testedRows = rowsAt(joinedColumn, takenRows);
   return {
-    ...(sure.length === takenValues.length ? testedRows : rowsAt(joinedColumn, sure)),
+    ...(sure.length === takenRows.length ? testedRows : rowsAt(joinedColumn, sure)),
     testedRows,
   };
 }

@@ -11,30 +11,30 @@ import { type Rows, takeRows } from "./labelled-rows.ts";
  */
 export function onePerCluster(rows: Rows, isOnePer: boolean): Rows {
   const { ids, weights, clusterOf, joined: joinedColumn } = rows;
-  const knownMap = joinedColumn.join.table.clusters;
-  if (!isOnePer && !ids.some((id) => knownMap?.has(id))) return rows;
+  const clusters = joinedColumn.join.table.clusters;
+  if (!isOnePer && !ids.some((id) => clusters?.has(id))) return rows;
   const names = ids.map((id, row) => {
     const namedValue = isOnePer ? (clusterOf[row] as number) : -1;
-    return knownMap?.get(id) ?? (namedValue < 0 ? JSON.stringify([id]) : `label ${namedValue}`);
+    return clusters?.get(id) ?? (namedValue < 0 ? JSON.stringify([id]) : `label ${namedValue}`);
   });
   const members = [...Map.groupBy(ids.keys(), (row) => names[row] as string)];
   const toShare = (row: number) => hashToShare(ids[row] as string);
-  const takenValues = members.map(([, own]) =>
+  const takenRows = members.map(([, own]) =>
     own.reduce((one, other) => (toShare(other) < toShare(one) ? other : one)),
   );
   const weightOfOwn = (own: readonly number[]) =>
     own.reduce((sum, row) => sum + (weights?.[row] ?? 1), 0);
   // The sum of the weights of a cluster's labels estimates its size if the answers do not name it.
-  const isSized = weights === undefined && (!isOnePer || ids.every((id) => knownMap?.has(id)));
+  const isSized = weights === undefined && (!isOnePer || ids.every((id) => clusters?.has(id)));
   const sizes = isSized ? mapSizes(rows) : null;
   const chanceOf = sizes === null ? null : listChances([...sizes.values()], members.length);
   const byRow = new Map(
     members.map(([name, own], at) => {
       const size = sizes?.get(name) ?? 1;
-      return [takenValues[at], chanceOf === null ? weightOfOwn(own) : size / chanceOf(size)];
+      return [takenRows[at], chanceOf === null ? weightOfOwn(own) : size / chanceOf(size)];
     }),
   );
-  return takeRows(rows, takenValues, (row) => byRow.get(row) as number);
+  return takeRows(rows, takenRows, (row) => byRow.get(row) as number);
 }
 
 /** Returns how many records each cluster has. */

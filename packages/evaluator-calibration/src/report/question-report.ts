@@ -102,10 +102,10 @@ function withoutCopies(rows: LabelledRows): LabelledRows {
 }
 
 function judgedGroups(testedRows: Rows) {
-  return [...rowsByIndex(testedRows.groupOf)].flatMap(([index, takenValues]) => {
+  return [...rowsByIndex(testedRows.groupOf)].flatMap(([index, groupRows]) => {
     const group = testedRows.joined.join.groups.list[index];
-    if (group === undefined || takenValues.length < LEAST_JUDGED) return [];
-    return [{ group, part: takeRows(testedRows, takenValues) }];
+    if (group === undefined || groupRows.length < LEAST_JUDGED) return [];
+    return [{ group, part: takeRows(testedRows, groupRows) }];
   });
 }
 

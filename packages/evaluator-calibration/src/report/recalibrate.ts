@@ -21,8 +21,8 @@ export function recalibrateRows(rows: Rows, before: number) {
   // By the id of each row: the same in any order.
   const folds = rows.ids.map((id) => Math.floor(parts * hashToShare(id)));
   const others = Array.from({ length: parts }, (_, fold) => {
-    const takenValues = folds.map((_, row) => row).filter((row) => folds[row] !== fold);
-    return takeRows(rows, takenValues);
+    const trainingRows = folds.map((_, row) => row).filter((row) => folds[row] !== fold);
+    return takeRows(rows, trainingRows);
   });
   const hasEnough = rows.ids.length >= LEAST_FOR_ISOTONIC;
   const kinds = recalibrationsOf[rows.form].filter((kind) => hasEnough || kind !== "isotonic");

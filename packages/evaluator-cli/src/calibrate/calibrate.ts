@@ -25,48 +25,38 @@ import { buildReport, type CalibrationReport, printReport } from "./calibration-
 import { reportPage } from "./report-page.ts";
 
 /** Prints and writes the report on labelled records, and the artifact. */
-export async function calibrate(
-  typedCalibrateOptions: CalibrateOptions,
-  context: CliContext,
-): Promise<void> {
-  const questions =
-    typedCalibrateOptions.question ?? typedCalibrateOptions.action?.map(({ question }) => question);
-  const options = { ...typedCalibrateOptions, questions };
-  const file = await readQuestionsFile(typedCalibrateOptions.questions, context);
-  const askedName = file && questionHash(file);
-  const answers = await readAnswers(
-    answerNames(typedCalibrateOptions.answers, typedCalibrateOptions.more),
-    options,
-    context,
-  );
-  checkAsked(answers.table, askedName);
+export async function calibrate(command: CalibrateOptions, context: CliContext): Promise<void> {
+  const questions = command.question ?? command.action?.map(({ question }) => question);
+  const options = { ...command, questions };
+  const file = await readQuestionsFile(command.questions, context);
+  const askedHash = file && questionHash(file);
+  const answers = await readAnswers(answerNames(command.answers, command.more), options, context);
+  checkAsked(answers.table, askedHash);
   const labels = new LabelJoin(answers.table, options);
-  const { labels: name } = typedCalibrateOptions;
+  const { labels: name } = command;
   const labelsFile = await readRecords(name, context, (record) => {
     labels.add(record, name);
   });
-  checkColumns(typedCalibrateOptions, labels);
-  const plans = await plannedPromises(typedCalibrateOptions, labels, context);
+  checkColumns(command, labels);
+  const plans = await plannedPromises(command, labels, context);
   const input = { answers, join: labels, labelsFile, planned: plans };
-  const report = await buildReport(input, typedCalibrateOptions);
-  checkReport(report, typedCalibrateOptions);
-  const former = join(typedCalibrateOptions.out, "calibration.json");
+  const report = await buildReport(input, command);
+  checkReport(report, command);
+  const former = join(command.out, "calibration.json");
   const hasFormer = existsSync(resolve(context.cwd, former));
-  const artifact = toArtifact(report, input, { askedName, hasFormer });
+  const artifact = toArtifact(report, input, { askedName: askedHash, hasFormer });
   const hasArtifact = artifact !== null && typeof artifact !== "string";
   // The evidence of an act names its artifact in the same way.
-  const looks = countLooks(typedCalibrateOptions, report, context);
+  const looks = countLooks(command, report, context);
   const numbers = { ...report, artifact: hasArtifact ? artifactHash(artifact) : null, looks };
-  const pages = await reportsBeside(
-    join(resolve(context.cwd, typedCalibrateOptions.out), "report.html"),
-  );
+  const pages = await reportsBeside(join(resolve(context.cwd, command.out), "report.html"));
   const files = {
     "report.json": numbers,
     "report.html": reportPage(report, pages),
     ...(hasArtifact && { "calibration.json": artifact }),
   };
-  const printedText = typedCalibrateOptions.json === true ? null : printReport(report);
-  await writeReport({ out: typedCalibrateOptions.out, files, printed: printedText }, context);
+  const printedText = command.json === true ? null : printReport(report);
+  await writeReport({ out: command.out, files, printed: printedText }, context);
   const formerNote = hasFormer
     ? printable`${former} is of an earlier report; this one promises nothing.`
     : null;
@@ -76,8 +66,7 @@ export async function calibrate(
   const isPromised = report.reports.every(({ actions }) =>
     actions.some(({ promised: promisedThreshold }) => promisedThreshold !== null),
   );
-  if (typedCalibrateOptions.require !== undefined && !isPromised)
-    context.exitCode = exitCodes.notEnoughEvidence;
+  if (command.require !== undefined && !isPromised) context.exitCode = exitCodes.notEnoughEvidence;
 }
 
 /**

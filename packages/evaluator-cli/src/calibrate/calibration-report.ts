@@ -203,8 +203,8 @@ function listLines(question: QuestionReport, report: CalibrationReport): string[
     ...words.labels,
     ...(question.n === 0 ? [] : scoreLines(question, words.rates)),
   ];
-  const toldNames = lines.flatMap((line) => (line === null ? [] : [`  ${line}`]));
-  return [describeWorth(question), ...toldNames];
+  const shownLines = lines.flatMap((line) => (line === null ? [] : [`  ${line}`]));
+  return [describeWorth(question), ...shownLines];
 }
 
 function scoreLines(question: QuestionReport, rates: string | null): (string | null)[] {

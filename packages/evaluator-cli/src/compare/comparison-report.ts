@@ -132,7 +132,7 @@ function describePair({
 }: ComparedQuestion["pairs"][number]): string {
   const { n, both, correlation } = mistakes;
   const mine = `${printCount(mistakes.first)} and ${printCount(mistakes.second)} wrong, ${printCount(both)} by both`;
-  const foundText =
+  const correlationText =
     correlation === null ? "cannot be compared" : `correlate ${printSigned(correlation, 2)}`;
   const share = (records: number) => percent(records / coverageCounts.records);
   const alone = `${share(coverageCounts.first)} and ${share(coverageCounts.second)} alone`;
@@ -140,7 +140,7 @@ function describePair({
     coverageCounts.first + coverageCounts.second === 0
       ? "no act of either is promised"
       : `their promised acts cover ${share(coverageCounts.together)} of ${printCounted(coverageCounts.records, "record")} together (${alone}, ${printCount(coverageCounts.conflicts)} in conflict left out)`;
-  return `Their mistakes ${foundText} on ${printCounted(n, "label")} (${mine}); ${coverage}`;
+  return `Their mistakes ${correlationText} on ${printCounted(n, "label")} (${mine}); ${coverage}`;
 }
 
 /** Returns the bound on the joint mistakes of two engines' acts; nothing if no pair of engines acts. */

@@ -10,12 +10,12 @@ export function isServiceName(word: string): word is ServiceName {
 /** Prints what a service needs and takes, with the lines that reach it; nothing is sent. */
 export function describeService(
   service: ServiceName,
-  { model: wantedName, json: isJson }: AskOptions<"doctor">,
+  { model: wantedModel, json: isJson }: AskOptions<"doctor">,
   { env, stdout }: CliContext,
 ): void {
   const { title, baseUrl, path, keyVariables, wire, model: usual } = serviceRows[service];
   const set = keyVariables.find((name) => Boolean(env[name]?.trim()));
-  const model = wantedName ?? usual;
+  const model = wantedModel ?? usual;
   const paste = [
     `EVALUATOR_TRANSPORT=${service}`,
     `${set ?? keyVariables[0]}=…`,

@@ -182,7 +182,7 @@ export function emulatedBasis(headers: Evaluation["headers"]): Basis | null {
 }
 
 function parseEngine(text: string, env: Environment) {
-  const [address = "", ...givenText] = text.split(",");
+  const [address = "", ...settings] = text.split(",");
   const match = /^([a-z]+(?:-[a-z]+)*)(?:=([^@]*))?(?:@(.+))?$/.exec(address);
   if (match === null || !Object.hasOwn(transports, match[1] ?? "")) {
     const words = Object.keys(transports);
@@ -190,7 +190,7 @@ function parseEngine(text: string, env: Environment) {
     throw new UsageError(printable`--engine ${text}: an engine is one of ${wantedName}.`);
   }
   const [, kind, baseUrl, model] = match;
-  const set = new Map(givenText.map((part) => part.split(/=(.*)/s, 2) as [string, string]));
+  const set = new Map(settings.map((part) => part.split(/=(.*)/s, 2) as [string, string]));
   for (const name of set.keys()) readSetting(`--engine ${kind},`, name, settingName);
   return {
     kind: kind as Kind,

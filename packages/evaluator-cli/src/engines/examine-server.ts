@@ -25,11 +25,11 @@ export async function examineServer(
   context: CliContext,
 ): Promise<void> {
   if (isServiceName(url)) return describeService(url, options, context);
-  const { model: wantedName, json: isJson } = options;
+  const { model: wantedModel, json: isJson } = options;
   const baseUrl = readUrl(url);
   const apiKey = context.env[apiKeyVariables.logprobs] ?? null;
   const models = await listModels(baseUrl, apiKey, context);
-  const server = { baseUrl, apiKey, model: chooseModel(models, wantedName, baseUrl) };
+  const server = { baseUrl, apiKey, model: chooseModel(models, wantedModel, baseUrl) };
   const probes = await probeServer(server, context);
   const findings = { server, models, ...probes };
   const paste = linesToPaste(findings);
@@ -39,15 +39,15 @@ export async function examineServer(
   if (paste === null) context.exitCode = exitCodes.failed;
 }
 
-function readUrl(typedText: string): string {
-  const url = URL.parse(typedText);
+function readUrl(typedAddress: string): string {
+  const url = URL.parse(typedAddress);
   const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === "";
   if (isPlain && (url.protocol === "http:" || url.protocol === "https:")) {
     // Most programs want the /v1 in their address, so people type it.
     return url.href.replace(/(?:\/v1)?\/?$/, "");
   }
   throw new UsageError(
-    printable`"${typedText}" is no address such as http://127.0.0.1:11434, and no service: ${services.join(", ")}.`,
+    printable`"${typedAddress}" is no address such as http://127.0.0.1:11434, and no service: ${services.join(", ")}.`,
   );
 }
 
@@ -100,9 +100,9 @@ const failures: Readonly<Record<string, string>> = {
 
 function unreachable(baseUrl: string, error: unknown): CliError {
   const code = systemErrorCode(error instanceof Error ? (error.cause ?? error) : error) ?? "";
-  const foundText = failures[code] ?? `does not answer${code === "" ? "" : ` (${code})`}`;
+  const failureText = failures[code] ?? `does not answer${code === "" ? "" : ` (${code})`}`;
   const advice = "Start the server, or check host, port, http or https, and a proxy in use.";
-  return new CliError(printable`${baseUrl} ${foundText}. ${advice}`, { cause: error });
+  return new CliError(printable`${baseUrl} ${failureText}. ${advice}`, { cause: error });
 }
 
 function describe(findings: Findings, paste: string | null): string {

@@ -39,10 +39,10 @@ export async function findDifferences({ exchange, samples }: LiveCall, live: Exc
 
 /** Only the headers that the exchange lists: proxies on the way add others. */
 function comparable({ response }: Exchange, { headers, body }: Exchange["response"]) {
-  const listedEntries = Object.entries(headers).filter(([name]) =>
+  const headerEntries = Object.entries(headers).filter(([name]) =>
     Object.hasOwn(response.headers, name),
   );
-  return { headers: Object.fromEntries(listedEntries), body };
+  return { headers: Object.fromEntries(headerEntries), body };
 }
 
 /**

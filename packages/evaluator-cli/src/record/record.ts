@@ -151,8 +151,8 @@ async function askService({ exchange, url, apiKey }: LiveCall, run: LiveRun): Pr
     if (error instanceof RecordingError) throw error;
     signal.throwIfAborted();
     const code = systemErrorCode(error instanceof Error ? error.cause : null);
-    const knownText = code === null ? "" : ` (${code})`;
-    const why = limit.signal.aborted ? ` within ${timeoutMs} ms` : knownText;
+    const codeText = code === null ? "" : ` (${code})`;
+    const why = limit.signal.aborted ? ` within ${timeoutMs} ms` : codeText;
     // Without the cause: what fetch throws may hold the request.
     throw new RecordingError(`no whole answer came${why}`);
   } finally {

@@ -25,6 +25,6 @@ export function describeCheck(check: TestedThreshold): string {
     "evidence" in check
       ? `(evidence ${printDown(check.evidence)}; ${check.needed} is an alarm)`
       : describeRisk({ ...check, ...check.locked });
-  const seenText = `${printCount(check.wrong)} of ${printCount(check.n)} wrong ${result}`;
-  return printable`${check.verdict.padEnd(17)}  ${promise}: ${seenText}`;
+  const wrongText = `${printCount(check.wrong)} of ${printCount(check.n)} wrong ${result}`;
+  return printable`${check.verdict.padEnd(17)}  ${promise}: ${wrongText}`;
 }

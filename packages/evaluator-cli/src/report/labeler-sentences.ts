@@ -8,10 +8,10 @@ export function describeAgreement({ agreement }: QuestionReport): string[] {
   const { n, labelers, disagree, alpha, farthest, ceiling } = agreement;
   const who = labelers === 2 ? "two labelers" : `any two of ${labelers} labelers`;
   const beyond = alpha === null ? "" : ` (Krippendorff's alpha ${withRange(alpha)})`;
-  const foundText = `${who} disagree on ${percent(disagree)} of ${printCounted(n, "record")}${beyond}`;
+  const disagreement = `${who} disagree on ${percent(disagree)} of ${printCounted(n, "record")}${beyond}`;
   const most = `no engine can be right in more than about ${percent(ceiling)} of single labels like theirs`;
   return [
-    farthest === null ? foundText : `${foundText}; ${describeFarthest(farthest)}`,
+    farthest === null ? disagreement : `${disagreement}; ${describeFarthest(farthest)}`,
     ...(alpha === null ? [] : [`${most}: if two labels differ, an answer fits at most one`]),
   ];
 }
@@ -22,9 +22,9 @@ function describeFarthest({
   differs,
   isByChance,
 }: NonNullable<NonNullable<QuestionReport["agreement"]>["farthest"]>): string {
-  const seenText = `${percent(differs.value)}, ${percentRange(differs)}, on ${printCounted(n, "record")}`;
+  const differenceText = `${percent(differs.value)}, ${percentRange(differs)}, on ${printCounted(n, "record")}`;
   const luck = isByChance ? "; that can be chance" : "";
-  return `${nameLabeler(name)} is farthest from the rest (${seenText}${luck})`;
+  return `${nameLabeler(name)} is farthest from the rest (${differenceText}${luck})`;
 }
 
 /** Returns a labeler's name. */

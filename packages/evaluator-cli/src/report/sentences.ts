@@ -34,8 +34,8 @@ export function describeBasis(basis: Basis): string | null {
 
 /** Returns a source in a few words, such as `local/lexical-1 (matched words)`. */
 export function nameSource({ modelId, basis, questionHash }: QuestionReport["source"]): string {
-  const askedName = questionHash === null ? null : `questions ${questionHash.slice(0, 6)}`;
-  const more = [bases[basis].name, askedName].filter((part) => part !== null);
+  const questionsName = questionHash === null ? null : `questions ${questionHash.slice(0, 6)}`;
+  const more = [bases[basis].name, questionsName].filter((part) => part !== null);
   return nameModel(modelId) + (more.length === 0 ? "" : ` (${more.join(", ")})`);
 }
 
@@ -176,15 +176,15 @@ function describePermissions(report: QuestionReport, bound: Bound): string[] {
   const { actions, noPromise, question } = report;
   const refusedText =
     noPromise === null ? describeConstant(report) : "nothing is promised from these labels.";
-  const toldNames = actions
+  const actLines = actions
     .filter(
       ({ drawn: drawnSample, promised: promisedThreshold }) =>
         drawnSample !== null || promisedThreshold !== null || refusedText === null,
     )
     .map((action) => describeAction(action, question, bound));
   return refusedText === null || (noPromise === null && actions.length === 0)
-    ? toldNames
-    : [...toldNames, refusedText];
+    ? actLines
+    : [...actLines, refusedText];
 }
 
 function describeAction(report: ActionReport, question: string, bound: Bound) {

@@ -115,11 +115,11 @@ async function* giveOutcomes(
 
 async function settle(
   index: number,
-  askedPromise: Promise<Evaluation>,
+  evaluationPromise: Promise<Evaluation>,
   totals: BatchTotals,
 ): Promise<BatchItem> {
   try {
-    const evaluation = await askedPromise;
+    const evaluation = await evaluationPromise;
     totals.succeeded += 1;
     totals.inputTokens += evaluation.usage?.inputTokens ?? 0;
     totals.outputTokens += evaluation.usage?.outputTokens ?? 0;

@@ -44,8 +44,8 @@ export function record(folder: string | URL, options: RecordOptions = {}): Trans
     const request = toStored(askedRequest);
     const keys = keysIn(askedRequest);
     const key = findKey(JSON.stringify(request), keys, emulatorHeader);
-    const foundText = key === null ? findSecretIn(request, "request") : `${key} in the request`;
-    if (foundText !== null) throw new RecordingError(`it holds ${foundText}`, "Nothing was sent.");
+    const secret = key === null ? findSecretIn(request, "request") : `${key} in the request`;
+    if (secret !== null) throw new RecordingError(`it holds ${secret}`, "Nothing was sent.");
     const reply = await send(url, init);
     const { status, ok } = reply;
     if (status >= 500 || [408, 409, 425, 429].includes(status)) return reply;

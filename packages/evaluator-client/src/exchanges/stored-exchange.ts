@@ -79,13 +79,13 @@ export async function writeExchange(
   const recordedAt = today.toISOString().slice(0, "YYYY-MM-DD".length);
   const provenance = { source: "live", recordedAt, model: toModel(request, response) };
   const text = JSON.stringify({ description, provenance, request, response }, null, 2);
-  const unfinishedText = `${path}.${randomUUID()}.tmp`;
+  const temporaryPath = `${path}.${randomUUID()}.tmp`;
   try {
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(unfinishedText, `${text}\n`, { mode: 0o600 }); // it holds the state
-    await rename(unfinishedText, path);
+    await writeFile(temporaryPath, `${text}\n`, { mode: 0o600 }); // it holds the state
+    await rename(temporaryPath, path);
   } catch (error) {
-    await rm(unfinishedText, { force: true }).catch(() => undefined);
+    await rm(temporaryPath, { force: true }).catch(() => undefined);
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
     const reason = `${path} cannot be written (${code})`;
     throw new RecordingError(reason, undefined, "Choose a folder that can be written.");

@@ -171,11 +171,11 @@ class Ledger {
       const most = Math.max(...reservation.attempts.map(({ tokens }) => tokens));
       const parts = (evaluation.steps ?? [evaluation]).map(({ usage, costUsd }) => {
         // An answer without usage counts as reserved: nothing else is known of it.
-        const toldValue = usage === null ? 0 : usage.inputTokens + usage.outputTokens;
-        const tokens = usage === null ? most : toldValue;
+        const usedTokens = usage === null ? 0 : usage.inputTokens + usage.outputTokens;
+        const tokens = usage === null ? most : usedTokens;
         const part = { costUsd: costUsd ?? this.#computePrice(tokens), tokens };
         const learnedValue =
-          toldValue === 0 ? reservation.estimatedTokens : Math.min(toldValue, most);
+          usedTokens === 0 ? reservation.estimatedTokens : Math.min(usedTokens, most);
         this.#learnPrice(part.costUsd, learnedValue);
         return part;
       });

@@ -66,8 +66,8 @@ export function escalate(next: Helper, bounds: Bounds, options: EscalateOptions 
       (evaluation) => ({ answered: evaluation, failure: undefined }),
       (error: unknown) => answersDespite(error, call, lostEarlier),
     );
-    const markedFields = failure === undefined ? first : withFailure(first, unsure, failure);
-    if (answeredEvaluation === null) return markedFields;
+    const firstEvaluation = failure === undefined ? first : withFailure(first, unsure, failure);
+    if (answeredEvaluation === null) return firstEvaluation;
     const stepsBefore = first.steps?.length ?? 1;
     const second = withRoute(answeredEvaluation, {
       questions: again,
@@ -75,7 +75,7 @@ export function escalate(next: Helper, bounds: Bounds, options: EscalateOptions 
       stepsBefore,
     });
     const totalMs = elapsedMs(call.clock, startedAtMs);
-    return merge(markedFields, second, totalMs);
+    return merge(firstEvaluation, second, totalMs);
   };
   return evaluate as Middleware;
 }

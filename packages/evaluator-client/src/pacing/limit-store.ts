@@ -76,17 +76,17 @@ export interface LimitStore {
  */
 export function memoryLimits(runtime: Pick<EvaluatorRuntime, "clock"> = {}): LimitStore {
   const { clock } = readRuntime(runtime);
-  const storedMap = new Map<string, { row: LimitRow; version: number }>();
+  const rows = new Map<string, { row: LimitRow; version: number }>();
   const listeners = new Set<{ key: string; listener: (ms: number) => void }>();
   return {
     async read(key) {
-      const { row = null, version = 0 } = storedMap.get(key) ?? {};
+      const { row = null, version = 0 } = rows.get(key) ?? {};
       return { row, version, nowMs: clock.now() };
     },
     async swap(key, version, row) {
-      const before = storedMap.get(key);
+      const before = rows.get(key);
       if ((before?.version ?? 0) !== version) return false;
-      storedMap.set(key, { row, version: version + 1 });
+      rows.set(key, { row, version: version + 1 });
       const pausedMs = row.pausedUntilMs - Math.max(row.writtenAtMs, clock.now());
       if (row.pausedUntilMs > (before?.row.pausedUntilMs ?? 0)) {
         for (const each of listeners) if (each.key === key) each.listener(pausedMs);

@@ -107,9 +107,9 @@ export function readServer(
 ) {
   const variable = ownKeyVariables[name];
   const { env = programEnvironment() } = options;
-  const { apiKey: givenText = env[variable]?.trim() || defaults.apiKey } = options;
+  const { apiKey: givenKey = env[variable]?.trim() || defaults.apiKey } = options;
   const apiKey =
-    givenText === null ? null : readHeaderOption(options, "apiKey", { ...defaults, variable });
+    givenKey === null ? null : readHeaderOption(options, "apiKey", { ...defaults, variable });
   const model = readOption(options, "model", { variable: modelVariable, fallback: defaults.model });
   const urlSource = { variable: baseUrlVariables[name], fallback: defaults.baseUrl };
   const baseUrl = readBaseUrl(options, urlSource).replace(/\/v1$/, "");

@@ -103,8 +103,8 @@ const nextSteps: Readonly<Record<number, string>> = {
 
 /** Returns the advice for an error status. */
 export function nextStep(status: number): string {
-  const knownText = nextSteps[status];
-  if (knownText !== undefined) return knownText;
+  const knownStep = nextSteps[status];
+  if (knownStep !== undefined) return knownStep;
   if (status === 0 || (status >= 300 && status <= 399)) {
     return "Redirects are not followed; set the base URL to the final address.";
   }

@@ -98,8 +98,8 @@ function compileRule({ match, answers }: Rule) {
 function textTest(match: string): (text: string) => boolean {
   const [, source, flags = ""] = /^\/(.+)\/([a-z]*)$/s.exec(match) ?? [];
   if (source === undefined) {
-    const wantedName = match.toLowerCase();
-    return (text) => text.toLowerCase().includes(wantedName);
+    const lowerMatch = match.toLowerCase();
+    return (text) => text.toLowerCase().includes(lowerMatch);
   }
   const pattern = new RegExp(source, flags.replaceAll(/[gy]/g, ""));
   return (text) => pattern.test(text);
@@ -142,10 +142,10 @@ function hasNames(shares: Readonly<Record<string, number>>, names: readonly stri
 /** Options and levels that a rule leaves out share the rest of 1. */
 function fillShares(names: readonly string[], shares: RuleAnswer): number[] | null {
   if (typeof shares === "number") return null;
-  const givenText = Object.keys(shares);
-  if (!givenText.every((name) => names.includes(name))) return null;
+  const optionNames = Object.keys(shares);
+  if (!optionNames.every((name) => names.includes(name))) return null;
   const rest =
-    Math.max(0, 1 - computeSum(Object.values(shares))) / (names.length - givenText.length);
+    Math.max(0, 1 - computeSum(Object.values(shares))) / (names.length - optionNames.length);
   const filledValues = names.map((name) =>
     Object.hasOwn(shares, name) ? (shares[name] ?? 0) : rest,
   );

@@ -29,16 +29,16 @@ const chat: EngineRoute = (call, body, { engine, context }) => {
   const { tokens, basis, trap } = tokensFor(call, prompt, context);
   const depth = Math.min(Number(body["top_logprobs"] ?? 0), mostListed);
   const ids = engine === "vllm" ? idsIn(body, "logprob_token_ids") : [];
-  const namedItems =
+  const namedTokens =
     ids.length === 0 ? tokens : tokens.filter(({ token }) => ids.includes(packToken(token)));
-  const listedItems = listTokens(namedItems, ids.length || depth, trap);
-  const [first] = trap === "thinking-first" ? listedItems : tokens;
+  const listedTokens = listTokens(namedTokens, ids.length || depth, trap);
+  const [first] = trap === "thinking-first" ? listedTokens : tokens;
   const choice = {
     index: 0,
     message: { role: "assistant", content: first?.token ?? "" },
     logprobs:
       isAsked && trap !== "no-logprobs"
-        ? { content: [{ ...first, top_logprobs: listedItems }] }
+        ? { content: [{ ...first, top_logprobs: listedTokens }] }
         : null,
     finish_reason: "length",
   };
@@ -213,14 +213,16 @@ const proposal = /^Is the answer to this question (yes|no)\?/m;
 /** Reads a prompt that lists labels, or returns null for another kind of prompt. */
 function readPrompt(prompt: string) {
   const [, afterStart] = splitOnce(prompt, stateStart);
-  const [stateText, askedName] = splitOnce(afterStart, stateEnd);
-  const [, question] = splitOnce(askedName, "Question: ");
+  const [stateText, questionText] = splitOnce(afterStart, stateEnd);
+  const [, question] = splitOnce(questionText, "Question: ");
   if (question === "") return null;
   const [instructions] = splitOnce(question, "\n\n");
-  const proposedText = proposal.exec(askedName)?.[1] ?? null;
-  const lines = [...askedName.matchAll(/^(\w{1,3})\) (.*)$/gm)].map(([, label = "", text = ""]) => {
-    return { label, text };
-  });
+  const proposedText = proposal.exec(questionText)?.[1] ?? null;
+  const lines = [...questionText.matchAll(/^(\w{1,3})\) (.*)$/gm)].map(
+    ([, label = "", text = ""]) => {
+      return { label, text };
+    },
+  );
   for (const kind of allKinds) {
     const read = kind.fromPrompt({ instructions, proposedText, lines });
     if (read !== null) return { ...read, state: readState(stateText) };

@@ -89,11 +89,9 @@ function evaluationBody({ answers, usage, decimals }: Judgement, gatewayMetadata
 /** Returns the vendor's metadata; nothing if distributions are answered without a confidence. */
 function confidenceBlock(answers: Judgement["answers"]) {
   const due = Object.entries(answers).filter(([, answer]) => toKind(answer).isDistribution);
-  const givenEntries = due.filter(([, { confidence }]) => confidence !== null);
-  if (due.length > 0 && givenEntries.length === 0) return {};
-  const confidence = Object.fromEntries(
-    givenEntries.map(([id, answer]) => [id, answer.confidence]),
-  );
+  const confidences = due.filter(([, { confidence }]) => confidence !== null);
+  if (due.length > 0 && confidences.length === 0) return {};
+  const confidence = Object.fromEntries(confidences.map(([id, answer]) => [id, answer.confidence]));
   return { [vendor]: { confidence } };
 }
 

@@ -251,11 +251,14 @@ function fillObject(
 function resolve(part: JsonSchema, schema: unknown): JsonSchema {
   const path = typeof part["$ref"] === "string" ? part["$ref"] : null;
   if (path === null) return part;
-  let foundValue: unknown = schema;
+  let resolvedSchema: unknown = schema;
   for (const key of path.replace(/^#\/?/, "").split("/").slice(0, deepest)) {
-    foundValue = key === "" ? foundValue : isJsonRecord(foundValue) ? foundValue[key] : null;
+    resolvedSchema =
+      key === "" ? resolvedSchema : isJsonRecord(resolvedSchema) ? resolvedSchema[key] : null;
   }
-  return isJsonRecord(foundValue) && foundValue !== part ? { ...foundValue, $ref: undefined } : {};
+  return isJsonRecord(resolvedSchema) && resolvedSchema !== part
+    ? { ...resolvedSchema, $ref: undefined }
+    : {};
 }
 
 function isNotNull(part: unknown): boolean {
@@ -285,8 +288,8 @@ const textOfFormat: Readonly<Record<string, string>> = {
 };
 
 function textFor({ format, maxLength }: Record<string, unknown>, text: string): string {
-  const madeText = typeof format === "string" ? textOfFormat[format] : undefined;
-  return madeText ?? text.slice(0, typeof maxLength === "number" ? maxLength : longestText);
+  const formatText = typeof format === "string" ? textOfFormat[format] : undefined;
+  return formatText ?? text.slice(0, typeof maxLength === "number" ? maxLength : longestText);
 }
 
 function within({ minimum, maximum }: Record<string, unknown>, value: number): number {

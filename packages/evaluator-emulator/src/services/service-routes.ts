@@ -92,12 +92,13 @@ function checkFields({ fields }: Service, body: unknown): void {
 
 /** Returns the model that is asked. @throws {RequestError} 404 for an unknown one. */
 function checkModel(service: Service, model: string | null, { path }: Call): string {
-  const givenName = service.hasPathModel ? (path.split("/").at(-1) ?? "") : model;
-  if (givenName === null) throw new RequestError("model is required.");
-  if (!new RegExp(service.models).test(givenName)) throw new RequestError("Model not found.", 404);
-  if (model !== null && model !== givenName)
+  const requestedModel = service.hasPathModel ? (path.split("/").at(-1) ?? "") : model;
+  if (requestedModel === null) throw new RequestError("model is required.");
+  if (!new RegExp(service.models).test(requestedModel))
+    throw new RequestError("Model not found.", 404);
+  if (model !== null && model !== requestedModel)
     throw new RequestError("model is not that of the path.");
-  return givenName;
+  return requestedModel;
 }
 
 /** @throws {RequestError} names the question that the service does not take. */

@@ -31,8 +31,8 @@ export function addRunCommands(program: Command, context: ProgramContext): void 
   });
   query.action(async (text, file, options) => {
     const { queryJournal } = await import("../query/query-journal.ts");
-    const namedFields = isFile(text) ? { file: text, text: file } : { file, text };
-    await runAction(context, () => queryJournal({ ...options, ...namedFields }, context));
+    const orderedWords = isFile(text) ? { file: text, text: file } : { file, text };
+    await runAction(context, () => queryJournal({ ...options, ...orderedWords }, context));
   });
   exportedCommand.action(async (file, options) => {
     const { exportResults } = await import("../export.ts");

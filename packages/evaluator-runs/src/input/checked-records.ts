@@ -90,14 +90,13 @@ async function keepStdin(
   stdin: CliContext["stdin"],
   { signal = new AbortController().signal, newId = randomUUID }: InputOptions,
 ): Promise<() => AsyncIterable<Buffer>> {
-  const pipedReadable = stdin instanceof Readable ? stdin : Readable.from(stdin);
+  const pipedInput = stdin instanceof Readable ? stdin : Readable.from(stdin);
   const path = join(tmpdir(), `.evaluator-${newId()}.tmp`);
   const descriptor = openSync(path, "wx+", 0o600);
   // An open file without a name is removed even after a kill; Windows cannot do that.
   if (process.platform !== "win32") rmSync(path);
   try {
-    for await (const piece of addAbortSignal(signal, pipedReadable))
-      writeFileSync(descriptor, piece);
+    for await (const piece of addAbortSignal(signal, pipedInput)) writeFileSync(descriptor, piece);
   } catch (error) {
     signal.throwIfAborted();
     throw toFileError(error, `write into ${tmpdir()}`, "TMPDIR names another folder.");
@@ -152,9 +151,9 @@ async function checkRecords<TRecord>(
   }
   const problem = form.checkFile?.(length) ?? null;
   if (problem !== null) throw new CliError(problem);
-  const repeatedMap = new Map([...ids.repeats()].map(({ index, first }) => [index, first]));
-  for (const index of repeatedMap.keys()) leftOut.add(index);
-  if (repeatedMap.size > 0) await nameRepeated(read(), repeatedMap, problems);
+  const firstIndexes = new Map([...ids.repeats()].map(({ index, first }) => [index, first]));
+  for (const index of firstIndexes.keys()) leftOut.add(index);
+  if (firstIndexes.size > 0) await nameRepeated(read(), firstIndexes, problems);
   length -= leftOut.size;
   const isUsable = leftOut.size === 0 || (skipInvalid && length > 0);
   if (!isUsable) throw new CliError(problems.describe());
@@ -164,16 +163,16 @@ async function checkRecords<TRecord>(
 // Only now is the id of a repeated record needed in words.
 async function nameRepeated(
   batches: AsyncIterable<Iterable<CheckedRecord<unknown>>>,
-  repeatedMap: ReadonlyMap<number, number>,
+  firstIndexes: ReadonlyMap<number, number>,
   problems: RecordProblems,
 ): Promise<void> {
-  const firstLines = new Map([...repeatedMap.values()].map((first) => [first, 0]));
+  const firstLines = new Map([...firstIndexes.values()].map((first) => [first, 0]));
   let index = -1;
   for await (const values of batches) {
     for (const { id, line } of values) {
       index += 1;
       if (firstLines.has(index)) firstLines.set(index, line);
-      const first = repeatedMap.get(index);
+      const first = firstIndexes.get(index);
       if (first === undefined) continue;
       const problem = `id is also that of the record at index ${first}, line ${firstLines.get(first)}`;
       problems.add(index, { id, line }, `${problem}; give every record its own id`);

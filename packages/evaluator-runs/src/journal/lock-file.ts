@@ -14,14 +14,16 @@ const LOCK_TIMEOUT_MS = 250;
 /**
  * Locks a file that a command writes, by one beside it; returns a function that unlocks it.
  *
- * @throws CliError with `takenText` if another process has it, or if its folder cannot be written.
+ * @throws CliError with `lockedText` if another process has it, or if its folder cannot be written.
  */
-export function lockBeside(path: string, takenText: string): () => void {
+export function lockBeside(path: string, lockedText: string): () => void {
   try {
     return lockFile(`${path}.lock`);
   } catch (error) {
     const isTaken = describeSystemError(error) === null;
-    throw isTaken ? new CliError(takenText, { cause: error }) : toFileError(error, `write ${path}`);
+    throw isTaken
+      ? new CliError(lockedText, { cause: error })
+      : toFileError(error, `write ${path}`);
   }
 }
 

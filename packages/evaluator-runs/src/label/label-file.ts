@@ -30,12 +30,12 @@ export class LabelFile implements Disposable {
   readonly #unlock: () => void;
   /** Whether the file holds whole lines, so that a new label can be appended. */
   #isWhole = false;
-  #savedPromise: Promise<void> = Promise.resolve();
+  #lastWrite: Promise<void> = Promise.resolve();
 
   private constructor(path: string) {
     this.path = path;
-    const takenText = printable`Another page saves labels in ${path}; end that page first.`;
-    this.#unlock = lockBeside(path, takenText);
+    const lockedText = printable`Another page saves labels in ${path}; end that page first.`;
+    this.#unlock = lockBeside(path, lockedText);
   }
 
   /** Reads the labels of a file, which may be missing. @throws CliError if another page has it. */
@@ -83,8 +83,8 @@ export class LabelFile implements Disposable {
   /** Saves a label to the disk; it replaces the one of the same labeler. @throws CliError if that fails. */
   async save(label: SavedLabel): Promise<void> {
     // One after the other; a failed write does not fail the next one.
-    this.#savedPromise = this.#savedPromise.catch(() => undefined).then(() => this.#write(label));
-    await this.#savedPromise;
+    this.#lastWrite = this.#lastWrite.catch(() => undefined).then(() => this.#write(label));
+    await this.#lastWrite;
   }
 
   async #write(label: SavedLabel): Promise<void> {
@@ -94,10 +94,10 @@ export class LabelFile implements Disposable {
     this.#isWhole = false;
     const note = "The label is not saved.";
     // Writing 10,000 labels anew for each one would write 7 GB.
-    const writtenPromise = isAppended
+    const writePromise = isAppended
       ? appendFile(this.path, toLine(label), { flush: true })
       : writeWholeFile(this.path, [...this.#labels.values()].map(toLine), { note });
-    await writtenPromise.catch((error: unknown) => {
+    await writePromise.catch((error: unknown) => {
       throw toFileError(error, `write ${this.path}`, note);
     });
     this.#isWhole = true;

@@ -46,7 +46,7 @@ export async function labelRecords(
   const toName = (file: string) => (isAbsolute(file) ? relative(cwd, file) || file : file);
   const nextCommand = `evaluator-cli calibrate ${toName(path)} --answers ${toName(name)}`;
   const describeNext = () => (existsSync(path) ? `Next: ${nextCommand}` : "No label is saved.");
-  const finishedController = new AbortController();
+  const pageEnd = new AbortController();
   const app = labelApp({
     program: source.program,
     pages: [{ href: "./", name: "Label", isCurrent: true }],
@@ -58,11 +58,11 @@ export async function labelRecords(
     stateOf: journal.stateOf,
     print: (line) => stderr.write(printable`${line}` + "\n"),
     finish(c) {
-      c.env.outgoing.once("finish", () => finishedController.abort());
+      c.env.outgoing.once("finish", () => pageEnd.abort());
       return c.text(`The program has ended.\n\n${describeNext()}`);
     },
   });
-  const either = AbortSignal.any([signal, finishedController.signal]);
+  const either = AbortSignal.any([signal, pageEnd.signal]);
   await servePage(app, { port: command.port, signal: either, stderr }, (origin) => {
     stderr.write(
       printable`Label at ${origin} with the keys shown there; each label is saved at once in ${path}. Ctrl-C ends this.\n`,

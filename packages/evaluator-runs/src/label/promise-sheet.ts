@@ -143,8 +143,8 @@ function describe({ action, plan, draw }: PlannedPromise): string {
   }
   const act = action === "top" ? "the most probable option" : `"${action}"`;
   const risk = `${describeRisk(promisedThreshold, plan.maxRisk)} wrong, with ${printAtLeast(plan.confidence)} confidence`;
-  const seenText = `${printCount(promisedThreshold.wrong)} wrong of ${printCounted(promisedThreshold.n, "label")}`;
-  return `act on ${act} at ${printThreshold(promisedThreshold.threshold)} and above: ${risk}; ${seenText}. More labels may lower the threshold further.`;
+  const wrongText = `${printCount(promisedThreshold.wrong)} wrong of ${printCounted(promisedThreshold.n, "label")}`;
+  return `act on ${act} at ${printThreshold(promisedThreshold.threshold)} and above: ${risk}; ${wrongText}. More labels may lower the threshold further.`;
 }
 
 /** Returns the promised share of wrong acts, or of exactly some records their number. */

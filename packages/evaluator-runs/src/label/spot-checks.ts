@@ -64,8 +64,8 @@ export function auditLines(
   });
   return checkThresholds(tests).map((check) => {
     const { question, action } = check.locked;
-    const keptText = check.verdict === "holds" ? "kept" : check.verdict;
-    const seenText = `${printCount(check.wrong)} wrong of ${printCount(check.n)}`;
-    return printable`Audit: ${question} ${action}: ${keptText}, ${seenText} ${describeRisk({ ...check, ...check.locked })}`;
+    const verdictText = check.verdict === "holds" ? "kept" : check.verdict;
+    const wrongText = `${printCount(check.wrong)} wrong of ${printCount(check.n)}`;
+    return printable`Audit: ${question} ${action}: ${verdictText}, ${wrongText} ${describeRisk({ ...check, ...check.locked })}`;
   });
 }

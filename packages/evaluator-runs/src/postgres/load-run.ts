@@ -119,14 +119,14 @@ async function loadNumber(
        on conflict (hash) do nothing`,
       [setup.hash, setup.wire, setup.modelId, setup.questions],
     );
-    const [addedFields] = await query<{ run: number }>(
+    const [addedRun] = await query<{ run: number }>(
       `insert into evaluator.runs
            (run, digest, setup, name, facts, records, chunks_left, max_cost_usd)
          select coalesce((select max(run) from evaluator.runs), 0) + 1, $1, setup, $2, $3, $4, $5, $6
          from evaluator.setups where hash = $7 returning run`,
       [digest, name, facts, records, Math.ceil(records / CHUNK_SIZE), maxCostUsd, setup.hash],
     );
-    return addedFields?.run ?? 0;
+    return addedRun?.run ?? 0;
   });
 }
 

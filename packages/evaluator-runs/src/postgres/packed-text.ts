@@ -39,18 +39,18 @@ export class Sample {
     const own = toWords(text);
     if (own.length !== this.#words.length || text.includes("\n")) return null;
     const lines: string[] = [];
-    const seenMap = new Map<string, number>();
+    const wordCounts = new Map<string, number>();
     let [last, before] = [0, ""];
     for (const [index, word] of own.entries()) {
-      const knownText = this.#words[index] ?? "";
-      if (word === knownText) continue;
+      const sampleWord = this.#words[index] ?? "";
+      if (word === sampleWord) continue;
       if (index - last > LARGEST_DISTANCE) return null;
       const distance = distanceText(index - last);
       last = index;
-      const same = seenMap.get(word);
-      if (same === undefined) seenMap.set(word, index);
+      const same = wordCounts.get(word);
+      if (same === undefined) wordCounts.set(word, index);
       const line =
-        distance + (same === undefined ? toChange(word, knownText) : SAME_AS + same.toString(36));
+        distance + (same === undefined ? toChange(word, sampleWord) : SAME_AS + same.toString(36));
       lines.push(line === before ? AS_BEFORE : line);
       before = line;
     }
@@ -65,8 +65,8 @@ export class Sample {
     const changedAt: number[] = [];
     const own: string[] = [];
     let [whole, index, end, before] = ["", 0, 0, ""];
-    for (const givenText of packedBytes.split("\n")) {
-      const line = givenText === AS_BEFORE ? before : givenText;
+    for (const packedLine of packedBytes.split("\n")) {
+      const line = packedLine === AS_BEFORE ? before : packedLine;
       before = line;
       const change = line.startsWith(LONG_DISTANCE) ? LONG_DISTANCE_LENGTH : 1;
       index += Number.parseInt(change === 1 ? line.charAt(0) : line.slice(1, change), 36);
@@ -86,9 +86,9 @@ export class Sample {
 }
 
 /** Returns the JSON of a state or note, which earlier versions packed, or null if it is damaged. */
-export function unpackJson(keptText: string, sample: Sample | undefined): string | null {
-  if (!keptText.startsWith(PACKED)) return keptText;
-  return sample === undefined ? null : sample.unpack(keptText.slice(PACKED.length));
+export function unpackJson(packedText: string, sample: Sample | undefined): string | null {
+  if (!packedText.startsWith(PACKED)) return packedText;
+  return sample === undefined ? null : sample.unpack(packedText.slice(PACKED.length));
 }
 
 function toWords(text: string): readonly string[] {

@@ -49,7 +49,7 @@ async function toLimitStore(database: Database): Promise<LimitStore & AsyncDispo
     const [key = "", ms] = payload.split(" ");
     if (Number(ms) > 0) pauses.emit(key, Number(ms));
   });
-  const heldMap = new Map<string, Held>();
+  const heldRows = new Map<string, Held>();
   return {
     async read(key) {
       const id = toHash(key);
@@ -68,7 +68,7 @@ async function toLimitStore(database: Database): Promise<LimitStore & AsyncDispo
       );
       const { row, version, nowMs, startedMs } = Object.assign({}, ...rows) as LimitState;
       const { pausedUntilMs = 0, requestsFreeAtMs = 0 } = row ?? {};
-      heldMap.set(`${id} ${version}`, { connection, pausedUntilMs, nowMs });
+      heldRows.set(`${id} ${version}`, { connection, pausedUntilMs, nowMs });
       // A crash loses the last writes, which did not wait for the disk; a start in the future is none.
       const openAtMs = startedMs > nowMs ? 0 : startedMs + CLOSED_AFTER_START_MS;
       const freeAtMs = Math.max(requestsFreeAtMs, openAtMs);
@@ -77,9 +77,9 @@ async function toLimitStore(database: Database): Promise<LimitStore & AsyncDispo
     async swap(key, version, row) {
       const id = toHash(key);
       const place = `${id} ${version}`;
-      const read = heldMap.get(place);
+      const read = heldRows.get(place);
       if (read === undefined) throw new TypeError("swap needs the version that read returned.");
-      heldMap.delete(place);
+      heldRows.delete(place);
       const { connection, pausedUntilMs, nowMs } = read;
       const notify = `notify evaluator_pause, '${id} ${row.pausedUntilMs - nowMs}';`;
       const writtenItems = await runOrClose<{ version?: number }>(
@@ -97,7 +97,7 @@ async function toLimitStore(database: Database): Promise<LimitStore & AsyncDispo
       return () => void pauses.off(toHash(key), listener);
     },
     async [Symbol.asyncDispose]() {
-      for (const { connection } of heldMap.values()) connection.release(true);
+      for (const { connection } of heldRows.values()) connection.release(true);
       await database.close();
     },
   };

@@ -211,8 +211,8 @@ export async function migrate(connection: Connection): Promise<void> {
 /** Makes or upgrades the schema in one transaction under a lock; writes nothing if it is up to date. */
 export async function migrateDatabase(database: Database): Promise<void> {
   await checkServer(database.query);
-  const foundValue = await readVersion(database.query);
-  if (foundValue === migrations.length) return;
+  const foundVersion = await readVersion(database.query);
+  if (foundVersion === migrations.length) return;
   const migrating = database.transaction(async ({ query }) => {
     await query(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     const version = await readVersion(query);
@@ -221,8 +221,8 @@ export async function migrateDatabase(database: Database): Promise<void> {
     await query(`update evaluator.schema_version set version = ${migrations.length}`);
   });
   await migrating.catch((error: unknown) => {
-    throw foundValue !== null && error instanceof DatabaseError
-      ? toUpgradeError(error, foundValue)
+    throw foundVersion !== null && error instanceof DatabaseError
+      ? toUpgradeError(error, foundVersion)
       : error;
   });
 }

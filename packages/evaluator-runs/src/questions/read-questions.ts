@@ -64,8 +64,8 @@ export async function readQuestions(
     const { line, column } = placeAt(text, offset);
     return printable`${path}:${String(line)}:${String(column)} ${what}`;
   });
-  const shownText = withRest(lines, PROBLEMS_SHOWN, problems.length).join("\n  ");
-  throw new CliError(printable`${path} cannot be used` + `${note}:\n  ${shownText}`);
+  const problemLines = withRest(lines, PROBLEMS_SHOWN, problems.length).join("\n  ");
+  throw new CliError(printable`${path} cannot be used` + `${note}:\n  ${problemLines}`);
 }
 
 /** A place in JSON: keys and indexes from the root. */
@@ -79,17 +79,17 @@ function findProblems(text: string, source: FieldOwner | null): { offset: number
     const errors: ParseError[] = [];
     const root = parseTree(text, errors, { disallowComments: true, allowEmptyContent: false });
     if (errors.length > 0 || root === undefined) return errors.map(toSyntaxProblem);
-    const foundItems: { offset: number; what: string }[] = [];
+    const problemList: { offset: number; what: string }[] = [];
     const report: Report = (path, what, offset = computeOffset(root, path)) => {
-      foundItems.push({ offset, what: `${toName(path)} ${what}`.trim() });
+      problemList.push({ offset, what: `${toName(path)} ${what}`.trim() });
     };
     checkKeys(root, [], report);
     const json = withoutSchema(JSON.parse(text));
-    if (foundItems.length === 0) checkQuestions(json, report);
-    if (foundItems.length > 0 || source === null) return foundItems;
+    if (problemList.length === 0) checkQuestions(json, report);
+    if (problemList.length > 0 || source === null) return problemList;
     checkImages(json as Questions, source, report);
     checkFields(json as Questions, source, report);
-    return foundItems;
+    return problemList;
   } catch (error) {
     // Endless nesting overflows the parser's stack.
     if (!(error instanceof RangeError)) throw error;
@@ -210,7 +210,7 @@ function wrongValue(question: Readonly<Record<string, unknown>>, path: JsonPath)
   const value = field === undefined ? question : question[field];
   const part = inner === undefined ? value : Object(value)[inner];
   const what = part === undefined ? "is missing" : `is ${toKind(part)}`;
-  const type = types.find((knownText) => knownText === question["type"]);
+  const type = types.find((listedType) => listedType === question["type"]);
   if (field === "type") return `${what}; ${howTo.type}${yesNoHint(part)}`;
   if (field === "instructions") return `${what}; ${howTo.instructions}`;
   if (type === undefined) return `${what}; ${howTo.question}`;

@@ -72,8 +72,8 @@ export async function readRules(
     problems.push("it holds no rule; write one a line, such as scam >= 0.9 -> junk");
   }
   if (problems.length === 0) return rules;
-  const shownText = withRest(problems, PROBLEMS_SHOWN).join("\n  ");
-  throw new CliError(printable`${path} cannot be used:\n  ` + shownText);
+  const problemLines = withRest(problems, PROBLEMS_SHOWN).join("\n  ");
+  throw new CliError(printable`${path} cannot be used:\n  ` + problemLines);
 }
 
 function readRule(text: string, line: number, columns: readonly Column[]): Rule | null {
@@ -185,11 +185,11 @@ export function planOf(rules: readonly Rule[], calibration: CalibrationArtifact 
     },
     /** Returns the rules, with the number of records that each took and the promise of their acts. */
     rules: () =>
-      counts.map(({ rule, taken: takenCount, promised: promisedCount }) => ({
+      counts.map(({ rule, taken: recordCount, promised: promisedCount }) => ({
         rule,
-        taken: takenCount,
-        isPromised: promisedCount > 0 && promisedCount === takenCount,
-        promise: describePromise(findPromise(rule, calibration), takenCount, promisedCount),
+        taken: recordCount,
+        isPromised: promisedCount > 0 && promisedCount === recordCount,
+        promise: describePromise(findPromise(rule, calibration), recordCount, promisedCount),
       })),
   };
 }

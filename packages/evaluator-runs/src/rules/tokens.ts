@@ -35,10 +35,10 @@ export function* listTokens(text: string, from = 0): Generator<Token> {
     if (groups["closing"] === "") {
       throw new ConditionError(at, 'the quote is not closed; end it with "');
     }
-    const foundText = groups[kind] ?? "";
-    const read = kind === "quoted" ? foundText.replace(/\\(["\\])/g, "$1") : signs.get(foundText);
+    const tokenText = groups[kind] ?? "";
+    const read = kind === "quoted" ? tokenText.replace(/\\(["\\])/g, "$1") : signs.get(tokenText);
     end = at + whole.length;
-    yield { kind, text: read ?? foundText, at, end };
+    yield { kind, text: read ?? tokenText, at, end };
     if (kind === "arrow") break;
   }
   yield { kind: "end", text: "", at: end, end };

@@ -82,8 +82,8 @@ async function* readEvents(response: Response) {
     .pipeThrough(new EventSourceParserStream())
     .getReader();
   for (;;) {
-    const { done: doneParts, value } = await events.read();
-    if (doneParts) return;
+    const { done: isDone, value } = await events.read();
+    if (isDone) return;
     yield value;
   }
 }

@@ -119,11 +119,11 @@ function isObjects(json: unknown): boolean {
 
 const toListJson = perQuestions((questions) => {
   const names = listNames(questions);
-  const listedItems = Object.values(questions).map((question, index) => {
+  const wireQuestions = Object.values(questions).map((question, index) => {
     const kind = decisionKinds[question.type] as DecisionKind;
     return Object.assign({ type: kind.name, name: names[index] }, kind.toQuestion(question));
   });
-  return JSON.stringify(listedItems);
+  return JSON.stringify(wireQuestions);
 });
 
 /** Returns the names of questions: their ids if the form takes all of them, else their numbers. */
@@ -196,7 +196,7 @@ function toDistribution(
 
 function invalidField(field: PropertyKey | undefined): InvalidResponseError {
   // Below the first name the names are the server's own, so no message contains them.
-  const knownText = ["model", "answers", "usage"].find((name) => name === field);
-  const where = knownText === undefined ? "as a whole" : `at ${knownText}`;
+  const knownField = ["model", "answers", "usage"].find((name) => name === field);
+  const where = knownField === undefined ? "as a whole" : `at ${knownField}`;
   return invalidBody(forms.decisions.path, where);
 }

@@ -97,13 +97,13 @@ function listNames(questions: Questions): readonly string[] {
 }
 
 function toDirectBody({ state, questions }: EvaluationRequest, model: string, row?: ServiceRow) {
-  const askedName =
+  const questionsJson =
     row?.renamesIds === true ? toRenamedJson(questions) : toQuestionsJson(questions);
   if (!Array.isArray(state))
-    return `{"model":${JSON.stringify(model)},"state":${JSON.stringify(state)},"questions":${askedName}}`;
+    return `{"model":${JSON.stringify(model)},"state":${JSON.stringify(state)},"questions":${questionsJson}}`;
   const { images = "assets" } = row ?? {};
   const head = { model, ...toParts[images](state) };
-  return `${JSON.stringify(head).slice(0, -1)},"questions":${askedName}}`;
+  return `${JSON.stringify(head).slice(0, -1)},"questions":${questionsJson}}`;
 }
 
 /** Returns a state with images in each form. */

@@ -83,12 +83,12 @@ function likeliest(probabilities: readonly number[]): ReadonlySet<number> {
 }
 
 async function askSet(set: ReadingSet, question: AskedQuestion) {
-  const madeItems = await Promise.all(
+  const doneReadings = await Promise.all(
     set.readings.map(async (reading) => ({ reading, ...(await readOnce(reading, question)) })),
   );
-  const { probabilities, flips } = combineReadings(madeItems);
+  const { probabilities, flips } = combineReadings(doneReadings);
   const { debias } = set;
-  const details = madeItems.map(({ labels: { labelMass, unseenShare }, calls }) => {
+  const details = doneReadings.map(({ labels: { labelMass, unseenShare }, calls }) => {
     const isTruncated = unseenShare > 0;
     return { labelMass, truncated: isTruncated, debias, flips, unresolvedMass: 0, calls };
   });
@@ -132,7 +132,7 @@ function checkReading(
 
 function whyElsewhere(topToken: string, { labels }: Reading, { session }: AskedQuestion): string {
   const quotedText = session.quoteToken(topToken);
-  const shownText =
+  const tokenSentence =
     quotedText === null
       ? "Its likeliest first token repeats the state or a secret, so it is not shown."
       : `Its likeliest first token is ${quotedText}.`;
@@ -144,7 +144,7 @@ function whyElsewhere(topToken: string, { labels }: Reading, { session }: AskedQ
     : /think|^<$/.test(start)
       ? "It thinks first; switch thinking off at the server."
       : "Use a model that follows instructions, with its chat template.";
-  return `${shownText} ${next}`;
+  return `${tokenSentence} ${next}`;
 }
 
 function joinDetails(all: readonly AnswerDetails[]): AnswerDetails {

@@ -131,10 +131,10 @@ async function askLlamaCpp({ model, prompt, depth }: FirstTokenRequest, post: Po
   if (Array.isArray(valueAt(first, "probs")) || Array.isArray(valueAt(first, "top_probs"))) {
     noLogprobs(llamaCppAdvice, "answered with probabilities after sampling");
   }
-  const listedItems = listAt(first, "top_logprobs");
-  if (listedItems.length === 0) noLogprobs(llamaCppAdvice);
+  const topTokens = listAt(first, "top_logprobs");
+  if (topTokens.length === 0) noLogprobs(llamaCppAdvice);
   return {
-    tokens: listedItems.map(toToken),
+    tokens: topTokens.map(toToken),
     inputTokens: countAt(json, "tokens_evaluated"),
     outputTokens: countAt(json, "tokens_predicted"),
     response,
@@ -174,14 +174,14 @@ function sglangTokens(json: unknown, labels: NonNullable<FirstTokenRequest["toke
   const [askedItems = []] = listAt(json, "meta_info", "output_token_ids_logprobs") as unknown[][];
   const [top = []] = listAt(json, "meta_info", "output_top_logprobs") as unknown[][];
   const textOf = new Map(labels.map(({ id, text }) => [id, text]));
-  const listedMap = new Map<unknown, TokenLogprob>();
+  const tokensById = new Map<unknown, TokenLogprob>();
   // Each entry is [logprob, token id, text or null].
   for (const entry of [...top, ...askedItems]) {
     const [logprob, id, text] = Array.isArray(entry) ? (entry as unknown[]) : [];
-    const knownText = textOf.get(id as number) ?? (typeof text === "string" ? text : "");
-    listedMap.set(id, { text: knownText, logprob: toLogprob(logprob) });
+    const tokenText = textOf.get(id as number) ?? (typeof text === "string" ? text : "");
+    tokensById.set(id, { text: tokenText, logprob: toLogprob(logprob) });
   }
-  return [...listedMap.values()];
+  return [...tokensById.values()];
 }
 
 function noTemplate(problem: string): never {

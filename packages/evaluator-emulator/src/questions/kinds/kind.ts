@@ -92,8 +92,8 @@ export function toDistribution(
       probabilities,
     }),
     toVendor: ({ value, probabilities, confidence }: PrintedAnswer) => {
-      const givenParts = confidence === null ? {} : { confidence };
-      return { type, [type]: value, probabilities, ...givenParts };
+      const confidenceField = confidence === null ? {} : { confidence };
+      return { type, [type]: value, probabilities, ...confidenceField };
     },
   };
 }
