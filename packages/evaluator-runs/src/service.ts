@@ -100,10 +100,8 @@ export function isEmulator(address: string): boolean {
   return address.startsWith("emulator ");
 }
 
-const nextSteps = `Either
-  set it in the file .env (.env.example says how), or EVALUATOR_TRANSPORT to ask another engine,
-  and run the same command again, or
-  add --offline, and the emulator on this machine answers without a key.`;
+const nextSteps = `Set it in .env (see .env.example), set EVALUATOR_TRANSPORT to ask another engine, or add
+--offline to let the emulator on this machine answer.`;
 
 /**
  * Returns the transport to the emulator when offline, else to the typed engine (NAME or NAME@MODEL), else to the

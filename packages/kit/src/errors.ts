@@ -69,7 +69,8 @@ export function isBrokenPipe(error: unknown): boolean {
   return ["EPIPE", "EOF"].includes(systemErrorCode(error) ?? "");
 }
 
-const checkRights = "Check the rights of the file and its folder.";
+/** The next step if a file may not be read or written. */
+export const checkRights = "Check the rights of the file and its folder.";
 const makeRoom = "Make room there and try again.";
 
 /** The next steps by the code of a system error. */

@@ -44,7 +44,7 @@ export async function calibrate(command: CalibrateOptions, context: CliContext):
   checkReport(report, command);
   const former = join(command.out, "calibration.json");
   const hasFormer = existsSync(resolve(context.cwd, former));
-  const artifact = toArtifact(report, input, { askedName: askedHash, hasFormer });
+  const artifact = toArtifact(report, input, { askedHash, hasFormer });
   const hasArtifact = artifact !== null && typeof artifact !== "string";
   // The evidence of an act names its artifact in the same way.
   const looks = countLooks(command, report, context);
@@ -125,13 +125,13 @@ function countLooks(
 }
 
 function noteOnLooks(looks: number): string {
-  return `This is report ${looks} on these labels as they grow. A promise that is looked for again and again is broken in 8 to 21 % of cases, not in 5 %: decide on the number of labels first, or use label --for-promise, which may be looked at after each label.`;
+  return `This is report ${looks} on these labels as they grow. A promise that is looked for again and again is broken in 8 to 21 % of cases, not in 5 %: decide on the number of labels first, or use label --for-promise.`;
 }
 
 /** @throws CliError if the answers were given to other questions than those of the file. */
-function checkAsked({ columns }: AnswerTable, askedName: string | null): void {
+function checkAsked({ columns }: AnswerTable, askedHash: string | null): void {
   const hashes = columns.flatMap(({ source }) => source.questionHash ?? []);
-  if (askedName === null || hashes.every((hash) => hash === askedName)) return;
+  if (askedHash === null || hashes.every((hash) => hash === askedHash)) return;
   throw new CliError("The answers are to other questions; name the file that was asked.");
 }
 
@@ -171,13 +171,13 @@ function checkReport(
 
 /**
  * Returns the artifact of a report: null if it has no threshold and no recalibration, a text if these
- * are of several sources. `askedName` is the hash of the questions, for answers that do not keep it.
+ * are of several sources. `askedHash` is the hash of the questions, for answers that do not keep it.
  * A withdrawn promise replaces the former artifact, which programs would act on.
  */
 function toArtifact(
   { reports, files }: CalibrationReport,
   { answers: { table }, join }: Parameters<typeof buildReport>[0],
-  { askedName, hasFormer }: { readonly askedName: string | null; readonly hasFormer: boolean },
+  { askedHash, hasFormer }: { readonly askedHash: string | null; readonly hasFormer: boolean },
 ): CalibrationArtifact | string | null {
   const useful = reports.filter(
     ({ actions, recalibration }) =>
@@ -207,7 +207,7 @@ function toArtifact(
   const rest = {
     version: 2 as const,
     model: { id: source.modelId, wire: source.wire },
-    questionHash: source.questionHash ?? askedName,
+    questionHash: source.questionHash ?? askedHash,
     rounding: { probabilityDecimals: 2 },
     fittedOn: {
       n: Math.max(...useful.map(({ n, counts }) => n + counts.drawn)),

@@ -10,7 +10,15 @@ import {
 } from "evaluator-kit";
 import { html, type Html, type HtmlValue, page, type PageLink, table } from "evaluator-kit/page";
 import { printCount } from "evaluator-runs/source";
-import { curvePlot, histogramPlot, METHOD, toName, riskPlot } from "../report/page-parts.ts";
+import {
+  curvePlot,
+  histogramPlot,
+  METHOD,
+  toName,
+  riskPlot,
+  NOT_UPLOADED,
+  SKILL,
+} from "../report/page-parts.ts";
 import {
   describeBlank,
   describeJoin,
@@ -47,12 +55,11 @@ export function reportPage(report: CalibrationReport, pages: readonly PageLink[]
       How it was computed: labels ${files.labels.name} (SHA-256
       ${files.labels.sha256.slice(0, 12)}…); answers
       ${files.answers.map(({ name, sha256 }) => `${name} (SHA-256 ${sha256.slice(0, 12)}…)`).join(", ")};
-      seed ${seed}. Skill is 1 − Brier score / that of always giving the base rate (of levels: by
-      ranked probability score). The curve is CORP (isotonic regression); its band and the
-      miscalibration by chance come from 500 draws from the printed values. Thresholds are
-      learn-then-test with exact binomial tails at ${printAtLeast(confidence)}; those of a plan are
-      tested by betting after each label. Nothing of this page is uploaded; report.json beside it
-      holds the same numbers.
+      seed ${seed}. ${SKILL} (of levels: by ranked probability score). The curve is CORP (isotonic
+      regression); its band and the miscalibration by chance come from 500 draws from the printed
+      values. Thresholds are learn-then-test with exact binomial tails at
+      ${printAtLeast(confidence)}; those of a plan are tested by betting after each label.
+      ${NOT_UPLOADED}
     </p>`,
     styles: [new URL("../report/report.css", import.meta.url)],
   });

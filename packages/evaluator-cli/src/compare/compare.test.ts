@@ -48,7 +48,7 @@ test("without labels nothing is said about mistakes, and a line says so", async 
   const engines = urls.flatMap((url) => ["--engine", `gateway=${url}`]);
   const { exitCode, stdout } = await run(cwd, [...words, ...engines]);
   expect(exitCode).toBe(0);
-  expect(stdout).toMatch(/^Without labels nothing is known about mistakes; label some/);
+  expect(stdout).toMatch(/^Without labels nothing is known about mistakes; label some records/);
   const { questions } = await readComparison(cwd);
   expect(questions[0]?.engines.map(({ report }) => report)).toEqual([null, null]);
   expect(questions[0]?.pairs).toEqual([]);

@@ -14,7 +14,7 @@ import {
 import { html, type Html, page, type PageLink, reportsBeside, table } from "evaluator-kit/page";
 import { alignColumns, printCount, printCounted } from "evaluator-runs/source";
 import type { CompareOptions } from "../commands/ask-commands.ts";
-import { curvePlot, histogramPlot, METHOD } from "../report/page-parts.ts";
+import { curvePlot, histogramPlot, METHOD, NOT_UPLOADED, SKILL } from "../report/page-parts.ts";
 import { describeRange } from "../report/sentences.ts";
 import { writeReport } from "../write-report.ts";
 import type { Comparison } from "./comparison.ts";
@@ -207,10 +207,9 @@ function comparisonPage(comparison: Comparison, pages: readonly PageLink[]): str
       time is of whole calls, waits and retries included.
       ${labels === null ? "There were no labels." : `Labels ${labels.name} (SHA-256 ${labels.sha256.slice(0, 12)}…).`}
       ${isCalibrated ? "Each engine was fitted on the same half of the labels and is compared on the other half." : "Probabilities are compared as printed."}
-      Skill is 1 − Brier score / that of always giving the base rate. The interval of the Brier
-      difference is paired; right alone is compared by the exact McNemar test; mistakes correlate by
-      the phi coefficient: at 0 they are independent, at 1 they are on the same records. Seed
-      ${seed}. Nothing of this page is uploaded; report.json beside it holds the same numbers.
+      ${SKILL}. The interval of the Brier difference is paired; right alone is compared by the exact
+      McNemar test; mistakes correlate by the phi coefficient: at 0 they are independent, at 1 they
+      are on the same records. Seed ${seed}. ${NOT_UPLOADED}
     </p>`,
     styles: [new URL("../report/report.css", import.meta.url)],
   });

@@ -5,6 +5,11 @@ import { printCount, printCounted } from "evaluator-runs/source";
 
 /** The link to the footer of a report. */
 export const METHOD = { href: "#method", name: "How it was computed" };
+/** The definition of skill in the footer of a report. */
+export const SKILL = "Skill is 1 − Brier score / that of always giving the base rate";
+/** The last sentence of a report. */
+export const NOT_UPLOADED =
+  "Nothing of this page is uploaded; report.json beside it holds the same numbers.";
 
 type Points = CurveReport["points"];
 

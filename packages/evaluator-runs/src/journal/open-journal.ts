@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import {
+  checkRights,
   CliError,
   closedOnError,
   openPrivateDatabase,
@@ -19,11 +20,11 @@ const BUSY = 5;
 const CORRUPT = 11;
 const reasons = new Map([
   [BUSY, "is in use by another run. Wait for its end, or end it."],
-  [8, "cannot be written. Check the rights of the file and its folder."],
+  [8, `cannot be written. ${checkRights}`],
   [10, "cannot be written or read: the disk fails or is full. Make room and run again."],
   [CORRUPT, `is damaged. ${moveIt}`],
   [13, "needs more room: its disk, or that of temporary files, is full. Make room and run again."],
-  [14, "cannot be opened. Check the rights of the file and its folder."],
+  [14, `cannot be opened. ${checkRights}`],
   [26, `is not a journal. ${moveIt}`],
 ]);
 

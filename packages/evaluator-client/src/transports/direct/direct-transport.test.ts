@@ -35,7 +35,7 @@ test.each<[number, unknown, string]>([
   [
     400,
     { error: "choice questions take 2 to 26 options, got 255" },
-    'The vendor\'s API answered 400: "choice questions take 2 to 26 options, got 255". If there are too many options: Ollama takes 2 to 26, vLLM 26 and some hosted servers 208, while the vendor takes 255. Ask with fewer, or set questionLimits.maxOptions so that more are refused before sending.',
+    'The vendor\'s API answered 400: "choice questions take 2 to 26 options, got 255". If there are too many options: Ollama takes 2 to 26, vLLM 26, some hosted servers 208 and the vendor 255. Ask with fewer, or set questionLimits.maxOptions to refuse more before sending.',
   ],
   [
     422,

@@ -96,7 +96,7 @@ function adviceFor(status: number, { type, text }: ErrorBody, row?: ServiceRow):
     return "This server runs a model that is no decision model: load one there, or read a chat model with logprobsTransport.";
   }
   if ((status === 400 || status === 422) && /option|choice|criteria|label/.test(words)) {
-    return "If there are too many options: Ollama takes 2 to 26, vLLM 26 and some hosted servers 208, while the vendor takes 255. Ask with fewer, or set questionLimits.maxOptions so that more are refused before sending.";
+    return "If there are too many options: Ollama takes 2 to 26, vLLM 26, some hosted servers 208 and the vendor 255. Ask with fewer, or set questionLimits.maxOptions to refuse more before sending.";
   }
   return nextStep(status);
 }
