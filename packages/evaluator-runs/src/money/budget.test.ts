@@ -6,7 +6,6 @@ import {
   mostCostUsd,
 } from "evaluator-client";
 import { expect, test } from "vitest";
-import { CallsInFlight } from "../run/calls-in-flight.ts";
 import { Budget } from "./budget.ts";
 
 const transport = gatewayTransport({ apiKey: "local", env: {} });
@@ -16,8 +15,8 @@ const request = { state: "a mail", questions: { scam: boolean("Is it a scam?") }
 /** The most that an attempt about the request may cost. */
 const mostUsd = mostCostUsd(request, { inputUsdPerMillionTokens: 1, transport });
 
-function budgetOf(maxUsd: number, { spentUsd = 0, waitForMoney = async () => false } = {}) {
-  const budget = new Budget(maxUsd, { price, transport, spentUsd, waitForMoney });
+function budgetOf(maxUsd: number, spentUsd = 0) {
+  const budget = new Budget(maxUsd, { price, transport, spentUsd });
   return { budget, reserve: () => budget.reserveCall(request) };
 }
 
@@ -45,28 +44,33 @@ test("a call that fails leaves its share of the budget to the next one", async (
   expect([(await reserve()) !== null, (await reserve()) !== null]).toEqual([true, false]);
 });
 
-test("a call that is to be tried again waits for others to leave money, and gives up if there are none", async () => {
-  const calls = new CallsInFlight();
-  const chunk = { inFlight: 0 };
-  const { budget, reserve } = budgetOf(2.5 * mostUsd, {
-    waitForMoney: () => calls.waitToTryAgain(),
+test("a call that is to be tried again waits for others to leave money, and one of the last that wait gives up", async () => {
+  const { budget, reserve } = budgetOf(3.5 * mostUsd);
+  const [one, two, three] = [await reserve(), await reserve(), await reserve()];
+  const retries = [one, two].map(async (cost) => cost && (await budget.takeRetry(cost)));
+  if (three) budget.ended(three, [0.2 * mostUsd]);
+  expect(await Promise.race(retries)).toBe(true);
+  if (one) budget.ended(one, []);
+  expect(await Promise.all(retries)).toEqual([true, true]);
+  const { budget: full, reserve: take } = budgetOf(2.5 * mostUsd);
+  const last = [await take(), await take()];
+  const ended = last.map(async (cost) => {
+    const isTaken = cost && (await full.takeRetry(cost));
+    if (cost) full.ended(cost, [mostUsd]);
+    return isTaken;
   });
-  const [one, two] = [await reserve(), await reserve()];
-  for (const _ of [one, two]) calls.begin(chunk);
-  const retry = one && budget.takeRetry(one);
-  if (two) budget.ended(two, [0.2 * mostUsd]);
-  calls.end(chunk);
-  expect(await retry).toBe(true);
-  expect(one && (await budget.takeRetry(one))).toBe(false);
+  expect(await Promise.all(ended)).toEqual([false, false]);
 });
 
-test("a call that has ended takes no money for its retry", async () => {
-  const wait = Promise.withResolvers<boolean>();
-  const { budget, reserve } = budgetOf(2.5 * mostUsd, { waitForMoney: () => wait.promise });
+test.each([
+  ["others", () => budgetOf(2.5 * mostUsd).budget],
+  ["the store", () => partOf(0, 2.5 * mostUsd)],
+])("a call that has ended takes no money for its retry, which waited for %s", async (_, open) => {
+  const budget = open();
+  const reserve = () => budget.reserveCall(request);
   const [one, two] = [await reserve(), await reserve()];
   const retry = one && budget.takeRetry(one);
   if (one) budget.ended(one, []);
-  wait.resolve(true);
   expect(await retry).toBe(false);
   expect([two !== null, (await reserve()) !== null, await reserve()]).toEqual([true, true, null]);
 });
@@ -74,17 +78,13 @@ test("a call that has ended takes no money for its retry", async () => {
 test("the tokens of a call are estimated again only if an attempt is lost", async () => {
   let times = 0;
   const estimate = () => ({ calls: (times += 1), inputTokens: 1_000, mostInputTokens: 2_000 });
-  const budget = new Budget(1, {
-    price,
-    transport: { ...transport, estimate },
-    waitForMoney: async () => false,
-  });
+  const budget = new Budget(1, { price, transport: { ...transport, estimate } });
   const cost = await budget.reserveCall(request);
   expect([cost?.mostUsd, cost?.lostUsd, times]).toEqual([0.002, 0, 1]);
 });
 
 test("spent costs use up the budget, also those of earlier tries", async () => {
-  const { budget, reserve } = budgetOf(1, { spentUsd: 1 - 2.5 * mostUsd });
+  const { budget, reserve } = budgetOf(1, 1 - 2.5 * mostUsd);
   const first = await reserve();
   if (first) budget.ended(first, [mostUsd]);
   expect(budget.heldUsd).toBeCloseTo(1 - 1.5 * mostUsd, 12);

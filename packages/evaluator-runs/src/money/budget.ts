@@ -22,8 +22,12 @@ interface BudgetOptions {
   readonly spentUsd?: number;
   /** Keeps what a lost attempt may have cost, before its call is tried again. */
   readonly onLost?: (usd: number) => void;
-  /** Resolves when calls have ended that may leave money for a retry; false if there are none. */
-  readonly waitForMoney: () => Promise<boolean>;
+  /**
+   * Resolves when calls have ended that may leave money for a retry; false if there are none.
+   *
+   * @default waits for the other calls of this budget
+   */
+  readonly waitForMoney?: () => Promise<boolean>;
   /** Reserves so many US dollars in a store, and returns the part that is left. @default the maximum is fixed */
   readonly reserveUsd?: (usd: number) => Promise<number>;
   /** {@link Budget.factor}, shared by the chunks of a worker. */
@@ -38,12 +42,14 @@ export class Budget {
   /** US dollars; Infinity for no limit. */
   #maxUsd: number;
   readonly #options: BudgetOptions;
-  readonly #reserveUsd: NonNullable<BudgetOptions["reserveUsd"]>;
   /** The engines that a call may be paid to. */
   readonly #engines: readonly (readonly [Price, Transport])[];
   #spentUsd: number;
   #reservedUsd = 0;
   #inFlight = 0;
+  /** Of these, the ones that wait for money to be tried again. */
+  #waiting = 0;
+  #freed = Promise.withResolvers<void>();
   #asking: Promise<unknown> = Promise.resolve();
   /** The highest cost of an answer by the most that it was to cost, if a service counts other tokens; 1 at least. */
   factor = 1;
@@ -52,10 +58,9 @@ export class Budget {
 
   /** @param maxUsd - What the run, or a chunk before it asks the store, may cost, in US dollars; Infinity for no limit. */
   constructor(maxUsd: number, options: BudgetOptions) {
-    const { price, transport, next, spentUsd = 0, reserveUsd = async () => maxUsd } = options;
+    const { price, transport, next, spentUsd = 0 } = options;
     this.#maxUsd = maxUsd;
     this.#options = options;
-    this.#reserveUsd = reserveUsd;
     this.#engines = [[price, transport], ...(next ? [[price.next ?? price, next] as const] : [])];
     this.#spentUsd = spentUsd;
   }
@@ -68,7 +73,8 @@ export class Budget {
     const mostUsd = costs.reduce((sum, one) => sum + one.mostUsd, 0);
     const cost = new CallCost(this, costs);
     const take = () => this.#take(cost, mostUsd);
-    if (!take() && !(await this.#ask(mostUsd, take))) return null;
+    const isReserved = take() || (this.#isPart && (await this.#ask(mostUsd, take)));
+    if (!isReserved) return null;
     this.#inFlight += 1;
     return cost;
   }
@@ -78,6 +84,11 @@ export class Budget {
     if (this.#maxUsd !== Infinity) return;
     this.#maxUsd = 0;
     await this.#ask(0, () => true);
+  }
+
+  /** Whether it is a part of a maximum that a store has. */
+  get #isPart(): boolean {
+    return this.#options.reserveUsd !== undefined;
   }
 
   /** The most that all calls until now may have cost, in US dollars. */
@@ -102,10 +113,11 @@ export class Budget {
 
   /** Reserves one more attempt for a lost one; waits for the other calls, which may cost less than the most. */
   async takeRetry(cost: CallCost): Promise<boolean> {
+    const { waitForMoney = () => this.#waitForOthers() } = this.#options;
     while (!cost.isEnded) {
       const take = () => this.#take(cost);
-      if (take() || (await this.#ask(cost.mostUsd, take))) return true;
-      if (!(await this.#options.waitForMoney())) break;
+      if (take() || (this.#isPart && (await this.#ask(cost.mostUsd, take)))) return true;
+      if (!(await waitForMoney())) break;
     }
     return false;
   }
@@ -122,12 +134,22 @@ export class Budget {
 
   /** Asks the store for attempts, one question after the other: the chunk has what the last reply grants. */
   #ask(mostUsd: number, take: () => boolean): Promise<boolean> {
+    const { reserveUsd = async () => this.#maxUsd } = this.#options;
     const askedPromise = this.#asking.then(async () => {
-      this.#maxUsd = await this.#reserveUsd(this.heldUsd + CALLS_RESERVED * mostUsd * this.factor);
+      this.#maxUsd = await reserveUsd(this.heldUsd + CALLS_RESERVED * mostUsd * this.factor);
       return take();
     });
     this.#asking = askedPromise.catch(() => {});
     return askedPromise;
+  }
+
+  /** Waits until another call has ended; returns false if all of them wait. */
+  async #waitForOthers(): Promise<boolean> {
+    this.#waiting += 1;
+    const isLast = this.#waiting === this.#inFlight;
+    if (!isLast) await this.#freed.promise;
+    this.#waiting -= 1;
+    return !isLast;
   }
 
   /** Keeps the cost of an attempt whose answer was lost, so that a process that is killed later has it. */
@@ -145,6 +167,8 @@ export class Budget {
   ended(cost: CallCost, answersUsd: readonly (number | null)[]): number {
     cost.isEnded = true;
     this.#inFlight -= 1;
+    this.#freed.resolve();
+    this.#freed = Promise.withResolvers();
     this.#reservedUsd = this.#inFlight === 0 ? 0 : this.#reservedUsd - cost.reservedUsd;
     const attemptUsd = cost.mostUsd * this.factor;
     let usd = cost.lost * attemptUsd;

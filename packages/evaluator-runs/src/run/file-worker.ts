@@ -103,7 +103,6 @@ class FileWorker extends RunWorker<PlannedCall, Chunk<PlannedCall>> {
       next: next?.transport,
       spentUsd,
       onLost: (usd) => journal.addSpending(usd),
-      waitForMoney: () => this.calls.waitToTryAgain(),
     });
     this.#chunk = {
       records: plan.openCalls(),
@@ -133,12 +132,16 @@ class FileWorker extends RunWorker<PlannedCall, Chunk<PlannedCall>> {
   }
 
   protected override async waitForMoney(): Promise<boolean> {
-    return !this.#budget.isSpent && (await super.waitForMoney());
+    this.#budget.isSpent ||= this.inFlight === 0;
+    if (this.#budget.isSpent) return false;
+    // Each call that ends leaves money for one at most.
+    this.limitToInFlight();
+    await this.calls.nextEnd;
+    return true;
   }
 
   protected override async stopAtMaximum(): Promise<void> {
     this.isStopped = true;
-    this.#budget.isSpent = true;
   }
 
   protected override async begin({ key, status }: PlannedCall, cost: CallCost): Promise<void> {

@@ -61,16 +61,20 @@ export abstract class RunWorker<TRecord, TChunk extends Chunk<TRecord>> {
   protected readonly held = new Map<TChunk, Promise<void>>();
   protected isStopped = false;
   #failure: unknown = null;
+  #concurrency: number;
 
   constructor(options: WorkerOptions) {
-    const { context, engineOptions } = options;
+    const { context, engineOptions, concurrency } = options;
     this.#options = options;
+    this.#concurrency = concurrency;
     this.#askEngines = askEngines(context, engineOptions, evaluatorRuntime(context));
   }
 
   /** Returns the next chunk, which is held; null if none is left. */
   protected abstract take(): Promise<TChunk | null>;
   protected abstract toRequest(record: TRecord): EvaluationRequest;
+  /** Waits for calls that may leave money for another one; returns false if there are none. */
+  protected abstract waitForMoney(): Promise<boolean>;
   /** Stops the run, which may not cost one more call. */
   protected abstract stopAtMaximum(): Promise<void>;
   /** Notes a call before it is sent. A store that has this commits it together with the outcomes before it. */
@@ -117,9 +121,9 @@ export abstract class RunWorker<TRecord, TChunk extends Chunk<TRecord>> {
     this.fail(signal.aborted && error === signal.reason ? null : error);
   }
 
-  /** Waits for calls that may leave money for another one; returns false if there are none. */
-  protected async waitForMoney(): Promise<boolean> {
-    return await this.calls.waitForMoney();
+  /** Has no more calls at once from now on than are in flight. */
+  protected limitToInFlight(): void {
+    this.#concurrency = this.inFlight;
   }
 
   /** Holds a chunk until it is finished. */
@@ -149,7 +153,7 @@ export abstract class RunWorker<TRecord, TChunk extends Chunk<TRecord>> {
     const open = new Set<Promise<void>>();
     try {
       for await (const record of chunk.records) {
-        while (this.inFlight >= this.#options.concurrency) await this.calls.nextEnd;
+        while (this.inFlight >= this.#concurrency) await this.calls.nextEnd;
         if (!this.mayAskAbout(chunk)) break;
         const request = this.toRequest(record);
         const cost = await this.#reserve(chunk, request);

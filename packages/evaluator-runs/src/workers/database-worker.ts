@@ -163,7 +163,7 @@ export class DatabaseWorker extends RunWorker<ChunkRecord, WorkChunk> {
   }
 
   protected override async waitForMoney(): Promise<boolean> {
-    return (await super.waitForMoney()) || (await this.#waitForWorkers());
+    return (await this.calls.waitForMoney()) || (await this.#waitForWorkers());
   }
 
   protected override async stopAtMaximum(): Promise<void> {
