@@ -55,6 +55,8 @@ export type AskingOptions = Pick<WorkCommand, "offline" | "concurrency" | "price
 /** The parts of a program that its options depend on. */
 type DeclaredFor = Pick<ProgramContext, "source" | "engineOption" | "mayCost">;
 
+const UNANSWERED = "\nExit code 2: some records have no answer.";
+
 /** How a run prints its table. */
 const tableOptions = () => [
   new Option("--raw", "print the answers and providerMetadata of each call before the table"),
@@ -69,7 +71,7 @@ const declareRun = (program: Command, context: DeclaredFor) => {
     .command("run")
     .summary(`ask about every ${source.word} of a file, and write the results`)
     .description(
-      `Results go beside it (NAME.${source.suffix}.json; stdin.${source.suffix}.json for -), and every answer into a journal (NAME.${source.suffix}.sqlite): a second run asks only for what is missing. With a journal in PostgreSQL, other machines join with the same command.\nExit code 2: some records have no answer.`,
+      `Results go beside it (NAME.${source.suffix}.json; stdin.${source.suffix}.json for -), and every answer into a journal (NAME.${source.suffix}.sqlite): a second run asks only for what is missing. With a journal in PostgreSQL, other machines join with the same command.${UNANSWERED}`,
     )
     .argument("<file>", source.inputForm);
   const examplesOfRun = source.examples.map((words) => `${source.program} ${words}`);
@@ -169,7 +171,7 @@ const declareExport = (program: Command, source: RecordSource) =>
     .command("export")
     .summary("print the results of a run so far, in the order of its input")
     .description(
-      "With --rules it prints ids and actions, in JSON with the evidence of a promised act.\nExit code 2: some records have no answer.",
+      `With --rules it prints ids and actions, in JSON with the evidence of a promised act.${UNANSWERED}`,
     )
     .argument("[file]", optionalFile)
     .addOption(sharedOptions.journal(source))
@@ -221,7 +223,7 @@ const declareAct = (program: Command, source: RecordSource) =>
     .command("act")
     .summary("print the acts that a calibration promises on the answers of a run")
     .description(
-      `It prints one JSON line for each ${source.word} and each question with a promised threshold, in the order of the input: { id, question, act, evidence }, or { id, question, act: null, why }. It acts on nothing itself. A calibration of another model or of other questions is refused, and nothing is printed.\nExit code 2: some records have no answer.`,
+      `It prints one JSON line for each ${source.word} and each question with a promised threshold, in the order of the input: { id, question, act, evidence }, or { id, question, act: null, why }. It acts on nothing itself. A calibration of another model or of other questions is refused, and nothing is printed.${UNANSWERED}`,
     )
     .argument("[file]", optionalFile)
     .addOption(sharedOptions.artifact)

@@ -9,6 +9,11 @@ import type { ErrorDetails } from "./api.ts";
 import * as field from "./request-fields.ts";
 import { listOptions, toFile } from "./request-parts.ts";
 
+/** The problem of a choice among tools that this router cannot pass on. */
+export const onlyFunctions = "not supported; send only the tools that may be called";
+/** The problem of a request for log-probabilities. */
+export const noLogprobs = "not supported, as replies carry no log-probabilities; leave it out";
+
 /** A mark for the cache, as Anthropic's models take it. */
 export const markedFields = { cache_control: z.record(z.string(), z.json()).nullish() };
 /** The fields of a function. */

@@ -21,6 +21,7 @@ import {
   readName,
   readObject,
   readText,
+  noQuestion,
   wrongField,
 } from "./evaluation-form.ts";
 import { otherFields } from "./other-fields.ts";
@@ -57,8 +58,7 @@ function readDecisions(requestJson: unknown): AskedEvaluation {
   const listedQuestions = readList(body["questions"], ["questions"]).map((each, at) =>
     readQuestion(readObject(each, ["questions", at]), ["questions", at]),
   );
-  if (listedQuestions.length === 0)
-    throw wrongField(["questions"], "is empty; ask at least one question");
+  if (listedQuestions.length === 0) throw noQuestion();
   const names = listedQuestions.map(({ name }) => name ?? "");
   const areIds = new Set(names).size === names.length && !names.includes("");
   const ids = listedQuestions.map(({ name }, at) => (areIds ? (name ?? "") : `question_${at + 1}`));

@@ -81,6 +81,11 @@ export function readList(value: unknown, path: Path): readonly unknown[] {
   throw wrongField(path, value === undefined ? "is missing" : "is not a list");
 }
 
+/** Returns the error of a request without a question. */
+export function noQuestion(): HttpError {
+  return wrongField(["questions"], "is empty; ask at least one question");
+}
+
 /** Returns a name, or null if there is none. @throws HttpError (400) for another value */
 export function readName(value: unknown, path: Path): string | null {
   if (value === undefined || value === null) return null;

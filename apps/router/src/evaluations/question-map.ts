@@ -1,12 +1,12 @@
 import { isRecord } from "evaluator-kit";
 import type { Question, Questions, StatePart } from "evaluator-client";
-import { type Path, readObject, readText, wrongField } from "./evaluation-form.ts";
+import { type Path, noQuestion, readObject, readText, wrongField } from "./evaluation-form.ts";
 import { formKinds, type MapForm } from "./question-kinds.ts";
 
 /** Reads the map of questions of a form. @throws HttpError (400) */
 export function readQuestionMap(questionsJson: unknown, form: MapForm): Questions {
   const entries = Object.entries(readObject(questionsJson, ["questions"]));
-  if (entries.length === 0) throw wrongField(["questions"], "is empty; ask at least one question");
+  if (entries.length === 0) throw noQuestion();
   // Entries keep an id such as __proto__ as data.
   return Object.fromEntries(
     entries.map(([id, question]) => [id, readQuestion(question, form, ["questions", id])]),

@@ -3,6 +3,9 @@ import { printCount } from "evaluator-runs/source";
 import { type ListFacts, mailItem } from "./mail-item.ts";
 import type { ListedRow } from "./mail-row.ts";
 
+/** The way to a shorter list. */
+export const FEWER_MAILS = "--only and --since make a page of fewer mails.";
+
 /** Threads that are done or snoozed on the page. */
 export const AWAY_SHOWN = 200;
 
@@ -13,9 +16,7 @@ export function awaySection(
 ): Html | null {
   if (rows.length === 0) return null;
   const most =
-    rows.length < AWAY_SHOWN
-      ? ""
-      : ` The newest ${AWAY_SHOWN} are shown; --only and --since make a page of fewer mails.`;
+    rows.length < AWAY_SHOWN ? "" : ` The newest ${AWAY_SHOWN} are shown; ${FEWER_MAILS}`;
   return html`<section class="part" id="away">
     <h2>Done and snoozed <span class="count">${printCount(rows.length)}</span></h2>
     <p class="about">Undo puts a thread back into its section.${most}</p>

@@ -4,7 +4,7 @@ import { type CalibrationArtifact, nameModel } from "evaluator-calibration";
 import { toPrintable } from "evaluator-kit";
 import { describeSteps, isEmulator, type planOf, type RunFacts } from "evaluator-runs/results";
 import { printCount, printCounted, printUsd } from "evaluator-runs/source";
-import { AWAY_SHOWN, awaySection, doneButton } from "./away-section.ts";
+import { AWAY_SHOWN, awaySection, doneButton, FEWER_MAILS } from "./away-section.ts";
 import { type ListFacts, mailItem } from "./mail-item.ts";
 import { MailList } from "./mail-list.ts";
 import type { ShownQuestion } from "./mail-row.ts";
@@ -280,7 +280,7 @@ function toSection({ at, id, title, about, count }: FilledSection, parts: Report
             <button type="button" class="button script-only" data-section="${at}">
               Show all ${printCount(count)}
             </button>
-            <span class="no-script">--only and --since make a page of fewer mails.</span>
+            <span class="no-script">${FEWER_MAILS}</span>
           </p>`
     }
   </section>`;

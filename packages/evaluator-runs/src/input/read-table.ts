@@ -33,6 +33,8 @@ async function* readCsv(chunks: AsyncIterable<Buffer>): AsyncGenerator<Iterable<
 const [NUL, TAB, NEWLINE, RETURN, QUOTE, COMMA, SEMICOLON] = [0, 9, 10, 13, 34, 44, 59];
 const LINE_ENDS = new Set([NEWLINE, RETURN]);
 
+const QUOTES = "a quote inside a cell is written twice";
+
 /** A line of a table that cannot be read, so that no later one can. */
 export class TableError extends CliError {
   readonly line: number;
@@ -88,8 +90,7 @@ class CsvSplitter {
   /** Returns the last record. @throws TableError if a quote is not closed. */
   end(): JsonRecord[] {
     if (this.#quotes === "open") {
-      const problem = "a quote opens here and never closes; a quote inside a cell is written twice";
-      this.#refuse(problem, this.#quoteLine);
+      this.#refuse(`a quote opens here and never closes; ${QUOTES}`, this.#quoteLine);
     }
     this.#endCell();
     this.#endRecord();
@@ -119,7 +120,7 @@ class CsvSplitter {
       this.#endRecord();
     } else {
       const problem = `text follows the quote that closes the cell of line ${this.#quoteLine}`;
-      this.#refuse(`${problem}; a quote inside a cell is written twice`, this.#line);
+      this.#refuse(`${problem}; ${QUOTES}`, this.#line);
     }
   }
 

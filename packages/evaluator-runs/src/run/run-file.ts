@@ -154,7 +154,8 @@ export async function goOn(
   const { openTransport, env } = program;
   const transport = await openTransport({ ...command, env });
   const option = program.engineOption?.long ?? ".env";
-  const advice = `set the same engine (${option}, --offline), or start a new run about the file.`;
+  const orElse = "or start a new run about the file.";
+  const advice = `set the same engine (${option}, --offline), ${orElse}`;
   const state = newest.begin?.options ?? {};
   const run = {
     ...toRun(newest.begin, command),
@@ -167,7 +168,7 @@ export async function goOn(
   checkSameEngine({ run: "The run", service: runSetup.service, advice }, service);
   if (JSON.stringify(questions) !== JSON.stringify(runSetup.questions)) {
     throw new CliError(
-      "The run asks other questions than this program would now; undo the change to --questions or the environment, or start a new run about the file.",
+      `The run asks other questions than this program would now; undo the change to --questions or the environment, ${orElse}`,
     );
   }
   return await runFile(run, program);

@@ -12,6 +12,8 @@ import {
   findFormat,
   functionFields,
   markedFields,
+  noLogprobs,
+  onlyFunctions,
   openAiFields,
   toPart,
   toProviderOptions,
@@ -160,13 +162,12 @@ const tool = z.object({
   ...markedFields,
 });
 const chosenTool = z.object({
-  type: z.literal("function", "not supported; send only the tools that may be called"),
+  type: z.literal("function", onlyFunctions),
   function: z.object({ name: field.name }),
 });
 const { parameters: schema, ...otherFields } = functionFields;
 
 const once = "only 1 is supported; send the request as often as you want replies";
-const noLogprobs = "not supported, as replies carry no log-probabilities; leave it out";
 const inWords = "not supported; ask for it in a message";
 const form = "not known to this model; use response_format";
 const sampling = "not known to this model; use temperature, top_p or frequency_penalty";

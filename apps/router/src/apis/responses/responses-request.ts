@@ -12,6 +12,8 @@ import {
   content,
   findFormat,
   functionFields,
+  noLogprobs,
+  onlyFunctions,
   openAiFields,
   textPart,
   toPart,
@@ -154,7 +156,7 @@ const hostedTool = z.looseObject({ type: z.enum(hostedTools) });
 const tools = [...ownTools, namespace, hostedTool] as const;
 const toolsSchema = z.array(z.discriminatedUnion("type", tools, ownTool)).nullish();
 const chosenToolSchema = z.object({
-  type: z.enum(["function", "custom"], "not supported; send only the tools that may be called"),
+  type: z.enum(["function", "custom"], onlyFunctions),
   name,
   namespace: field.text,
 });
@@ -187,7 +189,7 @@ export const responsesSchema = z.object({
   include: z.unknown().optional(),
   metadata: z.unknown().optional(),
   prompt: z.null("not supported; send its text as instructions").optional(),
-  top_logprobs: z.literal(0, "not supported, as replies carry no log-probabilities").nullish(),
+  top_logprobs: z.literal(0, noLogprobs).nullish(),
 });
 
 /** A request's fields. */
