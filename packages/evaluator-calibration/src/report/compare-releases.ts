@@ -4,7 +4,7 @@ import { type Pool, poolRows } from "../math/pool.ts";
 import { drawHypergeometric, seededRandom } from "../math/random.ts";
 import { computeQuantile, computeSum } from "../math/rows.ts";
 import { binomialAtMost, twoSidedP } from "../math/special-functions.ts";
-import { wilson } from "../thresholds/intervals.ts";
+import { clopperPearson } from "../thresholds/intervals.ts";
 import { checkThresholds } from "./check-threshold.ts";
 import { computeBrier, type LabelledRows, printedOf, topAnswers } from "./labelled-rows.ts";
 
@@ -41,7 +41,7 @@ export function compareReleases(
     stability,
     kolmogorovSmirnov,
     /** Records of both releases with another most probable answer; null if no record has both. */
-    flips: of === 0 ? null : { n, of, value: n / of, ...wilson(n, of) },
+    flips: of === 0 ? null : { n, of, value: n / of, ...clopperPearson(n, of) },
     /** Whether the printed values changed, for better or worse. */
     isChanged:
       // Two tests, each at half the level.

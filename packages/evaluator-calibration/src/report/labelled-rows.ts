@@ -2,7 +2,7 @@ import type { LockedThreshold } from "../artifact.ts";
 import type { AnswerColumn } from "../input/answer-column.ts";
 import type { JoinedColumn } from "../input/join-labels.ts";
 import { type Numbers, computeSum } from "../math/rows.ts";
-import { type Interval, wilson } from "../thresholds/intervals.ts";
+import { clopperPearson, type Interval } from "../thresholds/intervals.ts";
 import { complement } from "../thresholds/risk-coverage.ts";
 import { type Population, stratifiedInterval } from "../thresholds/stratified-interval.ts";
 
@@ -160,9 +160,9 @@ export function shareOfRows(
     }));
     return { value, ...stratifiedInterval(strata, population) };
   }
-  // The number of equal rows that have the worth of the weighted ones (Kish).
+  // The number of equal rows that have the worth of the weighted ones (Kish; of such a number the interval is Korn and Graubard's).
   const effective = total ** 2 / countedValues.reduce((sum, row) => sum + toWeight(row) ** 2, 0);
-  return { value, ...wilson(value * effective, effective) };
+  return { value, ...clopperPearson(value * effective, effective) };
 }
 
 /**

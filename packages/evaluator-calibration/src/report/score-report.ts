@@ -2,7 +2,7 @@ import type { Form } from "../kinds.ts";
 import { effectiveRows, computeSum, weightedMean } from "../math/rows.ts";
 import { clippedLogLoss, rocAuc, spiegelhalter } from "../scores/probability-scores.ts";
 import { Z_OF_95 } from "../math/special-functions.ts";
-import { aucInterval, wilson } from "../thresholds/intervals.ts";
+import { aucInterval, clopperPearson } from "../thresholds/intervals.ts";
 import {
   computeBrier,
   type Estimate,
@@ -146,7 +146,7 @@ function toSkill(
   const factor = Math.exp(Z_OF_95 * deviation);
   // Without a wrong row the deviation shows nothing of how much one costs.
   const hasWrong = truth.some((option, i) => option !== top[i]);
-  const worst = hasWrong ? 0 : mean + wilson(0, effective).high;
+  const worst = hasWrong ? 0 : mean + clopperPearson(0, effective).high;
   const low = 1 - Math.max(mean * factor, worst) / constant;
   const value = 1 - mean / constant;
   return withLimits({ value, low, high: 1 - mean / factor / constant }, { rarer, chance: 0 });

@@ -3,7 +3,7 @@ import { AnswerTable } from "../input/answer-table.ts";
 import { LabelJoin } from "../input/join-labels.ts";
 import { playIntervals, shareWorlds } from "../testing/interval-worlds.ts";
 import { stratifiedInterval } from "../thresholds/stratified-interval.ts";
-import { clopperPearson, wilson } from "../thresholds/intervals.ts";
+import { clopperPearson } from "../thresholds/intervals.ts";
 import { answersOf, columnIn, labelled } from "../testing/worlds.ts";
 import { shareOfRows, toLabelledRows } from "./labelled-rows.ts";
 import { shareOfYes } from "./share-of-yes.ts";
@@ -82,7 +82,7 @@ test("the strata of a whole sheet of pick are in the interval, those of half a s
   expect(whole).toMatchObject(stratifiedInterval(strata, "alike"));
   // 47 rows: 45 of weight 20, one wrong and one right of weight 2 (Kish).
   const effective = 904 ** 2 / (45 * 400 + 2 * 4);
-  expect(intervalOf(0.5).low).toBeCloseTo(wilson((902 / 904) * effective, effective).low, 12);
+  expect(intervalOf(0.5).low).toBeCloseTo(clopperPearson((902 / 904) * effective, effective).low, 12);
 });
 
 test("weights of single labels are no strata, although they add up to the number of all records", () => {
