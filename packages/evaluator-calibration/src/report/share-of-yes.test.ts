@@ -82,7 +82,10 @@ test("the strata of a whole sheet of pick are in the interval, those of half a s
   expect(whole).toMatchObject(stratifiedInterval(strata, "alike"));
   // 47 rows: 45 of weight 20, one wrong and one right of weight 2 (Kish).
   const effective = 904 ** 2 / (45 * 400 + 2 * 4);
-  expect(intervalOf(0.5).low).toBeCloseTo(clopperPearson((902 / 904) * effective, effective).low, 12);
+  expect(intervalOf(0.5).low).toBeCloseTo(
+    clopperPearson((902 / 904) * effective, effective).low,
+    12,
+  );
 });
 
 test("weights of single labels are no strata, although they add up to the number of all records", () => {
