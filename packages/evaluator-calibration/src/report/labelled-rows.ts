@@ -209,12 +209,16 @@ export function computeProbability({ form, table }: Rows, row: number, option: n
   return form === "probability" && option === 0 ? complement(printedValue) : printedValue;
 }
 
-/** Returns a row's Brier score: of a probability that of yes, of a distribution summed over its options. */
-export function computeBrier({ form, p, table, truth }: Rows, row: number): number {
-  if (form === "probability") return ((p[row] as number) - (truth[row] as number)) ** 2;
+/** Returns a row's Brier score if an option is true: of a probability that of yes, of a distribution summed over its options. */
+export function computeBrier(
+  { form, p, table }: Pick<Rows, "form" | "p" | "table">,
+  row: number,
+  truth: number,
+): number {
+  if (form === "probability") return ((p[row] as number) - truth) ** 2;
   let sum = 0;
   for (let option = 0; option < table.width; option += 1) {
-    const isTrue = option === truth[row] ? 1 : 0;
+    const isTrue = option === truth ? 1 : 0;
     sum += ((table.values[row * table.width + option] as number) - isTrue) ** 2;
   }
   return sum;

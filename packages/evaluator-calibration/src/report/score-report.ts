@@ -27,7 +27,9 @@ export function scoreRows(rows: Rows) {
     skill: toSkill(rows, distances),
     accuracy: shareOfRows(rows, (row) => top[row] === truth[row]),
     /** Of a probability 0 to 1, of a distribution summed over its options: 0 to 2. */
-    brier: isOrdered ? weightedMean(n, weights, (i) => computeBrier(rows, i)) : meanDistance,
+    brier: isOrdered
+      ? weightedMean(n, weights, (i) => computeBrier(rows, i, truth[i] as number))
+      : meanDistance,
     logLoss: clippedLogLoss(n, (i) => computeProbability(rows, i, truth[i] as number), { weights }),
     /** How well the probability orders the truths; of a distribution, that of the picked option. */
     auc: toOrder(p, cameTrue, weights),
@@ -99,7 +101,7 @@ function listDistances(rows: Rows, shares: readonly number[]) {
   for (const [row, option] of truth.entries()) {
     own[row] = isOrdered
       ? rankedScore(option, shares.length, (level) => computeProbability(rows, row, level))
-      : computeBrier(rows, row);
+      : computeBrier(rows, row, option);
   }
   return {
     own,
