@@ -87,7 +87,9 @@ test.each([5, 50, 200])("a rare gain that %d labels do not show is no proof of a
   const rounds = Array.from({ length: 100 }, (_, seed) => {
     const random = seededRandom(seed + 1);
     const rows = Array.from({ length: n }, (_, at) => ({ id: `r${at}`, truth: random() >= 0.02 }));
-    const [before, after] = [0.99, 0.97].map((p) => labelled(rows.map((row) => ({ ...row, p }))));
+    const [before, after] = [0.99, 0.97].map((p) =>
+      labelled(rows.map(({ id, truth }) => ({ id, p, truth }))),
+    );
     const options = { thresholds: [] };
     return compareLabelled(before as LabelledRows, after as LabelledRows, options);
   });
@@ -97,10 +99,9 @@ test.each([5, 50, 200])("a rare gain that %d labels do not show is no proof of a
 });
 
 test("labels count by their weights in a difference", () => {
-  const rows = Array.from({ length: 40 }, (_, at) => ({ id: `r${at}`, p: 1, truth: true }));
   const weighted = (p: (at: number) => number) =>
     labelledWith(
-      rows.map((row, at) => ({ ...row, p: p(at) })),
+      Array.from({ length: 40 }, (_, at) => ({ id: `r${at}`, p: p(at), truth: true })),
       (at) => ({ weight: at < 10 ? 3 : 1 }),
     );
   const [before, after] = [weighted(() => 1), weighted((at) => (at < 10 ? 0 : 1))];

@@ -228,21 +228,18 @@ function describeDifferences(
 
 /** Returns the lowest and the highest difference that any truth makes between two columns' Brier scores of a record. */
 function extremeDifferences(before: AnswerColumn, after: AnswerColumn) {
-  const [one, other] = [toScored(before), toScored(after)];
+  const { form } = after;
   let [least, most] = [0, 0];
   for (const [row, id] of after.ids.entries()) {
     const earlier = before.rowOf(id);
     if (earlier === undefined) continue;
     for (const [truth, option] of after.options.entries()) {
       const earlierTruth = before.options.indexOf(option);
-      const difference = computeBrier(other, row, truth) - computeBrier(one, earlier, earlierTruth);
+      const difference =
+        computeBrier({ form, table: after }, row, truth) -
+        computeBrier({ form, table: before }, earlier, earlierTruth);
       [least, most] = [Math.min(least, difference), Math.max(most, difference)];
     }
   }
   return { least, most };
-}
-
-function toScored(column: AnswerColumn) {
-  const { form, width, values } = column;
-  return { form, table: { width, values }, p: values };
 }

@@ -211,11 +211,11 @@ export function computeProbability({ form, table }: Rows, row: number, option: n
 
 /** Returns a row's Brier score if an option is true: of a probability that of yes, of a distribution summed over its options. */
 export function computeBrier(
-  { form, p, table }: Pick<Rows, "form" | "p" | "table">,
+  { form, table }: Pick<Rows, "form"> & { readonly table: Pick<AnswerColumn, "width" | "values"> },
   row: number,
   truth: number,
 ): number {
-  if (form === "probability") return ((p[row] as number) - truth) ** 2;
+  if (form === "probability") return ((table.values[row] as number) - truth) ** 2;
   let sum = 0;
   for (let option = 0; option < table.width; option += 1) {
     const isTrue = option === truth ? 1 : 0;

@@ -119,10 +119,10 @@ const rare = { "yes in 2 %": { mean: -6, spread: 2.2 } };
 // Its answers know nothing: the spread of the printed log odds is not that of the true ones.
 const worthless = { "yes in 10 %, worthless": { mean: -2.2, spread: 0, noise: 2 } };
 
-function shareWorld(figure: "yes" | "accuracy", isPicked: boolean, records = 3000) {
+function shareWorld(figure: "yes" | "accuracy", isPicked: boolean, records = 3000, labels = 200) {
   return ([name, judge]: [string, Judge]): IntervalWorld => ({
     name: `${figure} of ${records} by ${isPicked ? "pick" : "labels at random"}, ${name}`,
-    n: 200,
+    n: labels,
     draw: (n, random) => drawShare({ judge, figure, isPicked, records }, n, random),
   });
 }
@@ -132,6 +132,7 @@ const allJudges = Object.entries({ ...answered, ...rare, ...worthless });
 /** Worlds of shares of all records: labels at random, and those of `pick`, also of judges with rare mistakes and of worthless ones. */
 export const shareWorlds: readonly IntervalWorld[] = [
   ...allJudges.map(shareWorld("yes", false)),
+  ...allJudges.map(shareWorld("yes", false, 3000, 60)),
   ...allJudges.map(shareWorld("yes", true)),
   ...allJudges.map(shareWorld("accuracy", true)),
   ...allJudges.map(shareWorld("yes", false, 300)),
