@@ -119,7 +119,11 @@ const rare = { "yes in 2 %": { mean: -6, spread: 2.2 } };
 // Its answers know nothing: the spread of the printed log odds is not that of the true ones.
 const worthless = { "yes in 10 %, worthless": { mean: -2.2, spread: 0, noise: 2 } };
 
-function shareWorld(figure: "yes" | "accuracy", isPicked: boolean, records = 3000, labels = 200) {
+function shareWorld(
+  figure: "yes" | "accuracy",
+  isPicked: boolean,
+  { records = 3000, labels = 200 } = {},
+) {
   return ([name, judge]: [string, Judge]): IntervalWorld => ({
     name: `${figure} of ${records} by ${isPicked ? "pick" : "labels at random"}, ${name}`,
     n: labels,
@@ -132,11 +136,11 @@ const allJudges = Object.entries({ ...answered, ...rare, ...worthless });
 /** Worlds of shares of all records: labels at random, and those of `pick`, also of judges with rare mistakes and of worthless ones. */
 export const shareWorlds: readonly IntervalWorld[] = [
   ...allJudges.map(shareWorld("yes", false)),
-  ...allJudges.map(shareWorld("yes", false, 3000, 60)),
+  ...allJudges.map(shareWorld("yes", false, { labels: 60 })),
   ...allJudges.map(shareWorld("yes", true)),
   ...allJudges.map(shareWorld("accuracy", true)),
-  ...allJudges.map(shareWorld("yes", false, 300)),
-  ...allJudges.map(shareWorld("yes", true, 300)),
+  ...allJudges.map(shareWorld("yes", false, { records: 300 })),
+  ...allJudges.map(shareWorld("yes", true, { records: 300 })),
 ];
 
 /** Returns the share of the rounds with an interval, and of those that miss the figure of very many rows. */
