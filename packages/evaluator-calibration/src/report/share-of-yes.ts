@@ -1,7 +1,5 @@
 import { computeSum } from "../math/rows.ts";
-import { Z_OF_95 } from "../math/special-functions.ts";
-import { clopperPearson, wilson } from "../thresholds/intervals.ts";
-import { studentQuantile } from "../thresholds/mean-limits.ts";
+import { clopperPearson } from "../thresholds/intervals.ts";
 import { type Estimate, printedOf, type Rows, shareOfRows } from "./labelled-rows.ts";
 
 /** With fewer rows of the rarer truth a regression's interval would hold too seldom, so it is the exact one of the labels. */
@@ -57,10 +55,9 @@ function regress({ truth, p }: Rows, all: Float64Array): Estimate {
   // A printed line that fits all labels is not sure to fit all records: two more rows have the whole spread.
   const rest = squares - slope * common + (2 * squares) / n;
   const variance = ((1 - n / records) * rest) / n / (n - 2);
-  // Of 60 labels, 5.4 % of the intervals with the normal value miss, and 4.7 % with Student's.
-  const quantiles = Z_OF_95 / studentQuantile(0.025, n - 2);
-  const effective = Math.max(n, (value * (1 - value)) / variance) * quantiles ** 2;
-  const { low, high } = wilson(value * effective, effective);
+  const effective = Math.max(n, (value * (1 - value)) / variance);
+  // With Wilson's limits 5.4 % of the intervals of 60 labels miss, with the exact ones of as many equal labels 4.2 %.
+  const { low, high } = clopperPearson(value * effective, effective);
   // The interval is a smooth one of whole numbers of records.
   return { value, low: low - 1 / records, high: high + 1 / records };
 }

@@ -1,9 +1,11 @@
 import { LabelJoin } from "../input/join-labels.ts";
 import { seededRandom, shuffle } from "../math/random.ts";
+import { solveIncreasing } from "../math/special-functions.ts";
 import { pickRecords } from "../pick-records.ts";
 import { toLabelledRows } from "../report/labelled-rows.ts";
 import { shareOfYes } from "../report/share-of-yes.ts";
 import { scoreRows } from "../report/score-report.ts";
+import { clopperPearson } from "../thresholds/intervals.ts";
 import { krippendorffAlpha } from "../scores/krippendorff.ts";
 import { answersOf, columnIn, drawAnswer, labelled } from "./worlds.ts";
 
@@ -153,11 +155,18 @@ export function playIntervals({ draw, n }: IntervalWorld, rounds: number, rows =
   return {
     shown: shown.length / rounds,
     missed: missed.length / Math.max(1, shown.length),
-    worth: shown.reduce((sum, one) => sum + worthOf(one), 0) / Math.max(1, shown.length),
+    /** How many labels alone have intervals as narrow; 0 if the figure is no share of records. */
+    worth: isOfRecords
+      ? shown.reduce((sum, one) => sum + worthOf(one), 0) / Math.max(1, shown.length)
+      : 0,
   };
 }
 
-/** How many equal labels would have an interval as narrow. */
+/** Returns how many labels alone have an exact interval as narrow. */
 function worthOf({ value, low, high }: Drawn): number {
-  return (2 * 1.96) ** 2 * ((value * (1 - value)) / (high - low) ** 2);
+  const lessWidth = (labels: number) => {
+    const alone = clopperPearson(value * labels, labels);
+    return alone.low - alone.high;
+  };
+  return solveIncreasing(lessWidth, low - high, [1, 1e5]);
 }

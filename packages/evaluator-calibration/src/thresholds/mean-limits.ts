@@ -33,7 +33,7 @@ export function meanLimit(
 }
 
 /** Returns the value that Student's t exceeds with probability `level`. */
-export function studentQuantile(level: number, freedom: number): number {
+function studentQuantile(level: number, freedom: number): number {
   const share = betaQuantile(2 * level, freedom / 2, 0.5);
   return Math.sqrt((freedom * (1 - share)) / share);
 }
