@@ -169,7 +169,7 @@ export function shareOfRows(
  * Returns whether the labels are a whole sheet of `pick`: then the weights add up to the number of all records, and of each
  * stratum there are two labels or all. Other weights may add up to it, too, but one label alone is no stratum.
  */
-function isDrawnByStrata({
+export function isDrawnByStrata({
   weights,
   joined: joinedColumn,
 }: Pick<Rows, "weights" | "joined">): boolean {

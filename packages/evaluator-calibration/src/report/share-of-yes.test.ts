@@ -109,3 +109,21 @@ test("weights of single labels are no strata, although they add up to the number
   // 0.5 ± 1.96 √(0.25 / 200), by the weights a little wider.
   expect(high - low).toBeGreaterThan(0.136);
 });
+
+// Sheets with an estimate only if three labels are a yes would be those of too many by chance.
+test("a whole sheet of pick without a yes has an interval, and half of it has none", () => {
+  const rows = Array.from({ length: 1000 }, (_, at) => {
+    return { id: `r${at}`, p: at < 900 ? 0 : 0.5, truth: false };
+  });
+  const estimateOf = (drawn: readonly (typeof rows)[number][]) => {
+    const join = new LabelJoin(answersOf(rows));
+    for (const { id, p, truth } of drawn) {
+      join.add({ line: 1, value: { id, truth, drawn: p === 0 ? 0.05 : 0.2 } }, "l");
+    }
+    return shareOfYes(toLabelledRows(columnIn(join)));
+  };
+  const sheet = [...rows.slice(0, 45), ...rows.slice(900, 920)];
+  expect(estimateOf(sheet)).toMatchObject({ value: 0, low: 0 });
+  expect(estimateOf(sheet)?.high).toBeGreaterThan(0.06);
+  expect(estimateOf(sheet.slice(30))).toBeNull();
+});
