@@ -52,3 +52,13 @@ test("a judge without a wrong row is not sure to have none", () => {
   expect(skill.value).toBe(1);
   expect(skill.low).toBeCloseTo(1 - 0.0714 / 0.25, 1);
 });
+
+test.each([20, 50, 150, 300])("%d answers that are all the base rate have no skill", (n) => {
+  const rows = Array.from({ length: n }, (_, at) => ({
+    id: `r${at}`,
+    p: 0.1,
+    truth: at % 10 === 0,
+  }));
+  const { skill, auc } = scoreRows(labelled(rows));
+  expect([skill.isShown, auc.isShown]).toEqual([false, false]);
+});

@@ -58,6 +58,8 @@ function toOrder(p: Rows["p"], cameTrue: Rows["cameTrue"], weights: Rows["weight
   return withLimits({ value: auc, ...aucInterval(auc, ones, zeros) }, { rarer, chance: 0.5 });
 }
 
+/** Two sums of the same numbers differ by less: answers that are all the base rate have a skill of 0. */
+const ROUNDING = 1e-9;
 /** With fewer rows of the rarer truth an interval would hold too seldom, so it is left out. */
 const LEAST_OF_RARER = 10;
 
@@ -68,7 +70,7 @@ function withLimits(
 ) {
   const limits = rarer < LEAST_OF_RARER ? { low: Number.NaN, high: Number.NaN } : { low, high };
   /** Whether these labels show it to be above chance. */
-  const isShown = low > chance;
+  const isShown = low > chance + ROUNDING;
   return { value, ...limits, isShown };
 }
 
