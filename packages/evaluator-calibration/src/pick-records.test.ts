@@ -33,7 +33,7 @@ test("a sheet has at least 2 of each of 10 strata, in an order that hides the va
     (u) => u ** 8,
   );
   const column = columnOf(all);
-  const picked = pickRecords(column, { budget: 50, seed: 3 });
+  const picked = pickRecords(column, { budget: 100, seed: 3 });
   const printed = new Map(all.map(({ id, p }) => [id, p]));
   const stratumOf = ({ id }: { id: string }) => Math.floor((100 * (printed.get(id) ?? 0)) / 10.1);
   const strata = picked.map(stratumOf);
@@ -41,10 +41,21 @@ test("a sheet has at least 2 of each of 10 strata, in an order that hides the va
   expect(sizes).toHaveLength(10);
   for (const rows of sizes) expect(rows.length).toBeGreaterThanOrEqual(2);
   const inOrder = strata.filter((stratum, at) => stratum >= (strata[at - 1] ?? 0));
-  expect(inOrder.length).toBeLessThan(40);
+  expect(inOrder.length).toBeLessThan(80);
   expect(Object.keys(picked[0] ?? {})).toEqual(["id", "question", "drawn"]);
-  expect(pickRecords(column, { budget: 50, seed: 3 })).toEqual(picked);
+  expect(pickRecords(column, { budget: 100, seed: 3 })).toEqual(picked);
   expect(pickRecords(column, { budget: 5000, seed: 3 })).toHaveLength(1000);
+});
+
+test.each([
+  [5, 1],
+  [20, 2],
+  [45, 4],
+])("%d records are of %d strata, so that each has labels enough to be of use", (budget, strata) => {
+  const column = columnOf(world(1000, (p) => p));
+  const picked = pickRecords(column, { budget });
+  expect(picked).toHaveLength(budget);
+  expect(new Set(picked.map(({ drawn }) => drawn)).size).toBe(strata);
 });
 
 test("of one cluster at most one record is drawn, and weights are still those of all records", () => {

@@ -88,7 +88,7 @@ function listSections({
       head: ["order by", "APGR"],
       rows: orders.map(({ name, apgr }) => [name, figure(apgr)]),
       notice:
-        "APGR: the mean gap recovered over all shares. In brackets: 95 % of draws with replacement, and Wilson's intervals for shares.",
+        "APGR: the mean gap recovered over all shares. In brackets: 95 % of draws with replacement, and the exact intervals of shares (Clopper and Pearson).",
     },
   ];
   return sections.filter(({ rows }) => rows.length > 0);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { wilson } from "evaluator-calibration/statistics";
+import { clopperPearson } from "evaluator-calibration/statistics";
 import { tierNames } from "../decision/tier-question.ts";
 import { heldOutGains } from "../fit/fit-labels.ts";
 import { type Draws, estimate, toGain, ROUNDING, toGaps } from "../labels/figures.ts";
@@ -20,7 +20,7 @@ export function evaluateRouting(prompts: Prompts, options: Parameters<typeof adv
   );
   const toShare = (isSo: (excess: number) => boolean) => {
     const count = excesses.filter(isSo).length;
-    return { share: count / prompts.length, ...wilson(count, prompts.length) };
+    return { share: count / prompts.length, ...clopperPearson(count, prompts.length) };
   };
   return {
     n: prompts.length,

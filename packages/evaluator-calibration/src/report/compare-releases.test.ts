@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { columnOf, labelled, labelledWith, world } from "../testing/worlds.ts";
 import { playDrift } from "../testing/drift-worlds.ts";
+import { seededRandom } from "../math/random.ts";
 import { compareLabelled, compareReleases } from "./compare-releases.ts";
+import type { LabelledRows } from "./labelled-rows.ts";
 
 test("two releases: the same answers are no change, others are", () => {
   const rows = world(1500, (p) => p);
@@ -36,7 +38,7 @@ test("the questions of a call share the chance of a false alarm", () => {
       .isChanged;
   expect([1, 50].map(changed)).toEqual([true, false]);
   const turned = rows.map((row, index) => (index % 9 === 0 ? { ...row, p: 1 - row.p } : row));
-  const options = { thresholds: [], seed: 1 };
+  const options = { thresholds: [] };
   const worse = (questions: number) =>
     compareLabelled(labelled(rows), labelled(turned), { ...options, questions })?.isWorse;
   expect([1, 1000].map(worse)).toEqual([true, false]);
@@ -47,7 +49,7 @@ test("on labelled records it is known which release is right more often", () => 
   const turned = rows.map(({ id, p, truth }, index) => {
     return { id, truth, p: index % 5 === 0 ? Math.round(100 * (1 - p)) / 100 : p };
   });
-  const pair = compareLabelled(labelled(rows), labelled(turned), { thresholds: [], seed: 1 });
+  const pair = compareLabelled(labelled(rows), labelled(turned), { thresholds: [] });
   expect(pair?.n).toBe(1500);
   expect(pair?.onlyBeforeRight).toBeGreaterThan(pair?.onlyAfterRight ?? 0);
   expect(pair?.pValue).toBeLessThan(0.001);
@@ -61,7 +63,7 @@ test("a skipped record counts as wrong when a threshold is tried on the second r
   });
   const locked = { question: "scam", action: "yes", threshold: 0.51, n: 90, wrong: 0 } as const;
   const thresholds = [{ ...locked, maxRisk: 0.05, confidence: 0.95 }];
-  const pair = compareLabelled(labelled(rows), labelled(skips), { thresholds, seed: 1 });
+  const pair = compareLabelled(labelled(rows), labelled(skips), { thresholds });
   expect(pair?.n).toBe(300);
   expect(pair?.thresholds).toMatchObject([{ verdict: "broken" }]);
 });
@@ -71,9 +73,38 @@ test("the interval of a difference of very many rows is that of their mean", () 
   const printed = [0, 0.1, 0.2].map((brier) => 1 - Math.sqrt(brier));
   const world = Array.from({ length: 60_000 }, (_, i) => ({ id: `r${i}`, p: 1, truth: true }));
   const later = world.map(({ id, truth }, i) => ({ id, p: printed[i % 3] ?? 1, truth }));
-  const pair = compareLabelled(labelled(world), labelled(later), { thresholds: [], seed: 1 });
+  const pair = compareLabelled(labelled(world), labelled(later), { thresholds: [] });
   const { mean, low, high } = pair?.brierDifference ?? { mean: 0, low: 0, high: 0 };
   expect(mean).toBeCloseTo(0.1, 12);
-  expect(high - mean).toBeCloseTo((1.96 * Math.sqrt(0.02 / 3)) / Math.sqrt(60_000), 7);
-  expect(mean - low).toBeCloseTo(high - mean, 12);
+  const half = (1.96 * Math.sqrt(0.02 / 3)) / Math.sqrt(60_000);
+  // Of one more row: a no would have been better by 1 − 0.55², a yes is worse by 0.2.
+  expect(low).toBeCloseTo(0.1 - half - (0.1 + 1 - (printed[2] as number) ** 2) / 60_000, 5);
+  expect(high).toBeCloseTo(0.1 + half + 0.1 / 60_000, 5);
+});
+
+// 0.97 instead of 0.99 costs little if it is a yes, and saves much in the 2 % that are a no: the mean difference is 0.
+test.each([5, 50, 200])("a rare gain that %d labels do not show is no proof of a loss", (n) => {
+  const rounds = Array.from({ length: 100 }, (_, seed) => {
+    const random = seededRandom(seed + 1);
+    const rows = Array.from({ length: n }, (_, at) => ({ id: `r${at}`, truth: random() >= 0.02 }));
+    const [before, after] = [0.99, 0.97].map((p) =>
+      labelled(rows.map(({ id, truth }) => ({ id, p, truth }))),
+    );
+    const options = { thresholds: [] };
+    return compareLabelled(before as LabelledRows, after as LabelledRows, options);
+  });
+  const missed = rounds.filter((pair) => !(pair && pair.brierDifference.low <= 1e-12));
+  expect(missed.length).toBeLessThanOrEqual(10);
+  expect(rounds.filter((pair) => pair?.isWorse).length).toBeLessThanOrEqual(5);
+});
+
+test("labels count by their weights in a difference", () => {
+  const weighted = (p: (at: number) => number) =>
+    labelledWith(
+      Array.from({ length: 40 }, (_, at) => ({ id: `r${at}`, p: p(at), truth: true })),
+      (at) => ({ weight: at < 10 ? 3 : 1 }),
+    );
+  const [before, after] = [weighted(() => 1), weighted((at) => (at < 10 ? 0 : 1))];
+  const pair = compareLabelled(labelled(before), labelled(after), { thresholds: [] });
+  expect(pair?.brierDifference.mean).toBeCloseTo(0.5, 12);
 });

@@ -2,9 +2,10 @@ import type { LockedThreshold } from "../artifact.ts";
 import type { AnswerColumn } from "../input/answer-column.ts";
 import { type Pool, poolRows } from "../math/pool.ts";
 import { drawHypergeometric, seededRandom } from "../math/random.ts";
-import { computeQuantile, computeSum } from "../math/rows.ts";
-import { binomialAtMost, twoSidedP } from "../math/special-functions.ts";
-import { wilson } from "../thresholds/intervals.ts";
+import { type Weighted, weightedMean } from "../math/rows.ts";
+import { binomialAtMost } from "../math/special-functions.ts";
+import { clopperPearson } from "../thresholds/intervals.ts";
+import { meanLimit } from "../thresholds/mean-limits.ts";
 import { checkThresholds } from "./check-threshold.ts";
 import { computeBrier, type LabelledRows, printedOf, topAnswers } from "./labelled-rows.ts";
 
@@ -41,7 +42,7 @@ export function compareReleases(
     stability,
     kolmogorovSmirnov,
     /** Records of both releases with another most probable answer; null if no record has both. */
-    flips: of === 0 ? null : { n, of, value: n / of, ...wilson(n, of) },
+    flips: of === 0 ? null : { n, of, value: n / of, ...clopperPearson(n, of) },
     /** Whether the printed values changed, for better or worse. */
     isChanged:
       // Two tests, each at half the level.
@@ -54,7 +55,6 @@ export function compareReleases(
 interface LabelledOptions {
   /** Those of other questions, and of exactly some records with their answers of that time, are left out. */
   readonly thresholds: readonly LockedThreshold[];
-  readonly seed: number;
   /** How many questions are compared in the same call; they share the chance of a false alarm. @default 1 */
   readonly questions?: number;
 }
@@ -63,15 +63,19 @@ interface LabelledOptions {
 export function compareLabelled(
   before: LabelledRows,
   after: LabelledRows,
-  { thresholds, seed, questions = 1 }: LabelledOptions,
+  { thresholds, questions = 1 }: LabelledOptions,
 ) {
   const rowOf = new Map(before.ids.map((id, row) => [id, row]));
-  const differences: number[] = [];
+  const [differences, weights]: [number[], number[]] = [[], []];
   let [onlyBeforeRight, onlyAfterRight] = [0, 0];
   for (const [row, id] of after.ids.entries()) {
     const earlier = rowOf.get(id);
     if (earlier === undefined) continue;
-    differences.push(computeBrier(after, row) - computeBrier(before, earlier));
+    differences.push(
+      computeBrier(after, row, after.truth[row] as number) -
+        computeBrier(before, earlier, before.truth[earlier] as number),
+    );
+    weights.push(after.weights?.[row] ?? 1);
     const wasRight = before.top[earlier] === before.truth[earlier];
     const isRight = after.top[row] === after.truth[row];
     if (wasRight && !isRight) onlyBeforeRight += 1;
@@ -85,9 +89,10 @@ export function compareLabelled(
   // The Brier score, who is right more often, and each threshold.
   const tests = questions * (2 + own.length);
   const pValue = Math.min(1, 2 * binomialAtMost(fewer, onlyBeforeRight + onlyAfterRight, 0.5));
-  const { isAbove, ...brierDifference } = pairedDifference(differences, {
-    seed,
+  const { isAbove, ...brierDifference } = describeDifferences(differences, {
+    ...extremeDifferences(before.joined.column, after.joined.column),
     level: BY_CHANCE / tests,
+    weights,
   });
   return {
     n: differences.length,
@@ -199,32 +204,42 @@ function stabilityIndex({ counts, positives, sizes }: Samples): number {
   return index;
 }
 
-const RESAMPLES = 1000;
-
 /**
- * Returns the mean of paired differences with its 95 % interval, and whether it is above 0 with a chance of error of
- * `level`: by bootstrap up to 50,000 rows, above by standard errors.
+ * Returns the mean of differences between the Brier scores of labelled rows with its 95 % interval, and whether it is above 0
+ * with a chance of error of `level`.
  */
-function pairedDifference(
-  differences: readonly number[],
-  { seed, level }: { readonly seed: number; readonly level: number },
+function describeDifferences(
+  values: readonly number[],
+  {
+    least,
+    most,
+    level,
+    weights,
+  }: ReturnType<typeof extremeDifferences> & Weighted & { level: number },
 ) {
-  // Sorted, so that the result does not depend on the order of the rows.
-  const sortedValues = Float64Array.from(differences).toSorted();
-  const n = sortedValues.length;
-  const mean = computeSum(sortedValues) / n;
-  if (n > 50_000) {
-    const variance = sortedValues.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1);
-    const error = Math.sqrt(variance / n);
-    const isAbove = mean > 0 && twoSidedP(mean / error) / 2 <= level;
-    return { mean, low: mean - 1.96 * error, high: mean + 1.96 * error, isAbove };
+  const limit = { level: 0.025, unseen: 1, weights };
+  return {
+    mean: weightedMean(values.length, weights, (row) => values[row] as number),
+    low: meanLimit(values, { ...limit, worst: least }),
+    high: meanLimit(values, { ...limit, worst: most }),
+    isAbove: meanLimit(values, { worst: least, level, unseen: 2, weights }) > 0,
+  };
+}
+
+/** Returns the lowest and the highest difference that any truth makes between two columns' Brier scores of a record. */
+function extremeDifferences(before: AnswerColumn, after: AnswerColumn) {
+  const { form } = after;
+  let [least, most] = [0, 0];
+  for (const [row, id] of after.ids.entries()) {
+    const earlier = before.rowOf(id);
+    if (earlier === undefined) continue;
+    for (const [truth, option] of after.options.entries()) {
+      const earlierTruth = before.options.indexOf(option);
+      const difference =
+        computeBrier({ form, table: after }, row, truth) -
+        computeBrier({ form, table: before }, earlier, earlierTruth);
+      [least, most] = [Math.min(least, difference), Math.max(most, difference)];
+    }
   }
-  const random = seededRandom(seed);
-  const means = new Float64Array(RESAMPLES).map(() => {
-    let sum = 0;
-    for (let i = 0; i < n; i += 1) sum += sortedValues[Math.floor(random() * n)] as number;
-    return sum / n;
-  });
-  const [low, high] = [computeQuantile(means, 0.025), computeQuantile(means, 0.975)];
-  return { mean, low, high, isAbove: computeQuantile(means, level) > 0 };
+  return { least, most };
 }

@@ -1,4 +1,6 @@
 import type { LockedThreshold } from "../artifact.ts";
+import { weightedMean } from "../math/rows.ts";
+import { meanLimit } from "../thresholds/mean-limits.ts";
 import { type Rows, rowsByIndex, takeRows } from "./labelled-rows.ts";
 import { scoreRows } from "./score-report.ts";
 
@@ -20,16 +22,8 @@ export function reportGroups(
 
 function reportGroup(group: string, rows: Rows) {
   const { p, cameTrue, weights } = rows;
-  let [total, distance, square] = [0, 0, 0];
-  for (let i = 0; i < p.length; i += 1) {
-    const weight = weights?.[i] ?? 1;
-    const [value, isTrue] = [p[i] as number, cameTrue[i] as number];
-    total += weight;
-    distance += weight * (isTrue - value);
-    square += weight ** 2 * (isTrue - value) ** 2;
-  }
-  const value = distance / total;
-  const half = (1.96 * Math.sqrt(square)) / total;
+  const distances = p.map((value, row) => (cameTrue[row] as number) - value);
+  const limit = { level: 0.025, unseen: 1, weights };
   const { brier, skill } = scoreRows(rows);
   return {
     group,
@@ -38,6 +32,10 @@ function reportGroup(group: string, rows: Rows) {
     /** Null if every row of the group has one truth. */
     skill: Number.isNaN(skill.value) ? null : skill.value,
     /** The share of true rows minus the mean probability, with its 95 % interval. */
-    difference: { value, low: value - half, high: value + half },
+    difference: {
+      value: weightedMean(p.length, weights, (row) => distances[row] as number),
+      low: meanLimit(distances, { ...limit, worst: -1 }),
+      high: meanLimit(distances, { ...limit, worst: 1 }),
+    },
   };
 }

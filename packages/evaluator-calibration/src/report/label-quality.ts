@@ -1,7 +1,7 @@
 import type { JoinedColumn } from "../input/join-labels.ts";
 import { krippendorffAlpha } from "../scores/krippendorff.ts";
 import { binomialAtMost } from "../math/special-functions.ts";
-import { wilson } from "../thresholds/intervals.ts";
+import { clopperPearson } from "../thresholds/intervals.ts";
 import { isFairDraw } from "./fair-draw.ts";
 import { printedOf, type Rows } from "./labelled-rows.ts";
 
@@ -94,7 +94,7 @@ function toFarthest(
   const all = Array.from(own, ([labeler, labels]) => {
     const n = labels.length;
     const differing = labels.reduce((sum, { differs }) => sum + differs, 0);
-    const differs = { value: differing / n, ...wilson(differing, n) };
+    const differs = { value: differing / n, ...clopperPearson(differing, n) };
     // The labelers share the doubt.
     const byChance = binomialAtMost(n - differing, n, 1 - disagree) * own.size;
     return { name: names[labeler] ?? "", n, differs, isByChance: byChance > 0.05 };

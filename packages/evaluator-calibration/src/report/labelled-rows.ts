@@ -2,7 +2,7 @@ import type { LockedThreshold } from "../artifact.ts";
 import type { AnswerColumn } from "../input/answer-column.ts";
 import type { JoinedColumn } from "../input/join-labels.ts";
 import { type Numbers, computeSum } from "../math/rows.ts";
-import { type Interval, wilson } from "../thresholds/intervals.ts";
+import { clopperPearson, type Interval } from "../thresholds/intervals.ts";
 import { complement } from "../thresholds/risk-coverage.ts";
 import { type Population, stratifiedInterval } from "../thresholds/stratified-interval.ts";
 
@@ -160,16 +160,16 @@ export function shareOfRows(
     }));
     return { value, ...stratifiedInterval(strata, population) };
   }
-  // The number of equal rows that have the worth of the weighted ones (Kish).
+  // The number of equal rows that have the worth of the weighted ones (Kish; of such a number the interval is Korn and Graubard's).
   const effective = total ** 2 / countedValues.reduce((sum, row) => sum + toWeight(row) ** 2, 0);
-  return { value, ...wilson(value * effective, effective) };
+  return { value, ...clopperPearson(value * effective, effective) };
 }
 
 /**
  * Returns whether the labels are a whole sheet of `pick`: then the weights add up to the number of all records, and of each
  * stratum there are two labels or all. Other weights may add up to it, too, but one label alone is no stratum.
  */
-function isDrawnByStrata({
+export function isDrawnByStrata({
   weights,
   joined: joinedColumn,
 }: Pick<Rows, "weights" | "joined">): boolean {
@@ -209,12 +209,16 @@ export function computeProbability({ form, table }: Rows, row: number, option: n
   return form === "probability" && option === 0 ? complement(printedValue) : printedValue;
 }
 
-/** Returns a row's Brier score: of a probability that of yes, of a distribution summed over its options. */
-export function computeBrier({ form, p, table, truth }: Rows, row: number): number {
-  if (form === "probability") return ((p[row] as number) - (truth[row] as number)) ** 2;
+/** Returns a row's Brier score if an option is true: of a probability that of yes, of a distribution summed over its options. */
+export function computeBrier(
+  { form, table }: Pick<Rows, "form"> & { readonly table: Pick<AnswerColumn, "width" | "values"> },
+  row: number,
+  truth: number,
+): number {
+  if (form === "probability") return ((table.values[row] as number) - truth) ** 2;
   let sum = 0;
   for (let option = 0; option < table.width; option += 1) {
-    const isTrue = option === truth[row] ? 1 : 0;
+    const isTrue = option === truth ? 1 : 0;
     sum += ((table.values[row * table.width + option] as number) - isTrue) ** 2;
   }
   return sum;

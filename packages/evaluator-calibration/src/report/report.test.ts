@@ -181,3 +181,15 @@ test("options that are printed too surely get a temperature, and their held-out 
 test("a yes of 0.5 counts as yes", () => {
   expect([...labelled([{ id: "a", p: 0.5, truth: true }]).top]).toEqual([1]);
 });
+
+// If 3 % of such records are true, 30 of 100 groups of 40 show none.
+test("a group without a true row may have some among the others like it", () => {
+  const rows = labelledWith(
+    Array.from({ length: 40 }, (_, at) => ({ id: `r${at}`, p: 0.01, truth: false })),
+    () => ({ group: "one" }),
+  );
+  const [group] = report(rows).groups;
+  expect(group?.difference.value).toBeCloseTo(-0.01, 12);
+  expect(group?.difference.high).toBeGreaterThan(0.06);
+  expect(group?.difference.high).toBeLessThan(0.1);
+});

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { binomialProbability } from "../math/special-functions.ts";
 import { intervalWorlds, playIntervals } from "../testing/interval-worlds.ts";
 import { labelled } from "../testing/worlds.ts";
 import { scoreRows } from "./score-report.ts";
@@ -9,6 +10,22 @@ test.each(intervalWorlds.filter(({ n, name }) => n < 1000 && name.includes("10 %
     expect(playIntervals(made, 150, 20_000).missed).toBeLessThanOrEqual(0.1);
   },
 );
+
+// By arithmetic: the chance of each number of wrong labels. Wilson's limits hold in 84 % of 60 labels if 0.3 % are wrong.
+test.each([10, 60, 200])("the accuracy of %d labels holds in 95 % at every true share", (n) => {
+  const limits = Array.from({ length: n + 1 }, (_, wrong) => {
+    const rows = Array.from({ length: n }, (_, at) => ({ id: `r${at}`, p: 1, truth: at >= wrong }));
+    return scoreRows(labelled(rows)).accuracy;
+  });
+  for (let step = 1; step < 400; step += 1) {
+    const share = 1 - (step / 400) ** 3;
+    const chances = limits.map(({ low, high }, wrong) =>
+      low <= share && share <= high ? binomialProbability(n - wrong, n, share) : 0,
+    );
+    const holds = chances.reduce((sum, chance) => sum + chance, 0);
+    expect(holds, `${share}`).toBeGreaterThanOrEqual(0.95 - 1e-9);
+  }
+});
 
 test("fewer than ten rows of the rarer truth have no interval, and what they show is still said", () => {
   const made = (of9: number) =>
@@ -34,4 +51,14 @@ test("a judge without a wrong row is not sure to have none", () => {
   const { skill } = scoreRows(labelled(rows));
   expect(skill.value).toBe(1);
   expect(skill.low).toBeCloseTo(1 - 0.0714 / 0.25, 1);
+});
+
+test.each([20, 50, 150, 300])("%d answers that are all the base rate have no skill", (n) => {
+  const rows = Array.from({ length: n }, (_, at) => ({
+    id: `r${at}`,
+    p: 0.1,
+    truth: at % 10 === 0,
+  }));
+  const { skill, auc } = scoreRows(labelled(rows));
+  expect([skill.isShown, auc.isShown]).toEqual([false, false]);
 });

@@ -2,7 +2,7 @@ import type { Form } from "../kinds.ts";
 import { effectiveRows, computeSum, weightedMean } from "../math/rows.ts";
 import { clippedLogLoss, rocAuc, spiegelhalter } from "../scores/probability-scores.ts";
 import { Z_OF_95 } from "../math/special-functions.ts";
-import { aucInterval, wilson } from "../thresholds/intervals.ts";
+import { aucInterval, clopperPearson } from "../thresholds/intervals.ts";
 import {
   computeBrier,
   type Estimate,
@@ -27,7 +27,9 @@ export function scoreRows(rows: Rows) {
     skill: toSkill(rows, distances),
     accuracy: shareOfRows(rows, (row) => top[row] === truth[row]),
     /** Of a probability 0 to 1, of a distribution summed over its options: 0 to 2. */
-    brier: isOrdered ? weightedMean(n, weights, (i) => computeBrier(rows, i)) : meanDistance,
+    brier: isOrdered
+      ? weightedMean(n, weights, (i) => computeBrier(rows, i, truth[i] as number))
+      : meanDistance,
     logLoss: clippedLogLoss(n, (i) => computeProbability(rows, i, truth[i] as number), { weights }),
     /** How well the probability orders the truths; of a distribution, that of the picked option. */
     auc: toOrder(p, cameTrue, weights),
@@ -56,6 +58,8 @@ function toOrder(p: Rows["p"], cameTrue: Rows["cameTrue"], weights: Rows["weight
   return withLimits({ value: auc, ...aucInterval(auc, ones, zeros) }, { rarer, chance: 0.5 });
 }
 
+/** Two sums of the same numbers differ by less: answers that are all the base rate have a skill of 0. */
+const ROUNDING = 1e-9;
 /** With fewer rows of the rarer truth an interval would hold too seldom, so it is left out. */
 const LEAST_OF_RARER = 10;
 
@@ -66,7 +70,7 @@ function withLimits(
 ) {
   const limits = rarer < LEAST_OF_RARER ? { low: Number.NaN, high: Number.NaN } : { low, high };
   /** Whether these labels show it to be above chance. */
-  const isShown = low > chance;
+  const isShown = low > chance + ROUNDING;
   return { value, ...limits, isShown };
 }
 
@@ -99,7 +103,7 @@ function listDistances(rows: Rows, shares: readonly number[]) {
   for (const [row, option] of truth.entries()) {
     own[row] = isOrdered
       ? rankedScore(option, shares.length, (level) => computeProbability(rows, row, level))
-      : computeBrier(rows, row);
+      : computeBrier(rows, row, option);
   }
   return {
     own,
@@ -146,7 +150,7 @@ function toSkill(
   const factor = Math.exp(Z_OF_95 * deviation);
   // Without a wrong row the deviation shows nothing of how much one costs.
   const hasWrong = truth.some((option, i) => option !== top[i]);
-  const worst = hasWrong ? 0 : mean + wilson(0, effective).high;
+  const worst = hasWrong ? 0 : mean + clopperPearson(0, effective).high;
   const low = 1 - Math.max(mean * factor, worst) / constant;
   const value = 1 - mean / constant;
   return withLimits({ value, low, high: 1 - mean / factor / constant }, { rarer, chance: 0 });

@@ -3,7 +3,7 @@ import { AnswerTable } from "../input/answer-table.ts";
 import { LabelJoin } from "../input/join-labels.ts";
 import { playIntervals, shareWorlds } from "../testing/interval-worlds.ts";
 import { stratifiedInterval } from "../thresholds/stratified-interval.ts";
-import { clopperPearson, wilson } from "../thresholds/intervals.ts";
+import { clopperPearson } from "../thresholds/intervals.ts";
 import { answersOf, columnIn, labelled } from "../testing/worlds.ts";
 import { shareOfRows, toLabelledRows } from "./labelled-rows.ts";
 import { shareOfYes } from "./share-of-yes.ts";
@@ -36,8 +36,13 @@ test("the share of yes in all records follows from their printed values and the 
   const yes = shareOfYes(toLabelledRows(columnIn(join)));
   expect(yes).toMatchObject({ records: 300 });
   expect(yes?.value).toBeCloseTo((20 / 30) * 0.2 + (5 / 30) * 0.8, 12);
-  expect(yes?.low).toBeLessThan(0.2);
-  expect(yes?.high).toBeGreaterThan(0.35);
+  // Of the squares 875 / 60 is 65 / 6 the rest, and 35 / 72 that of two more rows.
+  const variance = (0.8 * (65 / 6 + 35 / 72)) / 60 / 58;
+  const value = 4 / 15;
+  const effective = (value * (1 - value)) / variance;
+  const { low, high } = clopperPearson(value * effective, effective);
+  expect(yes?.low).toBeCloseTo(low - 1 / 300, 9);
+  expect(yes?.high).toBeCloseTo(high + 1 / 300, 9);
 });
 
 test("of few labels of one truth the interval is the exact one, and records with a label are in no doubt", () => {
@@ -82,7 +87,10 @@ test("the strata of a whole sheet of pick are in the interval, those of half a s
   expect(whole).toMatchObject(stratifiedInterval(strata, "alike"));
   // 47 rows: 45 of weight 20, one wrong and one right of weight 2 (Kish).
   const effective = 904 ** 2 / (45 * 400 + 2 * 4);
-  expect(intervalOf(0.5).low).toBeCloseTo(wilson((902 / 904) * effective, effective).low, 12);
+  expect(intervalOf(0.5).low).toBeCloseTo(
+    clopperPearson((902 / 904) * effective, effective).low,
+    12,
+  );
 });
 
 test("weights of single labels are no strata, although they add up to the number of all records", () => {
@@ -100,4 +108,22 @@ test("weights of single labels are no strata, although they add up to the number
   const { low, high } = shareOfRows(toLabelledRows(columnIn(join)), (row) => row % 2 === 0);
   // 0.5 ± 1.96 √(0.25 / 200), by the weights a little wider.
   expect(high - low).toBeGreaterThan(0.136);
+});
+
+// Sheets with an estimate only if three labels are a yes would be those of too many by chance.
+test("a whole sheet of pick without a yes has an interval, and half of it has none", () => {
+  const rows = Array.from({ length: 1000 }, (_, at) => {
+    return { id: `r${at}`, p: at < 900 ? 0 : 0.5, truth: false };
+  });
+  const estimateOf = (drawn: readonly (typeof rows)[number][]) => {
+    const join = new LabelJoin(answersOf(rows));
+    for (const { id, p, truth } of drawn) {
+      join.add({ line: 1, value: { id, truth, drawn: p === 0 ? 0.05 : 0.2 } }, "l");
+    }
+    return shareOfYes(toLabelledRows(columnIn(join)));
+  };
+  const sheet = [...rows.slice(0, 45), ...rows.slice(900, 920)];
+  expect(estimateOf(sheet)).toMatchObject({ value: 0, low: 0 });
+  expect(estimateOf(sheet)?.high).toBeGreaterThan(0.06);
+  expect(estimateOf(sheet.slice(30))).toBeNull();
 });

@@ -1,5 +1,5 @@
 import { Z_OF_95 } from "../math/special-functions.ts";
-import { type Interval, wilson } from "../thresholds/intervals.ts";
+import { clopperPearson, type Interval } from "../thresholds/intervals.ts";
 
 /** Fewer records have no alpha; if fewer have another label than the commonest, its interval would hold too seldom. */
 const LEAST_RECORDS = 10;
@@ -41,7 +41,7 @@ export function krippendorffAlpha(
     const farthest = Math.max(...shares.map(({ label }) => distanceOf(label, commonest as number)));
     return {
       value,
-      low: 1 - (farthest * wilson(0, comparedValueLists.length).high) / expectedValue,
+      low: 1 - (farthest * clopperPearson(0, comparedValueLists.length).high) / expectedValue,
       high: 1,
     };
   }

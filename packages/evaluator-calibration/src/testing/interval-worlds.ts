@@ -1,9 +1,11 @@
 import { LabelJoin } from "../input/join-labels.ts";
 import { seededRandom, shuffle } from "../math/random.ts";
+import { solveIncreasing } from "../math/special-functions.ts";
 import { pickRecords } from "../pick-records.ts";
 import { toLabelledRows } from "../report/labelled-rows.ts";
 import { shareOfYes } from "../report/share-of-yes.ts";
 import { scoreRows } from "../report/score-report.ts";
+import { clopperPearson } from "../thresholds/intervals.ts";
 import { krippendorffAlpha } from "../scores/krippendorff.ts";
 import { answersOf, columnIn, drawAnswer, labelled } from "./worlds.ts";
 
@@ -119,10 +121,14 @@ const rare = { "yes in 2 %": { mean: -6, spread: 2.2 } };
 // Its answers know nothing: the spread of the printed log odds is not that of the true ones.
 const worthless = { "yes in 10 %, worthless": { mean: -2.2, spread: 0, noise: 2 } };
 
-function shareWorld(figure: "yes" | "accuracy", isPicked: boolean, records = 3000) {
+function shareWorld(
+  figure: "yes" | "accuracy",
+  isPicked: boolean,
+  { records = 3000, labels = 200 } = {},
+) {
   return ([name, judge]: [string, Judge]): IntervalWorld => ({
     name: `${figure} of ${records} by ${isPicked ? "pick" : "labels at random"}, ${name}`,
-    n: 200,
+    n: labels,
     draw: (n, random) => drawShare({ judge, figure, isPicked, records }, n, random),
   });
 }
@@ -132,10 +138,11 @@ const allJudges = Object.entries({ ...answered, ...rare, ...worthless });
 /** Worlds of shares of all records: labels at random, and those of `pick`, also of judges with rare mistakes and of worthless ones. */
 export const shareWorlds: readonly IntervalWorld[] = [
   ...allJudges.map(shareWorld("yes", false)),
+  ...allJudges.map(shareWorld("yes", false, { labels: 60 })),
   ...allJudges.map(shareWorld("yes", true)),
   ...allJudges.map(shareWorld("accuracy", true)),
-  ...allJudges.map(shareWorld("yes", false, 300)),
-  ...allJudges.map(shareWorld("yes", true, 300)),
+  ...allJudges.map(shareWorld("yes", false, { records: 300 })),
+  ...allJudges.map(shareWorld("yes", true, { records: 300 })),
 ];
 
 /** Returns the share of the rounds with an interval, and of those that miss the figure of very many rows. */
@@ -148,11 +155,18 @@ export function playIntervals({ draw, n }: IntervalWorld, rounds: number, rows =
   return {
     shown: shown.length / rounds,
     missed: missed.length / Math.max(1, shown.length),
-    worth: shown.reduce((sum, one) => sum + worthOf(one), 0) / Math.max(1, shown.length),
+    /** How many labels alone have intervals as narrow; 0 if the figure is no share of records. */
+    worth: isOfRecords
+      ? shown.reduce((sum, one) => sum + worthOf(one), 0) / Math.max(1, shown.length)
+      : 0,
   };
 }
 
-/** How many equal labels would have an interval as narrow. */
+/** Returns how many labels alone have an exact interval as narrow. */
 function worthOf({ value, low, high }: Drawn): number {
-  return (2 * 1.96) ** 2 * ((value * (1 - value)) / (high - low) ** 2);
+  const lessWidth = (labels: number) => {
+    const alone = clopperPearson(value * labels, labels);
+    return alone.low - alone.high;
+  };
+  return solveIncreasing(lessWidth, low - high, [1, 1e5]);
 }

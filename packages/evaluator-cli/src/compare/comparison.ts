@@ -49,7 +49,7 @@ export function compareEngines(engines: readonly AnsweredEngine[], comparedInput
   const questions = answeredQuestions.map(({ question, kind, columns }) => {
     const comparedQuestion = engines.map((engine, at) => {
       const [first = null, column = null] = [columns[0], columns[at]];
-      const difference = at === 0 ? null : toDifference(first, column, seed);
+      const difference = at === 0 ? null : toDifference(first, column);
       return {
         name: engine.engine.name,
         answered: column?.column.ids.length ?? 0,
@@ -166,9 +166,9 @@ function listReports(columns: readonly ComparedColumn[], { options }: Asked) {
   return new Map(all.map((rows, at) => [rows, reports[at] ?? null]));
 }
 
-function toDifference(first: ComparedColumn, column: ComparedColumn, seed: number) {
+function toDifference(first: ComparedColumn, column: ComparedColumn) {
   if (!first?.rows || !column?.rows) return null;
-  return compareLabelled(first.rows, column.rows, { thresholds: [], seed });
+  return compareLabelled(first.rows, column.rows, { thresholds: [] });
 }
 
 function judge(difference: ReturnType<typeof toDifference>, margin: number | null): Judgement {

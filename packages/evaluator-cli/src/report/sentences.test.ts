@@ -78,5 +78,5 @@ test("under 30 rows, and where all have one truth, there is no curve and no perm
   expect(summarize(reportOf(29, (p) => p))).toContain("fewer than 30 labels show no curve (29).");
   const sentence = summarize(reportOf(40, () => 0));
   expect(sentence).toContain("has only one truth (no)");
-  expect(sentence).toContain('Always "no" would be wrong in 0.0 % (0.0 % to 8.8 %)');
+  expect(sentence).toContain('Always "no" would be wrong in 0.0 % (0.0 % to 8.9 %)');
 });
