@@ -26,7 +26,7 @@ test("no act contradicts a label of another record with the same state", async (
     parameters: {},
     fittedOn: { n: 200, from: null, to: null, hash: "abc", ids: [] },
     heldOut: null,
-    thresholds: ["yes", "no"].map((action) => ({ question: "refund", action, ...bound })),
+    thresholds: ["yes", "no"].map((action) => Object.assign({ question: "refund", action }, bound)),
   };
   await writeFile(join(folder, "calibration.json"), JSON.stringify(artifact));
   const act = ["act", "tickets.csv", "--artifact", "calibration.json"];
