@@ -71,6 +71,7 @@ export async function check(name: string, options: CheckOptions, context: CliCon
   const notes = [
     ...newLabels.notes,
     ...describeChecks(artifact, state !== null),
+    ...(options.answers === undefined ? [ONLY_LABELLED] : []),
     ...(isUnfair ? [NO_FAIR_DRAW] : []),
   ];
   const lines = checks.map(describeCheck);
@@ -125,6 +126,9 @@ function refuseOthers(
     printable`The answers of ${printCounted(joinedColumn.rows.length, "label")} ${problem}. Check answers of the same model to the same questions, or calibrate again.`,
   );
 }
+
+const ONLY_LABELLED =
+  "Only the labels hold answers, so it is not known whether they are a random draw of the records that are acted on; name all answers with --answers.";
 
 function* describeChecks({ questionHash, thresholds }: CalibrationArtifact, isRunning: boolean) {
   if (thresholds.some(({ these }) => these !== undefined))

@@ -55,25 +55,3 @@ test("a record whose text was changed since the labels is not one of exactly the
     expect(stderr.includes(text)).toBe(isEdited);
   }
 });
-
-test("no act contradicts a label of another record with the same state", async () => {
-  const cwd = await temporaryFolder();
-  await ask(cwd, 4000, { copies: 20 });
-  const { origin, stop } = await startLabel(cwd, "--for-promise", "refund=no");
-  await labelUntilPromised(origin, (at) => isRefund(Math.floor(at / 20)));
-  await stop();
-  expect((await run(cwd, calibrate)).exitCode).toBe(0);
-  const csv = Array.from({ length: 4000 }, (_, at) => `t-${at},Ticket ${Math.floor(at / 20)}\n`);
-  await writeFile(join(cwd, "tickets.csv"), `id,body\n${csv.join("")}`);
-  const act = "act tickets.csv --artifact calibration/calibration.json".split(" ");
-  const before = /acts on ([\d,]+) of/.exec((await run(cwd, act)).stderr)?.[1];
-  await writeFile(join(cwd, "known.csv"), "id,question,truth\nt-21,refund,yes\nt-5,refund,no\n");
-  const { stderr, stdout } = await run(cwd, [...act, "--labels", "known.csv"]);
-  const after = /acts on ([\d,]+) of/.exec(stderr)?.[1];
-  expect(toNumber(before) - toNumber(after)).toBe(20);
-  expect(stdout.match(/"why":"label"/g)).toHaveLength(20);
-});
-
-function toNumber(count = ""): number {
-  return Number(count.replace(",", ""));
-}

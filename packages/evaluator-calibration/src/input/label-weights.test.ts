@@ -26,6 +26,14 @@ test("a second labeler's row without columns keeps the weight, group and cluster
   );
 });
 
+test("a weight beside drawn is its inverse, or the label is refused", () => {
+  const label = { id: "b", truth: 1, drawn: 0.3 };
+  expect(joinOf([{ ...label, weight: 3.333 }]).columns[0]?.weights).toEqual([1 / 0.3]);
+  expect(() => joinOf([{ ...label, weight: 2 }])).toThrow(
+    "labels line 1: has the weight 2, and drawn gives it 3.33333; leave one empty",
+  );
+});
+
 test("a probability may be a text, as a CSV file holds it", () => {
   const table = new AnswerTable();
   const answer = { id: "b", question: "scam", probability: " 0.25" };

@@ -52,7 +52,7 @@ export function parseLabel(
     question: toText(value, "question", location),
     /** Whether it corrects an answer that a person found wrong; the right ones are silent. */
     isOverride: value["origin"] === "override",
-    weight: findNumber(value, "weight", location) ?? (drawnCount === null ? null : 1 / drawnCount),
+    weight: findWeight(value, drawnCount, location),
     group: Object.hasOwn(value, by) ? toText(value, by, location) : null,
     /** Labels of one cluster, such as a thread, are not independent. */
     cluster: Object.hasOwn(value, onePer) ? toText(value, onePer, location) : null,
@@ -82,6 +82,16 @@ function findPlan(draw: unknown, location: SourceLocation): string | null {
   if (isBlank(draw)) return null;
   if (isObject(draw) && typeof draw["plan"] === "string") return draw["plan"];
   return rejectField(location, ["draw", draw], "{ plan, from, at }, as label and pick write it");
+}
+
+/** @throws CalibrationInputError for a weight that is not the inverse of `drawn`. */
+function findWeight(fields: Fields, drawnShare: number | null, location: SourceLocation) {
+  const weight = findNumber(fields, "weight", location);
+  if (drawnShare === null) return weight;
+  const isOther = weight !== null && Math.abs(weight * drawnShare - 1) > 1e-3;
+  if (!isOther) return 1 / drawnShare;
+  const problem = `has the weight ${weight}, and drawn gives it ${Number((1 / drawnShare).toPrecision(6))}; leave one empty`;
+  throw new CalibrationInputError(location, problem);
 }
 
 function findNumber(

@@ -6,6 +6,7 @@ import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import { openSharedPage, problemsOn } from "evaluator-kit/browser";
 import { expect, onTestFinished, test } from "vitest";
 import { runEvaluator } from "../run-evaluator.ts";
+import { run } from "../testing/run.ts";
 
 const hostile = '<img src=x onerror="alert(1)">&\u202E';
 
@@ -85,4 +86,18 @@ test("what stands outside the band is marked by its shape too, and pictures have
   expect(await page.getByRole("img").count()).toBe(2);
   expect(await page.locator("svg[role=img]").count()).toBe(3); // one is folded
   expect(await page.getByText("What may I do without asking?").count()).toBe(1);
+});
+
+test("answers that are useful after recalibration add something, although a constant scores better", async () => {
+  const folder = await temporaryFolder();
+  const rows = Array.from({ length: 100 }, (_, at) => ({ id: `r${at}`, isYes: at % 5 === 0 }));
+  const answers = rows.map(({ id, isYes }) => `${id},scam,${isYes ? 0.95 : 0.8}\n`);
+  const labels = rows.map(({ id, isYes }) => `${id},${isYes ? "yes" : "no"}\n`);
+  await writeFile(join(folder, "answers.csv"), `id,question,probability\n${answers.join("")}`);
+  await writeFile(join(folder, "labels.csv"), `id,truth\n${labels.join("")}`);
+  await run(folder, ["calibrate", "labels.csv", "--answers", "answers.csv"]);
+  const page = await readFile(join(folder, "calibration", "report.html"), "utf8");
+  expect(page).toContain("useful after recalibration");
+  expect(page).toContain("to a promise, of records over the gate");
+  expect(page).not.toContain("the answers add nothing");
 });

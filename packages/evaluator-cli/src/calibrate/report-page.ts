@@ -111,7 +111,7 @@ function toGate(actions: readonly ActionReport[]): string {
 }
 
 /** Returns the gate, the handled share, the misses and the missing labels. */
-function gateTiles({ actions, needed: neededLabels, scores }: Reported): Html {
+function gateTiles({ actions, needed: neededLabels, scores, verdict }: Reported): Html {
   const promisedThreshold = actions.filter((action) => action.promised !== null);
   const handledShare = promisedThreshold.reduce((sum, { coverage }) => sum + (coverage ?? 0), 0);
   const foundEstimate = promisedThreshold.flatMap((action) => action.found ?? [])[0];
@@ -126,7 +126,7 @@ function gateTiles({ actions, needed: neededLabels, scores }: Reported): Html {
   const toGo = more.length > 0 ? Math.max(...more) : neededLabels.forPromise;
   const labels = isMade
     ? ["0", "the promise is made"]
-    : scores.skill.high <= 0
+    : verdict === "worthless" && scores.skill.high <= 0
       ? ["–", "the answers add nothing"]
       : [`≈ ${printCount(toGo)}`, "to a promise, of records over the gate"];
   return html`<dl class="tiles">
