@@ -135,6 +135,17 @@ test("instructions, descriptions and states of JSON reach a service that takes t
   });
 });
 
+test("OpenAI's instructions may be parts of text and JSON", async () => {
+  const router = await answering({ answers: { scam: gatewayAnswer().answers.scam } });
+  const json = { type: "input_json", data: { because: ["it", "is"] } };
+  const parts = [{ type: "input_text", text: instructions }, json];
+  const questions = [{ ...predicate, instructions: parts }];
+  const { status } = await post(router, "/v1/decisions", { input: state, questions });
+  expect(status).toBe(200);
+  const text = `${instructions}\n${JSON.stringify(json.data)}`;
+  expect(router.seen[0]?.body).toMatchObject({ questions: { scam: { instructions: text } } });
+});
+
 test("ids such as __proto__ and 10 kB of text are ordinary ids", async () => {
   for (const id of ["__proto__", "constructor", "", "x".repeat(10_000)]) {
     const answers = `{${JSON.stringify(id)}:{"type":"boolean","probability":0.5}}`;
