@@ -46,6 +46,10 @@ test("the vendor's form gets an answer of each kind, the levels as they were sen
 });
 
 test("OpenAI's form gets its answers in the order of the questions, with typed values", async () => {
+  const parts = [
+    { type: "input_text", text: instructions },
+    { type: "input_json", data: { because: 1 } },
+  ];
   const { scam, level } = gatewayAnswer().answers;
   const kind = { type: "choice", choice: "true", probabilities: { "true (boolean)": 0, true: 1 } };
   const router = await answering({ answers: { level, kind, scam } });
@@ -55,7 +59,7 @@ test("OpenAI's form gets its answers in the order of the questions, with typed v
     questions: [
       { type: "score", name: "level", instructions, levels: [{ label: "a" }, { label: "b" }] },
       { type: "choice", name: "kind", instructions, choices: [{ value: true }, { value: "true" }] },
-      predicate,
+      { ...predicate, instructions: parts },
     ],
   });
   expect(body).toMatchObject({
@@ -75,7 +79,9 @@ test("OpenAI's form gets its answers in the order of the questions, with typed v
     ],
     usage: { input_tokens: 50, total_tokens: 55, cost: 0.0000021 },
   });
-  expect(router.seen[0]?.body).toMatchObject({ state });
+  const joined = `${instructions}\n{"because":1}`;
+  const questions = { scam: { instructions: joined } };
+  expect(router.seen[0]?.body).toMatchObject({ state, questions });
 });
 
 test("unnamed questions of OpenAI's form are answered without a name", async () => {
@@ -133,17 +139,6 @@ test("instructions, descriptions and states of JSON reach a service that takes t
       kind: { type: "choice", instructions: text, criteria: { prize: text, other: "" } },
     },
   });
-});
-
-test("OpenAI's instructions may be parts of text and JSON", async () => {
-  const router = await answering({ answers: { scam: gatewayAnswer().answers.scam } });
-  const json = { type: "input_json", data: { because: ["it", "is"] } };
-  const parts = [{ type: "input_text", text: instructions }, json];
-  const questions = [{ ...predicate, instructions: parts }];
-  const { status } = await post(router, "/v1/decisions", { input: state, questions });
-  expect(status).toBe(200);
-  const text = `${instructions}\n${JSON.stringify(json.data)}`;
-  expect(router.seen[0]?.body).toMatchObject({ questions: { scam: { instructions: text } } });
 });
 
 test("ids such as __proto__ and 10 kB of text are ordinary ids", async () => {

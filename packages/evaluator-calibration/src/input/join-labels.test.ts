@@ -46,25 +46,6 @@ test("labels of every spelling join with the answers of their record", () => {
   expect([join.groups.list, join.labelers.list, join.blank]).toEqual([["work"], ["ada"], 1]);
 });
 
-test("numbers of a column with gaps, which pandas 3.1.1 writes as 1.0, are truths and skips", () => {
-  const table = tableOf([
-    scam("a", 0.1),
-    scam("b", 0.2),
-    scam("c", 0.3),
-    { id: "a", question: "level", probabilities: { "0": 0.5, "1": 0.5 } },
-    { id: "a", question: "version", probabilities: { "1": 0.5, "1.0": 0.5 } },
-  ]);
-  const join = joinOf(table, [
-    { id: "a", question: "scam", truth: "1.0", skipped: "" },
-    { id: "b", question: "scam", truth: "0.0", skipped: "" },
-    { id: "c", question: "scam", truth: "", skipped: "1.0" },
-    { id: "a", question: "level", truth: "1.0", skipped: "" },
-    { id: "a", question: "version", truth: "1.0", skipped: "" },
-  ]);
-  expect(join.columns.map(({ truth }) => truth)).toEqual([[1, 0, -1], [1], [1]]);
-  expect(join.countsOf("scam").skipped).toBe(1);
-});
-
 test("a label weighs the inverse of its probability of being drawn", () => {
   const join = joinOf(tableOf([scam("a", 0.1)]), [{ id: "a", truth: true, drawn: 0.25 }]);
   expect(join.columns[0]?.weights).toEqual([4]);

@@ -142,27 +142,6 @@ test("no act contradicts a label that is known", async () => {
   expect(stderr).toMatch(new RegExp(`^acts on ${acted.length - 1} of 5`));
 });
 
-test("a label of a level may be written as 1.0", async () => {
-  const { folder, artifact } = await answeredFolder();
-  const levels = {
-    level: { type: "score", instructions: "How bad?", criteria: ["ok", "bad"] },
-  } as const;
-  const [threshold] = artifact.thresholds;
-  await writeArtifact(folder, {
-    ...artifact,
-    questionHash: questionHash(levels),
-    thresholds: [{ ...threshold, question: "level", action: "top" }],
-  });
-  const answers = { level: { type: "score", score: 1, probabilities: { "0": 0, "1": 1 } } };
-  const record = { answers, modelId: artifact.model.id, questionHash: questionHash(levels) };
-  const records = ["same", "other"].map((id) => ({ id, ...record, wire: "gateway" }));
-  await writeFile(join(folder, "answers.json"), JSON.stringify(records));
-  await writeFile(join(folder, "labels.csv"), "id,truth\nsame,1.0\nother,0.0\n");
-  const given = ["answers.json", "--artifact", "calibration.json", "--labels", "labels.csv"];
-  const { stdout } = await run(folder, ["act", ...given]);
-  expect(linesOf(stdout).map(({ act: done }) => done)).toEqual(["1", null]);
-});
-
 test("a recalibration does not change the acts: thresholds are of printed values", async () => {
   const { folder, artifact } = await answeredFolder();
   const actsOf = async () => {
