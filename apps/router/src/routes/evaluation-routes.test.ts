@@ -79,8 +79,7 @@ test("OpenAI's form gets its answers in the order of the questions, with typed v
     ],
     usage: { input_tokens: 50, total_tokens: 55, cost: 0.0000021 },
   });
-  const joined = `${instructions}\n{"because":1}`;
-  const questions = { scam: { instructions: joined } };
+  const questions = { scam: { instructions: `${instructions}\n{"because":1}` } };
   expect(router.seen[0]?.body).toMatchObject({ state, questions });
 });
 
