@@ -3,8 +3,8 @@
 # "1 for perfection, 0 otherwise" and sets the threshold to 1.
 # What happens: strict mode first turns each answer into passed or not, with a bar of its own: a yes from 0.5, of levels and
 # options the likeliest. So P(yes) = 0.5, a coin toss, is perfection. Of a choice it looks only at the options that earn
-# credit: with 0.49 for "no refund was asked for" and 0.45 for "wrong", 0.06 for "right" is not strictly right, but 0.26 for
-# "right" beside 0.25 for "wrong" is. The threshold that looked laxer refuses both.
+# credit: "right" with 0.26 beside "wrong" with 0.25 passes, although the answer itself is "none" (nobody asked for a
+# refund) with 0.49. The threshold that looked laxer refuses both.
 # Source: PyPI deepeval 4.3.1 (metrics/jev_eval/utils.py, passes_strictly); seen 2026-11-29.
 # Output seen:
 #   yes/no, P(yes) 0.50                       threshold 0.9: score 0.50 fails   strict: score 1.00 passes
