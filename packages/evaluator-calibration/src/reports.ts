@@ -7,6 +7,7 @@ export {
   idOf,
   type InputRecord,
   type SourceLocation,
+  truthText,
   yesOrNo,
 } from "./input/input-record.ts";
 export { type JoinedColumn, type JoinOptions, LabelJoin } from "./input/join-labels.ts";

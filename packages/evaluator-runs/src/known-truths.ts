@@ -3,6 +3,7 @@ import {
   CalibrationInputError,
   parseLabel,
   stateHash,
+  truthText,
   yesOrNo,
 } from "evaluator-calibration/reports";
 import { CliError, type CliContext } from "evaluator-kit";
@@ -81,5 +82,5 @@ function toKey(record: { readonly id: string } | { readonly state: string }, que
 
 function isSameTruth(truth: unknown, act: string): boolean {
   const side = act === "yes" ? 1 : act === "no" ? 0 : -1;
-  return String(truth) === act || (side >= 0 && yesOrNo(truth) === side);
+  return side < 0 ? [String(truth), truthText(truth)].includes(act) : yesOrNo(truth) === side;
 }

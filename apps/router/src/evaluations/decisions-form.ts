@@ -132,11 +132,10 @@ function toOption(value: OptionValue, labels: readonly OptionValue[]): string {
 }
 
 function readInstructions(givenValue: unknown, path: Path): string {
-  if (!Array.isArray(givenValue)) return readText(givenValue, path);
-  const texts = givenValue.map((part, at) => {
-    const { text } = readObject(part, [...path, at]);
-    if (typeof text === "string") return text;
-    throw wrongField([...path, at], "is no text; this router takes images in the input only");
+  const texts = toContent(givenValue, path).map((part, at) => {
+    const text = toPartText(part);
+    if (text !== null) return text;
+    throw wrongField([...path, at], "is an image; this router takes images in the input only");
   });
   return texts.join("\n");
 }
@@ -162,12 +161,15 @@ function listParts(item: Readonly<Record<string, unknown>>, path: Path): StatePa
   const field = "content" in item ? "content" : "output";
   if (!(field in item)) return [{ json: item as never }];
   const parts = toContent(item[field], [...path, field]);
-  const images = parts.filter((part) => typeof part !== "string" && "image" in part);
-  const texts = parts.flatMap((part) => {
-    if (typeof part === "string") return [part];
-    return "json" in part ? [JSON.stringify(part.json)] : [];
-  });
+  const images = parts.filter((part) => toPartText(part) === null);
+  const texts = parts.map(toPartText).filter((text) => text !== null);
   return [{ json: { ...item, [field]: texts.join("\n") } as never }, ...images];
+}
+
+/** Returns a part as text; null for an image. */
+function toPartText(part: StatePart): string | null {
+  if (typeof part === "string") return part;
+  return "json" in part ? JSON.stringify(part.json) : null;
 }
 
 function toContent(content: unknown, path: Path): StatePart[] {

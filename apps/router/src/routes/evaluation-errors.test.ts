@@ -71,6 +71,15 @@ test.each([
   [{ input: state, questions: [] }, "questions"],
   [{ input: state, questions: [{ type: "toString" }] }, "questions.0.type"],
   [{ input: state, questions: [{ type: "predicate" }] }, "questions.0.instructions"],
+  [
+    {
+      input: state,
+      questions: [
+        { ...predicate, instructions: [{ type: "input_image", image_url: "https://a" }] },
+      ],
+    },
+    "questions.0.instructions.0",
+  ],
   [{ input: state, questions: [{ ...predicate, name: 1 }] }, "questions.0.name"],
   [{ input: state, questions: [{ type: "choice", instructions }] }, "questions.0.choices"],
   [

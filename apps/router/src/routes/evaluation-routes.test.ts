@@ -46,6 +46,10 @@ test("the vendor's form gets an answer of each kind, the levels as they were sen
 });
 
 test("OpenAI's form gets its answers in the order of the questions, with typed values", async () => {
+  const parts = [
+    { type: "input_text", text: instructions },
+    { type: "input_json", data: { because: 1 } },
+  ];
   const { scam, level } = gatewayAnswer().answers;
   const kind = { type: "choice", choice: "true", probabilities: { "true (boolean)": 0, true: 1 } };
   const router = await answering({ answers: { level, kind, scam } });
@@ -55,7 +59,7 @@ test("OpenAI's form gets its answers in the order of the questions, with typed v
     questions: [
       { type: "score", name: "level", instructions, levels: [{ label: "a" }, { label: "b" }] },
       { type: "choice", name: "kind", instructions, choices: [{ value: true }, { value: "true" }] },
-      predicate,
+      { ...predicate, instructions: parts },
     ],
   });
   expect(body).toMatchObject({
@@ -75,7 +79,8 @@ test("OpenAI's form gets its answers in the order of the questions, with typed v
     ],
     usage: { input_tokens: 50, total_tokens: 55, cost: 0.0000021 },
   });
-  expect(router.seen[0]?.body).toMatchObject({ state });
+  const questions = { scam: { instructions: `${instructions}\n{"because":1}` } };
+  expect(router.seen[0]?.body).toMatchObject({ state, questions });
 });
 
 test("unnamed questions of OpenAI's form are answered without a name", async () => {

@@ -6,6 +6,7 @@ import {
   quote,
   rejectField,
   type SourceLocation,
+  truthText,
   yesOrNo,
 } from "./input-record.ts";
 
@@ -47,7 +48,10 @@ const forms: Record<
     width: (options) => options,
     field: (option) => `probabilities.${option}`,
     rounding: (options) => options * 0.005 + 1e-6,
-    truth: (truth, options) => options.indexOf(String(truth)),
+    truth: (truth, options) => {
+      const at = options.indexOf(String(truth));
+      return at < 0 ? options.indexOf(truthText(truth)) : at;
+    },
     truths: ({ isOrdered, options }) =>
       isOrdered ? `a level from 0 to ${options.length - 1}` : `one of ${listNames(options)}`,
   },

@@ -97,7 +97,14 @@ const WORDS = new Map<unknown, number>([
 
 /** Returns 1 for a word of yes, 0 for one of no, and −1 for any other value. */
 export function yesOrNo(value: unknown): number {
-  return WORDS.get(typeof value === "string" ? value.trim().toLowerCase() : value) ?? -1;
+  return WORDS.get(typeof value === "string" ? truthText(value).toLowerCase() : value) ?? -1;
+}
+
+/** Returns a truth as text. Data frames write the whole numbers of a column with gaps as 1.0. */
+export function truthText(value: unknown): string {
+  return String(value)
+    .trim()
+    .replace(/^(\d+)\.0+$/, "$1");
 }
 
 /** Returns the answers of each model; of a record whose steps are something else, its own. */

@@ -126,7 +126,7 @@ test("no act contradicts a label that is known", async () => {
   const labels = [
     `{"id":"${wrong}","question":"refund","truth":false}`,
     `{"id":"${wrong}","truth":"yes","labeler":"bob"}`,
-    `{"id":"${right}","question":"refund","truth":0}`,
+    `{"id":"${right}","question":"refund","truth":"0.0"}`,
     `{"id":"t-4","question":"kind","truth":"bill"}`,
   ];
   await writeFile(join(folder, "labels.ndjson"), labels.join("\n"));

@@ -16,6 +16,9 @@ const toContent = ({ text: content }: { readonly text: string }) => ({ content }
 /** The parts of OpenAI's form; the address of an image is its own key. */
 export const decisionsPartSchema = z.discriminatedUnion("type", [
   mapped(z.object({ type: z.enum(["input_text", "output_text"]), text: z.string() }), toContent),
+  mapped(z.object({ type: z.literal("refusal"), refusal: z.string() }), ({ refusal: content }) => ({
+    content,
+  })),
   mapped(z.object({ type: z.literal("input_json"), data: contentSchema }), ({ data: content }) => ({
     content,
   })),

@@ -184,6 +184,7 @@ test("OpenAI's input may be messages, tool calls and JSON, and instructions have
     { type: "function_call", call_id: "1", name: "read", arguments: "{}" },
     { type: "function_call_output", call_id: "1", output: "the lottery" },
     { type: "message", role: "assistant", content: [{ type: "output_text", text: "Hm." }] },
+    { role: "assistant", content: [{ type: "refusal", refusal: "I cannot." }] },
   ];
   const parts = [{ type: "input_text", text: instructions }];
   const asked = [{ type: "predicate", name: "scam", instructions: parts }];

@@ -1,0 +1,15 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
+import { expect, test } from "vitest";
+import { KnownTruths } from "./known-truths.ts";
+
+test("a level that a data frame wrote as 1.0 is level 1, and contradicts any other", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "labels.csv"), "id,truth\na,1.0\nb,0.0\nc,\n");
+  const truths = await KnownTruths.read("labels.csv", createTestContext({ cwd }));
+  const contradicts = (id: string, act: string) =>
+    truths.contradict({ input: { id }, kept: null }, "level", act);
+  expect(["a", "b", "c"].map((id) => contradicts(id, "1"))).toEqual([false, true, false]);
+  expect(["a", "b"].map((id) => contradicts(id, "yes"))).toEqual([false, true]);
+});
