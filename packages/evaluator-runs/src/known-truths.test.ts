@@ -1,0 +1,20 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
+import { expect, test } from "vitest";
+import { KnownTruths } from "./known-truths.ts";
+
+// Quadratic time would be minutes here, and the test's limit a minute.
+test("30,000 labels of records with one state take linear time", async () => {
+  const cwd = await temporaryFolder();
+  const rows = Array.from({ length: 30_000 }, (_, at) => {
+    return { input: { id: `r${at}` }, kept: null, keptState: { body: "" } };
+  });
+  const labels = rows.map(({ input }, at) => `${input.id},${at % 2 === 0 ? "no" : "false"}\n`);
+  await writeFile(join(cwd, "labels.csv"), `id,truth\n${labels.join("")}`);
+  const knownTruths = await KnownTruths.read("labels.csv", createTestContext({ cwd }));
+  for (const row of rows) knownTruths.addState(row);
+  const contradicted = (act: string) =>
+    rows.filter((row) => knownTruths.contradict(row, "refund", act)).length;
+  expect([contradicted("no"), contradicted("yes")]).toEqual([0, 30_000]);
+});
