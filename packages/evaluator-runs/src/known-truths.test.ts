@@ -13,3 +13,18 @@ test("a level that a data frame wrote as 1.0 is level 1, and contradicts any oth
   expect(["a", "b", "c"].map((id) => contradicts(id, "1"))).toEqual([false, true, false]);
   expect(["a", "b"].map((id) => contradicts(id, "yes"))).toEqual([false, true]);
 });
+
+// Quadratic time would be minutes here, and the test's limit a minute.
+test("30,000 labels of records with one state take linear time", async () => {
+  const cwd = await temporaryFolder();
+  const rows = Array.from({ length: 30_000 }, (_, at) => {
+    return { input: { id: `r${at}` }, kept: null, keptState: { body: "" } };
+  });
+  const labels = rows.map(({ input }, at) => `${input.id},${at % 2 === 0 ? "no" : "false"}\n`);
+  await writeFile(join(cwd, "labels.csv"), `id,truth\n${labels.join("")}`);
+  const knownTruths = await KnownTruths.read("labels.csv", createTestContext({ cwd }));
+  for (const row of rows) knownTruths.addState(row);
+  const contradicted = (act: string) =>
+    rows.filter((row) => knownTruths.contradict(row, "refund", act)).length;
+  expect([contradicted("no"), contradicted("yes")]).toEqual([0, 30_000]);
+});

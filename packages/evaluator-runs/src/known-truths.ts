@@ -14,7 +14,7 @@ import { toInputPath } from "./output/paths.ts";
 /** The truths that people gave some records: no act contradicts one of them. */
 export class KnownTruths {
   /** By the key of a record or of a state, and the question. */
-  readonly #truths = new Map<string, unknown[]>();
+  readonly #truths = new Map<string, Set<unknown>>();
   /** The questions of the labels of each record; empty for the only one. */
   readonly #questions = new Map<string, Set<string>>();
 
@@ -45,8 +45,11 @@ export class KnownTruths {
     this.#add(toKey({ id }, question ?? ""), [truth]);
   }
 
-  #add(key: string, truths: readonly unknown[]): void {
-    this.#truths.set(key, [...(this.#truths.get(key) ?? []), ...truths]);
+  #add(key: string, truths: Iterable<unknown>): void {
+    const knownValues = this.#truths.get(key) ?? new Set();
+    // Each value once: thousands of labelled records may have one state.
+    for (const truth of truths) knownValues.add(truth);
+    this.#truths.set(key, knownValues);
   }
 
   /** Notes the state of a labelled record: its label is one of all records with that state. */
@@ -71,8 +74,8 @@ export class KnownTruths {
       ...(keptState === undefined ? [] : [{ state: stateHash(keptState) }]),
     ];
     const keys = records.flatMap((record) => [toKey(record, question), toKey(record, "")]);
-    const knownItems = keys.flatMap((key) => this.#truths.get(key) ?? []);
-    return knownItems.some((truth) => !isSameTruth(truth, act));
+    const knownValues = keys.flatMap((key) => [...(this.#truths.get(key) ?? [])]);
+    return knownValues.some((truth) => !isSameTruth(truth, act));
   }
 }
 
