@@ -48,6 +48,39 @@ test("never uses more tokens than it holds, and all of them, however many ask at
   expect(await succeeded).toBe(3);
 });
 
+const mostOfFirst = mostTokens(scamRequest("a"));
+const price = { usdPerMillionTokens: 10 };
+const mostUsdOfFirst = mostOfFirst * (price.usdPerMillionTokens / 1e6);
+
+test.each([
+  { of: "tokens", enough: { maxTokens: mostOfFirst }, tooLittle: { maxTokens: mostOfFirst - 1 } },
+  {
+    of: "dollars at the given price",
+    enough: { maxCostUsd: mostUsdOfFirst, ...price },
+    tooLittle: { maxCostUsd: 0.999 * mostUsdOfFirst, ...price },
+  },
+  {
+    of: "dollars at the transport's price",
+    prices: price,
+    enough: { maxCostUsd: mostUsdOfFirst },
+    tooLittle: { maxCostUsd: 0.999 * mostUsdOfFirst },
+  },
+])("a first call that may take more than the whole budget of $of is not sent", async (row) => {
+  const { transport, states } = countingTransport();
+  const evaluator = createEvaluator({ transport: { ...transport, ...row.prices }, maxRetries: 0 });
+  const tooLittle = budget(row.tooLittle);
+  const rejected = evaluator.with(tooLittle).evaluate(scamRequest("a"));
+  await expect(rejected).rejects.toMatchObject({
+    name: "BudgetError",
+    limit: "maxTokens" in row.tooLittle ? "maxTokens" : "maxCostUsd",
+    spending: { costUsd: 0, tokens: 0, reservedUsd: 0, reservedTokens: 0 },
+  });
+  expect(states).toEqual([]);
+  expect(tooLittle.spending).toMatchObject({ costUsd: 0, reservedUsd: 0, reservedTokens: 0 });
+  await evaluator.with(budget(row.enough)).evaluate(scamRequest("a"));
+  expect(states).toEqual(["a"]);
+});
+
 test("lets one call go first while no price is known", async () => {
   const first = Promise.withResolvers<void>();
   const run = limited({ maxCostUsd: 1 }, { answer: () => first.promise });
