@@ -55,5 +55,7 @@ function addTo(sum: Float64Array, addedValues: Float64Array, factor: number): vo
 }
 
 function dot(one: Float64Array, other: Float64Array): number {
-  return one.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0);
+  let sum = 0;
+  for (let at = 0; at < one.length; at += 1) sum += (one[at] ?? 0) * (other[at] ?? 0);
+  return sum;
 }

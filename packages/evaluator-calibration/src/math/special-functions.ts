@@ -4,6 +4,11 @@
  * Loader's saddle-point form keeps full precision where differences of log-gammas lose it.
  */
 function stirlingError(n: number): number {
+  const isSmall = n < smallErrors.length && Number.isInteger(n);
+  return isSmall ? (smallErrors[n] as number) : computeStirlingError(n);
+}
+
+function computeStirlingError(n: number): number {
   let shiftedValue = n;
   let correction = 0;
   for (; shiftedValue < 16; shiftedValue += 1) {
@@ -13,6 +18,9 @@ function stirlingError(n: number): number {
   const series = 1 / 12 - s * (1 / 360 - s * (1 / 1260 - s * (1 / 1680 - s * (1 / 1188))));
   return correction + series / shiftedValue;
 }
+
+/** Those that take a loop, of whole numbers: a comparison of releases needs them a million times. */
+const smallErrors = Array.from({ length: 16 }, (_, n) => computeStirlingError(n));
 
 /** x ln(x / mean) + mean − x without cancellation. */
 function deviance(x: number, mean: number): number {

@@ -145,7 +145,8 @@ function playWorld(
     ] as (typeof parties)[number];
     const index = draw.next();
     if (index === null) continue;
-    const { promised } = draw.add(index, isWrong(index));
+    draw.add(index, isWrong(index));
+    const { promised } = draw.state;
     if (promised === null) continue;
     found.first ??= labels;
     const { threshold } = promised;
@@ -209,8 +210,8 @@ export function playTurns({
     const draw = createPromiseDraw(printed, { ...bound, action: "yes", seed });
     let isPromised = false;
     for (let labels = 1; labels <= 300; labels += 1) {
-      const state = draw.add(draw.next() as number, random() < (labels <= 100 ? before : after));
-      isPromised ||= state.promised !== null;
+      draw.add(draw.next() as number, random() < (labels <= 100 ? before : after));
+      isPromised ||= draw.state.promised !== null;
     }
     return { isPromised, isWithdrawn: draw.state.withdrawn !== null };
   });

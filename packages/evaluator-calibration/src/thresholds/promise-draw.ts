@@ -140,12 +140,12 @@ export class PromiseDraw {
 
   /** The counts of the labels so far, and the promise. */
   get state() {
-    const reachedTests = this.#searches.flatMap((search) =>
-      this.#tests.slice(search.start, this.#findEnd(search)),
+    const reached = this.#searches.map((search) => [search.start, this.#findEnd(search)] as const);
+    const promisedTest = this.#tests.findLast(
+      (test, place) =>
+        reached.some(([start, end]) => start <= place && place < end) &&
+        this.#toRest(test) !== null,
     );
-    const [promisedTest] = reachedTests
-      .filter((test) => this.#toRest(test) !== null)
-      .toSorted((one, other) => one.at - other.at);
     const withdrawn = this.#tests.findLast(({ alarmedAt }) => alarmedAt !== null);
     const nearest = this.#nearest();
     const all = this.#countLabels([...this.#labels.keys()]);
@@ -233,11 +233,11 @@ export class PromiseDraw {
   }
 
   /**
-   * Adds a label, or corrects one, and returns the state. A record that no person can judge counts as wrong.
+   * Adds a label, or corrects one. A record that no person can judge counts as wrong.
    *
    * @throws RangeError if the record is not one that may be acted on.
    */
-  add(index: number, wrong: boolean) {
+  add(index: number, wrong: boolean): void {
     if (!this.has(index)) {
       throw new RangeError(`index ${index} is not a record that may be acted on.`);
     }
@@ -250,7 +250,6 @@ export class PromiseDraw {
       if (isCorrected) Object.assign(test, noLabels);
       this.#count(test);
     }
-    return this.state;
   }
 
   /** Returns the label of a record: whether acting on it is wrong; undefined without one. */
@@ -262,8 +261,10 @@ export class PromiseDraw {
   #toRest({ at, acted: actedCount, source }: Test) {
     if (!(source instanceof FixedRecords)) return {};
     // More labels were made at higher thresholds: they count as well.
-    const own = [...this.#labels].filter(([index]) => this.#isFrom(index, at));
-    const counts = { n: own.length, wrong: own.filter(([, wrong]) => wrong).length };
+    let counts = { n: 0, wrong: 0 };
+    for (const [index, isWrong] of this.#labels) {
+      if (this.#isFrom(index, at)) counts = addLabel(counts, isWrong);
+    }
     if (!source.keeps(counts)) return null;
     return { unlabelled: actedCount - counts.n, mostWrong: source.most - counts.wrong };
   }

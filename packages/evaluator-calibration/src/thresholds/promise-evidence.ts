@@ -70,7 +70,10 @@ export function addLabel({ n, wrong }: LabelCounts, isWrong: boolean): LabelCoun
 /** Returns the evidence of labels. Later records have other states, so a promise about records like these takes as many different ones. */
 export function computeEvidence({ source, records, n, wrong }: CountedLabels): number {
   const evidence = source.evidenceOf(records);
-  return source.knowsCopies ? evidence : Math.min(evidence, source.evidenceOf({ n, wrong }));
+  const isSame = n === records.n && wrong === records.wrong;
+  return source.knowsCopies || isSame
+    ? evidence
+    : Math.min(evidence, source.evidenceOf({ n, wrong }));
 }
 
 /** Returns how many more labels it takes if the risk is that of the labels and the printed one together. */

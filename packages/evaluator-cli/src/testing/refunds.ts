@@ -35,5 +35,5 @@ export async function ask(
     return { id: `t-${at}`, state: { number, body } };
   });
   using journal = openJournal(join(cwd, "tickets.evaluator.sqlite"), { questions, transport });
-  await runRecords(records, { journal, transport, concurrency: 8 });
+  await runRecords(records, { journal, transport, concurrency: 64 });
 }

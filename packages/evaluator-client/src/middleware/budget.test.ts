@@ -27,6 +27,19 @@ async function askAtOnce({ evaluator }: ReturnType<typeof limited>, count: numbe
   return batch.totals.succeeded;
 }
 
+test("lets one call go first while no price is known", async () => {
+  const first = Promise.withResolvers<void>();
+  const run = limited({ maxCostUsd: 1 }, { answer: () => first.promise });
+  const calls = ["a", "b", "c"].map((state) => run.evaluator.evaluate(scamRequest(state)));
+  await untilNext();
+  expect(run.states).toEqual(["a"]);
+  first.resolve();
+  await calls[0];
+  await untilNext();
+  expect(run.states).toEqual(["a", "b", "c"]);
+  await Promise.all(calls);
+});
+
 test("never spends more than it holds, however many ask at once", async () => {
   const run = limited({ maxCostUsd: 0.0105 }, { answer: () => untilNext() });
   const succeeded = await askAtOnce(run, 64);
@@ -48,15 +61,34 @@ test("never uses more tokens than it holds, and all of them, however many ask at
   expect(await succeeded).toBe(3);
 });
 
-test("lets one call go first while no price is known", async () => {
-  const first = Promise.withResolvers<void>();
-  const run = limited({ maxCostUsd: 1 }, { answer: () => first.promise });
-  const calls = ["a", "b", "c"].map((state) => run.evaluator.evaluate(scamRequest(state)));
-  await untilNext();
-  expect(run.states).toEqual(["a"]);
-  first.resolve();
-  await Promise.all(calls);
-  expect(run.states).toEqual(["a", "b", "c"]);
+const mostOfFirst = mostTokens(scamRequest("a"));
+const price = { usdPerMillionTokens: 10 };
+const mostUsdOfFirst = mostOfFirst * (price.usdPerMillionTokens / 1e6);
+
+test.each([
+  { of: "tokens", enough: { maxTokens: mostOfFirst }, tooLittle: { maxTokens: mostOfFirst - 1 } },
+  {
+    of: "dollars at the given price",
+    enough: { maxCostUsd: mostUsdOfFirst, ...price },
+    tooLittle: { maxCostUsd: 0.999 * mostUsdOfFirst, ...price },
+  },
+  {
+    of: "dollars at the transport's price",
+    prices: price,
+    enough: { maxCostUsd: mostUsdOfFirst },
+    tooLittle: { maxCostUsd: 0.999 * mostUsdOfFirst },
+  },
+])("a first call that may take more than the whole budget of $of is not sent", async (row) => {
+  const { transport, states } = countingTransport();
+  const evaluator = createEvaluator({ transport: { ...transport, ...row.prices }, maxRetries: 0 });
+  const tooLittle = budget(row.tooLittle);
+  const rejected = evaluator.with(tooLittle).evaluate(scamRequest("a"));
+  const [limit] = Object.keys(row.tooLittle);
+  await expect(rejected).rejects.toMatchObject({ name: "BudgetError", limit });
+  expect(states).toEqual([]);
+  expect(tooLittle.spending).toMatchObject({ costUsd: 0, reservedUsd: 0, reservedTokens: 0 });
+  await evaluator.with(budget(row.enough)).evaluate(scamRequest("a"));
+  expect(states).toEqual(["a"]);
 });
 
 test("a wait for the first price ends when the call is aborted", async () => {
@@ -156,62 +188,6 @@ test("counts a call that was aborted on its way, as it may be charged for", asyn
   await expect(call).rejects.toThrow("enough");
   const tokens = mostTokens(scamRequest("a"));
   expect(run.spent.spending).toMatchObject({ tokens, reservedTokens: 0 });
-});
-
-test("counts a lost attempt and the one after it, on which the call was aborted", async () => {
-  const lost = new ConnectionError("Lost.", { maybeBilled: true, isRetryable: true });
-  const controller = new AbortController();
-  const answers = [() => Promise.reject(lost), () => new Promise<never>(() => undefined)];
-  const { transport, states } = countingTransport({ answer: async () => answers.shift()?.() });
-  const spent = budget({ maxTokens: 10_000 });
-  const clock = new ManualClock();
-  const evaluator = createEvaluator({ transport }, { clock, random: () => 0 }).with(spent);
-  const call = evaluator.evaluate(scamRequest("a"), { signal: controller.signal });
-  await Promise.all([expect(call).rejects.toThrow("enough"), abortSecond()]);
-  expect(spent.spending.tokens).toBe(2 * mostTokens(scamRequest("a")));
-  async function abortSecond() {
-    await clock.advance(10_000);
-    expect(states).toHaveLength(2);
-    controller.abort(new Error("enough"));
-  }
-});
-
-test("counts a lost call once for each of its attempts", async () => {
-  const lost = new ConnectionError("Lost.", { maybeBilled: true, isRetryable: true });
-  const { transport } = countingTransport({ answer: () => Promise.reject(lost) });
-  const spent = budget({ maxTokens: 10_000 });
-  const clock = new ManualClock();
-  const options = { transport, maxRetries: 2 };
-  const evaluator = createEvaluator(options, { clock, random: () => 0 }).with(spent);
-  const call = evaluator.evaluate(scamRequest("a"));
-  await Promise.all([expect(call).rejects.toThrow("after 3 attempts"), clock.advance(60_000)]);
-  expect(spent.spending.tokens).toBe(3 * mostTokens(scamRequest("a")));
-});
-
-test("counts the lost attempts of a call that is answered or refused in the end", async () => {
-  const lost = new ConnectionError("Lost.", { maybeBilled: true, isRetryable: true });
-  const unsent = new ConnectionError("Refused.", { maybeBilled: false, isRetryable: true });
-  for (const last of [null, unsent]) {
-    const errors = [lost, unsent, lost, last];
-    const answer = async () => {
-      const error = errors.shift() ?? null;
-      if (error !== null) throw error;
-    };
-    const { transport } = countingTransport({ answer });
-    const spent = budget({ maxCostUsd: 1, usdPerMillionTokens: 10 });
-    const clock = new ManualClock();
-    const options = { transport, maxRetries: 3 };
-    const evaluator = createEvaluator(options, { clock, random: () => 0 }).with(spent);
-    const call = evaluator.evaluate(scamRequest("a")).catch((error: unknown) => error);
-    await Promise.all([call, clock.advance(60_000)]);
-    const each = mostTokens(scamRequest("a"));
-    const answered = last === null ? 103 : 0;
-    expect(spent.spending.tokens).toBe(2 * each + answered);
-    expect(spent.spending.costUsd).toBeCloseTo(
-      (2 * each * 10) / 1e6 + (last === null ? 0.001 : 0),
-      12,
-    );
-  }
 });
 
 test("counts the attempts of another evaluator's error, such as a fallback's", async () => {

@@ -123,7 +123,8 @@ test("a call that is aborted ends alone: one of those that joined it asks again"
   await expect(three).rejects.toThrow("three leaves");
   first.abort(new Error("one leaves"));
   await expect(one).rejects.toThrow("one leaves");
-  await expect.poll(() => answers.length).toBe(2);
+  await untilNext();
+  expect(answers).toHaveLength(2);
   answers[1]?.resolve();
   const [asked, other] = await Promise.all([two, four]);
   expect((asked.costUsd ?? 0) + (other.costUsd ?? 0)).toBe(0.001);

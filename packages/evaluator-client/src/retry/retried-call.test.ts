@@ -107,6 +107,14 @@ test.each([0, 1])("makes no more than %d retries when asked to", async (maxRetri
   expect(startedAtMs).toHaveLength(maxRetries + 1);
 });
 
+test("a failure that no retry can help ends the call at its first attempt", async () => {
+  const failure = new StatusError("No such key.", statusDetails(401, { isRetryable: false }));
+  const { clock, startedAtMs, outcome } = run([failure]);
+  await clock.advance(60_000);
+  expect(startedAtMs).toEqual([0]);
+  expect(await outcome).toBe(failure);
+});
+
 test("passes an error it does not know through untouched", async () => {
   const bug = new TypeError("a bug");
   const { startedAtMs, outcome } = run([bug]);
@@ -143,6 +151,7 @@ test("ends everything at the deadline", async () => {
   const policy = policyWith(clock, { deadlineMs: 4000 });
   const outcome = new RetriedCall(policy, 1).run(never).catch((error: unknown) => error);
   await clock.advance(4000);
+  expect(clock.waiting).toBe(0);
   expect(await outcome).toMatchObject({
     name: "TimeoutError",
     limit: "deadline",
@@ -241,6 +250,7 @@ test.each([
     .run(never)
     .catch((error: unknown) => error);
   await clock.advance(500);
+  expect(clock.waiting).toBe(0);
   expect(await outcome).toMatchObject(expected);
 });
 
