@@ -166,8 +166,7 @@ export class PassedEvents {
 }
 
 /** Checks a whole reply in one body. @throws BrokenReplyError if it is an error or no reply */
-export function checkWholeReply(type: ClientApiType, text: string): void {
-  const value: unknown = parseJson(text);
+export function checkWholeReply(type: ClientApiType, value: unknown): void {
   const failure = serviceFailure(value);
   if (failure !== null) throw failure;
   const { list: name, fewest } = forms[type];
