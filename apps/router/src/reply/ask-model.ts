@@ -7,7 +7,7 @@ import { callModel } from "./call-model.ts";
 import { eventParser, isStreamText } from "./plain-events.ts";
 import { readBody, readText } from "./read-body.ts";
 import type { ReplyPieces } from "./reply-pieces.ts";
-import { answering, type Target } from "./upstream.ts";
+import { answering, type ProviderRequest, type Target } from "./upstream.ts";
 
 interface Reading {
   readonly attempt: Attempt;
@@ -21,12 +21,16 @@ export async function askModel(
   { attempt, pieces }: Reading,
 ): Promise<void> {
   const { upstream } = target;
-  // The gateway's events are the parts of a language model's stream.
-  const isTaken = (response: StreamedResponse) => upstream.type === "gateway" || isJson(response);
+  // The gateway's body is the options, and its events are the parts of a language model's stream.
+  const isGateway = upstream.type === "gateway";
+  const change = ({ headers }: ProviderRequest) => ({
+    headers: { ...headers, ...(options.headers as ProviderRequest["headers"]) },
+    body: JSON.stringify(options),
+  });
   const { takenResponse: streamedResponse, stream } = await callModel(
     target,
-    { options, attempt },
-    isTaken,
+    { options, attempt, ...(isGateway && { change }) },
+    (response) => isGateway || isJson(response),
   );
   try {
     if (streamedResponse === undefined) {
@@ -41,7 +45,7 @@ export async function askModel(
         await askModel(own, options, { attempt, pieces });
         return;
       }
-      const body: unknown = upstream.type === "gateway" ? parseJson(text) : null;
+      const body: unknown = isGateway ? parseJson(text) : null;
       // The gateway's form is the providers' common one. A provider reads any other body, or names its problem.
       if (hasContent(body)) pieces.addWhole({ ...body, response: { body } });
       else {

@@ -1,6 +1,8 @@
+import { createGateway } from "ai";
 import { expect, test } from "vitest";
-import { callFor, targetAt } from "../testing/reply-calls.ts";
-import { startUpstream } from "../testing/upstreams.ts";
+import { toCallOptions } from "../conversation/to-call-options.ts";
+import { callFor, hello, targetAt } from "../testing/reply-calls.ts";
+import { gatewayUpstream, startUpstream } from "../testing/upstreams.ts";
 import { connectUpstream } from "./upstream.ts";
 
 const forms = [
@@ -45,3 +47,25 @@ test.each(forms)(
     expect(fourth).toEqual(alone.map((word) => (word === "1" ? "4" : word)));
   },
 );
+
+test("the gateway gets each request as its provider writes it", async () => {
+  const seen: unknown[] = [];
+  const fetch: typeof globalThis.fetch = async (url, init) => {
+    seen.push({ url, headers: init?.headers, body: init?.body });
+    return new Response('data: {"type":"finish","finishReason":{"unified":"stop"}}\n\n');
+  };
+  const image = { type: "image", url: "data:image/png;base64,AAAA" } as const;
+  const conversation = { ...hello, messages: [{ role: "user", parts: [image] }] } as const;
+  const service = { apiKey: "k", fetch };
+  const upstream = gatewayUpstream({ ...service, baseUrl: "http://gateway.invalid" });
+  const provider = createGateway({ ...service, baseURL: "http://gateway.invalid" });
+  for (const id of ["1", "2"]) {
+    const headers = { "x-request-id": id };
+    const { reply } = callFor([targetAt(upstream)], { conversation, headers });
+    expect((await reply).replyError).toBeNull();
+    await provider("a/b").doStream({ ...toCallOptions(conversation, "gateway"), headers });
+  }
+  const [first, ofProvider, next, ofProviderNext] = seen;
+  expect(first).toEqual(ofProvider);
+  expect(next).toEqual(ofProviderNext);
+});
