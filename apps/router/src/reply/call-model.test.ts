@@ -69,3 +69,13 @@ test("the gateway gets each request as its provider writes it", async () => {
   expect(first).toEqual(ofProvider);
   expect(next).toEqual(ofProviderNext);
 });
+
+test("a call of a reply that failed is ended", async () => {
+  const closed = Promise.withResolvers<void>();
+  const origin = await startUpstream((_, response) => {
+    response.once("close", closed.resolve).write('data: {"error":{"message":"no luck"}}\n\n');
+  });
+  const upstream = connectUpstream({ type: "openai-chat", name: "a", baseUrl: origin, apiKey: "k" });
+  expect((await callFor([targetAt(upstream)]).reply).replyError).toContain("no luck");
+  await closed.promise;
+});

@@ -177,6 +177,7 @@ async function ask(target: Target, call: Call): Promise<Outcome> {
   try {
     return { end: await receive(target, call, attempt), replyFailure: null };
   } catch (error) {
+    attempt.abort();
     signal.throwIfAborted();
     if (error instanceof ReplyLimitError) {
       const { usage } = billedTokens(meter, conversation);
@@ -195,7 +196,9 @@ async function ask(target: Target, call: Call): Promise<Outcome> {
 
 /** Receives a reply in the client's API or as pieces. */
 async function receive(givenTarget: Target, call: Call, attempt: Attempt): Promise<ReplyEnd> {
-  const target = call.marksCaches === true ? withChatMarks(givenTarget) : givenTarget;
+  const { marksOf } = upstreamTypes[givenTarget.upstream.type];
+  const marks = call.marksCaches === true ? marksOf(givenTarget.model) : null;
+  const target = marks === "body" ? withChatMarks(givenTarget) : givenTarget;
   const { passed: passedRequest, meter, signatures, headers = {} } = call;
   meter.askedUsage = listSearches(target.model);
   let askedTarget = target;
@@ -209,10 +212,8 @@ async function receive(givenTarget: Target, call: Call, attempt: Attempt): Promi
   const pieces = new ReplyPieces({ ...call, onSigned: (part) => signatures?.keep(part, model) });
   const signedConversation = signatures?.restore(call.conversation, model) ?? call.conversation;
   const conversation = call.toService?.(signedConversation, upstream.type) ?? signedConversation;
-  const hasCache = upstreamTypes[upstream.type].marksOf(model) === "conversation";
-  const isMarked = call.marksCaches === true && hasCache;
   const options = toCallOptions(
-    isMarked ? withCacheMarks(conversation) : conversation,
+    marks === "conversation" ? withCacheMarks(conversation) : conversation,
     upstream.type,
   );
   // A provider reads usage in one form only; the gateway would send the option to its service.
