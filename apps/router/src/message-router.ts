@@ -147,8 +147,7 @@ export class MessageRouter {
     const { redact, tracing } = services;
     const { budget } = call;
     const routedRequest = { conversation: unlimitedConversation, passed: passedRequest };
-    const { plan, plannedDecision } =
-      planned ?? this.plans.planFor(first, routedRequest, call.key);
+    const { plan, plannedDecision } = planned ?? this.plans.planFor(first, routedRequest, call.key);
     const meter = newMeter();
     let decision = plannedDecision;
     if (plannedDecision.cause !== first.cause) onFallback?.(plannedDecision);

@@ -75,7 +75,12 @@ test("a call of a reply that failed is ended", async () => {
   const origin = await startUpstream((_, response) => {
     response.once("close", closed.resolve).write('data: {"error":{"message":"no luck"}}\n\n');
   });
-  const upstream = connectUpstream({ type: "openai-chat", name: "a", baseUrl: origin, apiKey: "k" });
+  const upstream = connectUpstream({
+    type: "openai-chat",
+    name: "a",
+    baseUrl: origin,
+    apiKey: "k",
+  });
   expect((await callFor([targetAt(upstream)]).reply).replyError).toContain("no luck");
   await closed.promise;
 });
