@@ -27,19 +27,17 @@ export async function askModel(
     headers: { ...headers, ...(options.headers as ProviderRequest["headers"]) },
     body: JSON.stringify(options),
   });
-  const { takenResponse: streamedResponse, stream } = await callModel(
-    target,
-    { options, attempt, ...(isGateway && { change }) },
-    (response) => isGateway || isJson(response),
-  );
+  const call = { options, attempt, ...(isGateway && { change }) };
+  const isTaken = (response: StreamedResponse) => isGateway || isJson(response);
+  const { takenResponse, stream } = await callModel(target, call, isTaken);
   try {
-    if (streamedResponse === undefined) {
+    if (takenResponse === undefined) {
       for await (const part of stream) {
         pieces.add(part);
         await attempt.pass(pieces);
       }
-    } else if (isJson(streamedResponse)) {
-      const text = await readText(streamedResponse);
+    } else if (isJson(takenResponse)) {
+      const text = await readText(takenResponse);
       if (isStreamText(text) === true) {
         const own = { ...target, upstream: answering(upstream, text, "event-stream") };
         await askModel(own, options, { attempt, pieces });
@@ -54,7 +52,7 @@ export async function askModel(
         const reader = await upstream.languageModel(target.model, attempt.signal, whole);
         pieces.addWhole(await reader.doGenerate({ ...options, abortSignal: attempt.signal }));
       }
-    } else await readEvents(streamedResponse, { attempt, pieces });
+    } else await readEvents(takenResponse, { attempt, pieces });
   } finally {
     await attempt.send(pieces.take()); // of a whole reply, or in front of a failure in one chunk
   }

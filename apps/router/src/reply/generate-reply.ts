@@ -83,17 +83,15 @@ export async function generateReply(
   const outcome = await askInTurn({ ...options, clock, random, conversation, endsAtMs });
   const { end, replyFailure: failedReply, isCut = false } = outcome;
   const { replyError = null, failure = null, httpError = null } = failedReply ?? {};
-  const currentBilledTokens = billedTokens(meter, conversation, {
-    isWhole: end !== null && !isCut,
-  });
+  const isFree = failedReply?.maybeBilled === false && meter.reported === null;
+  const isWhole = end !== null && !isCut;
   return {
     replyMs: Math.round(clock.now() - startedAtMs),
     replyError,
     failure,
     httpError,
     end,
-    billedTokens:
-      failedReply?.maybeBilled === false && meter.reported === null ? null : currentBilledTokens,
+    billedTokens: isFree ? null : billedTokens(meter, conversation, { isWhole }),
   };
 }
 

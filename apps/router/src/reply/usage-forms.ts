@@ -188,12 +188,9 @@ function hostedIn(output: unknown): Besides["hosted"] {
 }
 
 function greatest(usage: object, at: readonly Place[]): number | null {
-  let most: number | null = null;
-  for (const place of at) {
-    const count = toCount(valueAt(usage, place));
-    if (count !== null && count > (most ?? -1)) most = count;
-  }
-  return most;
+  let most = -1;
+  for (const place of at) most = Math.max(most, toCount(valueAt(usage, place)) ?? -1);
+  return most < 0 ? null : most;
 }
 
 function valueAt(value: unknown, place: Place): unknown {

@@ -24,21 +24,12 @@ export interface ClientEnv {
 
 /** Returns a request's call of an endpoint. */
 export function toCall<TEndpoint extends string>(
-  c: Context<ClientEnv>,
+  { req, var: { requestId, clientSignal, key, budget } }: Context<ClientEnv>,
   endpoint: TEndpoint,
 ): Omit<Call, "endpoint"> & { readonly endpoint: TEndpoint } {
-  const { req } = c;
   const keyHeaders = ["x-api-key", "authorization", "api-key", "x-goog-api-key"];
   const [caller = ""] = keyHeaders.flatMap((name) => req.header(name) ?? []);
-  return {
-    requestId: c.get("requestId"), // `c.var` copies all variables each time
-    endpoint,
-    caller,
-    key: c.get("key"),
-    budget: c.get("budget"),
-    signal: c.get("clientSignal"),
-    trace: toTrace(req),
-  };
+  return { requestId, endpoint, caller, key, budget, signal: clientSignal, trace: toTrace(req) };
 }
 
 /** Sets the headers of an answer that describe its decision. */
