@@ -27,7 +27,8 @@ export async function askModel(
     headers: { ...headers, ...(options.headers as ProviderRequest["headers"]) },
     body: JSON.stringify(options),
   });
-  const call = { options, attempt, ...(isGateway && { change }) };
+  const onEvent = (json: string) => pieces.readUsage(json);
+  const call = { options, attempt, onEvent, ...(isGateway && { change }) };
   const isTaken = (response: StreamedResponse) => isGateway || isJson(response);
   const { takenResponse, stream } = await callModel(target, call, isTaken);
   try {

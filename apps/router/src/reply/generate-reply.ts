@@ -214,13 +214,11 @@ async function receive(givenTarget: Target, call: Call, attempt: Attempt): Promi
     marks === "conversation" ? withCacheMarks(conversation) : conversation,
     upstream.type,
   );
-  // A provider reads usage in one form only; the gateway would send the option to its service.
-  const raw = upstream.type !== "gateway" && { includeRawChunks: true };
   const most = target.capabilities?.maxOutputTokens ?? Infinity;
   if ((options.maxOutputTokens ?? 0) > most) options.maxOutputTokens = most;
   const { reasoning } = options;
   const effort = reasoning && { reasoning: nearestEffort(reasoning, target.capabilities) };
-  const full = { ...options, ...effort, ...raw, headers };
+  const full = { ...options, ...effort, headers };
   await askModel(askedTarget, full, { attempt, pieces });
   return pieces.end();
 }

@@ -36,6 +36,9 @@ const mainPlaces = ["input", "output", "cacheRead", "cacheWrite"].flatMap(
 /** The places of a usage in a body, a chunk or an event. */
 const usagePlaces = Object.values(table.usages).map(toPlace);
 
+/** In the JSON of a chunk or an event with a usage. */
+export const mayHaveUsage = /"usage"\s*:\s*\{/;
+
 /** Reads the usage in a service's body, chunk or event, of whichever API; null if it has none. */
 function readUsage(event: unknown): TokenUsage | null {
   const usages = usagePlaces.map((place) => valueAt(event, place)).filter(isRecord);
