@@ -44,6 +44,8 @@ interface RouterReplyOptions extends Partial<
   Pick<Parameters<typeof generateReply>[1], "passed" | "toService" | "onWarnings" | "isWhole">
 > {
   readonly listener: ReplyListener;
+  /** The order of its models if it is known. */
+  readonly planned?: ReturnType<Plans["planFor"]>;
   /** The evaluation model's decision if another model replies. */
   readonly autoDecision?: Promise<Decision> | null;
   /** Called with the new decision when another model of the chain is asked. */
@@ -135,6 +137,7 @@ export class MessageRouter {
       autoDecision = null,
       onFallback,
       passed: passedRequest = null,
+      planned,
       toService,
       onWarnings,
       isWhole,
@@ -144,7 +147,7 @@ export class MessageRouter {
     const { redact, tracing } = services;
     const { budget } = call;
     const routedRequest = { conversation: unlimitedConversation, passed: passedRequest };
-    const { plan, plannedDecision } = this.plans.planFor(first, routedRequest, call.key);
+    const { plan, plannedDecision } = planned ?? this.plans.planFor(first, routedRequest, call.key);
     const meter = newMeter();
     let decision = plannedDecision;
     if (plannedDecision.cause !== first.cause) onFallback?.(plannedDecision);

@@ -122,10 +122,12 @@ function log(responses: Counter, output: TextSink | undefined): MiddlewareHandle
     const { method } = c.req;
     const { status } = c.res;
     responses.inc({ method: knownMethods.has(method) ? method : "other", route, status });
+    if (output === undefined) return;
     const ms = Math.round(performance.now() - startedAt);
-    const key = c.var.key === null ? "" : ` ${c.var.key.name}`;
-    output?.write(
-      `${new Date().toISOString()} ${method} ${route} ${status} ${ms}ms ${c.var.requestId}${key}\n`,
+    const { key: clientKey, requestId } = c.var;
+    const key = clientKey === null ? "" : ` ${clientKey.name}`;
+    output.write(
+      `${new Date().toISOString()} ${method} ${route} ${status} ${ms}ms ${requestId}${key}\n`,
     );
   };
 }

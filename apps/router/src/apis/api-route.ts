@@ -73,12 +73,8 @@ function replyRoute(
     if (call.budget !== null) checkPrice(request.body, api);
     const routedRequest = { ...request, passed: passedRequest };
     const chosenModel = await choose(api, routedRequest, call);
-    const { plan, plannedDecision } = router.plans.planFor(
-      chosenModel.decision,
-      routedRequest,
-      call.key,
-    );
-    const [target] = plan.targets;
+    const planned = router.plans.planFor(chosenModel.decision, routedRequest, call.key);
+    const [target] = planned.plan.targets;
     const isOpenEnded = call.budget?.isOpenEnded === true; // then no body is passed
     const allowedBody = isLimited(call) ? request.allowed() : null;
     const droppedNames = allowedBody?.droppedFields ?? [];
@@ -93,13 +89,14 @@ function replyRoute(
     const isVerbatim = repairs.length === 0 && droppedNames.length === 0 && body === clientBody;
     const json = isVerbatim ? await c.req.text() : JSON.stringify(body);
     const createdAt = Math.floor(Date.now() / 1000);
-    let decision = plannedDecision;
+    let decision = planned.plannedDecision;
     let writer: ReplyWriter | null = null;
     const reply: ReplyCall = {
       async ask(listener) {
         const answer = await router.reply(chosenModel.decision, request.conversation, {
           ...call,
           listener,
+          planned,
           isWhole: !request.isStreamed,
           onFallback: (fallbackDecision) => void (decision = fallbackDecision),
           autoDecision: chosenModel.autoDecision,

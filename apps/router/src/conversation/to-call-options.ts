@@ -42,8 +42,10 @@ export function lostSetting(
   type: UpstreamType,
   model: string,
 ): "stopSequences" | "responseFormat" | null {
+  const { stopSequences = [] } = settings;
+  if (stopSequences.length === 0 && format === null) return null;
   const maker = upstreamTypes[type].makerOf(model);
-  if (maker === "openai" && (settings.stopSequences ?? []).length > 0) return "stopSequences";
+  if (maker === "openai" && stopSequences.length > 0) return "stopSequences";
   const lacksSchema = maker === "anthropic" && format !== null && !format.schema;
   return lacksSchema ? "responseFormat" : null;
 }

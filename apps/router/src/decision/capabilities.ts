@@ -78,11 +78,12 @@ export function createCapabilityCheck(
       passedRequest?.unsupported ?? lostSetting(conversation, target.upstream.type, target.model);
     if (!isPassed && isLost) return false;
     const givenCapabilities = findCapabilities(target, listCapabilities());
-    const { hasTools, hasImages, hasFiles, isOver } = find(conversation);
-    if (hasTools && givenCapabilities.tools === false) return false;
-    if (hasImages && givenCapabilities.images === false) return false;
-    if (hasFiles && givenCapabilities.files === false) return false;
-    return !isOver(toWindow(target, givenCapabilities), givenCapabilities.maxOutputTokens);
+    const { tools, images, files, maxOutputTokens } = givenCapabilities;
+    if (tools === false && find(conversation).hasTools) return false;
+    if (images === false && find(conversation).hasImages) return false;
+    if (files === false && find(conversation).hasFiles) return false;
+    const window = toWindow(target, givenCapabilities);
+    return window === Infinity || !find(conversation).isOver(window, maxOutputTokens);
   };
   /** Returns the plan without models that cannot take a request, if others can; the others know their capabilities. */
   const order = (plan: ReplyPlan, askedRequest: Asked): ReplyPlan => {
@@ -105,7 +106,6 @@ function toSize(conversation: Conversation) {
   let [units, estimate] = [null as number | null, null as number | null];
   const tokens = () => (estimate ??= estimateInput(conversation));
   const isOver = (window: number, maxOutputTokens = Infinity): boolean => {
-    if (window === Infinity) return false;
     const room = window - Math.min(settings.maxOutputTokens ?? LEAST_OUTPUT, maxOutputTokens);
     units ??= listInputTokens(conversation, (text) => text.length).input;
     // The estimate costs 25 ms for each MB; most texts have a few UTF-16 units for each token.

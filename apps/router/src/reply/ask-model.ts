@@ -7,7 +7,7 @@ import { callModel } from "./call-model.ts";
 import { eventParser, isStreamText } from "./plain-events.ts";
 import { readBody, readText } from "./read-body.ts";
 import type { ReplyPieces } from "./reply-pieces.ts";
-import { answering, type Target } from "./upstream.ts";
+import { answering, type ProviderRequest, type Target } from "./upstream.ts";
 
 interface Reading {
   readonly attempt: Attempt;
@@ -21,27 +21,30 @@ export async function askModel(
   { attempt, pieces }: Reading,
 ): Promise<void> {
   const { upstream } = target;
-  // The gateway's events are the parts of a language model's stream.
-  const isTaken = (response: StreamedResponse) => upstream.type === "gateway" || isJson(response);
-  const { takenResponse: streamedResponse, stream } = await callModel(
-    target,
-    { options, attempt },
-    isTaken,
-  );
+  // The gateway's body is the options, and its events are the parts of a language model's stream.
+  const isGateway = upstream.type === "gateway";
+  const change = ({ headers }: ProviderRequest) => ({
+    headers: { ...headers, ...(options.headers as ProviderRequest["headers"]) },
+    body: JSON.stringify(options),
+  });
+  const onEvent = (json: string) => pieces.readUsage(json);
+  const call = { options, attempt, onEvent, ...(isGateway && { change }) };
+  const isTaken = (response: StreamedResponse) => isGateway || isJson(response);
+  const { takenResponse, stream } = await callModel(target, call, isTaken);
   try {
-    if (streamedResponse === undefined) {
+    if (takenResponse === undefined) {
       for await (const part of stream) {
         pieces.add(part);
         await attempt.pass(pieces);
       }
-    } else if (isJson(streamedResponse)) {
-      const text = await readText(streamedResponse);
+    } else if (isJson(takenResponse)) {
+      const text = await readText(takenResponse);
       if (isStreamText(text) === true) {
         const own = { ...target, upstream: answering(upstream, text, "event-stream") };
         await askModel(own, options, { attempt, pieces });
         return;
       }
-      const body: unknown = upstream.type === "gateway" ? parseJson(text) : null;
+      const body: unknown = isGateway ? parseJson(text) : null;
       // The gateway's form is the providers' common one. A provider reads any other body, or names its problem.
       if (hasContent(body)) pieces.addWhole({ ...body, response: { body } });
       else {
@@ -50,7 +53,7 @@ export async function askModel(
         const reader = await upstream.languageModel(target.model, attempt.signal, whole);
         pieces.addWhole(await reader.doGenerate({ ...options, abortSignal: attempt.signal }));
       }
-    } else await readEvents(streamedResponse, { attempt, pieces });
+    } else await readEvents(takenResponse, { attempt, pieces });
   } finally {
     await attempt.send(pieces.take()); // of a whole reply, or in front of a failure in one chunk
   }

@@ -52,10 +52,14 @@ export class Attempt {
     this.#heardAtMs = this.#options.clock.now();
   }
 
-  /** Removes the timer and the listener, and aborts the call if it is still open. Later parts are not sent. */
+  /** Aborts the call, which a failure may leave open. */
+  abort(): void {
+    this.#controller.abort(endedError);
+  }
+
+  /** Removes the timer and the listener. Later parts are not sent. */
   end(): void {
     this.#isOver = true;
-    this.#controller.abort(endedError);
     this.#cancel();
     this.#options.signal.removeEventListener("abort", this.#onAbort);
   }

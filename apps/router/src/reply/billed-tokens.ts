@@ -9,24 +9,19 @@ type Input = Parameters<typeof listInputTokens>[0];
  * reports its input and one token at its start.
  */
 export function billedTokens(
-  {
-    written: writtenCount,
-    reported: givenTokenUsage,
-    tokensPerFile,
-    askedUsage: askedTokenUsage = {},
-  }: TokenMeter,
+  meter: TokenMeter,
   conversation: Input,
   { isWhole = false } = {},
 ): BilledTokens {
-  const reportedTokenUsage =
-    givenTokenUsage && mergeUsage({ ...noUsage, ...askedTokenUsage }, givenTokenUsage);
-  if (isWhole && reportedTokenUsage !== null) {
-    return { usage: reportedTokenUsage, isEstimate: reportedTokenUsage.isDoubtful === true };
+  const base = { ...noUsage, ...meter.askedUsage };
+  const reportedUsage = meter.reported && mergeUsage(base, meter.reported);
+  if (isWhole && reportedUsage !== null) {
+    return { usage: reportedUsage, isEstimate: reportedUsage.isDoubtful === true };
   }
-  const input = reportedTokenUsage?.input ?? estimateInput(conversation, tokensPerFile);
-  const output = Math.max(writtenCount, reportedTokenUsage?.output ?? 0);
-  const usage = { ...noUsage, ...askedTokenUsage, ...reportedTokenUsage, input, output };
-  return { usage, isEstimate: output !== reportedTokenUsage?.output };
+  const input = reportedUsage?.input ?? estimateInput(conversation, meter.tokensPerFile);
+  const output = Math.max(meter.written, reportedUsage?.output ?? 0);
+  const usage = { ...base, ...reportedUsage, input, output };
+  return { usage, isEstimate: output !== reportedUsage?.output };
 }
 
 /** Estimates the input tokens of a conversation, within 25 % for texts; a file of unknown length counts as an image. */

@@ -1,6 +1,8 @@
+import { createGateway } from "ai";
 import { expect, test } from "vitest";
-import { callFor, targetAt } from "../testing/reply-calls.ts";
-import { startUpstream } from "../testing/upstreams.ts";
+import { toCallOptions } from "../conversation/to-call-options.ts";
+import { callFor, hello, targetAt } from "../testing/reply-calls.ts";
+import { gatewayUpstream, startUpstream } from "../testing/upstreams.ts";
 import { connectUpstream } from "./upstream.ts";
 
 const forms = [
@@ -45,3 +47,52 @@ test.each(forms)(
     expect(fourth).toEqual(alone.map((word) => (word === "1" ? "4" : word)));
   },
 );
+
+test("the gateway gets each request as its provider writes it", async () => {
+  const seen: unknown[] = [];
+  const fetch: typeof globalThis.fetch = async (url, init) => {
+    seen.push({ url, headers: init?.headers, body: init?.body });
+    return new Response('data: {"type":"finish","finishReason":{"unified":"stop"}}\n\n');
+  };
+  const image = { type: "image", url: "data:image/png;base64,AAAA" } as const;
+  const conversation = { ...hello, messages: [{ role: "user", parts: [image] }] } as const;
+  const service = { apiKey: "k", fetch };
+  const upstream = gatewayUpstream({ ...service, baseUrl: "http://gateway.invalid" });
+  const provider = createGateway({ ...service, baseURL: "http://gateway.invalid" });
+  for (const id of ["1", "2"]) {
+    const headers = { "x-request-id": id };
+    const { reply } = callFor([targetAt(upstream)], { conversation, headers });
+    expect((await reply).replyError).toBeNull();
+    await provider("a/b").doStream({ ...toCallOptions(conversation, "gateway"), headers });
+  }
+  const [first, ofProvider, next, ofProviderNext] = seen;
+  expect(first).toEqual(ofProvider);
+  expect(next).toEqual(ofProviderNext);
+});
+
+test("a call of a reply that failed is ended", async () => {
+  const closed = Promise.withResolvers<void>();
+  const origin = await startUpstream((_, response) => {
+    response.once("close", closed.resolve).write('data: {"error":{"message":"no luck"}}\n\n');
+  });
+  const upstream = connectUpstream({
+    type: "openai-chat",
+    name: "a",
+    baseUrl: origin,
+    apiKey: "k",
+  });
+  expect((await callFor([targetAt(upstream)]).reply).replyError).toContain("no luck");
+  await closed.promise;
+});
+
+test("a usage in an event is read where its provider has none", async () => {
+  const origin = await startUpstream((_, response) => {
+    const usage = { prompt_tokens: 2, completion_tokens: 1 };
+    const choices = [{ index: 0, delta: { content: "hi" }, finish_reason: "stop", usage }];
+    response.end(`data: ${JSON.stringify({ choices }).replaceAll('":', '" : ')}\n\n`);
+  });
+  const service = { name: "a", baseUrl: origin, apiKey: "k" };
+  const upstream = connectUpstream({ type: "openai-chat", ...service });
+  const { billedTokens } = await callFor([targetAt(upstream)]).reply;
+  expect(billedTokens).toMatchObject({ usage: { input: 2, output: 1 }, isEstimate: false });
+});

@@ -12,6 +12,8 @@ interface ModelCall {
   readonly options: LanguageModelV4CallOptions;
   /** Returns the request with another body and the call's headers: the provider gives only the rest. */
   readonly change?: (request: ProviderRequest) => ProviderRequest;
+  /** Called with the JSON of each event that the provider reads. */
+  readonly onEvent?: (json: string) => void;
 }
 
 /**
@@ -21,7 +23,7 @@ interface ModelCall {
  */
 export async function callModel(
   { upstream, model }: Target,
-  { options, attempt: { signal }, change }: ModelCall,
+  { options, attempt: { signal }, change, onEvent }: ModelCall,
   isTaken: (response: StreamedResponse) => boolean,
 ) {
   const { type } = upstream;
@@ -47,7 +49,8 @@ export async function callModel(
       takenSignal.resolve({ takenResponse: response });
       return Promise.withResolvers<never>().promise;
     }
-    return toResponse(response, isOk ? plainEvents(response, type) : await readError(response));
+    const body = isOk ? plainEvents(response, type, onEvent) : await readError(response);
+    return toResponse(response, body);
   });
   const keptRequest = change && keptRequests.get(languageModel);
   if (keptRequest?.headerNames === headerNames) {

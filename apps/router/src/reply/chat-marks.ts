@@ -1,12 +1,10 @@
 import { isRecord, parseJson } from "evaluator-kit";
-import { upstreamTypes } from "../conversation/upstream-types.ts";
 import { replaceValues } from "./replace-values.ts";
 import type { Target } from "./upstream.ts";
 
-/** Returns a model of Anthropic behind OpenAI's chat API with a service that gets marks for its cache; others unchanged. */
+/** Returns a model of Anthropic behind OpenAI's chat API with a service that gets marks for its cache. */
 export function withChatMarks(target: Target): Target {
-  const { upstream, model } = target;
-  if (upstreamTypes[upstream.type].marksOf(model) !== "body") return target;
+  const { upstream } = target;
   const send: typeof upstream.send = (url, { headers, body }, signal) =>
     upstream.send(url, { headers, body: markChat(body) }, signal);
   return { ...target, upstream: { ...upstream, send } };

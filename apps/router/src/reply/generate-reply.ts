@@ -83,17 +83,15 @@ export async function generateReply(
   const outcome = await askInTurn({ ...options, clock, random, conversation, endsAtMs });
   const { end, replyFailure: failedReply, isCut = false } = outcome;
   const { replyError = null, failure = null, httpError = null } = failedReply ?? {};
-  const currentBilledTokens = billedTokens(meter, conversation, {
-    isWhole: end !== null && !isCut,
-  });
+  const isFree = failedReply?.maybeBilled === false && meter.reported === null;
+  const isWhole = end !== null && !isCut;
   return {
     replyMs: Math.round(clock.now() - startedAtMs),
     replyError,
     failure,
     httpError,
     end,
-    billedTokens:
-      failedReply?.maybeBilled === false && meter.reported === null ? null : currentBilledTokens,
+    billedTokens: isFree ? null : billedTokens(meter, conversation, { isWhole }),
   };
 }
 
@@ -177,6 +175,7 @@ async function ask(target: Target, call: Call): Promise<Outcome> {
   try {
     return { end: await receive(target, call, attempt), replyFailure: null };
   } catch (error) {
+    attempt.abort();
     signal.throwIfAborted();
     if (error instanceof ReplyLimitError) {
       const { usage } = billedTokens(meter, conversation);
@@ -195,7 +194,9 @@ async function ask(target: Target, call: Call): Promise<Outcome> {
 
 /** Receives a reply in the client's API or as pieces. */
 async function receive(givenTarget: Target, call: Call, attempt: Attempt): Promise<ReplyEnd> {
-  const target = call.marksCaches === true ? withChatMarks(givenTarget) : givenTarget;
+  const { marksOf } = upstreamTypes[givenTarget.upstream.type];
+  const marks = call.marksCaches === true ? marksOf(givenTarget.model) : null;
+  const target = marks === "body" ? withChatMarks(givenTarget) : givenTarget;
   const { passed: passedRequest, meter, signatures, headers = {} } = call;
   meter.askedUsage = listSearches(target.model);
   let askedTarget = target;
@@ -209,19 +210,15 @@ async function receive(givenTarget: Target, call: Call, attempt: Attempt): Promi
   const pieces = new ReplyPieces({ ...call, onSigned: (part) => signatures?.keep(part, model) });
   const signedConversation = signatures?.restore(call.conversation, model) ?? call.conversation;
   const conversation = call.toService?.(signedConversation, upstream.type) ?? signedConversation;
-  const hasCache = upstreamTypes[upstream.type].marksOf(model) === "conversation";
-  const isMarked = call.marksCaches === true && hasCache;
   const options = toCallOptions(
-    isMarked ? withCacheMarks(conversation) : conversation,
+    marks === "conversation" ? withCacheMarks(conversation) : conversation,
     upstream.type,
   );
-  // A provider reads usage in one form only; the gateway would send the option to its service.
-  const raw = upstream.type !== "gateway" && { includeRawChunks: true };
   const most = target.capabilities?.maxOutputTokens ?? Infinity;
   if ((options.maxOutputTokens ?? 0) > most) options.maxOutputTokens = most;
   const { reasoning } = options;
   const effort = reasoning && { reasoning: nearestEffort(reasoning, target.capabilities) };
-  const full = { ...options, ...effort, ...raw, headers };
+  const full = { ...options, ...effort, headers };
   await askModel(askedTarget, full, { attempt, pieces });
   return pieces.end();
 }

@@ -88,10 +88,11 @@ export async function passRequest(
     return null;
   }
   if (isStreamText(whole) === true) return answering(target.upstream, whole, "event-stream");
-  checkWholeReply(upstreamType, whole);
+  const reply = parseJson(whole);
+  checkWholeReply(upstreamType, reply);
   if (isStreamed) return answering(target.upstream, whole, "json");
-  meter.written += estimateTextTokens(whole); // an estimate if there is no usage
-  addUsage(meter, parseJson(whole));
+  addUsage(meter, reply);
+  if (meter.reported === null) meter.written += estimateTextTokens(whole);
   await attempt.send(redact(whole));
   return null;
 }

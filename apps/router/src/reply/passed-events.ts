@@ -12,7 +12,7 @@ import {
 import type { PassedRequest } from "./passed-request.ts";
 import { eventParser } from "./plain-events.ts";
 import { estimateDelta, type TokenMeter } from "./usage.ts";
-import { addUsage } from "./usage-forms.ts";
+import { addUsage, mayHaveUsage } from "./usage-forms.ts";
 
 interface Form {
   /** In an event with a part of the reply; the events before the first one wait. */
@@ -142,7 +142,7 @@ export class PassedEvents {
     }
     if (this.#failure !== null) return;
     meter.written += estimateDelta(textsIn(data));
-    const hasUsage = /"usage":\s*\{/.test(data);
+    const hasUsage = mayHaveUsage.test(data);
     if (hasUsage) addUsage(meter, parseJson(data));
     this.isEnded ||= this.#form.end.test(data);
     this.#hasWord ||= this.isEnded || this.#form.word.test(data);
@@ -166,8 +166,7 @@ export class PassedEvents {
 }
 
 /** Checks a whole reply in one body. @throws BrokenReplyError if it is an error or no reply */
-export function checkWholeReply(type: ClientApiType, text: string): void {
-  const value: unknown = parseJson(text);
+export function checkWholeReply(type: ClientApiType, value: unknown): void {
   const failure = serviceFailure(value);
   if (failure !== null) throw failure;
   const { list: name, fewest } = forms[type];

@@ -18,10 +18,14 @@ import { readBody } from "./read-body.ts";
 export function plainEvents(
   response: StreamedResponse,
   type: UpstreamType,
+  onEvent: (json: string) => void = () => undefined,
 ): ReadableStream<Uint8Array> {
   let [events, page, isStream] = ["", "", null as boolean | null];
   let room = Promise.withResolvers<void>();
-  const parser = eventParser(({ data }) => void (events += toPlainEvents(data, type)));
+  const parser = eventParser(({ data }) => {
+    onEvent(data);
+    events += toPlainEvents(data, type);
+  });
   const pass = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
     await readBody(response, (text) => {
       if (isStream !== true) page += text;

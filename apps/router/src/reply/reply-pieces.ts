@@ -6,6 +6,7 @@ import {
   type SharedV4ProviderMetadata,
   type SharedV4Warning,
 } from "@ai-sdk/provider";
+import { parseJson } from "evaluator-kit";
 import type { Conversation } from "../conversation/conversation.ts";
 import { mergeMetadata, type Signature, type SignedPart } from "../conversation/signatures.ts";
 import {
@@ -19,7 +20,7 @@ import {
 import type { Redact } from "./redactor.ts";
 import type { ReplyEnd, ReplyPiece } from "./reply-piece.ts";
 import { estimateDelta, mergeKnown, type TokenMeter } from "./usage.ts";
-import { addUsage, toTokenUsage } from "./usage-forms.ts";
+import { addUsage, mayHaveUsage, toTokenUsage } from "./usage-forms.ts";
 
 interface PiecesOptions {
   /** Clients find a call by its id: one of the conversation is not used again. */
@@ -76,12 +77,15 @@ export class ReplyPieces {
         return this.#addCall(this.#toBlock("toolCall", part["toolCallId"], part), part["input"]);
       case "error":
         throw toFailure(part["error"]);
-      case "raw":
-        return addUsage(this.#options.meter, part["rawValue"]);
       case "finish":
         return this.#finish(part);
       default:
     }
+  }
+
+  /** Reads the usage in a service's event, of which a provider reads its own form only. */
+  readUsage(json: string): void {
+    if (mayHaveUsage.test(json)) addUsage(this.#options.meter, parseJson(json));
   }
 
   /** Adds a reply that is not streamed. */

@@ -15,28 +15,41 @@ type Amount =
 
 type Amounts = Readonly<Record<Amount, number | null>>;
 
+/** The keys that lead to a value in an event; every event of a reply is searched for some. */
+type Place = readonly string[];
+
+const toPlace = (path: string): Place => path.split(".");
+
 /** The places of each amount; of several values the greatest is meant. */
-const places = new Map<string, string[]>();
+const places = new Map<string, Place[]>();
 for (const counts of Object.values(table.counts satisfies Record<ClientApiType, object>)) {
   for (const [name, own] of Object.entries(counts)) {
-    places.set(name, [...(places.get(name) ?? []), ...own]);
+    places.set(name, [...(places.get(name) ?? []), ...own.map(toPlace)]);
   }
 }
 
+/** One of these is in each usage. */
+const mainPlaces = ["input", "output", "cacheRead", "cacheWrite"].flatMap(
+  (name) => places.get(name) ?? [],
+);
+
 /** The places of a usage in a body, a chunk or an event. */
-const usagePlaces = Object.values(table.usages);
+const usagePlaces = Object.values(table.usages).map(toPlace);
+
+/** In the JSON of a chunk or an event with a usage. */
+export const mayHaveUsage = /"usage"\s*:\s*\{/;
 
 /** Reads the usage in a service's body, chunk or event, of whichever API; null if it has none. */
 function readUsage(event: unknown): TokenUsage | null {
   const usages = usagePlaces.map((place) => valueAt(event, place)).filter(isRecord);
-  const countedUsages = usages.filter(hasCount);
+  const countedUsages = usages.filter((usage) => greatest(usage, mainPlaces) !== null);
   if (countedUsages.length === 0) return null;
   const tiers = modePlaces.map((place) => valueAt(event, place));
   // Groq's flex has the usual price.
-  const isGroq = valueAt(event, "x_groq") !== undefined;
+  const isGroq = valueAt(event, ["x_groq"]) !== undefined;
   const besides = {
     tiers: isGroq ? tiers.filter((tier) => tier !== "flex") : tiers,
-    hosted: hostedIn(valueAt(event, "output") ?? valueAt(event, "response.output")),
+    hosted: hostedIn(valueAt(event, ["output"]) ?? valueAt(event, ["response", "output"])),
   };
   return countedUsages
     .map((usage) => listCounts(usage, besides))
@@ -73,13 +86,6 @@ function countsOfParts(usage: unknown): TokenUsage {
   };
 }
 
-function hasCount(usage: object): boolean {
-  const counts = ["input", "output", "cacheRead", "cacheWrite"].flatMap(
-    (name) => places.get(name) ?? [],
-  );
-  return counts.some((place) => toCount(valueAt(usage, place)) !== null);
-}
-
 interface Besides {
   /** The service tiers outside of the usage. */
   readonly tiers: readonly unknown[];
@@ -90,8 +96,8 @@ function listCounts(
   usage: Record<string, unknown>,
   { tiers, hosted: hostedTokenUsage }: Besides,
 ): TokenUsage {
-  const entries = Array.from(places, ([name, at]) => [name, greatest(usage, at)]);
-  const amounts = Object.fromEntries(entries) as Amounts;
+  const amounts = {} as Record<Amount, number | null>;
+  for (const [name, at] of places) amounts[name as Amount] = greatest(usage, at);
   const { input, cacheRead, longCacheWrite, reasoning } = amounts;
   const cacheWrite = longCacheWrite
     ? Math.max(longCacheWrite, amounts.cacheWrite ?? 0)
@@ -127,22 +133,22 @@ const TICKS_PER_USD = 1e10;
 /** Returns the cost by the service itself; null if it reports none. */
 function costIn(usage: object, { cost, costTicks, ownCost }: Amounts): number | null {
   if (cost === null) return costTicks && costTicks / TICKS_PER_USD;
-  return cost + (valueAt(usage, "is_byok") === true ? (ownCost ?? 0) : 0);
+  return cost + (valueAt(usage, ["is_byok"]) === true ? (ownCost ?? 0) : 0);
 }
 
 /** Anthropic's priority is a contract, whose price is not that of OpenAI's. */
 const anthropicModes: Readonly<Record<string, string>> = { priority: "anthropic-priority" };
 
 function listModes(usage: object, tiers: readonly unknown[], hasAudio: boolean): string[] {
-  const tier = valueAt(usage, "service_tier");
+  const tier = valueAt(usage, ["service_tier"]);
   const own = anthropicModes[String(tier)] ?? tier;
-  const modes = [...tiers, own, valueAt(usage, "speed"), hasAudio && "audio"];
+  const modes = [...tiers, own, valueAt(usage, ["speed"]), hasAudio && "audio"];
   return [...new Set(modes.filter(isDearOrCheap))];
 }
 
 const excludedNames = ["cache_read_input_tokens", "cache_creation_input_tokens"];
 
-const modePlaces = ["service_tier", "response.service_tier"];
+const modePlaces = ["service_tier", "response.service_tier"].map(toPlace);
 
 /** The names of the usual price. */
 const standardModes = new Set(["auto", "default", "standard", "standard_only", "on_demand"]);
@@ -174,9 +180,9 @@ function hostedIn(output: unknown): Besides["hosted"] {
   let searches = 0;
   const calls: Record<string, number> = {};
   for (const item of Array.isArray(output) ? (output as unknown[]) : []) {
-    const itemType = valueAt(item, "type");
+    const itemType = valueAt(item, ["type"]);
     const type = typeof itemType === "string" ? itemType : "";
-    const action = valueAt(item, "action.type") ?? "search";
+    const action = valueAt(item, ["action", "type"]) ?? "search";
     if (type === "web_search_call" && action === "search") searches += 1;
     const name = pricedCalls.exec(type)?.[1];
     if (name !== undefined) calls[name] = (calls[name] ?? 0) + 1;
@@ -184,18 +190,14 @@ function hostedIn(output: unknown): Besides["hosted"] {
   return { searches, ...(Object.keys(calls).length > 0 && { calls }) };
 }
 
-function greatest(usage: object, at: readonly string[]): number | null {
-  const counts = at.flatMap((place) => toCount(valueAt(usage, place)) ?? []);
-  return counts.length === 0 ? null : Math.max(...counts);
+function greatest(usage: object, at: readonly Place[]): number | null {
+  let most = -1;
+  for (const place of at) most = Math.max(most, toCount(valueAt(usage, place)) ?? -1);
+  return most < 0 ? null : most;
 }
 
-/** The keys of each place, which every event of a reply is searched for. */
-const keysOf = new Map<string, readonly string[]>();
-
-function valueAt(value: unknown, place: string): unknown {
-  const keys = keysOf.get(place) ?? place.split(".");
-  keysOf.set(place, keys);
+function valueAt(value: unknown, place: Place): unknown {
   let inner = value;
-  for (const key of keys) inner = (Object(inner) as Record<string, unknown>)[key];
+  for (const key of place) inner = (Object(inner) as Record<string, unknown>)[key];
   return inner;
 }

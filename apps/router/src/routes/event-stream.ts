@@ -26,7 +26,8 @@ export function sendEvents(
   { pingMs, isSilent = false, failed: failureEvents }: StreamOptions,
   run: (send: EventSender) => Promise<void>,
 ): Response {
-  const { slot, clientSignal, reportDefect } = c.var;
+  const [slot, clientSignal] = [c.get("slot"), c.get("clientSignal")];
+  const reportDefect = c.get("reportDefect");
   const { outgoing } = (c.env ?? {}) as { readonly outgoing?: ServerResponse };
   const { body, end, send } = createEventBody(outgoing, pingMs);
   corkForNow(outgoing); // the headers leave with the first events

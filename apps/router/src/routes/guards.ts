@@ -79,7 +79,8 @@ export type Guards = ReturnType<typeof addGuards>;
 function createRouteGuards({ options, pricesTried, minuteLimits }: GuardParts) {
   const slots = new Set<ClientEnv["Variables"]["slot"]>();
   const limitedCalls: MiddlewareHandler<ClientEnv> = async (c, next) => {
-    if (c.var.key !== null) minuteLimits?.take(c.var.key, (name, value) => c.header(name, value));
+    const key = c.get("key");
+    if (key !== null) minuteLimits?.take(key, (name, value) => c.header(name, value));
     if (slots.size >= options.maxCallsInFlight) {
       const error = "The router is busy with other messages; try again in a moment.";
       throw new HttpError(503, error, { retryAfter: "1" });

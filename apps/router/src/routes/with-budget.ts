@@ -7,7 +7,7 @@ import type { ClientEnv } from "./client-request.ts";
 /** Opens the budget of a call's key, and adds the headers of its rest to the answer. */
 export function withBudget(open: (key: RouterKey) => CallBudget): MiddlewareHandler<ClientEnv> {
   return async (c, next) => {
-    const { key } = c.var;
+    const key = c.get("key");
     const budget = key !== null && hasBudget(key) ? open(key) : null;
     c.set("budget", budget);
     await next();
