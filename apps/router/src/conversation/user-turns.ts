@@ -3,7 +3,7 @@ import clientTexts from "./client-texts.json" with { type: "json" };
 import { type Conversation, type Message, type Part, findText } from "./conversation.ts";
 
 /** Elements that coding agents put around a message: these go with their text. */
-const reminders = Object.values(clientTexts.reminders).flat().map(toTags);
+const reminders = Object.values(clientTexts.reminders).flat();
 
 /** How texts begin that programs write themselves: rules, orders to sum up or to go on, a sum, events. */
 const notices = Object.values(clientTexts.notices).flat();
@@ -12,19 +12,15 @@ const notices = Object.values(clientTexts.notices).flat();
 const endings = Object.values(clientTexts.endings).flat();
 
 /** Elements around the user's own words: only their tags go. */
-const frames = ["task", "user_query", "feedback"].map(toTags);
-
-function toTags(name: string) {
-  return { open: `<${name}>`, close: `</${name}>` };
-}
+const frames = ["task", "user_query", "feedback"];
 
 /** Returns the user's own words of a message, or an empty text. */
 export function toOwnText({ parts }: Message): string {
   const text = findText(parts.filter(isOwn));
-  const whole = reminders.reduce((rest, tags) => replaceElements(rest, tags, () => ""), text);
+  const whole = reminders.reduce((rest, name) => replaceElements(rest, name, () => ""), text);
   const textWithoutEnding = cutEnding(whole);
   const own = frames.reduce(
-    (rest, tags) => replaceElements(rest, tags, (inner) => inner),
+    (rest, name) => replaceElements(rest, name, (inner) => inner),
     textWithoutEnding,
   );
   if (own.trim() === "") return "";
@@ -45,11 +41,8 @@ function cutEnding(text: string): string {
 }
 
 /** Replaces each closed element; an unclosed one stays. Linear: no part of the text is read twice. */
-function replaceElements(
-  text: string,
-  { open, close }: ReturnType<typeof toTags>,
-  toText: (inner: string) => string,
-): string {
+function replaceElements(text: string, name: string, toText: (inner: string) => string): string {
+  const [open, close] = [`<${name}>`, `</${name}>`];
   let [replacedText, from] = ["", 0];
   for (;;) {
     const start = text.indexOf(open, from);

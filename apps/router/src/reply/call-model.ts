@@ -28,10 +28,7 @@ export async function callModel(
 ) {
   const { type } = upstream;
   const headerNames = Object.keys(options.headers ?? {}).join();
-  const takenSignal = Promise.withResolvers<{
-    takenResponse: StreamedResponse;
-    stream?: undefined;
-  }>();
+  const handover = Promise.withResolvers<{ takenResponse: StreamedResponse; stream?: undefined }>();
   const send = async (url: string, request: ProviderRequest) => {
     const { headers, body } = change?.(request) ?? request;
     const limitedBody = limitOutput(body, { type, model, most: options.maxOutputTokens });
@@ -46,7 +43,7 @@ export async function callModel(
       keptRequests.set(languageModel, { url, request: { headers, body: "" }, headerNames });
     }
     if (isOk && isTaken(response)) {
-      takenSignal.resolve({ takenResponse: response });
+      handover.resolve({ takenResponse: response });
       return Promise.withResolvers<never>().promise;
     }
     const body = isOk ? plainEvents(response, type, onEvent) : await readError(response);
@@ -61,7 +58,7 @@ export async function callModel(
   }
   const streamedPromise: Promise<{ stream: ReadableStream<object>; takenResponse?: undefined }> =
     Promise.resolve(languageModel.doStream({ ...options, abortSignal: signal }));
-  return Promise.race([streamedPromise, takenSignal.promise]);
+  return Promise.race([streamedPromise, handover.promise]);
 }
 
 const isSuccess = ({ status }: StreamedResponse) => status >= 200 && status < 300;
