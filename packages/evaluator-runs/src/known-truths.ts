@@ -74,8 +74,8 @@ export class KnownTruths {
       ...(keptState === undefined ? [] : [{ state: stateHash(keptState) }]),
     ];
     const keys = records.flatMap((record) => [toKey(record, question), toKey(record, "")]);
-    const knownValues = keys.flatMap((key) => [...(this.#truths.get(key) ?? [])]);
-    return knownValues.some((truth) => !isSameTruth(truth, act));
+    const isOther = (truth: unknown) => !isSameTruth(truth, act);
+    return keys.some((key) => Array.from(this.#truths.get(key) ?? []).some(isOther));
   }
 }
 
