@@ -118,8 +118,11 @@ function mailsIn(sections: readonly number[]): number {
 function show(from: number): void {
   start = from;
   const rows = mails.slice(start, start + PAGE_SIZE);
+  const focusedAt = [...list.children].findIndex((mail) => mail.contains(document.activeElement));
   // Safe: all words of a mail are escaped.
   list.innerHTML = rows.map((row) => mailItem(row, facts)).join("");
+  // Without this, a search that ends after Escape takes the focus from the list.
+  list.children[focusedAt]?.querySelector("summary")?.focus();
   const end = start + rows.length;
   count.textContent = print(mails.length);
   status.textContent =
