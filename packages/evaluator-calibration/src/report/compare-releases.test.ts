@@ -77,10 +77,28 @@ test("the interval of a difference of very many rows is that of their mean", () 
   const { mean, low, high } = pair?.brierDifference ?? { mean: 0, low: 0, high: 0 };
   expect(mean).toBeCloseTo(0.1, 12);
   const half = (1.96 * Math.sqrt(0.02 / 3)) / Math.sqrt(60_000);
-  // Of one more row: a no would have been better by 1 − 0.55², a yes is worse by 0.2.
-  expect(low).toBeCloseTo(0.1 - half - (0.1 + 1 - (printed[2] as number) ** 2) / 60_000, 5);
-  expect(high).toBeCloseTo(0.1 + half + 0.1 / 60_000, 5);
+  // All rows are labelled, so one more row may be better or worse by 1.
+  expect(low).toBeCloseTo(0.1 - half - (0.1 + 1) / 60_000, 5);
+  expect(high).toBeCloseTo(0.1 + half + (1 - 0.1) / 60_000, 5);
 });
+
+test.each([
+  { labels: 30, changedShare: 0.02 },
+  { labels: 60, changedShare: 0.02 },
+  { labels: 60, changedShare: 0.05 },
+])(
+  "$labels labels of as many records show what changes $changedShare of others",
+  ({ labels, changedShare }) => {
+    const rounds = Array.from({ length: 100 }, (_, seed) => {
+      const random = seededRandom(seed + 1);
+      const rows = Array.from({ length: labels }, (_, at) => ({ id: `r${at}`, p: 1, truth: true }));
+      const changedRows = rows.map((row) => ({ ...row, p: random() < changedShare ? 0 : 1 }));
+      return compareLabelled(labelled(rows), labelled(changedRows), { thresholds: [] });
+    });
+    const missed = rounds.filter((pair) => !(pair && pair.brierDifference.high >= changedShare));
+    expect(missed.length).toBeLessThanOrEqual(8);
+  },
+);
 
 // 0.97 instead of 0.99 costs little if it is a yes, and saves much in the 2 % that are a no: the mean difference is 0.
 test.each([5, 50, 200])("a rare gain that %d labels do not show is no proof of a loss", (n) => {

@@ -90,7 +90,7 @@ export function compareLabelled(
   const tests = questions * (2 + own.length);
   const pValue = Math.min(1, 2 * binomialAtMost(fewer, onlyBeforeRight + onlyAfterRight, 0.5));
   const { isAbove, ...brierDifference } = describeDifferences(differences, {
-    ...extremeDifferences(before.joined.column, after.joined.column),
+    ...extremeDifferences(before.joined.column, after.joined.column, differences.length),
     level: BY_CHANCE / tests,
     weights,
   });
@@ -226,13 +226,18 @@ function describeDifferences(
   };
 }
 
-/** Returns the lowest and the highest difference that any truth makes between two columns' Brier scores of a record. */
-function extremeDifferences(before: AnswerColumn, after: AnswerColumn) {
+/**
+ * Returns the lowest and the highest difference that any truth makes between two columns' Brier scores of a record. The
+ * more of the records are labelled, the less their answers show of others, and the nearer both are to those of any answers:
+ * without this, 30 labels of 30 records that all stayed the same had the interval from 0 to 0.
+ */
+function extremeDifferences(before: AnswerColumn, after: AnswerColumn, labels: number) {
   const { form } = after;
-  let [least, most] = [0, 0];
+  let [least, most, records] = [0, 0, 0];
   for (const [row, id] of after.ids.entries()) {
     const earlier = before.rowOf(id);
     if (earlier === undefined) continue;
+    records += 1;
     for (const [truth, option] of after.options.entries()) {
       const earlierTruth = before.options.indexOf(option);
       const difference =
@@ -241,5 +246,6 @@ function extremeDifferences(before: AnswerColumn, after: AnswerColumn) {
       [least, most] = [Math.min(least, difference), Math.max(most, difference)];
     }
   }
-  return { least, most };
+  const [share, possible] = [labels / records, form === "probability" ? 1 : 2];
+  return { least: least - share * (possible + least), most: most + share * (possible - most) };
 }
