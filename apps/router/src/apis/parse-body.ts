@@ -133,12 +133,14 @@ function listNames(fields: Iterable<string>): string[] {
 
 /** Yields the names of fields that were sent and not read, such as `messages.name`. */
 function* unreadFields(sentValue: unknown, read: unknown, path = ""): Generator<string> {
-  if (sentValue === read || !isObject(sentValue) || !isObject(read)) return;
+  if (!isObject(sentValue) || !isObject(read)) return;
   for (const [key, value] of Object.entries(sentValue)) {
+    const isRead = Object.hasOwn(read, key);
+    if (isRead ? value === read[key] || !isObject(value) : asksForNothing(value)) continue;
     const name = toName(key);
     const inside = Array.isArray(sentValue) ? path : path === "" ? name : `${path}.${name}`;
-    if (Object.hasOwn(read, key)) yield* unreadFields(value, read[key], inside);
-    else if (!asksForNothing(value)) yield inside;
+    if (isRead) yield* unreadFields(value, read[key], inside);
+    else yield inside;
   }
 }
 

@@ -36,10 +36,11 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
     const url = new URL(address);
     const way = wayTo(url, proxies, hasHttp2);
     const hint = givenMethod === null ? proxyHint(address, env) : "";
+    const path = url.pathname + url.search;
     const toRequest = (endpoint: HttpEndpoint) => ({
       endpoint,
       hint,
-      http1: toHttp1(endpoint, url),
+      http1: toHttp1(endpoint, way.origin, path),
       http2Headers: way.hasHttp2 ? toHttp2Headers(endpoint, url) : {},
     });
     return { way, toRequest };
@@ -115,8 +116,7 @@ function dispatchOver(dispatcher: AnyDispatcher, exchange: UndiciExchange): void
 }
 
 /** Returns the options of requests to an endpoint over HTTP/1.1. */
-function toHttp1({ method, headers }: HttpEndpoint, { origin, pathname, search }: URL) {
-  const path = pathname + search;
+function toHttp1({ method, headers }: HttpEndpoint, origin: string, path: string) {
   // The attempt's own limit covers headers and body, so undici's are off.
   const noTimeouts = { headersTimeout: 0, bodyTimeout: 0 };
   return { origin, path, method, headers: Object.entries(headers).flat(), ...noTimeouts };
