@@ -84,3 +84,15 @@ test("a call of a reply that failed is ended", async () => {
   expect((await callFor([targetAt(upstream)]).reply).replyError).toContain("no luck");
   await closed.promise;
 });
+
+test("a usage in an event is read where its provider has none", async () => {
+  const origin = await startUpstream((_, response) => {
+    const usage = { prompt_tokens: 2, completion_tokens: 1 };
+    const choices = [{ index: 0, delta: { content: "hi" }, finish_reason: "stop", usage }];
+    response.end(`data: ${JSON.stringify({ choices }).replaceAll('":', '" : ')}\n\n`);
+  });
+  const service = { name: "a", baseUrl: origin, apiKey: "k" };
+  const upstream = connectUpstream({ type: "openai-chat", ...service });
+  const { billedTokens } = await callFor([targetAt(upstream)]).reply;
+  expect(billedTokens).toMatchObject({ usage: { input: 2, output: 1 }, isEstimate: false });
+});
