@@ -2,7 +2,12 @@ import { artifactHash } from "evaluator-calibration";
 import { checkThresholds, type ThresholdTest } from "evaluator-calibration/statistics";
 import { type JoinedColumn, toLabelledRows } from "evaluator-calibration/reports";
 import { CliError, type CliContext, paintVerdicts, printable } from "evaluator-kit";
-import { describeRisk, printCount, printCounted, readCalibration } from "evaluator-runs/source";
+import {
+  describeTestedRisk,
+  printCount,
+  printCounted,
+  readCalibration,
+} from "evaluator-runs/source";
 import { computeExitCode } from "./check.ts";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
@@ -94,7 +99,7 @@ function describe(audits: readonly ReturnType<typeof toAudit>[]): string {
     const { artifact, question, action, verdict, n, wrong } = audit;
     const by = hasSeveral ? ` (calibration ${artifact})` : "";
     const verdictText = verdict === "holds" ? "kept" : verdict;
-    return printable`${question} ${action}${by}: ${verdictText}, ${printCount(wrong)} wrong of ${printCount(n)} ${describeRisk(audit)}`;
+    return printable`${question} ${action}${by}: ${verdictText}, ${printCount(wrong)} wrong of ${printCount(n)} ${describeTestedRisk(audit)}`;
   });
   return `${lines.join("\n")}\n`;
 }

@@ -40,7 +40,6 @@ export async function printActs(command: ActCommand, context: ProgramContext): P
     for await (const row of rows) {
       decider.decide(row.kept, toRecord(row));
       knownTruths.addState(row);
-
       checkedCount += 1;
       progress.show(() => `${printCounted(checkedCount, "answer")} checked`);
     }

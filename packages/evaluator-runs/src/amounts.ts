@@ -81,21 +81,23 @@ export function describeWrong(
   return `Wrong answers by the labels: ${counts.join(", ")}.`;
 }
 
-/** Returns how many of exactly some records without a label are wrong at most. */
-export function printTheseRecords({
-  unlabelled: unlabelledCount,
-  mostWrong,
-}: {
-  readonly unlabelled: number;
-  readonly mostWrong: number;
-}): string {
+/** Returns the promised share of wrong acts, or of exactly some records without a label their number. */
+export function describePromisedRisk(
+  maxRisk: number,
+  {
+    unlabelled: unlabelledCount,
+    mostWrong,
+  }: { readonly unlabelled?: number; readonly mostWrong?: number } = {},
+): string {
+  if (unlabelledCount === undefined || mostWrong === undefined)
+    return `at most ${printAtMost(maxRisk)}`;
   const share = printAtMost(Math.ceil(1000 * (mostWrong / unlabelledCount) - 1e-6) / 1000);
   const records = printCounted(unlabelledCount, "record");
   return `of exactly these ${records} without a label at most ${printCount(mostWrong)} (${share})`;
 }
 
 /** Returns the one-sided limit of a tested risk that decides its verdict, or without one the 95 % interval. */
-export function describeRisk(
+export function describeTestedRisk(
   check: Omit<ThresholdCheck, "locked"> & { readonly confidence: number },
 ): string {
   const { atMost, atLeast, verdict, confidence } = check;

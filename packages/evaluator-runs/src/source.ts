@@ -1,9 +1,9 @@
 export {
-  describeRisk,
+  describePromisedRisk,
+  describeTestedRisk,
   printCount,
   printCounted,
   printDuration,
-  printTheseRecords,
   printUsd,
 } from "./amounts.ts";
 export { hashLabelledId, noPromise, readCalibration } from "./calibration.ts";

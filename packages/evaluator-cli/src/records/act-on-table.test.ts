@@ -5,7 +5,6 @@ import { Writable } from "node:stream";
 import {
   artifactHash,
   type CalibrationArtifact,
-  parseCalibrationArtifact,
   questionHash,
   toAnswerRecord,
 } from "evaluator-calibration";
@@ -14,6 +13,7 @@ import { readAnswers } from "evaluator-runs";
 import { PostgresRuns } from "evaluator-runs/postgres";
 import { openPglite } from "evaluator-runs/testing";
 import { expect, test } from "vitest";
+import { refundCalibration } from "../testing/refund-calibration.ts";
 import { run } from "../testing/run.ts";
 
 const questions = {
@@ -49,20 +49,7 @@ async function answeredFolder() {
 }
 
 function artifactFor(modelId: string | null, threshold: number): CalibrationArtifact {
-  const promise = { maxRisk: 0.05, confidence: 0.95, level: 0.025, n: 92, wrong: 0 };
-  return parseCalibrationArtifact(
-    JSON.stringify({
-      version: 2,
-      model: { id: modelId, wire: "gateway" },
-      questionHash: questionHash(questions),
-      rounding: { probabilityDecimals: 2 },
-      kind: "none",
-      parameters: {},
-      fittedOn: { n: 200, from: null, to: null, hash: "abc", ids: [] },
-      heldOut: null,
-      thresholds: [{ question: "refund", action: "no", threshold, ...promise }],
-    }),
-  );
+  return refundCalibration(modelId, questions, [{ action: "no", threshold }]);
 }
 
 async function writeArtifact(folder: string, artifact: object): Promise<void> {

@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { questionHash } from "evaluator-calibration";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { readAnswers } from "evaluator-runs";
 import { expect, test } from "vitest";
+import { refundCalibration } from "../testing/refund-calibration.ts";
 import { run } from "../testing/run.ts";
 
 const questions = { refund: { type: "boolean", instructions: "Is it a refund?" } } as const;
@@ -16,18 +16,10 @@ test("no act contradicts a label of another record with the same state", async (
   await writeFile(join(folder, "q.json"), JSON.stringify(questions));
   await run(folder, ["run", "tickets.csv", "--questions", "q.json", "--offline"]);
   const [first] = readAnswers(join(folder, "tickets.evaluator.sqlite"));
-  const bound = { threshold: 0.51, maxRisk: 0.05, confidence: 0.95, n: 92, wrong: 0 };
-  const artifact = {
-    version: 2,
-    model: { id: first?.evaluation.modelId, wire: null },
-    questionHash: questionHash(questions),
-    rounding: { probabilityDecimals: 2 },
-    kind: "none",
-    parameters: {},
-    fittedOn: { n: 200, from: null, to: null, hash: "abc", ids: [] },
-    heldOut: null,
-    thresholds: ["yes", "no"].map((action) => Object.assign({ question: "refund", action }, bound)),
-  };
+  const artifact = refundCalibration(first?.evaluation.modelId ?? null, questions, [
+    { action: "yes", threshold: 0.51 },
+    { action: "no", threshold: 0.51 },
+  ]);
   await writeFile(join(folder, "calibration.json"), JSON.stringify(artifact));
   const act = ["act", "tickets.csv", "--artifact", "calibration.json"];
   const before = (await run(folder, act)).stdout.trim().split("\n");

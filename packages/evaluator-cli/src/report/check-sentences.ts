@@ -1,6 +1,6 @@
 import type { ThresholdCheck } from "evaluator-calibration/statistics";
 import { printable, printAtMost, printDown } from "evaluator-kit";
-import { describeRisk, printCount } from "evaluator-runs/source";
+import { describeTestedRisk, printCount } from "evaluator-runs/source";
 import { nameThreshold } from "./sentences.ts";
 
 /** A threshold that new labels tested once, or label by label. */
@@ -24,7 +24,7 @@ export function describeCheck(check: TestedThreshold): string {
   const result =
     "evidence" in check
       ? `(evidence ${printDown(check.evidence)}; ${check.needed} is an alarm)`
-      : describeRisk({ ...check, ...check.locked });
+      : describeTestedRisk({ ...check, ...check.locked });
   const wrongText = `${printCount(check.wrong)} of ${printCount(check.n)} wrong ${result}`;
   return printable`${check.verdict.padEnd(17)}  ${promise}: ${wrongText}`;
 }

@@ -7,7 +7,7 @@ import {
   LEAST_JUDGED,
   type QuestionReport,
 } from "evaluator-calibration/reports";
-import { printCount, printCounted, printTheseRecords } from "evaluator-runs/source";
+import { describePromisedRisk, printCount, printCounted } from "evaluator-runs/source";
 import { percent, percentRange, printAtLeast, printAtMost, printThreshold } from "evaluator-kit";
 import { describeAgreement, nameLabeler, withRange } from "./labeler-sentences.ts";
 
@@ -116,7 +116,7 @@ function toPermission(report: QuestionReport): string {
   const exact = promisedThreshold.flatMap(({ these }) => these ?? []);
   if (exact.length === promisedThreshold.length) {
     const risks = promisedThreshold.map(
-      (one) => `${nameThreshold(one)}: ${describeRisk(one)} wrong`,
+      (one) => `${nameThreshold(one)}: ${describePromisedRisk(one.maxRisk, one.these)} wrong`,
     );
     return ` You may ${risks.join(", and ")}, with ${printAtLeast(first.confidence)} confidence.`;
   }
@@ -206,7 +206,7 @@ function describeAction(report: ActionReport, question: string, bound: Bound) {
       `the smallest risk that can be promised is ${printAtMost(Math.ceil(1000 * smallest.risk - 1e-6) / 1000)} at ${printThreshold(smallest.threshold)}`,
   ];
   const grantedTexts = promisedThreshold && [
-    `${nameThreshold(promisedThreshold)}: ${describeRisk(promisedThreshold)} wrong, with ${printAtLeast(bound.confidence)} confidence`,
+    `${nameThreshold(promisedThreshold)}: ${describePromisedRisk(promisedThreshold.maxRisk, promisedThreshold.these)} wrong, with ${printAtLeast(bound.confidence)} confidence`,
     foundEstimate &&
       `finds ${percent(foundEstimate.value)} of all yes (${percentRange(foundEstimate)})`,
     passedEstimate &&
@@ -254,11 +254,6 @@ function describeWithdrawal({
 function describeCost({ threshold, cost }: NonNullable<ActionReport["cost"]>): string {
   const what = threshold === null ? "never acting" : `acting at ${printThreshold(threshold)}`;
   return `${what} costs least (about ${cost.toFixed(3)} a record, on labels that did not choose it)`;
-}
-
-/** Returns the promised share of wrong acts, or of exactly some records their number. */
-function describeRisk({ maxRisk, these }: ThresholdCheck["locked"]): string {
-  return these === undefined ? `at most ${printAtMost(maxRisk)}` : printTheseRecords(these);
 }
 
 /** Returns an act and its threshold, such as `act on "no" at 0.97 and above`. */

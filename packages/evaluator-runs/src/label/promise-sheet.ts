@@ -20,7 +20,7 @@ import {
   UsageError,
   writeWholeFile,
 } from "evaluator-kit";
-import { printCount, printCounted, printTheseRecords } from "../amounts.ts";
+import { describePromisedRisk, printCount, printCounted } from "../amounts.ts";
 import type { LabelFile } from "./label-file.ts";
 import type { LabelledAnswers, LabelSheet } from "./label-sheet.ts";
 import type { LabelCommand } from "../options.ts";
@@ -142,22 +142,9 @@ function describe({ action, plan, draw }: PlannedPromise): string {
     return `${right}; ${more === null ? "no promise is in sight yet" : `about ${printCount(more)} more`}`;
   }
   const act = action === "top" ? "the most probable option" : `"${action}"`;
-  const risk = `${describeRisk(promisedThreshold, plan.maxRisk)} wrong, with ${printAtLeast(plan.confidence)} confidence`;
+  const risk = `${describePromisedRisk(plan.maxRisk, promisedThreshold)} wrong, with ${printAtLeast(plan.confidence)} confidence`;
   const wrongText = `${printCount(promisedThreshold.wrong)} wrong of ${printCounted(promisedThreshold.n, "label")}`;
   return `act on ${act} at ${printThreshold(promisedThreshold.threshold)} and above: ${risk}; ${wrongText}. More labels may lower the threshold further.`;
-}
-
-/** Returns the promised share of wrong acts, or of exactly some records their number. */
-function describeRisk(
-  {
-    unlabelled: unlabelledCount,
-    mostWrong,
-  }: NonNullable<PlannedPromise["draw"]["state"]["promised"]>,
-  maxRisk: number,
-): string {
-  if (unlabelledCount === undefined || mostWrong === undefined)
-    return `at most ${printAtMost(maxRisk)}`;
-  return printTheseRecords({ unlabelled: unlabelledCount, mostWrong });
 }
 
 const defaults = { maxRisk: 0.05, confidence: 0.95, seed: 20_260_101 };

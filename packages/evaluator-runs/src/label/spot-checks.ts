@@ -2,7 +2,7 @@ import type { CalibrationArtifact } from "evaluator-calibration";
 import { checkThresholds } from "evaluator-calibration/statistics";
 import { LabelJoin, printedOf, recordsOf, toLabelledRows } from "evaluator-calibration/reports";
 import { printable } from "evaluator-kit";
-import { describeRisk, printCount } from "../amounts.ts";
+import { describeTestedRisk, printCount } from "../amounts.ts";
 import { hashLabelledId } from "../calibration.ts";
 import type { LabelFile } from "./label-file.ts";
 import { drawSheets, type LabelledAnswers, type LabelSheet } from "./label-sheet.ts";
@@ -66,6 +66,6 @@ export function auditLines(
     const { question, action } = check.locked;
     const verdictText = check.verdict === "holds" ? "kept" : check.verdict;
     const wrongText = `${printCount(check.wrong)} wrong of ${printCount(check.n)}`;
-    return printable`Audit: ${question} ${action}: ${verdictText}, ${wrongText} ${describeRisk({ ...check, ...check.locked })}`;
+    return printable`Audit: ${question} ${action}: ${verdictText}, ${wrongText} ${describeTestedRisk({ ...check, ...check.locked })}`;
   });
 }

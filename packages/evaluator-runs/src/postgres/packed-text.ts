@@ -39,7 +39,7 @@ export class Sample {
     const own = toWords(text);
     if (own.length !== this.#words.length || text.includes("\n")) return null;
     const lines: string[] = [];
-    const wordCounts = new Map<string, number>();
+    const firstIndexes = new Map<string, number>();
     let [last, before] = [0, ""];
     for (const [index, word] of own.entries()) {
       const sampleWord = this.#words[index] ?? "";
@@ -47,8 +47,8 @@ export class Sample {
       if (index - last > LARGEST_DISTANCE) return null;
       const distance = distanceText(index - last);
       last = index;
-      const same = wordCounts.get(word);
-      if (same === undefined) wordCounts.set(word, index);
+      const same = firstIndexes.get(word);
+      if (same === undefined) firstIndexes.set(word, index);
       const line =
         distance + (same === undefined ? toChange(word, sampleWord) : SAME_AS + same.toString(36));
       lines.push(line === before ? AS_BEFORE : line);
