@@ -19,7 +19,7 @@ const evidenceSchema = z.object({
   wrong: z.number(),
 });
 
-/** What one service did in a call in which another one may be asked again. */
+/** One service's part in a call that may escalate to another service. */
 const stepSchema = z.object({
   service: z.string(),
   model: z.string().default(""),

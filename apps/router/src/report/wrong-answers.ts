@@ -20,7 +20,8 @@ export async function countWrongAnswers(
   }
   const join = new LabelJoin(table, { last: true, allowUnknown: true, questions: table.questions });
   await joinLabels(labels, join, signal);
-  const advice = "The log has no answers of theirs: it has some only with ROUTER_LOG_TEXT=on.";
+  const advice =
+    "The log has no answers to these messages. Answers are logged only with ROUTER_LOG_TEXT=on.";
   return describeWrong(reportSteps(table, join)) ?? advice;
 }
 

@@ -175,8 +175,8 @@ function planSection(rules: NonNullable<ReportParts["plan"]>, mails: number): Ht
   return html`<section class="part plan" id="plan">
     <h2>The plan</h2>
     <p class="about">
-      The first rule that fits takes a mail. Nothing was done: export --rules writes it for a mail
-      program of yours.
+      The first rule that matches a mail takes it. Nothing was done: export --rules writes the
+      actions for a mail program.
     </p>
     ${table("The plan", ["rule", "action", "mails", "calibration"], all)}
   </section>`;
