@@ -37,16 +37,11 @@ export async function readCalibration(
   { cwd }: Pick<CliContext, "cwd">,
 ): Promise<CalibrationArtifact> {
   const advice = "Name a calibration.json that evaluator-cli calibrate wrote.";
-  return await readParsedFile(resolve(cwd, file), {
-    name: file,
-    parse(text) {
-      const artifact = parseCalibrationArtifact(text);
-      const problem = questions && questionProblem(artifact, questionHash(questions));
-      if (problem !== null) throw new Error(problem);
-      return artifact;
-    },
-    advice,
-  });
+  const parse = parseCalibrationArtifact;
+  const artifact = await readParsedFile(resolve(cwd, file), { name: file, parse, advice });
+  const problem = questions && questionProblem(artifact, questionHash(questions));
+  if (problem !== null) throw new CliError(printable`${file} ${problem}.`);
+  return artifact;
 }
 
 /** Returns the answers of an evaluation, recalibrated if there is a calibration. */

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { createReadStream } from "node:fs";
 import {
   chmod,
   mkdir,
@@ -100,6 +101,16 @@ test("keeps the older file when what is to be written breaks off", async () => {
   await expect(writeWholeFile(path, content())).rejects.toThrow("interrupted");
   expect(await readFile(path, "utf8")).toBe("older");
   expect(await readdir(folder)).toEqual(["results.json"]);
+});
+
+test("an error of a file that the content is read from is none of the written file", async () => {
+  const folder = await temporaryFolder();
+  const source = createReadStream(join(folder, "source.txt"));
+  await expect(writeWholeFile(join(folder, "results.json"), source)).rejects.toMatchObject({
+    code: "ENOENT",
+    path: join(folder, "source.txt"),
+  });
+  expect(await readdir(folder)).toEqual([]);
 });
 
 test.skipIf(isWindows)("keeps the older file when there is no room for the new one", async () => {

@@ -54,15 +54,27 @@ export async function writeWholeFile(
     await syncFolder(dirname(target), files);
   } catch (error) {
     files.remove(temporaryPath);
-    throw toFileError(error, `write ${path}`, note);
+    throw error instanceof ContentError ? error.cause : toFileError(error, `write ${path}`, note);
   }
 }
 
 const BLOCK_BYTES = 65_536;
 
+/** Wraps an error of the content, such as of a file that it is read from, which is none of the written file. */
+class ContentError extends Error {}
+
+async function* readPieces(content: Exclude<FileContent, string | Buffer>) {
+  try {
+    yield* content;
+  } catch (error) {
+    throw new ContentError("", { cause: error });
+  }
+}
+
 /** Writes pieces in blocks; returns how many bytes they have. */
 async function writeBlocks(files: FileSystem, file: number, content: FileContent): Promise<number> {
-  const pieces = typeof content === "string" || Buffer.isBuffer(content) ? [content] : content;
+  const pieces =
+    typeof content === "string" || Buffer.isBuffer(content) ? [content] : readPieces(content);
   let [writtenCount, waiting, parts]: [number, number, Buffer[]] = [0, 0, []];
   const flush = async (): Promise<void> => {
     const block = Buffer.concat(parts);

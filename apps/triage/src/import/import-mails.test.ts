@@ -22,6 +22,14 @@ test("names broken mails and files that are none, and goes on", async () => {
   expect(stderr).not.toContain("secret");
 });
 
+test("names a source that is not there", async () => {
+  const { stderr, exitCode } = await importOf({}, "mails.mbox");
+  expect(stderr).toMatch(
+    /Cannot import .*mails\.mbox: no such file or directory\. Check the path\./,
+  );
+  expect(exitCode).toBe(1);
+});
+
 test("a repeated Message-ID stays an id of its own", async () => {
   const message = `${dateHeader}\nMessage-ID: <x@y>\n\nHi`;
   const { mails } = await importOf({ "a.mbox": mbox(message, message, message) });

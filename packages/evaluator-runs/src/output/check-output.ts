@@ -21,7 +21,7 @@ export async function checkOutput(
     files.close(files.open(temporaryPath, "wx"));
     files.remove(temporaryPath);
   } catch (error) {
-    throw toFileError(error, `write ${outputPath}`, "Move or rename the input file.");
+    throw toFileError(error, `write ${outputPath}`);
   }
 }
 
