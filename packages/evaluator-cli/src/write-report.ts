@@ -30,7 +30,8 @@ export async function writeReport(
   context: CliContext,
 ) {
   const folder = await makeFolder(out, context);
-  for (const [name, content] of Object.entries(files)) {
+  // The last first: programs act on `calibration.json`, and a full disk must not leave an earlier one beside a new report.
+  for (const [name, content] of Object.entries(files).toReversed()) {
     const text = typeof content === "string" ? content : `${JSON.stringify(content, null, 2)}\n`;
     await writeWholeFile(join(folder, name), text);
   }

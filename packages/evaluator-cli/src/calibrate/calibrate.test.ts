@@ -73,17 +73,6 @@ test("worthless answers permit nothing, on the terminal and on the page", async 
   }
 });
 
-test("a calibration of an earlier report is named if this one promises nothing", async () => {
-  const folder = await folderWith(1200);
-  await run(folder, calibrate);
-  const few = (await readFile(join(folder, "labels.ndjson"), "utf8")).split("\n").slice(0, 40);
-  await writeFile(join(folder, "labels.ndjson"), few.join("\n"));
-  const { stderr } = await run(folder, calibrate);
-  expect(stderr).toContain(
-    "calibration/calibration.json is of an earlier report; this one promises nothing.",
-  );
-});
-
 test("--action keeps the whole level for one act, and names the acts there are", async () => {
   const folder = await folderWith(1200);
   const { exitCode, stdout } = await run(folder, [...calibrate, "--action", "scam=no"]);

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { artifactHash, type CalibrationArtifact, questionHash } from "evaluator-calibration";
+import { questionHash } from "evaluator-calibration";
 import {
   actionsOf,
   type AnswerTable,
@@ -17,10 +17,10 @@ import {
   UsageError,
 } from "evaluator-kit";
 import { reportsBeside } from "evaluator-kit/page";
-import { hashLabelledId } from "evaluator-runs/source";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
 import { answerNames, readAnswers, readQuestionsFile, readRecords } from "../read-files.ts";
 import { writeReport } from "../write-report.ts";
+import { replaceCalibration, toArtifact } from "./calibration-file.ts";
 import { buildReport, type CalibrationReport, printReport } from "./calibration-report.ts";
 import { reportPage } from "./report-page.ts";
 
@@ -42,27 +42,19 @@ export async function calibrate(command: CalibrateOptions, context: CliContext):
   const input = { answers, join: labels, labelsFile, planned: plans };
   const report = await buildReport(input, command);
   checkReport(report, command);
-  const former = join(command.out, "calibration.json");
-  const hasFormer = existsSync(resolve(context.cwd, former));
-  const artifact = toArtifact(report, input, { askedHash, hasFormer });
-  const hasArtifact = artifact !== null && typeof artifact !== "string";
-  // The evidence of an act names its artifact in the same way.
+  const artifact = toArtifact(report, input, askedHash);
   const looks = countLooks(command, report, context);
-  const numbers = { ...report, artifact: hasArtifact ? artifactHash(artifact) : null, looks };
   const pages = await reportsBeside(join(resolve(context.cwd, command.out), "report.html"));
+  const calibration = await replaceCalibration(artifact, { report, out: command.out }, context);
   const files = {
-    "report.json": numbers,
+    "report.json": { ...report, artifact: calibration.hash, looks },
     "report.html": reportPage(report, pages),
-    ...(hasArtifact && { "calibration.json": artifact }),
+    ...calibration.files,
   };
   const printedText = command.json === true ? null : printReport(report);
   await writeReport({ out: command.out, files, printed: printedText }, context);
-  const formerNote = hasFormer
-    ? printable`${former} is of an earlier report; this one promises nothing.`
-    : null;
-  const note = hasArtifact ? noteOn(artifact) : (artifact ?? formerNote);
   const cost = looks === 1 ? [] : [noteOnLooks(looks)];
-  for (const line of [note ?? [], cost].flat()) context.stderr.write(`${line}\n`);
+  for (const line of [...calibration.notes, ...cost]) context.stderr.write(`${line}\n`);
   const isPromised = report.reports.every(({ actions }) =>
     actions.some(({ promised: promisedThreshold }) => promisedThreshold !== null),
   );
@@ -94,13 +86,6 @@ async function plannedPromises(
     return plans;
   const words = `--require ${plan.maxRisk} --confidence ${plan.confidence}`;
   throw new CliError(printable`${file} promises ${words}; use these, or other acts with --action.`);
-}
-
-function noteOn(artifact: CalibrationArtifact): string | null {
-  if (artifact.kind === "none" && artifact.thresholds.length === 0)
-    return "The promise of the earlier calibration.json is withdrawn, so it permits nothing now.";
-  if (artifact.questionHash !== null) return null;
-  return "calibration.json has no question hash, so calibrate() and the programs that apply it refuse it; --questions q.json adds the hash.";
 }
 
 /** Returns how many reports in the folder were made from these labels while they grew. */
@@ -167,74 +152,4 @@ function checkReport(
   if (misfit === undefined) return;
   const problem = printable`--action ${misfit.question}=${misfit.action} fits no labelled question`;
   throw new UsageError(printable`${problem}; there are ${[...knownNames].join(", ")}.`);
-}
-
-/**
- * Returns the artifact of a report: null if it has no threshold and no recalibration, a text if these
- * are of several sources. `askedHash` is the hash of the questions, for answers that do not keep it.
- * A withdrawn promise replaces the former artifact, which programs would act on.
- */
-function toArtifact(
-  { reports, files }: CalibrationReport,
-  { answers: { table }, join }: Parameters<typeof buildReport>[0],
-  { askedHash, hasFormer }: { readonly askedHash: string | null; readonly hasFormer: boolean },
-): CalibrationArtifact | string | null {
-  const useful = reports.filter(
-    ({ actions, recalibration }) =>
-      recalibration.recalibration !== null ||
-      actions.some(
-        ({ promised: promisedThreshold, drawn: drawnSample }) =>
-          promisedThreshold !== null || (hasFormer && drawnSample?.withdrawn),
-      ),
-  );
-  const [first] = useful;
-  if (first === undefined) return null;
-  const { source } = first;
-  if (useful.some((report) => JSON.stringify(report.source) !== JSON.stringify(source))) {
-    return "No calibration.json was written: it holds for one source. Choose one with --model or --answers.";
-  }
-  const labelledCounts = [...join.columns, ...join.drawn].filter(
-    ({ column }) =>
-      column.source === source && useful.some(({ question }) => question === column.question),
-  );
-  const ids = new Set(
-    labelledCounts.flatMap(({ column, rows }) => rows.map((row) => column.ids[row] ?? "")),
-  );
-  const labelers = new Set(useful.flatMap((report) => report.labelers.map(({ name }) => name)));
-  const fits = useful.flatMap(({ question, recalibration: { recalibration, heldOut } }) =>
-    recalibration === null ? [] : [{ question, recalibration, heldOut }],
-  );
-  const rest = {
-    version: 2 as const,
-    model: { id: source.modelId, wire: source.wire },
-    questionHash: source.questionHash ?? askedHash,
-    rounding: { probabilityDecimals: 2 },
-    fittedOn: {
-      n: Math.max(...useful.map(({ n, counts }) => n + counts.drawn)),
-      ...table.days,
-      hash: files.labels.sha256,
-      // A million hashes take as long as the whole report.
-      ids: [...ids].slice(0, 10_000).map(hashLabelledId).toSorted(),
-      skipped: labelledCounts.reduce(
-        (sum, { truth }) => sum + truth.filter((one) => one < 0).length,
-        0,
-      ),
-      labelers: labelers.size,
-    },
-    heldOut: computeMean(fits.flatMap(({ heldOut }) => heldOut ?? [])),
-    thresholds: useful.flatMap(({ actions }) =>
-      actions.flatMap(({ promised: promisedThreshold }) => promisedThreshold ?? []),
-    ),
-  };
-  const [fit, another] = fits;
-  if (fit === undefined) return { ...rest, kind: "none", parameters: {} };
-  if (another === undefined) return { ...rest, ...fit.recalibration, question: fit.question };
-  const parameters = fits.map(({ question, recalibration }) => [question, recalibration] as const);
-  return { ...rest, kind: "by-question", parameters: Object.fromEntries(parameters) };
-}
-
-function computeMean(losses: readonly { before: number; after: number }[]) {
-  const sum = (key: "before" | "after") => losses.reduce((sum, loss) => sum + loss[key], 0);
-  const n = losses.length;
-  return n === 0 ? null : { before: sum("before") / n, after: sum("after") / n };
 }
