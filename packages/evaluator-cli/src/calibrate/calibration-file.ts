@@ -52,11 +52,15 @@ const NO_HASH =
   "calibration.json has no question hash, so calibrate() and the programs that apply it refuse it; --questions q.json adds the hash.";
 
 async function readFormer(path: string) {
-  const parse = (text: string) => {
-    const artifact = parseCalibrationArtifact(text);
-    return { text, artifact, hash: artifactHash(artifact) };
-  };
-  return await readParsedFile(path, { parse, advice: "Name another folder with --out." });
+  return await readParsedFile(path, {
+    parse: parseFormer,
+    advice: "Name another folder with --out.",
+  });
+}
+
+function parseFormer(text: string) {
+  const artifact = parseCalibrationArtifact(text);
+  return { text, artifact, hash: artifactHash(artifact) };
 }
 
 /** Returns the parts of a calibration that another one does not have. */
