@@ -30,15 +30,10 @@ export {
   type PlannedPromise,
   type PromisePlan,
   promisePool,
-  recordsOf,
   replayPlan,
+  toThresholdTest,
 } from "./report/promise-plan.ts";
-export {
-  type Estimate,
-  type LabelledRows,
-  printedOf,
-  toLabelledRows,
-} from "./report/labelled-rows.ts";
+export { type Estimate, type LabelledRows, toLabelledRows } from "./report/labelled-rows.ts";
 
 // The labels to make next, and releases
 export { drawRecords, type PickedRecord, pickRecords } from "./pick-records.ts";

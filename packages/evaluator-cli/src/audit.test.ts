@@ -1,9 +1,11 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { artifactHash, parseCalibrationArtifact } from "evaluator-calibration";
 import { temporaryFolder } from "evaluator-kit/testing";
+import { hashLabelledId } from "evaluator-runs/source";
 import { expect, test } from "vitest";
 import { acts, evidence, labels, writeLines } from "./testing/acts.ts";
+import { refundCalibration } from "./testing/refund-calibration.ts";
 import { calibrate, folderWith, run } from "./testing/run.ts";
 
 const leftToPerson = { id: "p1", question: "refund", act: null, why: "below-threshold" };
@@ -34,6 +36,29 @@ test("a promise is kept, broken, or has not enough labels", async () => {
   expect(await auditOf(rows, labels(rows.slice(0, 58)))).toMatchObject({
     exitCode: 3,
     stdout: "refund no: not enough labels, 0 wrong of 58 (0 % to 7 %)\n",
+  });
+});
+
+test("a draw of the acts that made no promise is fair, also if those that did were the surest ones", async () => {
+  const sure = acts(200, { changed: { printed: 1 } });
+  const unsure = acts(200, { changed: { printed: 0.97 }, prefix: "u" });
+  const folder = await temporaryFolder();
+  const rows = [...sure, ...unsure];
+  const promise = refundCalibration(evidence.model, {}, [{ action: "no", threshold: 0.97 }]);
+  const ids = sure.slice(0, 170).map(({ id }) => hashLabelledId(id));
+  const artifact = { ...promise, fittedOn: { ...promise.fittedOn, ids } };
+  await writeFile(join(folder, "calibration.json"), JSON.stringify(artifact));
+  const lines = rows.map((row) => {
+    return { ...row, evidence: { ...row.evidence, artifact: artifactHash(artifact) } };
+  });
+  await writeLines(folder, "acts.ndjson", lines);
+  await writeLines(folder, "later.ndjson", labels([...sure.slice(190), ...unsure.slice(0, 66)]));
+  const words = ["audit", "acts.ndjson", "--labels", "later.ndjson"];
+  expect((await run(folder, words)).stdout).toContain("refund no: no fair draw, ");
+  const { exitCode, stdout } = await run(folder, [...words, "--artifact", "calibration.json"]);
+  expect({ exitCode, stdout }).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining("refund no: kept, 0 wrong of 76 ") as string,
   });
 });
 

@@ -1,9 +1,10 @@
-import { artifactHash } from "evaluator-calibration";
+import { artifactHash, type CalibrationArtifact } from "evaluator-calibration";
 import { checkThresholds, type ThresholdTest } from "evaluator-calibration/statistics";
 import { type JoinedColumn, toLabelledRows } from "evaluator-calibration/reports";
 import { CliError, type CliContext, paintVerdicts, printable } from "evaluator-kit";
 import {
   describeTestedRisk,
+  findFitted,
   printCount,
   printCounted,
   readCalibration,
@@ -23,9 +24,12 @@ export async function audit(name: string, options: AuditOptions, context: CliCon
   const { question: questions } = options;
   const labels = await readLabels(options.labels, context);
   const ids = new Set(labels.records.map(({ value }) => String(listFields(value)["id"])));
-  const table = await readActs(name, context, (id) => ids.has(id));
+  const files = options.artifact ?? [];
+  const artifacts = await Promise.all(files.map((file) => readCalibration(file, null, context)));
+  const isWanted = (id: string) => ids.has(id);
+  const table = await readActs(name, context, { isWanted, isFitted: findFitted(artifacts) });
   const columns = table.columns.filter(({ question }) => questions?.includes(question) ?? true);
-  const artifacts = await readArtifacts(options, columns, context);
+  checkArtifacts(artifacts, options, columns);
   const { join, notes } = joinNewLabels(table, { ...options, questions, labels, artifacts });
   const tests = columns.flatMap((column) => {
     const joinedColumn = join.columns.find((one) => one.column === column);
@@ -49,19 +53,18 @@ export async function audit(name: string, options: AuditOptions, context: CliCon
   context.exitCode = computeExitCode(audits);
 }
 
-/** Reads the calibrations that are given. @throws CliError if no act rests on one of them. */
-async function readArtifacts(
+/** @throws CliError if no act rests on a calibration that is given. */
+function checkArtifacts(
+  artifacts: readonly CalibrationArtifact[],
   { artifact: files = [] }: AuditOptions,
   columns: readonly ActColumn[],
-  context: CliContext,
-) {
+): void {
   const hashes = new Set(columns.map(({ source }) => source.modelId));
-  const read = files.map(async (file) => {
-    const artifact = await readCalibration(file, null, context);
-    if (hashes.has(artifactHash(artifact))) return artifact;
-    throw new CliError(printable`No act is of ${file}; give the calibration that act used.`);
-  });
-  return await Promise.all(read);
+  const at = artifacts.findIndex((artifact) => !hashes.has(artifactHash(artifact)));
+  if (at === -1) return;
+  throw new CliError(
+    printable`No act is of ${files[at] ?? ""}; give the calibration that act used.`,
+  );
 }
 
 function promiseTests(column: ActColumn, joinedColumn: JoinedColumn | undefined) {

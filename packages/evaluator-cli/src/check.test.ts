@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -57,6 +58,23 @@ test("labels of the surest records have figures and no verdict, and no alarm tak
   await writeLines(folder, "labels.ndjson", rows);
   const fair = await run(folder, [...answered, "--state", "alarm.json"]);
   expect(fair.stdout).toMatch(/^no alarm .* of 600 wrong/m);
+});
+
+test("a draw of the records whose labels made no promise is fair, also if those were the surest ones", async () => {
+  const folder = await promisedFolder({}, 1200);
+  const path = join(folder, "calibration", "calibration.json");
+  const artifact = JSON.parse(await readFile(path, "utf8")) as { fittedOn: object };
+  const rows = await readLines(folder, "labels.ndjson");
+  const isFitted = (index: number) => index % 7 > 2 && index % 10 < 8;
+  const fitted = rows.filter((_, index) => isFitted(index));
+  const ids = fitted.map(({ id }) => createHash("sha256").update(id).digest("hex").slice(0, 8));
+  const others = rows.filter((_, index) => !isFitted(index) && index % 4 < 2);
+  await writeLines(folder, "labels.ndjson", others);
+  expect((await run(folder, answered)).stdout).toMatch(/^no fair draw /m);
+  await writeFile(path, JSON.stringify({ ...artifact, fittedOn: { ...artifact.fittedOn, ids } }));
+  expect((await run(folder, answered)).stdout).not.toMatch(/^no fair draw /m);
+  const alarm = await run(folder, [...answered, "--state", "alarm.json"]);
+  expect(alarm.stdout).toMatch(/^no alarm /m);
 });
 
 test.each([

@@ -14,13 +14,7 @@ import {
   isFairTest,
   type ThresholdTest,
 } from "evaluator-calibration/statistics";
-import {
-  type JoinedColumn,
-  type LabelledRows,
-  printedOf,
-  recordsOf,
-  toLabelledRows,
-} from "evaluator-calibration/reports";
+import { type JoinedColumn, toThresholdTest } from "evaluator-calibration/reports";
 import {
   type CliContext,
   CliError,
@@ -33,6 +27,7 @@ import {
   writeWholeFile,
 } from "evaluator-kit";
 import {
+  findFitted,
   hashLabelledId,
   lockBeside,
   noPromise,
@@ -89,23 +84,24 @@ async function testThresholds(
 ): Promise<TestedThreshold[]> {
   if (state !== null) return await addSpotChecks(state, artifact, columns);
   const tests = artifact.thresholds.flatMap((lockedThreshold): ThresholdTest[] => {
-    const rows = columns.flatMap((joinedColumn) => rowsAbout(lockedThreshold, joinedColumn));
+    const own = listTests(artifact, lockedThreshold, columns);
     // Without a label of the question, no row is at the threshold.
-    if (rows.length === 0)
-      return [{ locked: lockedThreshold, rows: { p: [], cameTrue: [] }, all: null }];
-    return rows.map((some) => ({ locked: lockedThreshold, rows: some, all: printedOf(some) }));
+    const none = { locked: lockedThreshold, rows: { p: [], cameTrue: [] }, all: null };
+    return own.length === 0 ? [none] : own;
   });
   return checkThresholds(tests);
 }
 
-/** Returns the labelled rows that a promise is about: of its question, and if it is of exactly some records, those. */
-function rowsAbout(
+/** Returns a test of a promise for each column of its question. */
+function listTests(
+  artifact: CalibrationArtifact,
   lockedThreshold: LockedThreshold,
-  joinedColumn: JoinedColumn,
-): LabelledRows["testedRows"][] {
-  const { column } = joinedColumn;
-  if (column.question !== lockedThreshold.question) return [];
-  return [toLabelledRows(joinedColumn, recordsOf(lockedThreshold, column)).testedRows];
+  columns: readonly JoinedColumn[],
+) {
+  const isFitted = findFitted([artifact]);
+  return columns
+    .filter(({ column }) => column.question === lockedThreshold.question)
+    .map((joinedColumn) => toThresholdTest(lockedThreshold, joinedColumn, isFitted));
 }
 
 /** @throws CliError for answers that the thresholds were not promised for. */
@@ -176,9 +172,8 @@ async function addSpotChecks(
     const isNew = !existsSync(path);
     const alarms = isNew ? openAlarms(artifact) : await readParsedFile(path, { parse, advice });
     const isUnfair = alarms.map((alarm) =>
-      columns
-        .flatMap((joinedColumn) => rowsAbout(alarm.locked, joinedColumn))
-        .map((rows) => addRows(alarm, rows))
+      listTests(artifact, alarm.locked, columns)
+        .map((test) => addRows(alarm, test))
         .includes(false),
     );
     await writeAlarms(path, artifact, alarms);
@@ -223,11 +218,9 @@ function openAlarms(artifact: CalibrationArtifact, text?: string) {
 type Alarm = ReturnType<typeof openAlarms>[number];
 
 /** Adds new labels of a question; adds none and returns false if they are no fair draw of the acts. */
-function addRows(
-  { locked: lockedThreshold, ids, alarm }: Alarm,
-  rows: LabelledRows["testedRows"],
-): boolean {
-  if (!isFairTest({ locked: lockedThreshold, rows, all: printedOf(rows) })) return false;
+function addRows({ ids, alarm }: Alarm, test: ReturnType<typeof toThresholdTest>): boolean {
+  if (!isFairTest(test)) return false;
+  const { locked: lockedThreshold, rows } = test;
   const fresh = rows.ids.flatMap((id, at) => {
     const hash = hashLabelledId(id);
     if (ids.has(hash)) return [];

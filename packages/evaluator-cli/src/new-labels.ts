@@ -1,5 +1,5 @@
 import { describeBlank } from "./report/sentences.ts";
-import { hashLabelledId, printCounted } from "evaluator-runs/source";
+import { findFitted, printCounted } from "evaluator-runs/source";
 import type { CalibrationArtifact } from "evaluator-calibration";
 import { type InputRecord, type JoinOptions, LabelJoin } from "evaluator-calibration/reports";
 import { CliError, type CliContext } from "evaluator-kit";
@@ -31,13 +31,12 @@ export function joinNewLabels(
   { labels, artifacts, ...options }: NewLabelsOptions,
 ) {
   const join = new LabelJoin(table, options);
-  const fittedIds = new Set(artifacts.flatMap(({ fittedOn }) => fittedOn.ids ?? []));
+  const isFitted = findFitted(artifacts);
   let [used, takenCount] = [0, 0];
   for (const record of labels.records) {
     // A label with `draw` was drawn for a promise.
     const { id, draw } = listFields(record.value);
-    if (draw != null || (fittedIds.size > 0 && fittedIds.has(hashLabelledId(String(id)))))
-      used += 1;
+    if (draw != null || isFitted(String(id))) used += 1;
     else {
       takenCount += 1;
       join.add(record, labels.name);

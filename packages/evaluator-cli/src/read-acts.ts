@@ -31,7 +31,7 @@ class ActColumn extends AnswerColumn {
   readonly #actedOn = new Set<string>();
   /** By row. */
   readonly acts: string[] = [];
-  /** By act: its promise (those of options and levels are the same), and the printed values of all its records. */
+  /** By act: its promise (those of options and levels are the same), and the printed values of its records that did not make it. */
   readonly promises = new Map<string, { evidence: ActLine["evidence"]; printed: number[] }>();
 
   /** Whether the acts are options or levels, also if some are named yes and no. */
@@ -43,17 +43,21 @@ class ActColumn extends AnswerColumn {
   }
 
   /** Adds an act, as a row if it is wanted. @throws CalibrationInputError if it is the second on a record. */
-  addAct({ id, act, evidence }: Act, location: SourceLocation, isWanted: boolean): void {
+  addAct(
+    { id, act, evidence }: Act,
+    location: SourceLocation,
+    { isWanted, isFitted }: Required<ReadActsOptions>,
+  ): void {
     const { size } = this.#actedOn;
     if (this.#actedOn.add(id).size === size) {
       const problem = "is a second act on the same record and question; keep one of them";
       throw new CalibrationInputError(location, problem);
     }
     const printedValues = this.promises.get(act)?.printed ?? [];
-    printedValues.push(evidence.printed);
+    if (!isFitted(id)) printedValues.push(evidence.printed);
     this.promises.set(act, { evidence, printed: printedValues });
     this.isOfOptions ||= act !== "yes" && act !== "no";
-    if (!isWanted) return;
+    if (!isWanted(id)) return;
     const { question, source } = this;
     this.add(
       { ...about, ids: [id], values: [evidence.printed], question, source },
@@ -70,15 +74,22 @@ class ActColumn extends AnswerColumn {
   }
 }
 
+interface ReadActsOptions {
+  /** Whether an act becomes a row. @default all */
+  readonly isWanted?: (id: string) => boolean;
+  /** Whether a label of the record made the promise. @default none */
+  readonly isFitted?: (id: string) => boolean;
+}
+
 /**
- * Reads the lines that `act` printed, for a join with labels; `isWanted` selects those that become rows.
+ * Reads the lines that `act` printed, for a join with labels.
  *
  * @throws CliError if none is an act.
  */
 export async function readActs(
   name: string,
   context: CliContext,
-  isWanted: (id: string) => boolean = () => true,
+  { isWanted = () => true, isFitted = () => false }: ReadActsOptions = {},
 ) {
   const columns: ActColumn[] = [];
   const questions = new Set<string>();
@@ -92,7 +103,7 @@ export async function readActs(
       (one) => one.question === question && one.source.modelId === artifact,
     );
     if (column === undefined) columns.push((column = new ActColumn(question, artifact)));
-    column.addAct({ id, act, evidence }, location, isWanted(id));
+    column.addAct({ id, act, evidence }, location, { isWanted, isFitted });
   };
   await readRecords(name, context, take);
   const table = {

@@ -61,6 +61,12 @@ export function hashLabelledId(id: string): string {
   return hash("sha256", id).slice(0, 8);
 }
 
+/** Returns a function of an id: whether a label of the record made one of some calibrations. */
+export function findFitted(artifacts: readonly CalibrationArtifact[]): (id: string) => boolean {
+  const ids = new Set(artifacts.flatMap(({ fittedOn }) => fittedOn.ids ?? []));
+  return (id) => ids.size > 0 && ids.has(hashLabelledId(id));
+}
+
 /** Returns whether a calibration promises acts. */
 export function isPromised(artifact: CalibrationArtifact | null | undefined): boolean {
   return artifact != null && artifact.thresholds.length > 0;

@@ -6,7 +6,7 @@ export {
   printDuration,
   printUsd,
 } from "./amounts.ts";
-export { hashLabelledId, noPromise, readCalibration } from "./calibration.ts";
+export { findFitted, hashLabelledId, noPromise, readCalibration } from "./calibration.ts";
 export { type AskedQuestion, askedQuestions, columnsOf, shortValue } from "./columns/columns.ts";
 export { alignColumns } from "./columns/table.ts";
 export { openRecords, type RecordForm } from "./input/checked-records.ts";

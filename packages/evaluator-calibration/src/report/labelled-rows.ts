@@ -117,9 +117,14 @@ export function topAnswers({
   return tops;
 }
 
-/** Returns `p` of every record that has an answer of the source of some rows, labelled or not. */
-export function printedOf({ joined: { column } }: Rows): Float64Array {
-  return topAnswers(column).probability;
+/** Returns `p` of every record that has an answer of the source of some rows, labelled or not, or only of some records. */
+export function printedOf(
+  { joined: { column } }: Rows,
+  isTaken?: (id: string) => boolean,
+): Float64Array {
+  const { probability } = topAnswers(column);
+  if (isTaken === undefined) return probability;
+  return probability.filter((_, row) => isTaken(column.ids[row] as string));
 }
 
 /** Returns the rows of each group or cluster. */

@@ -1,13 +1,13 @@
 import * as z from "zod/mini";
 import { CalibrationInputError, parseJsonAs } from "../input/input-record.ts";
 import type { AnswerColumn } from "../input/answer-column.ts";
-import type { LabelJoin } from "../input/join-labels.ts";
+import type { JoinedColumn, LabelJoin } from "../input/join-labels.ts";
 import { jsonHash } from "../math/json-hash.ts";
 import { actKey } from "../act-keys.ts";
 import type { Action, LockedThreshold } from "../artifact.ts";
 import { createPromiseDraw } from "../thresholds/promise-draw.ts";
 import { complement, toHundredths } from "../thresholds/risk-coverage.ts";
-import { actionRows, toLabelledRows, topAnswers } from "./labelled-rows.ts";
+import { actionRows, printedOf, toLabelledRows, topAnswers } from "./labelled-rows.ts";
 
 const openShare = z.number().check(z.gt(0), z.lt(1));
 const planSchema = z.object({
@@ -98,8 +98,25 @@ function findCopies({ states, tops }: PromisePool, action: Action): readonly str
   return action === "top" ? states.map((state, at) => JSON.stringify([state, tops[at]])) : states;
 }
 
+/**
+ * Returns the test of a threshold by the joined labels of records that its promise is about. Records whose labels made the
+ * promise are none that the others could be drawn from: in a small backlog, they are most of the surest ones.
+ *
+ * @param isFitted - Whether a label of a record made the promise.
+ */
+export function toThresholdTest(
+  lockedThreshold: LockedThreshold,
+  joinedColumn: JoinedColumn,
+  isFitted: (id: string) => boolean,
+) {
+  const isAbout = recordsOf(lockedThreshold, joinedColumn.column);
+  const rows = toLabelledRows(joinedColumn, isAbout).testedRows;
+  const all = printedOf(rows, (id) => isAbout(id) && !isFitted(id));
+  return { locked: lockedThreshold, rows, all };
+}
+
 /** Returns whether a promise is about a record of a column, by the id. */
-export function recordsOf(
+function recordsOf(
   { these, action }: LockedThreshold,
   column: AnswerColumn,
 ): (id: string) => boolean {

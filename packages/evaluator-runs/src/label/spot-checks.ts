@@ -1,9 +1,9 @@
 import type { CalibrationArtifact } from "evaluator-calibration";
 import { checkThresholds } from "evaluator-calibration/statistics";
-import { LabelJoin, printedOf, recordsOf, toLabelledRows } from "evaluator-calibration/reports";
+import { LabelJoin, toThresholdTest } from "evaluator-calibration/reports";
 import { printable } from "evaluator-kit";
 import { describeTestedRisk, printCount } from "../amounts.ts";
-import { hashLabelledId } from "../calibration.ts";
+import { findFitted } from "../calibration.ts";
 import type { LabelFile } from "./label-file.ts";
 import { drawSheets, type LabelledAnswers, type LabelSheet } from "./label-sheet.ts";
 
@@ -42,25 +42,21 @@ export function auditLines(
   const checkedCount = new Set(spotChecks.map(({ id }) => id)).size;
   if (checkedCount < LEAST_CHECKS)
     return [`Spot checks: ${checkedCount} of ${LEAST_CHECKS} for an audit.`];
-  const { thresholds = [], fittedOn } = calibration ?? {};
-  if (thresholds.length === 0) return ["Spot checks: no promise to audit; calibrate first."];
+  if (calibration === null || calibration.thresholds.length === 0)
+    return ["Spot checks: no promise to audit; calibrate first."];
   // Labels that made a promise cannot test it.
-  const fittedIds = new Set(fittedOn?.ids);
+  const isFitted = findFitted([calibration]);
   const join = new LabelJoin(table, { last: true, allowUnknown: true });
   for (const [index, value] of spotChecks.entries()) {
-    if (!fittedIds.has(hashLabelledId(value.id))) join.add({ line: index + 1, value }, path);
+    if (!isFitted(value.id)) join.add({ line: index + 1, value }, path);
   }
-  const tests = thresholds.map((lockedThreshold) => {
+  const tests = calibration.thresholds.map((lockedThreshold) => {
     const joinedColumn = join.columns.find(
       ({ column }) => column === table.largest(lockedThreshold.question),
     );
     if (joinedColumn === undefined)
       return { locked: lockedThreshold, rows: { p: [], cameTrue: [] }, all: null };
-    const { testedRows } = toLabelledRows(
-      joinedColumn,
-      recordsOf(lockedThreshold, joinedColumn.column),
-    );
-    return { locked: lockedThreshold, rows: testedRows, all: printedOf(testedRows) };
+    return toThresholdTest(lockedThreshold, joinedColumn, isFitted);
   });
   return checkThresholds(tests).map((check) => {
     const { question, action } = check.locked;
