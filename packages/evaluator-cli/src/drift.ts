@@ -20,7 +20,7 @@ import {
 import { printCount, printCounted, readCalibration } from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { readAnswers, readRecords } from "./read-files.ts";
-import { describeCheck } from "./report/check-sentences.ts";
+import { describeCheck, NO_FAIR_DRAW } from "./report/check-sentences.ts";
 import { nameSource } from "./report/sentences.ts";
 
 type DriftOptions = ReportOptions<"drift">;
@@ -65,7 +65,10 @@ export async function drift(options: DriftOptions, context: CliContext): Promise
       ? `${JSON.stringify(comparisons, null, 2)}\n`
       : paintVerdicts(comparisons.map(describe).join("\n"), context),
   );
+  const isUnfair = comparisons.some(hasNoVerdict);
+  if (isUnfair) context.stderr.write(`${NO_FAIR_DRAW}\n`);
   if (comparisons.some(isBroken)) context.exitCode = exitCodes.failed;
+  else if (isUnfair) context.exitCode = exitCodes.notEnoughEvidence;
 }
 
 async function joinLabels(
@@ -106,6 +109,13 @@ function isBroken({ isChanged, labelled: labelledCounts }: ReleaseComparison): b
   return (
     labelledCounts.isWorse || labelledCounts.thresholds.some(({ verdict }) => verdict === "broken")
   );
+}
+
+/** Returns whether the labels are no fair draw of the records, so that they show no release to be worse. */
+function hasNoVerdict({ labelled: labelledCounts }: ReleaseComparison): boolean {
+  if (labelledCounts === null) return false;
+  const { isFair, thresholds } = labelledCounts;
+  return !isFair || thresholds.some(({ verdict }) => verdict === "no fair draw");
 }
 
 function describe(comparison: ReleaseComparison & { leftAside: LeftAside[] }) {

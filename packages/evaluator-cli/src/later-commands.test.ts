@@ -88,6 +88,18 @@ test("drift: no change, change without labels, and worse with them", async () =>
   expect(better.exitCode).toBe(0);
 });
 
+test("drift: labels of the surest answers show figures and no verdict", async () => {
+  const folder = await folderWith(1000);
+  const rows = (await readFile(join(folder, "labels.ndjson"), "utf8")).split("\n");
+  // Each row of the folder has one of seven printed values.
+  const sure = rows.filter((_, index) => index % 7 === 6);
+  await writeFile(join(folder, "labels.ndjson"), sure.join("\n"));
+  const words = ["--before", "answers.ndjson", "--after", "answers.ndjson"];
+  const drift = await run(folder, ["drift", ...words, "--labels", "labels.ndjson"]);
+  expect(drift).toMatchObject({ exitCode: 3, stdout: expect.stringContaining("  Brier    0.0000 (") });
+  expect(drift.stderr).toContain("these labels show no verdict");
+});
+
 test("drift tries no promise about exactly some records, which holds for the answers of that time", async () => {
   const folder = await folderWith(1000);
   expect((await run(folder, calibrate)).exitCode).toBe(0);

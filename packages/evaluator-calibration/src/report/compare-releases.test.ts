@@ -1,9 +1,18 @@
 import { expect, test } from "vitest";
-import { columnOf, labelled, labelledWith, world } from "../testing/worlds.ts";
+import { LabelJoin } from "../input/join-labels.ts";
+import {
+  answersOf,
+  columnIn,
+  columnOf,
+  labelled,
+  labelledWith,
+  type Row,
+  world,
+} from "../testing/worlds.ts";
 import { playDrift } from "../testing/drift-worlds.ts";
 import { seededRandom } from "../math/random.ts";
 import { compareLabelled, compareReleases } from "./compare-releases.ts";
-import type { LabelledRows } from "./labelled-rows.ts";
+import { type LabelledRows, toLabelledRows } from "./labelled-rows.ts";
 
 test("two releases: the same answers are no change, others are", () => {
   const rows = world(1500, (p) => p);
@@ -54,6 +63,32 @@ test("on labelled records it is known which release is right more often", () => 
   expect(pair?.onlyBeforeRight).toBeGreaterThan(pair?.onlyAfterRight ?? 0);
   expect(pair?.pValue).toBeLessThan(0.001);
   expect(pair?.brierDifference.low).toBeGreaterThan(0);
+});
+
+test("labels of the records of which one release was surest show no release to be worse", () => {
+  // Each release knows half of the records.
+  const random = seededRandom(3);
+  const [one, other] = [[], []] as [Row[], Row[]];
+  for (let at = 0; at < 4000; at += 1) {
+    const [isOwn, truth] = [random() < 0.5, random() < 0.95];
+    one.push({ id: `r${at}`, p: isOwn ? 0.95 : 0.5, truth });
+    other.push({ id: `r${at}`, p: isOwn ? 0.5 : 0.95, truth });
+  }
+  const compare = (isTaken: (row: Row, at: number) => boolean) => {
+    const rowsOf = (rows: Row[]) => {
+      const join = new LabelJoin(answersOf(rows));
+      for (const [line, row] of rows.entries()) {
+        if (!isTaken(one[line] as Row, line)) continue;
+        join.add({ line, value: { id: row.id, truth: row.truth } }, "labels");
+      }
+      return toLabelledRows(columnIn(join));
+    };
+    return compareLabelled(rowsOf(one), rowsOf(other), { thresholds: [] });
+  };
+  expect(compare((_, at) => at < 1000)).toMatchObject({ isFair: true, isWorse: false });
+  const unfair = compare(({ p }, at) => at < 1000 && p > 0.9);
+  expect(unfair).toMatchObject({ isFair: false, isWorse: false });
+  expect(unfair?.brierDifference.low).toBeGreaterThan(0);
 });
 
 test("a skipped record counts as wrong when a threshold is tried on the second release", () => {

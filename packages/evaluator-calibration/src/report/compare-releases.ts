@@ -7,7 +7,14 @@ import { binomialAtMost } from "../math/special-functions.ts";
 import { clopperPearson } from "../thresholds/intervals.ts";
 import { meanLimit } from "../thresholds/mean-limits.ts";
 import { checkThresholds } from "./check-threshold.ts";
-import { computeBrier, type LabelledRows, printedOf, topAnswers } from "./labelled-rows.ts";
+import { isFairDraw } from "./fair-draw.ts";
+import {
+  computeBrier,
+  type LabelledRows,
+  printedOf,
+  takeRows,
+  topAnswers,
+} from "./labelled-rows.ts";
 
 /** Without a change, the comparisons of one call find one in one of twenty calls. */
 const BY_CHANCE = 0.05;
@@ -83,6 +90,7 @@ export function compareLabelled(
   }
   if (differences.length === 0) return null;
   const fewer = Math.min(onlyBeforeRight, onlyAfterRight);
+  const isFair = isFairOf(before, after) && isFairOf(after, before);
   const own = thresholds.filter(
     ({ question, these }) => question === after.question && these === undefined,
   );
@@ -102,8 +110,11 @@ export function compareLabelled(
     pValue,
     /** The second release's Brier score minus the first's: above 0 is worse. */
     brierDifference,
+    /** Whether the labels look like a random draw of the records that both answered; if not, they show no release to be worse. */
+    isFair,
     /** Whether the second release has the higher Brier score, or is right less often, by more than chance. */
-    isWorse: isAbove || (onlyBeforeRight > onlyAfterRight && pValue / 2 <= BY_CHANCE / tests),
+    isWorse:
+      isFair && (isAbove || (onlyBeforeRight > onlyAfterRight && pValue / 2 <= BY_CHANCE / tests)),
     /** The locked thresholds, tried again on the second release. */
     thresholds: checkThresholds(
       own.map((lockedThreshold) => ({
@@ -114,6 +125,16 @@ export function compareLabelled(
       tests,
     ),
   };
+}
+
+/** Returns whether the labelled records of a release look like a random draw of those that another one answered, too. */
+function isFairOf({ testedRows: rows }: LabelledRows, { joined: other }: LabelledRows): boolean {
+  const isShared = (id: string) => other.column.rowOf(id) !== undefined;
+  const shared = takeRows(
+    rows,
+    [...rows.ids.keys()].filter((row) => isShared(rows.ids[row] as string)),
+  );
+  return isFairDraw(shared, printedOf(rows, isShared));
 }
 
 /** How two releases do on the same labelled records. */

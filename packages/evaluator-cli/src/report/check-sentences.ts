@@ -15,7 +15,7 @@ type TestedThreshold =
 
 /** The reason for no verdict. */
 export const NO_FAIR_DRAW =
-  "The printed values of the labelled records differ from those of all that were acted on by more than chance, so these labels show no verdict. Draw them with pick --acts, and label every record of the draw.";
+  "The printed values of the labelled records differ from those of the records that they stand for by more than chance, so these labels show no verdict. Draw them with pick (of acts: pick --acts), and label every record of the draw.";
 
 /** Returns a threshold and its result on new labels, in one line. */
 export function describeCheck(check: TestedThreshold): string {
