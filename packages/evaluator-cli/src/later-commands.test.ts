@@ -96,7 +96,10 @@ test("drift: labels of the surest answers show figures and no verdict", async ()
   await writeFile(join(folder, "labels.ndjson"), sure.join("\n"));
   const words = ["--before", "answers.ndjson", "--after", "answers.ndjson"];
   const drift = await run(folder, ["drift", ...words, "--labels", "labels.ndjson"]);
-  expect(drift).toMatchObject({ exitCode: 3, stdout: expect.stringContaining("  Brier    0.0000 (") });
+  expect(drift).toMatchObject({
+    exitCode: 3,
+    stdout: expect.stringContaining("  Brier    0.0000 ("),
+  });
   expect(drift.stderr).toContain("these labels show no verdict");
 });
 
