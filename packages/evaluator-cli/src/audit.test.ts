@@ -48,8 +48,8 @@ test("a draw of the acts that made no promise is fair, also if those that did we
   const ids = sure.slice(0, 170).map(({ id }) => hashLabelledId(id));
   const artifact = { ...promise, fittedOn: { ...promise.fittedOn, ids } };
   await writeFile(join(folder, "calibration.json"), JSON.stringify(artifact));
-  const lines = rows.map((row) => {
-    return { ...row, evidence: { ...row.evidence, artifact: artifactHash(artifact) } };
+  const lines = rows.map(({ evidence: own, ...row }) => {
+    return Object.assign(row, { evidence: { ...own, artifact: artifactHash(artifact) } });
   });
   await writeLines(folder, "acts.ndjson", lines);
   await writeLines(folder, "later.ndjson", labels([...sure.slice(190), ...unsure.slice(0, 66)]));
