@@ -1,4 +1,5 @@
-import type { Numbers } from "./rows.ts";
+import { drawHypergeometric } from "./random.ts";
+import { computeSum, type Numbers } from "./rows.ts";
 
 /** Rows of one value, one truth and one weight taken together. */
 interface Cell {
@@ -48,6 +49,24 @@ export function poolRows(p: Numbers, truth: Numbers, weights?: Numbers): Pool {
     weights: listSums(({ count, weight }) => count * weight),
     positives: listSums(({ count, weight, truth: isTrue }) => count * weight * isTrue),
   };
+}
+
+/** Draws anew which rows of a pool are positive, each row with the same chance; returns their number at each value. */
+export function mixPositives(
+  { counts, positives }: Pick<Pool, "counts" | "positives">,
+  random: () => number,
+): Float64Array {
+  let remainingCount = computeSum(counts);
+  let negatives = remainingCount - computeSum(positives);
+  return counts.map((count) => {
+    const drawnCount = drawHypergeometric(
+      { first: count, second: remainingCount - count, draws: negatives },
+      random,
+    );
+    remainingCount -= count;
+    negatives -= drawnCount;
+    return count - drawnCount;
+  });
 }
 
 /** Returns the closest values that never descend: pool-adjacent-violators by weight. */

@@ -1,7 +1,7 @@
 import type { LockedThreshold } from "../artifact.ts";
 import type { AnswerColumn } from "../input/answer-column.ts";
-import { type Pool, poolRows } from "../math/pool.ts";
-import { drawHypergeometric, seededRandom } from "../math/random.ts";
+import { mixPositives, type Pool, poolRows } from "../math/pool.ts";
+import { seededRandom } from "../math/random.ts";
 import { type Weighted, weightedMean } from "../math/rows.ts";
 import { binomialAtMost } from "../math/special-functions.ts";
 import { clopperPearson } from "../thresholds/intervals.ts";
@@ -179,7 +179,7 @@ function permutationTests(
   const rounds = Math.max(PERMUTATIONS.least, PERMUTATIONS.perQuestion * questions);
   const asFar = { index: 1, distance: 1 };
   for (let round = 0; round < rounds; round += 1) {
-    const mixedParts = { ...samples, positives: mixRows(samples, random) };
+    const mixedParts = { ...samples, positives: mixPositives(samples, random) };
     if (stabilityIndex(mixedParts) >= index - 1e-12) asFar.index += 1;
     if (computeDistance(mixedParts) >= distance - 1e-12) asFar.distance += 1;
   }
@@ -187,20 +187,6 @@ function permutationTests(
     stability: { index, pValue: asFar.index / (rounds + 1) },
     kolmogorovSmirnov: { distance, pValue: asFar.distance / (rounds + 1) },
   };
-}
-
-/** Draws the second sample anew from all rows; returns its rows at each value. */
-function mixRows({ counts, sizes }: Samples, random: () => number): Float64Array {
-  let [leftA, remainingCount] = [sizes[0], sizes[0] + sizes[1]];
-  return counts.map((count) => {
-    const drawnCount = drawHypergeometric(
-      { first: count, second: remainingCount - count, draws: leftA },
-      random,
-    );
-    remainingCount -= count;
-    leftA -= drawnCount;
-    return count - drawnCount;
-  });
 }
 
 // A share of 0 would make the index infinite.

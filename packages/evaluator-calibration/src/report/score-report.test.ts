@@ -1,7 +1,20 @@
 import { expect, test } from "vitest";
 import { binomialProbability } from "../math/special-functions.ts";
 import { intervalWorlds, playIntervals } from "../testing/interval-worlds.ts";
-import { labelled } from "../testing/worlds.ts";
+import {
+  answersOf,
+  asked,
+  columnIn,
+  columnOf,
+  drawAnswer,
+  labelled,
+  report,
+} from "../testing/worlds.ts";
+import { LabelJoin } from "../input/join-labels.ts";
+import { seededRandom } from "../math/random.ts";
+import { pickRecords } from "../pick-records.ts";
+import { toLabelledRows } from "./labelled-rows.ts";
+import { reportQuestions } from "./question-report.ts";
 import { scoreRows } from "./score-report.ts";
 
 test.each(intervalWorlds.filter(({ n, name }) => n < 1000 && name.includes("10 %")))(
@@ -36,10 +49,10 @@ test("fewer than ten rows of the rarer truth have no interval, and what they sho
     }));
   const { skill, auc } = scoreRows(labelled(made(0.02)));
   expect(skill).toMatchObject({ low: Number.NaN, high: Number.NaN, isShown: false });
-  expect(auc).toMatchObject({ value: 0.5, low: Number.NaN, isShown: false });
+  expect(auc).toMatchObject({ value: 0.5, low: Number.NaN });
   const scores = scoreRows(labelled(made(0.9)));
   expect(scores.skill).toMatchObject({ low: Number.NaN, isShown: true });
-  expect(scores.auc).toMatchObject({ value: 1, low: Number.NaN, isShown: true });
+  expect(scores.auc).toMatchObject({ value: 1, low: Number.NaN });
 });
 
 test("a judge without a wrong row is not sure to have none", () => {
@@ -59,6 +72,27 @@ test.each([20, 50, 150, 300])("%d answers that are all the base rate have no ski
     p: 0.1,
     truth: at % 10 === 0,
   }));
-  const { skill, auc } = scoreRows(labelled(rows));
-  expect([skill.isShown, auc.isShown]).toEqual([false, false]);
+  expect(scoreRows(labelled(rows)).skill.isShown).toBe(false);
+  expect(report(rows).verdict).toBe("worthless");
+});
+
+test("the order of few labels that pick drew is shown about as often as a test that knows the judge can show it", () => {
+  // 2.1 % are a yes; a sheet of 50 has three of them or so.
+  const about = { mean: -6.5, spread: 2.6, moved: 2.5 };
+  const shown = Array.from({ length: 60 }, (_, seed) => {
+    const random = seededRandom(seed);
+    const rows = Array.from({ length: 3000 }, (_row, at) => {
+      return Object.assign({ id: `r${at}` }, drawAnswer(about, random));
+    });
+    const sheet = pickRecords(columnOf(rows), { budget: 50, seed });
+    const join = new LabelJoin(answersOf(rows));
+    for (const [line, { id, drawn }] of sheet.entries()) {
+      const truth = rows[Number(id.slice(1))]?.truth;
+      join.add({ line, value: { id, truth, drawn } }, "labels");
+    }
+    const [found] = reportQuestions([toLabelledRows(columnIn(join))], asked);
+    return found?.verdict.startsWith("useful");
+  });
+  // The interval of the weighted labels shows it in 6, a permutation test of the true log odds in 37.
+  expect(shown.filter(Boolean).length).toBeGreaterThanOrEqual(30);
 });

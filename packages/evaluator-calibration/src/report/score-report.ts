@@ -55,7 +55,7 @@ function toOrder(p: Rows["p"], cameTrue: Rows["cameTrue"], weights: Rows["weight
   const [ones, zeros] = [effective * share, effective * (1 - share)];
   const rarer = Math.min(ones, zeros);
   const auc = rarer === 0 ? Number.NaN : rocAuc(p, cameTrue, { weights }).auc;
-  return withLimits({ value: auc, ...aucInterval(auc, ones, zeros) }, { rarer, chance: 0.5 });
+  return withLimits({ value: auc, ...aucInterval(auc, ones, zeros) }, rarer);
 }
 
 /** Two sums of the same numbers differ by less: answers that are all the base rate have a skill of 0. */
@@ -64,14 +64,10 @@ const ROUNDING = 1e-9;
 const LEAST_OF_RARER = 10;
 
 /** Returns an estimate; its limits are NaN if few rows have the rarer truth. */
-function withLimits(
-  { value, low, high }: Estimate,
-  { rarer, chance }: { readonly rarer: number; readonly chance: number },
-) {
-  const limits = rarer < LEAST_OF_RARER ? { low: Number.NaN, high: Number.NaN } : { low, high };
-  /** Whether these labels show it to be above chance. */
-  const isShown = low > chance + ROUNDING;
-  return { value, ...limits, isShown };
+function withLimits({ value, low, high }: Estimate, rarer: number): Estimate {
+  return rarer < LEAST_OF_RARER
+    ? { value, low: Number.NaN, high: Number.NaN }
+    : { value, low, high };
 }
 
 function sumOfSquares(shares: readonly number[]): number {
@@ -138,7 +134,7 @@ function toSkill(
   const effective = effectiveRows(n, weights);
   const rarer = effective * Math.min(most, 1 - most);
   const none = { value: Number.NaN, low: Number.NaN, high: Number.NaN };
-  if (!(constant >= 1e-15)) return withLimits(none, { rarer: 0, chance: 0 });
+  if (!(constant >= 1e-15)) return { ...none, isShown: false };
   const total = weights === undefined ? n : computeSum(weights);
   let squares = 0;
   for (let i = 0; i < n; i += 1) {
@@ -153,7 +149,9 @@ function toSkill(
   const worst = hasWrong ? 0 : mean + clopperPearson(0, effective).high;
   const low = 1 - Math.max(mean * factor, worst) / constant;
   const value = 1 - mean / constant;
-  return withLimits({ value, low, high: 1 - mean / factor / constant }, { rarer, chance: 0 });
+  const limited = withLimits({ value, low, high: 1 - mean / factor / constant }, rarer);
+  /** Whether these labels show it to be above that of the constant. */
+  return { ...limited, isShown: low > ROUNDING };
 }
 
 function levelScores({ table, truth, weights }: Rows, rankedProbability: number) {

@@ -9,7 +9,8 @@ import {
   weightedMean,
 } from "../math/rows.ts";
 import { twoSidedP, Z_OF_95 } from "../math/special-functions.ts";
-import { poolRows } from "../math/pool.ts";
+import { mixPositives, poolRows } from "../math/pool.ts";
+import { DEFAULT_SEED, seededRandom } from "../math/random.ts";
 
 /** Half a unit of the printed precision: a printed 0 is anything below it. */
 export const HALF_A_PRINTED_UNIT = 0.005;
@@ -108,6 +109,30 @@ export function rocAuc(p: Numbers, truth: Numbers, { weights }: Weighted = {}) {
   );
   const half = Z_OF_95 * standardError;
   return { auc, standardError, low: Math.max(0, auc - half), high: Math.min(1, auc + half) };
+}
+
+/** If none of the few is as high, or more of the most than are by chance in 2.5 %, others would change no verdict. */
+const PERMUTATIONS = { few: 399, most: 1999, byChance: 50 };
+
+/**
+ * Returns how often the rows with a truth would be as high in the order of the printed values by chance: a one-sided rank test,
+ * exact with few rows and ties (Mann and Whitney, by permutations). If the values show nothing about the truths, that holds
+ * for any draw by the values, so rows of `pick` need no weights.
+ */
+export function orderPValue(p: Numbers, truth: Numbers): number {
+  const pool = poolRows(p, truth);
+  const ranks = sharesBelow(pool.counts, p.length);
+  const toSum = (positives: Numbers) =>
+    ranks.reduce((sum, rank, i) => sum + rank * (positives[i] as number), 0);
+  const least = toSum(pool.positives) - 1e-9;
+  const random = seededRandom(DEFAULT_SEED);
+  let [asHigh, round] = [1, 0];
+  while (round < PERMUTATIONS.most && asHigh <= PERMUTATIONS.byChance) {
+    round += 1;
+    if (toSum(mixPositives(pool, random)) >= least) asHigh += 1;
+    if (round === PERMUTATIONS.few && asHigh === 1) break;
+  }
+  return asHigh / (round + 1);
 }
 
 /** Weights whose sum is the number of equal rows with the same worth (Kish). */
