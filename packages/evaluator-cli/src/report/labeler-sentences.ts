@@ -1,5 +1,5 @@
 import type { Estimate, QuestionReport } from "evaluator-calibration/reports";
-import { percent, percentRange, printDown, printRange } from "evaluator-kit";
+import { percent, percentRange, printDown, printPValue, printRange } from "evaluator-kit";
 import { printCounted } from "evaluator-runs/source";
 
 /** Returns how far labelers agree, in one line, and of enough records which share of their labels an engine can fit. */
@@ -32,8 +32,8 @@ export function nameLabeler(name: string): string {
   return name === "" ? "an unnamed labeler" : name;
 }
 
-/** Returns an estimate with two decimals, and its interval if it has one. */
-export function withRange({ value, low, high }: Estimate): string {
+/** Returns an estimate with two decimals, and its interval and the p-value of a test if it has them. */
+export function withRange({ value, low, high }: Estimate, pValue: number | null = null): string {
   const range = Number.isNaN(low) ? "" : `, ${printRange({ low, high })}`;
-  return printDown(value) + range;
+  return printDown(value) + range + (pValue === null ? "" : `, ${printPValue(pValue)}`);
 }

@@ -8,14 +8,7 @@ import {
   type QuestionReport,
 } from "evaluator-calibration/reports";
 import { describePromisedRisk, printCount, printCounted } from "evaluator-runs/source";
-import {
-  percent,
-  percentRange,
-  printAtLeast,
-  printAtMost,
-  printPValue,
-  printThreshold,
-} from "evaluator-kit";
+import { percent, percentRange, printAtLeast, printAtMost, printThreshold } from "evaluator-kit";
 import { describeAgreement, nameLabeler, withRange } from "./labeler-sentences.ts";
 
 const bases: Record<Basis, { readonly name: string | null; readonly warning: string | null }> = {
@@ -66,7 +59,7 @@ function toWorth({ question, n, verdict, orderPValue, scores }: QuestionReport):
     return `${name} has only one truth (${constant.always}) in ${labelledText}: that cannot show what its answers are worth`;
   }
   if (verdict === "useful after recalibration") {
-    const order = `sorts them better than chance (AUC ${withRange(scores.auc)}, ${printPValue(orderPValue ?? 1)})`;
+    const order = `sorts them better than chance (AUC ${withRange(scores.auc, orderPValue)})`;
     return `On ${labelledText} ${name} ${order}, but its probabilities are no better than always giving the base rate: it is useful after recalibration`;
   }
   const far = `${name} is worthless as far as ${labelledText} show`;
