@@ -1,7 +1,14 @@
 import { artifactHash, type CalibrationArtifact } from "evaluator-calibration";
 import { checkThresholds, type ThresholdTest } from "evaluator-calibration/statistics";
 import { type JoinedColumn, toLabelledRows } from "evaluator-calibration/reports";
-import { CliError, type CliContext, paintVerdicts, printable } from "evaluator-kit";
+import {
+  checkName,
+  CliError,
+  type CliContext,
+  paintVerdicts,
+  printable,
+  tooLittleEvidence,
+} from "evaluator-kit";
 import {
   describeTestedRisk,
   findFitted,
@@ -28,7 +35,12 @@ export async function audit(name: string, options: AuditOptions, context: CliCon
   const artifacts = await Promise.all(files.map((file) => readCalibration(file, null, context)));
   const isWanted = (id: string) => ids.has(id);
   const table = await readActs(name, context, { isWanted, isFitted: findFitted(artifacts) });
+  for (const question of questions ?? []) checkName("question", question, table.questions);
   const columns = table.columns.filter(({ question }) => questions?.includes(question) ?? true);
+  if (columns.length === 0) {
+    const of = printable`${name} holds no act on ${(questions ?? []).join(", ")}`;
+    throw tooLittleEvidence(`${of}.`);
+  }
   checkArtifacts(artifacts, options, columns);
   const { join, notes } = joinNewLabels(table, { ...options, questions, labels, artifacts });
   const tests = columns.flatMap((column) => {

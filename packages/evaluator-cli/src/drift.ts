@@ -1,3 +1,4 @@
+import type { CalibrationArtifact } from "evaluator-calibration";
 import { compareReleases } from "evaluator-calibration/statistics";
 import {
   type AnswerColumn,
@@ -19,7 +20,7 @@ import {
 } from "evaluator-kit";
 import { printCount, printCounted, readCalibration } from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
-import { readAnswers, readRecords } from "./read-files.ts";
+import { checkAnswered, readAnswers, readRecords } from "./read-files.ts";
 import { describeCheck, NO_FAIR_DRAW } from "./report/check-sentences.ts";
 import { nameSource } from "./report/sentences.ts";
 
@@ -31,18 +32,16 @@ export async function drift(options: DriftOptions, context: CliContext): Promise
   if (calibration !== undefined && options.labels === undefined) {
     throw new UsageError("--calibration needs --labels to try its thresholds on.");
   }
-  const before = (await readAnswers(options.before, options, context)).table;
-  const after = (await readAnswers(options.after, options, context)).table;
+  const [before, after] = [
+    await readRelease(options.before, options, context),
+    await readRelease(options.after, options, context),
+  ];
   const joins = await joinLabels([before, after], options, context);
   const artifact =
     calibration === undefined ? null : await readCalibration(calibration, null, context);
   const thresholds = artifact?.thresholds ?? [];
   const pairs = listPairs(before, after);
   const rest = { seed, questions: pairs.length };
-  if (thresholds.some(({ these }) => these !== undefined)) {
-    const problem = "A promise about exactly some records holds for the answers that were labelled";
-    context.stderr.write(`${problem}, so it is not tried on those of another release.\n`);
-  }
   const comparisons = pairs.map((pair) => {
     const [one, other] = pair.map((column, at) =>
       joins[at]?.columns.find((joinedColumn) => joinedColumn.column === column),
@@ -65,10 +64,15 @@ export async function drift(options: DriftOptions, context: CliContext): Promise
       ? `${JSON.stringify(comparisons, null, 2)}\n`
       : paintVerdicts(comparisons.map(describe).join("\n"), context),
   );
-  const isUnfair = comparisons.some(hasNoVerdict);
-  if (isUnfair) context.stderr.write(`${NO_FAIR_DRAW}\n`);
-  if (comparisons.some(isBroken)) context.exitCode = exitCodes.failed;
-  else if (isUnfair) context.exitCode = exitCodes.notEnoughEvidence;
+  const notes = options.labels === undefined ? [] : listDoubts(comparisons, thresholds);
+  for (const note of notes) context.stderr.write(printable`${note}` + "\n");
+  context.exitCode = computeExitCode(comparisons, notes);
+}
+
+async function readRelease(names: readonly string[], options: DriftOptions, context: CliContext) {
+  const { table } = await readAnswers(names, options, context);
+  checkAnswered(table, names);
+  return table;
 }
 
 async function joinLabels(
@@ -98,11 +102,49 @@ function listPairs(before: AnswerTable, after: AnswerTable): Pair[] {
     return one === undefined || other === undefined ? [] : [[one, other] satisfies Pair];
   });
   if (pairs.length > 0) return pairs;
-  throw new CliError("The two releases answered no common question; check the files.");
+  const [one, other] = [before, after].map(({ questions }) => questions.join(", "));
+  throw new CliError(
+    printable`The two releases answered no common question: the first ${one ?? ""}, the second ${other ?? ""}.`,
+  );
 }
 
 type ReleaseComparison = ReturnType<typeof compareReleases>;
+type LabelledComparison = NonNullable<ReleaseComparison["labelled"]>;
 type LeftAside = Pick<ReleaseComparison["before"], "source" | "n">;
+
+/** Returns why labels show no verdict on a promise, or compare nothing. */
+function listDoubts(
+  comparisons: readonly ReleaseComparison[],
+  thresholds: CalibrationArtifact["thresholds"],
+): string[] {
+  const labelled = comparisons.flatMap((comparison) => comparison.labelled ?? []);
+  if (labelled.length === 0) return ["No label has an answer in both releases."];
+  const checks = labelled.flatMap((one) => one.thresholds);
+  const verdicts = new Set(checks.map(({ verdict }) => verdict));
+  const tested = new Set(checks.map(({ locked }) => locked));
+  const untested = thresholds.filter((one) => !tested.has(one));
+  const ofOthers = new Set(
+    untested.flatMap(({ question, these }) => (these === undefined ? question : [])),
+  );
+  return [
+    ...(untested.some(({ these }) => these !== undefined) ? [OF_THESE_RECORDS] : []),
+    ...Array.from(ofOthers, (question) => `The promise on ${question} is not tested: ${NO_LABEL}`),
+    ...(verdicts.has("not enough labels") ? ["Label more records to test the promise."] : []),
+    ...(labelled.some(hasNoVerdict) ? [NO_FAIR_DRAW] : []),
+  ];
+}
+
+const NO_LABEL = "no label of it has an answer in both releases.";
+const OF_THESE_RECORDS =
+  "A promise about exactly some records holds for the answers that were labelled, so it is not tried on those of another release.";
+
+function computeExitCode(
+  comparisons: readonly ReleaseComparison[],
+  doubts: readonly string[],
+): number {
+  if (comparisons.some(isBroken)) return exitCodes.failed;
+  return doubts.length > 0 ? exitCodes.notEnoughEvidence : exitCodes.done;
+}
 
 function isBroken({ isChanged, labelled: labelledCounts }: ReleaseComparison): boolean {
   if (labelledCounts === null) return isChanged;
@@ -112,9 +154,7 @@ function isBroken({ isChanged, labelled: labelledCounts }: ReleaseComparison): b
 }
 
 /** Returns whether the labels are no fair draw of the records, so that they show no release to be worse. */
-function hasNoVerdict({ labelled: labelledCounts }: ReleaseComparison): boolean {
-  if (labelledCounts === null) return false;
-  const { isFair, thresholds } = labelledCounts;
+function hasNoVerdict({ isFair, thresholds }: LabelledComparison): boolean {
   return !isFair || thresholds.some(({ verdict }) => verdict === "no fair draw");
 }
 

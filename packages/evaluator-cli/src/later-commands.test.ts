@@ -53,7 +53,9 @@ test("pick --one-per draws one record of each thread, and names a field that non
   expect(new Set(ids.map((id) => Math.floor(Number(id.slice(1)) / 10))).size).toBe(50);
   const missing = await run(folder, [...pick, "sender"]);
   expect(missing.exitCode).toBe(1);
-  expect(missing.stderr).toContain('No record has a field "sender". Name another with --one-per.');
+  expect(missing.stderr).toContain(
+    'No record has a field "sender". Name another with --one-per, such as thread.',
+  );
 });
 
 test("drift: no change, change without labels, and worse with them", async () => {
@@ -116,8 +118,40 @@ test("drift tries no promise about exactly some records, which holds for the ans
   const thresholds = artifact.thresholds.map((one) => Object.assign(one, { these }));
   await writeFile(path, JSON.stringify({ ...artifact, thresholds }));
   const left = await run(folder, drift);
+  expect(left.exitCode).toBe(3);
   expect(left.stdout).not.toContain("wrong");
   expect(left.stderr).toContain("it is not tried on those of another release");
+});
+
+test("drift with labels that test nothing has no verdict, and says why", async () => {
+  const folder = await folderWith(1000);
+  await run(folder, calibrate);
+  const words = ["--before", "answers.ndjson", "--after", "answers.ndjson", "--labels"];
+  const drift = async (...more: string[]) => await run(folder, ["drift", ...words, ...more]);
+  const tested = ["--calibration", "calibration/calibration.json"];
+  expect(await drift("labels.ndjson", ...tested)).toMatchObject({ exitCode: 0, stderr: "" });
+  const rows = (await readFile(join(folder, "labels.ndjson"), "utf8")).trimEnd().split("\n");
+  await writeFile(join(folder, "unknown.ndjson"), rows[0]?.replace('"r', '"x') ?? "");
+  expect(await drift("unknown.ndjson", "--allow-unknown", ...tested)).toMatchObject({
+    exitCode: 3,
+    stderr: "No label has an answer in both releases.\n",
+  });
+  await writeFile(join(folder, "few.ndjson"), rows.slice(0, 6).join("\n"));
+  expect(await drift("few.ndjson")).toMatchObject({ exitCode: 0 });
+  expect(await drift("few.ndjson", ...tested)).toMatchObject({
+    exitCode: 3,
+    stdout: expect.stringContaining("not enough labels"),
+    stderr: "Label more records to test the promise.\n",
+  });
+  await writeFile(
+    join(folder, "sure.ndjson"),
+    rows.filter((_, at) => (90 + (at % 7)) % 100 > 94).join("\n"),
+  );
+  expect(await drift("sure.ndjson", ...tested)).toMatchObject({
+    exitCode: 3,
+    stdout: expect.stringContaining("no fair draw"),
+    stderr: expect.stringContaining("these labels show no verdict"),
+  });
 });
 
 test("drift says which answers it leaves out, since sources are never mixed", async () => {
@@ -144,7 +178,9 @@ test("groups are of any column of the labels, and a column that none has is name
   expect(report?.groups).toMatchObject([{ group: "s0" }, { group: "s1" }, { group: "s2" }]);
   const { exitCode, stderr } = await run(folder, [...calibrate, "--by", "month"]);
   expect(exitCode).toBe(1);
-  expect(stderr).toContain('has a value in the column "month"; name another with --by.');
+  expect(stderr).toContain(
+    'has a value in the column "month". Name another with --by, such as sender, labeler.',
+  );
 });
 
 test("labels of the unsure records alone, without weights, promise nothing", async () => {

@@ -7,11 +7,18 @@ import {
   LabelJoin,
   pickRecords,
 } from "evaluator-calibration/reports";
-import { CliError, type CliContext, printable, UsageError, writeWholeFile } from "evaluator-kit";
+import {
+  checkName,
+  type CliContext,
+  missingColumn,
+  printable,
+  UsageError,
+  writeWholeFile,
+} from "evaluator-kit";
 import { printCount, printCounted } from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { readActs } from "./read-acts.ts";
-import { answerNames, readAnswers, readRecords } from "./read-files.ts";
+import { answerNames, checkAnswered, modelsOf, readAnswers, readRecords } from "./read-files.ts";
 import { nameSource } from "./report/sentences.ts";
 
 type PickOptions = ReportOptions<"pick">;
@@ -34,6 +41,7 @@ export async function pick(more: readonly string[], options: PickOptions, contex
 
 async function drawAnswers(names: readonly string[], options: PickOptions, context: CliContext) {
   const { table } = await readAnswers(names, options, context);
+  checkAnswered(table, names);
   return options.forPromise === undefined
     ? drawByStrata(table, options)
     : await drawForPromise(table, options, context);
@@ -51,7 +59,8 @@ function drawByStrata(table: AnswerTable, { budget, seed, onePer, ...wantedColum
   const { clusters } = table;
   const column = chooseColumn(table, wantedColumn);
   if (onePer !== undefined && clusters.size === 0) {
-    throw new CliError(printable`No record has a field "${onePer}". Name another with --one-per.`);
+    const problem = printable`No record has a field "${onePer}"`;
+    throw missingColumn(problem, "--one-per", table.repeats.names);
   }
   const rows = pickRecords(column, { budget, seed, clusters }).map(
     ({ drawn: drawnCount, id, question }) => {
@@ -90,17 +99,12 @@ function chooseColumn(
   table: LabelledTable,
   { question, model }: Pick<PickOptions, "question" | "model">,
 ): AnswerColumn {
-  const matchingColumns = table.columns.filter(
-    (column) =>
-      (question === undefined || column.question === question) &&
-      (model === undefined || column.source.modelId === model),
-  );
+  checkName("question", question, table.questions);
+  const own = table.columns.filter((column) => (question ?? column.question) === column.question);
+  checkName("model", model, modelsOf(own));
+  const matchingColumns = own.filter(({ source }) => (model ?? source.modelId) === source.modelId);
   const [first, second] = matchingColumns;
-  if (first === undefined) {
-    const questionNames = table.questions.join(", ") || "none";
-    throw new CliError(`No such answers; the questions are ${questionNames}.`);
-  }
-  if (second === undefined) return first;
+  if (first !== undefined && second === undefined) return first;
   const questions = new Set(matchingColumns.map((column) => column.question));
   if (questions.size > 1) {
     throw new UsageError(`Choose one with --question: ${[...questions].join(", ")}.`);

@@ -85,6 +85,18 @@ export async function readAnswers(
   };
 }
 
+/** @throws CliError if no record has an answer. */
+export function checkAnswered({ allQuestions }: AnswerTable, names: readonly string[]): void {
+  if (allQuestions.size > 0) return;
+  const files = names.map((name) => (isDatabaseUrl(name) ? "the run in PostgreSQL" : name));
+  throw new CliError(printable`No answer is in ${files.join(", ")}; start a run first.`);
+}
+
+/** Returns the models that answered. */
+export function modelsOf(columns: AnswerTable["columns"]): string[] {
+  return columns.flatMap(({ source }) => source.modelId ?? []);
+}
+
 type JournalReader = (take: TakeEntry) => Promise<void>;
 
 /** Returns a function that reads a journal in a file or a database, or null for another file. */

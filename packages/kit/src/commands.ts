@@ -183,7 +183,9 @@ export function questionActions(
   if (action === "yes" || action === "no" || action === "top") {
     return [...previous, { question, action }];
   }
-  throw new InvalidArgumentError("Use a question and yes, no or top, such as refund=yes.");
+  throw new InvalidArgumentError(
+    "Use a question and yes, no or top (its most probable option), such as refund=yes.",
+  );
 }
 
 /** Parses an option's value as some of a few words with commas between, in the order of `words`. */

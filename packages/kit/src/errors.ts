@@ -1,5 +1,5 @@
 import { getSystemErrorMessage } from "node:util";
-import { toPrintablePath } from "./printable.ts";
+import { printable, toPrintablePath, withRest } from "./printable.ts";
 
 /** The exit codes of every program. `docs/exit-codes.md` explains them to users. */
 export const exitCodes = {
@@ -39,6 +39,30 @@ export class CliError extends Error {
 /** Returns the error of a command that needs more labels or a promise. */
 export function tooLittleEvidence(message: string): CliError {
   return new CliError(message, { exitCode: exitCodes.notEnoughEvidence });
+}
+
+const NAMES_SHOWN = 20;
+
+/** Checks a typed name, if there is one; `what` is such as "question". @throws CliError that lists the known names */
+export function checkName(what: string, name: string | undefined, knownNames: Iterable<string>) {
+  const all = [...new Set(knownNames)];
+  if (name === undefined || all.includes(name)) return;
+  const verb = all.length === 1 ? "is" : "are";
+  const list = withRest(all, NAMES_SHOWN).join(", ") || "none";
+  throw new CliError(printable`There is no ${what} "${name}"; there ${verb} ${list}.`);
+}
+
+/** Returns the error of a column that no record has; `problem` ends with its name. */
+export function missingColumn(
+  problem: string,
+  option: string,
+  columns: readonly string[],
+): CliError {
+  const examples = withRest(columns, NAMES_SHOWN)
+    .map((column) => `, ${column}`)
+    .join("");
+  const next = printable`Name another with ${option}${examples.replace(",", ", such as")}.`;
+  return new CliError(`${problem}. ${next}`);
 }
 
 /** Wrong words; `runCommand` adds the command that prints the help. */

@@ -81,6 +81,8 @@ export class AnswerTable {
   /** For each question that several models were asked: the columns of the first, of the second and so on. */
   readonly steps = new Map<string, AnswerColumn[][]>();
   readonly stepCosts: StepCost[] = [];
+  /** The questions of all answers, also of those that were not taken. */
+  readonly allQuestions = new Set<string>();
   readonly #notes: RecordNotes;
   /** The cluster of each record that names one; without `onePer`, that of each record with the state of another. */
   readonly clusters: RecordNotes["clusters"];
@@ -194,6 +196,7 @@ export class AnswerTable {
   add(answer: RecordAnswer, location: SourceLocation): void {
     const { questions, last = false } = this.#options;
     const { ids, question, source } = answer;
+    this.allQuestions.add(question);
     if (questions !== undefined && !questions.includes(question)) return;
     const key = toKey(source, question);
     const column = this.#columns.get(key) ?? new AnswerColumn(answer);

@@ -19,6 +19,11 @@ export class RepeatedColumns {
   /** The value of each record, by column; null for a column with mostly unique values. */
   readonly #columns = new Map<string, Map<string, string> | null>();
 
+  /** Columns of short values. */
+  get names(): string[] {
+    return [...this.#columns.keys()];
+  }
+
   /** Notes the short values of a record. */
   add(id: string, fields: Fields): void {
     for (const [name, value] of Object.entries(fields)) {

@@ -93,9 +93,7 @@ test("--action keeps the whole level for one act, and names the acts there are",
   expect((await readReport(folder)).reports).toHaveLength(1);
   const misfit = await run(folder, [...calibrate, "--action", "scam=top"]);
   expect(misfit.exitCode).toBe(1);
-  expect(misfit.stderr).toContain(
-    "--action scam=top fits no labelled question; there are scam=yes, scam=no.",
-  );
+  expect(misfit.stderr).toContain("--action scam=top fits no answer; use scam=yes or scam=no.");
 });
 
 test("under 30 labels there are scores only", async () => {

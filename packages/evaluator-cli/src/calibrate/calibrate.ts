@@ -9,16 +9,26 @@ import {
   replayPlan,
 } from "evaluator-calibration/reports";
 import {
+  checkName,
   type CliContext,
   CliError,
   exitCodes,
+  missingColumn,
   printable,
   tooLittleEvidence,
   UsageError,
 } from "evaluator-kit";
 import { reportsBeside } from "evaluator-kit/page";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
-import { answerNames, readAnswers, readQuestionsFile, readRecords } from "../read-files.ts";
+import {
+  answerNames,
+  checkAnswered,
+  modelsOf,
+  readAnswers,
+  readQuestionsFile,
+  readRecords,
+} from "../read-files.ts";
+import { describeBlank } from "../report/sentences.ts";
 import { writeReport } from "../write-report.ts";
 import { replaceCalibration, toArtifact } from "./calibration-file.ts";
 import { buildReport, type CalibrationReport, printReport } from "./calibration-report.ts";
@@ -30,7 +40,10 @@ export async function calibrate(command: CalibrateOptions, context: CliContext):
   const options = { ...command, questions };
   const file = await readQuestionsFile(command.questions, context);
   const askedHash = file && questionHash(file);
-  const answers = await readAnswers(answerNames(command.answers, command.more), options, context);
+  const names = answerNames(command.answers, command.more);
+  const answers = await readAnswers(names, options, context);
+  checkAnswered(answers.table, names);
+  checkTypedNames(options, answers.table);
   checkAsked(answers.table, askedHash);
   const labels = new LabelJoin(answers.table, options);
   const { labels: name } = command;
@@ -41,7 +54,7 @@ export async function calibrate(command: CalibrateOptions, context: CliContext):
   const plans = await plannedPromises(command, labels, context);
   const input = { answers, join: labels, labelsFile, planned: plans };
   const report = await buildReport(input, command);
-  checkReport(report, command);
+  checkReport(report, options);
   const artifact = toArtifact(report, input, askedHash);
   const looks = countLooks(command, report, context);
   const pages = await reportsBeside(join(resolve(context.cwd, command.out), "report.html"));
@@ -113,6 +126,26 @@ function noteOnLooks(looks: number): string {
   return `This is report ${looks} on these labels as they grow. A promise that is looked for again and again is broken in 8 to 21 % of cases, not in 5 %: decide on the number of labels first, or use label --for-promise.`;
 }
 
+type TypedNames = Pick<CalibrateOptions, "labels" | "model" | "action"> & {
+  readonly questions: readonly string[] | undefined;
+};
+
+/** @throws an error for a question, a model or an act that the answers do not have. */
+function checkTypedNames(
+  { questions = [], model, action: acts = [] }: TypedNames,
+  { allQuestions, columns }: AnswerTable,
+): void {
+  for (const question of questions) checkName("question", question, allQuestions);
+  checkName("model", model, modelsOf(columns));
+  for (const { question, action } of acts) {
+    const own = columns.filter((column) => column.question === question);
+    const words = new Set(own.flatMap(({ form }) => actionsOf[form]));
+    if (words.size === 0 || words.has(action)) continue;
+    const right = Array.from(words, (word) => `${question}=${word}`).join(" or ");
+    throw new UsageError(printable`--action ${question}=${action} fits no answer; use ${right}.`);
+  }
+}
+
 /** @throws CliError if the answers were given to other questions than those of the file. */
 function checkAsked({ columns }: AnswerTable, askedHash: string | null): void {
   const hashes = columns.flatMap(({ source }) => source.questionHash ?? []);
@@ -129,27 +162,27 @@ function checkColumns({ labels, by, onePer }: CalibrateOptions, join: LabelJoin)
   for (const { option, column, found: foundNames } of columns) {
     if (column === undefined || foundNames.list.length > 0) continue;
     const problem = printable`No label of ${labels} has a value in the column "${column}"`;
-    throw new CliError(`${problem}; name another with ${option}.`);
+    const labelerNames = join.labelers.list.length > 0 ? ["labeler"] : [];
+    throw missingColumn(problem, option, [...join.repeats.names, ...labelerNames]);
   }
 }
 
-/** @throws an error without a labelled answer, or for an act that no labelled question has. */
+/** @throws CliError without a labelled answer, or for an act on a question that has none. */
 function checkReport(
-  { reports, join }: CalibrationReport,
-  { action: acts = [] }: CalibrateOptions,
+  { reports, join, blankLabels }: CalibrationReport,
+  { labels: name, action: acts, questions }: TypedNames,
 ) {
-  if (reports.length === 0) {
-    const counts = join
-      .map(({ question, labelled: labelledCount }) => `${question}: ${labelledCount}`)
-      .join(", ");
-    const problem = `No label has an answer (labels by question: ${counts || "none"})`;
-    throw tooLittleEvidence(`${problem}. Compare the ids of the two files.`);
+  const reported = new Set(reports.map(({ question }) => question));
+  const missing = acts?.find(({ question }) => !reported.has(question))?.question;
+  if (reported.size > 0 && missing === undefined) return;
+  const own = join.filter(({ question }) => (missing ?? question) === question);
+  if (own.every(({ labelled, drawn }) => labelled + drawn === 0)) {
+    const about = missing ?? questions?.join(", ");
+    const of = about === undefined ? "" : ` of ${about}`;
+    const blank = blankLabels === 0 ? "" : ` ${describeBlank(blankLabels)}`;
+    throw tooLittleEvidence(printable`${name} has no label${of}.${blank}`);
   }
-  const knownNames = new Set(
-    reports.flatMap(({ question, form }) => actionsOf[form].map((act) => `${question}=${act}`)),
-  );
-  const misfit = acts.find(({ question, action }) => !knownNames.has(`${question}=${action}`));
-  if (misfit === undefined) return;
-  const problem = printable`--action ${misfit.question}=${misfit.action} fits no labelled question`;
-  throw new UsageError(printable`${problem}; there are ${[...knownNames].join(", ")}.`);
+  const counts = own.map(({ question, labelled }) => `${question}: ${labelled}`).join(", ");
+  const problem = printable`No label has an answer (labels by question: ${counts})`;
+  throw tooLittleEvidence(`${problem}. Compare the ids of the two files.`);
 }

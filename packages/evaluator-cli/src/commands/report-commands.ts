@@ -195,7 +195,7 @@ export const reportCommands = {
       .command("drift")
       .summary("compare the answers of two releases, with or without labels")
       .description(
-        'It compares their printed values, and the answers that flipped on the same records. Without labels it reports "changed", never "worse"; with labels it also reports which release is right more often, and tests every promised threshold again.\nExit code 0: nothing changed (with labels: nothing is worse). 1: something did. 3: the labels are no random draw.',
+        'It compares their printed values, and the answers that flipped on the same records. Without labels it reports "changed", never "worse"; with labels it also reports which release is right more often, and tests every promised threshold again.\nExit code 0: nothing changed (with labels: nothing is worse, and every promise holds). 1: something did. 3: labels that test nothing: too few, without an answer in both releases, or no random draw of the records that were acted on.',
       )
       .addOption(listAnswers("--before <file>", "first").makeOptionMandatory())
       .addOption(listAnswers("--after <file>", "second").makeOptionMandatory())

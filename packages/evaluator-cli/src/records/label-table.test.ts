@@ -23,6 +23,6 @@ test("with --one-per no two drawn records have the same value of a column beside
   // One of Ada, one of Bob, and two without a sender.
   expect(await countOf("--one-per", "sender")).toBe("4");
   await expect(startLabel(cwd, "--one-per", "thread")).rejects.toThrow(
-    'No record has a field "thread". Name another with --one-per.',
+    'No record has a field "thread". Name another with --one-per, such as body, number, sender',
   );
 });

@@ -192,7 +192,7 @@ test("without answers, or with another question, it says what there is", async (
   expect(other).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining(
-      "There is no question spam; there are category, importance, brand_deal, scam.",
+      'There is no question "spam"; there are category, importance, brand_deal, scam.',
     ),
   });
   await writeFile(join(triaged, "inbox.labels.ndjson"), "{}\n");

@@ -3,7 +3,7 @@ import { isAbsolute, relative, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { CalibrationInputError } from "evaluator-calibration/reports";
 import { truthsOf } from "evaluator-client";
-import { CliError, isRecord, printable } from "evaluator-kit";
+import { checkName, CliError, isRecord, printable } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
 import { readTable as readRecords } from "../input/read-table.ts";
 import { withoutRun } from "../journal/open-journal.ts";
@@ -79,15 +79,17 @@ export async function labelRecords(
 
 /** Reads the clusters from a column of the input that is not in the states. */
 async function readClusters(
-  { clusters }: LabelledAnswers["table"],
+  { clusters, repeats }: LabelledAnswers["table"],
   onePer: string,
   { input, idColumn }: { input: AsyncIterable<Buffer> | Buffer[]; idColumn: string },
 ): Promise<void> {
   for await (const records of readRecords(Readable.from(input))) {
     for (const record of records) {
       const fields = "value" in record && isRecord(record.value) ? record.value : {};
+      const id = String(fields[idColumn]);
+      repeats.add(id, fields);
       const cluster = JSON.stringify(fields[onePer] ?? "");
-      if (cluster !== '""') clusters.set(String(fields[idColumn]), cluster);
+      if (cluster !== '""') clusters.set(id, cluster);
     }
   }
 }
@@ -114,8 +116,7 @@ function describeShortage({ id, records }: LabelSheet, count: number, word: stri
 function chooseSheet(sheets: readonly LabelSheet[], question: string | undefined): LabelSheet {
   const firsts = sheets.map((sheet) => truthsOf(sheet.question)?.[0]?.truth);
   const first = sheets[firsts.findIndex((truth) => typeof truth === "boolean")] ?? sheets[0];
-  const chosenSheet = question === undefined ? first : sheets.find(({ id }) => id === question);
-  if (chosenSheet !== undefined) return chosenSheet;
-  const questionIds = sheets.map(({ id }) => id).join(", ");
-  throw new CliError(printable`There is no question ${question ?? ""}; there are ${questionIds}.`);
+  const ids = sheets.map(({ id }) => id);
+  checkName("question", question, ids);
+  return (sheets[ids.indexOf(question ?? "")] ?? first) as LabelSheet;
 }

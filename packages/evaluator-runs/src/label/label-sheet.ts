@@ -1,6 +1,6 @@
 import { AnswerTable, drawRecords } from "evaluator-calibration/reports";
 import type { Question } from "evaluator-client";
-import { CliError, printable } from "evaluator-kit";
+import { missingColumn, printable } from "evaluator-kit";
 import type { AnsweredEntry } from "../journal/journal-rows.ts";
 import type { LabelCommand } from "../options.ts";
 import { firstAddress } from "../service.ts";
@@ -47,7 +47,8 @@ export function drawSheets(
 ): LabelSheet[] {
   const { clusters } = table;
   if (onePer !== undefined && clusters.size === 0) {
-    throw new CliError(printable`No record has a field "${onePer}". Name another with --one-per.`);
+    const problem = printable`No record has a field "${onePer}"`;
+    throw missingColumn(problem, "--one-per", table.repeats.names);
   }
   return Array.from(questions, ([id, question]) => {
     // A calibration is of one model.

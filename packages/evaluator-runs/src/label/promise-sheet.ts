@@ -11,6 +11,7 @@ import {
 } from "evaluator-calibration/reports";
 import type { Question } from "evaluator-client";
 import {
+  checkName,
   CliError,
   printable,
   printAtLeast,
@@ -31,6 +32,7 @@ export async function planSheets(
   { labels, ...command }: Omit<LabelCommand, "labels"> & { readonly labels: LabelFile },
 ): Promise<LabelSheet[]> {
   const { forPromise = [], require: maxRisk, confidence, seed, exactlyThese, labeler } = command;
+  for (const { question } of forPromise) checkName("question", question, questions.keys());
   const joinLabels = () => {
     const join = new LabelJoin(table, { last: true });
     for (const record of labels.drawn) join.add(record, labels.path);
