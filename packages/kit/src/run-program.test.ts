@@ -1,13 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { closeSync, existsSync, openSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import type { CliContext } from "./context.ts";
 import { CliError, InterruptedError } from "./errors.ts";
 import { type Program, runProgram, runToExitCode } from "./run-program.ts";
-import { createTestContext } from "./testing/test-context.ts";
+import { createTestContext, temporaryFolder } from "./testing/test-context.ts";
 
 const options = { name: "The program" };
 
@@ -63,14 +65,20 @@ test("an interruption for a reason of somebody else's is one too", async () => {
   expect(outcome).toEqual({ exitCode: 130, stderr: "Interrupted.\n" });
 });
 
-function start(body: string, stdout: number | "pipe" = "pipe"): ChildProcess {
+function start(
+  body: string,
+  stdout: number | "pipe" = "pipe",
+  { limit = null, prelude = "" }: { limit?: string | null; prelude?: string } = {},
+): ChildProcess {
   const module = new URL("run-program.ts", import.meta.url).href;
   const program = `
+    ${prelude}
     const { runProgram } = await import(${JSON.stringify(module)});
     await runProgram(async (words, { stdout, signal }) => { ${body} }, { name: "The program" });`;
-  return spawn(process.execPath, ["--input-type=module", "--eval", program], {
-    stdio: ["ignore", stdout, "pipe"],
-  });
+  const words = [process.execPath, "--input-type=module", "--eval", program];
+  const [command = "", ...rest] =
+    limit === null ? words : ["bash", "-c", `${limit}; exec "$0" "$@"`, ...words];
+  return spawn(command, rest, { stdio: ["ignore", stdout, "pipe"] });
 }
 
 async function endOf(child: ChildProcess) {
@@ -143,6 +151,35 @@ test.skipIf(!existsSync("/dev/full"))("a full disk under the output is said", as
     exitCode: 1,
     stderr: "The program cannot print: no space left on device. Make room there and run again.\n",
   });
+});
+
+// The limit lets a part of a text through, as a nearly full disk does.
+test.runIf(hasSignals)("a file that takes a part of the last text is a failure", async () => {
+  const path = join(await temporaryFolder(), "o.json");
+  const file = openSync(path, "w");
+  const child = start(`stdout.write("x".repeat(20_000)); return 0;`, file, {
+    limit: "ulimit -f 8",
+  });
+  closeSync(file);
+  expect(await endOf(child)).toEqual({
+    exitCode: 1,
+    stderr: "The program cannot print: file too large. Print to another disk.\n",
+  });
+});
+
+const shortWrites = `
+  const { writeSync } = process.getBuiltinModule("fs");
+  process.getBuiltinModule("fs").writeSync = (file, bytes, at = 0) =>
+    writeSync(file, bytes, at, Math.min(7, bytes.length - at));
+  process.getBuiltinModule("module").syncBuiltinESMExports();`;
+
+test("a text that a file takes in parts is whole", async () => {
+  const path = join(await temporaryFolder(), "o.json");
+  const file = openSync(path, "w");
+  const child = start(`stdout.write("né".repeat(50)); return 0;`, file, { prelude: shortWrites });
+  closeSync(file);
+  expect(await endOf(child)).toEqual({ exitCode: 0, stderr: "" });
+  expect(await readFile(path, "utf8")).toBe("né".repeat(50));
 });
 
 test.runIf(hasSignals)("Ctrl-C ends what is being made for a reader that has stalled", async () => {

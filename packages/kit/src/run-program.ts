@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, fstatSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { parseEnv } from "node:util";
@@ -39,7 +39,10 @@ export async function runProgram(
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     process.once(signal, () => interruption.abort(new InterruptedError(signal)));
   }
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", ignoreBrokenPipe);
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on("error", ignoreBrokenPipe);
+    finishShortWrites(stream);
+  }
   process.on("uncaughtException", (error) => {
     process.stderr.write(describeDefect(error, options.name));
     process.exit(exitCodes.failed);
@@ -50,6 +53,20 @@ export async function runProgram(
     return program(words, { ...context, env: trimEnvironment(process.env) });
   };
   process.exitCode = await runToExitCode(run, process.argv.slice(2), { ...options, context });
+}
+
+/** Makes a stream into a file write a whole text or fail: Node ignores that a nearly full disk takes a part of it. */
+function finishShortWrites(stream: NodeJS.WriteStream): void {
+  const { fd } = stream;
+  if (fd === undefined || !fstatSync(fd).isFile()) return; // Node checks pipes and terminals.
+  stream._write = (text: Buffer, _encoding, callback) => {
+    try {
+      for (let at = 0; at < text.length;) at += writeSync(fd, text, at);
+    } catch (error) {
+      return callback(error as Error);
+    }
+    callback();
+  };
 }
 
 const OPTION = "--env-file";
@@ -118,8 +135,9 @@ export async function runToExitCode(
  * a key or personal data. A full disk is reported as such.
  */
 export function describeDefect(error: unknown, name: string): string {
-  if (isFailedPrint(error)) {
-    return `${name} cannot print: ${describeSystemError(error)}. Make room there and run again.\n`;
+  const advice = isFailedWrite(error) ? printAdvice[systemErrorCode(error) ?? ""] : undefined;
+  if (advice !== undefined) {
+    return `${name} cannot print: ${describeSystemError(error)}. ${advice}\n`;
   }
   const what = error instanceof Error ? error.name : `value of type ${typeof error}`;
   const stack = error instanceof Error ? (error.stack ?? "") : "";
@@ -127,11 +145,17 @@ export function describeDefect(error: unknown, name: string): string {
   return `${name} failed with an unexpected ${what}${frame === undefined ? "" : ` ${frame.trim()}`}\n`;
 }
 
+const makeRoom = "Make room there and run again.";
+
+const printAdvice: Readonly<Record<string, string>> = {
+  ENOSPC: makeRoom,
+  EDQUOT: makeRoom,
+  EFBIG: "Print to another disk.",
+};
+
 // An error about a named file was reported with its path; standard output has no path to report.
-function isFailedPrint(error: unknown): boolean {
-  if (!(error instanceof Error && "syscall" in error && error.syscall === "write")) return false;
-  const code = systemErrorCode(error);
-  return code === "ENOSPC" || code === "EDQUOT";
+function isFailedWrite(error: unknown): boolean {
+  return error instanceof Error && "syscall" in error && error.syscall === "write";
 }
 
 /** Returns the interruption, also if a library wrapped it in its own error. */
