@@ -1,6 +1,7 @@
 import { existsSync, fstatSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
+import type { Writable } from "node:stream";
 import { parseEnv } from "node:util";
 import { systemClock } from "./clock.ts";
 import { type CliContext, trimEnvironment } from "./context.ts";
@@ -56,10 +57,10 @@ export async function runProgram(
 }
 
 /** Makes a stream into a file write a whole text or fail: Node ignores that a nearly full disk takes a part of it. */
-function finishShortWrites(stream: NodeJS.WriteStream): void {
+function finishShortWrites(stream: Writable & { readonly fd?: number }): void {
   const { fd } = stream;
   if (fd === undefined || !fstatSync(fd).isFile()) return; // Node checks pipes and terminals.
-  stream._write = (text: Buffer, _encoding, callback) => {
+  const write = (text: Buffer, _encoding: string, callback: (error?: Error) => void) => {
     try {
       for (let at = 0; at < text.length;) at += writeSync(fd, text, at);
     } catch (error) {
@@ -67,6 +68,7 @@ function finishShortWrites(stream: NodeJS.WriteStream): void {
     }
     callback();
   };
+  Object.assign(stream, { _write: write });
 }
 
 const OPTION = "--env-file";
