@@ -72,7 +72,8 @@ async function shown(
 }
 
 async function describeRuns(runs: StoredRuns, { run }: FileCommand<"status">): Promise<Picture> {
-  const infos = run === undefined ? await runs.list() : [await runs.get(run)];
+  const all = run === undefined ? await runs.list() : [await runs.get(run)];
+  const infos = all.toSorted((one, other) => one.run - other.run);
   if (infos.length === 0) return { text: "No run yet.\n", isOver: true };
   const rows = [
     ["run", "state", "answered", "of", "failed", "cost", "name"],

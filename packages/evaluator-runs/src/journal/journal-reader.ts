@@ -118,13 +118,16 @@ export class JournalReader implements Disposable {
 
   /** Returns the records that are new since the last complete run; null if there are none. */
   newRecords(): NewRecords | null {
+    // Also of records that the run does not have: what was new before them is new no more. A part of a run has
+    // the number of the run before it.
+    const until = `SELECT max(max(seen) - 1, coalesce(max(after), 0)) FROM ${this.#records}`;
+    const last = `SELECT max(after) FROM records WHERE after <= (${until})`;
     const [row] = this.#all(
-      `SELECT facts ->> 'finishedAt' AS since FROM runs
-        WHERE run = (SELECT max(after) FROM ${this.#records})`,
+      `SELECT facts ->> 'finishedAt' AS since FROM runs WHERE run = (${last})`,
     );
     const ids = new Set<string>();
     const newIds = this.#iterate(
-      `SELECT id FROM ${this.#records} WHERE after = (SELECT max(after) FROM ${this.#records})
+      `SELECT id FROM ${this.#records} WHERE after = (${last})
         AND seen = (SELECT max(seen) FROM ${this.#records})`,
     );
     for (const { id } of newIds) ids.add(String(id));

@@ -50,6 +50,19 @@ test("a ticket that is gone leaves the results and not the journal, and is not n
   expect(await read(cwd)).toEqual({ ids: ["m-1", "m-2"], news: null });
 });
 
+test("a ticket that was new before others came is new no more, in a run without them as in its export", async () => {
+  const cwd = await folderWith([]);
+  await runOn(cwd, ticketsCalled("m-1"), "2026-11-02");
+  await runOn(cwd, ticketsCalled("m-1", "m-2"), "2026-11-03");
+  await runOn(cwd, ticketsCalled("m-1", "m-2", "m-3"), "2026-11-04");
+  await runOn(cwd, ticketsCalled("m-1", "m-2"), "2026-11-05");
+  expect((await read(cwd)).news).toBeNull();
+  const exportNew = async (...words: string[]) =>
+    (await startTickets(["export", "--only", "new", "--format", "csv", ...words], { cwd })).stdout;
+  expect(await exportNew()).not.toContain("\nm-");
+  expect(await exportNew("--run", "2")).toMatch(/\nm-2,.*\n$/);
+});
+
 test("a run with a limit has the tickets that it took", async () => {
   const cwd = await folderWith([]);
   await runOn(cwd, ticketsCalled("m-1", "m-2"), "2026-11-02");

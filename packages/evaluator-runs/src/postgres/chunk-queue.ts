@@ -103,9 +103,13 @@ export class ChunkQueue {
     });
   }
 
-  /** Replaces the chunks of a run in the caller's transaction, also those that workers have. */
-  async replace(query: Query, run: number, chunks: Iterable<number>): Promise<void> {
+  /** Removes all chunks of a run in the caller's transaction, also those that workers have. */
+  async clear(query: Query, run: number): Promise<void> {
     await query(`delete from ${queueSchema}.job where name = $1`, [toQueue(run)]);
+  }
+
+  /** Adds chunks of a run in the caller's transaction. */
+  async add(query: Query, run: number, chunks: Iterable<number>): Promise<void> {
     const db = toDb(query);
     // Without a priority, the chunk of a dead worker would be asked last.
     const all = [...chunks].map((chunk) => ({ data: { chunk }, priority: -chunk }));

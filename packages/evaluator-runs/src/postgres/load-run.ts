@@ -5,7 +5,7 @@ import { CHUNK_SIZE, type ChunkQueue } from "./chunk-queue.ts";
 import type { Database, Query } from "./database.ts";
 import type { NewRun, RunRecord } from "../store/run-store.ts";
 import type { RunInfo } from "../store/stored-runs.ts";
-import { RunReader } from "./run-reader.ts";
+import { isThere, RunReader } from "./run-reader.ts";
 
 // Chosen, not measured: a load takes minutes.
 const LOADING_POLL_MS = 1000;
@@ -62,12 +62,14 @@ export class RunLoader extends RunReader {
         const cap = `select evaluator.cap_run($1, $2, ${CHUNK_SIZE})`;
         if (maxCostUsd !== null) await query(cap, [run, maxCostUsd]);
         await this.#reopen(query, run, []);
+        await query(joinStatement, [run]);
         await query(refuseStatement, [run]);
         return true;
       }
       await insertRecords(query, run, records());
       await query(refuseStatement, [run]);
-      await this.queue.replace(query, run, Array(row.chunks).keys());
+      await this.queue.clear(query, run);
+      await this.queue.add(query, run, Array(row.chunks).keys());
       await query(
         `update evaluator.runs set state = case when records = 0 then 'done' else 'open' end,
            finished_at = case when records = 0 then evaluator.now() end,
@@ -85,19 +87,18 @@ export class RunLoader extends RunReader {
 
   // Reads no answers of finished chunks, which may be millions.
   async #reopen(query: Query, run: number, lostIndexes: readonly number[]): Promise<void> {
-    const [endedRun] = await query<{ run: number }>(
-      "select run from evaluator.runs where run = $1 and state in ('stopped', 'done') for update",
-      [run],
-    );
-    if (endedRun === undefined) return;
+    const [idleRun] = await query<{ state: string }>(idleStatement, [run]);
+    if (idleRun === undefined) return;
+    const isOpen = idleRun.state === "open";
     await query("delete from evaluator.failures where run = $1 and not is_refusal", [run]);
     const rows = await query<{ chunk: number }>(unfinishedStatement, [run, lostIndexes]);
     const chunks = rows.map(({ chunk }) => chunk);
-    if (chunks.length === 0) return;
+    if (chunks.length === 0 && !isOpen) return;
     await query(`select evaluator.open_chunks($1, $2, ${CHUNK_SIZE})`, [run, chunks]);
     await query(reopenStatement, [run, chunks]);
     await query("select evaluator.count_again($1, null, null)", [run]);
-    await this.queue.replace(query, run, chunks);
+    if (!isOpen) await this.queue.clear(query, run);
+    await this.queue.add(query, run, chunks);
   }
 }
 
@@ -160,18 +161,34 @@ const refuseStatement = `
     on conflict do nothing
 `;
 
-// All chunks except those that finished without a failure and lost no answer.
+// All chunks except those that finished without a failure and lost no answer; those of an open run that are
+// not finished are in the queue.
 const unfinishedStatement = `
-  select n as chunk from evaluator.runs,
-    generate_series(0, ceil(records / ${CHUNK_SIZE}::float8)::integer - 1) as n
-  where run = $1 and (n = any($2) or not exists (
-    select from evaluator.chunks c
-    where c.run = $1 and c.chunk = n and c.finished_at is not null and c.failed = 0))
+  select n as chunk from evaluator.runs
+    cross join generate_series(0, ceil(records / ${CHUNK_SIZE}::float8)::integer - 1) as n
+    left join evaluator.chunks c on c.run = runs.run and c.chunk = n
+  where runs.run = $1 and (n = any($2) or c.finished_at is null or c.failed > 0)
+    and (state <> 'open' or c.finished_at is not null)
   order by chunk
 `;
 
+// An interrupted run stays open; without a worker, its failed records are asked about again as in one that ended.
+const idleStatement = `
+  select state from evaluator.runs where run = $1 and (state in ('stopped', 'done')
+    or state = 'open' and not exists (select from evaluator.workers w where w.run = $1 and ${isThere}))
+  for update
+`;
+
 const reopenStatement = `
-  update evaluator.runs set chunks_left = cardinality($2::integer[]),
-    state = 'open', stopped_by = null, failed_in_a_row = 0, finished_at = null
+  update evaluator.runs set state = 'open', stopped_by = null, failed_in_a_row = 0,
+    chunks_left = cardinality($2::integer[]) + case when state = 'open' then chunks_left else 0 end,
+    earlier_ends = array_remove(earlier_ends || finished_at, null), finished_at = null
+  where run = $1
+`;
+
+// Who joins a complete run has another one of the same records, which ends at once.
+const joinStatement = `
+  update evaluator.runs set opened_at = evaluator.now(), earlier_ends = array_remove(earlier_ends || finished_at, null),
+    finished_at = case when state = 'done' then evaluator.now() end
   where run = $1
 `;

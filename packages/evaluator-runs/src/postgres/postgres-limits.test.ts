@@ -225,7 +225,7 @@ describe("the schema", () => {
     const newer = await migrateDatabase(database).catch((error: unknown) => error);
     await database.query("update evaluator.schema_version set version = 8");
     expect(newer).toMatchObject({ failure: "newer-schema" });
-    expect(String(newer)).toMatch(/version 99, .* none after 9\. Upgrade/);
+    expect(String(newer)).toMatch(/version 99, .* none after 10\. Upgrade/);
   });
 
   test("of an older version names the next step of a user that may only read", async () => {
@@ -237,11 +237,11 @@ describe("the schema", () => {
     await database.query("reset role; drop owned by reader; drop role reader");
     expect(refused).toMatchObject({ failure: "denied", code: "42501" });
     expect(String(refused)).toMatch(
-      /version 4, .* version 9, .* Run .* once as the user that owns/,
+      /version 4, .* version 10, .* Run .* once as the user that owns/,
     );
     await PostgresRuns.open(database, { onlyReads: true });
     const version = await database.query("select version from evaluator.schema_version");
-    expect(version).toEqual([{ version: 9 }]);
+    expect(version).toEqual([{ version: 10 }]);
   });
 
   test("is not left half made", async () => {

@@ -11,6 +11,8 @@ import type { NewRecords, RunInfo, WorkerInfo } from "../store/stored-runs.ts";
 
 // Ten of the reports that a worker writes each second, as long as the heartbeat of a chunk.
 const WORKER_IS_THERE_SECONDS = 10;
+/** The condition of a worker that reported lately. */
+export const isThere = `seen_at > evaluator.now() - make_interval(secs => ${WORKER_IS_THERE_SECONDS})`;
 // Chosen, not measured: few round trips, in little memory.
 const ROWS_AT_ONCE = 500;
 
@@ -48,7 +50,7 @@ export class RunReader {
   }
 
   async list(): Promise<RunInfo[]> {
-    return await this.sql<RunInfo>(`${selectRuns} order by run`);
+    return await this.sql<RunInfo>(`${selectRuns} order by ${begunAt("runs")}, run`);
   }
 
   async get(run: number): Promise<RunInfo> {
@@ -62,7 +64,7 @@ export class RunReader {
       `select worker, name, answered, failed, in_flight as "inFlight", per_second as "perSecond",
          (1000 * extract(epoch from evaluator.now() - seen_at))::float8 as "seenMsAgo"
        from evaluator.workers
-       where run = $1 and seen_at > evaluator.now() - make_interval(secs => ${WORKER_IS_THERE_SECONDS})
+       where run = $1 and ${isThere}
        order by started_at, worker collate "C"`,
       [run],
     );
@@ -98,8 +100,9 @@ export class RunReader {
   async find(id: string, run: number | null = null): Promise<(RunRow & { run: number }) | null> {
     const [row] = await this.sql<StoredRow & { run: number }>(
       `select r.run, ${rowColumns}
-       from ${rowSource} where r.id = $1 and ($2::integer is null or r.run = $2)
-       order by r.run desc limit 1`,
+       from ${rowSource} join evaluator.runs of on of.run = r.run
+       where r.id = $1 and ($2::integer is null or r.run = $2)
+       order by ${begunAt("of")} desc, r.run desc limit 1`,
       [JSON.stringify(id), run],
     );
     if (row === undefined) return null;
@@ -115,24 +118,45 @@ export class RunReader {
   }
 
   async newIds({ run, name }: Pick<RunInfo, "run" | "name">): Promise<NewRecords | null> {
-    const before = await this.sql<{ run: number; since: Date }>(
-      `select run, finished_at as since from evaluator.runs
-       where name = $1 and run < $2 and finished_at is not null order by finished_at`,
-      [name, run],
-    );
-    const last = before.at(-1);
-    if (last === undefined) return null;
-    const rows = await this.sql<{ id: string }>(
-      // Not "not exists": with a table that was just filled, its plan compared each row with each.
-      `select id from evaluator.records where run = $1
-       except select id from evaluator.records where run = any($2::integer[])`,
-      [run, before.map(({ run }) => run)],
-    );
-    if (rows.length === 0) return null;
-    const ids = new Set(rows.map(({ id }) => JSON.parse(id) as string));
-    return { ids, since: last.since.toISOString() };
+    const begunRuns = await this.sql<{ run: number; since: Date | null }>(begunRunsStatement, [
+      name,
+      run,
+    ]);
+    const sinceByRun = new Map(begunRuns.map((one) => [one.run, one.since]));
+    const laterRuns = begunRuns.flatMap((one) => (one.since === null ? [] : [one.run]));
+    if (laterRuns.length === 0) return null;
+    const rows = await this.sql<{ id: string; first: number; isOwn: boolean }>(firstRunsStatement, [
+      run,
+      begunRuns.map((one) => one.run),
+      laterRuns,
+    ]);
+    const sinceOf = ({ first }: { first: number }) => sinceByRun.get(first)?.getTime() ?? 0;
+    const since = rows.reduce((most, row) => Math.max(most, sinceOf(row)), 0);
+    const newest = rows.filter((row) => row.isOwn && sinceOf(row) === since);
+    if (newest.length === 0) return null;
+    const ids = new Set(newest.map(({ id }) => JSON.parse(id) as string));
+    return { ids, since: new Date(since).toISOString() };
   }
 }
+
+/** Returns when a run was begun last: a run that is joined again is newer than those that were made meanwhile. */
+function begunAt(runs: string): string {
+  return `coalesce(${runs}.opened_at, ${runs}.created_at)`;
+}
+
+// The runs of a name until a run was begun last, each with the last end before it was made.
+const begunRunsStatement = `
+  select run, (select max(ended_at) from evaluator.runs, unnest(earlier_ends || finished_at) as ended_at
+      where name = $1 and ended_at <= one.created_at) as since
+  from evaluator.runs one
+  where name = $1 and created_at <= (select ${begunAt("runs")} from evaluator.runs where run = $2)
+`;
+
+// The ids that were there first in a run of $3, with the first of the runs that have them.
+const firstRunsStatement = `
+  select id, min(run) as first, bool_or(run = $1) as "isOwn" from evaluator.records
+  where run = any($2::integer[]) group by id having min(run) = any($3::integer[])
+`;
 
 const selectRuns = `
   select run, digest, name, facts, state, stopped_by as "stoppedBy", runs.records,

@@ -173,6 +173,17 @@ const choices = `
   end $$;
 `;
 
+const wholeRuns = `
+  -- When a run was complete before it was joined or opened again; the ids of a later run are new since such an end.
+  alter table evaluator.runs add column if not exists earlier_ends timestamptz[] not null default '{}';
+
+  -- A run that a failure stopped is stopped, also if its last record was the one that failed.
+  do $$ begin
+    execute replace(pg_get_functiondef('evaluator.finish_chunk'::regproc), 'when chunks_left = 1 then',
+      'when chunks_left = 1 and (state <> ''stopped'' or failed + counted.failed = 0) then');
+  end $$;
+`;
+
 /** The schema's migrations, in order; the first makes version 1, which had only limits. */
 const migrations = [
   "",
@@ -184,6 +195,7 @@ const migrations = [
   lateAnswers,
   chunkMoney,
   choices,
+  wholeRuns,
 ];
 
 // The oldest version that the PostgreSQL project supported in 2025.

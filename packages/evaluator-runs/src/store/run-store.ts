@@ -101,7 +101,7 @@ export interface RunStore extends StoredRuns, AsyncDisposable {
   /**
    * Creates a run in one transaction, or joins the run with the same digest: waits while another
    * process loads it, and loads it if that process died. Reopens a run that ended with missing or
-   * failed records. A maximum cost replaces that of the run; without one, the run keeps its own.
+   * failed records, and the failed records of an open run that no worker is on. A maximum cost replaces that of the run; without one, the run keeps its own.
    *
    * @param records - Called only if this process loads them.
    */
@@ -111,7 +111,7 @@ export interface RunStore extends StoredRuns, AsyncDisposable {
     signal: AbortSignal,
   ): Promise<RunInfo & { readonly isJoined: boolean }>;
   /**
-   * Reopens a run that ended, to ask again for removed or changed answers.
+   * Reopens a run that no worker is on, to ask again for failed records, and for removed or changed answers.
    *
    * @param lostIndexes - The indexes of their records in the run.
    */

@@ -87,7 +87,7 @@ export interface FoundRow extends RunRow {
 export interface StoredRuns {
   /** Whether other machines may work on the runs, too. */
   readonly isShared: boolean;
-  /** Returns all runs, the oldest first. */
+  /** Returns all runs, in the order in which a command began or joined them last. */
   list(): Promise<RunInfo[]>;
   /** Returns a run. @throws CliError or DatabaseError if the number is unknown. */
   get(run: number): Promise<RunInfo>;
@@ -97,9 +97,12 @@ export interface StoredRuns {
    * @param isOrdered - Whether the order is that of the input, for which a store may read it. Default: true.
    */
   rows(run: number, isOrdered?: boolean): AsyncGenerator<RunRow>;
-  /** Returns a record by its id, of the newest run that has it or of one run; null without one. */
+  /** Returns a record by its id, of the run begun last that has it or of one run; null without one. */
   find(id: string, run?: number | null): Promise<FoundRow | null>;
-  /** Returns the ids that are new since the complete runs of the same name; null without any. */
+  /**
+   * Returns the ids of a run that were new with the newest records of its name: they came after a run of that name
+   * had been complete, and no records came after another one; null without any.
+   */
   newIds(run: Pick<RunInfo, "run" | "name">): Promise<NewRecords | null>;
   /** Counts the records of all runs; missing if the runs are about several inputs. */
   progress?(): Promise<Progress>;

@@ -47,7 +47,7 @@ export async function runTogether(
     const outcome = await workWithOthers(info, { url, runs, context, price, asking: context.run });
     const last = await runs.get(info.run);
     stderr.write(describeSharedRun(last, outcome));
-    if (last.state !== "done") {
+    if (last.state !== "done" || signal.aborted) {
       const reason = last.stoppedBy ?? "the run was ended.";
       const remainingCount = last.records - last.answered - last.failed;
       const isCapped = reason.includes("--max-cost") && !signal.aborted;

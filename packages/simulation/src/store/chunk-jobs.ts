@@ -36,13 +36,20 @@ export class ChunkJobs {
     if (!this.#queues.has(run)) this.#queues.set(run, { monitoredOn: null, jobs: [] });
   }
 
-  /** Replaces all jobs of a run, also those that workers have. */
-  replace(run: number, chunks: readonly number[]): void {
+  /** Removes all jobs of a run, also those that workers have. */
+  clear(run: number): void {
+    this.#queueOf(run).jobs = [];
+  }
+
+  /** Adds jobs of a run. */
+  add(run: number, chunks: readonly number[]): void {
     const toJob = (chunk: number): Job => {
       const id = this.#newId();
       return { id, chunk, state: "free", retryCount: 0, startedOn: null, heartbeatOn: 0 };
     };
-    this.#queueOf(run).jobs = chunks.toSorted((one, other) => one - other).map(toJob);
+    const queue = this.#queueOf(run);
+    const jobs = [...queue.jobs, ...chunks.map(toJob)];
+    queue.jobs = jobs.toSorted((one, other) => one.chunk - other.chunk);
   }
 
   /** Hands out the first free job of a run; null without one. */

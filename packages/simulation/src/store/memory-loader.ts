@@ -49,6 +49,7 @@ export class MemoryLoader extends MemoryReader {
         }
         if (maxCostUsd !== null) capRun(number, maxCostUsd, this.database.tables);
         this.#reopen(number, []);
+        this.database.tables.joined(number, this.database.now());
         this.#refuse(number);
         this.database.endLoad(load);
         return true;
@@ -79,11 +80,14 @@ export class MemoryLoader extends MemoryReader {
     if (run === undefined) return;
     tables.records.set(load.run, rows);
     this.#refuse(load.run);
-    jobs.replace(load.run, [...Array(chunkCount(run.made.records)).keys()]);
+    jobs.clear(load.run);
+    jobs.add(load.run, [...Array(chunkCount(run.made.records)).keys()]);
     const isEmpty = run.made.records === 0;
+    const openedAtMs = this.database.now();
     Object.assign(
       run,
-      isEmpty ? { state: "done", finishedAtMs: this.database.now() } : { state: "open" },
+      { openedAtMs },
+      isEmpty ? { state: "done", finishedAtMs: openedAtMs } : { state: "open" },
     );
   }
 
@@ -103,7 +107,9 @@ export class MemoryLoader extends MemoryReader {
   }
 
   #reopen(run: number, lost: readonly number[]): void {
-    const chunks = this.database.tables.reopen(run, lost);
-    if (chunks !== null) this.database.jobs.replace(run, chunks);
+    const opened = this.database.tables.reopen(run, lost, this.database.now());
+    if (opened === null) return;
+    if (!opened.isOpen) this.database.jobs.clear(run);
+    this.database.jobs.add(run, opened.chunks);
   }
 }

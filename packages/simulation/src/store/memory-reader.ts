@@ -5,7 +5,6 @@ import type { StoredAnswer, StoredFailure, StoredRecord, StoredRun } from "./row
 import { addCounts, type Tables } from "./tables.ts";
 
 // As in PostgreSQL's store.
-const WORKER_IS_THERE_MS = 10_000;
 const ROWS_AT_ONCE = 500;
 
 /** Reads runs and their answers. */
@@ -23,9 +22,7 @@ export class MemoryReader extends MemorySession {
 
   async list(): Promise<RunInfo[]> {
     return await this.run("list", (tables) =>
-      [...tables.runs.values()]
-        .toSorted((one, other) => one.run - other.run)
-        .map((run) => toInfo(run, tables)),
+      inBegunOrder(tables).map((run) => toInfo(run, tables)),
     );
   }
 
@@ -39,10 +36,10 @@ export class MemoryReader extends MemorySession {
   }
 
   async workers(run: number): Promise<WorkerInfo[]> {
-    return await this.run("workers", ({ workers }) => {
+    return await this.run("workers", (tables) => {
       const nowMs = this.database.now();
-      return [...workers.values()]
-        .filter(({ run: of, seenAtMs }) => of === run && seenAtMs > nowMs - WORKER_IS_THERE_MS)
+      return tables
+        .workersOf(run, nowMs)
         .toSorted(
           (one, other) =>
             one.startedAtMs - other.startedAtMs || (one.worker < other.worker ? -1 : 1),
@@ -77,8 +74,8 @@ export class MemoryReader extends MemorySession {
 
   async find(id: string, run: number | null = null): Promise<(RunRow & { run: number }) | null> {
     return await this.run("find", (tables) => {
-      const runs = [...tables.records.keys()].toSorted((one, other) => other - one);
-      for (const of of run === null ? runs : [run]) {
+      const runs = inBegunOrder(tables).map((one) => one.run);
+      for (const of of run === null ? runs.toReversed() : [run]) {
         const record = tables.records.get(of)?.find((one) => one.id === id);
         if (record !== undefined)
           return { ...toRow(storedRow(record, of, tables), tables), run: of };
@@ -92,18 +89,35 @@ export class MemoryReader extends MemorySession {
   }
 
   async newIds({ run, name }: Pick<RunInfo, "run" | "name">): Promise<NewRecords | null> {
-    return await this.run("new-ids", ({ runs, records }) => {
-      const before = [...runs.values()].filter(
-        (other) => other.made.name === name && other.run < run && other.finishedAtMs !== null,
-      );
-      const since = Math.max(...before.map(({ finishedAtMs }) => finishedAtMs ?? 0));
-      const idsOf = (of: number) => (records.get(of) ?? []).map(({ id }) => id);
-      const known = new Set(before.flatMap(({ run }) => idsOf(run)));
-      const ids = new Set(idsOf(run).filter((id) => !known.has(id)));
-      if (before.length === 0 || ids.size === 0) return null;
-      return { ids, since: new Date(since).toISOString() };
+    return await this.run("new-ids", (tables) => {
+      const begunAtMs = begunAt(tables.runs.get(run));
+      const named = [...tables.runs.values()].filter((other) => other.made.name === name);
+      const endsMs = named.flatMap(({ earlierEndsMs, finishedAtMs }) => [
+        ...earlierEndsMs,
+        ...(finishedAtMs === null ? [] : [finishedAtMs]),
+      ]);
+      const sinceById = new Map<string, number>();
+      for (const other of named.filter(({ createdAtMs }) => createdAtMs <= begunAtMs)) {
+        const sinceMs = Math.max(0, ...endsMs.filter((endMs) => endMs <= other.createdAtMs));
+        for (const { id } of tables.records.get(other.run) ?? [])
+          if (!sinceById.has(id)) sinceById.set(id, sinceMs);
+      }
+      const lastMs = Math.max(0, ...sinceById.values());
+      const own = (tables.records.get(run) ?? []).filter(({ id }) => sinceById.get(id) === lastMs);
+      if (lastMs === 0 || own.length === 0) return null;
+      return { ids: new Set(own.map(({ id }) => id)), since: new Date(lastMs).toISOString() };
     });
   }
+}
+
+function begunAt(run: StoredRun | undefined): number {
+  return run?.openedAtMs ?? run?.createdAtMs ?? 0;
+}
+
+function inBegunOrder({ runs }: Tables): StoredRun[] {
+  return [...runs.values()].toSorted(
+    (one, other) => begunAt(one) - begunAt(other) || one.run - other.run,
+  );
 }
 
 function toInfo({ made, setup, ...run }: StoredRun, tables: Tables): RunInfo {

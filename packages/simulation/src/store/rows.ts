@@ -27,7 +27,11 @@ export interface StoredRun extends Counts {
   uncountedUsd: number;
   failedInARow: number;
   readonly createdAtMs: number;
+  /** When a command loaded or joined it last. */
+  openedAtMs: number | null;
   finishedAtMs: number | null;
+  /** When it was complete before it was joined or opened again. */
+  readonly earlierEndsMs: number[];
 }
 
 /** The questions and the service of runs. */

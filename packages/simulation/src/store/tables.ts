@@ -53,7 +53,9 @@ export class Tables {
       chunksLeft: chunkCount(made.records),
       failedInARow: 0,
       createdAtMs: nowMs,
+      openedAtMs: null,
       finishedAtMs: null,
+      earlierEndsMs: [],
       uncountedUsd: 0,
       ...noCounts,
     });
@@ -194,17 +196,37 @@ export class Tables {
     if (of === undefined) return true;
     addCounts(of, counts, 1);
     of.uncountedUsd += row.uncountedUsd;
-    const isLast = of.chunksLeft === 1;
+    const isLast = of.chunksLeft === 1 && (of.state !== "stopped" || of.failed === 0);
     of.chunksLeft -= 1;
     if (isLast) of.state = "done";
     of.finishedAtMs = isLast ? nowMs : null;
     return true;
   }
 
-  /** Opens a run again that ended, and returns its chunks to ask about; null if it stays as it is. */
-  reopen(run: number, lost: readonly number[]): readonly number[] | null {
+  /** Returns the workers of a run that reported lately. */
+  workersOf(run: number, nowMs: number): StoredWorker[] {
+    return [...this.workers.values()].filter(
+      ({ run: of, seenAtMs }) => of === run && seenAtMs > nowMs - WORKER_IS_THERE_MS,
+    );
+  }
+
+  /** Notes that a command joined a run; a complete one ends at once again. */
+  joined(run: number, nowMs: number): void {
     const of = this.runs.get(run);
-    if (of === undefined || (of.state !== "stopped" && of.state !== "done")) return null;
+    if (of === undefined) return;
+    if (of.finishedAtMs !== null) of.earlierEndsMs.push(of.finishedAtMs);
+    of.openedAtMs = nowMs;
+    of.finishedAtMs = of.state === "done" ? nowMs : null;
+  }
+
+  /**
+   * Opens a run again that no worker is on, and returns its chunks to ask about, and whether it was open; null
+   * if it stays as it is.
+   */
+  reopen(run: number, lost: readonly number[], nowMs: number) {
+    const of = this.runs.get(run);
+    if (of === undefined || of.state === "loading") return null;
+    if (of.state === "open" && this.workersOf(run, nowMs).length > 0) return null;
     const failures = this.failuresOf(run);
     for (const [idx, { isRefusal }] of failures) if (!isRefusal) failures.delete(idx);
     const rows = this.chunksOf(run);
@@ -213,8 +235,13 @@ export class Tables {
       return row !== undefined && row.finishedAtMs !== null && row.failed === 0;
     };
     const all = [...Array(chunkCount(of.made.records)).keys()];
-    const chunks = all.filter((chunk) => lost.includes(chunk) || !isDone(chunk));
-    if (chunks.length === 0) return null;
+    const isOpen = of.state === "open";
+    const chunks = all.filter(
+      (chunk) =>
+        (lost.includes(chunk) || !isDone(chunk)) &&
+        (!isOpen || (rows.get(chunk)?.finishedAtMs ?? null) !== null),
+    );
+    if (chunks.length === 0 && !isOpen) return null;
     for (const chunk of chunks) {
       const row = rows.get(chunk);
       if (row === undefined) continue;
@@ -227,9 +254,11 @@ export class Tables {
       const reservedUsd = costUsd + row.uncountedUsd;
       Object.assign(row, { finishedAtMs: null, lease: null, reservedUsd });
     }
+    if (of.finishedAtMs !== null) of.earlierEndsMs.push(of.finishedAtMs);
     const again = { state: "open", stoppedBy: null, failedInARow: 0, finishedAtMs: null } as const;
-    Object.assign(of, again, { chunksLeft: chunks.length });
-    return chunks;
+    const chunksLeft = chunks.length + (isOpen ? of.chunksLeft : 0);
+    Object.assign(of, again, { chunksLeft });
+    return { chunks, isOpen };
   }
 
   /** Removes a run; its answers stay. */
@@ -240,6 +269,9 @@ export class Tables {
     }
   }
 }
+
+// As in PostgreSQL's store.
+const WORKER_IS_THERE_MS = 10_000;
 
 /** As in PostgreSQL; the contract of a store checks it. */
 export const CHUNK_SIZE = 100;

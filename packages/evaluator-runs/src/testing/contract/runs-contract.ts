@@ -161,7 +161,9 @@ export function testRuns(open: () => Promise<StoreUnderTest>): void {
       finishedAt: null,
       answered: CHUNK_SIZE + 1,
     });
-    await runs.reopen(1, [0]); // is open already
+    const worker = { worker: "w", run: 1, name: "here", answered: 0, failed: 0 };
+    await runs.report({ ...worker, inFlight: 0, perSecond: 0 });
+    await runs.reopen(1, [0]); // is open already, and a worker is there
     const again = await takeChunk(runs, 1);
     expect([again.chunk, await runs.fetchChunk(1)]).toEqual([1, null]);
     expect(await runs.finish(again, 0)).toBe(true);
@@ -187,15 +189,64 @@ export function testRuns(open: () => Promise<StoreUnderTest>): void {
   test("the ids that no whole run of the same name had are new, whatever runs of other names had", async () => {
     await load(runs, recordsNamed("a", "b"));
     await load(runs, recordsNamed("d"), { name: "other.json" });
-    const third = await load(runs, recordsNamed("b", "c", "d"));
-    expect(await runs.newIds(third)).toBeNull();
+    expect(await runs.newIds(await load(runs, recordsNamed("a", "b", "e")))).toBeNull();
     await answerAll(1);
     await answerAll(2);
+    const third = await load(runs, recordsNamed("b", "c", "d"));
     const { finishedAt } = await runs.get(1);
-    expect(await runs.newIds(third)).toEqual({
-      ids: new Set(["c", "d"]),
-      since: finishedAt?.toISOString(),
-    });
+    const news = { ids: new Set(["c", "d"]), since: finishedAt?.toISOString() };
+    expect(await runs.newIds(third)).toEqual(news);
+    // The same records in another order are another run, and no other records came meanwhile.
+    const fourth = await load(runs, recordsNamed("d", "c", "b"));
+    expect(await runs.newIds(fourth)).toEqual(news);
+  });
+
+  test("ids are new since the run before them ended last, also if that is repeated or opened again", async () => {
+    const records = recordsNamed("a");
+    await load(runs, records);
+    await answerAll(1);
+    const { finishedAt } = await load(runs, records);
+    const second = await load(runs, recordsNamed("a", "b"));
+    const news = { ids: new Set(["b"]), since: finishedAt?.toISOString() };
+    expect(await runs.newIds(second)).toEqual(news);
+    await runs.reopen(1, [0]);
+    expect(await runs.newIds(await runs.get(2))).toEqual(news);
+    await answerAll(2);
+    const third = await load(runs, recordsNamed("a", "c"));
+    expect(await runs.newIds(third)).toMatchObject({ ids: new Set(["c"]) });
+    // What came before "c" is new no more, in a run that is begun after it.
+    expect(await runs.newIds(await load(runs, recordsNamed("a", "b")))).toBeNull();
+  });
+
+  test("the run that was joined last is the last of the list, and is where a record is found", async () => {
+    const [first, second] = [recordsNamed("a", "b"), recordsNamed("b", "c")];
+    const numbers = async () => (await runs.list()).map(({ run }) => run);
+    for (const records of [first, second]) {
+      await load(runs, records);
+      await store.passTime?.(10);
+    }
+    expect([await numbers(), (await runs.find("b"))?.run]).toEqual([[1, 2], 2]);
+    await load(runs, first);
+    expect([await numbers(), (await runs.find("b"))?.run]).toEqual([[2, 1], 1]);
+  });
+
+  test("the same command asks again for the failed records of an open run on which no worker is", async () => {
+    const records = countedTo(2 * CHUNK_SIZE);
+    await load(runs, records);
+    const chunk = await takeChunk(runs, 1);
+    const writer = runs.writer({ run: 1, signal });
+    const [failed, ...others] = records.slice(0, CHUNK_SIZE);
+    await Promise.all(others.map((record) => writer.keep(answerTo(record))));
+    await writer.keep({ ...failure, idx: 0 });
+    await runs.finish(chunk, 0);
+    const worker = { worker: "w", run: 1, name: "here", answered: 0, failed: 0 };
+    await runs.report({ ...worker, inFlight: 0, perSecond: 0 });
+    expect(await load(runs, records)).toMatchObject({ state: "open", failed: 1 });
+    await runs.leave("w");
+    expect(await load(runs, records)).toMatchObject({ state: "open", failed: 0, answered: 99 });
+    const again = await takeChunk(runs, 1);
+    expect((await runs.readChunk(again)).missing).toMatchObject([{ id: failed?.id }]);
+    expect([(await takeChunk(runs, 1)).chunk, await runs.fetchChunk(1)]).toEqual([1, null]);
   });
 
   test("a run without records ended when it was loaded, and ids after it are new since then", async () => {
