@@ -23,7 +23,7 @@ type ActCommand = FileCommand<"act">;
 export async function printActs(command: ActCommand, context: ProgramContext): Promise<number> {
   const { artifact: files } = command;
   const [calibration = ""] = files;
-  const resultsCommand = { ...command, calibration, takesFile: true };
+  const resultsCommand = { ...command, calibration };
   const readAnswers = await answerFile(command, context);
   const open = async (isOrdered: boolean, use: (input: ActInput) => Promise<number>) =>
     readAnswers === null

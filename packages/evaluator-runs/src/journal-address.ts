@@ -25,10 +25,8 @@ type AddressContext = Pick<CliContext, "cwd" | "env"> & { readonly source: Sourc
 /** A command about a journal that is there. */
 interface JournalCommand {
   readonly journal?: string | undefined;
-  readonly run?: number | undefined;
+  /** The input; a database has the runs about its name. */
   readonly file?: string | undefined;
-  /** Whether it takes a file beside a database: for a name, or for its own results. @default false */
-  readonly takesFile?: boolean;
 }
 
 /** Returns whether a journal is named by the URL of a database, not by a path. */
@@ -73,14 +71,8 @@ export async function needJournalAddress(
   command: JournalCommand,
   context: AddressContext,
 ): Promise<JournalAddress> {
-  const address = findJournalAddress(command, context) ?? {
-    kind: "sqlite",
-    path: await onlyJournal(context),
-  };
-  if (address.kind === "postgres" && command.file !== undefined && !command.takesFile) {
-    throw new UsageError("A journal in PostgreSQL has runs, not files; name one with --run N.");
-  }
-  return address;
+  const address = findJournalAddress(command, context);
+  return address ?? { kind: "sqlite", path: await onlyJournal(context) };
 }
 
 const NAMES_SHOWN = 10;

@@ -12,8 +12,6 @@ import { parseKeptQuestions } from "./journal/kept-questions.ts";
 
 /** The part of a journal that is read. */
 type ResultsCommand = Pick<ExportCommand, "journal" | "run" | "file" | "calibration"> & {
-  /** See `needJournalAddress`. @default false */
-  readonly takesFile?: boolean;
   /** Whether the rows are in the order of the input, for which its file is read. @default true */
   readonly isOrdered?: boolean;
 };

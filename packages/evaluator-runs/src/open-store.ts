@@ -7,10 +7,9 @@ import { putAway as putAwayInFile } from "./journal/open-journal.ts";
 import { readJournal } from "./journal/read-journal.ts";
 import type { RunBegin } from "./run-facts.ts";
 import { SqliteRuns } from "./sqlite-runs.ts";
-import { toInputPath } from "./output/paths.ts";
 import type { ProgramContext } from "./service.ts";
 import type { RunInfo, StoredRuns } from "./store/stored-runs.ts";
-import { keptIn, serviceOfRun, withRuns } from "./workers/open-runs.ts";
+import { keptIn, runsAbout, serviceOfRun, withRuns } from "./workers/open-runs.ts";
 
 interface ReadContext extends Pick<ProgramContext, "openRuns" | "clock" | "source" | "signal"> {
   /** See `readJournal`. @default true */
@@ -84,10 +83,9 @@ interface WantedRun {
 /** Returns the run of a command: the one that it names, else the newest about its file. @throws CliError without one */
 export async function findRun(runs: StoredRuns, { run, file }: WantedRun): Promise<RunInfo> {
   if (run !== undefined) return await runs.get(run);
-  const name = file === undefined || !runs.isShared ? null : basename(toInputPath(file, "."));
-  const newest = (await runs.list()).findLast((info) => name === null || info.name === name);
+  const newest = (await runsAbout(file, runs)).at(-1);
   if (newest !== undefined) return newest;
-  const about = name === null ? "" : printable` about ${name}`;
+  const about = file === undefined || !runs.isShared ? "" : printable` about ${basename(file)}`;
   throw new CliError(`There is no run${about} in this journal; start one first.`);
 }
 

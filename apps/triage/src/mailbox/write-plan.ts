@@ -21,7 +21,7 @@ export async function writePlan(command: PlanCommand, context: ProgramContext): 
   const { cwd, stderr } = context;
   const path = toPlanPath(command, cwd);
   const address = command.mailbox === undefined ? null : parseMailboxUrl(command.mailbox);
-  return await withResults({ ...command, takesFile: true }, context, async (results) => {
+  return await withResults(command, context, async (results) => {
     const rules = await readRules(command.rules, results.columns, { cwd, parseAction });
     const plan = planOf(rules, results.calibration);
     const newRecords = await results.newRecords();

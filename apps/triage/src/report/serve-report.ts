@@ -52,7 +52,7 @@ async function readMail(id: string | undefined, command: ServeCommand, context: 
   const { source } = command;
   if (source === undefined) throw new CliError("Start serve with --source PATH, the export.");
   const path = resolve(context.cwd, source);
-  return await withResults({ ...command, takesFile: true }, context, async ({ rows }) => {
+  return await withResults(command, context, async ({ rows }) => {
     for await (const { input } of rows) {
       if (toPrintablePath(input.id) !== id) continue;
       return new Uint8Array(await readOriginal(path, mailOfRecord(input), context.signal));

@@ -66,7 +66,7 @@ export async function withReport<TResult>(
   context: ProgramContext,
   use: (parts: ReportParts) => Promise<TResult>,
 ): Promise<TResult> {
-  const options = { ...command, takesFile: true, isOrdered: false };
+  const options = { ...command, isOrdered: false };
   try {
     const parts = await withResults(options, context, (all) => toParts(all, command, context));
     using list = parts.list;

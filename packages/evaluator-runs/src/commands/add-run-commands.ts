@@ -74,7 +74,7 @@ export async function runAction(context: ProgramContext, run: Run): Promise<void
 
 /** Loads the action of `run`. */
 export async function loadRun(command: RunCommand, context: ProgramContext): Promise<Run> {
-  const address = await needJournalAddress({ ...command, takesFile: true }, context);
+  const address = await needJournalAddress(command, context);
   if (address.kind === "sqlite") {
     const { runFile } = await import("../run/run-file.ts");
     return () => runFile(command, context);

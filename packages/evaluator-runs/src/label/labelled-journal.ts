@@ -18,7 +18,7 @@ interface LabelledCommand extends Pick<LabelCommand, "journal" | "run" | "onePer
 /** Finds the run that labels are about; reads its answers, and the states of its records. */
 export async function openLabelled(command: LabelledCommand, context: ProgramContext) {
   const { cwd, source, signal } = context;
-  const address = await needJournalAddress({ ...command, takesFile: true }, context);
+  const address = await needJournalAddress(command, context);
   const isFile = address.kind === "sqlite";
   const end = command.run === undefined ? "" : `#${command.run}`;
   // The URL of a database may hold a password.
