@@ -88,7 +88,7 @@ export async function loadWork(command: WorkCommand, context: ProgramContext): P
   const address = await needJournalAddress(command, context);
   if (address.kind === "sqlite") {
     if (command.wait) throw new UsageError("--wait belongs to a journal in PostgreSQL.");
-    const { goOn } = await import("../run/run-file.ts");
+    const { goOn } = await import("../run/go-on.ts");
     return () => goOn(command, address, context);
   }
   const { workOnRuns } = await import("../workers/work.ts");

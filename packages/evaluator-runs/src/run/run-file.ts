@@ -1,23 +1,20 @@
 import { existsSync } from "node:fs";
 import { basename, relative, resolve } from "node:path";
-import { CliError, printable } from "evaluator-kit";
+import { printable } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
 import { toRecord } from "../columns/columns.ts";
-import { warnOfShared, inputOf, type JournalAddress } from "../journal-address.ts";
+import { warnOfShared } from "../journal-address.ts";
 import type { RunBegin } from "../run-facts.ts";
 import { Journal } from "../journal/journal.ts";
-import { listRuns, needRun } from "../file-runs.ts";
 import { readJournal } from "../journal/read-journal.ts";
-import type { RunCommand, WorkCommand } from "../options.ts";
+import type { RunCommand } from "../options.ts";
 import { checkOutput } from "../output/check-output.ts";
-import { chooseQuestions } from "../questions/read-questions.ts";
-import { checkSameEngine, describeEngine, type ProgramContext } from "../service.ts";
+import { describeEngine, type ProgramContext } from "../service.ts";
 import { type PlanOutcome, toRunFacts, workOnPlan } from "./file-worker.ts";
 import { stepFacts } from "../money/totals.ts";
 import { engineNames } from "./ask-engines.ts";
 import { describeRun } from "./describe-run.ts";
 import { announceRun } from "./estimate.ts";
-import { readNextEngine, serviceThrough } from "../next-engine.ts";
 import { type CallPlan, planCalls } from "./plan-calls.ts";
 import { describeMaximum, giveResults, unfinished } from "./results.ts";
 import { readRunContext, type RunContext } from "./run-context.ts";
@@ -125,65 +122,4 @@ async function giveFileResults(
     onWritten: () => journal.addRun({ ...facts(), ...(calibration && { calibration }) }),
   };
   return await giveResults(results, context);
-}
-
-/**
- * Goes on with the newest run of a journal file, with the options it was begun with; returns its exit code.
- *
- * @throws CliError if there is no run, or it asks another engine or other questions than here.
- */
-export async function goOn(
-  command: WorkCommand,
-  address: Extract<JournalAddress, { kind: "sqlite" }>,
-  program: ProgramContext,
-): Promise<number> {
-  const { path } = address;
-  const { newest, number } = await readJournal(path, (journal) => {
-    const all = listRuns(journal);
-    if (command.run !== undefined) needRun(all, command.run, path);
-    return { newest: all.at(-1), number: all.length };
-  });
-  if (newest === undefined) {
-    throw new CliError(printable`No run has begun in ${path}; start one about its input.`);
-  }
-  if ((command.run ?? number) !== number) {
-    const problem = printable`Run ${String(command.run)} of ${path} is over`;
-    throw new CliError(`${problem}; work goes on with the newest run, which is ${number}.`);
-  }
-  const runSetup = newest.setup;
-  const { openTransport, env } = program;
-  const transport = await openTransport({ ...command, env });
-  const option = program.engineOption?.long ?? ".env";
-  const orElse = "or start a new run about the file.";
-  const advice = `set the same engine (${option}, --offline), ${orElse}`;
-  const state = newest.begin?.options ?? {};
-  const run = {
-    ...toRun(newest.begin, command),
-    file: inputOf(address, program.source, newest.begin?.options["input"]),
-    state,
-  };
-  const questions = await chooseQuestions(run.questions, program);
-  const next = await readNextEngine({ ...run, env }, runSetup.questions, program);
-  const service = serviceThrough(transport, next);
-  checkSameEngine({ run: "The run", service: runSetup.service, advice }, service);
-  if (JSON.stringify(questions) !== JSON.stringify(runSetup.questions)) {
-    throw new CliError(
-      `The run asks other questions than this program would now; undo the change to --questions or the environment, ${orElse}`,
-    );
-  }
-  return await runFile(run, program);
-}
-
-function toRun(begin: RunBegin | null, command: WorkCommand): Omit<RunCommand, "file" | "state"> {
-  const { journal: _journal, run: _run, wait: _wait, ...asking } = command;
-  const { skipInvalid, questions, calibration, format, limit, maxCostUsd } = begin?.options ?? {};
-  return {
-    ...asking,
-    ...(skipInvalid && { skipInvalid }),
-    ...(questions != null && { questions }),
-    ...(calibration != null && { calibration }),
-    format: format ?? "json",
-    limit: limit ?? Number.POSITIVE_INFINITY,
-    maxCost: maxCostUsd ?? Number.POSITIVE_INFINITY,
-  };
 }
