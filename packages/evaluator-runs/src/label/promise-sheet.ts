@@ -102,7 +102,7 @@ function listLimits(promises: readonly PlannedPromise[]): string[] {
 function limitsOfRecords(promises: readonly PlannedPromise[]): string[] {
   if (promises.some(({ plan }) => plan.of === "these")) {
     return [
-      "A promise about exactly these records takes 70 to 100 labels if the answers are good. It permits no act on other records.",
+      "A promise about exactly these records takes 65 to 90 labels if the answers are good. It permits no act on other records.",
     ];
   }
   const regions = promises.map(({ action, plan, draw }) => {
