@@ -79,6 +79,35 @@ test("a wrong key stops the run for all, and the right one goes on where it was"
   expect(await start(["inbox.json", "--concurrency", "1"], { cwd })).toMatchObject({ exitCode: 0 });
 });
 
+test("a wrong key at the last ticket stops the run, and Ctrl-C with the last answer writes no results", async () => {
+  const tickets = manyTickets(2);
+  const cwd = await folderWith(tickets);
+  const ids = { type: null, requestId: null, generationId: null };
+  const details = { ...ids, status: 401, retryAfterMs: null, needsPaidCredits: false };
+  const respond = (index: number) => {
+    if (index === 1) throw new AuthenticationError("The key is wrong.", details);
+    return sampleResponse();
+  };
+  const words = ["inbox.json", "--concurrency", "1"];
+  const stopped = await start(words, { cwd, transport: recordingTransport(respond) });
+  expect([stopped.exitCode, stopped.stderr]).toEqual([
+    1,
+    expect.stringContaining("Stopped: The key is wrong.\nNo results were written. 1 of 2 answers"),
+  ]);
+  const interruption = new AbortController();
+  const last = recordingTransport(() => {
+    interruption.abort(new Error("Ctrl-C"));
+    return sampleResponse();
+  });
+  const { signal } = interruption;
+  const interrupted = await start(words, { cwd, transport: last, signal });
+  expect([interrupted.exitCode, interrupted.stderr]).toEqual([
+    130,
+    expect.stringContaining("Interrupted; no results were written. 2 of 2 answers are kept"),
+  ]);
+  expect(await start(words, { cwd })).toMatchObject({ exitCode: 0 });
+});
+
 test("ends before a call that the run may not cost, and goes on when it may", async () => {
   const dear = () => {
     const response = sampleResponse();
