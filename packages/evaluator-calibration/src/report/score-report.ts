@@ -166,7 +166,6 @@ function levelScores({ table, truth, weights }: Rows, rankedProbability: number)
   const distance = (i: number) => Math.abs((means[i] as number) - (truth[i] as number));
   return {
     rankedProbability,
-    rankedProbabilityNormalized: width < 2 ? 0 : rankedProbability / (width - 1),
     meanAbsoluteError: weightedMean(truth.length, weights, distance),
     spearman: correlation(listRanks(means), listRanks(Float64Array.from(truth))),
   };
