@@ -2,8 +2,8 @@
 # Guess: an Agno agent that gets another model sends the same prompt to it, so that two models can be compared.
 # What happens: if the model is Agno's `Claude` and the agent has a tool, any tool, Agno adds a sentence to the instructions:
 # "Do not reflect on the quality of the returned search results in your response". OpenAI's models do not get it, nor does the
-# same Claude through OpenRouter or LiteLLM. An agent that is to grade search results is thus told
-# to grade them and not to speak of their quality, with one of the models alone; no option leaves it out.
+# same Claude through OpenRouter. An agent that is to grade search results is thus told to grade them and not to speak
+# of their quality, with one of the models alone. A whole `system_message` in place of `instructions` is the way out.
 # Source: PyPI agno 3.1.10 (models/anthropic/claude.py, get_system_message_for_model), anthropic 2.14.0, openai 3.57.0;
 # seen 2026-11-30.
 # Output seen:
@@ -11,6 +11,7 @@
 #   OpenRouter       Grade the quality of the search results.
 #   Claude           Grade the quality of the search results. Do not reflect on the quality of the returned search results in …
 #   Claude, no tool  Grade the quality of the search results.
+#   system_message   Grade the quality of the search results.
 set -euo pipefail
 cd "$(mktemp -d)"
 python3 -m venv env
@@ -49,7 +50,9 @@ for name, model, tools in (("OpenAIChat", openai, [search]), ("OpenRouter", open
                            ("Claude", claude, [search]), ("Claude, no tool", claude, [])):
     Agent(model=model, tools=tools, instructions=task, telemetry=False).run("cats")
     print(name.ljust(16), systems[-1])
+Agent(model=claude, tools=[search], system_message=task, telemetry=False).run("cats")
+print("system_message  ", systems[-1])
 told = f"{task} Do not reflect on the quality of the returned search results in your response"
-raise SystemExit(systems != [task, task, told, task])
+raise SystemExit(systems != [task, task, told, task, task])
 PY
 env/bin/python run.py
