@@ -196,7 +196,7 @@ test("check reads labels that hold what was printed, and refuses a file that is 
   expect(stdout).toContain("not known whether they are a random draw");
   const wrong = await run(folder, ["check", "calibration/report.json", "--labels", "own.ndjson"]);
   expect(wrong.exitCode).toBe(1);
-  expect(wrong.stderr).toContain("calibration/report.json is not a calibration: kind:");
+  expect(wrong.stderr).toContain("calibration/report.json is not a calibration: kind is");
 });
 
 test("a calibration of version 1 is read, and its thresholds beyond 0.5 are not tested", async () => {

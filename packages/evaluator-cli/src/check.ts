@@ -14,7 +14,11 @@ import {
   isFairTest,
   type ThresholdTest,
 } from "evaluator-calibration/statistics";
-import { type JoinedColumn, toThresholdTest } from "evaluator-calibration/reports";
+import {
+  CalibrationInputError,
+  type JoinedColumn,
+  toThresholdTest,
+} from "evaluator-calibration/reports";
 import {
   type CliContext,
   CliError,
@@ -48,8 +52,7 @@ export async function check(name: string, options: CheckOptions, context: CliCon
   if (artifact.thresholds.length === 0) {
     throw noPromise();
   }
-  // Labels may hold their answers.
-  const { table } = await readAnswers(options.answers ?? [options.labels], options, context);
+  const { table } = await readAnswersOf(options, context);
   const labels = await readLabels(options.labels, context);
   const newLabels = joinNewLabels(table, { ...options, labels, artifacts: [artifact] });
   const columns = newLabels.join.columns.filter(({ column }) =>
@@ -74,6 +77,17 @@ export async function check(name: string, options: CheckOptions, context: CliCon
     context.stdout.write(`${JSON.stringify({ notes, checks }, null, 2)}\n`);
   } else context.stdout.write([...notes, paintVerdicts(lines.join("\n"), context), ""].join("\n"));
   context.exitCode = computeExitCode(checks);
+}
+
+/** Reads the answers, which labels may hold. @throws CliError that names --answers if a label holds none. */
+async function readAnswersOf(options: CheckOptions, context: CliContext) {
+  try {
+    return await readAnswers(options.answers ?? [options.labels], options, context);
+  } catch (error) {
+    if (options.answers !== undefined || !(error instanceof CalibrationInputError)) throw error;
+    const next = "Name the answers with --answers; without it each label holds its answer.";
+    throw new CliError(`${error.message}. ${next}`, { cause: error });
+  }
 }
 
 /** @param state - The file of alarms that the rows are added to; null for one test. */

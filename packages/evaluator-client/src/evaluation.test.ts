@@ -141,6 +141,7 @@ test.each([
   [{}, "at answers"],
   [{ ...gatewayBody, answers: [] }, "at answers"],
   [{ ...gatewayBody, usage: { inputTokens: 1 } }, "at usage.outputTokens"],
+  [{ ...gatewayBody, usage: { inputTokens: -1, outputTokens: 1 } }, "at usage.inputTokens"],
 ])("names the path in %j", (response, path) => {
   const message = expect.stringContaining(
     `The response body does not have the shape of an evaluation ${path} (`,

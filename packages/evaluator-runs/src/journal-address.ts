@@ -1,8 +1,9 @@
-import { readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import {
   type CliContext,
+  CliError,
   describeSystemError,
   printable,
   toFileError,
@@ -71,8 +72,18 @@ export async function needJournalAddress(
   command: JournalCommand,
   context: AddressContext,
 ): Promise<JournalAddress> {
-  const address = findJournalAddress(command, context);
-  return address ?? { kind: "sqlite", path: await onlyJournal(context) };
+  const address = findJournalAddress(command, context) ?? {
+    kind: "sqlite" as const,
+    path: await onlyJournal(context),
+  };
+  if (address.kind === "sqlite") checkInput(address, command.file);
+  return address;
+}
+
+/** @throws CliError if a typed file is missing, and so is its journal. */
+function checkInput({ path, input }: { path: string; input?: string | undefined }, file = "-") {
+  if (file === "-" || input === undefined || existsSync(input) || existsSync(path)) return;
+  throw new CliError(printable`Cannot read ${input}: no such file or directory. Check the path.`);
 }
 
 const NAMES_SHOWN = 10;

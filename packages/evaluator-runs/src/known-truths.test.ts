@@ -14,6 +14,23 @@ test("a level that a data frame wrote as 1.0 is level 1, and contradicts any oth
   expect(["a", "b"].map((id) => contradicts(id, "yes"))).toEqual([false, true]);
 });
 
+test("a label 1.0 is the option with that name, if a choice has it beside 1", async () => {
+  const cwd = await temporaryFolder();
+  await writeFile(join(cwd, "labels.csv"), "id,truth\na,1.0\n");
+  const truths = await KnownTruths.read("labels.csv", createTestContext({ cwd }));
+  const contradicts = (act: string, probabilities: Record<string, number>) => {
+    const answers = { version: { type: "choice" as const, choice: act, probabilities } };
+    return truths.contradict(
+      { input: { id: "a" }, kept: { answers, modelId: null } },
+      "version",
+      act,
+    );
+  };
+  expect(contradicts("1", { "1": 0.9, "1.0": 0.1 })).toBe(true);
+  expect(contradicts("1.0", { "1": 0.1, "1.0": 0.9 })).toBe(false);
+  expect(contradicts("1", { "1": 0.9, "2": 0.1 })).toBe(false);
+});
+
 // Quadratic time would be minutes here, and the test's limit a minute.
 test("30,000 labels of records with one state take linear time", async () => {
   const cwd = await temporaryFolder();

@@ -66,7 +66,7 @@ export class KnownTruths {
   }
 
   /** Returns whether a label of the record, or of one with the same state, contradicts an act. */
-  contradict({ input, keptState }: ActRow, question: string, act: string): boolean {
+  contradict({ input, keptState, kept }: ActRow, question: string, act: string): boolean {
     if (this.#truths.size === 0) return false;
     const { names = [input.id] } = input;
     const records = [
@@ -74,7 +74,9 @@ export class KnownTruths {
       ...(keptState === undefined ? [] : [{ state: stateHash(keptState) }]),
     ];
     const keys = records.flatMap((record) => [toKey(record, question), toKey(record, "")]);
-    const isOther = (truth: unknown) => !isSameTruth(truth, act);
+    const { probabilities } = Object(kept?.answers[question]) as { probabilities?: object };
+    const options = new Set(Object.keys(probabilities ?? {}));
+    const isOther = (truth: unknown) => !isSameTruth(truth, act, options);
     return keys.some((key) => Array.from(this.#truths.get(key) ?? []).some(isOther));
   }
 }
@@ -83,7 +85,9 @@ function toKey(record: { readonly id: string } | { readonly state: string }, que
   return JSON.stringify([record, question]);
 }
 
-function isSameTruth(truth: unknown, act: string): boolean {
+function isSameTruth(truth: unknown, act: string, options: ReadonlySet<string>): boolean {
   const side = act === "yes" ? 1 : act === "no" ? 0 : -1;
+  // An option that is named 1.0 is not the option 1.
+  if (options.has(String(truth))) return String(truth) === act;
   return side < 0 ? [String(truth), truthText(truth)].includes(act) : yesOrNo(truth) === side;
 }

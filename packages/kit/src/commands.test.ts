@@ -72,6 +72,8 @@ test.each([
   [["file"], "Missing required argument 'file'."],
   [["file", "x", "--tims", "3"], "Unknown option '--tims' (Did you mean --times?)"],
   [["flie"], "Unknown command 'flie' (Did you mean file?)"],
+  [["help", "flie"], "Unknown command 'flie' (Did you mean file?)"],
+  [["flie", "--help"], "Unknown command 'flie' (Did you mean file?)"],
   [["file", "x", "y"], "Too many arguments for 'file'. Expected 1 argument but got 2: x, y."],
   [["file", "x", "--journal", "--raw"], "--journal needs a value: --journal <name>."],
   [["file", "x", "--journal"], "Option '--journal <name>' argument missing."],

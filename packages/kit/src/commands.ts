@@ -59,7 +59,11 @@ export async function runCommand(
       throw new UsageError(`No command was given; there are ${names.join(", ")}.`);
     }
     if (words[0] === "complete") await addCompletion(program);
-    await program.parseAsync([...typedWords], { from: "user" });
+    // For an unknown command, commander prints the help of the program.
+    const isUnknown =
+      takesCommand && words[0] !== "complete" && /^[^-]/.test(typedWords[path.length - 1] ?? "");
+    const parsedWords = typedWords.filter((word) => !isUnknown || !/^(?:-h|--help)$/.test(word));
+    await program.parseAsync(parsedWords, { from: "user" });
   } catch (thrownValue) {
     const error = unknownOption(command, typedWords, thrownValue) ?? thrownValue;
     const isOfCommander = error instanceof CommanderError;

@@ -26,6 +26,11 @@ export function toPrintablePath(path: string): string {
   return strip(path).replace(/\s/gu, " ").replace(unprintable, "");
 }
 
+/** Returns a word as a person types it into a shell, in quotes if it needs them. */
+export function shellWord(word: string): string {
+  return /^[\w.,@%+=:/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
 /** Template tag for messages: each value is made printable, so no path or id can forge a line. */
 export function printable(words: TemplateStringsArray, ...values: readonly string[]): string {
   return String.raw({ raw: words }, ...values.map(toPrintablePath));

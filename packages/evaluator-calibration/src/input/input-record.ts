@@ -87,7 +87,9 @@ export function parseJsonAs<TSchema extends z.ZodMiniType>(
   if (parsedResult.success) return parsedResult.data;
   const issue = parsedResult.error.issues[0];
   const field = issue === undefined || issue.path.length === 0 ? "it" : issue.path.join(".");
-  throw new Error(`is not ${what}: ${field}: ${issue?.message ?? "is wrong"}`);
+  // The other texts are in the validator's words.
+  const problem = issue?.code === "custom" ? `is wrong: ${issue.message}` : "is missing or wrong";
+  throw new Error(`is not ${what}: ${field} ${problem}`);
 }
 
 const WORDS = new Map<unknown, number>([

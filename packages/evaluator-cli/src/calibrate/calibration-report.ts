@@ -10,7 +10,7 @@ import {
   toLabelledRows,
 } from "evaluator-calibration/reports";
 import { printCount, printCounted } from "evaluator-runs/source";
-import { toPrintablePath, percent, percentRange } from "evaluator-kit";
+import { toPrintablePath, percent, percentRange, shellWord } from "evaluator-kit";
 import { nameModel } from "evaluator-calibration";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
 import type { readAnswers, readRecords } from "../read-files.ts";
@@ -265,7 +265,7 @@ function describeClusters({ clusters, isOnePer, repeats, copies }: QuestionRepor
 }
 
 function describeRepeat({ column, ...counts }: QuestionReport["repeats"][number]): string {
-  const rest = `labels of one value may not be independent (--one-per ${column})`;
+  const rest = `labels of one value may not be independent (--one-per ${shellWord(column)})`;
   return `${findFrom(counts, "value")} of "${column}"; ${rest}`;
 }
 

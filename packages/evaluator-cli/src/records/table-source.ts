@@ -5,6 +5,7 @@ import {
   isRecord,
   Option,
   printable,
+  shellWord,
   withRest,
 } from "evaluator-kit";
 import type { InputOptions, RecordForm, RecordSource, RunRecord } from "evaluator-runs/source";
@@ -49,7 +50,7 @@ const COLUMNS_AT_MOST = 1000;
 
 /** Returns how a table is read, and the checks of all its records; no problem quotes a value. */
 function tableForm(
-  { state: options = {}, questions }: InputOptions,
+  { state: options = {}, questions, skipInvalid }: InputOptions,
   split: RecordForm<RunRecord>["split"],
 ): RecordForm<RunRecord> {
   const recordColumns = toRecordColumns(options);
@@ -61,7 +62,7 @@ function tableForm(
     const next =
       meantColumn === undefined
         ? printable`there are ${names}; ` + advice
-        : printable`there is "${meantColumn}": ${option} ${meantColumn}`;
+        : printable`there is "${meantColumn}": ${option} ${shellWord(meantColumn)}`;
     return printable`no record has the column "${name}"; ` + next;
   };
   return {
@@ -77,7 +78,8 @@ function tableForm(
       if (id === undefined) return wrong(`has no id; ${idAdvice}`);
       const state = findState(record, recordColumns);
       if (state !== null) return { id, record: { id, state, source: null }, problems: [] };
-      return wrong("has a blank state; fill it, or leave the record out with --skip-invalid", id);
+      const next = "; fill it, or leave the record out with --skip-invalid";
+      return wrong(`has a blank state${skipInvalid ? "" : next}`, id);
     },
     checkFile(count) {
       const { id, columns } = recordColumns;
@@ -176,7 +178,7 @@ function answerInState(names: ReadonlySet<string>, questions: Questions): string
   const answerColumn = [...names].find(isAnswer);
   if (answerColumn === undefined) return null;
   const others = [...names].filter((name) => !isAnswer(name) && !/[,=]/.test(name));
-  const example = others.slice(0, 3).join(",") || "COLUMN";
+  const example = shellWord(others.slice(0, 3).join(",") || "COLUMN");
   return printable`it has the column "${answerColumn}", so the answer would be in the state; choose the columns of the state, such as --state ${example}`;
 }
 

@@ -7,6 +7,7 @@ import { addAbortSignal, Readable } from "node:stream";
 import { type CliContext, CliError, printable, toFileError, withRest } from "evaluator-kit";
 import { RepeatFinder } from "./digests.ts";
 import { type JsonRecord, NoListError } from "./json-records.ts";
+import { TableError } from "./read-table.ts";
 import { changedInput, type InputOptions, recordLabel } from "./record-source.ts";
 
 /** How the records of a kind of file are read and checked. */
@@ -55,6 +56,8 @@ export async function openRecords<TRecord>(
   const read = () => readRecords(open(), name, form);
   const { leftOut, length, describe } = await checkRecords(read, form, options).catch(
     (error: unknown) => {
+      if (error instanceof TableError && options.skipInvalid)
+        throw toOpenError(error, name, () => UNSKIPPABLE);
       throw toOpenError(error, name, () => form.adviceFor?.(file) ?? "");
     },
   );
@@ -203,9 +206,13 @@ function* checkEach<TRecord>(records: Iterable<JsonRecord>, form: RecordForm<TRe
   }
 }
 
+const UNSKIPPABLE =
+  "--skip-invalid cannot leave out this line: after it, it is not known where a record begins.";
+
 function toOpenError(error: unknown, path: string, adviceFor: () => string): unknown {
   if (!(error instanceof CliError) || error.cause !== undefined) return error;
   const problem = printable`${path} cannot be used, and nothing was sent`;
-  const next = error instanceof NoListError ? adviceFor() : "";
+  const hasAdvice = error instanceof NoListError || error instanceof TableError;
+  const next = hasAdvice ? adviceFor() : "";
   return new CliError(`${problem}:\n  ${error.message}${next && `\n  ${next}`}`);
 }

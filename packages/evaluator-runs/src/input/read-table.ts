@@ -176,7 +176,7 @@ class CsvSplitter {
     for (const [i, cell] of cells.entries()) {
       const name = cell.trim();
       const rule = "the first row gives each column its own name";
-      if (name === "") this.#refuse(`column ${i + 1} has no name; ${rule}`, line);
+      if (name === "") this.#refuse(`column ${i + 1} has no name; ${unnamedAdvice(i)}`, line);
       if (names.has(name))
         this.#refuse(printable`two columns are named "${name.slice(0, 60)}"; ${rule}`, line);
       names.add(name);
@@ -187,4 +187,10 @@ class CsvSplitter {
   #refuse(problem: string, line: number): never {
     throw new TableError(line, problem);
   }
+}
+
+function unnamedAdvice(index: number): string {
+  const rule = "name it in the first row, or delete the column";
+  // A row number in the state would be input to the model.
+  return index === 0 ? `pandas leaves it out with to_csv(FILE, index=False), or ${rule}` : rule;
 }
