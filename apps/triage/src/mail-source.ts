@@ -100,3 +100,8 @@ function listDays({ state, source }: RunRecord) {
 function toText(key: string): (record: RunRecord) => string | null {
   return ({ state }) => (state[key] ?? null) as string | null;
 }
+
+/** Returns whether a file of mails begins as `import` and `sample` write it. */
+export function isMailFile(beginning: string): boolean {
+  return beginning === "[]\n" || /^\[\n {2}\{\n {4}"id": [^]*?^ {4}"snippet": /m.test(beginning);
+}

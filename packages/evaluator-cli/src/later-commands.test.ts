@@ -202,3 +202,26 @@ test("labels of the unsure records alone, without weights, promise nothing", asy
   expect(exitCode).toBe(3);
   expect(stdout).toContain("differ from those of the others by more than chance");
 });
+
+test("a second pick keeps the labels of its sheet, and refuses every file that is no sheet", async () => {
+  const folder = await folderWith(300);
+  const path = join(folder, "sheet.ndjson");
+  const pick = (budget: string, out: string) =>
+    run(folder, ["pick", "--answers", "answers.ndjson", "--budget", budget, "--out", out]);
+  expect((await pick("20", "sheet.ndjson")).exitCode).toBe(0);
+  expect((await pick("30", "sheet.ndjson")).exitCode).toBe(0);
+  const filled = (await readFile(path, "utf8")).replace('"truth":null', '"truth":true');
+  await writeFile(path, filled);
+  const again = await pick("30", "sheet.ndjson");
+  expect([again.exitCode, again.stderr]).toEqual([0, expect.stringContaining("labels are kept")]);
+  expect(await readFile(path, "utf8")).toBe(filled);
+  const other = await pick("20", "sheet.ndjson");
+  expect([other.exitCode, other.stderr]).toEqual([1, expect.stringContaining("has labels")]);
+  expect(await readFile(path, "utf8")).toBe(filled);
+  const answers = await readFile(join(folder, "answers.ndjson"), "utf8");
+  expect((await pick("20", "answers.ndjson")).stderr).toContain("is the input file itself");
+  expect(await readFile(join(folder, "answers.ndjson"), "utf8")).toBe(answers);
+  await writeFile(join(folder, "notes.txt"), "mine");
+  expect((await pick("20", "notes.txt")).stderr).toContain("this command did not write it");
+  expect(await readFile(join(folder, "notes.txt"), "utf8")).toBe("mine");
+});

@@ -7,19 +7,13 @@ import {
   LabelJoin,
   pickRecords,
 } from "evaluator-calibration/reports";
-import {
-  checkName,
-  type CliContext,
-  missingColumn,
-  printable,
-  UsageError,
-  writeWholeFile,
-} from "evaluator-kit";
+import { checkName, type CliContext, missingColumn, printable, UsageError } from "evaluator-kit";
 import { printCount, printCounted } from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { readActs } from "./read-acts.ts";
 import { answerNames, checkAnswered, modelsOf, readAnswers, readRecords } from "./read-files.ts";
 import { nameSource } from "./report/sentences.ts";
+import { writeSheet } from "./write-sheet.ts";
 
 type PickOptions = ReportOptions<"pick">;
 
@@ -31,9 +25,10 @@ export async function pick(more: readonly string[], options: PickOptions, contex
     acts === undefined
       ? await drawAnswers(answerNames(options.answers, more), options, context)
       : drawActs(await readActs(acts, context), options);
-  const sheet = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-  if (out === undefined) context.stdout.write(sheet);
-  else await writeWholeFile(resolve(context.cwd, out), sheet);
+  const { answers = [], labels } = options;
+  const inputs = [...answers, ...more, ...[acts, labels].filter((name) => name !== undefined)];
+  if (out !== undefined) await writeSheet(out, { rows, inputs }, context);
+  else context.stdout.write(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
   context.stderr.write(
     `Drew ${printCount(rows.length)} of ${printCounted(of, "record")}; fill in truth, add labeler, and ${next}.\n`,
   );

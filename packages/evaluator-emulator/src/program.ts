@@ -1,6 +1,8 @@
+import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import {
   type Certificate,
+  checkOutput,
   type CliContext,
   readTextFile,
   runCommand,
@@ -68,6 +70,13 @@ async function readCertificate(
   }
   const ownCertificate = selfSignedCertificate(allowedHosts);
   const note = "--tls takes the file for its certificate.";
+  await checkOutput(tls.made, [], { isOwn: isOwnCertificate });
   await writeWholeFile(tls.made, ownCertificate.cert, { isPublic: true, note });
   return ownCertificate;
+}
+
+function isOwnCertificate(text: string): boolean {
+  if (!text.startsWith("-----BEGIN CERTIFICATE-----")) return false;
+  const { subject, issuer } = new X509Certificate(text);
+  return subject === "CN=localhost" && issuer === subject;
 }

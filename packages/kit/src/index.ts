@@ -1,4 +1,5 @@
 export * from "./certificate.ts";
+export * from "./check-output.ts";
 export * from "./clock.ts";
 export * from "./commands.ts";
 export * from "./context.ts";

@@ -143,7 +143,7 @@ test("has its name when it is on the disk, and then the name is there too", asyn
   ) as unknown as typeof systemFiles;
   await writeWholeFile(path, ["a", "b"], { files, newId: () => "one" });
   const folder = isWindows ? [] : ["open", "sync", "close"];
-  const own = ["realpath", "open", "write", "sync", "stat", "close", "rename"];
+  const own = ["realpath", "stat", "open", "write", "sync", "stat", "close", "rename"];
   expect(steps).toEqual([...own, ...folder]);
 });
 
@@ -173,4 +173,23 @@ test("goes on after a short write", async () => {
     systemFiles.write(file, bytes.subarray(0, 2));
   await writeWholeFile(path, "newer", { files: { ...systemFiles, write } });
   expect(await readFile(path, "utf8")).toBe("newer");
+});
+
+test.skipIf(isWindows)("a pipe takes the text, and is still a pipe", async () => {
+  const path = join(await temporaryFolder(), "pipe");
+  await promisify(execFile)("mkfifo", [path]);
+  const text = readFile(path, "utf8");
+  await writeWholeFile(path, ["n", "é"]);
+  expect(await text).toBe("né");
+  expect((await stat(path)).isFIFO()).toBe(true);
+});
+
+test.skipIf(isWindows)("/dev/stdout prints", async () => {
+  const module = new URL("write-whole-file.ts", import.meta.url).href;
+  const program = `
+    const { writeWholeFile } = await import(${JSON.stringify(module)});
+    await writeWholeFile("/dev/stdout", ["n", "é"]);
+    process.stdout.write("!");`;
+  const run = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);
+  expect((await run).stdout).toBe("né!");
 });

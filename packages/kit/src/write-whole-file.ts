@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { CliError, toFileError } from "./errors.ts";
+import { CliError, isBrokenPipe, toFileError } from "./errors.ts";
 import { type FileSystem, systemFiles } from "./file-system.ts";
 
 /** The content of a file: text or bytes, whole or in pieces. */
@@ -35,6 +36,7 @@ export async function writeWholeFile(
   { isPublic = false, note, files = systemFiles, newId = randomUUID }: WriteOptions = {},
 ): Promise<void> {
   const target = files.realpath(path);
+  if (isStream(path, files.stat(target)?.mode)) return await writeToStream(path, content, note);
   const temporaryPath = join(dirname(target), `.${newId()}.tmp`);
   try {
     const replacedStats = isPublic ? files.stat(target) : undefined;
@@ -55,6 +57,29 @@ export async function writeWholeFile(
   } catch (error) {
     files.remove(temporaryPath);
     throw error instanceof ContentError ? error.cause : toFileError(error, `write ${path}`, note);
+  }
+}
+
+/** Returns whether a path is no file but a pipe or a device, which takes the text and must not be replaced. */
+function isStream(path: string, mode = 0n): boolean {
+  const isOther = [0o010000n, 0o020000n, 0o060000n, 0o140000n].includes(mode & 0o170000n);
+  return isOther || path === "/dev/stdout" || path === "/dev/stderr";
+}
+
+async function writeToStream(path: string, content: FileContent, note?: string): Promise<void> {
+  const pieces = typeof content === "string" || Buffer.isBuffer(content) ? [content] : content;
+  const isOutput = path === "/dev/stdout";
+  try {
+    if (!isOutput && path !== "/dev/stderr") return await writeFile(path, pieces, { flag: "a" });
+    const { stdout, stderr } = process;
+    for await (const piece of pieces) {
+      await new Promise<void>((resolve, reject) => {
+        const settle = (error?: Error | null) => (error ? reject(error) : resolve());
+        (isOutput ? stdout : stderr).write(piece, settle);
+      });
+    }
+  } catch (error) {
+    if (!isBrokenPipe(error)) throw toFileError(error, `write ${path}`, note);
   }
 }
 

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { resolve } from "node:path";
-import { type CliContext, CliError, exitCodes, writeWholeFile } from "evaluator-kit";
+import { checkOutput, type CliContext, CliError, exitCodes, writeWholeFile } from "evaluator-kit";
 import { readSomeLabels, readPrompts, toText } from "../labels/read-labels.ts";
 import { tierCosts, toTierPoints } from "../labels/tier-points.ts";
 import { readRouterOptions } from "../router-options.ts";
@@ -20,6 +20,7 @@ export async function runFit(
   const { env, cwd, stdout, stderr, signal } = context;
   const options = await readRouterOptions(env, cwd);
   const { tierModels } = options;
+  await checkOutput(resolve(cwd, command.out), [resolve(cwd, file)], { isOwn: isFit });
   const labels = await readSomeLabels(resolve(cwd, file), (text) => void stderr.write(text));
   const services = connectServices(options);
   try {
@@ -38,6 +39,10 @@ export async function runFit(
   } finally {
     await services.close();
   }
+}
+
+function isFit(beginning: string): boolean {
+  return /^\{"version":\d+,.*"weights":\[/.test(beginning);
 }
 
 type Printed = Pick<ReturnType<typeof fitLabels>, "sentence" | "heldOut">;

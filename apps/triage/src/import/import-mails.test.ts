@@ -1,7 +1,9 @@
-import { readdir } from "node:fs/promises";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { dateHeader, importOf, mbox } from "../testing/import-of.ts";
+import { startTriage } from "../testing/start-triage.ts";
 
 test("names broken mails and files that are none, and goes on", async () => {
   const { mails, stderr, exitCode } = await importOf(
@@ -121,4 +123,21 @@ test("what its program marked as gone is left out and counted, of the programs o
   );
   expect(mails).toHaveLength(2);
   expect(stderr).toContain(", 3 deleted, 1 unfinished and 0 broken");
+});
+
+test("an import replaces the mails of an import or of sample, and no other file", async () => {
+  const files = { "a.mbox": mbox(`${dateHeader}\n\nHi`) };
+  const { cwd } = await importOf(files);
+  const again = () => startTriage(["import", "a.mbox", "inbox.json"], { cwd });
+  expect((await again()).exitCode).toBe(0);
+  await rm(join(cwd, "inbox.json"));
+  await startTriage(["sample"], { cwd });
+  expect((await again()).exitCode).toBe(0);
+  await writeFile(join(cwd, "inbox.json"), '[{ "id": "1", "note": "mine" }]');
+  const refused = await again();
+  expect([refused.exitCode, refused.stderr]).toEqual([
+    1,
+    expect.stringContaining("this command did not write it"),
+  ]);
+  expect(await readFile(join(cwd, "inbox.json"), "utf8")).toContain("mine");
 });

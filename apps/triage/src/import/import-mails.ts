@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { resolve } from "node:path";
 import {
+  checkOutput,
   type CliContext,
   CliError,
   createProgress,
@@ -11,20 +12,14 @@ import {
   withRest,
   writeWholeFile,
 } from "evaluator-kit";
-import {
-  checkOutput,
-  printCount,
-  printCounted,
-  toJsonArray,
-  toOutputPath,
-} from "evaluator-runs/source";
+import { printCount, printCounted, toJsonArray, toOutputPath } from "evaluator-runs/source";
 import { isEmptyMail } from "../input/mail.ts";
 import type { Mail } from "../input/mail-schema.ts";
 import { type FoundMail, ImportProblem, type NotRead } from "./found-mail.ts";
 import { readSource, loadSize } from "./read-source.ts";
 import { onlySentRule } from "./sent-labels.ts";
 import { toMail } from "./to-mail.ts";
-import { mailSource } from "../mail-source.ts";
+import { isMailFile, mailSource } from "../mail-source.ts";
 
 interface ImportCommand {
   readonly source: string;
@@ -54,8 +49,8 @@ export async function importMails(command: ImportCommand, context: CliContext): 
   const isOnlySent = onlySentRule(command.sentLabel);
   const progress = createProgress(context);
   try {
-    await checkOutput(outputPath, sourcePath);
-    if (skippedPath !== null) await checkOutput(skippedPath, sourcePath);
+    await checkOutput(outputPath, [sourcePath], { isOwn: isMailFile });
+    if (skippedPath !== null) await checkOutput(skippedPath, [sourcePath, outputPath]);
     const mails = readMails(sourcePath, { counts, isOnlySent, signal, progress });
     await writeWholeFile(outputPath, toJsonArray(mails)).finally(async () => {
       if (skippedPath === null || signal.aborted) return;

@@ -1,9 +1,15 @@
 import { existsSync } from "node:fs";
 import { chmod } from "node:fs/promises";
 import { resolve } from "node:path";
-import { type CliContext, exitCodes, printable, withRest, writeWholeFile } from "evaluator-kit";
 import {
   checkOutput,
+  type CliContext,
+  exitCodes,
+  printable,
+  withRest,
+  writeWholeFile,
+} from "evaluator-kit";
+import {
   lockBeside,
   printCount,
   printCounted,
@@ -12,7 +18,7 @@ import {
 } from "evaluator-runs/source";
 import type { ImapFlow } from "imapflow";
 import type { Mail } from "../input/mail-schema.ts";
-import { mailSource } from "../mail-source.ts";
+import { isMailFile, mailSource } from "../mail-source.ts";
 import { type FolderState, FolderTable, rejectTable } from "./folder-table.ts";
 import { keepConnected } from "./keep-connected.ts";
 import { isSameAccount, type MailboxAddress, parseMailboxUrl } from "./mailbox-url.ts";
@@ -57,7 +63,7 @@ export async function withMailbox<TResult>(
   toOutputPath(output, mailSource); // a file of this name could not be triaged later
   const path = resolve(cwd, output);
   const tablePath = path.replace(/\.json$/, ".mailbox.sqlite");
-  await checkOutput(path, tablePath);
+  await checkOutput(path, [tablePath], { isOwn: isMailFile });
   const lockedText = printable`Another import or watch writes ${path}; wait for its end.`;
   const unlock = lockBeside(tablePath, lockedText);
   using _ = { [Symbol.dispose]: unlock };

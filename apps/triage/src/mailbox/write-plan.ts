@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { CliError, exitCodes, printable, writeWholeFile } from "evaluator-kit";
+import { checkOutput, CliError, exitCodes, printable, writeWholeFile } from "evaluator-kit";
 import type { ImapFlow } from "imapflow";
 import type { ProgramContext } from "evaluator-runs/commands";
 import { describePlan, planOf, readRules, toAnswered, withResults } from "evaluator-runs/results";
@@ -20,6 +20,8 @@ type PlanCommand = Parameters<typeof withResults>[0] &
 export async function writePlan(command: PlanCommand, context: ProgramContext): Promise<number> {
   const { cwd, stderr } = context;
   const path = toPlanPath(command, cwd);
+  const inputs = [toInputPath(command.file, cwd), resolve(cwd, command.rules)];
+  await checkOutput(path, inputs, { isOwn: isPlan });
   const address = command.mailbox === undefined ? null : parseMailboxUrl(command.mailbox);
   return await withResults(command, context, async (results) => {
     const rules = await readRules(command.rules, results.columns, { cwd, parseAction });
@@ -47,6 +49,10 @@ export async function writePlan(command: PlanCommand, context: ProgramContext): 
     stderr.write(printable`Wrote ${path}. Read it; then "apply" does it.` + "\n");
     return notes.length > 0 ? exitCodes.unanswered : exitCodes.done;
   });
+}
+
+function isPlan(beginning: string): boolean {
+  return /^\{"id":.*"uidvalidity":\d+,/.test(beginning);
 }
 
 /** Returns the HIGHESTMODSEQ of the folder when it was read; null if it has none. */

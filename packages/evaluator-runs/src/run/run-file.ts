@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, relative, resolve } from "node:path";
-import { printable } from "evaluator-kit";
+import { checkOutput, printable } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
 import { toRecord } from "../columns/columns.ts";
 import { warnOfShared } from "../journal-address.ts";
@@ -8,7 +8,6 @@ import type { RunBegin } from "../run-facts.ts";
 import { Journal } from "../journal/journal.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import type { RunCommand } from "../options.ts";
-import { checkOutput } from "../output/check-output.ts";
 import { describeEngine, type ProgramContext } from "../service.ts";
 import { type PlanOutcome, toRunFacts, workOnPlan } from "./file-worker.ts";
 import { stepFacts } from "../money/totals.ts";
@@ -37,7 +36,7 @@ export async function runFile(run: RunCommand, program: ProgramContext): Promise
     await announceRun(plan, context);
     return 0;
   }
-  await checkOutput(outputPath, inputPath, context);
+  await checkOutput(outputPath, [inputPath], context);
   using journal = Journal.open(journalPath, context, context);
   warnOfShared(journal, context);
   const plan = await planCalls(context, journal);

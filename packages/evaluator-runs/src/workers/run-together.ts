@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
-import { printable } from "evaluator-kit";
+import { checkOutput, printable } from "evaluator-kit";
 import type { RunRecord, RunStore } from "../store/run-store.ts";
 import type { RunInfo } from "../store/stored-runs.ts";
 import { printCount } from "../amounts.ts";
 import type { RunCommand } from "../options.ts";
 import type { JournalAddress } from "../journal-address.ts";
 import { setupHash } from "../journal/kept-answer.ts";
-import { checkOutput } from "../output/check-output.ts";
 import type { RunPrice } from "../money/price.ts";
 import { engineNames } from "../run/ask-engines.ts";
 import type { StoredFacts } from "../run-facts.ts";
@@ -34,7 +33,7 @@ export async function runTogether(
   const { stderr, service, outputPath, inputPath, signal } = context;
   stderr.write(describeEngine(service));
   const use = async (runs: RunStore) => {
-    if (!run.dryRun) await checkOutput(outputPath, inputPath, context);
+    if (!run.dryRun) await checkOutput(outputPath, [inputPath], context);
     // A dry run looks up each answer, also if the run has begun.
     const knownRuns = run.dryRun ? [] : await runs.list();
     const runPlan = await planRun(runs, knownRuns, context);

@@ -1,6 +1,6 @@
 import { chmod, link, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryFolder } from "evaluator-kit/testing";
+import { temporaryFolder } from "./testing/test-context.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { checkOutput } from "./check-output.ts";
 
@@ -13,26 +13,26 @@ async function inputAndOutput() {
 
 test("a free place is fine and stays as it was", async () => {
   const { folder, input, output } = await inputAndOutput();
-  await checkOutput(output, input);
+  await checkOutput(output, [input]);
   expect(await readdir(folder)).toEqual(["inbox.json"]);
 });
 
 test("older results may be replaced", async () => {
   const { input, output } = await inputAndOutput();
   await writeFile(output, "[]");
-  await expect(checkOutput(output, input)).resolves.toBeUndefined();
+  await expect(checkOutput(output, [input])).resolves.toBeUndefined();
 });
 
 test("an output that is a symbolic link to the input is refused", async () => {
   const { input, output } = await inputAndOutput();
   await symlink(input, output);
-  await expect(checkOutput(output, input)).rejects.toThrow(`${output} is the input file itself`);
+  await expect(checkOutput(output, [input])).rejects.toThrow(`${output} is the input file itself`);
 });
 
 test("an output that is a hard link to the input is refused", async () => {
   const { input, output } = await inputAndOutput();
   await link(input, output);
-  await expect(checkOutput(output, input)).rejects.toThrow(`${output} is the input file itself`);
+  await expect(checkOutput(output, [input])).rejects.toThrow(`${output} is the input file itself`);
 });
 
 test("an input that is a symbolic link to the output is refused", async () => {
@@ -40,19 +40,19 @@ test("an input that is a symbolic link to the output is refused", async () => {
   const input = join(folder, "linked.json");
   await writeFile(output, "[]");
   await symlink(output, input);
-  await expect(checkOutput(output, input)).rejects.toThrow("is the input file itself");
+  await expect(checkOutput(output, [input])).rejects.toThrow("is the input file itself");
 });
 
 test("a folder in the way is named", async () => {
   const { input, output } = await inputAndOutput();
   await mkdir(output);
-  await expect(checkOutput(output, input)).rejects.toThrow(`${output} is in the way`);
+  await expect(checkOutput(output, [input])).rejects.toThrow(`${output} is in the way`);
 });
 
 test("a name the disk cannot hold is refused", async () => {
   const { folder, input } = await inputAndOutput();
   const output = join(folder, `${"x".repeat(250)}.triage.json`);
-  await expect(checkOutput(output, input)).rejects.toThrow(
+  await expect(checkOutput(output, [input])).rejects.toThrow(
     `Cannot write ${output}: name too long.`,
   );
 });
@@ -61,7 +61,7 @@ test("a folder closed for writing is refused", async () => {
   const { folder, input, output } = await inputAndOutput();
   await chmod(folder, 0o555);
   stopBeingAdministrator();
-  await expect(checkOutput(output, input)).rejects.toThrow("permission denied");
+  await expect(checkOutput(output, [input])).rejects.toThrow("permission denied");
 });
 
 // The administrator may write anywhere.
@@ -70,3 +70,14 @@ function stopBeingAdministrator(): void {
   process.seteuid?.(65_534);
   onTestFinished(() => process.seteuid?.(0));
 }
+
+test("a file that the command did not write is refused, and one that it wrote or that is empty is not", async () => {
+  const { input, output } = await inputAndOutput();
+  const check = () => checkOutput(output, [input], { isOwn: (text) => text.startsWith("own") });
+  await writeFile(output, "");
+  await check();
+  await writeFile(output, "own text");
+  await check();
+  await writeFile(output, "a text of somebody");
+  await expect(check()).rejects.toThrow(`${output} exists, and this command did not write it.`);
+});

@@ -1,0 +1,61 @@
+import { readFileSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import {
+  checkOutput,
+  CliError,
+  type CliContext,
+  parseJson,
+  printable,
+  writeWholeFile,
+} from "evaluator-kit";
+import { listFields } from "./read-files.ts";
+
+interface Sheet {
+  readonly rows: readonly object[];
+  /** The files that the rows were drawn from. */
+  readonly inputs: readonly string[];
+}
+
+/**
+ * Writes records to label; if the file is the same sheet with labels, they are kept.
+ *
+ * @throws CliError if the file is no sheet, or has the labels of another one.
+ */
+export async function writeSheet(
+  out: string,
+  { rows, inputs }: Sheet,
+  { cwd, stderr }: CliContext,
+): Promise<void> {
+  const path = resolve(cwd, out);
+  const inputPaths = inputs.map((name) => resolve(cwd, name));
+  await checkOutput(path, inputPaths, { isOwn: isSheet });
+  const former = readSheet(path);
+  if (former.every(({ truth, labeler }) => truth === null && labeler === undefined)) {
+    return await writeWholeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  }
+  if (!isSame(rows, former)) {
+    const problem = printable`${out} has labels, and another sheet would replace them`;
+    throw new CliError(`${problem}. Move it, or name another --out. Nothing was written.`);
+  }
+  stderr.write(printable`${out} is this sheet already; its labels are kept.` + "\n");
+}
+
+function isSheet(beginning: string): boolean {
+  return /^\{"id":.*"truth":/.test(beginning);
+}
+
+/** Returns the rows of a sheet; a line that is no JSON counts as a label. */
+function readSheet(path: string): Readonly<Record<string, unknown>>[] {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return [];
+  const lines = readFileSync(path, "utf8").split("\n");
+  return lines.filter((line) => line.trim() !== "").map((line) => listFields(parseJson(line)));
+}
+
+function isSame(rows: Sheet["rows"], former: ReturnType<typeof readSheet>): boolean {
+  const isFormer = (row: object, at: number) =>
+    Object.entries(row).every(
+      ([name, value]) => name === "truth" || isDeepStrictEqual(former[at]?.[name], value),
+    );
+  return rows.length === former.length && rows.every(isFormer);
+}

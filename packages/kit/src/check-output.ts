@@ -1,0 +1,75 @@
+import { randomUUID } from "node:crypto";
+import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { CliError, toFileError } from "./errors.ts";
+import { type FileSystem, systemFiles } from "./file-system.ts";
+import { printable } from "./printable.ts";
+
+interface OutputOptions {
+  /** Returns whether the command wrote a file, by its first 64 kB. @default any file may be replaced */
+  readonly isOwn?: ((beginning: string) => boolean) | undefined;
+  /** @default the files of this machine */
+  readonly files?: FileSystem | undefined;
+  /** Names the temporary file. @default randomUUID */
+  readonly newId?: (() => string) | undefined;
+}
+
+/**
+ * Checks before any work that a file can be written, and that nothing of a person is replaced: an input, or a
+ * file that the command did not write. A pipe or a device takes any text.
+ *
+ * @throws CliError if it cannot be written.
+ */
+export async function checkOutput(
+  outputPath: string,
+  inputPaths: readonly string[],
+  { isOwn, files = systemFiles, newId = randomUUID }: OutputOptions = {},
+): Promise<void> {
+  try {
+    const output = statFile(outputPath);
+    if (output !== undefined) checkReplaceable(outputPath, inputPaths, isOwn);
+    if (output !== undefined && !output.isFile()) return;
+    // A permission check is not enough on a read-only or full disk, so this creates a file.
+    const temporaryPath = join(dirname(files.realpath(outputPath)), `.${newId()}.tmp`);
+    files.close(files.open(temporaryPath, "wx"));
+    files.remove(temporaryPath);
+  } catch (error) {
+    throw toFileError(error, `write ${outputPath}`);
+  }
+}
+
+function statFile(path: string) {
+  return statSync(path, { bigint: true, throwIfNoEntry: false });
+}
+
+function checkReplaceable(
+  outputPath: string,
+  inputPaths: readonly string[],
+  isOwn: OutputOptions["isOwn"],
+): void {
+  const output = statFile(outputPath);
+  // Two names of one file, by a link or a file system that ignores case.
+  const isInput = inputPaths.map(statFile).some((input) => {
+    return input !== undefined && output?.dev === input.dev && output.ino === input.ino;
+  });
+  if (isInput && output?.isFile() === true) {
+    throw new CliError(printable`${outputPath} is the input file itself; move the input.`);
+  }
+  if (output?.isDirectory() === true) {
+    throw new CliError(printable`${outputPath} is in the way and is not a file; move it.`);
+  }
+  if (output?.isFile() !== true || output.size === 0n || isOwn === undefined) return;
+  if (isOwn(readBeginning(outputPath))) return;
+  const problem = printable`${outputPath} exists, and this command did not write it`;
+  throw new CliError(`${problem}. Move it, or name another file. Nothing was written.`);
+}
+
+function readBeginning(path: string): string {
+  const beginning = Buffer.alloc(65_536);
+  const file = openSync(path, "r");
+  try {
+    return beginning.toString("utf8", 0, readSync(file, beginning));
+  } finally {
+    closeSync(file);
+  }
+}
