@@ -103,9 +103,13 @@ export class ChunkQueue {
     });
   }
 
-  /** Removes all chunks of a run in the caller's transaction, also those that workers have. */
-  async clear(query: Query, run: number): Promise<void> {
-    await query(`delete from ${queueSchema}.job where name = $1`, [toQueue(run)]);
+  /** Removes chunks of a run in the caller's transaction, also those that workers have; null: all of them. */
+  async clear(query: Query, run: number, chunks: readonly number[] | null): Promise<void> {
+    const whose = "and data ->> 'chunk' in (select unnest($2::text[]))";
+    await query(
+      `delete from ${queueSchema}.job where name = $1 ${chunks === null ? "" : whose}`,
+      chunks === null ? [toQueue(run)] : [toQueue(run), chunks.map(String)],
+    );
   }
 
   /** Adds chunks of a run in the caller's transaction. */

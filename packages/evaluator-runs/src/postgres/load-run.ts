@@ -68,7 +68,7 @@ export class RunLoader extends RunReader {
       }
       await insertRecords(query, run, records());
       await query(refuseStatement, [run]);
-      await this.queue.clear(query, run);
+      await this.queue.clear(query, run, null);
       await this.queue.add(query, run, Array(row.chunks).keys());
       await query(
         `update evaluator.runs set state = case when records = 0 then 'done' else 'open' end,
@@ -89,15 +89,17 @@ export class RunLoader extends RunReader {
   async #reopen(query: Query, run: number, lostIndexes: readonly number[]): Promise<void> {
     const [idleRun] = await query<{ state: string }>(idleStatement, [run]);
     if (idleRun === undefined) return;
-    const isOpen = idleRun.state === "open";
+    const { state } = idleRun;
+    const isOpen = state === "open";
     await query("delete from evaluator.failures where run = $1 and not is_refusal", [run]);
     const rows = await query<{ chunk: number }>(unfinishedStatement, [run, lostIndexes]);
     const chunks = rows.map(({ chunk }) => chunk);
-    if (chunks.length === 0 && !isOpen) return;
+    if (chunks.length === 0 && state === "done") return;
     await query(`select evaluator.open_chunks($1, $2, ${CHUNK_SIZE})`, [run, chunks]);
     await query(reopenStatement, [run, chunks]);
     await query("select evaluator.count_again($1, null, null)", [run]);
-    if (!isOpen) await this.queue.clear(query, run);
+    // A worker that died, or lost its lease, may have left that of a chunk that it finished.
+    await this.queue.clear(query, run, isOpen ? chunks : null);
     await this.queue.add(query, run, chunks);
   }
 }
@@ -179,8 +181,10 @@ const idleStatement = `
   for update
 `;
 
+// An answer that came late may have completed a run that a failure had stopped; "joinStatement" ends it.
 const reopenStatement = `
-  update evaluator.runs set state = 'open', stopped_by = null, failed_in_a_row = 0,
+  update evaluator.runs set stopped_by = null, failed_in_a_row = 0,
+    state = case when state = 'stopped' and cardinality($2::integer[]) = 0 then 'done' else 'open' end,
     chunks_left = cardinality($2::integer[]) + case when state = 'open' then chunks_left else 0 end,
     earlier_ends = array_remove(earlier_ends || finished_at, null), finished_at = null
   where run = $1

@@ -36,9 +36,10 @@ export class ChunkJobs {
     if (!this.#queues.has(run)) this.#queues.set(run, { monitoredOn: null, jobs: [] });
   }
 
-  /** Removes all jobs of a run, also those that workers have. */
-  clear(run: number): void {
-    this.#queueOf(run).jobs = [];
+  /** Removes the jobs of some chunks of a run, also those that workers have; null: all of them. */
+  clear(run: number, chunks: readonly number[] | null): void {
+    const queue = this.#queueOf(run);
+    queue.jobs = queue.jobs.filter(({ chunk }) => chunks !== null && !chunks.includes(chunk));
   }
 
   /** Adds jobs of a run. */

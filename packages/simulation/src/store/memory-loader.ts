@@ -80,7 +80,7 @@ export class MemoryLoader extends MemoryReader {
     if (run === undefined) return;
     tables.records.set(load.run, rows);
     this.#refuse(load.run);
-    jobs.clear(load.run);
+    jobs.clear(load.run, null);
     jobs.add(load.run, [...Array(chunkCount(run.made.records)).keys()]);
     const isEmpty = run.made.records === 0;
     const openedAtMs = this.database.now();
@@ -109,7 +109,7 @@ export class MemoryLoader extends MemoryReader {
   #reopen(run: number, lost: readonly number[]): void {
     const opened = this.database.tables.reopen(run, lost, this.database.now());
     if (opened === null) return;
-    if (!opened.isOpen) this.database.jobs.clear(run);
+    this.database.jobs.clear(run, opened.isOpen ? opened.chunks : null);
     this.database.jobs.add(run, opened.chunks);
   }
 }

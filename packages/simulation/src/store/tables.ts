@@ -241,7 +241,7 @@ export class Tables {
         (lost.includes(chunk) || !isDone(chunk)) &&
         (!isOpen || (rows.get(chunk)?.finishedAtMs ?? null) !== null),
     );
-    if (chunks.length === 0 && !isOpen) return null;
+    if (chunks.length === 0 && of.state === "done") return null;
     for (const chunk of chunks) {
       const row = rows.get(chunk);
       if (row === undefined) continue;
@@ -255,7 +255,9 @@ export class Tables {
       Object.assign(row, { finishedAtMs: null, lease: null, reservedUsd });
     }
     if (of.finishedAtMs !== null) of.earlierEndsMs.push(of.finishedAtMs);
-    const again = { state: "open", stoppedBy: null, failedInARow: 0, finishedAtMs: null } as const;
+    // An answer that came late may have completed a run that a failure had stopped.
+    const state = isOpen || chunks.length > 0 ? "open" : "done";
+    const again = { state, stoppedBy: null, failedInARow: 0, finishedAtMs: null } as const;
     const chunksLeft = chunks.length + (isOpen ? of.chunksLeft : 0);
     Object.assign(of, again, { chunksLeft });
     return { chunks, isOpen };
