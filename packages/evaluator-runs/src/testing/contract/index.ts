@@ -3,6 +3,7 @@ import { testAnswers } from "./answers-contract.ts";
 import { testChunks } from "./chunks-contract.ts";
 import { answersOf } from "./answers-under-test.ts";
 import { testKeptAnswers } from "./kept-answers-contract.ts";
+import { testLateWorkers } from "./late-workers-contract.ts";
 import { testMoney } from "./money-contract.ts";
 import { testRows } from "./rows-contract.ts";
 import { testRuns } from "./runs-contract.ts";
@@ -23,6 +24,9 @@ export function testRunStore(
   // A store is opened before each test of its own part.
   describe("runs", () => {
     testRuns(open);
+  });
+  describe("late workers", () => {
+    testLateWorkers(open);
   });
   describe("answers", () => {
     testAnswers(open);
