@@ -61,9 +61,11 @@ export function createApp(parts: AppParts) {
   const routing = { services, policy, prices, calibration, fit, latest };
   const app = new Hono<ClientEnv>({ getPath: toApiPath });
   const metrics = createMetrics(() => guards.callsInFlight(), log?.dropped);
-  const minuteLimits = new MinuteLimits(parts.now);
-  const count = ({ key, inputTokens, outputTokens }: MessageRecord | EvaluationRecord) =>
-    key !== null && minuteLimits.addTokens(key, (inputTokens ?? 0) + (outputTokens ?? 0));
+  const minuteLimits = parts.keys ? new MinuteLimits(parts.now) : undefined; // the owner has none
+  const count =
+    minuteLimits &&
+    (({ key, inputTokens, outputTokens }: MessageRecord | EvaluationRecord) =>
+      key !== null && minuteLimits.addTokens(key, (inputTokens ?? 0) + (outputTokens ?? 0)));
   const namedRouting = { ...routing, instance: instance ?? "router" };
   const router = new MessageRouter({
     ...namedRouting,

@@ -44,7 +44,7 @@ test("the configuration wins over the list, which is the gateways' alone", () =>
 });
 
 test("a field that only services of one API take needs such a service", () => {
-  const { isCapable } = createCapabilityCheck(() => new Map());
+  const { isCapable } = createCapabilityCheck(new Map());
   const asked = {
     conversation: toConversation("hi"),
     passed: { unsupported: new Error("x") as never, upstreamType: "anthropic" },
@@ -55,7 +55,7 @@ test("a field that only services of one API take needs such a service", () => {
 });
 
 test("a setting that a translation loses needs a service that keeps it", () => {
-  const { isCapable } = createCapabilityCheck(() => new Map());
+  const { isCapable } = createCapabilityCheck(new Map());
   const json = { name: null, description: null, schema: null, strict: null };
   const [stops, objects] = [
     { ...toConversation("hi"), settings: { stopSequences: ["END"] } },
@@ -85,7 +85,7 @@ test.each([
   const conversation = { ...toConversation(text), settings };
   const fits = (contextWindow: number) => {
     const list = new Map([["a/b", { contextWindow, maxOutputTokens: 8000 }]]);
-    return createCapabilityCheck(() => list).isCapable(target, { conversation });
+    return createCapabilityCheck(list).isCapable(target, { conversation });
   };
   expect(fits(1500 + room)).toBe(true);
   expect(fits(900 + room)).toBe(false);
@@ -93,10 +93,7 @@ test.each([
 
 test("a window that a refusal showed is forgotten after an hour", () => {
   let now = 0;
-  const { isCapable, learn } = createCapabilityCheck(
-    () => new Map(),
-    () => now,
-  );
+  const { isCapable, learn } = createCapabilityCheck(new Map(), () => now);
   const asked = (words: number) => ({ conversation: toConversation("word ".repeat(words)) });
   learn(target, asked(5000).conversation);
   expect(isCapable(target, asked(5000))).toBe(false);

@@ -51,7 +51,7 @@ const LEAST_OUTPUT = 1024;
 
 /** Compares what models can take with conversations, and learns from refusals of long ones. */
 export function createCapabilityCheck(
-  listCapabilities: () => ListedCapabilities,
+  listedCapabilities: ListedCapabilities,
   now: () => number = Date.now,
 ) {
   const learnedMap = new Map<string, { readonly below: number; readonly untilMs: number }>();
@@ -69,7 +69,7 @@ export function createCapabilityCheck(
   };
   const known = (target: Target): Target => ({
     ...target,
-    capabilities: findCapabilities(target, listCapabilities()),
+    capabilities: findCapabilities(target, listedCapabilities),
   });
   /** Whether a model can take a request, as far as is known. */
   const isCapable = (target: Target, { conversation, passed: passedRequest }: Asked): boolean => {
@@ -77,7 +77,7 @@ export function createCapabilityCheck(
     const isLost =
       passedRequest?.unsupported ?? lostSetting(conversation, target.upstream.type, target.model);
     if (!isPassed && isLost) return false;
-    const givenCapabilities = findCapabilities(target, listCapabilities());
+    const givenCapabilities = findCapabilities(target, listedCapabilities);
     const { tools, images, files, maxOutputTokens } = givenCapabilities;
     if (tools === false && find(conversation).hasTools) return false;
     if (images === false && find(conversation).hasImages) return false;

@@ -17,7 +17,7 @@ export class Plans {
 
   constructor(routing: Routing) {
     this.#routing = routing;
-    this.#check = createCapabilityCheck(() => routing.services.replies.capabilities);
+    this.#check = createCapabilityCheck(routing.services.replies.capabilities);
   }
 
   /** Returns the models to ask in turn, and the decision for the first one. */

@@ -39,7 +39,7 @@ type StreamPart = Readonly<Record<string, unknown>>;
 /** Converts the parts of a language model's stream to pieces without secrets. */
 export class ReplyPieces {
   readonly #options: PiecesOptions;
-  readonly #callIds: Set<string>;
+  #callIds: Set<string> | null = null;
   readonly #open = new Map<string, Block>();
   #deltas: Delta[] = [];
   #blocks = 0;
@@ -49,8 +49,6 @@ export class ReplyPieces {
 
   constructor(options: PiecesOptions) {
     this.#options = options;
-    const parts = options.conversation?.messages.flatMap((message) => message.parts) ?? [];
-    this.#callIds = new Set(parts.flatMap((part) => (part.type === "toolCall" ? part.id : [])));
   }
 
   /** Adds a part. @throws BrokenReplyError for an error, and at the limit, without the part. */
@@ -173,9 +171,10 @@ export class ReplyPieces {
 
   /** A missing id is made up: the client's result of the call names it. */
   #toHead(id: unknown, name: unknown) {
-    const isNew = typeof id === "string" && id !== "" && !this.#callIds.has(id);
+    const callIds = (this.#callIds ??= listCallIds(this.#options.conversation));
+    const isNew = typeof id === "string" && id !== "" && !callIds.has(id);
     const callId = isNew ? id : `call_${randomUUID()}`;
-    this.#callIds.add(callId);
+    callIds.add(callId);
     return { id: callId, name: typeof name === "string" ? name : "" };
   }
 
@@ -235,6 +234,11 @@ interface Delta {
   text: string | null;
   /** At the beginning of a tool call. */
   readonly head?: { readonly id: string; readonly name: string };
+}
+
+function listCallIds(conversation: Conversation | undefined): Set<string> {
+  const parts = conversation?.messages.flatMap((message) => message.parts) ?? [];
+  return new Set(parts.flatMap((part) => (part.type === "toolCall" ? part.id : [])));
 }
 
 function toName(type: Block["type"], id: unknown): string {

@@ -136,8 +136,8 @@ export function mergeUsage(earlier: TokenUsage | null, later: TokenUsage): Token
   if (earlier === null) return later;
   const mergedUsage: Mutable<TokenUsage> = { ...earlier, ...later };
   for (const name of counts) {
-    const knownCounts = [earlier[name], later[name]].filter((count) => count != null);
-    if (knownCounts.length > 0) mergedUsage[name] = Math.max(...knownCounts);
+    const count = Math.max(earlier[name] ?? -1, later[name] ?? -1);
+    if (count >= 0) mergedUsage[name] = count;
   }
   return mergedUsage;
 }

@@ -3,7 +3,7 @@ import { accepts } from "hono/accepts";
 import { z } from "zod";
 import type { Shares } from "../decision/tier-question.ts";
 import { toConversation } from "../conversation/conversation.ts";
-import { cutMessage, toTierState } from "../conversation/user-turns.ts";
+import { cutMessage } from "../conversation/user-turns.ts";
 import type { ChatOutcome, ChatResponse } from "../decision/decision.ts";
 import { defectMessage, HttpError } from "../http-error.ts";
 import type { Answer, MessageRouter } from "../message-router.ts";
@@ -23,7 +23,7 @@ export function addChatRoutes(
   app.post("/chat", ...guards.message, chatRoute(router, pingMs));
   app.post("/decide", ...guards.message, async (c) => {
     const message = await readMessage(c.req);
-    const decision = await router.decideOnly(toTierState([message]), toCall(c, "decide"));
+    const decision = await router.decideOnly({ user_message: message }, toCall(c, "decide"));
     setDecisionHeaders(c, decision);
     return c.json(decision);
   });
@@ -38,7 +38,7 @@ function chatRoute(router: MessageRouter, pingMs: number): Handler<ClientEnv> {
     const message = await readMessage(c.req);
     const conversation = toConversation(message);
     const call = await router.reserveAuto(toCall(c, "chat"), message, conversation);
-    const firstDecision = await router.decide(toTierState([message]), call);
+    const firstDecision = await router.decide({ user_message: message }, call);
     const decision = router.plans.keepCapable(firstDecision, { conversation }, call.key);
     if (!wantsEvents(c)) {
       let text = "";

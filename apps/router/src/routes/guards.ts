@@ -20,7 +20,7 @@ interface GuardParts {
     Pick<RouterOptions, "accessToken" | "maxCallsInFlight">;
   /** The named keys. @default null */
   readonly keys?: Pick<Awaited<ReturnType<typeof openLiveKeys>>, "current"> | null;
-  readonly minuteLimits?: MinuteLimits;
+  readonly minuteLimits?: MinuteLimits | undefined;
   readonly reportDefect: (error: Error) => void;
   /** Messages wait until this resolves. */
   readonly pricesTried?: Promise<void>;
