@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { toConversation } from "../conversation/conversation.ts";
 import { plantedKey } from "../testing/keep-output.ts";
 import { blocksOf } from "../testing/reply-calls.ts";
 import { redactor } from "./redactor.ts";
@@ -63,6 +64,17 @@ test("tool calls that interleave keep their arguments apart", () => {
     { type: "toolCall", key: "toolCall-0", text: "1}" },
     { type: "toolCall", key: "toolCall-1", text: "2}" },
   ]);
+});
+
+test("a call gets a new id if a call of the conversation or of the reply has its own", () => {
+  const earlier = { type: "toolCall", id: "a", name: "", arguments: "{}" } as const;
+  const messages = [{ role: "assistant", parts: [earlier] }] as const;
+  const conversation = { ...toConversation(""), messages };
+  const meter = { written: 0, reported: null };
+  const pieces = new ReplyPieces({ conversation, redact: redactor([]), meter, onSigned: () => {} });
+  for (const id of ["a", "b", "b"]) pieces.add(call(id, "{}"));
+  const made = expect.stringMatching(/^call_/) as string;
+  expect(pieces.take()).toMatchObject([{ id: made }, { id: "b" }, { id: made }]);
 });
 
 test("a tool call that is not streamed is whole, with JSON for an object", () => {
