@@ -67,7 +67,13 @@ test("tool calls that interleave keep their arguments apart", () => {
 });
 
 test("a call gets a new id if a call of the conversation or of the reply has its own", () => {
-  const earlier = { type: "toolCall", id: "a", name: "", arguments: "{}" } as const;
+  const earlier = {
+    type: "toolCall",
+    id: "a",
+    name: "",
+    arguments: "{}",
+    signature: null,
+  } as const;
   const messages = [{ role: "assistant", parts: [earlier] }] as const;
   const conversation = { ...toConversation(""), messages };
   const meter = { written: 0, reported: null };
