@@ -21,7 +21,7 @@ test("valid rules are read unchanged", () => {
 });
 
 test.each([
-  [{}, "rules.json: the list of rules: expected a list of rules"],
+  [{}, "rules.json: the list of rules: expected a JSON array"],
   [[fine, { match: "x" }], "rules.json: rule 2, answers: expected an object"],
   [[{ answers: {} }], "rules.json: rule 1, answers: expected at least 1 answer"],
   [[fine, { answers: { scam: 2 } }], "rules.json: rule 2, answers.scam: expected the probability"],

@@ -37,7 +37,7 @@ const ruleSchema = z.strictObject({
   ),
 });
 
-const rulesSchema = z.array(ruleSchema, { error: "expected a list of rules" });
+const rulesSchema = z.array(ruleSchema, { error: "expected a JSON array" });
 
 /**
  * The answers about a state that contains `match`: text in any case, or `/a regular expression/i`;
