@@ -232,6 +232,8 @@ test("without a structure or a text the whole text is read, and a mail with noth
 });
 
 test("mails that are marked as deleted are left out, and are back without the mark", async () => {
+  // Without a Message-ID, only its size shows that it is another mail than 3.
+  const larger = head(2).replace(/RFC822\.SIZE \d+/, "RFC822.SIZE 999");
   const { run, mails } = await importing(
     session({
       uids: [1, 3],
@@ -245,7 +247,7 @@ test("mails that are marked as deleted are left out, and are back without the ma
     session({
       uids: [1, 2],
       deleted: [3],
-      more: [search("1:* UNDELETED", [1, 2]), heads("2", head(2)), texts("2", text(2))],
+      more: [search("1:* UNDELETED", [1, 2]), heads("2", larger), texts("2", text(2))],
     }),
   );
   expect((await run()).stderr).toContain("0 left the folder; left out 1 marked as deleted.");

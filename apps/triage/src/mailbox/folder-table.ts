@@ -128,15 +128,21 @@ export class FolderTable implements Disposable {
     });
   }
 
-  /** Removes mails that are gone, and keeps the state once `write` has written the others. */
+  /**
+   * Removes mails that are gone, and keeps the state once `write` has written the others; returns how many were
+   * removed. A mail that the server gave another UID is not one of them.
+   */
   async end(state: FolderState, missingValues: readonly number[], write: () => Promise<void>) {
+    let removedCount = 0;
     await this.#inTransaction(async () => {
-      this.#database
+      const { changes } = this.#database
         .prepare("DELETE FROM mail WHERE uid IS NULL OR uid IN (SELECT value FROM json_each(?))")
         .run(JSON.stringify(missingValues));
+      removedCount = Number(changes);
       this.#keep(state);
       await write();
     });
+    return removedCount;
   }
 
   /** Returns the records in the order of the folder; only those of some UIDs, if there is a list. */

@@ -79,18 +79,18 @@ export async function withMailbox<TResult>(
     const {
       state,
       read,
-      left: remainingCount,
+      expunged: expungedCount,
       fresh,
       gone: goneUids,
       skipped: skippedMails,
       marked: markedCount,
       isChanged,
     } = sync;
-    await table.end(state, goneUids, async () => {
+    const removedCount = await table.end(state, goneUids, async () => {
       if (!isChanged && existsSync(path)) await chmod(path, 0o600);
       else await writeWholeFile(path, toJsonArray(table.mails()), { note });
     });
-    const counts = `read ${printCounted(read, "mail")}; ${printCount(remainingCount)} left the folder`;
+    const counts = `read ${printCounted(read, "mail")}; ${printCount(removedCount + expungedCount)} left the folder`;
     const { count, empty } = table;
     const has = printable`${path} has ${printCounted(count, "mail")}: ${counts}`;
     stderr.write(`${has}${describeLeftOut({ marked: markedCount, empty })}.\n`);

@@ -74,11 +74,7 @@ export async function readPlan(path: string): Promise<PlanLine[]> {
   for (const [index, json] of text.split("\n").entries()) {
     if (json.trim() === "") continue;
     const { data: line, error } = lineSchema.safeParse(parseJson(json));
-    const [issue] = error?.issues ?? [];
-    const problem =
-      line === undefined
-        ? [...(issue?.path ?? []), issue?.message].join(": ")
-        : problemIn(line, lines);
+    const problem = line === undefined ? describeIssue(error) : problemIn(line, lines);
     if (line !== undefined && problem === null) lines.set(toKey(line), line);
     else {
       const place = printable`Line ${String(index + 1)} of ${path} cannot be used: ${problem ?? ""}`;
@@ -86,6 +82,12 @@ export async function readPlan(path: string): Promise<PlanLine[]> {
     }
   }
   return [...lines.values()];
+}
+
+function describeIssue({ issues: [issue] }: z.ZodError): string {
+  const [field] = issue?.path ?? [];
+  if (field === undefined) return "it is not JSON of one mail";
+  return `its field ${String(field)} is missing or wrong`;
 }
 
 function problemIn(line: PlanLine, lines: ReadonlyMap<string, PlanLine>): string | null {

@@ -32,7 +32,7 @@ test.each<[string, Record<string, unknown>, string]>([
   ["a system flag as keyword", { action: "keyword", target: "\\Deleted" }, "is not a keyword"],
   ["an unknown action", { action: "delete" }, "Line 1 of"],
   ["an action without its folder", { action: "move" }, 'a plan has no action "move"'],
-  ["a wrong UID", { uid: 0 }, "cannot be used: uid: "],
+  ["a wrong UID", { uid: 0 }, "cannot be used: its field uid is missing or wrong. Remove"],
 ])("a plan with %s changes nothing: one sentence and exit 1", async (_, change, problem) => {
   const { run, state, lines, write } = await serverWithPlan({ a: "flag" });
   const before = state();
@@ -81,7 +81,9 @@ test("a plan with two accounts, one mail twice or a broken line is refused with 
   );
   const text = await readFile(join(cwd, PLAN), "utf8");
   await writeFile(join(cwd, PLAN), `${text.split("\n")[0]}\n{"id":`);
-  expect((await run("apply", PLAN)).stderr).toMatch(/Line 2 of .* cannot be used/);
+  expect((await run("apply", PLAN)).stderr).toMatch(
+    /Line 2 of .* cannot be used: it is not JSON of one mail\. Remove/,
+  );
 });
 
 test("undo without an apply, a wrong password and a file that is no journal are sentences", async () => {

@@ -66,14 +66,14 @@ export async function syncFolder(
   const uids = new Set(there.uids);
   const goneUids = [...have].filter((uid) => !uids.has(uid));
   const skippedMails: SkippedMail[] = [];
-  let remainingCount = goneUids.length;
+  let expungedCount = 0;
   const { account, uidvalidity } = state;
   for (let at = 0; at < missing.length; at += RANGE) {
     const range = missing.slice(at, at + RANGE);
     const read = await readMails(client, range, { account, folder, uidvalidity });
     await table.add(read.mails, goneUids);
     skippedMails.push(...read.skipped);
-    remainingCount += read.gone.length;
+    expungedCount += read.gone.length;
     onRange(Math.min(at + RANGE, missing.length), missing.length);
   }
   // A skipped mail is looked for again next time.
@@ -86,11 +86,11 @@ export async function syncFolder(
     fresh: [...missing, ...there.found],
     gone: goneUids,
     skipped: skippedMails,
-    /** Mails that left the folder, also during this read. */
-    left: remainingCount,
+    /** New mails that left the folder during this read. */
+    expunged: expungedCount,
     /** Mails that are marked as deleted, which are left out. */
     marked: there.marked,
-    read: missing.length - skippedMails.length - (remainingCount - goneUids.length),
+    read: missing.length - skippedMails.length - expungedCount,
     // Found mails may be in the table, and not in the file of mails, after a cut connection.
     isChanged: plan.isWhole || there.found.length + missing.length + goneUids.length > 0,
   };
