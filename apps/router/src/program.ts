@@ -50,18 +50,20 @@ async function createProgram(words: readonly string[], context: CliContext): Pro
   return program;
 }
 
+const port = wholeNumber({ max: 65_535 });
+
 function addServe(program: Command, context: CliContext): void {
   program
     .command("serve")
     .description("Start the router and its page. Without a key, the local emulator answers.")
     .option("--host <address>", "other than loopback only with a token or keys (127.0.0.1)")
-    .option("--port <number>", "0 takes any free port (3000, else the next free one)")
-    .action(async ({ host, port }) => {
+    .option("--port <number>", "0 takes any free port (3000, else the next free one)", port)
+    .action(async ({ host, port: typedPort }) => {
       const { readRouterOptions } = await import("./router-options.ts");
       const { runRouter } = await import("./run-router.ts");
       const { env, cwd } = context;
-      const serverEnv = { ...env, HOST: host ?? env["HOST"], PORT: port ?? env["PORT"] };
-      await runRouter(() => readRouterOptions(serverEnv, cwd), context);
+      const address = { HOST: host, PORT: typedPort?.toString() };
+      await runRouter(() => readRouterOptions(env, cwd, address), context);
     });
 }
 

@@ -24,6 +24,7 @@ test("nothing set means the loopback address, port 3000, the default models and 
   expect(parseRouterOptions({})).toEqual({
     host: "127.0.0.1",
     port: null,
+    addressSettings: { hostSetting: "HOST=", portSetting: "PORT=" },
     accessToken: null,
     keyStore: null,
     leaseMs: 60_000,
@@ -107,6 +108,7 @@ test("everything can be set", () => {
   expect(parseRouterOptions(env)).toEqual({
     host: "0.0.0.0",
     port: 0,
+    addressSettings: { hostSetting: "HOST=", portSetting: "PORT=" },
     accessToken: "a-token-of-many-characters",
     keyStore: null,
     leaseMs: 60_000,

@@ -12,6 +12,7 @@ import {
   printable,
   wholeNumber,
 } from "./config/variable-schemas.ts";
+import { withoutUndefined } from "./conversation/conversation.ts";
 import type { RoutingPolicy } from "./decision/decision.ts";
 import { type Tier, tierNames } from "./decision/tier-question.ts";
 import type { UpstreamOptions } from "./reply/upstream.ts";
@@ -113,17 +114,25 @@ type Values = z.infer<ReturnType<typeof variables>>;
 export type RouterOptions = ReturnType<typeof parseRouterOptions>;
 
 /** Reads the options of the variables and of the file of `ROUTER_CONFIG`. @throws CliError with the place. */
-export async function readRouterOptions(env: Environment, cwd: string) {
-  return parseRouterOptions(env, await readRouterConfig(env, cwd));
+export async function readRouterOptions(env: Environment, cwd: string, address?: TypedAddress) {
+  return parseRouterOptions(env, await readRouterConfig(env, cwd), address);
 }
+
+/** The options of the command, which win over `HOST` and `PORT`. */
+type TypedAddress = Readonly<Partial<Record<"HOST" | "PORT", string | undefined>>>;
 
 /** Reads options; a blank variable is unset, and the file wins. @throws CliError with the variable. */
 export function parseRouterOptions(
   givenEnvironment: Environment,
   config: RouterConfig | null = null,
+  address: TypedAddress = {},
 ) {
-  const env = trimEnvironment(givenEnvironment);
-  const values = readVariables(env);
+  const env = trimEnvironment({ ...givenEnvironment, ...withoutUndefined(address) });
+  const addressSettings = {
+    hostSetting: address.HOST === undefined ? "HOST=" : "--host ",
+    portSetting: address.PORT === undefined ? "PORT=" : "--port ",
+  };
+  const values = readVariables(env, addressSettings.hostSetting);
   const url = values.ROUTER_LIMITS;
   // An unknown transport is named when it is connected.
   const transport = env["EVALUATOR_TRANSPORT"] ?? "gateway";
@@ -141,6 +150,8 @@ export function parseRouterOptions(
     host: values.HOST,
     /** 0 takes any free port; null is 3000, or the next free one. */
     port: values.PORT,
+    /** How the address was set, for messages. */
+    addressSettings,
     accessToken: values.ROUTER_ACCESS_TOKEN,
     /** The file or the database of the named keys; null without. */
     keyStore: values.ROUTER_KEYS,
@@ -221,7 +232,7 @@ const secretNames: ReadonlySet<string> = new Set([
   "ROUTER_REPLY_BASE_URL", // people write user name and password into addresses
 ]);
 
-function readVariables(env: Environment): Values {
+function readVariables(env: Environment, hostSetting: string): Values {
   const model = modelId(env["ROUTER_REPLY_BASE_URL"] === undefined);
   const { data, error } = variables(model).safeParse(env);
   if (error !== undefined) {
@@ -235,8 +246,8 @@ function readVariables(env: Environment): Values {
     throw new CliError(`ROUTER_ALLOWED_ORIGINS lets scripts of other pages ${needsKey}.`);
   }
   if (isLoopbackHost(data.HOST)) return data;
-  const host = `HOST=${JSON.stringify(data.HOST)} is not a loopback address, and lets other machines`;
-  throw new CliError(`${host} ${needsKey}, or HOST to 127.0.0.1.`);
+  const host = `${hostSetting}${JSON.stringify(data.HOST)} is not a loopback address, and lets other machines`;
+  throw new CliError(`${host} ${needsKey}, or use ${hostSetting}127.0.0.1.`);
 }
 
 const needsKey =

@@ -126,7 +126,8 @@ async function serve(
   );
   write(describeStart(router.origin, services, calibration));
   if (blindShadow !== null) write(`${describeBlindCost(options.blind)}\n`);
-  if (!isLoopbackHost(host)) warn(`HOST=${host}: ${exposedWarning}\n`);
+  if (!isLoopbackHost(host))
+    warn(`${options.addressSettings.hostSetting}${host}: ${exposedWarning}\n`);
   const refreshedPromise = refreshDaily(refresh, { signal }).catch(reportDefect);
   if (!signal.aborted) await once(signal, "abort");
   await router.close();

@@ -70,11 +70,34 @@ test("a start whose bundler the same SIGTERM ends is interrupted, and one that e
   expect(defect.stderr).toMatch(/^The router failed with an unexpected Error at /);
 });
 
+test.each([
+  [["--port", "abc"], "Use a whole number from 0 to 65535"],
+  [["--port", "70000"], "Use a whole number from 0 to 65535"],
+  [["--host", "0.0.0.0"], '--host "0.0.0.0" is not a loopback address'],
+])("%j is named as it was typed", async (words, message) => {
+  const { code, stderr } = await startRouterHere({}, words).ended;
+  expect(code).toBe(1);
+  expect(stderr).toContain(message);
+  expect(stderr).not.toMatch(/PORT=|HOST=/);
+});
+
+test("a typed port that is taken is named as it was typed", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void taken.close());
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  const { stderr } = await startRouterHere({}, ["--port", String(port)]).ended;
+  expect(stderr).toContain(`choose a free one, such as --port ${port + 1}.`);
+});
+
 const wrong: [env: Record<string, string>, named: string][] = [
   [{ PORT: "70000" }, 'PORT="70000"'],
   [{ HOST: "0.0.0.0" }, 'HOST="0.0.0.0"'],
   [{ ROUTER_ACCESS_TOKEN: "planted" }, "ROUTER_ACCESS_TOKEN"],
-  [{ ROUTER_DECISION_LOG: "/nowhere/log" }, 'ROUTER_DECISION_LOG="/nowhere/log"'],
+  [
+    { ROUTER_DECISION_LOG: "/nowhere/log" },
+    "Cannot write /nowhere/log: no such file or directory. Check the path. ROUTER_DECISION_LOG names it.",
+  ],
   [{ ROUTER_FIT: "/nowhere/fit.json" }, 'ROUTER_FIT="/nowhere/fit.json"'],
   [{ AI_GATEWAY_API_KEY: "planted key" }, "AI_GATEWAY_API_KEY"],
   [{ AI_GATEWAY_API_KEY: "planted", EVALUATOR_TRANSPORT: "pigeon" }, "EVALUATOR_TRANSPORT"],

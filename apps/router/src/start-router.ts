@@ -32,16 +32,15 @@ type RouterParts = Omit<Parameters<typeof createApp>[0], "page" | "hosts" | "isS
 /** Starts the router. @throws CliError if its address is not free. */
 export async function startRouter({ limits: givenLimits, ...parts }: RouterParts) {
   const { options, services } = parts;
-  const { host, allowedNames, stallMs, keepAliveMs } = options;
+  const { host, allowedNames, stallMs, keepAliveMs, addressSettings } = options;
   const { graceMs, maxConnections, ...limits } = { ...defaultServerLimits, ...givenLimits };
   const page = await loadPage({ ...services, hasLog: Boolean(parts.log) });
   const server = createServer({ keepAliveTimeout: keepAliveMs, ...limits });
   const connections = followConnections(server, stallMs, maxConnections);
-  const settings = { portSetting: "PORT=", hostSetting: "HOST=" };
   const { port, origin } = await listen(server, {
     host,
     ...(options.port === null ? { port: 3000, warn: parts.warn } : { port: options.port }),
-    ...settings,
+    ...addressSettings,
   });
   let isStopping = false;
   const hosts = allowedHosts(host, port, allowedNames); // the port is known only now

@@ -1,10 +1,10 @@
-import { CliError, parseJson, toPrintable, UsageError } from "evaluator-kit";
+import { CliError, isRecord, parseJson, printable, toPrintable, UsageError } from "evaluator-kit";
 import { z } from "zod";
 import { oneOf, orNull } from "../config/fields.ts";
 import { describeIssue } from "../config/router-config.ts";
 import { toTierState } from "../conversation/user-turns.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
-import { readLines } from "../report/read-records.ts";
+import { PassedLines, readLines } from "../report/read-records.ts";
 
 const tier = oneOf(tierNames);
 const shares = z.record(tier, z.number());
@@ -82,23 +82,36 @@ export type Label = z.infer<typeof labelSchema> & {
 export async function readSomeLabels(...args: Parameters<typeof readLabels>): Promise<Label[]> {
   const labels = await readLabels(...args);
   if (labels.length > 0) return labels;
-  throw new UsageError("The file has no labelled prompt.");
+  const problem = printable`${args[0]} has no labelled prompt`;
+  const advice = "Give prompts with tier or scores, or a decision log with POST /feedback.";
+  throw new UsageError(`${problem}. ${advice}`);
 }
 
-/** Reads labelled prompts or a decision log. @throws CliError that names the line, not its text. */
+/**
+ * Reads labelled prompts or a decision log, in which a line that was cut is passed over with a warning.
+ *
+ * @throws CliError that names the line, not its text.
+ */
 export async function readLabels(path: string, warn: (text: string) => void): Promise<Label[]> {
   const labels: Label[] = [];
   const decisions = new Map<string, z.infer<typeof decisionSchema>>();
   const feedbackOf = new Map<string, Tier>();
-  for await (const { value, where } of readValues(path)) {
+  const passedLines = new PassedLines();
+  let [isLog, firstProblem] = [false, null as CliError | null];
+  for await (const place of readValues(path)) {
+    const { value, number } = place;
     const { data: feedback } = feedbackSchema.safeParse(value);
     const { data: record } = loggedSchema.safeParse(value);
     if (feedback !== undefined) feedbackOf.set(feedback.requestId, feedback.feedback);
     else if (record !== undefined) decisions.set(record.requestId, record);
-    else if (!("requestId" in Object(value))) {
-      labels.push({ ...parseLine(labelSchema, value, where), decision: null });
-    }
+    if (!isRecord(value)) {
+      passedLines.add(number);
+      firstProblem ??= notObject(place);
+    } else if ("requestId" in value) isLog = true;
+    else labels.push({ ...parseLine(labelSchema, place), decision: null });
   }
+  if (firstProblem !== null && !isLog) throw firstProblem;
+  if (firstProblem !== null) warn(`${passedLines.describe()}\n`);
   const unjudgedParts = { id: null, messages: [], scores: null, costs: null, category: null };
   for (const [id, tier] of feedbackOf) {
     const decision = decisions.get(id);
@@ -115,8 +128,8 @@ export async function readLabels(path: string, warn: (text: string) => void): Pr
 
 /** Reads prompts, labelled or not, with their places. @throws CliError that names the line, not its text. */
 export async function* readPrompts(path: string) {
-  for await (const { value, ...place } of readValues(path)) {
-    yield { ...place, prompt: parseLine(promptSchema, value, place.where) };
+  for await (const place of readValues(path)) {
+    yield { ...place, prompt: parseLine(promptSchema, place) };
   }
 }
 
@@ -126,15 +139,34 @@ async function* readValues(path: string) {
   for await (const line of readLines(path)) {
     number += 1;
     const where = `${JSON.stringify(path)}, line ${number}`;
-    if (line.trim() !== "") yield { value: parseJson(line), where, number };
+    if (line.trim() !== "") yield { value: parseJson(line), line, where, number };
   }
 }
 
+interface LinePlace {
+  readonly value: unknown;
+  readonly line: string;
+  /** The file and the line, for messages. */
+  readonly where: string;
+}
+
 /** @throws CliError with the place and the field. */
-function parseLine<TSchema extends z.ZodType>(schema: TSchema, value: unknown, where: string) {
-  const { data, error } = schema.safeParse(value);
+function parseLine<TSchema extends z.ZodType>(schema: TSchema, place: LinePlace) {
+  if (!isRecord(place.value)) throw notObject(place);
+  const { data, error } = schema.safeParse(place.value);
   if (error === undefined) return data;
-  throw new CliError(`${where}: ${describeIssue(error, "")}.`);
+  throw new CliError(`${place.where}: ${describeIssue(error, "")}.`);
+}
+
+const eachLine = "Write one JSON object in each line (NDJSON).";
+
+/** Returns the error of a line that is no JSON object, with the form that it seems to have. */
+function notObject({ line, where }: LinePlace): CliError {
+  if (line.includes("\0")) return new CliError(`${where}: is UTF-16. Save the file as UTF-8.`);
+  if (line.trimStart().startsWith("[")) return new CliError(`${where}: is a list. ${eachLine}`);
+  const isTable = !line.includes("{") && line.includes(",");
+  const problem = isTable ? "looks like a table (CSV)" : "is no JSON object";
+  return new CliError(`${where}: ${problem}. ${eachLine}`);
 }
 
 /** Costs of the file and list prices may have different units. */

@@ -82,6 +82,6 @@ test("a failed decision, a failed reply and a stopped one differ", async () => {
 test("a file that cannot be written is one line that names the variable", async () => {
   const path = join(await temporaryFolder(), "no", "such", "folder");
   await expect(openDecisionLog(path, (line) => expect.fail(line))).rejects.toThrow(
-    `ROUTER_DECISION_LOG=${JSON.stringify(path)} cannot be written (ENOENT).`,
+    `Cannot write ${path}: no such file or directory. Check the path. ROUTER_DECISION_LOG names it.`,
   );
 });

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open as openFile } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
-import { CliError, systemErrorCode } from "evaluator-kit";
+import { systemErrorCode, toFileError } from "evaluator-kit";
 import type { EvaluationRecord } from "../evaluations/evaluation-record.ts";
 import type { Note } from "../report/read-records.ts";
 import type { MessageRecord } from "./message-record.ts";
@@ -59,8 +59,7 @@ const MAX_WAITING = 10_000;
 /** Opens the decision log; a full disk drops records. @throws CliError if it cannot be written. */
 export async function openDecisionLog(path: string, warn: (line: string) => void, open?: Open) {
   let file = await openLineFile(path, open).catch((error: unknown) => {
-    const problem = `ROUTER_DECISION_LOG=${JSON.stringify(path)} cannot be written`;
-    throw new CliError(`${problem} (${toCode(error)}).`, { cause: error });
+    throw toFileError(error, `write ${path}`, "ROUTER_DECISION_LOG names it.");
   });
   let waiting: LoggedRecord[] = [];
   let work: Promise<void> = Promise.resolve();

@@ -60,7 +60,7 @@ test("prints tiers, causes, failures, and what was saved net of the decisions", 
       reply-failed                 1         $0.000014  $0       0                –
       no-decision: RateLimitError  1         $0         $0       0                –
 
-    Lines passed over because they are no records: 1
+    Passed over line 6, which is no record.
     "
   `);
 });

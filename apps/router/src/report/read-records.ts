@@ -176,6 +176,28 @@ export async function* readLines(path: string, name = ""): AsyncGenerator<string
   }
 }
 
+/**
+ * The lines of a decision log that are no records: a router that is killed cuts its last line, and the next start
+ * writes behind it.
+ */
+export class PassedLines {
+  #count = 0;
+  #firstNumber = 0;
+
+  /** Counts a line by its number, from 1. */
+  add(number: number): void {
+    if (this.#count === 0) this.#firstNumber = number;
+    this.#count += 1;
+  }
+
+  /** Returns a sentence about the lines; empty without one. */
+  describe(): string {
+    if (this.#count === 0) return "";
+    if (this.#count === 1) return `Passed over line ${this.#firstNumber}, which is no record.`;
+    return `Passed over ${this.#count.toLocaleString("en")} lines that are no records; the first is line ${this.#firstNumber}.`;
+  }
+}
+
 /** Parses a note on a message. The test of the field is cheap, as a message has it near its start. */
 export function toNote(line: string) {
   return line.includes('"outcome"') ? null : parsedLine(line, noteSchema);

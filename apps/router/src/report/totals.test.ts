@@ -136,10 +136,10 @@ test("lines that are no records are counted and passed over, blank ones are noth
     time: "now",
   });
   expect(report).toMatch(/^1 message from 2026-11-20 to 2026-11-20 \(UTC\)/);
-  expect(report).toMatch(/\nLines passed over because they are no records: 3\n$/);
-  expect(await reportOn(record)).not.toContain("passed over");
-  expect(await reportOn("nothing")).toBe(
-    "No message here matches.\n\nLines passed over because they are no records: 1\n",
+  expect(report).toMatch(/\nPassed over 3 lines that are no records; the first is line 1\.\n$/);
+  expect(await reportOn(record)).not.toContain("Passed over");
+  await expect(reportOn("prompt,tier", "hi,nano")).rejects.toThrow(
+    "has no record of a router. Name the file of ROUTER_DECISION_LOG.",
   );
 });
 

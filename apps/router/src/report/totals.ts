@@ -1,8 +1,15 @@
-import { percent, printAtLeast, printAtMost, printThreshold } from "evaluator-kit";
+import {
+  CliError,
+  percent,
+  printable,
+  printAtLeast,
+  printAtMost,
+  printThreshold,
+} from "evaluator-kit";
 import { tierNames } from "../decision/tier-question.ts";
 import { blindName } from "../keys/budget-state.ts";
 import { countWrongAnswers } from "./wrong-answers.ts";
-import { type LoggedRecord, findMessage, toNote, readLines } from "./read-records.ts";
+import { type LoggedRecord, findMessage, PassedLines, toNote, readLines } from "./read-records.ts";
 
 /** How messages are grouped; null for no group. */
 const groupings = {
@@ -196,22 +203,29 @@ interface LabelFile {
  * Returns the totals of a decision log as lines for a terminal, and with a file of labels the wrong answers of
  * services that were asked one after the other.
  *
- * @throws CliError without the file, or for one that has no labels.
+ * @throws CliError without the file, for one whose lines are no records, or without labels.
  */
 export async function printTotals(path: string, labels: LabelFile | null = null): Promise<string> {
   const totals = new Totals();
   if (labels !== null) totals.wrong = await countWrongAnswers(labels.path, path, labels.signal);
-  let unreadable = 0;
+  const passedLines = new PassedLines();
+  let [number, isLog] = [0, false];
   for await (const line of readLines(path, "the decision log ")) {
+    number += 1;
     const record = findMessage(line);
     if (record !== null) totals.add(record);
-    else if (line.trim() !== "" && toNote(line) === null) unreadable += 1;
+    if (record !== null || toNote(line) !== null) isLog = true;
+    else if (line.trim() !== "") passedLines.add(number);
+  }
+  const passedText = passedLines.describe();
+  if (!isLog && passedText !== "") {
+    const advice = "Name the file of ROUTER_DECISION_LOG.";
+    throw new CliError(printable`${path} has no record of a router. ` + advice);
   }
   const tables = totals
     .tables()
     .map(({ name, rows }) => textTable([[name, ...totals.head()], ...rows]));
-  const invalid = `Lines passed over because they are no records: ${unreadable}`;
-  const parts = [totals.describe(), ...tables, ...(unreadable === 0 ? [] : [invalid])];
+  const parts = [totals.describe(), ...tables, passedText].filter((part) => part !== "");
   return `${parts.join("\n\n")}\n`;
 }
 
