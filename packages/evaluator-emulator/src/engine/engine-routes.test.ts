@@ -120,6 +120,18 @@ test("a prompt of another kind is answered with no label", async () => {
   expect(await response.json()).toMatchObject({ choices: [{ message: { content: "The" } }] });
 });
 
+test.each([
+  [{}, "stop"],
+  [{ max_tokens: 1 }, "length"],
+  [{ max_completion_tokens: 1 }, "length"],
+])("a reply of one token with the limit %j ends by %s", async (limit, finish_reason) => {
+  const { fetch } = createEmulator({ engine: "openai" });
+  const messages = [{ role: "user", content: "Hi" }];
+  const body = JSON.stringify({ messages, logprobs: true, ...limit });
+  const response = await fetch("/v1/chat/completions", { method: "POST", body });
+  expect(await response.json()).toMatchObject({ created: 0, choices: [{ finish_reason }] });
+});
+
 test("with given keys, a wrong one is rejected in the chat's own shape", async () => {
   const { fetch } = createEmulator({ engine: "ollama", keys: ["right"] });
   const response = await fetch("/v1/models", { headers: { authorization: "Bearer wrong" } });

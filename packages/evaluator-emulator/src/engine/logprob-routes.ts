@@ -33,6 +33,7 @@ const chat: EngineRoute = (call, body, { engine, context }) => {
     ids.length === 0 ? tokens : tokens.filter(({ token }) => ids.includes(packToken(token)));
   const listedTokens = listTokens(namedTokens, ids.length || depth, trap);
   const [first] = trap === "thinking-first" ? listedTokens : tokens;
+  const limit = body["max_completion_tokens"] ?? body["max_tokens"];
   const choice = {
     index: 0,
     message: { role: "assistant", content: first?.token ?? "" },
@@ -40,12 +41,13 @@ const chat: EngineRoute = (call, body, { engine, context }) => {
       isAsked && trap !== "no-logprobs"
         ? { content: [{ ...first, top_logprobs: listedTokens }] }
         : null,
-    finish_reason: "length",
+    finish_reason: limit === 1 ? "length" : "stop",
   };
   return answerJson(
     {
       id,
       object: "chat.completion",
+      created: 0,
       model: lexicalModel,
       choices: [choice],
       usage: { prompt_tokens: estimateTextTokens(prompt), completion_tokens: 1 },
