@@ -21,18 +21,15 @@ test("a file that is no calibration is refused in plain words", async () => {
   });
 });
 
-test.each(["status", "export", "label", "run"])(
-  "%s names an input that is missing",
-  async (name) => {
-    const { exitCode, stderr } = await run(await folderOf({}), [name, "none.csv"]);
-    expect([exitCode, stderr]).toEqual([
-      1,
-      expect.stringMatching(
-        /^Cannot read .*none\.csv: no such file or directory\. Check the path\.\n/,
-      ),
-    ]);
-  },
-);
+test.each(["status", "export", "label"])("%s names an input that is missing", async (name) => {
+  const { exitCode, stderr } = await run(await folderOf({}), [name, "none.csv"]);
+  expect([exitCode, stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      /^Cannot read .*none\.csv: no such file or directory\. Check the path\.\n/,
+    ),
+  ]);
+});
 
 test("--skip-invalid is not advised while it is on, and a line that it cannot leave out is explained", async () => {
   const cwd = await folderOf({

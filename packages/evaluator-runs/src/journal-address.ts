@@ -68,19 +68,24 @@ function findJournalAddress(
 }
 
 /** Returns the journal of a command: the one that it names, else the only one in the folder. */
+export async function toJournalAddress(
+  command: JournalCommand,
+  context: AddressContext,
+): Promise<JournalAddress> {
+  const address = findJournalAddress(command, context);
+  return address ?? { kind: "sqlite", path: await onlyJournal(context) };
+}
+
+/** Returns the journal of a command about a run. @throws CliError if the typed file and its journal are missing. */
 export async function needJournalAddress(
   command: JournalCommand,
   context: AddressContext,
 ): Promise<JournalAddress> {
-  const address = findJournalAddress(command, context) ?? {
-    kind: "sqlite" as const,
-    path: await onlyJournal(context),
-  };
+  const address = await toJournalAddress(command, context);
   if (address.kind === "sqlite") checkInput(address, command.file);
   return address;
 }
 
-/** @throws CliError if a typed file is missing, and so is its journal. */
 function checkInput({ path, input }: { path: string; input?: string | undefined }, file = "-") {
   if (file === "-" || input === undefined || existsSync(input) || existsSync(path)) return;
   throw new CliError(printable`Cannot read ${input}: no such file or directory. Check the path.`);

@@ -32,7 +32,7 @@ test.each([
   expect(labels).toMatchObject({ code: 0, stderr: warning });
   expect(labels.stdout).toMatch(/^Labels: 1\./);
   for (const command of ["eval", "fit"]) {
-    const { stdout, stderr } = await runHere(command, {}, [path, "--out", `${path}.out`]);
+    const { stdout, stderr } = await runHere(command, {}, [path, "--out", `${path}.${command}`]);
     expect(stderr).toContain(warning);
     expect(stdout).not.toBe("");
   }

@@ -1,5 +1,5 @@
 import { type Command, UsageError } from "evaluator-kit";
-import { needJournalAddress } from "../journal-address.ts";
+import { needJournalAddress, toJournalAddress } from "../journal-address.ts";
 import { declareCommands, type RunCommand, type WorkCommand } from "../options.ts";
 import type { ProgramContext } from "../service.ts";
 import { optionalFile, sharedOptions } from "../shared-options.ts";
@@ -74,7 +74,7 @@ export async function runAction(context: ProgramContext, run: Run): Promise<void
 
 /** Loads the action of `run`. */
 export async function loadRun(command: RunCommand, context: ProgramContext): Promise<Run> {
-  const address = await needJournalAddress(command, context);
+  const address = await toJournalAddress(command, context);
   if (address.kind === "sqlite") {
     const { runFile } = await import("../run/run-file.ts");
     return () => runFile(command, context);
