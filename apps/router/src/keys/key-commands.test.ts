@@ -15,11 +15,11 @@ async function openProgram() {
 test("add prints a token once, and the file has only its SHA-256", async () => {
   const { path, run, list } = await openProgram();
   const words =
-    "add alice --budget team --usd-per-day 1 --usd-per-month 20 --requests-per-minute 60 --tokens-per-minute 200000 --tiers nano,fast,frontier --models acme/x --expires 2027-01-31 --json";
+    "add alice --budget team --usd-per-day 1 --usd-per-month 20 --requests-per-minute 60 --tokens-per-minute 200000 --tiers nano,fast,frontier --models acme/x --expires 2127-01-31 --json";
   const { code, stdout } = await run(words);
   const { token, ...rest } = JSON.parse(stdout) as { token: string };
   expect(code).toBe(0);
-  expect(rest).toEqual({ name: "alice", budget: "team", expires: "2027-01-31" });
+  expect(rest).toEqual({ name: "alice", budget: "team", expires: "2127-01-31" });
   expect(token).toMatch(/^rk_[\w-]{43}$/);
   const text = await readFile(path, "utf8");
   expect(text).toContain(toHash(token));
@@ -35,12 +35,12 @@ test("add prints a token once, and the file has only its SHA-256", async () => {
       tokensPerMinute: 200_000,
       usdPerDay: 1,
       usdPerMonth: 20,
-      expires: "2027-01-31",
+      expires: "2127-01-31",
     },
   ]);
   expect((await run("list")).stdout).toBe(
     "alice (budget team); tiers nano,fast,frontier; models acme/x; requestsPerMinute 60; " +
-      "tokensPerMinute 200000; usdPerDay 1; usdPerMonth 20; expires 2027-01-31\n",
+      "tokensPerMinute 200000; usdPerDay 1; usdPerMonth 20; expires 2127-01-31\n",
   );
   await run("add bob");
   expect((await run("list")).stdout).toMatch(/\nbob \(budget bob\)\n$/);
@@ -83,6 +83,11 @@ test.each([
   ["add owner", "The key was not added: name is a name that the router itself uses.\n"],
   ["add bob --tiers nano,big", "The key was not added: tiers[1] is none of nano, fast"],
   ["add bob --expires soon", "The key was not added: expires is not a date, such as 2027-01-31.\n"],
+  ["add bob --expires 2020-01-31", "The key was not added: expires is past; give a later date.\n"],
+  [
+    "add bob --expires 2020-01-31T00:00:00+01:00",
+    "The key was not added: expires is past; give a later date.\n",
+  ],
   ["add bob --usd-per-day none", "Use a number from 0 up"],
   ["revoke bob", "There is no key of this name. evaluator-router keys list lists them.\n"],
 ])("%s fails, and changes nothing", async (words, message) => {

@@ -11,7 +11,7 @@ import { describeIssue } from "../config/router-config.ts";
 import { openLedger } from "./key-database.ts";
 import { openKeyStore } from "./key-store.ts";
 import { Ledger } from "./ledger.ts";
-import { toHash, type StoredKey, storedKeySchema, withoutHash } from "./router-key.ts";
+import { isValidAt, toHash, type StoredKey, storedKeySchema, withoutHash } from "./router-key.ts";
 import { parseRouterOptions } from "../router-options.ts";
 import { blindKey, type BudgetKey, describeBudget, hasBudget } from "./budget-state.ts";
 
@@ -106,8 +106,9 @@ function toList(text: string): string[] {
 
 function toKey(fields: object): StoredKey {
   const { data, error } = storedKeySchema.safeParse(fields);
-  if (data !== undefined) return data;
-  throw new CliError(`The key was not added: ${describeIssue(error)}.`);
+  if (data !== undefined && isValidAt(Date.now(), data)) return data;
+  const problem = error ? describeIssue(error) : "expires is past; give a later date";
+  throw new CliError(`The key was not added: ${problem}.`);
 }
 
 /** Adds a key. Its limits become those of its budget; without limits it gets those of the budget. */

@@ -44,6 +44,11 @@ export function toHash(token: string): string {
   return hash("sha256", token);
 }
 
+/** Returns whether a key is valid at an instant; a date that cannot be read is past. */
+export function isValidAt(nowMs: number, { expires }: Pick<StoredKey, "expires">): boolean {
+  return expires === null || nowMs < Date.parse(expires);
+}
+
 /** Returns the valid key of one of the tokens; null for none. Compares in constant time. */
 export function findKey(keys: readonly StoredKey[], tokens: readonly string[], nowMs: number) {
   const tokenHashes = tokens.map((token) => Buffer.from(toHash(token))); // of one length
@@ -51,7 +56,7 @@ export function findKey(keys: readonly StoredKey[], tokens: readonly string[], n
     ({ sha256 }) =>
       tokenHashes.filter((each) => timingSafeEqual(each, Buffer.from(sha256))).length > 0,
   );
-  const valid = matchingKeys.find(({ expires }) => expires === null || nowMs < Date.parse(expires));
+  const valid = matchingKeys.find((key) => isValidAt(nowMs, key));
   return valid === undefined ? null : withoutHash(valid);
 }
 
