@@ -109,6 +109,6 @@ test("a withdrawn promise is taken out of the calibration that an earlier report
   expect(stdout).toMatch(
     /the promise at 0\.\d\d is withdrawn since label 1\d\d; \d+ of \d+ labels wrong/,
   );
-  expect(stderr).toContain("calibration/calibration.json no longer has the promise of scam=yes, ");
+  expect(stderr).toContain("calibration/calibration.json no longer has the promise of scam=yes (");
   expect(await run(folder, act)).toMatchObject({ exitCode: 3, stdout: "" });
 });

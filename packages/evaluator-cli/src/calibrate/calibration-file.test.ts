@@ -72,8 +72,8 @@ test.each(ways)(
     await edit(folder);
     const { stderr } = await run(folder, [...calibrate, ...words]);
     const kept = `calibration/calibration.${artifact}.json`;
-    expect(stderr).toContain(
-      "calibration/calibration.json no longer has the promise of scam=yes and the promise of scam=no",
+    expect(stderr).toMatch(
+      /calibration\/calibration.json no longer has the promise of scam=yes \(.* wrong\) and the promise of scam=no \(/,
     );
     expect(stderr).toContain(`The earlier file is kept as ${kept}.\n`);
     expect(await run(folder, act)).toMatchObject({ exitCode: 3, stdout: "" });
@@ -89,7 +89,7 @@ test.each(ways)(
 test("a report of another act keeps the promise of the first in another file, and says so", async () => {
   const folder = await promisedFolder();
   const { stderr } = await run(folder, [...calibrate, "--action", "scam=no"]);
-  expect(stderr).toContain("calibration/calibration.json no longer has the promise of scam=yes, ");
+  expect(stderr).toContain("calibration/calibration.json no longer has the promise of scam=yes (");
   expect((await run(folder, act)).stderr).toMatch(/^acts on [\d,]+ of 1,200: scam no \d+; /);
   expect((await readdir(join(folder, "calibration"))).toSorted()).toEqual([
     expect.stringMatching(/^calibration\.[0-9a-f]{16}\.json$/),
@@ -99,6 +99,30 @@ test("a report of another act keeps the promise of the first in another file, an
   ]);
 });
 
+test.each([
+  ["a higher risk", ["--require", "10%"], (one: object) => one],
+  ["a lower confidence", ["--confidence", "90%"], (one: object) => one],
+  [
+    "a higher threshold",
+    [],
+    (one: { truth: boolean }, at: number) => (at % 14 === 0 ? { ...one, truth: false } : one),
+  ],
+] as const)("a promise that is weaker by %s keeps the earlier file", async (_, words, edit) => {
+  const folder = await promisedFolder();
+  const { stdout } = await run(folder, act);
+  await writeFile(join(folder, "acts.ndjson"), stdout);
+  const { artifact } = (await readReport(folder)) as { artifact?: string };
+  await editLabels(folder, edit);
+  const { stderr } = await run(folder, [...calibrate, ...words]);
+  const kept = `calibration/calibration.${artifact}.json`;
+  expect(stderr).toContain("the promise of scam=yes (0.90 and above: at most 5 % wrong)");
+  expect(stderr).toContain(`The earlier file is kept as ${kept}.\n`);
+  expect((await run(folder, act)).stderr).toContain("scam yes");
+  await writeFile(join(folder, "later.ndjson"), '{"id":"r0","truth":true}\n');
+  const audit = ["audit", "acts.ndjson", "--labels", "later.ndjson", "--artifact", kept];
+  expect((await run(folder, audit)).stderr).toContain("These labels made the promise");
+});
+
 test("a calibration that names its questions replaces one that did not, and is no loss", async () => {
   const folder = await folderWith(1200);
   await run(folder, calibrate);
@@ -106,7 +130,7 @@ test("a calibration that names its questions replaces one that did not, and is n
   expect((await run(folder, calibrate)).stderr).not.toContain("no longer has");
   await folderWith(1200, { questionHash: "another" }, folder);
   expect((await run(folder, calibrate)).stderr).toContain(
-    "no longer has the promise of scam=yes and",
+    "no longer has the promise of scam=yes (",
   );
 });
 

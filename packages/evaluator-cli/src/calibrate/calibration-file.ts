@@ -3,10 +3,11 @@ import { join, resolve } from "node:path";
 import {
   artifactHash,
   type CalibrationArtifact,
+  type LockedThreshold,
   parseCalibrationArtifact,
 } from "evaluator-calibration";
-import { type CliContext, printable, readParsedFile } from "evaluator-kit";
-import { hashLabelledId } from "evaluator-runs/source";
+import { type CliContext, printable, printThreshold, readParsedFile } from "evaluator-kit";
+import { describePromisedRisk, hashLabelledId } from "evaluator-runs/source";
 import type { buildReport, CalibrationReport } from "./calibration-report.ts";
 
 const FILE = "calibration.json";
@@ -63,26 +64,43 @@ function parseFormer(text: string) {
   return { text, artifact, hash: artifactHash(artifact) };
 }
 
-/** Returns the parts of a calibration that another one does not have. */
+/** Returns the parts of a calibration that another one does not have, or has weaker. */
 function listLost(former: CalibrationArtifact, next: CalibrationArtifact | null): string[] {
   const { model, questionHash } = former;
   const isSame =
     next?.model.id === model.id && (questionHash ?? next.questionHash) === next.questionHash;
-  const nextParts = new Set(isSame ? listParts(next) : []);
-  return listParts(former).filter((part) => !nextParts.has(part));
+  const own = isSame ? next : null;
+  const lostPromises = former.thresholds.filter(
+    (one) => own?.thresholds.some((other) => isAsStrong(other, one)) !== true,
+  );
+  const ownNames = new Set(own && recalibratedNames(own));
+  const lostNames = recalibratedNames(former).filter((name) => !ownNames.has(name));
+  return [
+    ...lostPromises.map(describePromise),
+    ...lostNames.map((name) => `the recalibration of ${name}`),
+  ];
 }
 
-function listParts(artifact: CalibrationArtifact): string[] {
-  const promises = artifact.thresholds.map(
-    ({ question, action }) => `the promise of ${question}=${action}`,
+/** Returns whether a promise permits each act of an earlier one, at no higher risk. */
+function isAsStrong(own: LockedThreshold, former: LockedThreshold): boolean {
+  const records = own.these && new Set(own.these.records);
+  return (
+    own.question === former.question &&
+    own.action === former.action &&
+    own.threshold <= former.threshold &&
+    own.maxRisk <= former.maxRisk &&
+    own.confidence >= former.confidence &&
+    (records === undefined || former.these?.records.every((one) => records.has(one)) === true)
   );
-  const recalibratedNames =
-    artifact.kind === "by-question"
-      ? Object.keys(artifact.parameters)
-      : artifact.kind === "none"
-        ? []
-        : [artifact.question ?? "all questions"];
-  return [...promises, ...recalibratedNames.map((name) => `the recalibration of ${name}`)];
+}
+
+function describePromise({ question, action, threshold, maxRisk, these }: LockedThreshold) {
+  return `the promise of ${question}=${action} (${printThreshold(threshold)} and above: ${describePromisedRisk(maxRisk, these)} wrong)`;
+}
+
+function recalibratedNames(artifact: CalibrationArtifact): string[] {
+  if (artifact.kind === "by-question") return Object.keys(artifact.parameters);
+  return artifact.kind === "none" ? [] : [artifact.question ?? "all questions"];
 }
 
 /** Returns a calibration that permits nothing. */
