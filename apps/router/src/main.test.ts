@@ -67,7 +67,7 @@ test("on another address than loopback it says what that means", async () => {
   interrupt();
   const { code, stdout, stderr } = await ended;
   expect(code).toBe(0);
-  expect(stderr).toMatch(/^HOST=0\.0\.0\.0: other machines can reach this router\. [^\n]+\n$/);
+  expect(stderr).toMatch(/^--host 0\.0\.0\.0: other machines can reach this router\. [^\n]+\n$/);
   expect(stdout + stderr).not.toContain("planted");
 });
 
