@@ -97,8 +97,9 @@ async function testThresholds(
   state: string | null,
 ): Promise<TestedThreshold[]> {
   if (state !== null) return await addSpotChecks(state, artifact, columns);
+  const isFitted = findFitted([artifact]);
   const tests = artifact.thresholds.flatMap((lockedThreshold): ThresholdTest[] => {
-    const own = listTests(artifact, lockedThreshold, columns);
+    const own = listTests(lockedThreshold, columns, isFitted);
     // Without a label of the question, no row is at the threshold.
     const none = { locked: lockedThreshold, rows: { p: [], cameTrue: [] }, all: null };
     return own.length === 0 ? [none] : own;
@@ -108,11 +109,10 @@ async function testThresholds(
 
 /** Returns a test of a promise for each column of its question. */
 function listTests(
-  artifact: CalibrationArtifact,
   lockedThreshold: LockedThreshold,
   columns: readonly JoinedColumn[],
+  isFitted: ReturnType<typeof findFitted>,
 ) {
-  const isFitted = findFitted([artifact]);
   return columns
     .filter(({ column }) => column.question === lockedThreshold.question)
     .map((joinedColumn) => toThresholdTest(lockedThreshold, joinedColumn, isFitted));
@@ -185,8 +185,9 @@ async function addSpotChecks(
     const parse = (text: string) => openAlarms(artifact, text);
     const isNew = !existsSync(path);
     const alarms = isNew ? openAlarms(artifact) : await readParsedFile(path, { parse, advice });
+    const isFitted = findFitted([artifact]);
     const isUnfair = alarms.map((alarm) =>
-      listTests(artifact, alarm.locked, columns)
+      listTests(alarm.locked, columns, isFitted)
         .map((test) => addRows(alarm, test))
         .includes(false),
     );

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { type BigIntStats, closeSync, openSync, readSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { CliError, toFileError } from "./errors.ts";
 import { type FileSystem, systemFiles } from "./file-system.ts";
@@ -27,7 +27,8 @@ export async function checkOutput(
 ): Promise<void> {
   try {
     const output = statFile(outputPath);
-    if (output !== undefined) checkReplaceable(outputPath, inputPaths, isOwn);
+    if (output !== undefined)
+      checkReplaceable({ path: outputPath, stats: output }, inputPaths, isOwn);
     if (output !== undefined && !output.isFile()) return;
     // A permission check is not enough on a read-only or full disk, so this creates a file.
     const temporaryPath = join(dirname(files.realpath(outputPath)), `.${newId()}.tmp`);
@@ -43,24 +44,23 @@ function statFile(path: string) {
 }
 
 function checkReplaceable(
-  outputPath: string,
+  { path, stats }: { readonly path: string; readonly stats: BigIntStats },
   inputPaths: readonly string[],
   isOwn: OutputOptions["isOwn"],
 ): void {
-  const output = statFile(outputPath);
   // Two names of one file, by a link or a file system that ignores case.
   const isInput = inputPaths.map(statFile).some((input) => {
-    return input !== undefined && output?.dev === input.dev && output.ino === input.ino;
+    return input !== undefined && stats.dev === input.dev && stats.ino === input.ino;
   });
-  if (isInput && output?.isFile() === true) {
-    throw new CliError(printable`${outputPath} is the input file itself; move the input.`);
+  if (isInput && stats.isFile()) {
+    throw new CliError(printable`${path} is the input file itself; move the input.`);
   }
-  if (output?.isDirectory() === true) {
-    throw new CliError(printable`${outputPath} is in the way and is not a file; move it.`);
+  if (stats.isDirectory()) {
+    throw new CliError(printable`${path} is in the way and is not a file; move it.`);
   }
-  if (output?.isFile() !== true || output.size === 0n || isOwn === undefined) return;
-  if (isOwn(readBeginning(outputPath))) return;
-  const problem = printable`${outputPath} exists, and this command did not write it`;
+  if (!stats.isFile() || stats.size === 0n || isOwn === undefined) return;
+  if (isOwn(readBeginning(path))) return;
+  const problem = printable`${path} exists, and this command did not write it`;
   throw new CliError(`${problem}. Move it, or name another file. Nothing was written.`);
 }
 

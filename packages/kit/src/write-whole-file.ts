@@ -56,8 +56,13 @@ export async function writeWholeFile(
     await syncFolder(dirname(target), files);
   } catch (error) {
     files.remove(temporaryPath);
-    throw error instanceof ContentError ? error.cause : toFileError(error, `write ${path}`, note);
+    throw toWriteError(error, path, note);
   }
+}
+
+/** Returns the error of a write; one of the content stays as it is. */
+function toWriteError(error: unknown, path: string, note?: string): unknown {
+  return error instanceof ContentError ? error.cause : toFileError(error, `write ${path}`, note);
 }
 
 /** Returns whether a path is no file but a pipe or a device, which takes the text and must not be replaced. */
@@ -67,7 +72,7 @@ function isStream(path: string, mode = 0n): boolean {
 }
 
 async function writeToStream(path: string, content: FileContent, note?: string): Promise<void> {
-  const pieces = typeof content === "string" || Buffer.isBuffer(content) ? [content] : content;
+  const pieces = toPieces(content);
   const isOutput = path === "/dev/stdout";
   try {
     if (!isOutput && path !== "/dev/stderr") return await writeFile(path, pieces, { flag: "a" });
@@ -79,7 +84,7 @@ async function writeToStream(path: string, content: FileContent, note?: string):
       });
     }
   } catch (error) {
-    if (!isBrokenPipe(error)) throw toFileError(error, `write ${path}`, note);
+    if (!isBrokenPipe(error)) throw toWriteError(error, path, note);
   }
 }
 
@@ -87,6 +92,10 @@ const BLOCK_BYTES = 65_536;
 
 /** Wraps an error of the content, such as of a file that it is read from, which is none of the written file. */
 class ContentError extends Error {}
+
+function toPieces(content: FileContent) {
+  return typeof content === "string" || Buffer.isBuffer(content) ? [content] : readPieces(content);
+}
 
 async function* readPieces(content: Exclude<FileContent, string | Buffer>) {
   try {
@@ -98,8 +107,7 @@ async function* readPieces(content: Exclude<FileContent, string | Buffer>) {
 
 /** Writes pieces in blocks; returns how many bytes they have. */
 async function writeBlocks(files: FileSystem, file: number, content: FileContent): Promise<number> {
-  const pieces =
-    typeof content === "string" || Buffer.isBuffer(content) ? [content] : readPieces(content);
+  const pieces = toPieces(content);
   let [writtenCount, waiting, parts]: [number, number, Buffer[]] = [0, 0, []];
   const flush = async (): Promise<void> => {
     const block = Buffer.concat(parts);

@@ -101,7 +101,8 @@ export interface RunStore extends StoredRuns, AsyncDisposable {
   /**
    * Creates a run in one transaction, or joins the run with the same digest: waits while another
    * process loads it, and loads it if that process died. Reopens a run that ended with missing or
-   * failed records, and the failed records of an open run that no worker is on. A maximum cost replaces that of the run; without one, the run keeps its own.
+   * failed records, and the failed records of an open run that no worker is on. A maximum cost replaces
+   * that of the run; without one, the run keeps its own.
    *
    * @param records - Called only if this process loads them.
    */
@@ -122,9 +123,9 @@ export interface RunStore extends StoredRuns, AsyncDisposable {
   /** Returns the next free chunk of a run, or null. */
   fetchChunk(run: number): Promise<LeasedChunk | null>;
   /**
-   * Returns the records of a chunk without a valid answer or a failure, so that a chunk of a dead worker
-   * repeats only the calls in flight; and what the chunk may have cost until now. Workers that had it before
-   * may reserve nothing more for it.
+   * Returns the records of a chunk without a valid answer or a failure, and the most that the chunk can have
+   * cost until now. After the death of a worker, only its calls in flight are repeated. Workers that had the
+   * chunk before may reserve nothing more for it.
    */
   readChunk(
     leasedChunk: LeasedChunk,
@@ -136,9 +137,9 @@ export interface RunStore extends StoredRuns, AsyncDisposable {
   /** Returns a writer for the outcomes of calls. */
   writer(options: WriterOptions): RunWriter;
   /**
-   * Ends a chunk if each record has an answer or a failure, else releases it; returns which.
+   * Ends a chunk if each record has an answer or a failure, and releases it otherwise. Returns whether it ended.
    *
-   * @param spentUsd - What the chunk may have cost until now, in US dollars, with what it had cost when it was read.
+   * @param spentUsd - The most that the chunk can have cost until now, also before it was read, in US dollars.
    */
   finish(leasedChunk: LeasedChunk, spentUsd: number): Promise<boolean>;
 
