@@ -27,7 +27,9 @@ const recalibrationSchemas = [
     kind: z.literal("isotonic"),
     parameters: z
       .object({ x: z.array(share).check(z.minLength(1)), y: z.array(share) })
-      .check(z.refine(({ x, y }) => x.length === y.length, "x and y must be equally long")),
+      .check(
+        z.refine(({ x, y }) => x.length === y.length, "is wrong: x and y must be equally long"),
+      ),
   }),
 ] as const;
 

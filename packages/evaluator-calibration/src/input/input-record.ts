@@ -83,13 +83,11 @@ export function parseJsonAs<TSchema extends z.ZodMiniType>(
   if (typeof version === "number" && version > latest) {
     throw new Error(`is of version ${version}, and this release reads versions 1 to ${latest}`);
   }
-  const parsedResult = schema.safeParse(value);
-  if (parsedResult.success) return parsedResult.data;
-  const issue = parsedResult.error.issues[0];
-  const field = issue === undefined || issue.path.length === 0 ? "it" : issue.path.join(".");
-  // The other texts are in the validator's words.
-  const problem = issue?.code === "custom" ? `is wrong: ${issue.message}` : "is missing or wrong";
-  throw new Error(`is not ${what}: ${field} ${problem}`);
+  // A check's own message stays; the others would be in the validator's words.
+  const { data, error } = schema.safeParse(value, { error: () => "is missing or wrong" });
+  if (error === undefined) return data;
+  const [issue] = error.issues;
+  throw new Error(`is not ${what}: ${issue?.path.join(".") || "it"} ${issue?.message}`);
 }
 
 const WORDS = new Map<unknown, number>([
