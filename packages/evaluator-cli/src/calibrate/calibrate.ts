@@ -54,24 +54,45 @@ export async function calibrate(command: CalibrateOptions, context: CliContext):
   const plans = await plannedPromises(command, labels, context);
   const input = { answers, join: labels, labelsFile, planned: plans };
   const report = await buildReport(input, command);
-  checkReport(report, options);
+  const missing = describeMissing(report, options);
   const artifact = toArtifact(report, input, askedHash);
   const looks = countLooks(command, report, context);
-  const pages = await reportsBeside(join(resolve(context.cwd, command.out), "report.html"));
   const calibration = await replaceCalibration(artifact, { report, out: command.out }, context);
-  const files = {
-    "report.json": { ...report, artifact: calibration.hash, looks },
-    "report.html": reportPage(report, pages),
-    ...calibration.files,
-  };
-  const printedText = command.json === true ? null : printReport(report);
-  await writeReport({ out: command.out, files, printed: printedText }, context);
+  // A report on nothing is written only if it ends an earlier promise.
+  if (missing === null || calibration.files !== null)
+    await writeFiles({ report, missing, looks, calibration }, command, context);
   const cost = looks === 1 ? [] : [noteOnLooks(looks)];
   for (const line of [...calibration.notes, ...cost]) context.stderr.write(`${line}\n`);
+  if (missing !== null) throw tooLittleEvidence(missing);
   const isPromised = report.reports.every(({ actions }) =>
     actions.some(({ promised: promisedThreshold }) => promisedThreshold !== null),
   );
   if (command.require !== undefined && !isPromised) context.exitCode = exitCodes.notEnoughEvidence;
+}
+
+interface Result {
+  readonly report: CalibrationReport;
+  /** See `describeMissing`. */
+  readonly missing: string | null;
+  readonly looks: number;
+  readonly calibration: Awaited<ReturnType<typeof replaceCalibration>>;
+}
+
+/** Writes the files of a report and prints its text, or nothing if the report has no evidence. */
+async function writeFiles(
+  { report, missing, looks, calibration }: Result,
+  { out, json: isJson }: CalibrateOptions,
+  context: CliContext,
+) {
+  const shown = missing === null ? report : { ...report, notes: [missing, ...report.notes] };
+  const pages = await reportsBeside(join(resolve(context.cwd, out), "report.html"));
+  const files = {
+    "report.json": { ...shown, artifact: calibration.hash, looks },
+    "report.html": reportPage(shown, pages),
+    ...calibration.files,
+  };
+  const text = isJson === true ? null : printReport(report);
+  await writeReport({ out, files, printed: missing === null ? text : "" }, context);
 }
 
 /**
@@ -153,8 +174,9 @@ function checkAsked({ columns }: AnswerTable, askedHash: string | null): void {
   throw new CliError("The answers are to other questions; name the file that was asked.");
 }
 
-/** @throws CliError for a column that no label has. */
+/** @throws CliError for a column that no label has, if there are labels. */
 function checkColumns({ labels, by, onePer }: CalibrateOptions, join: LabelJoin): void {
+  if (join.columns.length + join.drawn.length === 0) return;
   const columns = [
     { option: "--by", column: by, found: join.groups },
     { option: "--one-per", column: onePer, found: join.clusters },
@@ -167,22 +189,24 @@ function checkColumns({ labels, by, onePer }: CalibrateOptions, join: LabelJoin)
   }
 }
 
-/** @throws CliError without a labelled answer, or for an act on a question that has none. */
-function checkReport(
+/** Returns a sentence if no label has an answer, or none of a question that an act is wanted on. */
+function describeMissing(
   { reports, join, blankLabels }: CalibrationReport,
   { labels: name, action: acts, questions }: TypedNames,
-) {
+): string | null {
   const reported = new Set(reports.map(({ question }) => question));
   const missing = acts?.find(({ question }) => !reported.has(question))?.question;
-  if (reported.size > 0 && missing === undefined) return;
+  if (reported.size > 0 && missing === undefined) return null;
   const own = join.filter(({ question }) => (missing ?? question) === question);
   if (own.every(({ labelled, drawn }) => labelled + drawn === 0)) {
     const about = missing ?? questions?.join(", ");
     const of = about === undefined ? "" : ` of ${about}`;
     const blank = blankLabels === 0 ? "" : ` ${describeBlank(blankLabels)}`;
-    throw tooLittleEvidence(printable`${name} has no label${of}.${blank}`);
+    return printable`${name} has no label${of}.${blank}`;
   }
+  if (own.some(({ joined }) => joined > 0) && own.every((one) => one.joined === one.skipped))
+    return printable`Each label of ${name} is skipped, or its labelers tie.`;
   const counts = own.map(({ question, labelled }) => `${question}: ${labelled}`).join(", ");
   const problem = printable`No label has an answer (labels by question: ${counts})`;
-  throw tooLittleEvidence(`${problem}. Compare the ids of the two files.`);
+  return `${problem}. Compare the ids of the two files.`;
 }

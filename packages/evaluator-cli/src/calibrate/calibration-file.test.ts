@@ -39,6 +39,10 @@ const ways: readonly [string, words: readonly string[], (folder: string) => Prom
     (folder) => editLabels(folder, (one, at) => ({ ...one, truth: at % 3 === 0 })),
   ],
   ["fewer labels", [], (folder) => editLabels(folder, (one, at) => (at < 40 ? one : null))],
+  ["no label", [], (folder) => editLabels(folder, () => null)],
+  ["no label that has the column", ["--by", "group"], (folder) => editLabels(folder, () => null)],
+  ["empty labels", [], (folder) => editLabels(folder, (one) => ({ ...one, truth: null }))],
+  ["labels that are all skipped", [], (folder) => editLabels(folder, skip)],
   [
     "labels of the surest answers",
     [],
@@ -122,6 +126,41 @@ test.each([
   const audit = ["audit", "acts.ndjson", "--labels", "later.ndjson", "--artifact", kept];
   expect((await run(folder, audit)).stderr).toContain("These labels made the promise");
 });
+
+test("an earlier file with an equal promise is kept for the audit of its acts", async () => {
+  const folder = await promisedFolder();
+  const { stdout } = await run(folder, act);
+  await writeFile(join(folder, "acts.ndjson"), stdout);
+  const { artifact } = (await readReport(folder)) as { artifact?: string };
+  const again = await run(folder, calibrate);
+  expect(again.stderr).not.toContain("is kept");
+  await editLabels(folder, (one, at) => (at < 1190 ? one : null));
+  const { stderr } = await run(folder, calibrate);
+  const kept = `calibration/calibration.${artifact}.json`;
+  expect(stderr).toContain(`\nThe earlier file is kept as ${kept}.\n`);
+  await writeFile(join(folder, "later.ndjson"), '{"id":"r0","truth":true}\n');
+  const audit = ["audit", "acts.ndjson", "--labels", "later.ndjson", "--artifact", kept];
+  expect((await run(folder, audit)).stderr).toContain("These labels made the promise");
+});
+
+test.each([
+  ["no label", () => null, "labels.ndjson has no label."],
+  ["skips alone", skip, "Each label of labels.ndjson is skipped, or its labelers tie."],
+] as const)("with %s the pages of an earlier promise are replaced", async (_, edit, sentence) => {
+  const folder = await promisedFolder();
+  await editLabels(folder, edit);
+  const { exitCode, stderr, stdout } = await run(folder, calibrate);
+  expect({ exitCode, stdout }).toEqual({ exitCode: 3, stdout: "" });
+  expect(stderr).toContain(sentence);
+  const page = await readFile(join(folder, "calibration", "report.html"), "utf8");
+  expect(page).toContain(sentence);
+  expect(page).not.toContain("Answered by");
+  expect(await readReport(folder)).toMatchObject({ artifact: null, reports: [] });
+});
+
+function skip(label: object) {
+  return { ...label, truth: null, skipped: true };
+}
 
 test("a calibration that names its questions replaces one that did not, and is no loss", async () => {
   const folder = await folderWith(1200);

@@ -19,7 +19,8 @@ interface ReplaceOptions {
 
 /**
  * Returns the `calibration.json` after a report, its hash, and notes on it. Programs act on the file, so it is always of the last
- * report: if that has nothing, the file permits nothing. An earlier one that has more is kept by its hash, which acts name.
+ * report: if that has nothing, the file permits nothing. An earlier one with a promise, or with more, is kept by its hash: acts
+ * name it, and `audit` needs it to leave out the labels that made it.
  *
  * @param artifact - The result of {@link toArtifact}.
  * @throws CliError if the file is no calibration.
@@ -38,13 +39,15 @@ export async function replaceCalibration(
     ...(typeof artifact === "string" ? [artifact] : []),
     ...(next?.questionHash === null ? [NO_HASH] : []),
   ];
-  if (former === null || lostParts.length === 0)
+  const isKept = lostParts.length > 0 || (former?.artifact.thresholds.length ?? 0) > 0;
+  if (former === null || former.hash === hash || !isKept)
     return { hash, notes, files: next && { [FILE]: next } };
   const keptName = `calibration.${former.hash}.json`;
-  const lostText = printable`${path} no longer has ${lostParts.join(" and ")}, which this report does not give. The earlier file is kept as ${join(out, keptName)}.`;
+  const lostText = printable`${path} no longer has ${lostParts.join(" and ")}, which this report does not give. `;
+  const keptText = printable`The earlier file is kept as ${join(out, keptName)}.`;
   return {
     hash,
-    notes: [...notes, lostText],
+    notes: [...notes, `${lostParts.length === 0 ? "" : lostText}${keptText}`],
     files: { [FILE]: next ?? toEmpty(former.artifact, report), [keptName]: former.text },
   };
 }

@@ -39,7 +39,8 @@ export function reportPage(report: CalibrationReport, pages: readonly PageLink[]
     pages,
     heading: "Do the probabilities hold?",
     about: html`<p class="about">
-        Answered by ${sources.join("; ")}; labels of ${files.labels.name}.${blank}
+        ${sources.length === 0 ? "Nothing to report" : `Answered by ${sources.join("; ")}`}; labels
+        of ${files.labels.name}.${blank}
       </p>
       ${notes.length === 0 ? null : html`<div class="notice">${notes.map((note) => html`<p>${note}</p>`)}</div>`}`,
     contents: [

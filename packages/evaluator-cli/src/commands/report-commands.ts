@@ -58,7 +58,7 @@ export const reportCommands = {
       .command("calibrate")
       .summary("measure calibration on labelled records, and which threshold can be promised")
       .description(
-        "It writes report.html, report.json and, if it is useful, calibration.json.\nExit code 3: --require is given and no threshold can be promised.",
+        "It writes report.html, report.json and, if it is useful, calibration.json.\nExit code 3: no label has an answer, or --require is given and no threshold can be promised.",
       )
       .argument("<labels>", labels)
       .addArgument(moreAnswers)
