@@ -43,28 +43,6 @@ test("the whole inbox is triaged offline, from the folder the person stands in",
   expect(printed).toEqual(results.map(({ importance }) => importance).toSorted((a, b) => b - a));
 });
 
-const printLoads = `
-  import { registerHooks } from "node:module";
-  registerHooks({
-    load(url, context, next) {
-      process.stderr.write(url + "\\n");
-      return next(url, context);
-    },
-  });
-`;
-
-test("the help loads no command, no schema and no client", async () => {
-  const { stdout, stderr } = await promisify(execFile)(
-    process.execPath,
-    ["--import", `data:text/javascript,${printLoads}`, "apps/triage/src/main.ts", "--help"],
-    { cwd: root, env: compileCache },
-  );
-  expect(stdout).toContain("Usage: evaluator-triage");
-  expect(stderr).toContain("/mail-source.ts");
-  const loads = stderr.replace(/^.*\/evaluator-client\/src\/token-price\.ts$/m, "");
-  expect(loads).not.toMatch(/\/(?:zod|evaluator-client|evaluator-calibration|postgres|journal)\//);
-});
-
 test("the exit code of a failed run is the program's", async () => {
   const folder = await temporaryFolder();
   await expect(runProgram(["inbox.json"], { INIT_CWD: folder })).rejects.toMatchObject({

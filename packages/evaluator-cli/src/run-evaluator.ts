@@ -35,6 +35,7 @@ export async function runEvaluator(
   try {
     return await runCommand(createProgram(context), typedWords, context);
   } catch (error) {
+    if (error instanceof CliError) throw error;
     const { CalibrationInputError } = await import("evaluator-calibration/reports");
     if (!(error instanceof CalibrationInputError)) throw error;
     throw new CliError(`${error.message}. Nothing was written.`, { cause: error });

@@ -8,9 +8,8 @@ import {
   UsageError,
   wholeNumber,
 } from "evaluator-kit";
-import { engineNames } from "./engine/engine-routes.ts";
+import { engineNames } from "./engine/engines.ts";
 import type { Fault } from "./faults/fault.ts";
-import { parseFault } from "./faults/parse-fault.ts";
 import type { VendorLimits } from "./vendor-limits.ts";
 
 const limit = wholeNumber({ min: 1, max: 1_000_000_000 });
@@ -26,8 +25,12 @@ export function emulatorCommand(
   { context, start }: { context: CliContext; start: (settings: Settings) => Promise<void> },
 ) {
   return declareOptions(name, context).action(
-    async (options) => await start(toSettings(options, context.cwd)),
+    async (options) => await start(await toSettings(options, context.cwd)),
   );
+}
+
+function repeatable(word: string, words: readonly string[] = []): readonly string[] {
+  return [...words, word];
 }
 
 function declareOptions(name: string, context: CliContext) {
@@ -45,7 +48,7 @@ function declareOptions(name: string, context: CliContext) {
     .option(
       "--allow-host <name>",
       "also answer to this name, as in a container; repeatable",
-      (host: string, hosts: readonly string[] | undefined) => [...(hosts ?? []), host],
+      repeatable,
     )
     .addOption(
       new Option("--tls <file>", "HTTPS; writes the certificate to trust to the file").conflicts([
@@ -76,7 +79,7 @@ function declareOptions(name: string, context: CliContext) {
     .option(
       "--fault <fault>",
       "KIND[=VALUE][,retry-after=S][,jitter=MS][,next=N][,rate=R][,path=P]; repeatable",
-      (text: string, faults: readonly Fault[] | undefined) => [...(faults ?? []), parseFault(text)],
+      repeatable,
     )
     .addHelpText(
       ...examples(
@@ -92,9 +95,9 @@ function declareOptions(name: string, context: CliContext) {
 type Options = ReturnType<ReturnType<typeof declareOptions>["opts"]>;
 
 /** The settings of typed options. */
-export type Settings = ReturnType<typeof toSettings>;
+export type Settings = Awaited<ReturnType<typeof toSettings>>;
 
-function toSettings(options: Options, cwd: string) {
+async function toSettings(options: Options, cwd: string) {
   const { port, host, tier, seed, decimals, confidence, engine, rules } = options;
   const limits = toLimits(options);
   return {
@@ -109,7 +112,7 @@ function toSettings(options: Options, cwd: string) {
     ...(decimals !== undefined && { decimals }),
     ...(limits !== null && { limits }),
     /** In their typed order, the latency last. */
-    faults: [...(options.fault ?? []), ...toLatency(options)],
+    faults: [...(await toFaults(options.fault)), ...toLatency(options)],
     ...(engine !== undefined && { engine }),
     rulesPath: rules === undefined ? null : resolve(cwd, rules),
   };
@@ -134,6 +137,13 @@ function toLimits(options: Options): VendorLimits | null {
     ([, value]) => value !== undefined,
   );
   return options.limits === true || typedLimits.length > 0 ? Object.fromEntries(typedLimits) : null;
+}
+
+// Loaded late: a fault's schema is most of the code that an emulator's help would load.
+async function toFaults(texts: readonly string[] | undefined): Promise<Fault[]> {
+  if (texts === undefined) return [];
+  const { parseFault } = await import("./faults/parse-fault.ts");
+  return texts.map(parseFault);
 }
 
 function toLatency({ latency, jitter }: Options): Fault[] {

@@ -1,4 +1,5 @@
-import { type KindName, services } from "evaluator-client";
+import type { KindName } from "evaluator-client";
+import { services } from "evaluator-client/services";
 import { type Command, decimal, examples, Option, share, wholeNumber } from "evaluator-kit";
 import { questionsForm, sharedOptions, tokenPrice } from "evaluator-runs/commands";
 import {

@@ -1,4 +1,4 @@
-import { choice, type KindName } from "evaluator-client";
+import type { KindName } from "evaluator-client";
 import {
   decimal,
   InvalidArgumentError,
@@ -59,9 +59,6 @@ export const engineForms = {
   logprobs: ["=URL@MODEL", "a chat server that gives log-probabilities"],
 } as const;
 
-/** The typed options or levels of a question, each with its description. */
-type Names = readonly (readonly [name: string, description: string])[];
-
 /** The form of a value in JSON. */
 export type AnswerForm = "text" | "number" | "numbers by name";
 
@@ -69,7 +66,6 @@ interface TypedKind {
   /** The words after the text, for help; null if there are none. */
   readonly names: string | null;
   readonly example: string;
-  readonly criteria: (names: Names) => object | undefined;
   /** How the criteria are written in JSON. */
   readonly criteriaInWords: string;
   /** The field that only its answers have: its name, form and description. */
@@ -81,8 +77,6 @@ export const typedKinds: Readonly<Record<KindName, TypedKind>> = {
   choice: {
     names: "<options...>",
     example: '"What kind is it?" receipt,other',
-    // In the order of typing, also for names that look like integers.
-    criteria: (names) => choice("", names).criteria,
     criteriaInWords:
       "an object of option name to its meaning; add one such as `other` as a way out",
     answer: ["choice", "text", "choice: the likeliest option"],
@@ -90,14 +84,12 @@ export const typedKinds: Readonly<Record<KindName, TypedKind>> = {
   score: {
     names: "<levels...>",
     example: '"How important is it?" low,high',
-    criteria: (names) => names.map(([, description]) => description),
     criteriaInWords: "a list of levels from low to high, each a sentence",
     answer: ["score", "number", "mean of the level indexes, from 0"],
   },
   boolean: {
     names: null,
     example: '"Is it a scam?"',
-    criteria: () => undefined,
     criteriaInWords:
       "optional, an object with `true` and `false`: what counts as yes and what as no",
     answer: ["probability", "number", "boolean: of yes"],
@@ -105,7 +97,6 @@ export const typedKinds: Readonly<Record<KindName, TypedKind>> = {
   box: {
     names: null,
     example: '"the coffee mug"',
-    criteria: () => undefined,
     criteriaInWords: "none; the state needs an image",
     answer: ["box", "numbers by name", "the edges, as fractions from the top left"],
   },

@@ -4,6 +4,7 @@ import {
   type Answer,
   type AnswerRoute,
   type AnswerValue,
+  choice,
   createEvaluator,
   type Evaluation,
   type KindName,
@@ -91,14 +92,25 @@ async function openNext(options: AskOptions<"ask">, questions: Questions, contex
   return escalate(again, bounds, { nextBounds });
 }
 
+/** The typed options or levels of a question, each with its description. */
+type Names = readonly (readonly [name: string, description: string])[];
+
+const toCriteria: Readonly<Record<KindName, (names: Names) => object | undefined>> = {
+  // In the order of typing, also for names that look like integers.
+  choice: (names) => choice("", names).criteria,
+  score: (names) => names.map(([, description]) => description),
+  boolean: () => undefined,
+  box: () => undefined,
+};
+
 /** Returns the typed questions; each is called after its kind. */
 function toQuestions(typedWords: readonly TypedWord[]): Questions {
   const questions = new Map<string, Question>();
   const words = typedWords.values();
   for (const { kind, word } of words) {
     if (word.trim() === "" || word.startsWith("--")) throw mistyped(kind);
-    const { names, criteria } = typedKinds[kind];
-    const typedCriteria = criteria(names === null ? [] : namesIn(words.next().value, kind));
+    const { names } = typedKinds[kind];
+    const typedCriteria = toCriteria[kind](names === null ? [] : namesIn(words.next().value, kind));
     let id: string = kind;
     for (let number = 2; questions.has(id); number += 1) id = `${kind}${number}`;
     const question = {

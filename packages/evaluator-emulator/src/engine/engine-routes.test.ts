@@ -7,7 +7,7 @@ import {
 import { boolean, choice, score } from "evaluator-client";
 import { describe, expect, test } from "vitest";
 import { createEmulator, type EmulatorOptions } from "../create-emulator.ts";
-import { type EngineName, engineNames } from "./engine-routes.ts";
+import { type EngineName, engineNames } from "./engines.ts";
 
 const request = {
   state: { from: "Acme", subject: "Your receipt", snippet: "Amount paid: $20.00" },

@@ -13,28 +13,8 @@ import { modelList } from "../gateway/gateway-routes.ts";
 import { isJsonRecord } from "../json.ts";
 import { RequestError } from "../request-error.ts";
 import { decisionsForm } from "../services/decisions-form.ts";
+import { type EngineName, engines } from "./engines.ts";
 import { logprobRoutes } from "./logprob-routes.ts";
-
-/** Each playable server: the `owned_by` of its model, and its paths beside `/v1/models`. */
-const engines = {
-  openai: { owner: "system", paths: ["/v1/chat/completions", "/v1/decisions"] },
-  vllm: { owner: "vllm", paths: ["/v1/chat/completions", "/tokenize", "/v1/decisions"] },
-  "llama.cpp": {
-    owner: "llamacpp",
-    paths: ["/v1/chat/completions", "/apply-template", "/completion"],
-  },
-  ollama: { owner: "library", paths: ["/v1/chat/completions", "/api/version"] },
-  sglang: {
-    owner: "sglang",
-    paths: ["/v1/chat/completions", "/tokenize", "/generate", "/v1/decisions"],
-  },
-} as const;
-
-/** A server whose wire can be played. */
-export type EngineName = keyof typeof engines;
-
-/** The servers whose wire can be played. */
-export const engineNames = Object.keys(engines) as readonly EngineName[];
 
 /** Returns the routes of a chat server; its list of models ends with the gateway's. */
 export function engineRoutes(engine: EngineName, context: EmulatorContext): Side {
