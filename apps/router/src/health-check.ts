@@ -1,6 +1,6 @@
 import process from "node:process";
 
-const port = process.env["PORT"]?.trim() || "3000";
+const port = process.env["PORT"]?.replace(/\D/g, "") || "3000";
 
 try {
   const signal = AbortSignal.timeout(2000);

@@ -5,6 +5,7 @@ import {
   createCommand,
   exitCodes,
   packageVersion,
+  portNumber,
   printable,
   type Program,
   type ProgramOptions,
@@ -50,14 +51,12 @@ async function createProgram(words: readonly string[], context: CliContext): Pro
   return program;
 }
 
-const port = wholeNumber({ max: 65_535 });
-
 function addServe(program: Command, context: CliContext): void {
   program
     .command("serve")
     .description("Start the router and its page. Without a key, the local emulator answers.")
     .option("--host <address>", "other than loopback only with a token or keys (127.0.0.1)")
-    .option("--port <number>", "0 takes any free port (3000, else the next free one)", port)
+    .option("--port <number>", "0 takes any free port (3000, else the next free one)", portNumber)
     .action(async ({ host, port: typedPort }) => {
       const { readRouterOptions } = await import("./router-options.ts");
       const { runRouter } = await import("./run-router.ts");
@@ -93,23 +92,25 @@ function addLogCommands(program: Command, context: CliContext): void {
     const { printTotals } = await import("./report/totals.ts");
     const { cwd, signal } = context;
     const file = labels === undefined ? null : { path: resolve(cwd, labels), signal };
-    context.stdout.write(await printTotals(logPath(log, context), file));
+    context.stdout.write(await printTotals(findLog(log, context).path, file));
   });
   add("labels", "Count the labels in a decision log, and name their readers.").action(
     async (log) => {
-      const path = logPath(log, context);
+      const { name, path } = findLog(log, context);
       const { readLabels } = await import("./labels/read-labels.ts");
       const { length } = await readLabels(path, (text) => void context.stderr.write(text));
-      context.stdout.write(
-        printable`Labels: ${String(length)}. They are read by:\n  npx evaluator-cli calibrate ${path} --answers ${path} --last\n  npx evaluator-router eval ${path}\n  npx evaluator-router fit ${path}\n`,
-      );
+      const readers = printable`They are read by:\n  npx evaluator-cli calibrate ${name} --answers ${name} --last\n  npx evaluator-router eval ${name}\n  npx evaluator-router fit ${name}`;
+      const text = length === 0 ? "POST /feedback and the pages of /decisions add them." : readers;
+      context.stdout.write(`Labels: ${length}. ${text}\n`);
     },
   );
 }
 
-function logPath(log: string | undefined, { env }: CliContext): string {
-  const path = log ?? env["ROUTER_DECISION_LOG"];
-  if (path !== undefined) return path;
+/** Finds the log: a typed path is relative to the person's folder, that of the variable to the router's. */
+function findLog(log: string | undefined, { env, cwd }: CliContext) {
+  if (log !== undefined) return { name: log, path: resolve(cwd, log) };
+  const path = env["ROUTER_DECISION_LOG"];
+  if (path !== undefined) return { name: path, path };
   throw new UsageError("No decision log is named, and ROUTER_DECISION_LOG is not set.");
 }
 

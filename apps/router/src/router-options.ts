@@ -12,6 +12,7 @@ import {
   printable,
   wholeNumber,
 } from "./config/variable-schemas.ts";
+import { listWarnings } from "./config/variable-warnings.ts";
 import { withoutUndefined } from "./conversation/conversation.ts";
 import type { RoutingPolicy } from "./decision/decision.ts";
 import { type Tier, tierNames } from "./decision/tier-question.ts";
@@ -210,14 +211,11 @@ export function parseRouterOptions(
     /** The variables of the connections to services. */
     http: Object.fromEntries(Object.entries(env).filter(([name]) => httpNames.test(name))),
     hasTraces: hasTraces(env),
-    warnings: listWarnings(env),
+    warnings: listWarnings(env, {
+      knownNames: [...Object.keys(values), "ROUTER_CONFIG"],
+      keys: config?.keys ?? [],
+    }),
   };
-}
-
-function listWarnings(env: Environment): string[] {
-  const former = ["ROUTER_CONTEXT", "ROUTER_TIES"].filter((name) => env[name] !== undefined);
-  const advice = "no effect any more. The user's message decides, and its choice is used.";
-  return former.length === 0 ? [] : [`${former.join(" and ")}: ${advice}`];
 }
 
 const httpNames = /^(?:NODE_USE_ENV_PROXY|EVALUATOR_HTTP2|(?:HTTPS?|NO)_PROXY)$/i;

@@ -71,7 +71,7 @@ test("a start whose bundler the same SIGTERM ends is interrupted, and one that e
 });
 
 test.each([
-  [["--port", "abc"], "Use a whole number from 0 to 65535"],
+  [["--port", "abc"], "Use a whole number from 0 to 65535, such as 8080."],
   [["--port", "70000"], "Use a whole number from 0 to 65535"],
   [["--host", "0.0.0.0"], '--host "0.0.0.0" is not a loopback address'],
 ])("%j is named as it was typed", async (words, message) => {
@@ -98,6 +98,10 @@ const wrong: [env: Record<string, string>, named: string][] = [
     { ROUTER_DECISION_LOG: "/nowhere/log" },
     "Cannot write /nowhere/log: no such file or directory. Check the path. ROUTER_DECISION_LOG names it.",
   ],
+  [{ ROUTER_KEYS: "/nowhere/keys.json" }, "Cannot read /nowhere/keys.json: no such file"],
+  [{ ROUTER_KEYS: "mysql://me:planted@h/keys" }, "ROUTER_KEYS is neither a file nor the address"],
+  [{ ROUTER_KEYS: "/dev/null" }, "ROUTER_KEYS=/dev/null:1 is not JSON here."],
+  [{ ROUTER_CONFIG: "/dev/null" }, "ROUTER_CONFIG=/dev/null: the file is not JSON at line 1"],
   [{ ROUTER_FIT: "/nowhere/fit.json" }, 'ROUTER_FIT="/nowhere/fit.json"'],
   [{ AI_GATEWAY_API_KEY: "planted key" }, "AI_GATEWAY_API_KEY"],
   [{ AI_GATEWAY_API_KEY: "planted", EVALUATOR_TRANSPORT: "pigeon" }, "EVALUATOR_TRANSPORT"],

@@ -5,6 +5,7 @@ import {
   examples,
   Option,
   packageVersion,
+  portNumber,
   UsageError,
   wholeNumber,
 } from "evaluator-kit";
@@ -39,11 +40,7 @@ function declareOptions(name: string, context: CliContext) {
       "A gateway and a vendor of decision models on this machine: their wire, no key, no network.",
     )
     .optionsGroup("Address:")
-    .option(
-      "--port <n>",
-      "0 takes any free port (8787, else the next free one)",
-      wholeNumber({ max: 65_535 }),
-    )
+    .option("--port <n>", "0 takes any free port (8787, else the next free one)", portNumber)
     .option("--host <address>", "another than loopback needs --allow-host", "127.0.0.1")
     .option(
       "--allow-host <name>",

@@ -1,5 +1,12 @@
 import { priceProblem } from "evaluator-client/token-price";
-import { decimal, InvalidArgumentError, Option, share, wholeNumber } from "evaluator-kit";
+import {
+  decimal,
+  InvalidArgumentError,
+  Option,
+  portNumber,
+  share,
+  wholeNumber,
+} from "evaluator-kit";
 import type { RecordSource } from "./input/record-source.ts";
 
 /** The formats of results. */
@@ -116,7 +123,7 @@ export const sharedOptions = {
     "with --for-promise: how sure it is (default: 95%)",
   ).argParser(share),
   port: new Option("--port <n>", "the page's port; 0 takes any free one")
-    .argParser(wholeNumber({ max: 65_535 }))
+    .argParser(portNumber)
     .default(0),
   format: new Option("--format <format>", "format of the results")
     .choices(outputFormats)

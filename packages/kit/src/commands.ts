@@ -144,14 +144,17 @@ function checkOptionValues(command: Pick<Command, "options" | "getOptionValue">)
 }
 
 /** Parses an option's value as a whole number between two bounds. */
-export function wholeNumber({ min = 0, max = Number.MAX_SAFE_INTEGER } = {}) {
+export function wholeNumber({ min = 0, max = Number.MAX_SAFE_INTEGER, example = min + 1 } = {}) {
   const range = max === Number.MAX_SAFE_INTEGER ? `from ${min} up` : `from ${min} to ${max}`;
   return (text: string): number => {
     const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
     if (number >= min && number <= max) return number;
-    throw new InvalidArgumentError(`Use a whole number ${range}, such as ${min + 1}.`);
+    throw new InvalidArgumentError(`Use a whole number ${range}, such as ${example}.`);
   };
 }
+
+/** Parses an option's value as a port; 0 is any free one. */
+export const portNumber = wholeNumber({ max: 65_535, example: 8080 });
 
 /** Parses an option's value as a number, with or without decimals, between two bounds. */
 export function decimal({ min = 0, max = Number.MAX_VALUE, what = "a number" } = {}) {

@@ -6,6 +6,17 @@ test("a blank variable counts as unset, space around a value does not count", ()
 });
 
 test.each([
+  ['"a b"', "a b"],
+  [" 'a' ", "a"],
+  ['""', undefined],
+  ['"', '"'],
+  ["\"a'", "\"a'"],
+  ['"a" "b"', '"a" "b"'],
+])("quotes that Docker leaves around a value do not count: %s", (value, trimmedValue) => {
+  expect(trimEnvironment({ A: value })).toEqual({ A: trimmedValue });
+});
+
+test.each([
   [true, {}, true],
   [false, {}, false],
   [true, { NO_COLOR: "1" }, false],

@@ -17,7 +17,7 @@ export interface TextSink {
 
 /** The parts of the process that a program uses. */
 export interface CliContext {
-  /** Values without surrounding space; a blank variable counts as unset. */
+  /** Values without surrounding space and quotes; a blank variable counts as unset. */
   readonly env: Environment;
   /** The folder that typed paths are relative to. */
   readonly cwd: string;
@@ -50,8 +50,15 @@ function hasColours({ stdout, env }: Pick<CliContext, "stdout" | "env">): boolea
   return stdout.isTTY === true && no === undefined;
 }
 
-/** Returns the variables without surrounding space; a blank variable counts as unset. */
+/** Returns the variables without surrounding space and quotes; a blank variable counts as unset. */
 export function trimEnvironment(env: Environment): Environment {
-  const entries = Object.entries(env).map(([name, value]) => [name, value?.trim() || undefined]);
+  const entries = Object.entries(env).map(([name, value]) => [name, value && trim(value)]);
   return Object.fromEntries(entries);
+}
+
+/** Docker passes the quotes of a line NAME="value" of its `--env-file` on, which shells and `.env` do not mean. */
+function trim(value: string): string | undefined {
+  const text = value.trim();
+  const [, , quotedText = text] = /^(["'])([^"']*)\1$/.exec(text) ?? [];
+  return quotedText.trim() || undefined;
 }

@@ -25,18 +25,19 @@ export async function readRouterConfig(givenEnvironment: Environment, cwd: strin
   const env = trimEnvironment(givenEnvironment);
   const namedFile = env["ROUTER_CONFIG"];
   const file = namedFile ?? "router.config.json";
+  const place = namedFile === undefined ? file : `ROUTER_CONFIG=${namedFile}`;
   try {
-    return parseRouterConfig(await readFile(resolve(cwd, file), "utf8"), file, env);
+    return parseRouterConfig(await readFile(resolve(cwd, file), "utf8"), place, env);
   } catch (error) {
     if (namedFile === undefined && systemErrorCode(error) === "ENOENT") return null;
     throw toFileError(error, `read ${file}`, namedFile && "ROUTER_CONFIG names it.");
   }
 }
 
-function parseRouterConfig(text: string, file: string, env: Environment) {
-  const json = parseJson(text, file) as WrittenConfig;
+function parseRouterConfig(text: string, place: string, env: Environment) {
+  const json = parseJson(text, place) as WrittenConfig;
   const { data, error } = configSchema(json, env).safeParse(json);
-  if (error !== undefined) throw toError(file, describeIssue(error));
+  if (error !== undefined) throw toError(place, describeIssue(error));
   return {
     upstreams: new Map(Object.entries(data.upstreams)),
     keys: [...Object.values(data.upstreams), ...data.decisions].flatMap(
@@ -54,13 +55,13 @@ function parseRouterConfig(text: string, file: string, env: Environment) {
 }
 
 /** The message of `JSON.parse` can quote the file, and so a key. */
-function parseJson(text: string, file: string): unknown {
+function parseJson(text: string, place: string): unknown {
   const json = text.replace(/^\uFEFF/, "");
   try {
     return JSON.parse(json);
   } catch (error) {
     const { line, column } = jsonErrorPlace(json, error);
-    throw toError(file, `the file is not JSON at line ${line} column ${column}`);
+    throw toError(place, `the file is not JSON at line ${line} column ${column}`);
   }
 }
 
@@ -72,8 +73,8 @@ export function describeIssue({ issues: [issue] }: z.ZodError, whole = "the file
 }
 
 /** The problem is cut: names in a file can be long. */
-function toError(file: string, problem: string): CliError {
-  return new CliError(printable`${file}: ${problem.slice(0, 300)}.`);
+function toError(place: string, problem: string): CliError {
+  return new CliError(printable`${place}: ${problem.slice(0, 300)}.`);
 }
 
 /** The parts of the file that other parts name. */

@@ -40,7 +40,7 @@ test("a second change at the same time is refused, and loses no key", async () =
   await store.change(() => []); // the lock is gone
   await writeFile(`${path}.lock`, ""); // of another process
   const add = () => store.change((keys) => [...keys, keyOf("carol")]);
-  await expect(add()).rejects.toThrow("If a process changes the keys, try again.");
+  await expect(add()).rejects.toThrow("exists: another process changes the keys. Try again.");
   expect(await store.read()).toEqual([]);
   const old = new Date(Date.now() - 60_000);
   await utimes(`${path}.lock`, old, old); // it was killed
@@ -61,7 +61,7 @@ test("a changed file is read; one with an error keeps the old keys, and is print
   await reload();
   await reload();
   expect(names(current())).toEqual(["alice", "bob"]);
-  const printed = `${path}:9 [1].budget is missing, or no text. The router goes on with the old keys.\n`;
+  const printed = `ROUTER_KEYS=${path}:9 [1].budget is missing, or no text. The router goes on with the old keys.\n`;
   expect(warnings).toEqual([printed]);
   await writeFile(path, text);
   await reload();
@@ -103,6 +103,23 @@ test("a file that cannot be read is named", async () => {
   await expect(openLiveKeys(path, () => undefined)).rejects.toThrow(`Cannot read ${path}`);
 });
 
+test("a file in a missing folder is an error, and no lock is named", async () => {
+  const path = "/nowhere/router-keys.json";
+  const store = await openKeyStore(path);
+  await expect(store.change((keys) => keys)).rejects.toThrow(
+    `Cannot write ${path}: no such file or directory. Check the path. ROUTER_KEYS names it.`,
+  );
+  await expect(openLiveKeys(path, () => undefined)).rejects.toThrow(
+    `Cannot read ${path}: no such file or directory. Check the path. ROUTER_KEYS names it, and its folder does not exist.`,
+  );
+});
+
+test("an address of another database is an error that does not quote it", async () => {
+  const error = await openLiveKeys("mysql://me:secret-word@h/keys", () => undefined).catch(String);
+  expect(error).toContain("ROUTER_KEYS is neither a file nor the address of a PostgreSQL database");
+  expect(error).not.toContain("secret-word");
+});
+
 test("routers share the keys of a PostgreSQL database", async () => {
   const database = await openPglite();
   await database.query("drop schema if exists evaluator_router cascade");
@@ -114,9 +131,9 @@ test("routers share the keys of a PostgreSQL database", async () => {
   expect(await other.read()).toEqual([keyOf("alice"), keyOf("bob")]);
 });
 
-test("the address of a database that cannot be reached is in no message", async () => {
+test("a database that cannot be reached is named by its variable, never by its address", async () => {
   const address = "postgres://me:secret-word@127.0.0.1:1/keys";
   const error = await openLiveKeys(address, () => undefined).catch(String);
-  expect(error).toContain("PostgreSQL cannot be reached");
+  expect(error).toContain("ROUTER_KEYS: PostgreSQL cannot be reached");
   expect(error).not.toContain("secret-word");
 });

@@ -1,4 +1,7 @@
+import { existsSync } from "node:fs";
 import { readFile, rm, stat, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { EvaluatorError } from "evaluator-client";
 import { CliError, printable, systemErrorCode, toFileError, writeWholeFile } from "evaluator-kit";
 import { findNodeAtLocation, type ParseError, parseTree } from "jsonc-parser";
 import { z } from "zod";
@@ -9,6 +12,10 @@ import { type StoredKey, storedKeySchema } from "./router-key.ts";
 type Keys = readonly StoredKey[];
 
 const IN_POSTGRES = "the keys in PostgreSQL";
+const NAMED = "ROUTER_KEYS names it.";
+const NO_FOLDER = "ROUTER_KEYS names it, and its folder does not exist.";
+const notStore =
+  "ROUTER_KEYS is neither a file nor the address of a PostgreSQL database, such as router-keys.json or postgres://user:password@host:5432/database.";
 
 /** Reads and changes the keys; one change at a time, also between processes. */
 interface KeyStore {
@@ -23,25 +30,40 @@ export async function openKeyStore(
   address: string,
   open?: Parameters<typeof openPostgresTable>[2],
 ): Promise<KeyStore> {
-  if (!isDatabase(address)) return fileStore(address);
-  const texts = await openPostgresTable("keys", address, open);
+  if (isDatabase(address)) return await databaseStore(address, open);
+  if (address.includes("://")) throw new CliError(notStore);
+  return fileStore(address);
+}
+
+async function databaseStore(...[address, open]: Parameters<typeof openKeyStore>) {
+  const texts = await openPostgresTable("keys", address, open).catch(nameVariable);
   return {
-    read: async () => parseKeys((await readText(texts, "keys")).text, IN_POSTGRES),
-    change: (edit) =>
+    read: async () => {
+      const { text } = await readText(texts, "keys").catch(nameVariable);
+      return parseKeys(text, IN_POSTGRES);
+    },
+    change: (edit: (keys: Keys) => Keys) =>
       changeText(texts, "keys", (text) => {
         return [printKeys(edit(parseKeys(text, IN_POSTGRES) ?? [])), undefined];
-      }),
+      }).catch(nameVariable),
     close: texts.close,
   };
+}
+
+/** A database's error has neither its address nor the setting that names it. */
+function nameVariable(cause: unknown): never {
+  if (!(cause instanceof EvaluatorError)) throw cause;
+  throw new CliError(`ROUTER_KEYS: ${cause.message}`, { cause });
 }
 
 function fileStore(path: string): KeyStore {
   const read = async () => {
     const text = await readFile(path, "utf8").catch((error: unknown) => {
-      if (systemErrorCode(error) === "ENOENT") return null;
-      throw toFileError(error, `read ${path}`, "ROUTER_KEYS names it.");
+      const isMissing = systemErrorCode(error) === "ENOENT";
+      if (isMissing && existsSync(dirname(path))) return null; // no key was added yet
+      throw toFileError(error, `read ${path}`, isMissing ? NO_FOLDER : NAMED);
     });
-    return parseKeys(text, path);
+    return parseKeys(text, `ROUTER_KEYS=${path}`);
   };
   const lock = `${path}.lock`;
   return {
@@ -51,7 +73,8 @@ function fileStore(path: string): KeyStore {
       // A change takes milliseconds: its process was killed.
       if (Date.now() - mtimeMs > 10_000) await rm(lock, { force: true });
       await writeFile(lock, "", { flag: "wx" }).catch((error: unknown) => {
-        throw toFileError(error, `write ${lock}`, "If a process changes the keys, try again.");
+        if (systemErrorCode(error) !== "EEXIST") throw toFileError(error, `write ${path}`, NAMED);
+        throw new CliError(printable`${lock} exists: another process changes the keys. Try again.`);
       });
       try {
         const note = "The keys are unchanged.";

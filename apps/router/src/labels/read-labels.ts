@@ -97,8 +97,9 @@ export async function readLabels(path: string, warn: (text: string) => void): Pr
   const decisions = new Map<string, z.infer<typeof decisionSchema>>();
   const feedbackOf = new Map<string, Tier>();
   const passedLines = new PassedLines();
-  let [isLog, firstProblem] = [false, null as CliError | null];
+  let [isEmpty, isLog, firstProblem] = [true, false, null as CliError | null];
   for await (const place of readValues(path)) {
+    isEmpty = false;
     const { value, number } = place;
     const { data: feedback } = feedbackSchema.safeParse(value);
     const { data: record } = loggedSchema.safeParse(value);
@@ -111,6 +112,7 @@ export async function readLabels(path: string, warn: (text: string) => void): Pr
     else labels.push({ ...parseLine(labelSchema, place), decision: null });
   }
   if (firstProblem !== null && !isLog) throw firstProblem;
+  if (isEmpty) warn(printable`${path} is empty.\n`);
   if (firstProblem !== null) warn(`${passedLines.describe()}\n`);
   const unjudgedParts = { id: null, messages: [], scores: null, costs: null, category: null };
   for (const [id, tier] of feedbackOf) {

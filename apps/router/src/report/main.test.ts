@@ -1,5 +1,5 @@
 import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { runHere, startProgram } from "../testing/start-program.ts";
@@ -20,6 +20,13 @@ const undecided = {
   tierUsed: null,
   cause: null,
   decisionCostUsd: null,
+};
+
+const decided = {
+  ...record,
+  requestId: "a",
+  probabilities: { nano: 1, fast: 0, balanced: 0, frontier: 0 },
+  confidence: 1,
 };
 
 async function logOf(lines: readonly string[]): Promise<string> {
@@ -65,10 +72,25 @@ test("prints tiers, causes, failures, and what was saved net of the decisions", 
   `);
 });
 
-test("an empty log is no error", async () => {
-  const path = await logOf([]);
-  const { code, stdout } = await runHere("report", {}, [path]);
-  expect({ code, stdout }).toEqual({ code: 0, stdout: "No message here matches.\n" });
+test("an empty log and one with notes only are no errors, and say so", async () => {
+  const empty = await logOf([]);
+  const notes = await logOf(['{"requestId":"a","feedback":"fast"}']);
+  const report = (path: string) => runHere("report", {}, [path]);
+  expect(await report(empty)).toEqual({ code: 0, stdout: `${empty} is empty.\n`, stderr: "" });
+  expect(await report(notes)).toMatchObject({ stdout: `${notes} has no message yet.\n` });
+  expect(await runHere("labels", {}, [empty])).toEqual({
+    code: 0,
+    stdout: "Labels: 0. POST /feedback and the pages of /decisions add them.\n",
+    stderr: `${empty} is empty.\n`,
+  });
+});
+
+test("a typed log is relative to the person's folder, also under npm", async () => {
+  const INIT_CWD = dirname(await logOf([JSON.stringify(decided)]));
+  for (const command of ["report", "labels"]) {
+    const { ended } = startProgram("main.ts", { INIT_CWD }, [command, "decisions.jsonl"]);
+    expect(await ended).toMatchObject({ code: 0, stderr: "" });
+  }
 });
 
 test.each([
@@ -80,13 +102,6 @@ test.each([
   expect(stderr).toContain(message);
   expect(stderr).toContain("\nFor its options: evaluator-router report --help\n");
 });
-
-const decided = {
-  ...record,
-  requestId: "a",
-  probabilities: { nano: 1, fast: 0, balanced: 0, frontier: 0 },
-  confidence: 1,
-};
 
 test("labels counts the feedback on the log's decisions, and names its readers", async () => {
   const lines = [

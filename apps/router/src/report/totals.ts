@@ -93,12 +93,12 @@ export class Totals {
     }
   }
 
-  /** Describes all messages in sentences. */
-  describe(): string {
+  /** Describes all messages in sentences, or returns the sentence for none. */
+  describe(noneText = "No message here matches."): string {
     const { messages, decisionUsd, replyUsd, frontierUsd, compared: comparedCount } = this.#all;
     const { evaluations, evaluationUsd, unpriced: unpricedCount, unpricedEvaluations } = this.#all;
     const days = [...(this.#groups[0]?.sums.keys() ?? [])].toSorted();
-    if (days.length === 0) return "No message here matches.";
+    if (days.length === 0) return noneText;
     const paidText = printCost(decisionUsd + replyUsd, unpricedCount - unpricedEvaluations);
     const total = `${messages.toLocaleString("en")} message${messages === 1 ? "" : "s"} from ${days[0]} to ${days.at(-1)} (UTC): ${paidText}.`;
     const usd = savedUsd(this.#all);
@@ -225,7 +225,9 @@ export async function printTotals(path: string, labels: LabelFile | null = null)
   const tables = totals
     .tables()
     .map(({ name, rows }) => textTable([[name, ...totals.head()], ...rows]));
-  const parts = [totals.describe(), ...tables, passedText].filter((part) => part !== "");
+  const noneText =
+    number === 0 ? printable`${path} is empty.` : printable`${path} has no message yet.`;
+  const parts = [totals.describe(noneText), ...tables, passedText].filter((part) => part !== "");
   return `${parts.join("\n\n")}\n`;
 }
 

@@ -1,6 +1,14 @@
 import type { KindName } from "evaluator-client";
 import { services } from "evaluator-client/services";
-import { type Command, decimal, examples, Option, share, wholeNumber } from "evaluator-kit";
+import {
+  type Command,
+  decimal,
+  examples,
+  Option,
+  portNumber,
+  share,
+  wholeNumber,
+} from "evaluator-kit";
 import { questionsForm, sharedOptions, tokenPrice } from "evaluator-runs/commands";
 import {
   type OptionsOf,
@@ -104,7 +112,7 @@ export const askCommands = {
       .option(
         "--http <port>",
         "serve http://127.0.0.1:PORT/mcp instead of standard input; 0 takes any free port",
-        wholeNumber({ max: 65_535 }),
+        portNumber,
       )
       .addOption(engineOption)
       .option(

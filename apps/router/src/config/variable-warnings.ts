@@ -1,0 +1,47 @@
+import { type Environment, printable } from "evaluator-kit";
+
+const formerNames = ["ROUTER_CONTEXT", "ROUTER_TIES"];
+
+/** Kubernetes sets such variables in each container for a service whose name begins with "router". */
+const ofKubernetes = /_SERVICE_(?:HOST|PORT)(?:_|$)|_PORT_\d+_(?:TCP|UDP|SCTP)/;
+const addressOfKubernetes = /^(?:tcp|udp|sctp):\/\//;
+
+/** Returns a line about former variables, and one for each `ROUTER_…` that has no meaning, such as a misspelt one. */
+export function listWarnings(
+  env: Environment,
+  { knownNames, keys }: { knownNames: readonly string[]; keys: readonly string[] },
+): string[] {
+  const former = formerNames.filter((name) => env[name] !== undefined);
+  const advice = "no effect any more. The user's message decides, and its choice is used.";
+  const formerLines = former.length === 0 ? [] : [`${former.join(" and ")}: ${advice}`];
+  const expectedNames = new Set([...knownNames, ...formerNames]);
+  const unknownNames = Object.entries(env).flatMap(([name, value]) => {
+    if (value === undefined || !name.startsWith("ROUTER_") || expectedNames.has(name)) return [];
+    const isOfKubernetes = ofKubernetes.test(name) || addressOfKubernetes.test(value);
+    return isOfKubernetes || keys.includes(value) ? [] : [name];
+  });
+  return [...formerLines, ...unknownNames.map((name) => describeUnknown(name, knownNames))];
+}
+
+function describeUnknown(name: string, knownNames: readonly string[]): string {
+  const likeness = (known: string) => compare(withoutPrefix(name), withoutPrefix(known));
+  const [nearest = ""] = knownNames.toSorted((one, other) => likeness(other) - likeness(one));
+  const hint =
+    likeness(nearest) < 0.4 ? ".env.example lists the variables." : `Did you mean ${nearest}?`;
+  return printable`${name} is no variable of the router and has no effect. ${hint}`;
+}
+
+function withoutPrefix(name: string): string {
+  return name.replace(/^ROUTER_/, "").slice(0, 60);
+}
+
+/** Returns the share of letter pairs that two names have in common (Dice's coefficient). */
+function compare(one: string, other: string): number {
+  const [pairs, otherPairs] = [letterPairs(one), letterPairs(other)];
+  const sharedCount = pairs.filter((pair) => otherPairs.includes(pair)).length;
+  return (2 * sharedCount) / (pairs.length + otherPairs.length);
+}
+
+function letterPairs(name: string): string[] {
+  return Array.from(` ${name} `, (letter, at) => letter + (` ${name} `[at + 1] ?? ""));
+}
