@@ -144,7 +144,11 @@ function checkOptionValues(command: Pick<Command, "options" | "getOptionValue">)
 }
 
 /** Parses an option's value as a whole number between two bounds. */
-export function wholeNumber({ min = 0, max = Number.MAX_SAFE_INTEGER, example = min + 1 } = {}) {
+export function wholeNumber({
+  min = 0,
+  max = Number.MAX_SAFE_INTEGER,
+  example = min + 1,
+}: { readonly min?: number; readonly max?: number; readonly example?: number } = {}) {
   const range = max === Number.MAX_SAFE_INTEGER ? `from ${min} up` : `from ${min} to ${max}`;
   return (text: string): number => {
     const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
