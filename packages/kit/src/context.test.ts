@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { paintVerdicts, trimEnvironment } from "./context.ts";
 
 test("a blank variable counts as unset, space around a value does not count", () => {
-  expect(trimEnvironment({ A: " a ", B: "  ", C: undefined })).toEqual({ A: "a" });
+  expect(trimEnvironment({ A: " a ", B: "  ", C: undefined, D: "" })).toEqual({ A: "a" });
 });
 
 test.each([

@@ -52,7 +52,7 @@ function hasColours({ stdout, env }: Pick<CliContext, "stdout" | "env">): boolea
 
 /** Returns the variables without surrounding space and quotes; a blank variable counts as unset. */
 export function trimEnvironment(env: Environment): Environment {
-  const entries = Object.entries(env).map(([name, value]) => [name, value && trim(value)]);
+  const entries = Object.entries(env).map(([name, value]) => [name, trim(value ?? "")]);
   return Object.fromEntries(entries);
 }
 
