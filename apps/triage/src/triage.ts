@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import {
+  collect,
   copySample,
   createCommand,
   examples,
@@ -93,7 +94,7 @@ function addImport(program: Program, context: ProgramContext): void {
     .option(
       "--sent-label <name>",
       "mails labelled with NAME alone were sent and are left out; may be given again. Gmail's names in thirty languages are known (Sent, Gesendet, Enviados)",
-      (name, before: readonly string[] | undefined) => [...(before ?? []), name],
+      collect,
     )
     .option("--skipped <file>", "name everything that was not read, and why, one a line")
     .option("--since <day>", "from a server, only mails received on that day or later", day)

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import {
   type CliContext,
+  collect,
   createCommand,
   examples,
   Option,
@@ -30,10 +31,6 @@ export function emulatorCommand(
   );
 }
 
-function repeatable(word: string, words: readonly string[] = []): readonly string[] {
-  return [...words, word];
-}
-
 function declareOptions(name: string, context: CliContext) {
   return createCommand(name, { context, version: packageVersion(import.meta.url) })
     .description(
@@ -45,7 +42,7 @@ function declareOptions(name: string, context: CliContext) {
     .option(
       "--allow-host <name>",
       "also answer to this name, as in a container; repeatable",
-      repeatable,
+      collect,
     )
     .addOption(
       new Option("--tls <file>", "HTTPS; writes the certificate to trust to the file").conflicts([
@@ -76,7 +73,7 @@ function declareOptions(name: string, context: CliContext) {
     .option(
       "--fault <fault>",
       "KIND[=VALUE][,retry-after=S][,jitter=MS][,next=N][,rate=R][,path=P]; repeatable",
-      repeatable,
+      collect,
     )
     .addHelpText(
       ...examples(

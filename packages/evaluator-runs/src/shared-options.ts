@@ -1,5 +1,6 @@
 import { priceProblem } from "evaluator-client/token-price";
 import {
+  collect,
   decimal,
   InvalidArgumentError,
   Option,
@@ -48,9 +49,7 @@ const firstOption = <const TFlags extends string>(flags: TFlags, help: string) =
 
 /** Returns an option that may be given again. */
 function repeatedOption<const TFlags extends string>(flags: TFlags, help: string) {
-  return new Option(flags, help).argParser(
-    (text: string, earlier?: readonly string[]): readonly string[] => [...(earlier ?? []), text],
-  );
+  return new Option(flags, help).argParser(collect);
 }
 
 /** Options that several commands have, or several programs. */

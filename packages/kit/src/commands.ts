@@ -143,6 +143,11 @@ function checkOptionValues(command: Pick<Command, "options" | "getOptionValue">)
   }
 }
 
+/** Collects the values of an option that may be given again. */
+export function collect(value: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, value];
+}
+
 /** Parses an option's value as a whole number between two bounds. */
 export function wholeNumber({
   min = 0,

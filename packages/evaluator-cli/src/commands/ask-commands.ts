@@ -1,6 +1,7 @@
 import type { KindName } from "evaluator-client";
 import { services } from "evaluator-client/services";
 import {
+  collect,
   type Command,
   decimal,
   examples,
@@ -13,7 +14,6 @@ import { questionsForm, sharedOptions, tokenPrice } from "evaluator-runs/command
 import {
   type OptionsOf,
   allowUnknownOption,
-  collect,
   engineForms,
   jsonOption,
   labelsOption,

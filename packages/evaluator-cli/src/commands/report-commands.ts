@@ -1,5 +1,6 @@
 import {
   Argument,
+  collect,
   type Command,
   examples,
   InvalidArgumentError,
@@ -12,7 +13,6 @@ import { questionsForm, sharedOptions } from "evaluator-runs/commands";
 import {
   type OptionsOf,
   allowUnknownOption,
-  collect,
   jsonOption,
   labelsOption,
   lastOption,

@@ -8,11 +8,6 @@ import {
   wholeNumber,
 } from "evaluator-kit";
 
-/** Collects the values of an option that may be given again. */
-export function collect(value: string, previous: readonly string[] = []): readonly string[] {
-  return [...previous, value];
-}
-
 /** Parses a limit. */
 export const limit = decimal({ min: 0.000001, what: "a number" });
 
