@@ -106,7 +106,7 @@ export const reportCommands = {
       .command("pick")
       .summary("draw the records to label next, with the probability of being drawn")
       .description(
-        "It draws more where the answers are least sure, some everywhere. Each line of the sheet has an empty truth to fill in, and no answer of the model; calibrate weighs the label by the inverse of the probability.\nThe sheet is for scores and the curve; for a promise use label --for-promise, which takes fewer labels.",
+        "It draws most records where the answers are least sure, and some everywhere. Each line of the sheet has an empty truth to fill in, and no answer of the model; calibrate weighs the label by the inverse of the probability.\nThe sheet is for scores and the curve; for a promise use label --for-promise, which takes fewer labels.",
       )
       .addArgument(moreAnswers)
       .addOption(answersOption)
