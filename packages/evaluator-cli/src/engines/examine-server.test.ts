@@ -75,6 +75,13 @@ test("a web page is no server of models", async () => {
   expect(stderr).toContain("is no JSON: it is a web page or another service");
 });
 
+test("a server without a list of models is told apart from an empty list", async () => {
+  const absent = await examine(await startServer({}));
+  expect(absent.stderr).toContain("answers /v1/models with 404; check the address, or name");
+  const empty = await examine(await startServer({ "/v1/models": { json: { data: [] } } }));
+  expect(empty.stderr).toContain("lists no models; load one, or name the model with --model.");
+});
+
 test("a model that is not there is answered with those that are", async () => {
   const models = { data: [{ id: "qwen3:4b" }, { id: "gemma3" }] };
   const origin = await startServer({ "/v1/models": { json: models } });

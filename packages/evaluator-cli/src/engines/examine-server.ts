@@ -28,8 +28,9 @@ export async function examineServer(
   const { model: wantedModel, json: isJson } = options;
   const baseUrl = readUrl(url);
   const apiKey = context.env[apiKeyVariables.logprobs] ?? null;
-  const models = await listModels(baseUrl, apiKey, context);
-  const server = { baseUrl, apiKey, model: chooseModel(models, wantedModel, baseUrl) };
+  const list = await listModels(baseUrl, apiKey, context);
+  const { models } = list;
+  const server = { baseUrl, apiKey, model: chooseModel(list, wantedModel, baseUrl) };
   const probes = await probeServer(server, context);
   const findings = { server, models, ...probes };
   const paste = linesToPaste(findings);
@@ -51,7 +52,11 @@ function readUrl(typedAddress: string): string {
   );
 }
 
-function chooseModel(models: readonly string[], wantedName: string | undefined, baseUrl: string) {
+function chooseModel(
+  { models, status }: Awaited<ReturnType<typeof listModels>>,
+  wantedName: string | undefined,
+  baseUrl: string,
+) {
   const [first] = models;
   if (wantedName !== undefined) {
     if (first === undefined || models.includes(wantedName)) return wantedName;
@@ -60,10 +65,14 @@ function chooseModel(models: readonly string[], wantedName: string | undefined, 
     throw new CliError(`${problem}; choose one with --model.`);
   }
   if (first !== undefined) return first;
-  throw new CliError(printable`${baseUrl} lists no models; load one, or name it with --model.`);
+  const problem =
+    status < 400
+      ? "lists no models; load one"
+      : `answers /v1/models with ${status}; check the address`;
+  throw new CliError(printable`${baseUrl} ${problem}, or name the model with --model.`);
 }
 
-/** Returns the names of the server's models. @throws CliError if it does not answer as a server does. */
+/** Returns the names of the server's models and the status of that answer. @throws CliError if it does not answer as a server does. */
 async function listModels(baseUrl: string, apiKey: string | null, { signal }: CliContext) {
   const headers = apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` };
   const limit = AbortSignal.any([signal, AbortSignal.timeout(20_000)]);
@@ -90,7 +99,8 @@ async function listModels(baseUrl: string, apiKey: string | null, { signal }: Cl
     throw new CliError(`${problem} Check the port and the path.`);
   }
   const { data } = (list ?? {}) as { data?: readonly { id?: unknown }[] };
-  return Array.isArray(data) ? data.map((model: { id?: unknown }) => String(model.id)) : [];
+  const models = Array.isArray(data) ? data.map((model: { id?: unknown }) => String(model.id)) : [];
+  return { models, status };
 }
 
 const failures: Readonly<Record<string, string>> = {

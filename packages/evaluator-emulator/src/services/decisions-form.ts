@@ -9,12 +9,13 @@ import { decisionsPartSchema, textOrParts } from "../questions/parts.ts";
 import type { Form } from "./form.ts";
 
 const partsSchema = textOrParts(decisionsPartSchema);
+const anyTextSchema = mapped(z.string(), (content) => [{ content }]);
 
-/** A message, or a call of a tool and its output. */
+/** A message, or a call of a tool and its output, which may be empty. */
 const itemSchema = mapped(
   z.object({
     content: z.optional(partsSchema),
-    output: z.optional(partsSchema),
+    output: z.optional(z.union([anyTextSchema, partsSchema])),
     arguments: z.optional(z.string()),
     input: z.optional(z.string()),
   }),
@@ -36,7 +37,7 @@ const questionSchema = z.object({
 const bodySchema = z.object({
   model: z.nullish(z.string()),
   input: z.union([
-    mapped(z.string(), (content) => [{ content }]),
+    anyTextSchema,
     mapped(z.array(itemSchema).check(z.minLength(1)), (items) => items.flat()),
   ]),
   questions: z.array(questionSchema),

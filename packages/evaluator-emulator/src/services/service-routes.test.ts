@@ -183,6 +183,7 @@ test("OpenAI's input may be messages, tool calls and JSON, and instructions have
     { role: "user", content: [{ type: "input_json", data: { subject: "You have won" } }] },
     { type: "function_call", call_id: "1", name: "read", arguments: "{}" },
     { type: "function_call_output", call_id: "1", output: "the lottery" },
+    { type: "function_call_output", call_id: "2", output: "" },
     { type: "message", role: "assistant", content: [{ type: "output_text", text: "Hm." }] },
     { role: "assistant", content: [{ type: "refusal", refusal: "I cannot." }] },
   ];
