@@ -30,8 +30,6 @@ export interface Call {
   readonly endpoint: MessageRecord["endpoint"];
   /** The names of the repairs of its history. */
   readonly repairs?: readonly string[];
-  /** The client's key; callers with different keys share no turn. */
-  readonly caller: string;
   /** Null if the router asks for no key. */
   readonly key: (RouterKey & Pick<Allowance, "cause">) | null;
   /** Null without a limit in US dollars. */

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type Server, type ServerResponse } from "node:http";
+import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setTimeout as wait } from "node:timers/promises";
 import { getRequestListener } from "@hono/node-server";
@@ -45,10 +45,7 @@ export async function startRouter({ limits: givenLimits, ...parts }: RouterParts
   let isStopping = false;
   const hosts = allowedHosts(host, port, allowedNames); // the port is known only now
   const app = createApp({ ...parts, page, hosts, isStopping: () => isStopping });
-  const answer = getRequestListener(app.fetch);
-  server.on("request", (request, response) =>
-    connections.isRejected(request.socket) ? reject(response) : answer(request, response),
-  );
+  connections.answerBy(getRequestListener(app.fetch));
   return {
     /** The page's address, such as `http://127.0.0.1:3000`. */
     origin,
@@ -87,21 +84,25 @@ function followConnections(server: Server, stallMs: number, max: number) {
     inFlight.set(socket, 0);
     return socket.once("close", () => inFlight.delete(socket));
   });
-  server.on("request", ({ socket }, response) => {
-    const requests = inFlight.get(socket);
-    if (requests === undefined) return;
-    // Node reports an idle connection; after a pending write, only the second time. While a model
-    // thinks the connection is silent too, but then no bytes wait for the client.
-    response.setTimeout(stallMs, () => socket.writableLength > 0 && socket.destroy());
-    inFlight.set(socket, requests + 1);
-    response.once("close", () => {
-      const remainingCount = (inFlight.get(socket) ?? 1) - 1;
-      if (inFlight.has(socket)) inFlight.set(socket, remainingCount);
-      if (isDraining && remainingCount === 0) socket.destroySoon();
+  const answerBy = (answer: RequestListener) =>
+    server.on("request", (request, response) => {
+      const { socket } = request;
+      const requests = inFlight.get(socket);
+      if (requests === undefined) return reject(response);
+      // Node reports an idle connection; after a pending write, only the second time. While a model
+      // thinks the connection is silent too, but then no bytes wait for the client.
+      response.setTimeout(stallMs, () => socket.writableLength > 0 && socket.destroy());
+      inFlight.set(socket, requests + 1);
+      response.once("close", () => {
+        const remainingCount = (inFlight.get(socket) ?? 1) - 1;
+        if (inFlight.has(socket)) inFlight.set(socket, remainingCount);
+        if (isDraining && remainingCount === 0) socket.destroySoon();
+      });
+      return answer(request, response);
     });
-  });
   return {
-    isRejected: (socket: Socket) => !inFlight.has(socket),
+    /** Answers the requests of all connections but those over `max`. */
+    answerBy,
     /** Ends idle connections now, and every other one after its answer. */
     drain() {
       isDraining = true;

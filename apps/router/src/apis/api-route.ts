@@ -10,6 +10,7 @@ import type { RouterOptions } from "../router-options.ts";
 import {
   addIgnored,
   toCall,
+  toCaller,
   type ClientEnv,
   setDecisionHeaders,
 } from "../routes/client-request.ts";
@@ -67,7 +68,7 @@ function replyRoute(
   return async (c) => {
     const request = api.read(await readJson(c.req));
     // Otherwise a request that no service takes would cost a decision.
-    const call = { ...toCall(c, api.name), repairs: request.repairs };
+    const call = { ...toCall(c, api.name), caller: toCaller(c), repairs: request.repairs };
     const passedRequest = { ...api, ...request };
     checkSupport(passedRequest, call, routing);
     if (call.budget !== null) checkPrice(request.body, api);

@@ -21,8 +21,13 @@ interface Chosen {
   readonly keep: (decision: Decision, usage: TokenUsage | null) => void;
 }
 
+interface ApiCall extends Call {
+  /** The client's key; callers with different keys share no turn. */
+  readonly caller: string;
+}
+
 interface Asked extends Pick<RoutedRequest, "conversation" | "passed"> {
-  readonly call: Call;
+  readonly call: ApiCall;
   /** The text if it is evaluated beside the reply. */
   readonly evaluatedText?: string | null;
 }
@@ -48,7 +53,7 @@ export function createModelChooser(parts: NamedModels & { readonly router: Messa
   async function choose(
     api: Api,
     { model: name, conversation, passed: passedRequest }: RoutedRequest & Pick<ApiRequest, "model">,
-    call: Call,
+    call: ApiCall,
   ): Promise<Chosen> {
     const model = toMeaning(name, api, parts);
     const request = { call, conversation, passed: passedRequest };
@@ -81,7 +86,7 @@ export function createModelChooser(parts: NamedModels & { readonly router: Messa
     const call = isShadow
       ? request.call
       : await router.reserveAuto(request.call, evaluatedText, request.conversation);
-    const turn = turnOf(call.caller, talk);
+    const turn = turnOf(request.call.caller, talk);
     const decide = async () => {
       const { decision, isKept } = await turn.decide(async (before) => {
         const next = await router.decide(state, call, { isShadow });

@@ -57,5 +57,7 @@ export type ReplyListener = (part: readonly ReplyPiece[] | string) => void | Pro
 /** Returns the text in a part of a reply, without reasoning and calls. */
 export function textOfReply(part: Parameters<ReplyListener>[0]): string {
   if (typeof part === "string") return ""; // in the form of an API
-  return part.map((piece) => (piece.type === "text" ? piece.text : "")).join("");
+  let text = "";
+  for (const piece of part) if (piece.type === "text") text += piece.text;
+  return text;
 }

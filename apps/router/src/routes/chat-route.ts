@@ -42,7 +42,7 @@ function chatRoute(router: MessageRouter, pingMs: number): Handler<ClientEnv> {
     const decision = router.plans.keepCapable(firstDecision, { conversation }, call.key);
     if (!wantsEvents(c)) {
       let text = "";
-      const listener = listenForText((delta) => void (text += delta));
+      const listener: ReplyListener = (part) => void (text += textOfReply(part));
       const answer = await router.reply(decision, conversation, {
         ...call,
         listener,
@@ -57,7 +57,10 @@ function chatRoute(router: MessageRouter, pingMs: number): Handler<ClientEnv> {
       await send([{ event: "decision", data: decision }]);
       const answer = await router.reply(decision, conversation, {
         ...call,
-        listener: listenForText((delta) => send([{ event: "reply", data: { delta } }])),
+        listener(part) {
+          const delta = textOfReply(part);
+          return delta === "" ? undefined : send([{ event: "reply", data: { delta } }]);
+        },
         onFallback: (changedDecision) => void send([{ event: "decision", data: changedDecision }]),
       });
       const { reply: _, ...outcome } = toChatResponse(answer);
@@ -67,14 +70,6 @@ function chatRoute(router: MessageRouter, pingMs: number): Handler<ClientEnv> {
 }
 
 const failed = () => [{ event: "error", data: { error: defectMessage } }];
-
-/** The page and the contract's answer show the text alone. */
-function listenForText(onDelta: (text: string) => Promise<void> | void): ReplyListener {
-  return (part) => {
-    const delta = textOfReply(part);
-    return delta === "" ? undefined : onDelta(delta);
-  };
-}
 
 function wantsEvents(c: Context): boolean {
   const [json, events] = ["application/json", "text/event-stream"];

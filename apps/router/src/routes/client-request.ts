@@ -27,9 +27,14 @@ export function toCall<TEndpoint extends string>(
   { req, var: { requestId, clientSignal, key, budget } }: Context<ClientEnv>,
   endpoint: TEndpoint,
 ): Omit<Call, "endpoint"> & { readonly endpoint: TEndpoint } {
-  const keyHeaders = ["x-api-key", "authorization", "api-key", "x-goog-api-key"];
-  const [caller = ""] = keyHeaders.flatMap((name) => req.header(name) ?? []);
-  return { requestId, endpoint, caller, key, budget, signal: clientSignal, trace: toTrace(req) };
+  return { requestId, endpoint, key, budget, signal: clientSignal, trace: toTrace(req) };
+}
+
+const keyHeaders = ["x-api-key", "authorization", "api-key", "x-goog-api-key"];
+
+/** Returns the key that a client sent, or an empty text. */
+export function toCaller({ req }: Context<ClientEnv>): string {
+  return keyHeaders.flatMap((name) => req.header(name) ?? [])[0] ?? "";
 }
 
 /** Sets the headers of an answer that describe its decision. */

@@ -20,7 +20,7 @@ async function ask(message: string, env: Environment) {
     instance: "one",
     observers: [],
   });
-  const ids = { requestId: "test", endpoint: "chat", caller: "" } as const;
+  const ids = { requestId: "test", endpoint: "chat" } as const;
   const call = { ...ids, signal, key: null, budget: null };
   const decision = await router.decide({ user_message: message }, call);
   const listener = () => undefined;
