@@ -154,14 +154,13 @@ async function runPlanned(
   const { succeeded: answeredCount, failed: failedCount, inputTokens, isUnpriced } = totals;
   const costUsd = isUnpriced ? null : totals.costUsd;
   if (!isBudgetSpent) journal.addRun(toRunFacts(plan, outcome, context));
-  const skippedCount = plan.count("answered") + plan.count("refused");
   const { length: records } = plan;
   const endedRun = {
     records,
     answered: answeredCount,
-    skipped: skippedCount,
+    skipped: records - plan.open,
     failed: failedCount,
-    notAsked: records - answeredCount - skippedCount - failedCount,
+    notAsked: plan.open - answeredCount - failedCount,
   };
   return { ...endedRun, inputTokens, costUsd, isBudgetSpent };
 }

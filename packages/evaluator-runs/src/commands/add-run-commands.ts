@@ -1,6 +1,7 @@
 import { type Command, UsageError } from "evaluator-kit";
-import { needJournalAddress, toJournalAddress } from "../journal-address.ts";
+import { type JournalAddress, needJournalAddress, toJournalAddress } from "../journal-address.ts";
 import { declareCommands, type RunCommand, type WorkCommand } from "../options.ts";
+import type { PlanRun } from "../run/start-run.ts";
 import type { ProgramContext } from "../service.ts";
 import { optionalFile, sharedOptions } from "../shared-options.ts";
 
@@ -75,12 +76,14 @@ export async function runAction(context: ProgramContext, run: Run): Promise<void
 /** Loads the action of `run`. */
 export async function loadRun(command: RunCommand, context: ProgramContext): Promise<Run> {
   const address = await toJournalAddress(command, context);
-  if (address.kind === "sqlite") {
-    const { runFile } = await import("../run/run-file.ts");
-    return () => runFile(command, context);
-  }
-  const { runTogether } = await import("../workers/run-together.ts");
-  return () => runTogether(command, address, context);
+  const { startRun } = await import("../run/start-run.ts");
+  const plan = await loadPlan(address);
+  return () => startRun(command, plan, context);
+}
+
+async function loadPlan(address: JournalAddress): Promise<PlanRun> {
+  if (address.kind === "sqlite") return (await import("../run/plan-in-file.ts")).planInFile;
+  return (await import("../workers/plan-together.ts")).planTogether(address.url);
 }
 
 /** Loads the action of `work`. */

@@ -20,7 +20,7 @@ const MS_PER_CALL = 300;
 const MS_PER_EMULATED_CALL = 4;
 
 /** How many records of a run are to be asked about, and how many ended in earlier runs. */
-interface RunCounts {
+export interface RunCounts {
   readonly open: number;
   readonly kept: number;
   readonly refused: number;

@@ -7,7 +7,8 @@ import type { RunCommand, WorkCommand } from "../options.ts";
 import { chooseQuestions } from "../questions/read-questions.ts";
 import type { RunBegin } from "../run-facts.ts";
 import { checkSameEngine, type ProgramContext } from "../service.ts";
-import { runFile } from "./run-file.ts";
+import { planInFile } from "./plan-in-file.ts";
+import { startRun } from "./start-run.ts";
 
 /**
  * Goes on with the newest run of a journal file, with the options it was begun with; returns its exit code.
@@ -53,7 +54,7 @@ export async function goOn(
       `The run asks other questions than this program would now; undo the change to --questions or the environment, ${orElse}`,
     );
   }
-  return await runFile(run, program);
+  return await startRun(run, planInFile, program);
 }
 
 function toRun(begin: RunBegin | null, command: WorkCommand): Omit<RunCommand, "file" | "state"> {

@@ -28,7 +28,7 @@ async function results(
   const context = {
     run: { format: "json", raw: true },
     columns: [],
-    source: sampleSource,
+    source: { ...sampleSource, table: null },
     input: { length: of, leftOutCount: 0 },
     outputPath,
     signal: new AbortController().signal,
@@ -41,7 +41,7 @@ async function results(
       yield { index, input, record, kept: kept(index), isRefused: true };
     }
   };
-  const run = { records: ids.length, hasErrors: false, news: null, hasTable: false };
+  const run = { records: ids.length, hasErrors: false, news: null };
   await giveResults({ ...run, rows, onWritten() {} }, context);
   return { ...printed, outputPath, written: JSON.parse(await readFile(outputPath, "utf8")) };
 }

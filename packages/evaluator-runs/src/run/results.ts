@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { CliError, printable, printTexts, toPrintable, writeWholeFile } from "evaluator-kit";
+import { printable, printTexts, writeWholeFile } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
 import { recordNames, type ResultRow } from "../columns/columns.ts";
 import { resultTable, type TableRow } from "../columns/table.ts";
@@ -7,7 +7,6 @@ import { recordLabel, type TableLayout } from "../input/record-source.ts";
 import type { NewRecords } from "../store/stored-runs.ts";
 import { formatRecords, type ResultRecord, toSafeTexts } from "../output/write-records.ts";
 import { describeFilter, toAnswered } from "../rules/rules-file.ts";
-import { interrupted } from "./interruption.ts";
 import type { RunContext } from "./run-context.ts";
 
 const FAILURES_SHOWN = 10;
@@ -18,14 +17,15 @@ interface RunRow extends ResultRow {
 }
 
 /** The results of a complete run. */
-interface CompleteRun {
+export interface CompleteRun {
   readonly records: number;
   /** Whether a record has no answer. */
   readonly hasErrors: boolean;
   readonly news: NewRecords | null;
   /** Reads the rows in input order, once for each pass. */
   readonly rows: () => AsyncIterable<RunRow>;
-  readonly hasTable: boolean;
+  /** No table is printed of more records, since it is sorted in memory. @default no limit */
+  readonly tableAtMost?: number;
   /** Called after the results are written, or a part is answered. */
   readonly onWritten: () => Promise<void> | void;
 }
@@ -34,7 +34,8 @@ interface CompleteRun {
 export async function giveResults(results: CompleteRun, context: RunContext): Promise<number> {
   const { records: count, hasErrors, news, rows } = results;
   const { run, stderr, outputPath, source, input: file, isShown, files, newId } = context;
-  const layout = results.hasTable ? source.table : null;
+  const { tableAtMost: limit = Infinity } = results;
+  const layout = count <= limit ? source.table : null;
   const shownTableRows: TableRow[] = [];
   const failures: string[] = [];
   let [failedCount, refusedCount, partial] = [0, 0, 0];
@@ -79,6 +80,8 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   if (run.raw) await printTexts(toSafeTexts(rawLines(rows()), { format: "json" }), context);
   if (layout !== null)
     await printTable({ layout, shown: shownTableRows, of: count, news }, context);
+  else if (source.table !== null)
+    stderr.write(`No table is printed of more than ${printCount(limit)} records.\n`);
   return failedCount + partial > 0 || file.leftOutCount > 0 ? 2 : 0;
 }
 
@@ -105,32 +108,6 @@ function describeWritten(
 /** Returns why a run was stopped that may not cost its next call. */
 export function describeMaximum(maxCostUsd: number | null): string {
   return `The run costs more than --max-cost ${maxCostUsd}; raise it.`;
-}
-
-/** Returns the error of a run that did not ask about all its records. */
-export function unfinished(
-  {
-    reason,
-    kept: keptCount,
-    of,
-    ...remainingParts
-  }: {
-    readonly reason: string;
-    readonly kept: number;
-    readonly of: number;
-    /** The records that were not asked about, if a maximum cost stopped the run. */
-    readonly notAsked?: number | null;
-  },
-  signal: AbortSignal,
-): CliError {
-  const notAsked = remainingParts.notAsked ?? null;
-  const next =
-    notAsked === null
-      ? `${keptCount} of ${of} answers are kept; run the same command again for the rest.`
-      : `${keptCount} of ${of} answers are kept, and ${printCounted(notAsked, "record")} not asked; run the same command with a higher --max-cost for the rest.`;
-  return signal.aborted
-    ? interrupted(`Interrupted; no results were written. ${next}`, signal)
-    : new CliError(`Stopped: ${toPrintable(reason)}\nNo results were written. ${next}`);
 }
 
 /** The rows of a table, and how many records there are. */

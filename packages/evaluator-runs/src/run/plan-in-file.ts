@@ -1,56 +1,54 @@
 import { existsSync } from "node:fs";
 import { basename, relative, resolve } from "node:path";
-import { checkOutput, printable } from "evaluator-kit";
+import { printable } from "evaluator-kit";
 import type { JsonObject } from "evaluator-client";
 import { toRecord } from "../columns/columns.ts";
 import { warnOfShared } from "../journal-address.ts";
 import type { RunBegin } from "../run-facts.ts";
 import { Journal } from "../journal/journal.ts";
 import { readJournal } from "../journal/read-journal.ts";
-import type { RunCommand } from "../options.ts";
-import { describeEngine, type ProgramContext } from "../service.ts";
 import { type PlanOutcome, toRunFacts, workOnPlan } from "./file-worker.ts";
 import { stepFacts } from "../money/totals.ts";
 import { engineNames } from "./ask-engines.ts";
 import { describeRun } from "./describe-run.ts";
-import { announceRun } from "./estimate.ts";
 import { type CallPlan, planCalls } from "./plan-calls.ts";
-import { describeMaximum, giveResults, unfinished } from "./results.ts";
-import { readRunContext, type RunContext } from "./run-context.ts";
+import { type CompleteRun, describeMaximum } from "./results.ts";
+import type { RunContext } from "./run-context.ts";
+import type { PlanRun } from "./start-run.ts";
 
-/**
- * Runs over one file: checks everything, asks for the missing answers, writes the results, prints the
- * table; returns the exit code, 0 or 2.
- *
- * @throws CliError if it cannot go on or is interrupted; no results are written then.
- */
-export async function runFile(run: RunCommand, program: ProgramContext): Promise<number> {
-  const context = await readRunContext(run, program);
-  const { stderr, outputPath, inputPath, journalPath } = context;
-  stderr.write(describeEngine(context.service));
+/** Plans a run with its journal in a file. */
+export const planInFile: PlanRun = async (context, use) => {
+  const { run, journalPath } = context;
   if (run.dryRun) {
     // It creates and locks nothing, so it works beside a run.
     const plan = await (existsSync(journalPath)
       ? readJournal(journalPath, (journal) => planCalls(context, journal))
       : planCalls(context, {}));
-    await announceRun(plan, context);
-    return 0;
+    return await use({ plan, ask: null });
   }
-  await checkOutput(outputPath, [inputPath], context);
   using journal = Journal.open(journalPath, context, context);
   warnOfShared(journal, context);
   const plan = await planCalls(context, journal);
-  if (!run.part) journal.beginRun({ mails: plan.length, options: toBegunOptions(run, context) });
-  const price = await announceRun(plan, context);
-  const outcome = await workOnPlan(plan, { context, journal, price });
-  stderr.write(describeFileRun(plan, outcome, context));
-  checkComplete(plan, outcome, context);
-  return await giveFileResults(plan, outcome, { context, journal });
-}
+  if (!run.part) journal.beginRun({ mails: plan.length, options: toBegunOptions(context) });
+  return await use({
+    plan,
+    async ask(price) {
+      const outcome = await workOnPlan(plan, { context, journal, price });
+      const { finalError, isBudgetSpent, totals } = outcome;
+      return {
+        line: describeFileRun(plan, outcome, context),
+        kept: plan.count("answered") + totals.succeeded,
+        stoppedBy: finalError?.message ?? (isBudgetSpent ? describeMaximum(run.maxCost) : null),
+        notAsked: finalError === null ? plan.open - totals.succeeded - totals.failed : null,
+        results: () => toResults(plan, outcome, { context, journal }),
+      };
+    },
+  });
+};
 
 // Everything that affects what a run asks and writes.
-function toBegunOptions(run: RunCommand, context: RunContext): RunBegin["options"] {
-  const { cwd, source } = context;
+function toBegunOptions(context: RunContext): RunBegin["options"] {
+  const { cwd, source, run } = context;
   const { skipInvalid = false, format, limit, maxCost } = run;
   const whole = (path: string | undefined) => (path === undefined ? null : resolve(cwd, path));
   return {
@@ -88,21 +86,11 @@ function describeFileRun(
   });
 }
 
-function checkComplete(plan: CallPlan, outcome: PlanOutcome, { signal, run }: RunContext): void {
-  const { finalError, isBudgetSpent, totals } = outcome;
-  if (!signal.aborted && finalError === null && !isBudgetSpent) return;
-  const keptCount = plan.count("answered") + totals.succeeded;
-  const reason = finalError?.message ?? describeMaximum(run.maxCost);
-  const isCapped = finalError === null && !signal.aborted;
-  const notAsked = isCapped ? plan.open - totals.succeeded - totals.failed : null;
-  throw unfinished({ reason, kept: keptCount, of: plan.length, notAsked }, signal);
-}
-
-async function giveFileResults(
+function toResults(
   plan: CallPlan<JsonObject>,
   outcome: PlanOutcome,
   { context, journal }: { readonly context: RunContext; readonly journal: Journal },
-): Promise<number> {
+): CompleteRun {
   const { questions, calibration } = context;
   const rows = async function* rows() {
     for await (const { index, record: input, status } of plan.calls()) {
@@ -112,13 +100,11 @@ async function giveFileResults(
     }
   };
   const facts = () => toRunFacts(plan, outcome, context);
-  const results = {
+  return {
     records: plan.length,
     hasErrors: outcome.totals.failed + plan.count("refused") > 0,
     news: journal.newRecords(),
     rows,
-    hasTable: true,
     onWritten: () => journal.addRun({ ...facts(), ...(calibration && { calibration }) }),
   };
-  return await giveResults(results, context);
 }

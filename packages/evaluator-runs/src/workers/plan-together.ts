@@ -1,61 +1,58 @@
 import { createHash } from "node:crypto";
 import { basename } from "node:path";
-import { checkOutput, printable } from "evaluator-kit";
+import { printable } from "evaluator-kit";
 import type { RunRecord, RunStore } from "../store/run-store.ts";
 import type { RunInfo } from "../store/stored-runs.ts";
 import { printCount } from "../amounts.ts";
-import type { RunCommand } from "../options.ts";
-import type { JournalAddress } from "../journal-address.ts";
 import { setupHash } from "../journal/kept-answer.ts";
 import type { RunPrice } from "../money/price.ts";
 import { engineNames } from "../run/ask-engines.ts";
 import type { StoredFacts } from "../run-facts.ts";
-import { announceRun } from "../run/estimate.ts";
 import { planCalls } from "../run/plan-calls.ts";
-import { giveResults, unfinished } from "../run/results.ts";
-import { readRunContext, type RunContext } from "../run/run-context.ts";
-import { describeEngine, type ProgramContext } from "../service.ts";
+import type { CompleteRun } from "../run/results.ts";
+import type { RunContext } from "../run/run-context.ts";
+import type { AskedRun, PlanRun } from "../run/start-run.ts";
 import { toAnsweredRow, withRuns } from "./open-runs.ts";
 import { describeSharedRun, workWithOthers } from "./work.ts";
 
 /**
- * Runs over one file together with every machine that starts the same command, or works on the run:
- * loads it once, asks for the missing answers, waits for the others, writes the results.
- *
- * @throws CliError if it cannot go on or is interrupted; no results are written then.
+ * Returns what plans a run in a database: it is loaded once, and asked about together with every machine that
+ * starts the same command, or works on the run.
  */
-export async function runTogether(
-  run: RunCommand,
-  { url }: Extract<JournalAddress, { kind: "postgres" }>,
-  program: ProgramContext,
-): Promise<number> {
-  const context = await readRunContext(run, program);
-  const { stderr, service, outputPath, inputPath, signal } = context;
-  stderr.write(describeEngine(service));
-  const use = async (runs: RunStore) => {
-    if (!run.dryRun) await checkOutput(outputPath, [inputPath], context);
-    // A dry run looks up each answer, also if the run has begun.
-    const knownRuns = run.dryRun ? [] : await runs.list();
-    const runPlan = await planRun(runs, knownRuns, context);
-    const { plan, begun: begunRun } = runPlan;
-    const counts = begunRun === null ? undefined : await listCounts(begunRun, runs);
-    const price = await announceRun(plan, context, counts);
-    if (run.dryRun) return 0;
-    const info = await join(runs, context, { ...runPlan, known: knownRuns, price });
-    const refusals = await runs.refused(info.run);
-    const outcome = await workWithOthers(info, { url, runs, context, price, asking: context.run });
-    const last = await runs.get(info.run);
-    stderr.write(describeSharedRun(last, outcome));
-    if (last.state !== "done" || signal.aborted) {
-      const reason = last.stoppedBy ?? "the run was ended.";
-      const remainingCount = last.records - last.answered - last.failed;
-      const isCapped = reason.includes("--max-cost") && !signal.aborted;
-      const notAsked = isCapped ? remainingCount : null;
-      throw unfinished({ reason, kept: last.answered, of: last.records, notAsked }, signal);
-    }
-    return await giveRunResults(runs, { info: last, refusals }, context);
+export const planTogether =
+  (url: string): PlanRun =>
+  async (context, use) => {
+    const { dryRun: isDry = false } = context.run;
+    return await withRuns(url, { ...context, supervises: !isDry }, async (runs) => {
+      // A dry run looks up each answer, also if the run has begun.
+      const knownRuns = isDry ? [] : await runs.list();
+      const { plan, begun: begunRun, digest } = await planRun(runs, knownRuns, context);
+      const counts = begunRun === null ? undefined : await listCounts(begunRun, runs);
+      const ask = async (price: RunPrice) => {
+        const info = await join(runs, context, { plan, digest, known: knownRuns, price });
+        return await askTogether(info, { url, runs, context, price, asking: context.run });
+      };
+      return await use({ plan, counts, ask: isDry ? null : ask });
+    });
   };
-  return await withRuns(url, { ...program, supervises: !run.dryRun }, use);
+
+async function askTogether(
+  info: RunInfo,
+  setting: Parameters<typeof workWithOthers>[1] & { readonly context: RunContext },
+): Promise<AskedRun> {
+  const { runs, context } = setting;
+  const refusals = await runs.refused(info.run);
+  const outcome = await workWithOthers(info, setting);
+  const last = await runs.get(info.run);
+  const { state, records, answered: keptCount, failed: failedCount } = last;
+  const stoppedBy = state === "done" ? null : (last.stoppedBy ?? "the run was ended.");
+  return {
+    line: describeSharedRun(last, outcome),
+    kept: keptCount,
+    stoppedBy,
+    notAsked: stoppedBy?.includes("--max-cost") ? records - keptCount - failedCount : null,
+    results: () => toResults(runs, { info: last, refusals }, context),
+  };
 }
 
 async function listCounts({ run, records, answered: keptCount }: RunInfo, runs: RunStore) {
@@ -95,7 +92,7 @@ async function join(
     digest,
     known: knownRuns,
     price,
-  }: Awaited<ReturnType<typeof planRun>> & {
+  }: Awaited<ReturnType<typeof planWith>> & {
     readonly known: readonly RunInfo[];
     readonly price: RunPrice;
   },
@@ -145,11 +142,11 @@ function listFacts(context: RunContext, price: RunPrice): StoredFacts {
 /** The table is sorted in memory; the file of results takes any number of records. */
 const TABLE_AT_MOST = 200_000;
 
-async function giveRunResults(
+async function toResults(
   runs: RunStore,
   { info, refusals }: { readonly info: RunInfo; readonly refusals: ReadonlySet<number> },
   context: RunContext,
-): Promise<number> {
+): Promise<CompleteRun> {
   const lostIndexes = new Set<number>();
   const rows = async function* rows() {
     for await (const row of runs.rows(info.run)) {
@@ -158,19 +155,14 @@ async function giveRunResults(
       yield Object.assign(answeredRow, { isRefused: refusals.has(row.idx) });
     }
   };
-  const hasTable = info.records <= TABLE_AT_MOST || context.source.table === null;
-  const results = {
+  return {
     records: info.records,
     hasErrors: info.answered < info.records,
     news: await runs.newIds(info),
     rows,
-    hasTable,
+    tableAtMost: TABLE_AT_MOST,
     // The records of lost answers advise to run again, which then asks for them.
     onWritten: async () =>
       void (lostIndexes.size > 0 && (await runs.reopen(info.run, [...lostIndexes]))),
   };
-  const exitCode = await giveResults(results, context);
-  const limit = printCount(TABLE_AT_MOST);
-  if (!hasTable) context.stderr.write(`No table is printed of more than ${limit} records.\n`);
-  return exitCode;
 }
