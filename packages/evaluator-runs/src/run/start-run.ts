@@ -10,7 +10,7 @@ import { type CompleteRun, giveResults } from "./results.ts";
 import { readRunContext, type RunContext } from "./run-context.ts";
 
 /** A run that a store has planned. */
-export interface PlannedRun {
+interface PlannedRun {
   readonly plan: CallPlan;
   /** @default those of the plan */
   readonly counts?: RunCounts | undefined;
