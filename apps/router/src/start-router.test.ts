@@ -32,11 +32,18 @@ test("closing lets an answer in flight finish, and takes no new connection", asy
   await closed;
 });
 
-test("closing lets a stream in flight finish", async () => {
+test("closing lets a stream in flight finish, and says so", async () => {
   const upstream = heldReply();
-  const { origin, close } = await startTestRouter({ reply: upstream.answer });
+  const warnings: string[] = [];
+  const { origin, close } = await startTestRouter(
+    { reply: upstream.answer },
+    { warn: (line) => warnings.push(line) },
+  );
   const response = await post(origin, { accept: "text/event-stream" });
   const closed = close();
+  expect(warnings).toEqual([
+    "Finishing 1 answer, for at most 60 s; a second Ctrl-C ends the router at once.\n",
+  ]);
   upstream.send("at last");
   upstream.finish();
   const events = await readEvents(response);

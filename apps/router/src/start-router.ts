@@ -25,7 +25,7 @@ const defaultServerLimits = {
 
 type RouterParts = Omit<Parameters<typeof createApp>[0], "page" | "hosts" | "isStopping"> & {
   readonly limits?: Partial<typeof defaultServerLimits>;
-  /** Gets a line if the default port is taken. @default then the start fails */
+  /** Gets a line if the default port is taken, or answers are in flight at the end. @default a taken port fails the start */
   readonly warn?: (line: string) => void;
 };
 
@@ -52,6 +52,8 @@ export async function startRouter({ limits: givenLimits, ...parts }: RouterParts
     /** Stops listening, lets answers in flight finish, and closes the services. */
     close: async () => {
       isStopping = true;
+      const count = app.callsInFlight();
+      if (count > 0) parts.warn?.(finishing(count, graceMs));
       server.close();
       connections.drain();
       const grace = setTimeout(() => connections.cut(), graceMs);
@@ -62,6 +64,11 @@ export async function startRouter({ limits: givenLimits, ...parts }: RouterParts
       await services.close();
     },
   };
+}
+
+function finishing(count: number, graceMs: number): string {
+  const answers = count === 1 ? "1 answer" : `${count} answers`;
+  return `Finishing ${answers}, for at most ${graceMs / 1000} s; a second Ctrl-C ends the router at once.\n`;
 }
 
 /** Connections over the limit that get a 503; Node closes any more. Chosen: more than a client opens. */
