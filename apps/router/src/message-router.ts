@@ -119,7 +119,8 @@ export class MessageRouter {
   }
 
   async decideOnly(state: TierState, askedCall: Call): Promise<Decision> {
-    const call = await this.reserveAuto(askedCall, state.user_message, null);
+    const isFree = askedCall.budget === null;
+    const call = isFree ? askedCall : await this.reserveAuto(askedCall, state.user_message, null);
     const decision = await this.decide(state, call);
     await this.#record(call, { outcome: "decided", decision });
     return decision;
@@ -218,12 +219,13 @@ export class MessageRouter {
     const { instance, observers } = this.#routing;
     const record = toMessageRecord(instance, call, end);
     for (const observe of observers) observe(record);
+    if (call.budget === null) return;
     // An evaluation that was stopped or lost may be paid for.
     const isStopped = end.outcome === "stopped" && end.decision === undefined;
     const isAsked = isStopped || maybeBilled(end.failure) || record.wire !== null;
     const decisionUsd = record.decisionCostUsd ?? (isAsked ? null : 0);
     const price = end.decision?.prices.model ?? null;
-    await call.budget?.settle(
+    await call.budget.settle(
       end.billedTokens ? findBilledCost(end.billedTokens.usage, price) : 0,
       decisionUsd,
     );

@@ -68,13 +68,12 @@ export function createMetrics(callsInFlight: () => number, logDropped?: () => nu
     registers,
   });
   const names = new Set<string>();
-  function toLabel(key: string | null): { key?: string } {
-    if (key === null) return {};
+  function toLabel(key: string): string {
     if (names.size < MOST_KEYS) names.add(key);
-    return { key: names.has(key) ? key : "other" };
+    return names.has(key) ? key : "other";
   }
   function observe(record: MessageRecord): void {
-    const label = toLabel(record.key);
+    const label = record.key !== null && { key: toLabel(record.key) };
     const { endpoint, outcome, tierUsed, cause, wire, outputTokens } = record;
     const tier = tierUsed ?? "none";
     counts.messages_total.inc({ endpoint, outcome, tier, cause: cause ?? "none", ...label });
@@ -95,7 +94,7 @@ export function createMetrics(callsInFlight: () => number, logDropped?: () => nu
   }
   function observeEvaluation(record: EvaluationRecord): void {
     const { endpoint, outcome, service, evaluationUsd, evaluationMs } = record;
-    const label = toLabel(record.key);
+    const label = record.key !== null && { key: toLabel(record.key) };
     const part = "evaluation";
     counts.evaluations_total.inc({ endpoint, outcome, service, ...label });
     if (evaluationUsd === null) counts.unpriced_total.inc({ part });

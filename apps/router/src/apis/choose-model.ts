@@ -83,7 +83,8 @@ export function createModelChooser(parts: NamedModels & { readonly router: Messa
     const shadowChoice = isShadow
       ? await takeNamed(shadow, "shadow", { ...request, evaluatedText })
       : null;
-    const call = isShadow
+    const isFree = isShadow || request.call.budget === null;
+    const call = isFree
       ? request.call
       : await router.reserveAuto(request.call, evaluatedText, request.conversation);
     const turn = turnOf(request.call.caller, talk);

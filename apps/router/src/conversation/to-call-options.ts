@@ -148,7 +148,7 @@ function toSystemMessages(parts: readonly Part[], isTextOnly: boolean): Language
 }
 
 function toUserMessage(parts: readonly Part[]): LanguageModelV4Message[] {
-  const content = parts.flatMap((part) => (isContent(part) ? toContentPart(part) : []));
+  const content = parts.filter(isContent).map(toContentPart);
   return content.length === 0 ? [] : [{ role: "user", content }];
 }
 
@@ -190,7 +190,7 @@ function isContent(part: Part): part is ContentPart {
 }
 
 function toContentPart(part: ContentPart): LanguageModelV4TextPart | LanguageModelV4FilePart {
-  if (part.type === "text") return { type: "text", text: part.text, ...toOptions(part) };
+  if (part.type === "text") return part;
   const namedFields =
     part.type === "file" && part.filename !== null ? { filename: part.filename } : {};
   const mediaType = part.type === "file" ? part.mediaType : "image/*";

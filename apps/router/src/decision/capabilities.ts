@@ -85,19 +85,22 @@ export function createCapabilityCheck(
     const window = toWindow(target, givenCapabilities);
     return window === Infinity || !find(conversation).isOver(window, maxOutputTokens);
   };
-  /** Returns the plan without models that cannot take a request, if others can; the others know their capabilities. */
+  /** Returns the plan without models that cannot take a request, if others can. */
   const order = (plan: ReplyPlan, askedRequest: Asked): ReplyPlan => {
-    const isOnly = plan.targets.length === 1; // asked in any case
-    const capable = isOnly ? [] : plan.targets.filter((target) => isCapable(target, askedRequest));
-    const [first = plan.targets[0], ...later] = capable.length === 0 ? plan.targets : capable;
-    return { ...plan, targets: [known(first), ...later.map(known)] };
+    const [first, ...later] = plan.targets.filter((target) => isCapable(target, askedRequest));
+    return first === undefined ? plan : { ...plan, targets: [first, ...later] };
   };
+  /** Returns the plan with the capabilities of its models. */
+  const withCapabilities = ({ targets: [first, ...later], ...plan }: ReplyPlan): ReplyPlan => ({
+    ...plan,
+    targets: [known(first), ...later.map(known)],
+  });
   /** Notes that a model refused a conversation as too long. */
   const learn = (target: Target, conversation: Conversation): void => {
     const below = find(conversation).tokens();
     learnedMap.set(targetName(target), { below: below - 1, untilMs: now() + LEARNED_MS });
   };
-  return { isCapable, order, learn };
+  return { isCapable, order, withCapabilities, learn };
 }
 
 function toSize(conversation: Conversation) {

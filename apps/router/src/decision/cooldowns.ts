@@ -30,8 +30,8 @@ export function createCooldowns(now: () => number = Date.now) {
   };
   /** Returns the plan with the models last that are left alone, and why its first one is replaced, if it is. */
   const order = (plan: ReplyPlan): { readonly plan: ReplyPlan; readonly cause: Cause | null } => {
-    const [first, second] = plan.targets;
-    const cooldown = second === undefined ? null : find(first);
+    const [first] = plan.targets;
+    const cooldown = find(first);
     if (cooldown === null) return { plan, cause: null };
     const isReady = (target: Target) => find(target) === null;
     const ready = plan.targets.filter(isReady);

@@ -262,10 +262,9 @@ export function toAskedModel(target: Target, { prices, services }: Routing) {
 
 /** Returns the engine's address, marked if only the answer itself shows that an emulator gave it. */
 export function toWire({ headers }: Pick<Evaluation, "headers">, engineAddress: string): string {
+  if (!("x-evaluator-emulator" in headers)) return engineAddress;
   const isMarked = basisOf(null, engineAddress) !== "model";
-  return "x-evaluator-emulator" in headers && !isMarked
-    ? `emulator ${engineAddress}`
-    : engineAddress;
+  return isMarked ? engineAddress : `emulator ${engineAddress}`;
 }
 
 /** Returns who made a decision, from its model and its wire; null if unknown. */

@@ -27,14 +27,16 @@ export class Plans {
     allowance: Allowance | null,
   ): { readonly plan: ReplyPlan; readonly plannedDecision: Decision } {
     const ownPlan = findPlan(decision, this.#routing.services.replies.current, allowance);
-    const capable = this.#check.order(ownPlan, askedRequest);
-    const { plan, cause: cooling } = this.#cooldowns.order(capable);
-    const isKept = isSame(ownPlan.targets[0], capable.targets[0]);
+    const isOnly = ownPlan.targets.length === 1; // asked in any case
+    const capable = isOnly ? ownPlan : this.#check.order(ownPlan, askedRequest);
+    const { plan, cause: cooling = null } = isOnly
+      ? { plan: ownPlan }
+      : this.#cooldowns.order(capable);
+    const isKept = ownPlan.targets[0] === capable.targets[0];
     const cause = isKept ? (cooling ?? decision.cause) : "capability";
-    return {
-      plan,
-      plannedDecision: { ...decision, ...toAskedModel(plan.targets[0], this.#routing), cause },
-    };
+    const askedModel = toAskedModel(plan.targets[0], this.#routing);
+    const plannedDecision = { ...decision, ...askedModel, cause };
+    return { plan: this.#check.withCapabilities(plan), plannedDecision };
   }
 
   /** Moves a decision to the next allowed tier with a model that can take the request, if there is one. */
@@ -58,8 +60,4 @@ export class Plans {
     this.#cooldowns.note(target, failure);
     if (failure?.httpError?.code === TOO_LONG) this.#check.learn(target, conversation);
   }
-}
-
-function isSame(one: Target, other: Target): boolean {
-  return one.model === other.model && one.upstream === other.upstream;
 }

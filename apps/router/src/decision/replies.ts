@@ -51,10 +51,11 @@ export function findPlan(
 ): ReplyPlan {
   const namedPlan = tierUsed === null ? replies.planOfModel(model) : null;
   const plan = namedPlan ?? replies.tiers[tierUsed ?? cheapestTier]; // a named model may be gone by now
+  const { targets } = plan;
+  if (targets.length === 1) return plan;
   const isAsked = (target: Target) => target.model === model && target.upstream.name === upstream;
-  const at = Math.max(0, plan.targets.findIndex(isAsked));
-  const [first, ...rest] = [...plan.targets.slice(at), ...plan.targets.slice(0, at)];
-  if (first === undefined) return plan;
+  const at = Math.max(0, targets.findIndex(isAsked));
+  const [first = targets[0], ...rest] = [...targets.slice(at), ...targets.slice(0, at)];
   // A fallback of an allowed tier may be any model but that of another tier.
   const isOfTier = (each: Target) =>
     tierNames.some((tier) => toModel(tier, replies) === each.model);

@@ -39,7 +39,10 @@ export class Attempt {
   send(part: Parameters<ReplyListener>[0]): void | Promise<void> {
     if (part.length === 0 || this.#isOver) return undefined;
     this.hasBegun = true;
-    return this.#heard(this.#options.listener(part));
+    const waiting = this.#options.listener(part);
+    if (waiting === undefined) return this.hear();
+    this.#heardAtMs = Infinity; // a client that reads slowly is no silence of the service
+    return waiting.then(() => this.hear());
   }
 
   /** Sends the pieces so far, or notes that the service is not silent if they are sent at the end. */
@@ -62,12 +65,6 @@ export class Attempt {
     this.#isOver = true;
     this.#cancel();
     this.#options.signal.removeEventListener("abort", this.#onAbort);
-  }
-
-  /** A client that reads slowly is no silence of the service. */
-  #heard(waiting: void | Promise<void>): void | Promise<void> {
-    this.#heardAtMs = waiting === undefined ? this.#options.clock.now() : Infinity;
-    return waiting?.then(() => this.#heard());
   }
 
   /** One timer for all pieces: a timer for each would cost more than the rest of its way. */
@@ -95,6 +92,6 @@ let lastTurn: Promise<unknown> = Promise.resolve();
 
 /** Lets one large chunk or new call pass per round of the event loop: 500 calls at once would block it for 0.7 s. */
 export function turn(): Promise<unknown> {
-  lastTurn = lastTurn.then(() => setImmediate());
+  lastTurn = lastTurn.then(setImmediate);
   return lastTurn;
 }

@@ -181,7 +181,7 @@ export class ReplyPieces {
   #toPiece({ block, text: delta, head }: Delta): ReplyPiece | null {
     const { type, key, callId: id, redactor } = block;
     const text = delta === null ? redactor.end() : redactor.add(delta);
-    const signature = delta === null ? toSignature(block.metadata) : null;
+    const signature = delta === null && block.metadata ? toSignature(block.metadata) : null;
     if (type !== "text") block.text += text;
     if (signature !== null) this.#options.onSigned({ type, id, text: block.text, signature });
     if (head === undefined && signature === null) return text === "" ? null : { type, key, text };
@@ -194,7 +194,7 @@ export class ReplyPieces {
     const { gateway } = Object(providerMetadata) as Metadata;
     const reportedUsage = toTokenUsage(usage, gateway?.["marketCost"]);
     // The service's own events are read already; a provider reads only its own form of them.
-    const counts = mergeKnown(reportedUsage, meter.reported);
+    const counts = meter.reported ? mergeKnown(reportedUsage, meter.reported) : reportedUsage;
     meter.reported = counts;
     const { unified: reason, raw } = (finishReason ?? {}) as Partial<LanguageModelV4FinishReason>;
     const isKnown = wholeReasons.has(reason) && !/^malformed_function_call$/i.test(raw ?? "");
@@ -253,8 +253,7 @@ const signatureFields = [
   "redactedData",
 ];
 
-function toSignature(metadata: Metadata | undefined): Signature | null {
-  if (metadata === undefined) return null;
+function toSignature(metadata: Metadata): Signature | null {
   const values = Object.values(metadata).flatMap((each) =>
     signatureFields.map((name) => each[name]),
   );

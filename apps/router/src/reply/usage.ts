@@ -90,14 +90,12 @@ export function newMeter(): TokenMeter {
   return { written: 0, reported: null, tokensPerFile: undefined, isSent: false, askedUsage: {} };
 }
 
-/** Whether a model of OpenAI searches for each reply. */
-function alwaysSearches(model: string): boolean {
-  return /-search-(?:preview|api)\b/.test(model);
-}
+/** Models of OpenAI that search for each reply. */
+const searchingModels = /-search-(?:preview|api)\b/;
 
 /** Returns the price of the search of a model that always searches, 0 for another model, and null if it is unknown. */
 export function findSearchUsd(model: string, price: ModelPrice): number | null {
-  return alwaysSearches(model) ? (price.usdPerSearch ?? null) : 0;
+  return searchingModels.test(model) ? (price.usdPerSearch ?? null) : 0;
 }
 
 /** OpenAI's models that always search, their field and their tool have a price for each call, which no usage counts. */
@@ -106,7 +104,7 @@ export function listSearches(
   body: Readonly<Record<string, unknown>> = {},
 ): Partial<TokenUsage> {
   const isAsked = (body["web_search_options"] ?? null) !== null;
-  if (isAsked || alwaysSearches(model)) return { searches: 1, isOwnSearch: true };
+  if (isAsked || searchingModels.test(model)) return { searches: 1, isOwnSearch: true };
   const tools = Array.isArray(body["tools"]) ? (body["tools"] as unknown[]) : [];
   const types = tools.map((tool) => String((Object(tool) as { type?: unknown }).type));
   return types.some((type) => type.startsWith("web_search_preview")) ? { isOwnSearch: true } : {};
@@ -143,8 +141,8 @@ export function mergeUsage(earlier: TokenUsage | null, later: TokenUsage): Token
 }
 
 /** Returns the counts of both usages; those of the second win. */
-export function mergeKnown(counts: TokenUsage, others: TokenUsage | null): TokenUsage {
-  const knownEntries = Object.entries(others ?? {}).filter(([, count]) => count !== null);
+export function mergeKnown(counts: TokenUsage, others: TokenUsage): TokenUsage {
+  const knownEntries = Object.entries(others).filter(([, count]) => count !== null);
   return { ...counts, ...Object.fromEntries(knownEntries) };
 }
 

@@ -37,7 +37,9 @@ function chatRoute(router: MessageRouter, pingMs: number): Handler<ClientEnv> {
   return async (c) => {
     const message = await readMessage(c.req);
     const conversation = toConversation(message);
-    const call = await router.reserveAuto(toCall(c, "chat"), message, conversation);
+    const askedCall = toCall(c, "chat");
+    const isFree = askedCall.budget === null;
+    const call = isFree ? askedCall : await router.reserveAuto(askedCall, message, conversation);
     const firstDecision = await router.decide({ user_message: message }, call);
     const decision = router.plans.keepCapable(firstDecision, { conversation }, call.key);
     if (!wantsEvents(c)) {
