@@ -6,6 +6,7 @@ export {
   CalibrationInputError,
   idOf,
   type InputRecord,
+  listNames,
   type SourceLocation,
   truthText,
   yesOrNo,

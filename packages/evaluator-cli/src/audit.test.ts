@@ -151,6 +151,19 @@ test("labels without an act are counted", async () => {
   });
 });
 
+test("labels of other records than the acts are named with their number", async () => {
+  expect(await auditOf(acts(2), [{ id: "typo", truth: true }])).toMatchObject({
+    exitCode: 3,
+    stderr: expect.stringContaining(
+      "No label of later.ndjson has an act (labels by question: refund: 1). Compare the ids of the two files.",
+    ),
+  });
+  expect(await auditOf(acts(2), [])).toMatchObject({
+    exitCode: 3,
+    stderr: "later.ndjson has no label of refund.\n",
+  });
+});
+
 test("several labelers vote; a second label of one labeler is refused without --last", async () => {
   const rows = acts(60);
   const ada = labels(rows).map((label) => Object.assign(label, { labeler: "ada" }));

@@ -42,7 +42,9 @@ export async function audit(name: string, options: AuditOptions, context: CliCon
     throw tooLittleEvidence(`${of}.`);
   }
   checkArtifacts(artifacts, options, columns);
-  const { join, notes } = joinNewLabels(table, { ...options, questions, labels, artifacts });
+  const promisedQuestions = columns.map(({ question }) => question);
+  const about = { labels, artifacts, promisedQuestions, about: "an act" };
+  const { join, notes } = joinNewLabels(table, { ...options, questions, ...about });
   const tests = columns.flatMap((column) => {
     const joinedColumn = join.columns.find((one) => one.column === column);
     return promiseTests(column, joinedColumn);

@@ -39,6 +39,29 @@ test("a threshold holds, is broken where answers err more, or has too few labels
   expect((await run(folder, answered)).exitCode).toBe(3);
 });
 
+test("answers to other questions and labels of other records are named", async () => {
+  const folder = await promisedFolder();
+  const path = join(folder, "answers.ndjson");
+  const answers = await readFile(path, "utf8");
+  await writeFile(path, answers.replaceAll('"scam"', '"kind"'));
+  const other = { exitCode: 1, stdout: "" };
+  expect(await run(folder, answered)).toMatchObject({
+    ...other,
+    stderr: 'There is no answered question "scam"; there is kind.\n',
+  });
+  await writeFile(path, "");
+  expect(await run(folder, answered)).toMatchObject({
+    ...other,
+    stderr: "No answer is in answers.ndjson; start a run first.\n",
+  });
+  await writeFile(path, answers);
+  await writeLines(folder, "labels.ndjson", [{ id: "typo", truth: true }]);
+  const { stdout } = await run(folder, [...answered, "--allow-unknown"]);
+  expect(stdout).toContain(
+    "No label of labels.ndjson has an answer (labels by question: scam: 1).",
+  );
+});
+
 test("labels of the surest records have figures and no verdict, and no alarm takes them", async () => {
   const folder = await promisedFolder({}, 1200);
   const rows = await readLines(folder, "labels.ndjson");

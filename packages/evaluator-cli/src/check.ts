@@ -20,6 +20,7 @@ import {
   toThresholdTest,
 } from "evaluator-calibration/reports";
 import {
+  checkName,
   type CliContext,
   CliError,
   exitCodes,
@@ -40,7 +41,7 @@ import {
 } from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
-import { readAnswers } from "./read-files.ts";
+import { checkAnswered, readAnswers } from "./read-files.ts";
 import { describeCheck, NO_FAIR_DRAW } from "./report/check-sentences.ts";
 
 type TestedThreshold = Parameters<typeof describeCheck>[0];
@@ -53,10 +54,13 @@ export async function check(name: string, options: CheckOptions, context: CliCon
     throw noPromise();
   }
   const { table } = await readAnswersOf(options, context);
+  const promisedQuestions = artifact.thresholds.map(({ question }) => question);
+  checkPromised(promisedQuestions, table.questions);
   const labels = await readLabels(options.labels, context);
-  const newLabels = joinNewLabels(table, { ...options, labels, artifacts: [artifact] });
+  const about = { labels, artifacts: [artifact], promisedQuestions };
+  const newLabels = joinNewLabels(table, { ...options, ...about });
   const columns = newLabels.join.columns.filter(({ column }) =>
-    artifact.thresholds.some(({ question }) => question === column.question),
+    promisedQuestions.includes(column.question),
   );
   // A model that was asked again has its own promises.
   const isOwn = ({ column: { question, source } }: JoinedColumn) =>
@@ -79,10 +83,19 @@ export async function check(name: string, options: CheckOptions, context: CliCon
   context.exitCode = computeExitCode(checks);
 }
 
+/** @throws CliError if there are answers, and none to a promised question. */
+function checkPromised(promisedQuestions: readonly string[], answeredQuestions: readonly string[]) {
+  if (answeredQuestions.length === 0) return;
+  const isAnswered = promisedQuestions.some((question) => answeredQuestions.includes(question));
+  if (!isAnswered) checkName("answered question", promisedQuestions[0], answeredQuestions);
+}
+
 /** Reads the answers, which labels may hold. @throws CliError that names --answers if a label holds none. */
 async function readAnswersOf(options: CheckOptions, context: CliContext) {
   try {
-    return await readAnswers(options.answers ?? [options.labels], options, context);
+    const answers = await readAnswers(options.answers ?? [options.labels], options, context);
+    if (options.answers !== undefined) checkAnswered(answers.table, options.answers);
+    return answers;
   } catch (error) {
     if (options.answers !== undefined || !(error instanceof CalibrationInputError)) throw error;
     const next = "Name the answers with --answers; without it each label holds its answer.";

@@ -2,7 +2,7 @@ import { describeBlank } from "./report/sentences.ts";
 import { findFitted, printCounted } from "evaluator-runs/source";
 import type { CalibrationArtifact } from "evaluator-calibration";
 import { type InputRecord, type JoinOptions, LabelJoin } from "evaluator-calibration/reports";
-import { CliError, type CliContext } from "evaluator-kit";
+import { CliError, type CliContext, printable } from "evaluator-kit";
 import { listFields, readRecords } from "./read-files.ts";
 
 type LabelledTable = ConstructorParameters<typeof LabelJoin>[0];
@@ -18,6 +18,10 @@ interface NewLabelsOptions extends JoinOptions {
   readonly labels: Awaited<ReturnType<typeof readLabels>>;
   /** The calibrations whose promises are tested. */
   readonly artifacts: readonly CalibrationArtifact[];
+  /** The questions of these promises. */
+  readonly promisedQuestions: readonly string[];
+  /** What a label is joined with. @default "an answer" */
+  readonly about?: string;
 }
 
 /**
@@ -28,7 +32,7 @@ interface NewLabelsOptions extends JoinOptions {
  */
 export function joinNewLabels(
   table: LabelledTable,
-  { labels, artifacts, ...options }: NewLabelsOptions,
+  { labels, artifacts, promisedQuestions, about, ...options }: NewLabelsOptions,
 ) {
   const join = new LabelJoin(table, options);
   const isFitted = findFitted(artifacts);
@@ -46,7 +50,11 @@ export function joinNewLabels(
   if (isSame || (used > 0 && takenCount === 0)) {
     throw new CliError("These labels made the promise; label other records to test it.");
   }
-  return { join, notes: [...describe(join, used, artifacts)] };
+  const missing = [...new Set(promisedQuestions)]
+    .map((question) => Object.assign(join.countsOf(question), { question }))
+    .filter((counts) => counts.joined === 0)
+    .map((counts) => describeUnjoined(labels.name, [counts], { wanted: counts.question, about }));
+  return { join, notes: [...missing, ...describe(join, used, artifacts)] };
 }
 
 function* describe(join: LabelJoin, used: number, artifacts: readonly CalibrationArtifact[]) {
@@ -62,4 +70,24 @@ function* describe(join: LabelJoin, used: number, artifacts: readonly Calibratio
     if (missing > 0)
       yield `The calibration does not name ${printCounted(missing, "label")} it was made from; give new ones only.`;
   }
+}
+
+interface LabelCounts {
+  readonly question: string;
+  readonly labelled: number;
+  readonly drawn: number;
+}
+
+/** Returns why no label of a file is joined with what it is about; `wanted` names the wanted questions. */
+export function describeUnjoined(
+  name: string,
+  counts: readonly LabelCounts[],
+  { about = "an answer", wanted }: { about?: string | undefined; wanted: string | undefined },
+) {
+  if (counts.every(({ labelled, drawn }) => labelled + drawn === 0)) {
+    return printable`${name} has no label${wanted === undefined ? "" : ` of ${wanted}`}.`;
+  }
+  const list = counts.map(({ question, labelled }) => `${question}: ${labelled}`).join(", ");
+  const problem = printable`No label of ${name} has ${about} (labels by question: ${list})`;
+  return `${problem}. Compare the ids of the two files.`;
 }

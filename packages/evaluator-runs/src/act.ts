@@ -39,12 +39,13 @@ export async function printActs(command: ActCommand, context: ProgramContext): P
     const decider = findDecider(calibrations);
     for await (const row of rows) {
       decider.decide(row.kept, toRecord(row));
-      knownTruths.addState(row);
+      knownTruths.addRow(row);
       checkedCount += 1;
       progress.show(() => `${printCounted(checkedCount, "answer")} checked`);
     }
     progress.end();
     decider.check();
+    context.stderr.write(knownTruths.describeMissing());
     isExact = theseRecords(calibrations).length > 0;
     return 0;
   });

@@ -40,8 +40,29 @@ test("30,000 labels of records with one state take linear time", async () => {
   const labels = rows.map(({ input }, at) => `${input.id},${at % 2 === 0 ? "no" : "false"}\n`);
   await writeFile(join(cwd, "labels.csv"), `id,truth\n${labels.join("")}`);
   const knownTruths = await KnownTruths.read("labels.csv", createTestContext({ cwd }));
-  for (const row of rows) knownTruths.addState(row);
+  for (const row of rows) knownTruths.addRow(row);
   const contradicted = (act: string) =>
     rows.filter((row) => knownTruths.contradict(row, "refund", act)).length;
   expect([contradicted("no"), contradicted("yes")]).toEqual([0, 30_000]);
+});
+
+test("a label of a question that no row answers is refused, and other records are named", async () => {
+  const cwd = await temporaryFolder();
+  const answers = { refund: { type: "boolean" as const, probability: 0.9 } };
+  const row = { input: { id: "a" }, kept: { answers, modelId: null } };
+  const describeMissing = async (labels: string) => {
+    await writeFile(join(cwd, "labels.csv"), `id,question,truth\n${labels}`);
+    const knownTruths = await KnownTruths.read("labels.csv", createTestContext({ cwd }));
+    knownTruths.addRow(row);
+    return knownTruths.describeMissing();
+  };
+  await expect(describeMissing("a,refund,1\na,nope,1\n")).rejects.toThrow(
+    'labels.csv line 3: question is "nope"; it must be one of "refund".',
+  );
+  expect(await describeMissing("a,refund,1\n")).toBe("");
+  const passedOver = 'Passed over: 1 labelled record without an answer here, such as "b".';
+  expect(await describeMissing("a,refund,1\nb,,1\n")).toBe(`${passedOver}\n`);
+  expect(await describeMissing("b,refund,1\n")).toBe(
+    `${passedOver} No label is of a record here: compare the ids of the two files.\n`,
+  );
 });

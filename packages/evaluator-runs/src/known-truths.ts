@@ -1,13 +1,16 @@
 import { createReadStream } from "node:fs";
 import {
   CalibrationInputError,
+  listNames,
   parseLabel,
+  type SourceLocation,
   stateHash,
   truthText,
   yesOrNo,
 } from "evaluator-calibration/reports";
-import { CliError, type CliContext } from "evaluator-kit";
+import { CliError, type CliContext, printable } from "evaluator-kit";
 import type { ActRow } from "./act-rows.ts";
+import { printCounted } from "./amounts.ts";
 import { readTable, TableError } from "./input/read-table.ts";
 import { toInputPath } from "./output/paths.ts";
 
@@ -17,6 +20,11 @@ export class KnownTruths {
   readonly #truths = new Map<string, Set<unknown>>();
   /** The questions of the labels of each record; empty for the only one. */
   readonly #questions = new Map<string, Set<string>>();
+  /** The first label of each question. */
+  readonly #locations = new Map<string, SourceLocation>();
+  readonly #answeredQuestions = new Set<string>();
+  /** The labelled records that no row was about so far. */
+  readonly #missingIds = new Set<string>();
 
   /** Reads labels in each form that `calibrate` takes; without a file none are known. */
   static async read(file: string | undefined, { cwd, signal }: CliContext): Promise<KnownTruths> {
@@ -32,14 +40,17 @@ export class KnownTruths {
         }
       }
     } catch (error) {
-      if (!(error instanceof CalibrationInputError)) throw error;
-      throw new CliError(`${error.message}.`, { cause: error });
+      throw toCliError(error);
     }
     return knownTruths;
   }
 
-  #addLabel({ id, question, truth }: NonNullable<ReturnType<typeof parseLabel>>): void {
+  #addLabel(label: NonNullable<ReturnType<typeof parseLabel>>): void {
+    const { id, question, truth, location } = label;
+    if (question !== null && !this.#locations.has(question))
+      this.#locations.set(question, location);
     if (truth === null) return;
+    this.#missingIds.add(id);
     const questions = this.#questions.get(id) ?? new Set();
     this.#questions.set(id, questions.add(question ?? ""));
     this.#add(toKey({ id }, question ?? ""), [truth]);
@@ -52,10 +63,13 @@ export class KnownTruths {
     this.#truths.set(key, knownValues);
   }
 
-  /** Notes the state of a labelled record: its label is one of all records with that state. */
-  addState(row: ActRow): void {
+  /** Notes the questions and the state of a record: a label is one of all records with that state. */
+  addRow(row: ActRow): void {
+    if (this.#locations.size > 0)
+      for (const id of Object.keys(row.kept?.answers ?? {})) this.#answeredQuestions.add(id);
     const { names = [row.input.id] } = row.input;
     const labelled = names.filter((id) => this.#questions.has(id));
+    for (const id of labelled) this.#missingIds.delete(id);
     if (labelled.length === 0 || row.keptState === undefined) return;
     const state = stateHash(row.keptState);
     for (const id of labelled) {
@@ -63,6 +77,28 @@ export class KnownTruths {
         this.#add(toKey({ state }, question), this.#truths.get(toKey({ id }, question)) ?? []);
       }
     }
+  }
+
+  /**
+   * Returns a line about the labels of other records than those of all rows; empty if there are none.
+   *
+   * @throws CliError if a label is of a question that no row answers.
+   */
+  describeMissing(): string {
+    const answeredQuestions = this.#answeredQuestions;
+    for (const [question, location] of answeredQuestions.size === 0 ? [] : this.#locations) {
+      if (answeredQuestions.has(question)) continue;
+      const problem = `question is ${listNames([question])}; it must be one of ${listNames([...answeredQuestions])}`;
+      throw toCliError(new CalibrationInputError(location, problem));
+    }
+    const [first] = this.#missingIds;
+    if (first === undefined) return "";
+    const isAll = this.#missingIds.size === this.#questions.size;
+    const next = isAll ? " No label is of a record here: compare the ids of the two files." : "";
+    const counted = printCounted(this.#missingIds.size, "labelled record");
+    return (
+      printable`Passed over: ${counted} without an answer here, such as "${first}".${next}` + "\n"
+    );
   }
 
   /** Returns whether a label of the record, or of one with the same state, contradicts an act. */
@@ -90,4 +126,9 @@ function isSameTruth(truth: unknown, act: string, options: ReadonlySet<string>):
   // An option that is named 1.0 is not the option 1.
   if (options.has(String(truth))) return String(truth) === act;
   return side < 0 ? [String(truth), truthText(truth)].includes(act) : yesOrNo(truth) === side;
+}
+
+function toCliError(error: unknown): unknown {
+  if (!(error instanceof CalibrationInputError)) return error;
+  return new CliError(`${error.message}.`, { cause: error });
 }

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { artifactHash, type CalibrationArtifact } from "evaluator-calibration";
 import type { Question, Questions, Transport } from "evaluator-client";
 import { type Bound, boundFits, boundFrom, type Bounds } from "evaluator-client/escalate";
-import { type CliContext, printable, UsageError } from "evaluator-kit";
+import { checkName, type CliContext, printable, UsageError } from "evaluator-kit";
 import { readCalibration } from "./calibration.ts";
 import {
   type ProgramContext,
@@ -97,7 +97,7 @@ async function readBound(option: string, text: string, { questions, cwd }: Bound
   const [, id = null, boundText = ""] = /^(?:(.+)=)?([^=]+)$/s.exec(text) ?? [];
   const wrong = (problem: string) =>
     new UsageError(printable`${option} "${text}" ${problem}. ${forms}`);
-  if (id !== null && !Object.hasOwn(questions, id)) throw wrong("names no question that is asked");
+  checkName("question", id ?? undefined, Object.keys(questions));
   const bound = boundFrom(boundText);
   if (bound !== null) return { id, bound };
   if (!existsSync(resolve(cwd, boundText))) throw wrong("is no bound");

@@ -2,6 +2,7 @@ import { open, readFile } from "node:fs/promises";
 import { getSystemErrorMap } from "node:util";
 import { expect, test } from "vitest";
 import {
+  checkName,
   CliError,
   describeSystemError,
   InterruptedError,
@@ -33,6 +34,17 @@ test("an error of another package's copy of a class is one of this copy", () => 
   for (const other of [new Error("no"), new TypeError("no"), null, undefined, "CliError", {}]) {
     expect(kindsOf(other)).toEqual([]);
   }
+});
+
+test("an unknown name lists the known ones, of many the most like it first", () => {
+  const columns = Array.from({ length: 30 }, (_, at) => `column-${at}`);
+  expect(() => checkName("column", "column-2", columns)).not.toThrow();
+  expect(() => checkName("column", "subject", ["id", "subjects"])).toThrow(
+    'There is no column "subject"; there are id, subjects.',
+  );
+  expect(() => checkName("column", "subject", [...columns, "subjects"])).toThrow(
+    /there are subjects, column-0, column-1, .*, column-18, and 11 more\.$/,
+  );
 });
 
 test("the operating system's reason is in words", async () => {

@@ -28,6 +28,7 @@ import {
   readQuestionsFile,
   readRecords,
 } from "../read-files.ts";
+import { describeUnjoined } from "../new-labels.ts";
 import { describeBlank } from "../report/sentences.ts";
 import { writeReport } from "../write-report.ts";
 import { replaceCalibration, toArtifact } from "./calibration-file.ts";
@@ -198,15 +199,9 @@ function describeMissing(
   const missing = acts?.find(({ question }) => !reported.has(question))?.question;
   if (reported.size > 0 && missing === undefined) return null;
   const own = join.filter(({ question }) => (missing ?? question) === question);
-  if (own.every(({ labelled, drawn }) => labelled + drawn === 0)) {
-    const about = missing ?? questions?.join(", ");
-    const of = about === undefined ? "" : ` of ${about}`;
-    const blank = blankLabels === 0 ? "" : ` ${describeBlank(blankLabels)}`;
-    return printable`${name} has no label${of}.${blank}`;
-  }
   if (own.some(({ joined }) => joined > 0) && own.every((one) => one.joined === one.skipped))
     return printable`Each label of ${name} is skipped, or its labelers tie.`;
-  const counts = own.map(({ question, labelled }) => `${question}: ${labelled}`).join(", ");
-  const problem = printable`No label has an answer (labels by question: ${counts})`;
-  return `${problem}. Compare the ids of the two files.`;
+  const blank = blankLabels === 0 ? "" : ` ${describeBlank(blankLabels)}`;
+  const wanted = missing ?? questions?.join(", ");
+  return describeUnjoined(name, own, { wanted }) + blank;
 }

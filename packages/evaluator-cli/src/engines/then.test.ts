@@ -57,7 +57,7 @@ test.each([
   ["no bound", [], "--then needs --unsure BOUND"],
   ["a wrong bound", ["--unsure", "0,8"], '--unsure "0,8" is no bound. Use 0.8'],
   ["a falling span", ["--unsure", "0.8..0.2"], "is no bound"],
-  ["another question", ["--unsure", "scam=0.8"], "names no question that is asked"],
+  ["another question", ["--unsure", "scam=0.8"], 'There is no question "scam"; there'],
   [
     "a wrong bound of the second",
     ["--unsure", "0.8", "--then-unsure", "2"],

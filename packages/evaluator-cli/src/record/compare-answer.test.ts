@@ -145,7 +145,12 @@ test("an interruption ends with 130", async () => {
 
 test.each<[string, string[], Parameters<typeof startRecord>[1], string]>([
   ["without a key", [], { env: {} }, "set AI_GATEWAY_API_KEY or EVALUATOR_DIRECT_API_KEY"],
-  ["with a name nobody knows", ["gateway/unknown"], {}, "There is no exchange gateway/unknown"],
+  [
+    "with a name nobody knows",
+    ["gateway/unknown"],
+    {},
+    'There is no exchange "gateway/unknown"; there are gateway/',
+  ],
 ])("%s nothing is asked and the exit code is 1", async (_when, argv, given, message) => {
   let requests = 0;
   const fetch = liveService(() => (requests += 1));

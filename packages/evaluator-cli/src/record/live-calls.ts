@@ -5,7 +5,13 @@ import {
   gatewayTransport,
 } from "evaluator-client";
 import { type Exchange, loadExchanges } from "evaluator-client/testing";
-import { CliError, describeSystemError, type Environment, printable } from "evaluator-kit";
+import {
+  checkName,
+  CliError,
+  describeSystemError,
+  type Environment,
+  printable,
+} from "evaluator-kit";
 
 /** One request to send, and the exchange that it comes from. */
 export interface LiveCall {
@@ -83,11 +89,9 @@ function chooseExchanges(names: readonly string[], exchanges: readonly Exchange[
       ({ request, response }) => request.method === "POST" && response.status < 300,
     );
   }
-  return [...new Set(names)].map((name) => {
-    const exchange = exchanges.find((one) => one.name === name);
-    if (exchange !== undefined) return exchange;
-    throw new CliError(`There is no exchange ${name}; names are like gateway/rate-limited.`);
-  });
+  const knownNames = exchanges.map(({ name }) => name);
+  for (const name of names) checkName("exchange", name, knownNames);
+  return [...new Set(names)].flatMap((name) => exchanges.filter((one) => one.name === name));
 }
 
 function toQuestion({ request, response }: Exchange): string {

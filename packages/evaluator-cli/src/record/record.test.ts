@@ -182,7 +182,12 @@ test.each<[string, string[], Parameters<typeof startRecord>[1], string]>([
     { env: { AI_GATEWAY_API_KEY: "a" } },
     "EVALUATOR_DIRECT_API_KEY",
   ],
-  ["with a name nobody knows", ["gateway/unknown"], {}, "There is no exchange gateway/unknown"],
+  [
+    "with a name nobody knows",
+    ["gateway/unknown"],
+    {},
+    'There is no exchange "gateway/unknown"; there are gateway/',
+  ],
   [
     "into a folder that cannot be",
     [gateway, "--replace", "--out", "/dev/null/x"],

@@ -9,7 +9,7 @@ import { run } from "../testing/run.ts";
 const questions = { refund: { type: "boolean", instructions: "Is it a refund?" } } as const;
 const subjects = ["The app crashes", "The app crashes", "Hello", "The app crashes"];
 
-test("no act contradicts a label of another record with the same state", async () => {
+test("no act contradicts a label of another record with the same state, and a misspelt question is refused", async () => {
   const folder = await temporaryFolder();
   const rows = subjects.map((subject, at) => `t-${at},${subject}\n`);
   await writeFile(join(folder, "tickets.csv"), `id,subject\n${rows.join("")}`);
@@ -34,4 +34,10 @@ test("no act contradicts a label of another record with the same state", async (
     .split("\n")
     .map((line) => (JSON.parse(line) as { why?: string }).why);
   expect(reasons).toEqual(["label", "label", undefined, "label"]);
+  await writeFile(join(folder, "known.csv"), "id,question,truth\nt-1,refnd,yes\n");
+  expect(await run(folder, [...act, "--labels", "known.csv"])).toMatchObject({
+    exitCode: 1,
+    stdout: "",
+    stderr: 'known.csv line 2: question is "refnd"; it must be one of "refund".\n',
+  });
 });

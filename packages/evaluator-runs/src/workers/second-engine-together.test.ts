@@ -77,7 +77,7 @@ test("a worker with other bounds, or without the second engine, is refused befor
   }
   const words = ["--then", "openai", "--unsure", "none=0.7"];
   const unknown = await start(["work", ...words], { cwd, openTransport });
-  expect(unknown.stderr).toContain('"none=0.7" names no question that is asked');
+  expect(unknown.stderr).toContain('There is no question "none"; there');
   expect([first.requests.length, again.requests.length]).toEqual([1, 0]);
 });
 
