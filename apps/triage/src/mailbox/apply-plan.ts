@@ -30,11 +30,10 @@ export async function applyPlan(
   const report = await runActs({ account: first.account, journal }, context, async (client) => {
     const folders = await listFolders(client);
     const find = (name: string) => findListed(name, folders, client)?.path;
-    const acts = openLines()
-      .slice(0, limit)
-      .map((line) => toAct(line, { folders, find }));
+    // Also beyond the limit: a plan that fails later is not half applied.
+    const acts = openLines().map((line) => toAct(line, { folders, find }));
     await checkFolders(acts, folders, client);
-    return acts;
+    return acts.slice(0, limit);
   });
   const remainingCount = openLines().length;
   const more = remainingCount > 0 ? `, ${printCounted(remainingCount, "mail")} still open` : "";

@@ -43,13 +43,18 @@ test.each<[string, Record<string, unknown>, string]>([
   expect(state()).toEqual(before);
 });
 
-test("a folder that vanished within a plan is found before anything is done", async () => {
+test.each([
+  ["vanished", { folder: "Old" }, /^Old is missing or has another/],
+  ["never was there", { action: "move", target: "Nowhere" }, /^There is no folder Nowhere, so/],
+])("a folder that %s is found before anything is done", async (_, change, problem) => {
   const { run, state, lines, write } = await serverWithPlan({ a: "flag", b: "archive" });
   const before = state();
-  await write([lines[0], { ...lines[1], folder: "Old" }]);
-  const { exitCode, stderr } = await run("apply", PLAN);
-  expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^Old is missing or has another/)]);
-  expect(state()).toEqual(before);
+  await write([lines[0], { ...lines[1], ...change }]);
+  for (const limit of [[], ["--limit", "1"]]) {
+    const { exitCode, stderr } = await run("apply", PLAN, ...limit);
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(problem)]);
+    expect(state()).toEqual(before);
+  }
 });
 
 test("undo of a plan that was not applied makes no file", async () => {
