@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { runHere } from "../testing/start-program.ts";
@@ -66,6 +68,17 @@ test("a budget without a limit, such as one named like an amount, is told", asyn
   expect(await run("add bo --budget 0.05 --usd-per-day 1")).toMatchObject({ stderr: "" });
   expect(await run("add cy --budget 0.05")).toMatchObject({ stderr: "" });
   expect(await run("add di")).toMatchObject({ stderr: "" });
+});
+
+test("without ROUTER_KEYS, add tells the setting with which a router asks for its keys", async () => {
+  const folder = await temporaryFolder();
+  const words = [join(import.meta.dirname, "../main.ts"), "keys", "add", "alice"];
+  const options = { cwd: folder, env: {} };
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, words, options);
+  const path = join(folder, "router-keys.json");
+  expect(stderr).toBe(`The router asks for keys only with ROUTER_KEYS=${path}\n`);
+  expect(await readFile(path, "utf8")).toContain(toHash(stdout.trim()));
+  expect(await openProgram().then(({ run }) => run("add alice"))).toMatchObject({ stderr: "" });
 });
 
 test("a revoked key is gone, and its name is free", async () => {

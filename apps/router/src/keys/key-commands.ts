@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { resolve } from "node:path";
 import {
   type CliContext,
   CliError,
@@ -17,10 +18,12 @@ import { blindKey, type BudgetKey, describeBudget, hasBudget } from "./budget-st
 
 type Keys = readonly StoredKey[];
 
+const DEFAULT_FILE = "router-keys.json";
+
 /** Adds `add`, `list`, `revoke` and `spend` to the command `keys`. */
 export function addKeyCommands(program: Command, context: CliContext): void {
   const { env, stdout, stderr } = context;
-  const address = env["ROUTER_KEYS"] ?? "router-keys.json";
+  const address = env["ROUTER_KEYS"] ?? DEFAULT_FILE;
   type Store = Awaited<ReturnType<typeof openKeyStore>>;
   const withStore = async <TResult>(use: (store: Store) => Promise<TResult>) => {
     const store = await openKeyStore(address);
@@ -52,6 +55,10 @@ export function addKeyCommands(program: Command, context: CliContext): void {
       if (options.budget !== undefined && !(await read()).some(isLimited(options.budget)))
         stderr.write(
           printable`The budget ${options.budget} has no limit. Add a key with --usd-per-day or --usd-per-month.\n`,
+        );
+      if (env["ROUTER_KEYS"] === undefined)
+        stderr.write(
+          printable`The router asks for keys only with ROUTER_KEYS=${resolve(DEFAULT_FILE)}\n`,
         );
       print({ name, token, budget: key.budget, expires: key.expires }, token, json);
     });
