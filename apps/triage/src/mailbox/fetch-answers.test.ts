@@ -39,6 +39,11 @@ const heads = (range: string, ...answers: readonly string[]) =>
   [`C: UID FETCH ${range} (BODYSTRUCTURE`, ...answers, "S: TAG OK"].join("\n");
 const texts = (range: string, ...answers: readonly string[]) =>
   [`C: UID FETCH ${range} (UID BODY.PEEK[1]`, ...answers, "S: TAG OK"].join("\n");
+/** A session with one mail, whose head is in the given answers. */
+const sessionOfOne = (...answers: readonly string[]) => {
+  const more = [search("1:* UNDELETED", [1]), heads("1", ...answers), texts("1", text(1))];
+  return session({ uids: [1], uidnext: 2, more });
+};
 
 async function importing(...transcripts: string[]) {
   const { url } = await playTranscripts(...transcripts);
@@ -86,19 +91,10 @@ test("answers that were not asked for, and parts of answers, are no mails", asyn
 
 test("the fields of a mail may come in several answers", async () => {
   const { run, mails } = await importing(
-    session({
-      uids: [1],
-      uidnext: 2,
-      more: [
-        search("1:* UNDELETED", [1]),
-        heads(
-          "1",
-          `S: * 1 FETCH (UID 1 ${fields} ${header(1)})`,
-          `S: * 1 FETCH (UID 1 ${structure})`,
-        ),
-        texts("1", text(1)),
-      ],
-    }),
+    sessionOfOne(
+      `S: * 1 FETCH (UID 1 ${fields} ${header(1)})`,
+      `S: * 1 FETCH (UID 1 ${structure})`,
+    ),
   );
   expect((await run()).exitCode).toBe(0);
   expect(await mails()).toEqual(all.slice(0, 1));
@@ -186,16 +182,18 @@ test.each([
   ["a year of five digits", '"02-Nov-12026 09:00:00 +0000"'],
 ])("a mail with %s is imported", async (_, time) => {
   const { run, mails } = await importing(
-    session({
-      uids: [1],
-      uidnext: 2,
-      more: [
-        search("1:* UNDELETED", [1]),
-        heads("1", head(1).replace('"02-Nov-2026 09:00:00 +0000"', time)),
-        texts("1", text(1)),
-      ],
-    }),
+    sessionOfOne(head(1).replace('"02-Nov-2026 09:00:00 +0000"', time)),
   );
+  expect((await run()).exitCode).toBe(0);
+  expect(await mails()).toEqual(all.slice(0, 1));
+});
+
+test.each([
+  ["with the blank line", String.raw`\r\n\r\n}`],
+  ["without it", String.raw`\r\n}`],
+  ["cut within a line", "}"],
+])("the text of a mail is behind its header: %s", async (_, end) => {
+  const { run, mails } = await importing(sessionOfOne(head(1).replace(String.raw`\r\n\r\n}`, end)));
   expect((await run()).exitCode).toBe(0);
   expect(await mails()).toEqual(all.slice(0, 1));
 });

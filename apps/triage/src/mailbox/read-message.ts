@@ -208,7 +208,7 @@ async function readMessage(
 ): Promise<Mail> {
   const { headers, bodyStructure, bodyParts = new Map<string, Buffer>() } = message;
   // A server has NIL for a header that it cannot read.
-  const head = headers && headers.includes(":") ? headers : Buffer.from("Subject:\r\n\r\n");
+  const head = endHeader(headers && headers.includes(":") ? headers : Buffer.from("Subject:"));
   const texts = new Map(Array.from(bodyParts, ([key, text]) => [key, toWholeLines(text, end)]));
   const isWhole = texts.has("text") || !hasBoundaries(bodyStructure);
   const body = isWhole ? texts.values() : toBody(bodyStructure, texts);
@@ -224,6 +224,12 @@ async function readMessage(
   );
   const isNoMail = isFolderData(head.toString("latin1"));
   return isNoMail ? { ...record, from: "", subject: "", snippet: "" } : record;
+}
+
+/** Adds the blank line that some servers leave out; without it the text would belong to the header. */
+function endHeader(header: Buffer): Buffer {
+  const isEnded = /\n\r?\n$/.test(header.toString("latin1", header.length - 3));
+  return isEnded ? header : Buffer.concat([header, Buffer.from("\r\n\r\n")]);
 }
 
 // Cut at a line end, since an encoded character or group may have been cut.
