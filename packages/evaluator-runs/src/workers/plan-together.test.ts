@@ -9,7 +9,7 @@ import { ticketMachines } from "../testing/tickets/start-tickets.ts";
 import { manyTickets } from "../testing/tickets/ticket-source.ts";
 import { folderWith, startTickets } from "../testing/tickets/start-tickets.ts";
 
-const { database, env, start } = ticketMachines();
+const { database, env, openRuns, start } = ticketMachines();
 
 async function read(cwd: string, name: string): Promise<string> {
   return await readFile(join(cwd, name), "utf8");
@@ -145,6 +145,25 @@ test("a worker of another engine, or with other questions, is refused before it 
   await database().query("update evaluator.setups set questions = '{}'");
   const changed = await start(["work", "--run", "1"], { cwd });
   expect(changed.stderr).toContain("begun by another version of this program");
+});
+
+test("a report that is late when a worker ends leaves no worker behind", async () => {
+  const ended = Promise.withResolvers<void>();
+  const openSlow = async () => {
+    const runs = await openRuns();
+    const [report, finish] = [runs.report.bind(runs), runs.finish.bind(runs)];
+    return Object.assign(runs, {
+      async report(...reported: Parameters<typeof report>) {
+        await ended.promise;
+        for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
+        return await report(...reported);
+      },
+      finish: (...chunk: Parameters<typeof finish>) => finish(...chunk).finally(ended.resolve),
+    });
+  };
+  const cwd = await folderWith(manyTickets(2));
+  expect(await start(["inbox.json"], { cwd, openRuns: openSlow })).toMatchObject({ exitCode: 0 });
+  expect(await (await openRuns()).workers(1)).toEqual([]);
 });
 
 test("other questions about the same file are another run, and it says so", async () => {

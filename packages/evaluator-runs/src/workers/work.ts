@@ -77,6 +77,7 @@ function startReports(
 ): () => Promise<void> {
   const [id, name] = [newId(), `${hostname()}:${process.pid}`];
   const counts: { readonly atMs: number; readonly answered: number }[] = [];
+  let reportsPromise: Promise<unknown> = Promise.resolve();
   const report = () => {
     const { succeeded: answeredCount, failed: failedCount } = totals;
     const atMs = clock.now();
@@ -86,25 +87,18 @@ function startReports(
     const seconds = (atMs - first.atMs) / 1000;
     const perSecond = seconds > 0 ? (answeredCount - first.answered) / seconds : 0;
     const { inFlight } = worker;
-    runs
-      .report({
-        worker: id,
-        run,
-        name,
-        answered: answeredCount,
-        failed: failedCount,
-        perSecond,
-        inFlight,
-      })
-      .then(
-        (reportedRun) => worker.follow(reportedRun),
-        () => {}, // the answers that wait for the database report the trouble
-      );
+    const counted = { answered: answeredCount, failed: failedCount, perSecond, inFlight };
+    const reportedPromise = runs.report({ worker: id, run, name, ...counted }).then(
+      (reportedRun) => worker.follow(reportedRun),
+      () => {}, // the answers that wait for the database report the trouble
+    );
+    reportsPromise = Promise.all([reportsPromise, reportedPromise]);
   };
   report();
   const endReports = repeat(REPORT_MS, report, clock);
   return async () => {
     endReports();
+    await reportsPromise; // a report that came after it would have the worker there for ten seconds
     await runs.leave(id).catch(() => {});
   };
 }
