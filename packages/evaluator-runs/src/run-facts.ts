@@ -69,6 +69,8 @@ export const storedFactsSchema = z.looseObject({
     .optional(),
   /** Of a database: the column with the ids, if the input is a table. */
   idColumn: z.string().optional(),
+  /** Of a database: see `RunCommand`. */
+  newSince: z.string().optional(),
   /** Of a file: how the run was begun, and what it noted when it was complete. */
   options: runBeginSchema.shape.options.optional(),
   calibration: runFactsSchema.shape.calibration,

@@ -138,7 +138,7 @@ test("with --context, in which a mail changes others, and in another format the 
   expect(lines.match(/mail \w+/g)).toEqual(rows());
 });
 
-test("with a journal in PostgreSQL the newest run has all mails", async () => {
+test("with a journal in PostgreSQL the newest run has all mails, and those that came while it watched are new", async () => {
   const database = { env: machines.env, openRuns: machines.openRuns };
   const { server, cwd, transport, stopped, ended, rows, results } = await watching([], {
     database,
@@ -146,10 +146,14 @@ test("with a journal in PostgreSQL the newest run has all mails", async () => {
   await expect.poll(rows).toEqual(["mail one", "mail two"]);
   server.appendMessage("INBOX", [], received, mail("three"));
   await expect.poll(rows).toEqual(["mail one", "mail two", "mail three"]);
+  server.appendMessage("INBOX", [], received, mail("four"));
+  await expect.poll(rows).toEqual(["mail one", "mail two", "mail three", "mail four"]);
   stopped.abort();
   await ended;
   const { stdout } = await startTriage(["export"], { cwd, ...database });
   expect(JSON.parse(stdout)).toEqual(await results());
-  expect(await results()).toHaveLength(3);
-  expect(transport.requests).toHaveLength(3);
+  const news = await startTriage(["export", "--only", "new"], { cwd, ...database });
+  expect(JSON.parse(news.stdout)).toEqual((await results()).slice(2));
+  expect(await results()).toHaveLength(4);
+  expect(transport.requests).toHaveLength(4);
 });

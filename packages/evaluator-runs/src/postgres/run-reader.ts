@@ -144,9 +144,12 @@ function begunAt(runs: string): string {
   return `coalesce(${runs}.opened_at, ${runs}.created_at)`;
 }
 
-// The runs of a name until a run was begun last, each with the last end before it was made.
+// The runs of a name until a run was begun last, each with the first end at the time that it names, else the last
+// one, before it was made.
 const begunRunsStatement = `
-  select run, (select max(ended_at) from evaluator.runs, unnest(earlier_ends || finished_at) as ended_at
+  select run, (select coalesce(
+        min(ended_at) filter (where ended_at >= (one.facts::json ->> 'newSince')::timestamptz), max(ended_at))
+      from evaluator.runs, unnest(earlier_ends || finished_at) as ended_at
       where name = $1 and ended_at <= one.created_at) as since
   from evaluator.runs one
   where name = $1 and created_at <= (select ${begunAt("runs")} from evaluator.runs where run = $2)

@@ -135,8 +135,10 @@ function listFacts(context: RunContext, price: RunPrice): StoredFacts {
     const { inputUsdPerMillionTokens: usd } = at === 0 ? price : (price.next ?? price);
     return { name, usdPerMillionTokens: usd };
   });
-  const { id } = context.source.keepStateOptions(context.run.state, context);
-  return { ...(engines && { engines }), ...(typeof id === "string" && { idColumn: id }) };
+  const { newSince, state } = context.run;
+  const { id } = context.source.keepStateOptions(state, context);
+  const idColumn = typeof id === "string" ? id : undefined;
+  return { engines, idColumn, newSince };
 }
 
 /** The table is sorted in memory; the file of results takes any number of records. */

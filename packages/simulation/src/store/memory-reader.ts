@@ -98,7 +98,11 @@ export class MemoryReader extends MemorySession {
       ]);
       const sinceById = new Map<string, number>();
       for (const other of named.filter(({ createdAtMs }) => createdAtMs <= begunAtMs)) {
-        const sinceMs = Math.max(0, ...endsMs.filter((endMs) => endMs <= other.createdAtMs));
+        const earlierMs = endsMs.filter((endMs) => endMs <= other.createdAtMs);
+        const { newSince } = JSON.parse(other.made.facts) as { readonly newSince?: string };
+        const fromMs = Date.parse(newSince ?? "");
+        const firstMs = Math.min(...earlierMs.filter((endMs) => endMs >= fromMs));
+        const sinceMs = firstMs === Infinity ? Math.max(0, ...earlierMs) : firstMs;
         for (const { id } of tables.records.get(other.run) ?? [])
           if (!sinceById.has(id)) sinceById.set(id, sinceMs);
       }

@@ -5,6 +5,7 @@ import { answersOf } from "./answers-under-test.ts";
 import { testKeptAnswers } from "./kept-answers-contract.ts";
 import { testLateWorkers } from "./late-workers-contract.ts";
 import { testMoney } from "./money-contract.ts";
+import { testNews } from "./news-contract.ts";
 import { testRows } from "./rows-contract.ts";
 import { testRuns } from "./runs-contract.ts";
 import type { StoreUnderTest } from "./store-under-test.ts";
@@ -24,6 +25,9 @@ export function testRunStore(
   // A store is opened before each test of its own part.
   describe("runs", () => {
     testRuns(open);
+  });
+  describe("news", () => {
+    testNews(open);
   });
   describe("late workers", () => {
     testLateWorkers(open);

@@ -2,7 +2,14 @@ import { beforeEach, expect, test } from "vitest";
 import { CHUNK_SIZE } from "../../postgres/chunk-queue.ts";
 import type { RunRecord, RunStore } from "../../store/run-store.ts";
 import { answerTo, countedTo, failure, newRun, recordsNamed } from "../sample-runs.ts";
-import { allRows, load, signal, type StoreUnderTest, takeChunk } from "./store-under-test.ts";
+import {
+  allRows,
+  answerAll,
+  load,
+  signal,
+  type StoreUnderTest,
+  takeChunk,
+} from "./store-under-test.ts";
 
 /** How runs are loaded, joined, ended and opened again. */
 export function testRuns(open: () => Promise<StoreUnderTest>): void {
@@ -12,15 +19,6 @@ export function testRuns(open: () => Promise<StoreUnderTest>): void {
     store = await open();
     ({ runs } = store);
   });
-
-  /** Answers all records of a run of one chunk. */
-  async function answerAll(run: number): Promise<void> {
-    const chunk = await takeChunk(runs, run);
-    const writer = runs.writer({ run, signal });
-    const { missing } = await runs.readChunk(chunk);
-    await Promise.all(missing.map((record) => writer.keep(answerTo(record))));
-    expect(await runs.finish(chunk, 0)).toBe(true);
-  }
 
   test("the same input is one run, and runs are numbered from 1", async () => {
     const records = recordsNamed("a", "b");
@@ -38,10 +36,10 @@ export function testRuns(open: () => Promise<StoreUnderTest>): void {
   test("what the creator noted stays when others join, and each answer is that of the run that asked for it", async () => {
     const facts = JSON.stringify({ engines: [{ name: "one", usdPerMillionTokens: null }] });
     await load(runs, recordsNamed("a"), { facts });
-    await answerAll(1);
+    await answerAll(runs, 1);
     await load(runs, recordsNamed("a", "b"));
     expect(await load(runs, recordsNamed("a"))).toMatchObject({ isJoined: true, facts });
-    await answerAll(2);
+    await answerAll(runs, 2);
     const own = async (run: number) => (await allRows(runs, run)).map(({ isOwn }) => isOwn);
     expect([await own(1), await own(2)]).toEqual([[true], [false, true]]);
   });
@@ -174,7 +172,7 @@ export function testRuns(open: () => Promise<StoreUnderTest>): void {
   test("a run of which all is there stays done, and one without records is done at once", async () => {
     const records = recordsNamed("a");
     await load(runs, records);
-    await answerAll(1);
+    await answerAll(runs, 1);
     expect(await load(runs, records)).toMatchObject({ state: "done", isJoined: true });
     expect(await load(runs, [])).toMatchObject({ run: 2, state: "done" });
   });
@@ -184,38 +182,6 @@ export function testRuns(open: () => Promise<StoreUnderTest>): void {
     await store.forgetRun(1);
     expect(await load(runs, countedTo(2))).toMatchObject({ run: 1, isJoined: false });
     expect([(await takeChunk(runs, 1)).chunk, await runs.fetchChunk(1)]).toEqual([0, null]);
-  });
-
-  test("the ids that no whole run of the same name had are new, whatever runs of other names had", async () => {
-    await load(runs, recordsNamed("a", "b"));
-    await load(runs, recordsNamed("d"), { name: "other.json" });
-    expect(await runs.newIds(await load(runs, recordsNamed("a", "b", "e")))).toBeNull();
-    await answerAll(1);
-    await answerAll(2);
-    const third = await load(runs, recordsNamed("b", "c", "d"));
-    const { finishedAt } = await runs.get(1);
-    const news = { ids: new Set(["c", "d"]), since: finishedAt?.toISOString() };
-    expect(await runs.newIds(third)).toEqual(news);
-    // The same records in another order are another run, and no other records came meanwhile.
-    const fourth = await load(runs, recordsNamed("d", "c", "b"));
-    expect(await runs.newIds(fourth)).toEqual(news);
-  });
-
-  test("ids are new since the run before them ended last, also if that is repeated or opened again", async () => {
-    const records = recordsNamed("a");
-    await load(runs, records);
-    await answerAll(1);
-    const { finishedAt } = await load(runs, records);
-    const second = await load(runs, recordsNamed("a", "b"));
-    const news = { ids: new Set(["b"]), since: finishedAt?.toISOString() };
-    expect(await runs.newIds(second)).toEqual(news);
-    await runs.reopen(1, [0]);
-    expect(await runs.newIds(await runs.get(2))).toEqual(news);
-    await answerAll(2);
-    const third = await load(runs, recordsNamed("a", "c"));
-    expect(await runs.newIds(third)).toMatchObject({ ids: new Set(["c"]) });
-    // What came before "c" is new no more, in a run that is begun after it.
-    expect(await runs.newIds(await load(runs, recordsNamed("a", "b")))).toBeNull();
   });
 
   test("the run that was joined last is the last of the list, and is where a record is found", async () => {
@@ -247,14 +213,6 @@ export function testRuns(open: () => Promise<StoreUnderTest>): void {
     const again = await takeChunk(runs, 1);
     expect((await runs.readChunk(again)).missing).toMatchObject([{ id: failed?.id }]);
     expect([(await takeChunk(runs, 1)).chunk, await runs.fetchChunk(1)]).toEqual([1, null]);
-  });
-
-  test("a run without records ended when it was loaded, and ids after it are new since then", async () => {
-    const empty = await load(runs, []);
-    expect(empty).toMatchObject({ state: "done", finishedAt: expect.any(Date) });
-    const next = await load(runs, recordsNamed("a"));
-    const since = empty.finishedAt?.toISOString();
-    expect(await runs.newIds(next)).toEqual({ ids: new Set(["a"]), since });
   });
 
   test("says which run is not there", async () => {

@@ -1,8 +1,9 @@
+import { expect } from "vitest";
 import type { RunsOptions } from "../../postgres/chunk-queue.ts";
 import type { RunRow } from "../../store/run-query.ts";
 import type { LeasedChunk, NewRun, RunRecord, RunStore } from "../../store/run-store.ts";
 import type { RunInfo } from "../../store/stored-runs.ts";
-import { newRun } from "../sample-runs.ts";
+import { answerTo, newRun } from "../sample-runs.ts";
 
 /** An empty store of runs, and the means to change it from outside. */
 export interface StoreUnderTest {
@@ -47,4 +48,13 @@ export async function takeChunk(runs: RunStore, run: number): Promise<LeasedChun
   if (chunk === null) throw new Error("There is no chunk.");
   await runs.readChunk(chunk);
   return chunk;
+}
+
+/** Answers all records of a run of one chunk. */
+export async function answerAll(runs: RunStore, run: number): Promise<void> {
+  const chunk = await takeChunk(runs, run);
+  const writer = runs.writer({ run, signal });
+  const { missing } = await runs.readChunk(chunk);
+  await Promise.all(missing.map((record) => writer.keep(answerTo(record))));
+  expect(await runs.finish(chunk, 0)).toBe(true);
 }
