@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { CliError, openPrivateDatabase, printable } from "evaluator-kit";
 import type { ActEntry, BegunAct } from "./act-states.ts";
 
@@ -7,19 +8,24 @@ export function toJournalPath(planPath: string): string {
 }
 
 /**
- * Opens the journal of a plan, for one process: a row before each command on a mail, and one after it.
+ * Opens the journal of a plan, for one process: a row before each command on a mail, and one after it. The
+ * file is made before the first command, so that a refused plan leaves none.
  *
  * @throws CliError if another process has it, or the file is not such a journal.
  */
 export function openActJournal(planPath: string) {
-  const database = openDatabase(toJournalPath(planPath));
+  const path = toJournalPath(planPath);
+  let database = existsSync(path) ? openDatabase(path) : null;
   return {
-    entries: () => database.prepare(select).all().map(toEntry),
-    begin: (acts: readonly BegunAct[]) =>
-      database.prepare(insertBefore).all(JSON.stringify(acts)).map(toEntry),
+    entries: () => (database === null ? [] : listEntries(database)),
+    begin: (acts: readonly BegunAct[]) => {
+      if (acts.length === 0) return [];
+      database ??= makeDatabase(path);
+      return database.prepare(insertBefore).all(JSON.stringify(acts)).map(toEntry);
+    },
     end: (entries: readonly ActEntry[]) =>
-      void database.prepare(insertAfter).run(JSON.stringify(entries)),
-    [Symbol.dispose]: () => database.close(),
+      void database?.prepare(insertAfter).run(JSON.stringify(entries)),
+    [Symbol.dispose]: () => database?.close(),
   };
 }
 
@@ -40,6 +46,18 @@ function openDatabase(path: string) {
     const problem = printable`${path} is in use, or cannot be written as a journal of "apply"`;
     throw new CliError(`${problem}. Wait for the other process, or move it away.`, { cause });
   }
+}
+
+/** @throws CliError if another process applied the plan meanwhile: the acts were chosen without its rows. */
+function makeDatabase(path: string) {
+  const database = openDatabase(path);
+  if (listEntries(database).length === 0) return database;
+  database.close();
+  throw new CliError(printable`Another process wrote ${path} meanwhile. Run the command again.`);
+}
+
+function listEntries(database: ReturnType<typeof openDatabase>): ActEntry[] {
+  return database.prepare(select).all().map(toEntry);
 }
 
 function toEntry({

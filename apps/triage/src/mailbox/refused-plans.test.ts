@@ -5,6 +5,8 @@ import { expect, test } from "vitest";
 import { mailsOf, PLAN, serverWithPlan } from "../testing/server-with-plan.ts";
 import { startTriage } from "../testing/start-triage.ts";
 
+const JOURNAL = "inbox.plan.done.sqlite";
+
 test.each([
   ["MOVE", "moving to Archive is refused, as the server has no MOVE: a\n"],
   ["UIDPLUS", "moving to Archive is refused, as the server has no UIDPLUS: a\n"],
@@ -34,13 +36,41 @@ test.each<[string, Record<string, unknown>, string]>([
   ["an action without its folder", { action: "move" }, 'a plan has no action "move"'],
   ["a wrong UID", { uid: 0 }, "cannot be used: its field uid is missing or wrong. Remove"],
 ])("a plan with %s changes nothing: one sentence and exit 1", async (_, change, problem) => {
-  const { run, state, lines, write } = await serverWithPlan({ a: "flag" });
+  const { run, state, lines, write, cwd } = await serverWithPlan({ a: "flag" });
   const before = state();
   await write([{ ...lines[0], ...change }]);
   const { exitCode, stderr } = await run("apply", PLAN);
   expect([exitCode, stderr]).toEqual([1, expect.stringContaining(problem)]);
   expect(stderr.trim().split("\n")).toHaveLength(1);
   expect(state()).toEqual(before);
+  expect(await readdir(cwd)).not.toContain(JOURNAL);
+});
+
+test("a plan whose mails are all left alone makes no journal", async () => {
+  const { run, lines, write, cwd } = await serverWithPlan({ a: "archive" });
+  await write([{ ...lines[0], uid: 99 }]);
+  expect((await run("apply", PLAN)).exitCode).toBe(2);
+  expect(await readdir(cwd)).not.toContain(JOURNAL);
+});
+
+test("a plan that another process applies after the sign-in is not applied a second time", async () => {
+  const { run, server, state } = await serverWithPlan({ a: "flag" });
+  const handler = server.getCommandHandler("STATUS");
+  const others: ReturnType<typeof run>[] = [];
+  server.setCommandHandler("STATUS", (...call) => {
+    server.setCommandHandler("STATUS", handler);
+    const other = run("apply", PLAN).then((result) => {
+      // A person takes the flag away again.
+      Object.assign(server.getMailbox("INBOX")?.messages[0] ?? {}, { flags: [] });
+      handler(...call);
+      return result;
+    });
+    others.push(other);
+  });
+  const { exitCode, stderr } = await run("apply", PLAN);
+  expect(await Promise.all(others)).toMatchObject([{ exitCode: 0 }]);
+  expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/^Another process wrote .*again/)]);
+  expect(state()["INBOX"]).toBe("a, b, c, d, e, f");
 });
 
 test.each([
@@ -103,9 +133,6 @@ test("undo without an apply, a wrong password and a file that is no journal are 
     expect.stringContaining("does not let testuser"),
   ]);
   expect(wrong.stderr).not.toContain("hunter2");
-  await writeFile(
-    join(cwd, "inbox.plan.done.sqlite"),
-    "no database, but a text that is long enough",
-  );
+  await writeFile(join(cwd, JOURNAL), "no database, but a text that is long enough");
   expect((await run("apply", PLAN)).stderr).toContain('cannot be written as a journal of "apply"');
 });
