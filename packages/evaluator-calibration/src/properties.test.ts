@@ -240,6 +240,18 @@ test("an exact interval holds the share it was made of", () => {
   );
 });
 
+// The search for 0.96875 of 61 rows tries a value that the rounding of one of two limits had above both.
+test.each([29, 61, 125, 253])(
+  "an exact interval of %i rows hardly moves if rounding adds to their weights",
+  (rows) => {
+    const lastBit = 2 ** (Math.floor(Math.log2(rows)) - 52);
+    for (let bits = 1; bits <= 20; bits += 1) {
+      const some = rows + bits * lastBit;
+      expect(clopperPearson(some, some).low).toBeCloseTo(clopperPearson(rows, rows).low, 12);
+    }
+  },
+);
+
 test("the ranked score of two levels is the Brier score", () => {
   fc.assert(
     fc.property(rowsOf(printed), (rows) => {

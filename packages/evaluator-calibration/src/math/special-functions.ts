@@ -82,7 +82,7 @@ function continuedFraction(
 function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
-  if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(1 - x, b, a);
+  if (x * (b + 1) > (1 - x) * (a + 1)) return 1 - incompleteBeta(1 - x, b, a);
   const front = (binomialProbability(a, a + b, x) * b) / (a + b);
   const numerator = (i: number) => {
     const m = i >> 1;
