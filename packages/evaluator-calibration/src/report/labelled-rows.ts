@@ -137,6 +137,12 @@ export interface Estimate extends Interval {
   readonly value: number;
 }
 
+/**
+ * A share of fewer weighted rows may be any: the heaviest row of all like them, which is drawn last, may be missing. With an interval,
+ * up to 16 % of the shares of 1 to 4 rows were missed, of 5 to 9 rows at most 6 %.
+ */
+const LEAST_OF_WEIGHTED = 5;
+
 interface ShareOptions {
   /** @default all */
   readonly isCounted?: (row: number) => boolean;
@@ -164,6 +170,9 @@ export function shareOfRows(
       hits: own.filter(isHit).length,
     }));
     return { value, ...stratifiedInterval(strata, population) };
+  }
+  if (weights !== undefined && countedValues.length < LEAST_OF_WEIGHTED) {
+    return { value, low: 0, high: 1 };
   }
   // The number of equal rows that have the worth of the weighted ones (Kish; of such a number the interval is Korn and Graubard's).
   const effective = total ** 2 / countedValues.reduce((sum, row) => sum + toWeight(row) ** 2, 0);

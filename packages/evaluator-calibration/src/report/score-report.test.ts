@@ -24,6 +24,17 @@ test.each(intervalWorlds.filter(({ n, name }) => n < 1000 && name.includes("10 %
   },
 );
 
+test("ten labels of the rarer truth have both intervals, in whichever share of the labels; nine have none", () => {
+  for (const n of [30, 70, 290, 300, 1000]) {
+    const [ten, nine] = [10, 9].map((yes) => {
+      const rows = Array.from({ length: n }, (_, at) => ({ id: `r${at}`, p: 0.1, truth: at < yes }));
+      const { skill, auc } = scoreRows(labelled(rows));
+      return [skill, auc].map(({ low }) => Number.isNaN(low));
+    });
+    expect([ten, nine], `${n}`).toEqual([Array(2).fill(false), Array(2).fill(true)]);
+  }
+});
+
 // By arithmetic: the chance of each number of wrong labels. Wilson's limits hold in 84 % of 60 labels if 0.3 % are wrong.
 test.each([10, 60, 200])("the accuracy of %d labels holds in 95 % at every true share", (n) => {
   const limits = Array.from({ length: n + 1 }, (_, wrong) => {

@@ -58,14 +58,14 @@ function toOrder(p: Rows["p"], cameTrue: Rows["cameTrue"], weights: Rows["weight
   return withLimits({ value: auc, ...aucInterval(auc, ones, zeros) }, rarer);
 }
 
-/** Two sums of the same numbers differ by less: answers that are all the base rate have a skill of 0. */
+/** Two sums of the same numbers differ by less: answers that are all the base rate have a skill of 0, and 300 × (10 / 300) is 10. */
 const ROUNDING = 1e-9;
 /** With fewer rows of the rarer truth an interval would hold too seldom, so it is left out. */
 const LEAST_OF_RARER = 10;
 
 /** Returns an estimate; its limits are NaN if few rows have the rarer truth. */
 function withLimits({ value, low, high }: Estimate, rarer: number): Estimate {
-  return rarer < LEAST_OF_RARER
+  return rarer < LEAST_OF_RARER - ROUNDING
     ? { value, low: Number.NaN, high: Number.NaN }
     : { value, low, high };
 }

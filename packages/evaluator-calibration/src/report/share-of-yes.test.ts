@@ -21,6 +21,14 @@ test.each([
   expect(played.worth).toBeGreaterThan(worth);
 });
 
+test("of a rare yes, 40 labels of pick hold how many are found", () => {
+  const made = shareWorlds.find(({ name }) => name.startsWith("found yes"));
+  if (made === undefined) throw new Error("there is no such world");
+  const { shown, missed } = playIntervals(made, 100);
+  expect(shown).toBeGreaterThan(0.9);
+  expect(missed).toBeLessThanOrEqual(0.08);
+});
+
 // By hand: 60 labels, 20 of 30 yes at 0.8 and 5 of 30 at 0.2; of all 300 records a fifth is printed 0.8.
 test("the share of yes in all records follows from their printed values and the labels", () => {
   const table = new AnswerTable();

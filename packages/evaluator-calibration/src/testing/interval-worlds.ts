@@ -2,7 +2,7 @@ import { LabelJoin } from "../input/join-labels.ts";
 import { seededRandom, shuffle } from "../math/random.ts";
 import { solveIncreasing } from "../math/special-functions.ts";
 import { pickRecords } from "../pick-records.ts";
-import { toLabelledRows } from "../report/labelled-rows.ts";
+import { type LabelledRows, shareOfRows, toLabelledRows } from "../report/labelled-rows.ts";
 import { shareOfYes } from "../report/share-of-yes.ts";
 import { scoreRows } from "../report/score-report.ts";
 import { clopperPearson } from "../thresholds/intervals.ts";
@@ -25,6 +25,36 @@ interface Drawn {
   readonly truth?: number;
 }
 
+interface DrawnRow {
+  readonly p: number;
+  readonly truth: boolean;
+}
+
+/** The figures of all records: the share of some of them that is hit, and its estimate from labels. */
+const figures = {
+  yes: {
+    isOf: () => true,
+    isHit: ({ truth }: DrawnRow) => truth,
+    estimate: (labels: LabelledRows) => shareOfYes(labels),
+  },
+  accuracy: {
+    isOf: () => true,
+    isHit: ({ p, truth }: DrawnRow) => truth === p >= 0.5,
+    estimate: (labels: LabelledRows) => scoreRows(labels).accuracy,
+  },
+  "found yes": {
+    isOf: ({ truth }: DrawnRow) => truth,
+    isHit: ({ p }: DrawnRow) => p >= 0.5,
+    estimate: (labels: LabelledRows) => {
+      const isCounted = (row: number) => labels.truth[row] === 1;
+      const found = shareOfRows(labels, (row) => labels.top[row] === 1, { isCounted });
+      return Number.isNaN(found.value) ? null : found;
+    },
+  },
+};
+
+type Figure = keyof typeof figures;
+
 /** Labels some of many answers, at random or by strata, and estimates a figure of all. */
 function drawShare(
   {
@@ -32,7 +62,7 @@ function drawShare(
     figure,
     isPicked,
     records,
-  }: { judge: Judge; figure: "yes" | "accuracy"; isPicked: boolean; records: number },
+  }: { judge: Judge; figure: Figure; isPicked: boolean; records: number },
   n: number,
   random: () => number,
 ): Drawn {
@@ -51,12 +81,11 @@ function drawShare(
     const weight = "drawn" in one ? { drawn: one.drawn } : {};
     join.add({ line: 1, value: { id: one.id, truth, ...weight } }, "labels");
   }
-  const labels = toLabelledRows(columnIn(join));
-  const isHit = ({ p, truth }: (typeof rows)[number]) =>
-    figure === "yes" ? truth : truth === p >= 0.5;
+  const { isOf, isHit, estimate } = figures[figure];
   const none = { value: Number.NaN, low: Number.NaN, high: Number.NaN };
-  const found = figure === "yes" ? (shareOfYes(labels) ?? none) : scoreRows(labels).accuracy;
-  return { ...found, truth: rows.filter(isHit).length / records };
+  const found = estimate(toLabelledRows(columnIn(join))) ?? none;
+  const counted = rows.filter(isOf);
+  return { ...found, truth: counted.filter(isHit).length / counted.length };
 }
 
 type Judge = Parameters<typeof drawAnswer>[0];
@@ -122,7 +151,7 @@ const rare = { "yes in 2 %": { mean: -6, spread: 2.2 } };
 const worthless = { "yes in 10 %, worthless": { mean: -2.2, spread: 0, noise: 2 } };
 
 function shareWorld(
-  figure: "yes" | "accuracy",
+  figure: Figure,
   isPicked: boolean,
   { records = 3000, labels = 200 } = {},
 ) {
@@ -141,6 +170,7 @@ export const shareWorlds: readonly IntervalWorld[] = [
   ...allJudges.map(shareWorld("yes", false, { labels: 60 })),
   ...allJudges.map(shareWorld("yes", true)),
   ...allJudges.map(shareWorld("accuracy", true)),
+  ...Object.entries(rare).map(shareWorld("found yes", true, { labels: 40 })),
   ...allJudges.map(shareWorld("yes", false, { records: 300 })),
   ...allJudges.map(shareWorld("yes", true, { records: 300 })),
 ];
