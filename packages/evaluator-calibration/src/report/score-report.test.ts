@@ -27,7 +27,11 @@ test.each(intervalWorlds.filter(({ n, name }) => n < 1000 && name.includes("10 %
 test("ten labels of the rarer truth have both intervals, in whichever share of the labels; nine have none", () => {
   for (const n of [30, 70, 290, 300, 1000]) {
     const [ten, nine] = [10, 9].map((yes) => {
-      const rows = Array.from({ length: n }, (_, at) => ({ id: `r${at}`, p: 0.1, truth: at < yes }));
+      const rows = Array.from({ length: n }, (_, at) => ({
+        id: `r${at}`,
+        p: 0.1,
+        truth: at < yes,
+      }));
       const { skill, auc } = scoreRows(labelled(rows));
       return [skill, auc].map(({ low }) => Number.isNaN(low));
     });

@@ -150,11 +150,7 @@ const rare = { "yes in 2 %": { mean: -6, spread: 2.2 } };
 // Its answers know nothing: the spread of the printed log odds is not that of the true ones.
 const worthless = { "yes in 10 %, worthless": { mean: -2.2, spread: 0, noise: 2 } };
 
-function shareWorld(
-  figure: Figure,
-  isPicked: boolean,
-  { records = 3000, labels = 200 } = {},
-) {
+function shareWorld(figure: Figure, isPicked: boolean, { records = 3000, labels = 200 } = {}) {
   return ([name, judge]: [string, Judge]): IntervalWorld => ({
     name: `${figure} of ${records} by ${isPicked ? "pick" : "labels at random"}, ${name}`,
     n: labels,
