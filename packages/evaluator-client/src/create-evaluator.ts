@@ -220,7 +220,7 @@ function withOptions(
     ...callLimits(options, policy),
     signal,
     headers: headers && { ...headers },
-    providerOptions: structuredClone(providerOptions),
+    providerOptions: providerOptions && structuredClone(providerOptions),
     ...(beforeAttempt !== undefined && { beforeAttempt }),
   };
 }

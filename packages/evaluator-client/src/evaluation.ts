@@ -231,11 +231,8 @@ function findConfidence(
 const decimal = /^\s*\d+(?:\.\d+)?(?:e[-+]?\d+)?\s*$/i;
 
 function toCost({ costUsd }: TransportReply, { providerMetadata }: EvaluationResponse) {
-  return costUsd === undefined ? readCost(providerMetadata["gateway"]) : costUsd;
-}
-
-function readCost(gateway: unknown): number | null {
-  const marketCost = textAt(gateway, "marketCost") ?? "";
-  const costUsd = decimal.test(marketCost) ? Number(marketCost) : Number.NaN;
-  return Number.isFinite(costUsd) ? costUsd : null;
+  if (costUsd !== undefined) return costUsd;
+  const marketCost = textAt(providerMetadata, "gateway", "marketCost") ?? "";
+  const gatewayUsd = decimal.test(marketCost) ? Number(marketCost) : Number.NaN;
+  return Number.isFinite(gatewayUsd) ? gatewayUsd : null;
 }

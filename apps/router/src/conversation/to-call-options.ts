@@ -100,7 +100,7 @@ export function toPrompt(
       const isAlone = part.type === "toolResult" && !matchedResults.has(part);
       return isAlone ? [[{ id: part.id, name: "" }, part]] : [];
     });
-    const answers = toResultMessages(results, isTextOnly);
+    const answers = results.length > 0 ? toResultMessages(results, isTextOnly) : [];
     if (role === "user") return [...answers, ...toUserMessage(parts)];
     const content = parts.flatMap((part) => toAssistantPart(part));
     return content.length === 0 ? answers : [{ role, content }, ...answers];
@@ -156,7 +156,6 @@ function toResultMessages(
   results: readonly Result[],
   isTextOnly: boolean,
 ): LanguageModelV4Message[] {
-  if (results.length === 0) return [];
   const content = results.map(([{ id, name }, result]) => ({
     type: "tool-result" as const,
     toolCallId: id,

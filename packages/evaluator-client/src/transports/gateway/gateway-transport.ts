@@ -84,8 +84,11 @@ export function gatewayTransport(options: GatewayTransportOptions = {}): Transpo
       // Contract section 8; models of other makers read more.
       ...(modelId.startsWith("typesafe-ai/") && { mostStateTokens: 32_000 }),
     },
-    toBody: (request, ofCall) =>
-      withProviderOptions(bodies[wire](request), mergeProviderOptions(ofTransport, ofCall)),
+    toBody(request, ofCall) {
+      const body = bodies[wire](request);
+      const all = mergeProviderOptions(ofTransport, ofCall);
+      return all ? `${body.slice(0, -1)},"providerOptions":${JSON.stringify(all)}}` : body;
+    },
     toReply: fromGatewayResponse,
     toError: (failure) => toGatewayError(failure, hint),
   };
@@ -102,12 +105,6 @@ function gatewayHeaders(wire: GatewayWire, apiKey: string, modelId: string) {
     "ai-gateway-auth-method": "api-key",
     "Content-Type": "application/json",
   };
-}
-
-function withProviderOptions(body: string, options: ProviderOptions | undefined): string {
-  return options === undefined
-    ? body
-    : `${body.slice(0, -1)},"providerOptions":${JSON.stringify(options)}}`;
 }
 
 const toQuestionsJson = perQuestions((questions) => JSON.stringify(questions));
