@@ -30,10 +30,9 @@ export async function callModel(
   const headerNames = Object.keys(options.headers ?? {}).join();
   const handover = Promise.withResolvers<{ takenResponse: StreamedResponse; stream?: undefined }>();
   const send = async (url: string, request: ProviderRequest) => {
-    const { headers, body } = request;
-    const limit = { type, model, most: options.maxOutputTokens };
-    const changedRequest = change?.(request) ?? { headers, body: limitOutput(body, limit) };
-    return upstream.send(url, changedRequest, signal);
+    const { headers, body } = change?.(request) ?? request;
+    const limitedBody = limitOutput(body, { type, model, most: options.maxOutputTokens });
+    return upstream.send(url, { headers, body: limitedBody }, signal);
   };
   let sentResponse: Promise<StreamedResponse> | null = null;
   const languageModel = await upstream.languageModel(model, signal, async (url, request) => {
