@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { callFor, targetAt } from "../testing/reply-calls.ts";
 import { limitOutput } from "./output-limit.ts";
+import { connectUpstream } from "./upstream.ts";
 
 const sent = (model: string, body: object, type = "openai-chat" as const): unknown =>
   JSON.parse(limitOutput(JSON.stringify(body), { type, model }));
@@ -30,4 +32,28 @@ test("Anthropic's thinking is within the limit, and a thinker without room does 
     thinking: { type: "enabled", budget_tokens: 2000 },
   });
   expect(limitOf(1000)).toEqual({ max_tokens: 1000 });
+});
+
+test("the limit of a client's own body gets the name that its model takes", async () => {
+  const bodies: unknown[] = [];
+  const fetch: typeof globalThis.fetch = async (_, init) => {
+    bodies.push(init?.body);
+    return new Response('{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}');
+  };
+  const service = {
+    type: "openai-chat",
+    name: "a",
+    baseUrl: "http://a.invalid",
+    apiKey: "k",
+  } as const;
+  const target = targetAt(connectUpstream({ ...service, fetch }), "o3");
+  const body = { model: "auto", max_tokens: 5 };
+  const passed = {
+    upstreamType: service.type,
+    unsupported: null,
+    json: JSON.stringify(body),
+    body,
+  };
+  expect((await callFor([target], { passed }).reply).replyError).toBeNull();
+  expect(bodies).toEqual(['{"max_completion_tokens":5,"model":"o3"}']);
 });

@@ -87,19 +87,6 @@ test.each(upstreams)(
   },
 );
 
-test("the limit of a passed body gets the name that its model takes", async () => {
-  const bodies: unknown[] = [];
-  const fetch: typeof globalThis.fetch = async (_, init) => {
-    bodies.push(init?.body);
-    return streamOf(end)();
-  };
-  const target = targetAt(connectUpstream(answering(fetch)), "o3");
-  const { reply } = callFor([target], { passed: streamed({ model: "auto", max_tokens: 5 }) });
-  expect((await reply).replyError).toBeNull();
-  expect(JSON.parse(String(bodies))).toMatchObject({ model: "o3", max_completion_tokens: 5 });
-  expect(String(bodies)).not.toContain('"max_tokens"');
-});
-
 const counted: [situation: string, chunks: string[], counts: object][] = [
   [
     "one event",
