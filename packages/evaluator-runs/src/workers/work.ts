@@ -92,7 +92,7 @@ function startReports(
       (reportedRun) => worker.follow(reportedRun),
       () => {}, // the answers that wait for the database report the trouble
     );
-    reportsPromise = Promise.all([reportsPromise, reportedPromise]);
+    reportsPromise = reportsPromise.then(() => reportedPromise);
   };
   report();
   const endReports = repeat(REPORT_MS, report, clock);
