@@ -11,14 +11,15 @@ import {
 } from "evaluator-client";
 import { printCount, printUsd } from "./amounts.ts";
 import type { RecordSource } from "./input/record-source.ts";
-import type { FoundRow, StoredRuns } from "./store/stored-runs.ts";
+import type { StoredRuns } from "./store/stored-runs.ts";
 import type { FileCommand } from "./options.ts";
 import { type CalibratedAnswers, calibratedAnswers } from "./calibration.ts";
 import type { KeptEvaluation } from "./journal/kept-answer.ts";
 import { needJournalAddress } from "./journal-address.ts";
 import { withStoredRuns } from "./open-store.ts";
+import { toInputName } from "./output/paths.ts";
 import { storedFactsSchema } from "./run-facts.ts";
-import { keptIn, runsAbout, serviceOfRun } from "./workers/open-runs.ts";
+import { keptIn, serviceOfRun } from "./workers/open-runs.ts";
 import type { ProgramContext, Service } from "./service.ts";
 import { alignColumns } from "./columns/table.ts";
 import { parseKeptQuestions } from "./journal/kept-questions.ts";
@@ -49,10 +50,10 @@ interface ExplainedRecord {
 
 async function describeRecord(
   runs: StoredRuns,
-  command: Pick<ExplainCommand, "id" | "run" | "file">,
+  { id, run, file }: Pick<ExplainCommand, "id" | "run" | "file">,
   { word }: RecordSource,
 ): Promise<string> {
-  const row = await findRow(runs, command);
+  const row = await runs.find(id, run, run === undefined ? toInputName(file) : undefined);
   if (row === null) throw new CliError(`No run of this journal has a ${word} with this id.`);
   const info = await runs.get(row.run);
   const { setup = info.setup } = row;
@@ -72,20 +73,6 @@ async function describeRecord(
   const state = JSON.parse(row.state) as JsonValue;
   const appliedAnswers = isApplied ? calibratedAnswers(evaluation, artifact) : null;
   return describeEntry({ ...record, state }, word, appliedAnswers);
-}
-
-async function findRow(
-  runs: StoredRuns,
-  { id, run, file }: Pick<ExplainCommand, "id" | "run" | "file">,
-): Promise<FoundRow | null> {
-  if (run !== undefined || file === undefined || !runs.isShared)
-    return await runs.find(id, run ?? null);
-  // Another input of the same database may have the id, too.
-  for (const info of (await runsAbout(file, runs)).toReversed()) {
-    const row = await runs.find(id, info.run);
-    if (row !== null) return row;
-  }
-  return null;
 }
 
 function describeEntry(

@@ -1,15 +1,15 @@
-import { basename } from "node:path";
 import { CliError, printable } from "evaluator-kit";
 import { parseKeptQuestions } from "./journal/kept-questions.ts";
 import { inputOf, type JournalAddress } from "./journal-address.ts";
 import type { AnsweredEntry } from "./journal/journal-rows.ts";
 import { putAway as putAwayInFile } from "./journal/open-journal.ts";
 import { readJournal } from "./journal/read-journal.ts";
+import { toInputName } from "./output/paths.ts";
 import type { RunBegin } from "./run-facts.ts";
 import { SqliteRuns } from "./sqlite-runs.ts";
 import type { ProgramContext } from "./service.ts";
 import type { RunInfo, StoredRuns } from "./store/stored-runs.ts";
-import { keptIn, runsAbout, serviceOfRun, withRuns } from "./workers/open-runs.ts";
+import { keptIn, serviceOfRun, withRuns } from "./workers/open-runs.ts";
 
 interface ReadContext extends Pick<ProgramContext, "openRuns" | "clock" | "source" | "signal"> {
   /** See `readJournal`. @default true */
@@ -83,9 +83,10 @@ interface WantedRun {
 /** Returns the run of a command: the one that it names, else the newest about its file. @throws CliError without one */
 export async function findRun(runs: StoredRuns, { run, file }: WantedRun): Promise<RunInfo> {
   if (run !== undefined) return await runs.get(run);
-  const newest = (await runsAbout(file, runs)).at(-1);
+  const name = toInputName(file);
+  const newest = (await runs.list(name)).at(-1);
   if (newest !== undefined) return newest;
-  const about = file === undefined || !runs.isShared ? "" : printable` about ${basename(file)}`;
+  const about = name === undefined ? "" : printable` about ${name}`;
   throw new CliError(`There is no run${about} in this journal; start one first.`);
 }
 

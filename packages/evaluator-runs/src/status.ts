@@ -5,7 +5,7 @@ import type { FileCommand } from "./options.ts";
 import { needJournalAddress } from "./journal-address.ts";
 import { type Look, withLooks } from "./open-store.ts";
 import { interrupted } from "./run/interruption.ts";
-import { runsAbout } from "./workers/open-runs.ts";
+import { toInputName } from "./output/paths.ts";
 import type { ProgramContext } from "./service.ts";
 import { alignColumns } from "./columns/table.ts";
 
@@ -76,7 +76,7 @@ async function describeRuns(
   runs: StoredRuns,
   { run, file }: FileCommand<"status">,
 ): Promise<Picture> {
-  const all = run === undefined ? await runsAbout(file, runs) : [await runs.get(run)];
+  const all = run === undefined ? await runs.list(toInputName(file)) : [await runs.get(run)];
   const infos = all.toSorted((one, other) => one.run - other.run);
   if (infos.length === 0) return { text: "No run yet.\n", isOver: true };
   const rows = [

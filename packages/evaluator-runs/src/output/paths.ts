@@ -11,6 +11,11 @@ export function toInputPath(file: string, cwd: string): string {
   return resolve(cwd, file === "-" ? "stdin.json" : file);
 }
 
+/** Returns the name of the input that a command names, which its runs have; undefined without one. */
+export function toInputName(file: string | undefined): string | undefined {
+  return file === undefined ? undefined : basename(toInputPath(file, "."));
+}
+
 /** Returns the path of a file beside an input: `end` in place of its ending. */
 export function besideInput(inputPath: string, end: string): string {
   return inputPath.replace(inputEnd, "") + end;

@@ -49,8 +49,11 @@ export class RunReader {
     });
   }
 
-  async list(): Promise<RunInfo[]> {
-    return await this.sql<RunInfo>(`${selectRuns} order by ${begunAt("runs")}, run`);
+  async list(name: string | null = null): Promise<RunInfo[]> {
+    return await this.sql<RunInfo>(
+      `${selectRuns} where $1::text is null or name = $1 order by ${begunAt("runs")}, run`,
+      [name],
+    );
   }
 
   async get(run: number): Promise<RunInfo> {
@@ -97,13 +100,17 @@ export class RunReader {
     }
   }
 
-  async find(id: string, run: number | null = null): Promise<(RunRow & { run: number }) | null> {
+  async find(
+    id: string,
+    run: number | null = null,
+    name: string | null = null,
+  ): Promise<(RunRow & { run: number }) | null> {
     const [row] = await this.sql<StoredRow & { run: number }>(
       `select r.run, ${rowColumns}
        from ${rowSource} join evaluator.runs of on of.run = r.run
-       where r.id = $1 and ($2::integer is null or r.run = $2)
+       where r.id = $1 and ($2::integer is null or r.run = $2) and ($3::text is null or name = $3)
        order by ${begunAt("of")} desc, r.run desc limit 1`,
-      [JSON.stringify(id), run],
+      [JSON.stringify(id), run, name],
     );
     if (row === undefined) return null;
     return { ...toRow(row, await readSamples(this.sql, row.run)), run: row.run };

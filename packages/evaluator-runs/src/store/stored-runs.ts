@@ -87,8 +87,12 @@ export interface FoundRow extends RunRow {
 export interface StoredRuns {
   /** Whether other machines may work on the runs, too. */
   readonly isShared: boolean;
-  /** Returns all runs, in the order in which a command began or joined them last. */
-  list(): Promise<RunInfo[]>;
+  /**
+   * Returns the runs about an input, in the order in which a command began or joined them last.
+   *
+   * @param name - The name of the input; a journal that is about one input has all its runs. Default: all runs.
+   */
+  list(name?: string): Promise<RunInfo[]>;
   /** Returns a run. @throws CliError or DatabaseError if the number is unknown. */
   get(run: number): Promise<RunInfo>;
   /**
@@ -97,8 +101,8 @@ export interface StoredRuns {
    * @param isOrdered - Whether the order is that of the input, for which a store may read it. Default: true.
    */
   rows(run: number, isOrdered?: boolean): AsyncGenerator<RunRow>;
-  /** Returns a record by its id, of the run begun last that has it or of one run; null without one. */
-  find(id: string, run?: number | null): Promise<FoundRow | null>;
+  /** Returns a record by its id, of the run begun last that has it or of one run; null without one. See `list` for the name. */
+  find(id: string, run?: number | null, name?: string): Promise<FoundRow | null>;
   /**
    * Returns the ids of a run that were new with the newest records of its name: they came after a run of that name
    * had been complete, and no records came after another one; null without any.

@@ -1,4 +1,3 @@
-import { basename } from "node:path";
 import { CliError, pause } from "evaluator-kit";
 import { EvaluatorError, type JsonObject, type Questions } from "evaluator-client";
 import { type RecordSetup, type ResultRow, toRecord } from "../columns/columns.ts";
@@ -6,8 +5,7 @@ import type { RunRecord } from "../input/record-source.ts";
 import { fromKeptText, type KeptEvaluation } from "../journal/kept-answer.ts";
 import type { RunRow } from "../store/run-query.ts";
 import type { RunStore } from "../store/run-store.ts";
-import type { RunInfo, StoredRuns } from "../store/stored-runs.ts";
-import { toInputPath } from "../output/paths.ts";
+import type { RunInfo } from "../store/stored-runs.ts";
 import type { OpenRuns, ProgramContext, Service } from "../service.ts";
 
 /**
@@ -56,14 +54,6 @@ function toCliError(error: unknown): unknown {
       ? `${error.message} The command "status" lists all runs.`
       : `The journal in PostgreSQL cannot be used: ${error.message}\nEvery answer that was kept is still there.`;
   return new CliError(message, { cause: error });
-}
-
-/** Returns the runs about a file, the one begun last at the end; all of a journal that is about one input. */
-export async function runsAbout(file: string | undefined, runs: StoredRuns): Promise<RunInfo[]> {
-  const all = await runs.list();
-  if (file === undefined || !runs.isShared) return all;
-  const name = basename(toInputPath(file, "."));
-  return all.filter((info) => info.name === name);
 }
 
 /** Returns the service that a run asks. */

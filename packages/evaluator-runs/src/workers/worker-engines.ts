@@ -5,9 +5,9 @@ import type { RunInfo } from "../store/stored-runs.ts";
 import { findRunPrice, type RunPrice } from "../money/price.ts";
 import { readNextEngine, serviceThrough } from "../next-engine.ts";
 import type { WorkCommand } from "../options.ts";
+import { toInputName } from "../output/paths.ts";
 import type { AskedEngines } from "../run/ask-engines.ts";
 import type { ProgramContext } from "../service.ts";
-import { runsAbout } from "./open-runs.ts";
 import { parseKeptQuestions } from "../journal/kept-questions.ts";
 
 /** This machine as a worker; what it asks depends on the questions of a run. */
@@ -52,9 +52,8 @@ export async function enginesFor(
 
 /** Returns the oldest open run of the engines, else one of other engines, or null. */
 export async function nextRun(command: WorkCommand, machine: WorkMachine): Promise<RunInfo | null> {
-  const open = (await runsAbout(command.file, machine.runs)).filter(
-    ({ state }) => state === "open",
-  );
+  const all = await machine.runs.list(toInputName(command.file));
+  const open = all.filter(({ state }) => state === "open");
   for (const info of open) if (await isOwn(info, command, machine)) return info;
   return open[0] ?? null;
 }

@@ -20,9 +20,9 @@ export class MemoryReader extends MemorySession {
     });
   }
 
-  async list(): Promise<RunInfo[]> {
+  async list(name?: string): Promise<RunInfo[]> {
     return await this.run("list", (tables) =>
-      inBegunOrder(tables).map((run) => toInfo(run, tables)),
+      inBegunOrder(tables, name).map((run) => toInfo(run, tables)),
     );
   }
 
@@ -72,10 +72,14 @@ export class MemoryReader extends MemorySession {
     }
   }
 
-  async find(id: string, run: number | null = null): Promise<(RunRow & { run: number }) | null> {
+  async find(
+    id: string,
+    run: number | null = null,
+    name?: string,
+  ): Promise<(RunRow & { run: number }) | null> {
     return await this.run("find", (tables) => {
-      const runs = inBegunOrder(tables).map((one) => one.run);
-      for (const of of run === null ? runs.toReversed() : [run]) {
+      const runs = inBegunOrder(tables, name).map((one) => one.run);
+      for (const of of runs.toReversed().filter((one) => one === (run ?? one))) {
         const record = tables.records.get(of)?.find((one) => one.id === id);
         if (record !== undefined)
           return { ...toRow(storedRow(record, of, tables), tables), run: of };
@@ -118,10 +122,10 @@ function begunAt(run: StoredRun | undefined): number {
   return run?.openedAtMs ?? run?.createdAtMs ?? 0;
 }
 
-function inBegunOrder({ runs }: Tables): StoredRun[] {
-  return [...runs.values()].toSorted(
-    (one, other) => begunAt(one) - begunAt(other) || one.run - other.run,
-  );
+function inBegunOrder({ runs }: Tables, name?: string): StoredRun[] {
+  return [...runs.values()]
+    .filter(({ made }) => made.name === (name ?? made.name))
+    .toSorted((one, other) => begunAt(one) - begunAt(other) || one.run - other.run);
 }
 
 function toInfo({ made, setup, ...run }: StoredRun, tables: Tables): RunInfo {

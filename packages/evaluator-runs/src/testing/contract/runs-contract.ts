@@ -194,6 +194,12 @@ export function testRuns(open: () => Promise<StoreUnderTest>): void {
     expect([await numbers(), (await runs.find("b"))?.run]).toEqual([[1, 2], 2]);
     await load(runs, first);
     expect([await numbers(), (await runs.find("b"))?.run]).toEqual([[2, 1], 1]);
+    await load(runs, first, { name: "other.json", digest: "other" });
+    expect((await runs.list("inbox.json")).map(({ run }) => run)).toEqual([2, 1]);
+    const found = async (...from: [number | null, string]) => (await runs.find("b", ...from))?.run;
+    expect(await found(null, "inbox.json")).toBe(1);
+    expect(await found(null, "other.json")).toBe(3);
+    expect(await found(2, "other.json")).toBeUndefined();
   });
 
   test("the same command asks again for the failed records of an open run on which no worker is", async () => {
