@@ -27,7 +27,7 @@ export const LEAST_JUDGED = 30;
 /** The contents of a report. */
 export interface ReportOptions extends ActionOptions {
   readonly seed: number;
-  /** Takes one label of each cluster for promises. @default false */
+  /** Takes one label of each cluster for promises and the verdict. @default false */
   readonly isOnePer?: boolean;
   /** Also reports each group of the labels, which shares the level. @default false */
   readonly hasGroups?: boolean;
@@ -122,8 +122,11 @@ function toReport(
   const { join } = rows.joined;
   const n = rows.ids.length;
   const scores = scoreRows(rows);
-  const orderedBy = findOrder(rows, scores);
-  const verdict = toVerdict(scores.skill, orderedBy);
+  // All labels of a cluster may be right or wrong together: one of each shows whether the answers are worth something.
+  const judgedRows = isOnePer ? onePerCluster(rows, true) : rows;
+  const judgedScores = isOnePer ? scoreRows(judgedRows) : scores;
+  const orderedBy = findOrder(judgedRows, judgedScores);
+  const verdict = toVerdict(judgedScores.skill, orderedBy);
   // Answers whose order is no better than chance permit nothing, however seldom the constant is wrong.
   const own = isOrdered(verdict)
     ? searches.filter(({ asked: askedAction }) => promises.includes(askedAction))
@@ -156,7 +159,7 @@ function toReport(
     repeats: listRepeats(testedRows),
     /** How many labels are left out, because another record with the same state has one. */
     copies,
-    /** Whether a promise takes one label of each cluster. */
+    /** Whether promises and the verdict take one label of each cluster. */
     isOnePer,
     /**
      * `useful` if the labels show the answers to beat the constant prediction, `useful after recalibration` if

@@ -1,20 +1,8 @@
 import { expect, test } from "vitest";
 import { binomialProbability } from "../math/special-functions.ts";
 import { intervalWorlds, playIntervals } from "../testing/interval-worlds.ts";
-import {
-  answersOf,
-  asked,
-  columnIn,
-  columnOf,
-  drawAnswer,
-  labelled,
-  report,
-} from "../testing/worlds.ts";
-import { LabelJoin } from "../input/join-labels.ts";
-import { seededRandom } from "../math/random.ts";
-import { pickRecords } from "../pick-records.ts";
-import { toLabelledRows } from "./labelled-rows.ts";
-import { reportQuestions } from "./question-report.ts";
+import { playVerdicts, verdictWorlds } from "../testing/verdict-worlds.ts";
+import { labelled, report } from "../testing/worlds.ts";
 import { scoreRows } from "./score-report.ts";
 
 test.each(intervalWorlds.filter(({ n, name }) => n < 1000 && name.includes("10 %")))(
@@ -91,23 +79,11 @@ test.each([20, 50, 150, 300])("%d answers that are all the base rate have no ski
   expect(report(rows).verdict).toBe("worthless");
 });
 
-test("the order of few labels that pick drew is shown about as often as a test that knows the judge can show it", () => {
-  // 2.1 % are a yes; a sheet of 50 has three of them or so.
-  const about = { mean: -6.5, spread: 2.6, moved: 2.5 };
-  const shown = Array.from({ length: 60 }, (_, seed) => {
-    const random = seededRandom(seed);
-    const rows = Array.from({ length: 3000 }, (_row, at) => {
-      return Object.assign({ id: `r${at}` }, drawAnswer(about, random));
-    });
-    const sheet = pickRecords(columnOf(rows), { budget: 50, seed });
-    const join = new LabelJoin(answersOf(rows));
-    for (const [line, { id, drawn }] of sheet.entries()) {
-      const truth = rows[Number(id.slice(1))]?.truth;
-      join.add({ line, value: { id, truth, drawn } }, "labels");
-    }
-    const [found] = reportQuestions([toLabelledRows(columnIn(join))], asked);
-    return found?.verdict.startsWith("useful");
-  });
-  // The interval of the weighted labels shows it in 6, a permutation test of the true log odds in 37.
-  expect(shown.filter(Boolean).length).toBeGreaterThanOrEqual(30);
-});
+// Of 60 sheets of 50 labels, 2 % of them yes, an interval of the weighted labels shows the order in 6, a permutation test of the
+// true log odds in 37. If the labels of a thread count as many, 4 of 60 worthless judges with threads of 10 seem useful.
+test.each(verdictWorlds.filter(({ isUseful, size }) => isUseful || size === 10))(
+  "the verdict on a judge is true: $name",
+  (made) => {
+    expect(playVerdicts(made, 60)).toBeLessThanOrEqual(made.limit);
+  },
+);

@@ -5,7 +5,8 @@ import { playDrift } from "./drift-worlds.ts";
 import { clusterWorlds, playClusters } from "./cluster-worlds.ts";
 import { costWorlds, playCosts } from "./cost-worlds.ts";
 import { intervalWorlds, playIntervals, shareWorlds } from "./interval-worlds.ts";
-import { exactWorlds, playRounds, promiseWorlds } from "./promise-worlds.ts";
+import { exactWorlds, playRounds, playTurns, promiseWorlds, turnWorlds } from "./promise-worlds.ts";
+import { playVerdicts, verdictWorlds } from "./verdict-worlds.ts";
 
 // Plays the worlds of promise-worlds.test.ts, check-threshold.test.ts and compare-releases.test.ts with many more rounds, and prints what it saw:
 // npm run test:promises -w packages/evaluator-calibration -- --rounds 1000
@@ -75,7 +76,26 @@ const clusters = clusterWorlds.map((world) => ({
   // A round takes 0.15 s.
   play: (rounds: number) => playClusters(world, Math.min(rounds, 200)).broken,
 }));
-const others = [...checks, ...drifts, ...intervals, ...shares, ...costs, ...clusters];
+const turns = turnWorlds.map((world) => ({
+  name: world.name,
+  limit: world.limit,
+  play: (rounds: number) => playTurns(world, rounds),
+}));
+const verdicts = verdictWorlds.map((world) => ({
+  name: `${world.labels} labels ${world.isPicked ? "by pick" : "at random"} call a judge ${world.isUseful ? "worthless" : "useful"}: ${world.name}`,
+  limit: world.limit,
+  play: (rounds: number) => playVerdicts(world, rounds),
+}));
+const others = [
+  ...checks,
+  ...turns,
+  ...verdicts,
+  ...drifts,
+  ...intervals,
+  ...shares,
+  ...costs,
+  ...clusters,
+];
 for (const { name, limit, play } of others.filter(isPlayed)) {
   const found = play(Number(values.rounds));
   write(name, share(found), share(limit), "");

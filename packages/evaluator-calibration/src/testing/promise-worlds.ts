@@ -191,21 +191,37 @@ export function playRounds(world: PromiseWorld, rounds: number, labels = 600) {
   };
 }
 
-/**
- * Labels 300 of 1,200 records printed 0.98 in each round, whose risk turns at the hundredth label, and counts the
- * rounds in which a promise was given, and those in which it was withdrawn.
- */
-export function playTurns({
-  before,
-  after,
-  rounds,
-}: {
+/** The risk of the acts until the hundredth label and after it. */
+interface TurnWorld {
+  readonly name: string;
   readonly before: number;
   readonly after: number;
-  readonly rounds: number;
-}) {
+  /** The largest share of the promises that are withdrawn although they hold, or kept although they are broken. */
+  readonly limit: number;
+}
+
+/** Promises that hold, then those whose risk turns. */
+export const turnWorlds: readonly TurnWorld[] = [
+  ...[0.01, 0.03, 0.04].map((risk) => {
+    const name = `a promise whose risk stays ${risk} is withdrawn`;
+    return { name, before: risk, after: risk, limit: 0.05 };
+  }),
+  ...([[0.33, 0.05] as const, [0.2, 0.1] as const, [0.1, 0.6] as const] as const).map(
+    ([after, limit]) => {
+      return {
+        name: `a promise whose risk turns from 0.01 to ${after} is kept`,
+        before: 0.01,
+        after,
+        limit,
+      };
+    },
+  ),
+];
+
+/** Labels 300 of 1,200 records printed 0.98 in each round; returns the share of the promises whose end is the wrong one. */
+export function playTurns({ before, after }: TurnWorld, rounds: number): number {
   const printed = Array.from({ length: 1200 }, () => 0.98);
-  const states = Array.from({ length: rounds }, (_, seed) => {
+  const ends = Array.from({ length: rounds }, (_, seed) => {
     const random = seededRandom(seed);
     const draw = createPromiseDraw(printed, { ...bound, action: "yes", seed });
     let isPromised = false;
@@ -213,10 +229,7 @@ export function playTurns({
       draw.add(draw.next() as number, random() < (labels <= 100 ? before : after));
       isPromised ||= draw.state.promised !== null;
     }
-    return { isPromised, isWithdrawn: draw.state.withdrawn !== null };
-  });
-  return {
-    promised: states.filter(({ isPromised }) => isPromised).length,
-    withdrawn: states.filter(({ isWithdrawn }) => isWithdrawn).length,
-  };
+    return isPromised ? [(draw.state.withdrawn === null) === after > bound.maxRisk] : [];
+  }).flat();
+  return ends.filter(Boolean).length / Math.max(1, ends.length);
 }
