@@ -55,10 +55,15 @@ export const verdictWorlds: readonly VerdictWorld[] = [
       return { name, isUseful: false, draw, labels: 50, isPicked, limit: 0.04 };
     }),
   ),
-  ...[3, 10].map((size) => {
-    const about = { isUseful: false, draw: worthless(0.22, { mean: 0, spread: 2 }), limit: 0.04 };
-    return { ...about, name: `threads of ${size}`, labels: 300, isPicked: false, size };
-  }),
+  ...[3, 10].map((size) => ({
+    name: `threads of ${size}`,
+    isUseful: false,
+    draw: worthless(0.22, { mean: 0, spread: 2 }),
+    labels: 300,
+    isPicked: false,
+    size,
+    limit: 0.04,
+  })),
 ];
 
 /** Returns the share of rounds in which the labels of a judge have the other verdict. */
