@@ -1,6 +1,31 @@
-import { mkdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, rmdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { type CliContext, printable, toFileError, writeWholeFile } from "evaluator-kit";
+import {
+  checkOutput,
+  type CliContext,
+  printable,
+  toFileError,
+  writeWholeFile,
+} from "evaluator-kit";
+import { isPage } from "evaluator-kit/page";
+
+/**
+ * Checks before any work that the folder of --out has no page and no figures of anyone else.
+ *
+ * @param isFigures - Whether the command wrote a `report.json`, by its beginning.
+ * @throws CliError if a file would be lost or cannot be written.
+ */
+export async function checkReport(
+  out: string,
+  isFigures: (beginning: string) => boolean,
+  { cwd }: CliContext,
+): Promise<void> {
+  const folder = resolve(cwd, out);
+  if (!existsSync(folder)) return;
+  await checkOutput(join(folder, "report.html"), [], { isOwn: isPage });
+  await checkOutput(join(folder, "report.json"), [], { isOwn: isFigures });
+}
 
 /** Creates the folder of --out, and returns its path. @throws CliError if it cannot be created. */
 export async function makeFolder(out: string, { cwd }: CliContext): Promise<string> {
@@ -29,11 +54,17 @@ export async function writeReport(
   { out, files, kept: keptNames = [], printed: printedText }: Report,
   context: CliContext,
 ) {
+  const isNew = !existsSync(resolve(context.cwd, out));
   const folder = await makeFolder(out, context);
-  // The last first: programs act on `calibration.json`, and a full disk must not leave an earlier one beside a new report.
-  for (const [name, content] of Object.entries(files).toReversed()) {
-    const text = typeof content === "string" ? content : `${JSON.stringify(content, null, 2)}\n`;
-    await writeWholeFile(join(folder, name), text);
+  try {
+    // The last first: programs act on `calibration.json`, and a full disk must not leave an earlier one beside a new report.
+    for (const [name, content] of Object.entries(files).toReversed()) {
+      const text = typeof content === "string" ? content : `${JSON.stringify(content, null, 2)}\n`;
+      await writeWholeFile(join(folder, name), text);
+    }
+  } catch (error) {
+    if (isNew) await rmdir(folder).catch(() => undefined); // unless a file was written
+    throw error;
   }
   context.stdout.write(printedText ?? `${JSON.stringify(files["report.json"], short)}\n`);
   const names = [...Object.keys(files), ...keptNames].map((name) => join(out, name)).join(", ");

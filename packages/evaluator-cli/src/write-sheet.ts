@@ -18,7 +18,7 @@ interface Sheet {
 }
 
 /**
- * Writes records to label; if the file is the same sheet with labels, they are kept.
+ * Writes records to label; if the file is the same sheet with labels, they are kept. Returns whether it was written.
  *
  * @throws CliError if the file is no sheet, or has the labels of another one.
  */
@@ -26,19 +26,21 @@ export async function writeSheet(
   out: string,
   { rows, inputs }: Sheet,
   { cwd, stderr }: CliContext,
-): Promise<void> {
+): Promise<boolean> {
   const path = resolve(cwd, out);
   const inputPaths = inputs.map((name) => resolve(cwd, name));
   await checkOutput(path, inputPaths, { isOwn: isSheet });
   const former = readSheet(path);
   if (former.every(({ truth, labeler }) => truth === null && labeler === undefined)) {
-    return await writeWholeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    await writeWholeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+    return true;
   }
   if (!isSame(rows, former)) {
     const problem = printable`${out} has labels, and another sheet would replace them`;
     throw new CliError(`${problem}. Move it, or name another --out. Nothing was written.`);
   }
   stderr.write(printable`${out} is this sheet already; its labels are kept.` + "\n");
+  return false;
 }
 
 function isSheet(beginning: string): boolean {

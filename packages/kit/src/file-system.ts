@@ -1,6 +1,6 @@
 import fs, { type BigIntStats } from "node:fs";
 import { cp } from "node:fs/promises";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { promisify } from "node:util";
 import type { CliContext } from "./context.ts";
 import { CliError, toFileError } from "./errors.ts";
@@ -17,7 +17,7 @@ export interface FileSystem {
   sync(file: number): Promise<void>;
   /** Returns undefined if there is no file. */
   stat(path: string): Pick<BigIntStats, "ino" | "mode" | "size"> | undefined;
-  /** Returns where a link leads; a path without a file is returned unchanged. */
+  /** Returns where a link leads, also to a missing file; a path without a file is returned unchanged. */
   realpath(path: string): string;
   chmod(path: string, mode: number): void;
   rename(from: string, to: string): void;
@@ -34,11 +34,21 @@ export const systemFiles: FileSystem = {
   write: async (file, bytes) => (await write(file, bytes)).bytesWritten,
   sync: promisify(fs.fsync),
   stat: (path) => fs.statSync(path, { bigint: true, throwIfNoEntry: false }),
-  realpath: (path) => (fs.existsSync(path) ? fs.realpathSync(path) : path),
+  realpath: (path) => (fs.existsSync(path) ? fs.realpathSync(path) : followLinks(path)),
   chmod: fs.chmodSync,
   rename: fs.renameSync,
   remove: (path) => fs.rmSync(path, { force: true }),
 };
+
+// As many as Linux follows.
+const MOST_LINKS = 40;
+
+/** Returns the missing file that links lead to. */
+function followLinks(path: string, most = MOST_LINKS): string {
+  const isLink = fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  if (!isLink || most === 0) return path;
+  return followLinks(resolve(dirname(path), fs.readlinkSync(path)), most - 1);
+}
 
 /** Copies a sample, a file or a folder, to a typed path. @throws CliError, also if it exists. */
 export async function copySample(url: string, typedText: string, { cwd, stdout }: CliContext) {

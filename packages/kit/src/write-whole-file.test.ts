@@ -80,6 +80,19 @@ test("writes where a link leads, and leaves the link", async () => {
   expect(await readlink(link)).toBe("target.json");
 });
 
+test("writes a missing file that links lead to; links in a circle are an error", async () => {
+  const folder = await temporaryFolder();
+  const [link, circle] = [join(folder, "link.json"), join(folder, "circle.json")];
+  await symlink("between.json", link);
+  await symlink(join(folder, "target.json"), join(folder, "between.json"));
+  await writeWholeFile(link, "new");
+  expect(await readlink(link)).toBe("between.json");
+  expect(await readFile(join(folder, "target.json"), "utf8")).toBe("new");
+  await symlink("circle.json", circle);
+  await expect(writeWholeFile(circle, "new")).rejects.toThrow("too many symbolic links");
+  expect(await readlink(circle)).toBe("circle.json");
+});
+
 test("leaves nothing behind when the file cannot be put in place", async () => {
   const folder = await temporaryFolder();
   const path = join(folder, "results.json");

@@ -1,7 +1,13 @@
 import { appendFile, readFile } from "node:fs/promises";
 import type { Evaluation } from "evaluator-client";
 import { cache } from "evaluator-client/cache";
-import { type CliContext, createProgress, systemErrorCode, toFileError } from "evaluator-kit";
+import {
+  checkOutput,
+  type CliContext,
+  createProgress,
+  systemErrorCode,
+  toFileError,
+} from "evaluator-kit";
 import { z } from "zod";
 import { toWire } from "../decision/decide.ts";
 import { tierQuestions } from "../decision/tier-question.ts";
@@ -69,6 +75,7 @@ const keptSchema = z.object({ key: z.string(), evaluation: z.unknown() });
 
 /** Opens or creates the file of paid evaluations; an invalid line is asked again. */
 async function openKeptEvaluations(path: string) {
+  await checkOutput(path, [], { isOwn: (beginning) => beginning.startsWith('{"key":') });
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     if (systemErrorCode(error) === "ENOENT") return "";
     throw toFileError(error, `read ${path}`);

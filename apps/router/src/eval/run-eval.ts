@@ -1,6 +1,6 @@
 import { basename, resolve } from "node:path";
-import { type CliContext, writeWholeFile } from "evaluator-kit";
-import { reportsBeside } from "evaluator-kit/page";
+import { checkOutput, type CliContext, writeWholeFile } from "evaluator-kit";
+import { isPage, reportsBeside } from "evaluator-kit/page";
 import { toDecider } from "../decision/decide.ts";
 import type { Decider } from "../decision/decision.ts";
 import { tierCosts } from "../labels/tier-points.ts";
@@ -30,6 +30,8 @@ export async function runEval(file: string, command: EvalOptions, context: CliCo
     seed,
   } = command;
   const options = await readRouterOptions(env, cwd);
+  const target = resolve(cwd, out);
+  await checkOutput(target, [path], { isOwn: isPage });
   const services = connectServices(options);
   try {
     const keptPath = resolve(cwd, decisions);
@@ -52,7 +54,6 @@ export async function runEval(file: string, command: EvalOptions, context: CliCo
         minConfidence: options.policy.minConfidence,
       }),
     };
-    const target = resolve(cwd, out);
     const html = evalPage(figures, await reportsBeside(target));
     await writeWholeFile(target, html, { isPublic: true });
     stdout.write(

@@ -50,7 +50,8 @@ export async function importMails(command: ImportCommand, context: CliContext): 
   const progress = createProgress(context);
   try {
     await checkOutput(outputPath, [sourcePath], { isOwn: isMailFile });
-    if (skippedPath !== null) await checkOutput(skippedPath, [sourcePath, outputPath]);
+    if (skippedPath !== null)
+      await checkOutput(skippedPath, [sourcePath, outputPath], { isOwn: isNotReadList });
     const mails = readMails(sourcePath, { counts, isOnlySent, signal, progress });
     await writeWholeFile(outputPath, toJsonArray(mails)).finally(async () => {
       if (skippedPath === null || signal.aborted) return;
@@ -62,6 +63,10 @@ export async function importMails(command: ImportCommand, context: CliContext): 
   progress.end();
   stderr.write(counts.describe(outputPath));
   return counts.broken.length > 0 ? exitCodes.unanswered : exitCodes.done;
+}
+
+function isNotReadList(beginning: string): boolean {
+  return /^.+: (?:it |\d+ lines? look)/.test(beginning);
 }
 
 async function* readMails(sourcePath: string, options: ImportOptions): AsyncGenerator<Mail> {

@@ -141,6 +141,19 @@ test("names the first ten of what was not read, and all in the file of --skipped
   expect(named.split("\n")).toHaveLength(13);
 });
 
+test("--skipped replaces its own list, and no other file", async () => {
+  const files = { "all/a.eml": mail("one"), "all/b.jpg": "\u00ff", "notes.txt": "mine" };
+  const { exitCode, stderr, cwd } = await importOf(files, "all", "--skipped", "notes.txt");
+  expect([exitCode, stderr]).toEqual([
+    1,
+    expect.stringContaining("notes.txt exists, and this command did not write it"),
+  ]);
+  expect(await readFile(join(cwd, "notes.txt"), "utf8")).toBe("mine");
+  const words = ["import", "all", "inbox.json", "--skipped", "new.txt"];
+  for (const _ of [1, 2]) expect(await startTriage(words, { cwd })).toMatchObject({ exitCode: 0 });
+  expect(await readFile(join(cwd, "new.txt"), "utf8")).toBe("b.jpg: it is no mail\n");
+});
+
 test("a mail without a usable Date takes the last Received, the separator or the file's time", async () => {
   const received = "Received: by b; Tue, 03 Nov 2026 10:00:00 +0000 (CET)";
   const older = "Received: by a; Sun, 01 Nov 2026 10:00:00 +0000";

@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { parseMessage } from "../import/parse-message.ts";
@@ -31,6 +31,21 @@ test("the top of the list is one page or one mail, which only its owner can read
   const mail = await parseMessage(bytes);
   expect(mail).toMatchObject({ from: "ada@example.com", subject: "Triage of 2 mails" });
   expect(mail.text).toContain("urgent");
+});
+
+test.each([
+  ["report", "inbox.triage.html", []],
+  ["digest", "inbox.digest.html", []],
+  ["digest", "inbox.digest.eml", ["--eml"]],
+])("%s replaces its own %s, and no other file", async (command, name, options) => {
+  const cwd = await triaged(named("calm"));
+  await writeFile(join(cwd, name), "mine");
+  const words = [command, "inbox.json", ...options];
+  const { exitCode, stderr } = await startTriage(words, { cwd });
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("this command did not write it")]);
+  expect(await readFile(join(cwd, name), "utf8")).toBe("mine");
+  await rm(join(cwd, name));
+  for (const _ of [1, 2]) expect(await startTriage(words, { cwd })).toMatchObject({ exitCode: 0 });
 });
 
 test("a page and a mail at once are refused", async () => {

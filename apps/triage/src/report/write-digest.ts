@@ -17,7 +17,11 @@ export async function writeDigest(
       page({ tool: "evaluator-triage", pages, heading: title, body: findTop(parts) });
     const digestPage =
       command.eml === true
-        ? { toContent: () => toMail(title, toText([]), context), end: ".digest.eml" }
+        ? {
+            toContent: () => toMail(title, toText([]), context),
+            end: ".digest.eml",
+            isOwn: (beginning: string) => /^Date: .*\r\nFrom: .*\r\nTo: /.test(beginning),
+          }
         : { toContent: toText, end: ".digest.html" };
     await writePage(command.file, digestPage, context);
     return 0;

@@ -1,5 +1,6 @@
-import { reportsBeside } from "evaluator-kit/page";
+import { isPage, reportsBeside } from "evaluator-kit/page";
 import {
+  checkOutput,
   CliError,
   type FileContent,
   printable,
@@ -81,18 +82,23 @@ export async function withReport<TResult>(
 
 type PageLinks = ReportParts["pages"];
 
-/** Writes a page beside an input, with another ending. */
+interface WrittenPage {
+  readonly toContent: (pages: PageLinks) => FileContent;
+  readonly end: string;
+  /** Whether an earlier command wrote the file, by its beginning. @default isPage */
+  readonly isOwn?: (beginning: string) => boolean;
+}
+
+/** Writes a page beside an input, with another ending. @throws CliError if another file is there. */
 export async function writePage(
   file: string,
-  {
-    toContent,
-    end,
-  }: { readonly toContent: (pages: PageLinks) => FileContent; readonly end: string },
+  { toContent, end, isOwn = isPage }: WrittenPage,
   { cwd, stderr }: ProgramContext,
 ): Promise<void> {
   const input = toInputPath(file, cwd);
   const inputPath = input.endsWith(".triage.sqlite") ? inputOf({ path: input }, mailSource) : input;
   const path = toOutputPath(inputPath, mailSource).replace(/\.triage\.json$/, end);
+  await checkOutput(path, [inputPath], { isOwn });
   const content = toContent(await reportsBeside(path));
   await writeWholeFile(path, content);
   stderr.write(printable`Wrote ${path}\n`);

@@ -1,4 +1,4 @@
-import { readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { artifactHash, parseCalibrationArtifact, questionHash } from "evaluator-calibration";
@@ -38,6 +38,21 @@ test("calibrate prints the join first, then skill beside the constant, and write
     const { mode } = await stat(join(folder, "calibration", name));
     expect([name, mode & 0o777]).toEqual([name, 0o600]);
   }
+});
+
+test.each(["report.html", "report.json"])("a %s that is not its own stays", async (name) => {
+  const folder = await folderWith(40);
+  const path = join(folder, "calibration", name);
+  await mkdir(join(folder, "calibration"));
+  await writeFile(path, "mine");
+  expect(await run(folder, calibrate)).toEqual({
+    exitCode: 1,
+    stdout: "",
+    stderr: `${path} exists, and this command did not write it. Move it, or name another file. Nothing was written.\n`,
+  });
+  expect(await readFile(path, "utf8")).toBe("mine");
+  await rm(path);
+  for (const _ of [1, 2]) expect(await run(folder, calibrate)).toMatchObject({ exitCode: 0 });
 });
 
 test("where no threshold can be promised, --require ends with 3 and says what can be", async () => {

@@ -30,7 +30,7 @@ import {
 } from "../read-files.ts";
 import { describeUnjoined } from "../new-labels.ts";
 import { describeBlank } from "../report/sentences.ts";
-import { writeReport } from "../write-report.ts";
+import { checkReport, writeReport } from "../write-report.ts";
 import { replaceCalibration, toArtifact } from "./calibration-file.ts";
 import { buildReport, type CalibrationReport, printReport } from "./calibration-report.ts";
 import { reportPage } from "./report-page.ts";
@@ -39,6 +39,7 @@ import { reportPage } from "./report-page.ts";
 export async function calibrate(command: CalibrateOptions, context: CliContext): Promise<void> {
   const questions = command.question ?? command.action?.map(({ question }) => question);
   const options = { ...command, questions };
+  await checkReport(command.out, isFigures, context);
   const file = await readQuestionsFile(command.questions, context);
   const askedHash = file && questionHash(file);
   const names = answerNames(command.answers, command.more);
@@ -69,6 +70,10 @@ export async function calibrate(command: CalibrateOptions, context: CliContext):
     actions.some(({ promised: promisedThreshold }) => promisedThreshold !== null),
   );
   if (command.require !== undefined && !isPromised) context.exitCode = exitCodes.notEnoughEvidence;
+}
+
+function isFigures(beginning: string): boolean {
+  return /^\{\s*"version": \d+,\s*"files": \{/.test(beginning);
 }
 
 interface Result {
@@ -139,7 +144,7 @@ function countLooks(
     const isSearched = report.reports.some(({ n }) => n > 0);
     return (former.looks ?? 1) + (isSame || !isSearched ? 0 : 1);
   } catch {
-    // Another program's file of this name counts nothing.
+    // A file that was changed by hand counts nothing.
     return 1;
   }
 }

@@ -1,7 +1,9 @@
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { calibrate, folderWith, readReport, run } from "../testing/run.ts";
+import { writeReport } from "../write-report.ts";
 
 const act = ["act", "answers.ndjson", "--artifact", "calibration/calibration.json", "--acts-only"];
 
@@ -173,13 +175,15 @@ test("a calibration that names its questions replaces one that did not, and is n
   );
 });
 
-test("a report that cannot be written leaves no promise that it has not", async () => {
-  const folder = await promisedFolder();
-  await editLabels(folder, (one, at) => (at < 40 ? one : null));
-  await rm(join(folder, "calibration", "report.html"));
-  await mkdir(join(folder, "calibration", "report.html"));
-  expect((await run(folder, calibrate)).exitCode).toBe(1);
-  expect(await run(folder, act)).toMatchObject({ exitCode: 3, stdout: "" });
+test("a report that cannot be written leaves no promise that it has not, and no empty folder", async () => {
+  const cwd = await temporaryFolder();
+  const files = { "report.json": { n: 1n }, "calibration.json": {} };
+  for (const out of ["all", "none"]) {
+    const written = out === "all" ? files : { "report.json": files["report.json"] };
+    const report = { out, files: written, printed: "" };
+    await expect(writeReport(report, createTestContext({ cwd }))).rejects.toThrow("BigInt");
+  }
+  expect(await readdir(cwd, { recursive: true })).toEqual(["all", join("all", "calibration.json")]);
 });
 
 test("a file of the same name that is no calibration is not overwritten", async () => {

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { openSharedPage, problemsOn } from "evaluator-kit/browser";
@@ -35,6 +35,18 @@ test("two engines stand side by side, and the same command again asks for nothin
   expect(again.stderr).toContain(`${engines[1]}: 0 answered, 40 answered already, 0 failed.`);
   expect(await paths()).toEqual(before);
   expect(again.stdout).toBe(stdout);
+});
+
+test("a page of a person in the folder is refused before any engine is asked", async () => {
+  const { gatewayBaseUrl, origin, paths } = await startEmulator({ engine: "vllm" });
+  const cwd = await folderOf(4);
+  await mkdir(join(cwd, "comparison"));
+  const path = join(cwd, "comparison", "report.json");
+  await writeFile(path, "{}");
+  const engines = ["--engine", `gateway=${gatewayBaseUrl}`, "--engine", `logprobs=${origin}@m`];
+  const { exitCode, stderr } = await run(cwd, [...plain, ...engines]);
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("this command did not write it")]);
+  expect([await readFile(path, "utf8"), await paths()]).toEqual(["{}", []]);
 });
 
 test("without labels nothing is said about mistakes, and a line says so", async () => {

@@ -112,6 +112,23 @@ test("a model that knows nothing gets no promise, and a second demo replaces the
   expect(await readdir(join(cwd, "d"))).not.toContain("acts.ndjson");
 }, 60_000);
 
+test("labels by hand stay: the same demo takes them, and another one is refused", async () => {
+  const cwd = await temporaryFolder();
+  const words = ["demo", "--auto", "--out", "d"];
+  await run(cwd, words);
+  const path = join(cwd, "d", "labels.ndjson");
+  const [first = "", ...others] = (await readFile(path, "utf8")).split("\n");
+  const own = first.replace("the simulation", "you");
+  await writeFile(path, [own, ...others].join("\n"));
+  const { stdout } = await run(cwd, words);
+  expect(stdout).toContain("2 label    200 labels: 1 by hand, 199 by the simulation\n");
+  expect(await run(cwd, [...words, "--seed", "5"])).toMatchObject({
+    exitCode: 1,
+    stderr: "d has 1 label by hand of another demo. Choose another --out. Nothing was written.\n",
+  });
+  expect(await readFile(path, "utf8")).toContain(own);
+}, 60_000);
+
 test.each([
   ["a folder that no demo made", ["--out", "mine"], "mine is there, and no demo made it."],
   ["--auto with --page", ["--auto", "--page"], "cannot be used with option '--auto'"],

@@ -10,6 +10,7 @@ import {
   paintVerdicts,
   printable,
   type Program,
+  readTextFile,
   writeWholeFile,
 } from "evaluator-kit";
 import { readAnswers } from "evaluator-runs";
@@ -39,6 +40,7 @@ const commands = {
 
 /** The name of the person in the labels. */
 const PERSON = "you";
+const SIMULATION = "the simulation";
 /** Journals and reports, which are not kept. */
 const WORK = ".work";
 
@@ -55,7 +57,10 @@ interface Demo {
 export async function demo(options: AskOptions<"demo">, context: CliContext, run: Demo["run"]) {
   const { out, seed } = options;
   const folder = resolve(context.cwd, out);
-  if (existsSync(folder) && !existsSync(join(folder, "demo.json"))) {
+  if (
+    existsSync(folder) &&
+    !(await readText(folder, "demo.json")).startsWith('{"simulated":true')
+  ) {
     const problem = printable`${out} is there, and no demo made it. Nothing was written.`;
     throw new CliError(`${problem} Choose another --out.`);
   }
@@ -116,13 +121,23 @@ async function playDemo(demoSetting: Demo): Promise<void> {
   context.stderr.write(`${files} ${next}\n`);
 }
 
-/** Writes the records, and removes the results of an earlier demo. */
+/** Writes the records, and removes the results of an earlier demo; the labels of a person stay. */
 async function writeInputs(demoSetting: Demo): Promise<void> {
   const { tickets, folder, options } = demoSetting;
   const { skill, seed, count } = options;
-  for (const name of ["labels.ndjson", "calibration.json", "acts.ndjson", "after.ndjson"])
+  const made = JSON.stringify({ simulated: true, skill, seed, count });
+  const lines = (await readText(folder, "labels.ndjson")).split("\n");
+  const ownLines = lines.filter(
+    (line) => line !== "" && !line.includes(`"labeler":"${SIMULATION}"`),
+  );
+  if (ownLines.length > 0 && (await readText(folder, "demo.json")) !== made) {
+    const problem = printable`${options.out} has ${printCounted(ownLines.length, "label")} by hand of another demo`;
+    throw new CliError(`${problem}. Choose another --out. Nothing was written.`);
+  }
+  for (const name of ["calibration.json", "acts.ndjson", "after.ndjson"])
     await rm(join(folder, name), { force: true });
-  await write("demo.json", JSON.stringify({ simulated: true, skill, seed, count }), demoSetting);
+  await write("labels.ndjson", ownLines.map((line) => `${line}\n`).join(""), demoSetting);
+  await write("demo.json", made, demoSetting);
   await write("questions.json", JSON.stringify(questions, null, 2), demoSetting);
   const rows = tickets.map(({ id, subject, body }) => `${id},${subject},"${body}"\n`);
   await write("records.csv", `id,subject,body\n${rows.join("")}`, demoSetting);
@@ -131,6 +146,11 @@ async function writeInputs(demoSetting: Demo): Promise<void> {
     toLines(tickets.map(({ id, truth }) => ({ id, truth }))),
     demoSetting,
   );
+}
+
+async function readText(folder: string, name: string): Promise<string> {
+  const path = join(folder, name);
+  return existsSync(path) ? await readTextFile(path) : "";
 }
 
 async function write(name: string, text: string, { folder }: Demo): Promise<void> {
@@ -180,7 +200,7 @@ async function labelRest(
   const openRecords = sheet.records.filter((_, index) => sheetLabels[index] === undefined);
   for (const { id } of openRecords) {
     const truth = truths.get(id) ?? null;
-    await labels.save({ id, question: sheet.id, truth, labeler: "the simulation" });
+    await labels.save({ id, question: sheet.id, truth, labeler: SIMULATION });
   }
   const byHand = sheetLabels.length - openRecords.length;
   return `${printCounted(sheetLabels.length, "label")}: ${byHand} by hand, ${openRecords.length} by the simulation`;

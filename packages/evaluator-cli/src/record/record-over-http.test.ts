@@ -61,7 +61,7 @@ test("Ctrl-C ends a run that waits for an answer, with 130 and no file", async (
   const run = startProgram([gateway, "--out", "."], { ...env, INIT_CWD });
   server.on("request", () => run.child.kill("SIGINT"));
   await expect(run).rejects.toMatchObject({ code: 130, stdout: "", stderr: "Interrupted.\n" });
-  expect(await readdir(join(INIT_CWD, "gateway"))).toEqual([]);
+  expect(await readdir(INIT_CWD)).toEqual([]);
 });
 
 test.each<[string, RegExp, RequestListener]>([

@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, readFile, rmdir } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rmdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import {
   emulatorHeader,
@@ -111,13 +112,17 @@ async function checkTargets(paths: readonly string[], mayReplace: boolean): Prom
   }
   for (const folder of new Set(paths.map((path) => dirname(path)))) {
     try {
-      await mkdir(folder, { recursive: true });
       // A permission is not enough on a read-only or full disk, so a folder is really made.
-      await rmdir(await mkdtemp(join(folder, ".record-")));
+      await rmdir(await mkdtemp(join(nearestFolder(folder), ".record-")));
     } catch {
       throw new CliError(`Nothing can be written in ${folder}.`);
     }
   }
+}
+
+/** Returns the folder, or the nearest one above it that is there: a failed recording leaves none behind. */
+function nearestFolder(path: string): string {
+  return existsSync(path) ? path : nearestFolder(dirname(path));
 }
 
 async function isReplaceable(path: string): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, rename, rm, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { mkdir, readlink, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { EvaluatorError } from "../errors.ts";
 import { isRecord, textAt } from "../questions/json.ts";
 import { parseJson } from "../http/http-response.ts";
@@ -63,7 +63,8 @@ export async function readReply(reply: Response, keys: readonly string[], knownV
 
 /**
  * Writes an exchange with a live service to a file, in place of an older one. The ids in its response that
- * belong to a request or an account are replaced. Creates the folder if it is missing.
+ * belong to a request or an account are replaced. Creates the folder if it is missing; a link
+ * keeps its target.
  *
  * @throws {RecordingError} if the response looks private, or the file cannot be written.
  */
@@ -79,17 +80,24 @@ export async function writeExchange(
   const recordedAt = today.toISOString().slice(0, "YYYY-MM-DD".length);
   const provenance = { source: "live", recordedAt, model: toModel(request, response) };
   const text = JSON.stringify({ description, provenance, request, response }, null, 2);
-  const temporaryPath = `${path}.${randomUUID()}.tmp`;
+  const target = await realpath(path).catch(() => missingTarget(path));
+  const temporaryPath = `${target}.${randomUUID()}.tmp`;
   try {
-    await mkdir(dirname(path), { recursive: true });
+    await mkdir(dirname(target), { recursive: true });
     await writeFile(temporaryPath, `${text}\n`, { mode: 0o600 }); // it holds the state
-    await rename(temporaryPath, path);
+    await rename(temporaryPath, target);
   } catch (error) {
     await rm(temporaryPath, { force: true }).catch(() => undefined);
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
     const reason = `${path} cannot be written (${code})`;
     throw new RecordingError(reason, undefined, "Choose a folder that can be written.");
   }
+}
+
+/** Returns the missing file that a link names; the path itself if it is no link. */
+async function missingTarget(path: string): Promise<string> {
+  const link = await readlink(path).catch(() => null);
+  return link === null ? path : resolve(dirname(path), link);
 }
 
 /** Returns the model that answered, else the requested one (contract sections 2.5 and 2.6). */

@@ -225,6 +225,11 @@ const REPORT = "report.html";
 const FILE = /\.(?:triage|digest|eval)\.html$/;
 const MOST = 12;
 
+/** Returns whether a file, of which the beginning is given, is a page of these programs. */
+export function isPage(beginning: string): boolean {
+  return beginning.startsWith("<!doctype html>") && beginning.includes(pageIcon().toString());
+}
+
 /** Returns links from a report at a path to itself and to the reports of its folder. */
 export async function reportsBeside(path: string): Promise<PageLink[]> {
   const own = dirname(path);

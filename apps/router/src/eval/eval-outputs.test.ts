@@ -1,0 +1,24 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { runToExitCode } from "evaluator-kit";
+import { createTestContext, temporaryFolder } from "evaluator-kit/testing";
+import { expect, test } from "vitest";
+import { evaluatorRouter } from "../program.ts";
+
+test.each([
+  ["--out", "mine.txt", "mine.txt exists, and this command did not write it"],
+  ["--out", "prompts.ndjson", "prompts.ndjson is the input file itself"],
+  ["--decisions", "mine.txt", "mine.txt exists, and this command did not write it"],
+  ["--decisions", "prompts.ndjson", "prompts.ndjson exists, and this command did not write it"],
+])("%s %s is refused before any prompt is sent", async (option, name, problem) => {
+  const folder = await temporaryFolder();
+  const text = '{"prompt":"hello","tier":"nano"}\n';
+  for (const file of ["prompts.ndjson", "mine.txt"]) await writeFile(join(folder, file), text);
+  const context = createTestContext({ cwd: folder });
+  const [program, options] = evaluatorRouter;
+  const words = ["eval", "prompts.ndjson", option, name];
+  expect(await runToExitCode(program, words, { ...options, context })).toBe(1);
+  expect(context.printed.stderr).toContain(problem);
+  expect(await readFile(join(folder, name), "utf8")).toBe(text);
+  expect((await readdir(folder)).toSorted()).toEqual(["mine.txt", "prompts.ndjson"]);
+});
