@@ -63,7 +63,7 @@ test("nothing set means the loopback address, port 3000, the default models and 
     sharedLimit: null,
     instance: null,
     http: {},
-    hasTraces: false,
+    traceProtocol: null,
     engines: { evaluator: null, reply: null, secrets: [] },
     warnings: [],
   });
@@ -142,7 +142,7 @@ test("everything can be set", () => {
     sharedLimit: null,
     instance: null,
     http: {},
-    hasTraces: false,
+    traceProtocol: null,
     engines: {
       evaluator: env,
       reply: { ...gateway, apiKey: "key", baseUrl: "http://127.0.0.1:4000/v4/ai" },
@@ -182,6 +182,10 @@ const wrong: [env: Record<string, string>, message: string][] = [
   [{ ROUTER_FALLBACK_MODELS: "a/b,gpt" }, 'ROUTER_FALLBACK_MODELS="a/b,gpt" is not a model id'],
   [{ ROUTER_MAX_CALLS: "0" }, 'ROUTER_MAX_CALLS="0" is not a number of calls'],
   [{ ROUTER_STALL_TIMEOUT_MS: "1s" }, 'ROUTER_STALL_TIMEOUT_MS="1s" is not a time'],
+  [
+    { OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" },
+    'OTEL_EXPORTER_OTLP_PROTOCOL="grpc" is none of http/protobuf, http/json',
+  ],
   [{ ROUTER_ACCESS_LOG: "yes" }, 'ROUTER_ACCESS_LOG="yes" is none of on, off'],
   [{ ROUTER_MODEL_FAST: "gpt" }, 'ROUTER_MODEL_FAST="gpt" is not a model id'],
   [{ ROUTER_MODEL_NANO: "a/b\nc: d" }, 'ROUTER_MODEL_NANO="a/b\\nc: d" is not a model id'],

@@ -4,6 +4,7 @@ import { CliError, type Environment, isLoopbackHost, trimEnvironment } from "eva
 import { z } from "zod";
 import { openAiUrlSchema, readRouterConfig, type RouterConfig } from "./config/router-config.ts";
 import { oneOf, orNull } from "./config/fields.ts";
+import { findTraceProtocol, traceVariables } from "./config/trace-variables.ts";
 import {
   list,
   matching,
@@ -99,7 +100,7 @@ function variables(model: ReturnType<typeof modelId>) {
     ROUTER_REQUESTS_PER_MINUTE: orNull(
       wholeNumber("number of requests", { min: 1, max: 999_999, example: "1200" }),
     ),
-    OTEL_TRACES_EXPORTER: oneOf(["otlp", "none"]).optional(),
+    ...traceVariables,
     ROUTER_MODEL_NANO: orNull(model),
     ROUTER_MODEL_FAST: orNull(model),
     ROUTER_MODEL_BALANCED: orNull(model),
@@ -210,7 +211,8 @@ export function parseRouterOptions(
       url === null ? null : { url, requestsPerMinute: values.ROUTER_REQUESTS_PER_MINUTE },
     /** The variables of the connections to services. */
     http: Object.fromEntries(Object.entries(env).filter(([name]) => httpNames.test(name))),
-    hasTraces: hasTraces(env),
+    /** Null without traces. */
+    traceProtocol: findTraceProtocol(env, values),
     warnings: listWarnings(env, {
       knownNames: [...Object.keys(values), "ROUTER_CONFIG"],
       keys: config?.keys ?? [],
@@ -283,13 +285,6 @@ function addressSecrets(address: string | null): string[] {
   if (address?.includes("://") !== true) return []; // none, or a file
   const [start, password] = /^\w+:\/\/[^:@/]*:([^@]*)@/.exec(address) ?? [];
   return [address, start, password].filter((secret) => secret !== undefined);
-}
-
-/** The OpenTelemetry packages read the other variables of their specification. */
-function hasTraces(env: Environment): boolean {
-  const address = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] ?? env["OTEL_EXPORTER_OTLP_ENDPOINT"];
-  const isOff = env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true";
-  return address !== undefined && !isOff && env["OTEL_TRACES_EXPORTER"] !== "none";
 }
 
 function modelId(isGateway: boolean) {

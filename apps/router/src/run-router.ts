@@ -33,11 +33,12 @@ type ReadOptions = () => Promise<RouterOptions>;
 /** Runs a router until the signal aborts. @throws CliError, ConfigurationError for wrong options. */
 export async function runRouter(readOptions: ReadOptions, context: CliContext): Promise<void> {
   const options = await readOptions();
-  const { sharedLimit, hasTraces, warnings } = options;
+  const { sharedLimit, traceProtocol, warnings } = options;
   const warn = (text: string) => void context.stderr.write(text);
   for (const line of warnings) warn(`${line}\n`);
   // Loaded only if they are set: together they are more code than the rest of a start.
-  const tracing = hasTraces ? (await import("./services/tracing.ts")).startTracing() : null;
+  const tracing =
+    traceProtocol && (await import("./services/tracing.ts")).startTracing(traceProtocol);
   const limit =
     sharedLimit === null
       ? null

@@ -24,15 +24,17 @@ const exportSchema = z.object({
 /** A collector of traces; returns the bodies that it was sent. */
 async function startCollector() {
   const bodies: string[] = [];
+  const types: (string | undefined)[] = [];
   const origin = await startUpstream((request, response) => {
+    types.push(request.headers["content-type"]);
     let text = "";
     request.on("data", (chunk) => (text += String(chunk)));
     request.on("end", () => {
       bodies.push(text);
-      response.setHeader("content-type", "application/json").end("{}");
+      response.setHeader("content-type", request.headers["content-type"] ?? "").end();
     });
   });
-  return { origin, bodies };
+  return { origin, bodies, types };
 }
 
 test("a message's decision and reply are spans of its caller's trace, with no text in them", async () => {
@@ -50,6 +52,7 @@ test("a message's decision and reply are spans of its caller's trace, with no te
     AI_GATEWAY_API_KEY: plantedKey,
     EVALUATOR_BASE_URL: gatewayBaseUrl,
     OTEL_EXPORTER_OTLP_ENDPOINT: origin,
+    OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
   });
   const response = await fetch(`${await router}/chat`, {
     method: "POST",
@@ -89,6 +92,7 @@ test.each(["on", "off"])(
       AI_GATEWAY_API_KEY: plantedKey,
       EVALUATOR_BASE_URL: gatewayBaseUrl,
       OTEL_EXPORTER_OTLP_ENDPOINT: origin,
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
       ROUTER_LOG_TEXT: logText,
     });
     const ask = async (path: string, body: object) => {
@@ -107,6 +111,29 @@ test.each(["on", "off"])(
     expect(exported).not.toContain("a message of a person");
   },
 );
+
+test.each([
+  [{}, "application/x-protobuf"],
+  [{ OTEL_EXPORTER_OTLP_PROTOCOL: "http/json" }, "application/json"],
+  [
+    {
+      OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+      OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: "http/protobuf",
+    },
+    "application/x-protobuf",
+  ],
+])("a collector gets traces in the form of OpenTelemetry's variables: %o", async (form, type) => {
+  const { origin: OTEL_EXPORTER_OTLP_ENDPOINT, types } = await startCollector();
+  const collector = { OTEL_EXPORTER_OTLP_ENDPOINT };
+  vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", OTEL_EXPORTER_OTLP_ENDPOINT);
+  const { interrupt, ended, origin } = startRouterHere({ PORT: "0", ...collector, ...form });
+  const init = { method: "POST", headers: { "content-type": "application/json" } };
+  const response = await fetch(`${await origin}/chat`, { ...init, body: '{"message":"hi"}' });
+  expect(response.status).toBe(200);
+  interrupt();
+  await ended;
+  expect(types).toEqual([type]);
+});
 
 test("a collector that is gone stops no message, and no end", async () => {
   const collector = {

@@ -9,11 +9,13 @@ import {
 } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { W3CTraceContextPropagator } from "@opentelemetry/core";
-import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
 import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { Tracing as ClientTracing } from "evaluator-client";
 import { openTelemetryTracing } from "evaluator-client/opentelemetry";
+import type { TraceProtocol } from "../config/trace-variables.ts";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
 import { findInput, noUsage } from "../reply/usage.ts";
 
@@ -28,12 +30,17 @@ export type Tracing = ReturnType<typeof startTracing>;
 
 const TEXT_ALLOWED = createContextKey("texts of clients' questions");
 
+const exporters = {
+  "http/json": JsonExporter,
+  "http/protobuf": ProtobufExporter,
+} satisfies Record<TraceProtocol, unknown>;
+
 /** Starts to send traces, as OpenTelemetry's own variables configure it. No span holds a message's text. */
-export function startTracing() {
+export function startTracing(protocol: TraceProtocol) {
   const namedResource = resourceFromAttributes({ "service.name": "evaluator-router" });
   const provider = new BasicTracerProvider({
     resource: namedResource.merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+    spanProcessors: [new BatchSpanProcessor(new exporters[protocol]())],
   });
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   propagation.setGlobalPropagator(new W3CTraceContextPropagator());
