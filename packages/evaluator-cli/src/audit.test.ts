@@ -231,9 +231,15 @@ test("labels that made the promise do not count: those of the artifact, and thos
   expect(await run(folder, [...audit, ...known])).toEqual({
     exitCode: 0,
     stdout: "scam no: kept, 0 wrong of 60 (at most 4.9 %, with 95 % confidence)\n",
-    stderr: "Left out: 70 labels that made the promise.\n",
+    stderr:
+      "Left out: 60 labels that made the promise.\nLeft out: 10 labels that were drawn for a promise, so they are no random draw.\n",
   });
   expect((await run(folder, audit)).stdout).toContain("broken, 40 wrong of 120");
+  await writeLines(folder, "later.ndjson", drawn);
+  expect(await run(folder, [...audit, ...known])).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining("were drawn for a promise, so they are no random draw; label"),
+  });
   await writeLines(folder, "acts.ndjson", acts(60));
   expect(await run(folder, [...audit, ...known])).toMatchObject({
     exitCode: 1,

@@ -28,7 +28,7 @@ interface NewLabelsOptions extends JoinOptions {
  * Joins the labels that did not make a promise, with notes about labels that count as wrong, that are left
  * out, or that may be old.
  *
- * @throws CliError if all labels made the promise.
+ * @throws CliError if all labels made the promise, or were drawn for one.
  */
 export function joinNewLabels(
   table: LabelledTable,
@@ -36,28 +36,36 @@ export function joinNewLabels(
 ) {
   const join = new LabelJoin(table, options);
   const isFitted = findFitted(artifacts);
-  let [used, takenCount] = [0, 0];
+  let [used, drawn] = [0, 0];
   for (const record of labels.records) {
-    // A label with `draw` was drawn for a promise.
+    // A label with `draw` was drawn for a promise, perhaps after this one was made.
     const { id, draw } = listFields(record.value);
-    if (draw != null || isFitted(String(id))) used += 1;
-    else {
-      takenCount += 1;
-      join.add(record, labels.name);
-    }
+    if (isFitted(String(id))) used += 1;
+    else if (draw != null) drawn += 1;
+    else join.add(record, labels.name);
   }
   const isSame = artifacts.some(({ fittedOn }) => fittedOn.hash === labels.sha256);
-  if (isSame || (used > 0 && takenCount === 0)) {
+  const hasNew = labels.records.length > used + drawn;
+  if (isSame || (used > 0 && !hasNew)) {
     throw new CliError("These labels made the promise; label other records to test it.");
+  }
+  if (drawn > 0 && !hasNew) {
+    throw new CliError(`These labels ${DRAWN}; label random records to test it.`);
   }
   const missing = [...new Set(promisedQuestions)]
     .map((question) => Object.assign(join.countsOf(question), { question }))
     .filter((counts) => counts.joined === 0)
     .map((counts) => describeUnjoined(labels.name, [counts], { wanted: counts.question, about }));
-  return { join, notes: [...missing, ...describe(join, used, artifacts)] };
+  return { join, notes: [...missing, ...describe(join, { used, drawn }, artifacts)] };
 }
 
-function* describe(join: LabelJoin, used: number, artifacts: readonly CalibrationArtifact[]) {
+const DRAWN = "were drawn for a promise, so they are no random draw";
+
+function* describe(
+  join: LabelJoin,
+  { used, drawn }: Record<"used" | "drawn", number>,
+  artifacts: readonly CalibrationArtifact[],
+) {
   const skippedCount = join.columns
     .flatMap(({ truth }) => truth)
     .filter((truth) => truth < 0).length;
@@ -65,6 +73,7 @@ function* describe(join: LabelJoin, used: number, artifacts: readonly Calibratio
     yield `Skipped, or labelers tie: ${printCounted(skippedCount, "label")}, which count as wrong.`;
   if (join.blank > 0) yield describeBlank(join.blank);
   if (used > 0) yield `Left out: ${printCounted(used, "label")} that made the promise.`;
+  if (drawn > 0) yield `Left out: ${printCounted(drawn, "label")} that ${DRAWN}.`;
   for (const { fittedOn } of artifacts) {
     const missing = fittedOn.n - (fittedOn.ids?.length ?? 0);
     if (missing > 0)
