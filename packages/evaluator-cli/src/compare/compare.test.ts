@@ -90,6 +90,29 @@ test("as good as the first is said by the margin alone", async () => {
   expect(few.exitCode).toBe(3);
 });
 
+test("labels that are no random draw of the answered records judge no engine", async () => {
+  const rules = [{ match: "lottery", answers: { scam: 0.98 } }, { answers: { scam: 0.02 } }];
+  const [one, other] = [await startEmulator({ rules }), await startEmulator({ rules })];
+  const cwd = await folderOf(240);
+  const labels = (await readFile(join(cwd, "labels.ndjson"), "utf8")).trim().split("\n");
+  const states = labels.map((line) => JSON.parse(line) as { id: string; state: unknown });
+  await writeFile(join(cwd, "states.json"), JSON.stringify(states));
+  await writeFile(join(cwd, "questions.json"), JSON.stringify({ scam: asked.scam }));
+  const urls = [one.gatewayBaseUrl, `${other.gatewayBaseUrl}@typesafe-ai/jev`];
+  const engines = urls.flatMap((url) => ["--engine", `gateway=${url}`]);
+  const words = [...plain, "--states", "states.json", ...engines, "--margin", "0.02"];
+  const isLottery = (line: string) => line.includes("lottery");
+  const drawn = labels.filter((line) => !isLottery(line)).slice(0, 60);
+  await writeFile(join(cwd, "labels.ndjson"), drawn.join("\n"));
+  const unfair = await run(cwd, words);
+  expect(unfair.stdout).toContain("the labels are no random draw of the answered records, so they");
+  expect(unfair.exitCode).toBe(3);
+  await writeFile(join(cwd, "labels.ndjson"), labels.slice(0, 80).join("\n"));
+  const fair = await run(cwd, words);
+  expect(fair.stdout).toContain("as good as the first within 0.02");
+  expect(fair.exitCode).toBe(0);
+});
+
 test("with --calibrated the fit and the comparison have different labels", async () => {
   const { gatewayBaseUrl, directBaseUrl } = await startEmulator();
   const engines = ["--engine", `gateway=${gatewayBaseUrl}`, "--engine", `direct=${directBaseUrl}`];

@@ -61,7 +61,8 @@ function computeEnding({ questions, margin }: Comparison): number {
     questions.flatMap(({ engines }) => engines.map(({ judgement }) => judgement)),
   );
   if (judgements.has("worse")) return exitCodes.failed;
-  return judgements.has("not shown") ? exitCodes.notEnoughEvidence : exitCodes.done;
+  const isOpen = judgements.has("not shown") || judgements.has("no fair draw");
+  return isOpen ? exitCodes.notEnoughEvidence : exitCodes.done;
 }
 
 // Chosen, not measured: a record may be rejected; this many before the first answer are the engine's fault.

@@ -111,6 +111,8 @@ function describeDifference(
     "no margin": "",
     "as good": `as good as the first within ${margin}; `,
     worse: `worse than the first by more than ${margin}; `,
+    "no fair draw":
+      "the labels are no random draw of the answered records, so they judge no engine; ",
     "not shown": `not shown to be as good as the first within ${margin}; `,
   };
   return `${name}: ${words[judgement]}Brier score ${printSigned(mean)} (${printSigned(low)} to ${printSigned(high)}; above 0 is worse) on ${printCounted(n, "label")}; right alone ${printCount(onlyAfterRight)}, the first alone ${printCount(onlyBeforeRight)} (${printPValue(pValue)})`;

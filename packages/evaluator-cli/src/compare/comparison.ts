@@ -21,7 +21,7 @@ interface AnsweredEngine {
 /** The content of a comparison's `report.json`: the numbers of the page. */
 export type Comparison = ReturnType<typeof compareEngines>;
 /** Whether an engine is as good as the first, by the margin. */
-type Judgement = "as good" | "worse" | "not shown" | "no margin";
+type Judgement = "as good" | "worse" | "not shown" | "no margin" | "no fair draw";
 
 /** The confidence that the promises of a comparison share. */
 const CONFIDENCE = 0.95;
@@ -174,6 +174,7 @@ function toDifference(first: ComparedColumn, column: ComparedColumn) {
 function judge(difference: ReturnType<typeof toDifference>, margin: number | null): Judgement {
   if (margin === null) return "no margin";
   if (difference === null || difference.n < LEAST_JUDGED) return "not shown";
+  if (!difference.isFair) return "no fair draw";
   const { low, high } = difference.brierDifference;
   if (high <= margin) return "as good";
   return low > margin ? "worse" : "not shown";
