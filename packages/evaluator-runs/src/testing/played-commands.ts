@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { AuthenticationError, type EvaluationRequest, type Transport } from "evaluator-client";
 import type { PlayedCommand, Trouble } from "./random-commands.ts";
 import { statusError } from "./refusing.ts";
-import { sampleResponse } from "./samples.ts";
+import { sampleCalibration, sampleResponse } from "./samples.ts";
 import type { Start } from "./start-in-process.ts";
 import { folderWith, stoppedClock } from "./tickets/start-tickets.ts";
-import type { Ticket } from "./tickets/ticket-source.ts";
+import { type Ticket, ticketSource } from "./tickets/ticket-source.ts";
 
 const DAY_MS = 86_400_000;
 const ids = { type: null, requestId: null, generationId: null };
@@ -19,12 +19,13 @@ export async function playCommands(
   env: Readonly<Record<string, string>>,
 ) {
   const cwd = await folderWith([]);
-  const answered = new Set<string>();
+  await writeFile(join(cwd, "calibration.json"), JSON.stringify(await promiseOf("us")));
+  const endedCalls = new Set<string>();
   const outcomes = [];
   for (const [at, command] of commands.entries()) {
     const { words, tickets, team } = command;
     if (tickets !== undefined) await writeFile(join(cwd, "inbox.json"), JSON.stringify(tickets));
-    const { transport, asked, signal } = serviceFor(command, answered);
+    const { transport, asked, signal } = serviceFor(command, endedCalls);
     const epochNow = () => Date.parse("2026-11-01") + at * DAY_MS;
     const clock = { ...stoppedClock, epochNow };
     const context = { cwd, transport, signal, clock, env: { ...env, TICKETS_TEAM: team } };
@@ -36,12 +37,20 @@ export async function playCommands(
   return outcomes;
 }
 
+/** Returns a calibration that promises a no of the less probable scams, for the questions of a team. */
+async function promiseOf(team: string) {
+  const questions = (await ticketSource.questions?.({ TICKETS_TEAM: team })) ?? {};
+  const evidence = { maxRisk: 0.05, confidence: 0.95, n: 80, wrong: 0 };
+  const threshold = { question: "scam", action: "no", threshold: 0.9, ...evidence };
+  return sampleCalibration(questions, { parameters: {}, thresholds: [threshold] } as object);
+}
+
 /** Returns a service with the troubles of a command, the subjects it was asked about, and its Ctrl-C. */
-function serviceFor(command: PlayedCommand, answered: Set<string>) {
+function serviceFor(command: PlayedCommand, endedCalls: Set<string>) {
   const { team, tickets = [], troubles, interruptedAt } = command;
   const interruption = new AbortController();
   const asked: string[] = [];
-  const open = tickets.filter(({ subject }) => !answered.has(`${team} ${subject}`)).length;
+  const open = tickets.filter(({ subject }) => !endedCalls.has(`${team} ${subject}`)).length;
   const transport: Transport = {
     name: "gateway",
     async send({ state }: EvaluationRequest) {
@@ -50,13 +59,20 @@ function serviceFor(command: PlayedCommand, answered: Set<string>) {
       const isInterrupted = asked.length === interruptedAt && interruptedAt < open;
       if (isInterrupted) interruption.abort(new Error("Ctrl-C"));
       await new Promise(setImmediate);
-      failIn(troubles.get(subject), subject);
-      answered.add(`${team} ${subject}`);
+      const trouble = troubles.get(subject);
+      // A refused call is not made again either.
+      if (trouble === undefined || trouble === "refused") endedCalls.add(`${team} ${subject}`);
+      failIn(trouble, subject);
       const { providerMetadata, ...response } = sampleResponse({ importance: subject.length % 6 });
+      const scam = { type: "boolean", probability: subject.length % 2 === 0 ? 0.3 : 0.02 };
       const gateway = { marketCost: "0.001" };
       return {
-        response: { ...response, providerMetadata: { ...providerMetadata, gateway } },
-        modelId: null,
+        response: {
+          ...response,
+          answers: { ...response.answers, scam },
+          providerMetadata: { ...providerMetadata, gateway },
+        },
+        modelId: "typesafe-ai/jev",
         requestId: null,
         raw: null,
       };

@@ -22,6 +22,7 @@ const reads = [
   ["export", "--format", "ndjson"],
   ["export", "--only", "new", "--format", "csv"],
   ["query", "select id, scam from tickets order by id", "--allow-superuser"],
+  ["act", "--artifact", "calibration.json"],
 ];
 
 /** Draws a world: runs over an input that changes, and commands that read after each of them. */
