@@ -2,14 +2,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { forgetAll, openPgliteRuns, type PgliteRuns } from "../testing/pglite-runs.ts";
 import { answerTo, countedTo, type SampleRecord } from "../testing/sample-runs.ts";
 import { CHUNK_SIZE } from "./chunk-queue.ts";
-import { runTables } from "./run-tables.ts";
 import { migrateDatabase } from "./schema.ts";
 
 let opened: PgliteRuns;
 beforeAll(async () => void (opened = await openPgliteRuns()));
 afterAll(() => opened[Symbol.asyncDispose]());
 
-/** Makes the tables and functions of version 7, in which a lease of a chunk was not noted. */
+/** Makes the tables of version 7, in which a lease of a chunk was not noted. */
 async function downgrade(): Promise<void> {
   const { query } = opened.database;
   await query("drop function evaluator.reserve_chunk, evaluator.finish_chunk");
@@ -17,8 +16,6 @@ async function downgrade(): Promise<void> {
   await query(`alter table evaluator.chunks drop column lease, ${columns}`);
   await query(`alter table evaluator.runs ${columns}`);
   await query("alter table evaluator.answers alter column cost_usd set not null");
-  const from = runTables.indexOf("-- Returns how much of what is wanted");
-  await query(runTables.slice(from, runTables.indexOf("-- Forgets a run;")));
   await query("update evaluator.schema_version set version = 7");
 }
 
@@ -30,7 +27,7 @@ test("a run that workers of the version before began is upgraded with its cost, 
   const [first, ...others] = records.slice(0, CHUNK_SIZE).map((record) => answerTo(record));
   await Promise.all(others.map((end) => writer.keep(end)));
   await downgrade();
-  await database.query("select evaluator.reserve_chunk(1, 0, 60)");
+  await database.query("insert into evaluator.chunks (run, chunk, reserved_usd) values (1, 0, 60)");
   await migrateDatabase(database);
   expect(await runs.get(1)).toMatchObject({ answered: 99, costUsd: 24.75, uncountedUsd: 0 });
   // All that a worker of that version reserved may be spent.

@@ -73,23 +73,6 @@ const runFunctions = `
   end
   $$;
 
-  -- Counts the records from "first" up to "beyond"; in version 2 it was written in SQL.
-  create or replace function evaluator.count_chunk(
-    of_run integer, first integer, beyond integer,
-    out records integer, out answered integer, out asked integer, out failed integer,
-    out input_tokens bigint, out cost_usd double precision
-  ) stable ${byIndex} as $$
-  begin
-    select count(*), count(a.key), count(a.key) filter (where a.run = of_run),
-        count(*) filter (where a.key is null and ${failureOf} is not null),
-        coalesce(sum(a.input_tokens) filter (where a.run = of_run), 0),
-        coalesce(sum(a.cost_usd) filter (where a.run = of_run), 0)
-      into records, answered, asked, failed, input_tokens, cost_usd
-      from evaluator.records r
-        left join evaluator.answers a on a.key = r.key
-      where r.run = of_run and r.idx >= first and r.idx < beyond;
-  end
-  $$;
 `;
 
 const refusals = `
@@ -122,32 +105,6 @@ const oneClock = `
   alter table evaluator.workers
     alter column started_at set default evaluator.now(),
     alter column seen_at set default evaluator.now();
-  do $$ begin
-    execute replace(pg_get_functiondef('evaluator.finish_chunk'::regproc),
-      'clock_timestamp()', 'evaluator.now()');
-  end $$;
-`;
-
-const lateAnswers = `
-  -- Counts finished chunks again: a worker that was away may answer a record at which another one failed.
-  -- Then counts their run; with null for the chunks, only the run.
-  create or replace function evaluator.count_again(of_run integer, of_chunks integer[], size integer)
-  returns void ${byIndex} as $$
-  begin
-    update evaluator.chunks set (answered, asked, failed, input_tokens, cost_usd) = (
-        select answered, asked, failed, input_tokens, cost_usd
-        from evaluator.count_chunk(of_run, chunk * size, (chunk + 1) * size))
-      where run = of_run and chunk = any(of_chunks) and finished_at is not null;
-    if not found and of_chunks is not null then return; end if;
-    -- Who finishes another chunk meanwhile adds its counts before or after this.
-    perform from evaluator.runs where run = of_run for update;
-    update evaluator.runs set (answered, asked, failed, input_tokens, cost_usd) = (
-        select coalesce(sum(answered), 0), coalesce(sum(asked), 0), coalesce(sum(failed), 0),
-          coalesce(sum(input_tokens), 0), coalesce(sum(cost_usd), 0)
-        from evaluator.chunks where run = of_run and finished_at is not null)
-      where run = of_run;
-  end
-  $$;
 `;
 
 const choices = `
@@ -184,7 +141,7 @@ const wholeRuns = `
   end $$;
 `;
 
-/** The schema's migrations, in order; the first makes version 1, which had only limits. */
+/** The schema's migrations, in order; the first makes version 1, which had only limits. A function is in the last that makes it. */
 const migrations = [
   "",
   runTables,
@@ -192,7 +149,7 @@ const migrations = [
   refusals,
   limits,
   oneClock,
-  lateAnswers,
+  "",
   chunkMoney,
   choices,
   wholeRuns,
