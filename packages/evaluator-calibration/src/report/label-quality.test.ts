@@ -167,4 +167,6 @@ test("many labelers have one alpha, and the one who is farthest from the rest is
   expect(agreement?.farthest).toMatchObject({ name: "person 4", n: 90, isByChance: false });
   expect(agreement?.farthest?.differs.value).toBeGreaterThan(0.3);
   expect(labelsOfMany({})?.farthest?.isByChance).toBe(true);
+  const noneTurned = Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`person ${at}`, 0]));
+  expect(labelsOfMany(noneTurned)).toMatchObject({ disagree: 0, farthest: null });
 });

@@ -77,7 +77,10 @@ function toAgreement({ join, column, votes }: JoinedColumn) {
     /** How often another label of the same record differs. */
     disagree,
     alpha: krippendorffAlpha(labels, distances[column.isOrdered ? "levels" : "options"]),
-    farthest: own.size < 3 ? null : toFarthest(own, { names: join.labelers.list, disagree }),
+    farthest:
+      own.size < 3 || disagree === 0
+        ? null
+        : toFarthest(own, { names: join.labelers.list, disagree }),
     /** The largest share of single labels that any answers can fit: of two labels that differ it is at most one. */
     ceiling: 1 - disagree / 2,
   };

@@ -37,3 +37,12 @@ test("few records have no alpha, few of the rarer labels no interval, and full a
   expect(full).toMatchObject({ value: 1, high: 1 });
   expect(full?.low).toBeCloseTo(1 - 0.03622 / 0.5, 4);
 });
+
+test("ten records with the rarer label have an interval, of however many; nine have none", () => {
+  const hasLimits = (rarer: number, n: number) => {
+    const made = Array.from({ length: n }, (_, at) => Array<number>(2).fill(Number(at < rarer)));
+    return !Number.isNaN(krippendorffAlpha(made, isOther)?.low);
+  };
+  for (const n of [30, 70, 100, 290])
+    expect([hasLimits(10, n), hasLimits(9, n)]).toEqual([true, false]);
+});

@@ -36,7 +36,8 @@ export function krippendorffAlpha(
   const value = 1 - (observedValue / expectedValue) * (1 - 1 / all.length);
   const commonest = shares[0]?.label;
   const rarer = comparedValueLists.length * (1 - (shares[0]?.share ?? 1));
-  if (rarer < LEAST_RECORDS) return { value, low: Number.NaN, high: Number.NaN };
+  // 100 × (1 − 0.9) is a little below 10 in binary.
+  if (rarer < LEAST_RECORDS - 1e-9) return { value, low: Number.NaN, high: Number.NaN };
   if (observedValue === 0) {
     const farthest = Math.max(...shares.map(({ label }) => distanceOf(label, commonest as number)));
     return {

@@ -61,6 +61,10 @@ test("two labelers that disagree set a ceiling for every engine", async () => {
   );
   expect(stdout).toContain("no engine can be right in more than about 96 % of single labels");
   expect((await readReport(folder)).reports[0]?.agreement?.ceiling).toBeCloseTo(0.96, 12);
+  await writeFile(join(folder, "labels.ndjson"), first + second.slice(8).join("\n"));
+  const agreed = await run(folder, calibrate);
+  expect(agreed.stdout).toContain("two labelers disagree on 0 % of 92 records (Krippendorff's");
+  expect(agreed.stdout).not.toContain("no engine can be right");
   await writeFile(join(folder, "labels.ndjson"), first + second.slice(0, 9).join("\n"));
   const few = await run(folder, calibrate);
   expect(few.stdout).toContain("two labelers disagree on 89 % of 9 records\n");

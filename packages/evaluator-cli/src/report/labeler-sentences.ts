@@ -12,7 +12,9 @@ export function describeAgreement({ agreement }: QuestionReport): string[] {
   const most = `no engine can be right in more than about ${percent(ceiling)} of single labels like theirs`;
   return [
     farthest === null ? disagreement : `${disagreement}; ${describeFarthest(farthest)}`,
-    ...(alpha === null ? [] : [`${most}: if two labels differ, an answer fits at most one`]),
+    ...(alpha === null || disagree === 0
+      ? []
+      : [`${most}: if two labels differ, an answer fits at most one`]),
   ];
 }
 
