@@ -106,19 +106,23 @@ test("records content only when asked, and never the key", async () => {
   const exported = JSON.stringify((await spansOf([Response.json(gatewayBody)])).map(contentOf));
   expect(exported).not.toMatch(/Your invoice|receipt|planted/);
   const asked = await spansOf([Response.json(gatewayBody)], { recordContent: true });
-  expect(asked.at(-1)?.attributes).toMatchObject({
-    "gen_ai.input.messages": JSON.stringify(emailRequest),
-    "gen_ai.output.messages": JSON.stringify(gatewayBody.answers),
-    "input.value": JSON.stringify(emailRequest),
-    "output.value": JSON.stringify(gatewayBody.answers),
-  });
+  const [input, output] = [emailRequest, gatewayBody.answers].map((one) => JSON.stringify(one));
+  const [asking, answering] = [input, output].map((content) => [{ type: "text", content }]);
+  const attributes = asked.at(-1)?.attributes;
+  expect(attributes).toMatchObject({ "input.value": input, "output.value": output });
+  const messagesOf = (side: string): unknown =>
+    JSON.parse(String(attributes?.[`gen_ai.${side}.messages`]));
+  expect(messagesOf("input")).toEqual([{ role: "user", parts: asking }]);
+  expect(messagesOf("output")).toEqual([
+    { role: "assistant", finish_reason: "stop", parts: answering },
+  ]);
   expect(JSON.stringify(asked.map(contentOf))).not.toContain("planted");
 });
 
 test("records of an image that it is there, not its bytes", async () => {
   const state = ["a photo", image(onePixel)];
   const spans = await spansOf([Response.json(gatewayBody)], { recordContent: true }, state);
-  const attribute = spans.at(-1)?.attributes["gen_ai.input.messages"];
+  const attribute = spans.at(-1)?.attributes["input.value"];
   expect(JSON.parse(String(attribute))).toMatchObject({ state: ["a photo", ""] });
 });
 

@@ -67,7 +67,7 @@ function describe({ request, transport }: TracedCall, recordContent: boolean) {
       "decision.request.model_name": target.modelId,
       ...toServer(target.url),
     }),
-    ...(input !== undefined && { "gen_ai.input.messages": input, ...toText("input", input) }),
+    ...(input !== undefined && toContent("input", input)),
   };
   return { name: target ? `evaluate ${target.modelId}` : "evaluate", attributes };
 }
@@ -79,8 +79,15 @@ const systems = new Map([
   ["gemini", "google"],
 ]);
 
-function toText(side: "input" | "output", json: string) {
-  return { [`${side}.value`]: json, [`${side}.mime_type`]: "application/json" };
+/** Returns a text as both conventions have it; readers of GenAI's drop a message of another form. */
+function toContent(side: "input" | "output", json: string) {
+  const end = side === "input" ? { role: "user" } : { role: "assistant", finish_reason: "stop" };
+  const messages = [{ ...end, parts: [{ type: "text", content: json }] }];
+  return {
+    [`gen_ai.${side}.messages`]: JSON.stringify(messages),
+    [`${side}.value`]: json,
+    [`${side}.mime_type`]: "application/json",
+  };
 }
 
 function describeAnswer(span: Span, evaluation: Evaluation, recordContent: boolean): void {
@@ -99,10 +106,7 @@ function describeAnswer(span: Span, evaluation: Evaluation, recordContent: boole
     }),
     ...(requestId !== null && { "gen_ai.response.id": requestId }),
     ...(costUsd !== null && { "evaluator.cost_usd": costUsd }),
-    ...(recordContent && {
-      "gen_ai.output.messages": JSON.stringify(answers),
-      ...toText("output", JSON.stringify(answers)),
-    }),
+    ...(recordContent && toContent("output", JSON.stringify(answers))),
   });
 }
 
