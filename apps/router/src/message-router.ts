@@ -186,7 +186,7 @@ export class MessageRouter {
         },
       });
     try {
-      const reply = await (tracing === null ? ask() : tracing.reply(() => decision.model, ask));
+      const reply = await (tracing === null ? ask() : tracing.reply(() => decision, ask));
       const outcome = reply.replyError === null ? "replied" : "reply-failed";
       const end = { outcome, decision, reply, billedTokens: reply.billedTokens, lostUsd } as const;
       await this.#record(call, end, autoDecision);

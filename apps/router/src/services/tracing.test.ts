@@ -1,6 +1,7 @@
 import { createEmulator } from "evaluator-emulator";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
+import { tierNames } from "../decision/tier-question.ts";
 import { plantedKey } from "../testing/keep-output.ts";
 import { startRouterHere } from "../testing/start-program.ts";
 import { testRouter } from "../testing/test-router.ts";
@@ -14,6 +15,7 @@ const spanSchema = z.object({
   traceId: z.string(),
   spanId: z.string(),
   parentSpanId: z.string().optional(),
+  attributes: z.array(z.object({ key: z.string(), value: z.record(z.string(), z.unknown()) })),
 });
 const exportSchema = z.object({
   resourceSpans: z.array(
@@ -35,6 +37,20 @@ async function startCollector() {
     });
   });
   return { origin, bodies, types };
+}
+
+/** Returns the spans in the bodies of a collector. */
+function spansIn(bodies: readonly string[]) {
+  return bodies
+    .flatMap((body) => exportSchema.parse(JSON.parse(body)).resourceSpans)
+    .flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
+}
+
+/** Returns the attributes of the span of a reply. */
+function replyAttributes(bodies: readonly string[]) {
+  const reply = spansIn(bodies).find(({ name }) => name.startsWith("chat "));
+  const attributes = reply?.attributes.map(({ key, value }) => [key, Object.values(value)[0]]);
+  return Object.fromEntries(attributes ?? []) as Record<string, unknown>;
 }
 
 test("a message's decision and reply are spans of its caller's trace, with no text in them", async () => {
@@ -67,9 +83,7 @@ test("a message's decision and reply are spans of its caller's trace, with no te
   expect(exported).toContain("my-request");
   expect(exported).toContain("evaluator-router");
   expect(exported).toContain("openinference.span.kind");
-  const spans = bodies
-    .flatMap((body) => exportSchema.parse(JSON.parse(body)).resourceSpans)
-    .flatMap(({ scopeSpans }) => scopeSpans.flatMap(({ spans }) => spans));
+  const spans = spansIn(bodies);
   expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
   const request = spans.find(({ name }) => name === "POST /chat");
   expect(request?.parentSpanId).toBe("b7ad6b7169203331");
@@ -77,6 +91,32 @@ test("a message's decision and reply are spans of its caller's trace, with no te
   expect(children.map(({ name }) => name.split(" ")[0])).toEqual(
     expect.arrayContaining(["evaluate", "chat"]),
   );
+  expect(replyAttributes(bodies)).toMatchObject({
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": "gateway",
+    "gen_ai.usage.cache_read.input_tokens": 0,
+  });
+});
+
+test("the span of a failed reply has its service and the status", async () => {
+  const { origin, bodies } = await startCollector();
+  const upstream = await startUpstream((_, response) => response.writeHead(401).end("{}"));
+  vi.stubEnv("OTEL_EXPORTER_OTLP_ENDPOINT", origin);
+  const router = startRouterHere({
+    PORT: "0",
+    ROUTER_REPLY_BASE_URL: upstream,
+    ...Object.fromEntries(tierNames.map((tier) => [`ROUTER_MODEL_${tier.toUpperCase()}`, "m"])),
+    OTEL_EXPORTER_OTLP_ENDPOINT: origin,
+    OTEL_EXPORTER_OTLP_PROTOCOL: "http/json",
+  });
+  const init = { method: "POST", headers: { "content-type": "application/json" } };
+  await fetch(`${await router.origin}/chat`, { ...init, body: '{"message":"hi"}' });
+  router.interrupt();
+  await router.ended;
+  expect(replyAttributes(bodies)).toMatchObject({
+    "gen_ai.provider.name": "reply-server",
+    "error.type": "401",
+  });
 });
 
 test.each(["on", "off"])(

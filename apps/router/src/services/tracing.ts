@@ -16,6 +16,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trac
 import type { Tracing as ClientTracing } from "evaluator-client";
 import { openTelemetryTracing } from "evaluator-client/opentelemetry";
 import type { TraceProtocol } from "../config/trace-variables.ts";
+import type { Decision } from "../decision/decision.ts";
 import type { GeneratedReply } from "../reply/generate-reply.ts";
 import { findInput, noUsage } from "../reply/usage.ts";
 
@@ -72,24 +73,36 @@ export function startTracing(protocol: TraceProtocol) {
         ended(span, async () => {
           const status = await work();
           span.setAttribute("http.response.status_code", status);
-          if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+          if (status >= 500) fail(span, String(status));
         }),
       );
     },
     /** Runs a reply as a span with the attributes of the conventions for generative AI. */
-    reply(modelNow: () => string, ask: () => Promise<GeneratedReply>) {
-      const model = modelNow();
-      const attributes = { "gen_ai.operation.name": "chat", "gen_ai.request.model": model };
+    reply(now: () => Pick<Decision, "model" | "upstream">, ask: () => Promise<GeneratedReply>) {
+      const { model, upstream } = now();
+      const attributes = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": upstream,
+        "gen_ai.request.model": model,
+      };
       const options = { kind: SpanKind.CLIENT, attributes };
       return tracer.startActiveSpan(`chat ${model}`, options, (span) =>
         ended(span, async () => {
           const reply = await ask();
           const usage = reply.end?.usage ?? noUsage;
-          const [inputTokens, outputTokens] = [findInput(usage), usage.output];
-          span.setAttribute("gen_ai.response.model", modelNow()); // a fallback model may have replied
-          if (inputTokens !== null) span.setAttribute("gen_ai.usage.input_tokens", inputTokens);
-          if (outputTokens !== null) span.setAttribute("gen_ai.usage.output_tokens", outputTokens);
-          if (reply.replyError !== null) span.setStatus({ code: SpanStatusCode.ERROR });
+          const last = now(); // a fallback model may have replied
+          const numbers = {
+            input_tokens: findInput(usage),
+            output_tokens: usage.output,
+            "cache_read.input_tokens": usage.cacheRead,
+            "cache_creation.input_tokens": usage.cacheWrite,
+          };
+          span.setAttribute("gen_ai.provider.name", last.upstream);
+          span.setAttribute("gen_ai.response.model", last.model);
+          for (const [name, count] of Object.entries(numbers))
+            if (count !== null) span.setAttribute(`gen_ai.usage.${name}`, count);
+          if (reply.replyError !== null)
+            fail(span, reply.failure ?? String(reply.httpError?.status ?? "_OTHER"));
           return reply;
         }),
       );
@@ -112,10 +125,14 @@ async function ended<TResult>(span: Span, work: () => Promise<TResult>): Promise
   try {
     return await work();
   } catch (error) {
-    span.setAttribute("error.type", error instanceof Error ? error.name : "_OTHER");
-    span.setStatus({ code: SpanStatusCode.ERROR });
+    fail(span, error instanceof Error ? error.name : "_OTHER");
     throw error;
   } finally {
     span.end();
   }
+}
+
+function fail(span: Span, type: string): void {
+  span.setAttribute("error.type", type);
+  span.setStatus({ code: SpanStatusCode.ERROR });
 }
