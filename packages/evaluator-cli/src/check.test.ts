@@ -62,6 +62,24 @@ test("answers to other questions and labels of other records are named", async (
   );
 });
 
+test("--questions names the questions of one's own scores, as for calibrate", async () => {
+  const folder = await folderWith(1200);
+  for (const text of ["Scam?", "Spam?"]) {
+    const questions = { scam: { type: "boolean", instructions: text } };
+    await writeFile(join(folder, `${text.slice(0, 4)}.json`), JSON.stringify(questions));
+  }
+  await run(folder, [...calibrate, "--questions", "Scam.json"]);
+  await folderWith(600, june, folder);
+  const refused = await run(folder, answered);
+  expect(refused.stderr).toContain("and --questions q.json names them for the answers. Check");
+  expect(await run(folder, [...answered, "--questions", "Scam.json"])).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringMatching(/^holds .*: act on "yes" at 0\.9/m),
+  });
+  const other = await run(folder, [...answered, "--questions", "Spam.json"]);
+  expect(other.stderr).toContain("are to other questions than the thresholds were promised for");
+});
+
 test("labels of the surest records have figures and no verdict, and no alarm takes them", async () => {
   const folder = await promisedFolder({}, 1200);
   const rows = await readLines(folder, "labels.ndjson");

@@ -7,6 +7,7 @@ import {
   type LockedThreshold,
   type SavedRiskAlarm,
   nameModel,
+  questionHash,
 } from "evaluator-calibration";
 import {
   checkThreshold,
@@ -41,18 +42,23 @@ import {
 } from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
-import { checkAnswered, readAnswers } from "./read-files.ts";
+import { checkAnswered, readAnswers, readQuestionsFile } from "./read-files.ts";
 import { describeCheck, NO_FAIR_DRAW } from "./report/check-sentences.ts";
 
 type TestedThreshold = Parameters<typeof describeCheck>[0];
 type CheckOptions = ReportOptions<"check">;
 
 /** Tests promised thresholds again on new labels. */
-export async function check(name: string, options: CheckOptions, context: CliContext) {
+export async function check(
+  name: string,
+  { questions, ...options }: CheckOptions,
+  context: CliContext,
+) {
   const artifact = await readCalibration(name, null, context);
   if (artifact.thresholds.length === 0) {
     throw noPromise();
   }
+  const file = await readQuestionsFile(questions, context);
   const { table } = await readAnswersOf(options, context);
   const promisedQuestions = artifact.thresholds.map(({ question }) => question);
   checkPromised(promisedQuestions, table.questions);
@@ -66,7 +72,8 @@ export async function check(name: string, options: CheckOptions, context: CliCon
   const isOwn = ({ column: { question, source } }: JoinedColumn) =>
     !table.steps.has(question) || source.modelId === artifact.model.id;
   const own = columns.some(isOwn) ? columns.filter(isOwn) : columns;
-  for (const column of own) refuseOthers(artifact, column);
+  const askedHash = file && questionHash(file);
+  for (const column of own) refuseOthers(artifact, column, askedHash);
   const state = options.state === undefined ? null : resolve(context.cwd, options.state);
   const checks = await testThresholds(artifact, own, state);
   const isUnfair = checks.some(({ verdict }) => verdict === "no fair draw");
@@ -91,7 +98,7 @@ function checkPromised(promisedQuestions: readonly string[], answeredQuestions: 
 }
 
 /** Reads the answers, which labels may hold. @throws CliError that names --answers if a label holds none. */
-async function readAnswersOf(options: CheckOptions, context: CliContext) {
+async function readAnswersOf(options: Omit<CheckOptions, "questions">, context: CliContext) {
   try {
     const answers = await readAnswers(options.answers ?? [options.labels], options, context);
     if (options.answers !== undefined) checkAnswered(answers.table, options.answers);
@@ -131,20 +138,25 @@ function listTests(
     .map((joinedColumn) => toThresholdTest(lockedThreshold, joinedColumn, isFitted));
 }
 
-/** @throws CliError for answers that the thresholds were not promised for. */
+/**
+ * @param askedHash - The hash of the questions, for answers that do not keep it.
+ * @throws CliError for answers that the thresholds were not promised for.
+ */
 function refuseOthers(
-  { model, questionHash }: CalibrationArtifact,
+  { model, questionHash: promisedHash }: CalibrationArtifact,
   joinedColumn: JoinedColumn,
+  askedHash: string | null,
 ): void {
   const { source } = joinedColumn.column;
-  if (source.modelId === model.id && source.questionHash === questionHash) return;
-  const isNamed = source.questionHash !== null && questionHash !== null;
+  const ownHash = source.questionHash ?? askedHash;
+  if (source.modelId === model.id && ownHash === promisedHash) return;
+  const isNamed = ownHash !== null && promisedHash !== null;
   const problem =
     source.modelId !== model.id
       ? `are of ${nameModel(source.modelId)}; the thresholds were promised for ${nameModel(model.id)}`
       : isNamed
         ? "are to other questions than the thresholds were promised for"
-        : `and the calibration may be of different questions: only ${questionHash === null ? "the answers name" : "the calibration names"} them by a question hash`;
+        : `and the calibration may be of different questions: only ${promisedHash === null ? "the answers name them by a question hash" : "the calibration names them by a question hash, and --questions q.json names them for the answers"}`;
   throw new CliError(
     printable`The answers of ${printCounted(joinedColumn.rows.length, "label")} ${problem}. Check answers of the same model to the same questions, or calibrate again.`,
   );

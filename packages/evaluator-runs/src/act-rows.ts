@@ -8,7 +8,7 @@ import { answerSchema } from "evaluator-client";
 import { CliError, isRecord, printable } from "evaluator-kit";
 import { z } from "zod";
 import type { findDecider } from "./calibration.ts";
-import { readTable } from "./input/read-table.ts";
+import { readTable, TableError, withFile } from "./input/read-table.ts";
 
 /** The answers about a record; with a question, only that one is printed. */
 export interface ActRow {
@@ -36,20 +36,26 @@ const answersSchema = z.object({
 /** Reads a file of answers in each form that `calibrate` takes. */
 export async function* answerRows(path: string, signal: AbortSignal): AsyncGenerator<ActRow> {
   const ids = new Set<string>();
-  for await (const records of readTable(createReadStream(path, { signal }))) {
-    for (const record of records) {
-      const where = printable`line ${String(record.line)} of ${path}`;
-      const row = "value" in record ? answersIn(record, path) : null;
-      if (row === null) {
-        const problem = `There is no journal beside the file, and ${where} is no record of answers`;
-        throw new CliError(`${problem}, as toAnswerRecord returns it; start a run first.`);
+  try {
+    for await (const records of readTable(createReadStream(path, { signal }))) {
+      for (const record of records) {
+        if ("problem" in record) throw new TableError(record.line, record.problem);
+        const where = printable`line ${String(record.line)} of ${path}`;
+        const row = answersIn(record, path);
+        if (row === null) {
+          const problem = `There is no journal beside the file, and ${where} is no record of answers`;
+          throw new CliError(`${problem}, as toAnswerRecord returns it; start a run first.`);
+        }
+        if (row === "none") continue;
+        for (const key of listKeys(row)) {
+          if (ids.size === ids.add(key).size)
+            throw new CliError(`The id in ${where} is repeated; keep one of its lines.`);
+        }
+        yield row;
       }
-      if (row === "none") continue;
-      for (const key of listKeys(row)) {
-        if (ids.size === ids.add(key).size) throw new CliError(`The id in ${where} is repeated.`);
-      }
-      yield row;
     }
+  } catch (error) {
+    throw withFile(error, path);
   }
 }
 
@@ -70,7 +76,8 @@ function answersIn({ line, value }: InputRecord, path: string): ActRow | "none" 
   try {
     table.addRecord({ line, value }, path);
   } catch (error) {
-    if (error instanceof CalibrationInputError) throw new CliError(error.message, { cause: error });
+    if (error instanceof CalibrationInputError)
+      throw new CliError(`${error.message}.`, { cause: error });
     throw error;
   }
   const { id: ownId, requestId, evaluationId, question = "tier" } = value;

@@ -46,6 +46,14 @@ test("30,000 labels of records with one state take linear time", async () => {
   expect([contradicted("no"), contradicted("yes")]).toEqual([0, 30_000]);
 });
 
+test("a missing file of labels and a broken line are sentences with the name of the file", async () => {
+  const cwd = await temporaryFolder();
+  const read = () => KnownTruths.read("labels.csv", createTestContext({ cwd }));
+  await expect(read()).rejects.toThrow(`Cannot read ${cwd}/labels.csv: no such file or directory.`);
+  await writeFile(join(cwd, "labels.csv"), "id,truth\na\n");
+  await expect(read()).rejects.toThrow("labels.csv line 2: has 1 cell, and the header 2; ");
+});
+
 test("a label of a question that no row answers is refused, and other records are named", async () => {
   const cwd = await temporaryFolder();
   const answers = { refund: { type: "boolean" as const, probability: 0.9 } };

@@ -8,10 +8,10 @@ import {
   truthText,
   yesOrNo,
 } from "evaluator-calibration/reports";
-import { CliError, type CliContext, printable } from "evaluator-kit";
+import { CliError, type CliContext, printable, toFileError } from "evaluator-kit";
 import type { ActRow } from "./act-rows.ts";
 import { printCounted } from "./amounts.ts";
-import { readTable, TableError } from "./input/read-table.ts";
+import { readTable, TableError, withFile } from "./input/read-table.ts";
 import { toInputPath } from "./output/paths.ts";
 
 /** The truths that people gave some records: no act contradicts one of them. */
@@ -30,9 +30,9 @@ export class KnownTruths {
   static async read(file: string | undefined, { cwd, signal }: CliContext): Promise<KnownTruths> {
     const knownTruths = new KnownTruths();
     if (file === undefined) return knownTruths;
-    const stream = createReadStream(toInputPath(file, cwd), { signal });
+    const path = toInputPath(file, cwd);
     try {
-      for await (const records of readTable(stream)) {
+      for await (const records of readTable(createReadStream(path, { signal }))) {
         for (const record of records) {
           if ("problem" in record) throw new TableError(record.line, record.problem);
           const label = parseLabel(record, { file, by: "group", onePer: "group" });
@@ -40,7 +40,7 @@ export class KnownTruths {
         }
       }
     } catch (error) {
-      throw toCliError(error);
+      throw toFileError(withFile(toCliError(error), file), `read ${path}`);
     }
     return knownTruths;
   }

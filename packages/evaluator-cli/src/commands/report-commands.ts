@@ -157,6 +157,7 @@ export const reportCommands = {
       .argument("<calibration.json>", "the thresholds, as calibrate wrote them")
       .requiredOption("--labels <file>", labels)
       .addOption(answersOption)
+      .option("--questions <file>", `${questionsForm}, if the answers do not keep it`)
       .option(
         "--state <file>",
         "add the new labels to the alarms that this file keeps; exit code 1 from an alarm on",

@@ -103,6 +103,7 @@ test("act takes a router's decision log, and its feedback as labels", async () =
 test.each([
   ["a repeated score", cellsOf(scores[0] as (typeof scores)[number]).repeat(2), "is repeated"],
   ["no number", "m0,scam,often,own/judge\n", "scores.csv line 2"],
+  ["a cut line", "m0,scam\n", "scores.csv line 2: has 2 cells"],
   ["another model", "m0,scam,0.98,other\n", "made for own/judge"],
 ])("act refuses %s before it prints", async (_, text, problem) => {
   const { folder, write } = await calibratedFolder();

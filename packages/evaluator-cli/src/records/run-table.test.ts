@@ -184,7 +184,7 @@ test.each([
     "not whole UTF-16",
   ],
   ["a quoted field without an end", 'id,body\n1,"a\n', "line 2: a quote opens here"],
-  ["a short line", "id,body\n1\n", "line 2: has 1 cells, and the header 2"],
+  ["a short line", "id,body\n1\n", "line 2: has 1 cell, and the header 2"],
 ])("%s ends a run before the first call", async (_, content, problem) => {
   expect(await problemOf(content)).toContain(problem);
 });

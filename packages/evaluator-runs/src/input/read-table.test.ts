@@ -99,7 +99,7 @@ test("the names of columns are ordinary data", async () => {
 const table = (header: string, row = "") => `${header}\n${row}\n`;
 
 test.each([
-  [table("id,truth", "a,1\nb"), "line 3: has 1 cells, and the header 2; a cell"],
+  [table("id,truth", "a,1\nb"), "line 3: has 1 cell, and the header 2; a cell"],
   [table("id,truth", 'a,1\r\n"b\r\nc",\n"d,1'), "line 5: a quote opens here and never closes"],
   [table("id,truth", '"a\nb"c,1'), "line 3: text follows the quote that closes the cell of line 2"],
   [table("id,,truth"), "line 1: column 2 has no name"],
