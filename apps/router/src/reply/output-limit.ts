@@ -10,21 +10,20 @@ interface LimitedCall {
 
 /** Writes the limit of a reply's tokens into a body, in the form that a service and its model take. */
 export function limitOutput(body: string, { type, ...call }: LimitedCall): string {
-  return limits[type].write(body, call);
+  return limits[type].write?.(body, call) ?? body;
 }
 
-const unchanged = (body: string) => body;
-
 interface OutputLimit {
-  readonly write: (body: string, call: Omit<LimitedCall, "type">) => string;
+  /** Absent if a body has its limit already. */
+  readonly write?: (body: string, call: Omit<LimitedCall, "type">) => string;
   /** The fields of a client's body with a limit. */
   readonly names: readonly string[];
 }
 
 const limits: Readonly<Record<UpstreamType, OutputLimit>> = {
-  gateway: { write: unchanged, names: [] },
+  gateway: { names: [] },
   "openai-chat": { write: limitChat, names: ["max_tokens", "max_completion_tokens"] },
-  "openai-responses": { write: unchanged, names: ["max_output_tokens"] },
+  "openai-responses": { names: ["max_output_tokens"] },
   anthropic: {
     write: (body, { most }) => (most === undefined ? body : limitThinking(body, most)),
     names: ["max_tokens"],
