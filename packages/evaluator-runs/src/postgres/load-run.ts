@@ -181,18 +181,27 @@ const idleStatement = `
   for update
 `;
 
+// The ends of a run that is joined or opened again: one is needed for the runs of its name that began until its next
+// end, and a run that is joined each minute keeps no end of each.
+const earlierEnds = `
+  case when finished_at is null then earlier_ends else earlier_ends[:cardinality(earlier_ends) - (not exists (
+      select from evaluator.runs other where other.name = runs.name and other.created_at
+        between runs.earlier_ends[cardinality(runs.earlier_ends)] and runs.finished_at
+    ))::integer] || finished_at end
+`;
+
 // An answer that came late may have completed a run that a failure had stopped; "joinStatement" ends it.
 const reopenStatement = `
   update evaluator.runs set stopped_by = null, failed_in_a_row = 0,
     state = case when state = 'stopped' and cardinality($2::integer[]) = 0 then 'done' else 'open' end,
     chunks_left = cardinality($2::integer[]) + case when state = 'open' then chunks_left else 0 end,
-    earlier_ends = array_remove(earlier_ends || finished_at, null), finished_at = null
+    earlier_ends = ${earlierEnds}, finished_at = null
   where run = $1
 `;
 
 // Who joins a complete run has another one of the same records, which ends at once.
 const joinStatement = `
-  update evaluator.runs set opened_at = evaluator.now(), earlier_ends = array_remove(earlier_ends || finished_at, null),
+  update evaluator.runs set opened_at = evaluator.now(), earlier_ends = ${earlierEnds},
     finished_at = case when state = 'done' then evaluator.now() end
   where run = $1
 `;

@@ -22,6 +22,21 @@ test("the same command joins the run, and pays for nothing again", async () => {
   expect(stderr).toContain("Run 1 answered: 3, 0 of them here. Took 900 tokens, $0.000038, ");
 });
 
+test("a run that is joined again and again keeps an end for each run that began meanwhile, and no other", async () => {
+  const [cwd, other] = [await folderWith(manyTickets(2)), await folderWith(manyTickets(3))];
+  const kept = async () => {
+    const ends = "select cardinality(earlier_ends) as ends from evaluator.runs order by run";
+    return (await database().query<{ ends: number }>(ends)).map(({ ends: count }) => count);
+  };
+  for (let time = 0; time < 4; time += 1) await start(["inbox.json"], { cwd });
+  expect(await kept()).toEqual([1]);
+  await start(["inbox.json"], { cwd: other });
+  for (let time = 0; time < 3; time += 1) await start(["inbox.json"], { cwd });
+  expect(await kept()).toEqual([2, 0]);
+  const { stderr } = await start(["inbox.json"], { cwd: other });
+  expect(stderr).toMatch(/New since the run of .*: 1 of 3 tickets\.\n/);
+});
+
 /** Returns how many rows of answers the database has read. */
 async function answersRead(): Promise<number> {
   const { query } = database();
