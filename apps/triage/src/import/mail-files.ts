@@ -4,7 +4,8 @@ import type { FoundMail, NotRead, SourceFile } from "./found-mail.ts";
 import { gmailMails } from "./gmail-dump.ts";
 import { type MailFormat, mailFormats } from "./mail-formats.ts";
 import { isMbox, mboxMails } from "./mbox.ts";
-import { fileDay, header, parseMessage } from "./parse-message.ts";
+import { header } from "./message-parts.ts";
+import { fileDay, parseMessage } from "./parse-message.ts";
 
 /** The bytes of a message that are read; the rest belongs to attachments. */
 const MESSAGE_BYTES = 1024 * 1024;

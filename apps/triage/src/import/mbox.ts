@@ -1,7 +1,8 @@
 import { withRest } from "evaluator-kit";
 import type { FoundMail, NotRead, SourceFile } from "./found-mail.ts";
 import { parseTime } from "./mail-dates.ts";
-import { fileDay, header, parseMessage } from "./parse-message.ts";
+import { header } from "./message-parts.ts";
+import { fileDay, parseMessage } from "./parse-message.ts";
 
 const NEWLINE = 10;
 /** How far is read ahead for the end that a `Content-Length` gives; a longer mail is split by its lines. */

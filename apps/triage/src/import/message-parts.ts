@@ -1,6 +1,8 @@
 import PostalMime from "postal-mime";
 import { decodeHeader, decodeText, fromQuotedPrintable, knownCharset } from "./charsets.ts";
 
+/** How a header begins; older programs put blanks before the colon (RFC 5322, section 4.5). */
+export const header = /^[!-9;-~]{1,100}[ \t]{0,20}:/;
 /** How much of a text is read, in bytes: a snippet takes less. */
 const TEXT_BYTES = 64 * 1024;
 /** No line of a mail is longer (RFC 5322, section 2.1.1); one of a page may be. */
@@ -54,10 +56,16 @@ class PartParser extends PostalMime {
   declare readonly processLine: (line: Buffer, isLast: boolean) => Promise<void>;
   declare readonly finalize: () => Promise<void>;
 
+  #header: HeaderEnd = { lastField: -1, end: 0, hasText: true };
+
   async parseParts(message: Buffer): Promise<MessagePart> {
     let at = 0;
     for (let lines = 0; at < message.length && lines < MOST_LINES; lines += 1) {
-      const part = this.#openPart();
+      let part = this.#openPart();
+      if (part.state === "header" && this.#isText(message, at)) {
+        await this.processLine(Buffer.of(), false);
+        part = this.#openPart();
+      }
       const isBody = part.state === "body" && message.toString("latin1", at, at + 2) !== "--";
       const end = message.indexOf(isBody ? "\n--" : "\n", at) + 1 || message.length;
       const bytes = message.subarray(at, end);
@@ -70,11 +78,40 @@ class PartParser extends PostalMime {
     return this.root;
   }
 
+  /** Returns whether a line of a header belongs to the text: the blank line between them is missing. */
+  #isText(message: Buffer, at: number): boolean {
+    const line = message.toString("latin1", at, at + 122);
+    if (/^(?:[ \t\r\n]|--)/.test(line) || header.test(line)) return false;
+    if (at >= this.#header.end) this.#header = headerEndIn(message, at);
+    const isBehindBlanks = /\n[ \t]{1,20}\r?\n$/.test(message.toString("latin1", at - 24, at));
+    return at > this.#header.lastField && (isBehindBlanks || !this.#header.hasText);
+  }
+
   #openPart(): OpenPart {
     const part = this.currentNode;
     part.setupContentDecoder = () => (part.contentDecoder = new BodyBytes());
     return part;
   }
+}
+
+/** Where a header ends, and whether a text follows. */
+interface HeaderEnd {
+  readonly lastField: number;
+  readonly end: number;
+  readonly hasText: boolean;
+}
+
+function headerEndIn(message: Buffer, start: number): HeaderEnd {
+  let [lastField, at] = [-1, start];
+  while (at < message.length && !/^\r*\n/.test(message.toString("latin1", at, at + 3))) {
+    if (header.test(message.toString("latin1", at, at + 122))) lastField = at;
+    at = message.indexOf(NEWLINE, at) + 1 || message.length;
+  }
+  return {
+    lastField,
+    end: at,
+    hasText: /\S/.test(message.toString("latin1", at, at + LINE_BYTES)),
+  };
 }
 
 function withoutEnd(line: Buffer): Buffer {

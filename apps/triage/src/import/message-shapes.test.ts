@@ -12,6 +12,26 @@ test.each([
     `${dateHeader}\nSubject: =?utf-8?Q?Gr=C3=BC=C3=9Fe?= =?UTF-8?B?IGF1cw==?= =?iso-8859-1?q?_K=F6ln?=\nFrom: =?utf-8?B?5pel5pys?= <n@b.example>\n\nHi`,
     { subject: "Grüße aus Köln", from: "日本 <n@b.example>" },
   ],
+  [
+    "a blank line with a space in it behind the header",
+    `${dateHeader}\nSubject: s\n \nHello Ada,\n\nplease pay.`,
+    { subject: "s", snippet: "Hello Ada, please pay." },
+  ],
+  [
+    "no blank line behind the header",
+    `${dateHeader}\nSubject: s\nHello Ada,\nplease pay.\n`,
+    { subject: "s", snippet: "Hello Ada, please pay." },
+  ],
+  [
+    "a line within the header that is no field",
+    `${dateHeader}\nno field\nSubject: s\n\nHi`,
+    { subject: "s", snippet: "Hi" },
+  ],
+  [
+    "a part without a blank line",
+    `${dateHeader}\nContent-Type: multipart/mixed; boundary=a\n\n--a\nContent-Type: text/plain\n \nHello.\n--a--`,
+    { snippet: "Hello." },
+  ],
   ["no From", `${dateHeader}\nSubject: s\n\nHi`, { from: "", snippet: "Hi" }],
   ["no Subject", `${dateHeader}\nFrom: a@b.example\n\nHi`, { subject: "", from: "a@b.example" }],
   ["no Date", `From: a@b.example\nSubject: s\n\nHi`, { date: "2026-11-02" }],

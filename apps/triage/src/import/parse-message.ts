@@ -3,12 +3,10 @@ import { decodeHeader, decodeText } from "./charsets.ts";
 import { type FoundMail, type ImportedMail, ImportProblem, type SourceFile } from "./found-mail.ts";
 import { keptHeaders } from "./kept-headers.ts";
 import { parseDay, parseTime, toDay } from "./mail-dates.ts";
-import { listAttachments, type MessagePart, parseParts } from "./message-parts.ts";
+import { header, listAttachments, type MessagePart, parseParts } from "./message-parts.ts";
 import { senderIn } from "./sender.ts";
 import { toMailCharset, toShownText } from "./shown-text.ts";
 
-/** How a header begins; older programs put blanks before the colon (RFC 5322, section 4.5). */
-export const header = /^[!-9;-~]{1,100}[ \t]{0,20}:/;
 const [NEWLINE, RETURN] = [10, 13];
 
 /** Parses one message (RFC 5322, MIME). @throws ImportProblem if it has no header. */
