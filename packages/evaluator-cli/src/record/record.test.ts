@@ -172,6 +172,19 @@ test("a link keeps its target, also a missing one, and a failure leaves no folde
   expect((await readdir(folder)).toSorted()).toEqual(["gateway", "target.json"]);
 });
 
+test("a link to a missing folder is refused before a call is paid", async () => {
+  const folder = await temporaryFolder();
+  await symlink("missing", join(folder, "gateway"));
+  let requests = 0;
+  const fetch = () => Promise.reject(new TypeError(`request ${++requests}`));
+  const { exitCode, stderr } = await startRecord([gateway, "--out", folder], { fetch });
+  expect({ exitCode, stderr, requests }).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining("Nothing can be written"),
+    requests: 0,
+  });
+});
+
 test("an older file stays when the new one cannot be put in its place", async () => {
   const folder = await temporaryFolder();
   await mkdir(join(folder, `${gateway}.json`), { recursive: true });

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { mkdtemp, readFile, rmdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import {
@@ -122,7 +122,9 @@ async function checkTargets(paths: readonly string[], mayReplace: boolean): Prom
 
 /** Returns the folder, or the nearest one above it that is there: a failed recording leaves none behind. */
 function nearestFolder(path: string): string {
-  return existsSync(path) ? path : nearestFolder(dirname(path));
+  // A link that leads nowhere is there: no folder can be made in its place.
+  const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  return isThere ? path : nearestFolder(dirname(path));
 }
 
 async function isReplaceable(path: string): Promise<boolean> {
