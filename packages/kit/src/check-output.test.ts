@@ -43,6 +43,16 @@ test("an input that is a symbolic link to the output is refused", async () => {
   await expect(checkOutput(output, [input])).rejects.toThrow("is the input file itself");
 });
 
+test("a place that an input names too, also through a link, is refused before it is a file", async () => {
+  const { folder, input, output } = await inputAndOutput();
+  const linked = join(folder, "linked.json");
+  await symlink(output, linked);
+  for (const other of [output, linked])
+    await expect(checkOutput(output, [input, other])).rejects.toThrow(
+      `${output} is named for two files; name another one.`,
+    );
+});
+
 test("a folder in the way is named", async () => {
   const { input, output } = await inputAndOutput();
   await mkdir(output);

@@ -16,7 +16,7 @@ interface OutputOptions {
 
 /**
  * Checks before any work that a file can be written, and that nothing of a person is replaced: an input, or a
- * file that the command did not write. A pipe or a device takes any text.
+ * file that the command did not write; an earlier output counts as an input. A pipe or a device takes any text.
  *
  * @throws CliError if it cannot be written.
  */
@@ -29,6 +29,8 @@ export async function checkOutput(
     const output = statFile(outputPath);
     if (output !== undefined)
       checkReplaceable({ path: outputPath, stats: output }, inputPaths, isOwn);
+    else if (inputPaths.map(files.realpath).includes(files.realpath(outputPath)))
+      throw new CliError(printable`${outputPath} is named for two files; name another one.`);
     if (output !== undefined && !output.isFile()) return;
     // A permission check is not enough on a read-only or full disk, so this creates a file.
     const temporaryPath = join(dirname(files.realpath(outputPath)), `.${newId()}.tmp`);

@@ -22,3 +22,14 @@ test.each([
   expect(await readFile(join(folder, name), "utf8")).toBe(text);
   expect((await readdir(folder)).toSorted()).toEqual(["mine.txt", "prompts.ndjson"]);
 });
+
+test("a page in the place of the paid decisions is refused before any prompt is sent", async () => {
+  const folder = await temporaryFolder();
+  await writeFile(join(folder, "prompts.ndjson"), '{"prompt":"hello","tier":"nano"}\n');
+  const context = createTestContext({ cwd: folder });
+  const [program, options] = evaluatorRouter;
+  const words = ["eval", "prompts.ndjson", "--out", "one", "--decisions", "./one"];
+  expect(await runToExitCode(program, words, { ...options, context })).toBe(1);
+  expect(context.printed.stderr).toContain("one is named for two files; name another one.");
+  expect(await readdir(folder)).toEqual(["prompts.ndjson"]);
+});

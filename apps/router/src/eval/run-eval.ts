@@ -30,11 +30,10 @@ export async function runEval(file: string, command: EvalOptions, context: CliCo
     seed,
   } = command;
   const options = await readRouterOptions(env, cwd);
-  const target = resolve(cwd, out);
-  await checkOutput(target, [path], { isOwn: isPage });
+  const [target, keptPath] = [resolve(cwd, out), resolve(cwd, decisions)];
+  await checkOutput(target, [path, keptPath], { isOwn: isPage });
   const services = connectServices(options);
   try {
-    const keptPath = resolve(cwd, decisions);
     const { decided: decidedPrompts, asked: askedTotals } = await decidePrompts(path, keptPath, {
       services,
       context,
