@@ -29,7 +29,7 @@ export async function checkOutput(
     const output = statFile(outputPath);
     if (output !== undefined)
       checkReplaceable({ path: outputPath, stats: output }, inputPaths, isOwn);
-    else if (inputPaths.map(files.realpath).includes(files.realpath(outputPath)))
+    else if (inputPaths.some((path) => files.realpath(path) === files.realpath(outputPath)))
       throw new CliError(printable`${outputPath} is named for two files; name another one.`);
     if (output !== undefined && !output.isFile()) return;
     // A permission check is not enough on a read-only or full disk, so this creates a file.
