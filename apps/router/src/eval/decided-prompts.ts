@@ -46,12 +46,9 @@ async function decideTexts(
   const decisions = new Map<string, DecidedPrompt["decision"]>();
   if (texts.length === 0) return { decisions, asked: { paid: 0, costUsd: 0, kept: 0 } };
   const store = await openKeptEvaluations(keptPath);
-  const evaluationCache = cache({
-    store,
-    onStoreError: (error) => {
-      throw error;
-    },
-  });
+  const storeErrors: unknown[] = [];
+  const onStoreError = (error: unknown) => void storeErrors.push(error);
+  const evaluationCache = cache({ store, onStoreError });
   const progress = createProgress(context);
   const questions = tierQuestions;
   const requests = texts.map((text) => ({ state: { user_message: text }, questions }));
@@ -59,6 +56,7 @@ async function decideTexts(
   const batch = evaluator.with(evaluationCache).evaluateMany(requests, options);
   for await (const item of batch) {
     if (item.status === "failed") throw item.error;
+    if (storeErrors.length > 0) throw storeErrors[0]; // the next ones would be paid and lost too
     const { answers, confidence, modelId } = item.evaluation;
     const { choice: tierChosen, probabilities } = answers.tier;
     const wire = toWire(item.evaluation, engineAddress);
