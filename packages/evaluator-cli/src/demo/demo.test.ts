@@ -129,6 +129,14 @@ test("labels by hand stay: the same demo takes them, and another one is refused"
   expect(await readFile(path, "utf8")).toContain(own);
 }, 60_000);
 
+test("an empty folder, which a demo leaves on a full disk, does not stop the next one", async () => {
+  const cwd = await temporaryFolder();
+  await mkdir(join(cwd, "d"));
+  expect((await run(cwd, ["demo", "--out", "d", "--auto", "--count", "1"])).exitCode).toBe(3);
+  await writeFile(join(cwd, "file"), "");
+  expect((await run(cwd, ["demo", "--out", "file"])).stderr).toContain("no demo made it");
+}, 60_000);
+
 test.each([
   ["a folder that no demo made", ["--out", "mine"], "mine is there, and no demo made it."],
   ["--auto with --page", ["--auto", "--page"], "cannot be used with option '--auto'"],

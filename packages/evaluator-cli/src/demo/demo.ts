@@ -1,5 +1,5 @@
 import { printCounted } from "evaluator-runs/source";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { copyFile, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { CalibrationMismatchError, toAnswerRecord } from "evaluator-calibration";
@@ -57,10 +57,7 @@ interface Demo {
 export async function demo(options: AskOptions<"demo">, context: CliContext, run: Demo["run"]) {
   const { out, seed } = options;
   const folder = resolve(context.cwd, out);
-  if (
-    existsSync(folder) &&
-    !(await readText(folder, "demo.json")).startsWith('{"simulated":true')
-  ) {
+  if (existsSync(folder) && !(await isDemo(folder))) {
     const problem = printable`${out} is there, and no demo made it. Nothing was written.`;
     throw new CliError(`${problem} Choose another --out.`);
   }
@@ -71,6 +68,12 @@ export async function demo(options: AskOptions<"demo">, context: CliContext, run
   } finally {
     await rm(work, { recursive: true, force: true });
   }
+}
+
+/** Whether a demo made a folder, which a full disk may have left empty. */
+async function isDemo(folder: string): Promise<boolean> {
+  if ((await readText(folder, "demo.json")).startsWith('{"simulated":true')) return true;
+  return statSync(folder).isDirectory() && readdirSync(folder).length === 0;
 }
 
 async function playDemo(demoSetting: Demo): Promise<void> {
@@ -136,8 +139,9 @@ async function writeInputs(demoSetting: Demo): Promise<void> {
   }
   for (const name of ["calibration.json", "acts.ndjson", "after.ndjson"])
     await rm(join(folder, name), { force: true });
-  await write("labels.ndjson", ownLines.map((line) => `${line}\n`).join(""), demoSetting);
+  // The first, as it shows that a demo made the folder, also after a full disk.
   await write("demo.json", made, demoSetting);
+  await write("labels.ndjson", ownLines.map((line) => `${line}\n`).join(""), demoSetting);
   await write("questions.json", JSON.stringify(questions, null, 2), demoSetting);
   const rows = tickets.map(({ id, subject, body }) => `${id},${subject},"${body}"\n`);
   await write("records.csv", `id,subject,body\n${rows.join("")}`, demoSetting);
