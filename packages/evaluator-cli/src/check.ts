@@ -43,7 +43,7 @@ import {
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
 import { checkAnswered, readAnswers, readQuestionsFile } from "./read-files.ts";
-import { describeCheck, NO_FAIR_DRAW } from "./report/check-sentences.ts";
+import { describeCheck, describeRepeats, NO_FAIR_DRAW } from "./report/check-sentences.ts";
 
 type TestedThreshold = Parameters<typeof describeCheck>[0];
 type CheckOptions = ReportOptions<"check">;
@@ -79,6 +79,10 @@ export async function check(
   const isUnfair = checks.some(({ verdict }) => verdict === "no fair draw");
   const notes = [
     ...newLabels.notes,
+    // Of exactly these records a random draw is fair, whatever they share.
+    ...(artifact.thresholds.some(({ these }) => these === undefined)
+      ? new Set(own.flatMap(describeRepeats))
+      : []),
     ...describeChecks(artifact, state !== null),
     ...(options.answers === undefined ? [ONLY_LABELLED] : []),
     ...(isUnfair ? [NO_FAIR_DRAW] : []),
