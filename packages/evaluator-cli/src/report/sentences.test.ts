@@ -47,6 +47,19 @@ test("probabilities that hold are said to hold, and their skill leads", () => {
   );
 });
 
+test("a skill that few labels of the rarer truth show has no figure in the first sentence", () => {
+  // Nine of 300 are a yes, and all are printed 0.95.
+  const report = reportOf(
+    300,
+    (p) => (p > 0.5 ? 2 : 0),
+    (share) => (share > 0.971 ? 0.95 : 0.02),
+  );
+  expect(report).toMatchObject({ verdict: "useful", scores: { auc: { value: 1 } } });
+  expect(summarize(report)).toMatch(
+    /^On your 300 labelled records `scam` is worth more than the base rate \(too few of the rarer truth show how much\), and/,
+  );
+});
+
 test("probabilities that are too high are named with their range", () => {
   const report = reportOf(3000, (p) => (p > 0.6 ? p - 0.2 : p));
   expect(summarize(report)).toMatch(

@@ -71,7 +71,12 @@ function toWorth({ question, n, verdict, orderPValue, scores }: QuestionReport):
     : `between ${percentRange(skill).replace(" to ", " and ")}`;
   const worth = `${percent(skill.value)} of the way from guessing to knowing`;
   const spreadText = n < LEAST_JUDGED && between !== "" ? ` (${between})` : "";
-  if (verdict === "useful") return `On ${labelledText} ${name} is worth ${worth}${spreadText}`;
+  if (verdict === "useful") {
+    const shown = Number.isNaN(skill.low)
+      ? "more than the base rate (too few of the rarer truth show how much)"
+      : `${worth}${spreadText}`;
+    return `On ${labelledText} ${name} is worth ${shown}`;
+  }
   return `${far}: ${worth}, ${between}${between && ", "}is what guessing the base rate can have by luck`;
 }
 
