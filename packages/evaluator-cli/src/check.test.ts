@@ -164,17 +164,6 @@ test("calibration and answers that both name no questions are checked, with a li
   expect(stdout).toContain("Neither the calibration nor the answers name their questions");
 });
 
-test("a column whose values repeat among the labels is named", async () => {
-  const folder = await promisedFolder();
-  expect((await run(folder, answered)).stdout).not.toContain("may not be independent");
-  const labels = await readLines(folder, "labels.ndjson");
-  const threads = labels.map((label, at) => Object.assign(label, { thread: `t${at % 40}` }));
-  await writeLines(folder, "labels.ndjson", threads);
-  expect((await run(folder, answered)).stdout).toContain(
-    '400 labels come from 40 values of "thread"; labels of one value may not be independent (pick --one-per thread).\n',
-  );
-});
-
 test("labels that made the promise are left out and counted; alone they are refused", async () => {
   const folder = await folderWith(1200, { questionHash: "asked" });
   await run(folder, calibrate);

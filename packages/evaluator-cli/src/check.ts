@@ -76,16 +76,12 @@ export async function check(
   for (const column of own) refuseOthers(artifact, column, askedHash);
   const state = options.state === undefined ? null : resolve(context.cwd, options.state);
   const checks = await testThresholds(artifact, own, state);
-  const isUnfair = checks.some(({ verdict }) => verdict === "no fair draw");
   const notes = [
     ...newLabels.notes,
-    // Of exactly these records a random draw is fair, whatever they share.
-    ...(artifact.thresholds.some(({ these }) => these === undefined)
-      ? new Set(own.flatMap(describeRepeats))
-      : []),
+    ...describeRepeats(artifact, own),
     ...describeChecks(artifact, state !== null),
     ...(options.answers === undefined ? [ONLY_LABELLED] : []),
-    ...(isUnfair ? [NO_FAIR_DRAW] : []),
+    ...(checks.some(({ verdict }) => verdict === "no fair draw") ? [NO_FAIR_DRAW] : []),
   ];
   const lines = checks.map(describeCheck);
   if (options.json === true) {

@@ -35,6 +35,20 @@ no alarm           scam: act on "no" at 0.92 and above, at most 5 % wrong: 4 of 
   expect((await run(folder, check)).stdout).toMatch(/"yes" .* 5 of 250 wrong/);
 });
 
+test("a column whose values repeat among the labels is named", async () => {
+  const folder = await promisedFolder();
+  const answered = check.slice(0, -2);
+  expect((await run(folder, answered)).stdout).not.toContain("may not be independent");
+  const path = join(folder, "labels.ndjson");
+  const labels = (await readFile(path, "utf8")).trimEnd().split("\n");
+  const threads = labels.map((line, at) => line.replace("{", `{"thread":"t${at % 40}",`));
+  await writeFile(path, threads.join("\n"));
+  const named =
+    '400 labels come from 40 values of "thread"; labels of one value may not be independent (pick --one-per thread).\n';
+  expect((await run(folder, answered)).stdout).toContain(named);
+  expect((await run(folder, check)).stdout).toContain(named);
+});
+
 test("an alarm ends with 1, and stays after good labels", async () => {
   const folder = await promisedFolder({ wrongEvery: 5 });
   const raised = await run(folder, check);

@@ -1,4 +1,5 @@
 import type { ThresholdCheck } from "evaluator-calibration/statistics";
+import type { CalibrationArtifact } from "evaluator-calibration";
 import type { JoinedColumn } from "evaluator-calibration/reports";
 import { printable, printAtMost, printDown, shellWord } from "evaluator-kit";
 import { describeTestedRisk, printCount, printCounted } from "evaluator-runs/source";
@@ -20,17 +21,23 @@ export const NO_FAIR_DRAW =
 
 /**
  * Returns the columns whose values repeat among the labels of a promise about records like some: labels of one value may be right
- * or wrong together. Of 200 random labels of threads of ten, 9 of 100 verdicts are false instead of 5.
+ * or wrong together. Of 200 random labels of threads of ten, 9 of 100 verdicts are false instead of 5. Of exactly these records a
+ * random draw is fair, whatever they share.
  */
-export function describeRepeats({ join, column, rows }: JoinedColumn): string[] {
-  const ids = rows.map((row) => column.ids[row] as string);
-  const repeats = [join.repeats, join.table.repeats].flatMap(
-    (columns) => columns?.among(ids) ?? [],
-  );
-  return repeats.map(({ column: name, n, labels }) => {
-    const from = `${printCounted(labels, "label")} come from ${printCounted(n, "value")} of`;
-    return printable`${from} "${name}"; labels of one value may not be independent (pick --one-per ${shellWord(name)}).`;
+export function describeRepeats(
+  { thresholds }: Pick<CalibrationArtifact, "thresholds">,
+  columns: readonly JoinedColumn[],
+): Set<string> {
+  const isOfOthers = thresholds.some(({ these }) => these === undefined);
+  const repeats = (isOfOthers ? columns : []).flatMap(({ join, column, rows }) => {
+    const ids = rows.map((row) => column.ids[row] as string);
+    return [join.repeats, join.table.repeats].flatMap((noted) => noted?.among(ids) ?? []);
   });
+  const sentences = repeats.map(({ column, n, labels }) => {
+    const from = `${printCounted(labels, "label")} come from ${printCounted(n, "value")} of`;
+    return printable`${from} "${column}"; labels of one value may not be independent (pick --one-per ${shellWord(column)}).`;
+  });
+  return new Set(sentences);
 }
 
 /** Returns a threshold and its result on new labels, in one line. */
