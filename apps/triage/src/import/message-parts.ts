@@ -103,15 +103,13 @@ interface HeaderEnd {
 
 function headerEndIn(message: Buffer, start: number): HeaderEnd {
   let [lastField, at] = [-1, start];
-  while (at < message.length && !/^\r*\n/.test(message.toString("latin1", at, at + 3))) {
+  // A boundary ends a part.
+  while (at < message.length && !/^(?:\r*\n|--)/.test(message.toString("latin1", at, at + 3))) {
     if (header.test(message.toString("latin1", at, at + 122))) lastField = at;
     at = message.indexOf(NEWLINE, at) + 1 || message.length;
   }
-  return {
-    lastField,
-    end: at,
-    hasText: /\S/.test(message.toString("latin1", at, at + LINE_BYTES)),
-  };
+  const hasText = /^\s*(?!--)\S/.test(message.toString("latin1", at, at + LINE_BYTES));
+  return { lastField, end: at, hasText };
 }
 
 function withoutEnd(line: Buffer): Buffer {

@@ -32,6 +32,11 @@ test.each([
     `${dateHeader}\nContent-Type: multipart/mixed; boundary=a\n\n--a\nContent-Type: text/plain\n \nHello.\n--a--`,
     { snippet: "Hello." },
   ],
+  [
+    "parts whose header runs into their text",
+    `${dateHeader}\nContent-Type: multipart/mixed; boundary=a\n\n--a\nContent-Type: text/plain\nHello,\n\n--a\nContent-Type: text/plain\nAda.\n--a--`,
+    { snippet: "Hello, Ada." },
+  ],
   ["no From", `${dateHeader}\nSubject: s\n\nHi`, { from: "", snippet: "Hi" }],
   ["no Subject", `${dateHeader}\nFrom: a@b.example\n\nHi`, { subject: "", from: "a@b.example" }],
   ["no Date", `From: a@b.example\nSubject: s\n\nHi`, { date: "2026-11-02" }],
