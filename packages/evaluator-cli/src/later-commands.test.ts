@@ -208,6 +208,11 @@ test("a second pick keeps the labels of its sheet, and refuses every file that i
   const path = join(folder, "sheet.ndjson");
   const pick = (budget: string, out: string) =>
     run(folder, ["pick", "--answers", "answers.ndjson", "--budget", budget, "--out", out]);
+  const table = await pick("20", "sheet.csv");
+  expect([table.exitCode, table.stderr]).toEqual([
+    1,
+    expect.stringContaining("a file of JSON lines"),
+  ]);
   expect((await pick("20", "sheet.ndjson")).exitCode).toBe(0);
   expect((await pick("30", "sheet.ndjson")).exitCode).toBe(0);
   const filled = (await readFile(path, "utf8")).replace('"truth":null', '"truth":true');

@@ -21,6 +21,11 @@ type PickOptions = ReportOptions<"pick">;
 export async function pick(more: readonly string[], options: PickOptions, context: CliContext) {
   const { acts, out } = options;
   if (acts !== undefined && more.length > 0) throw new UsageError("--acts takes one file.");
+  if (out !== undefined && /\.(?:csv|tsv|xlsx)$/i.test(out)) {
+    throw new UsageError(
+      printable`--out is a file of JSON lines, such as sheet.ndjson, not ${out}.`,
+    );
+  }
   const { rows, of, next } =
     acts === undefined
       ? await drawAnswers(answerNames(options.answers, more), options, context)

@@ -58,16 +58,22 @@ test("a label of a question that no row answers is refused, and other records ar
   const cwd = await temporaryFolder();
   const answers = { refund: { type: "boolean" as const, probability: 0.9 } };
   const row = { input: { id: "a" }, kept: { answers, modelId: null } };
-  const describeMissing = async (labels: string) => {
+  const describeMissing = async (labels: string, kept: typeof row.kept | null = row.kept) => {
     await writeFile(join(cwd, "labels.csv"), `id,question,truth\n${labels}`);
     const knownTruths = await KnownTruths.read("labels.csv", createTestContext({ cwd }));
-    knownTruths.addRow(row);
+    knownTruths.addRow({ ...row, kept });
     return knownTruths.describeMissing();
   };
   await expect(describeMissing("a,refund,1\na,nope,1\n")).rejects.toThrow(
     'labels.csv line 3: question is "nope"; it must be one of "refund".',
   );
   expect(await describeMissing("a,refund,1\n")).toBe("");
+  for (const question of ["refund", ""]) {
+    await expect(describeMissing(`a,${question},nein\n`)).rejects.toThrow(
+      'The label of "a" is "nein"; it must be true or false, 1 or 0, yes or no.',
+    );
+  }
+  expect(await describeMissing("a,,nein\n", null)).toBe("");
   const passedOver = 'Passed over: 1 labelled record without an answer here, such as "b".';
   expect(await describeMissing("a,refund,1\nb,,1\n")).toBe(`${passedOver}\n`);
   expect(await describeMissing("b,refund,1\n")).toBe(

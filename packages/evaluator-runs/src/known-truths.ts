@@ -63,18 +63,24 @@ export class KnownTruths {
     this.#truths.set(key, knownValues);
   }
 
-  /** Notes the questions and the state of a record: a label is one of all records with that state. */
-  addRow(row: ActRow): void {
+  /**
+   * Notes the questions and the state of a record: a label is one of all records with that state.
+   *
+   * @throws CliError if a label of a yes/no answer is neither.
+   */
+  addRow({ input: { id: ownId, names = [ownId] }, kept, keptState }: ActRow): void {
+    const answers = kept?.answers ?? {};
     if (this.#locations.size > 0)
-      for (const id of Object.keys(row.kept?.answers ?? {})) this.#answeredQuestions.add(id);
-    const { names = [row.input.id] } = row.input;
-    const labelled = names.filter((id) => this.#questions.has(id));
-    for (const id of labelled) this.#missingIds.delete(id);
-    if (labelled.length === 0 || row.keptState === undefined) return;
-    const state = stateHash(row.keptState);
-    for (const id of labelled) {
+      for (const id of Object.keys(answers)) this.#answeredQuestions.add(id);
+    for (const id of names.filter((name) => this.#questions.has(name))) {
+      this.#missingIds.delete(id);
+      const state = keptState === undefined ? null : stateHash(keptState);
       for (const question of this.#questions.get(id) ?? []) {
-        this.#add(toKey({ state }, question), this.#truths.get(toKey({ id }, question)) ?? []);
+        const truths = this.#truths.get(toKey({ id }, question)) ?? [];
+        const own = question === "" ? Object.values(answers) : [answers[question]];
+        const isYesOrNo = own.length > 0 && own.every((answer) => answer?.type === "boolean");
+        if (isYesOrNo) checkYesOrNo(id, truths);
+        if (state !== null) this.#add(toKey({ state }, question), truths);
       }
     }
   }
@@ -119,6 +125,14 @@ export class KnownTruths {
 
 function toKey(record: { readonly id: string } | { readonly state: string }, question: string) {
   return JSON.stringify([record, question]);
+}
+
+function checkYesOrNo(id: string, truths: Iterable<unknown>): void {
+  for (const truth of truths) {
+    if (yesOrNo(truth) >= 0) continue;
+    const problem = printable`The label of "${id}" is "${String(truth)}"`;
+    throw new CliError(`${problem}; it must be true or false, 1 or 0, yes or no.`);
+  }
 }
 
 function isSameTruth(truth: unknown, act: string, options: ReadonlySet<string>): boolean {
