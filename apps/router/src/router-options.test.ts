@@ -1,5 +1,5 @@
 import { keyVariables } from "evaluator-client";
-import { CliError } from "evaluator-kit";
+import { CliError, type Environment } from "evaluator-kit";
 import { expect, test } from "vitest";
 import { redactor } from "./reply/redactor.ts";
 import { parseRouterOptions } from "./router-options.ts";
@@ -183,7 +183,7 @@ const wrong: [env: Record<string, string>, message: string][] = [
   [{ ROUTER_MAX_CALLS: "0" }, 'ROUTER_MAX_CALLS="0" is not a number of calls'],
   [{ ROUTER_STALL_TIMEOUT_MS: "1s" }, 'ROUTER_STALL_TIMEOUT_MS="1s" is not a time'],
   [
-    { OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" },
+    { OTEL_EXPORTER_OTLP_PROTOCOL: "grpc", OTEL_EXPORTER_OTLP_ENDPOINT: "http://a" },
     'OTEL_EXPORTER_OTLP_PROTOCOL="grpc" is none of http/protobuf, http/json',
   ],
   [{ ROUTER_ACCESS_LOG: "yes" }, 'ROUTER_ACCESS_LOG="yes" is none of on, off'],
@@ -203,6 +203,15 @@ test.each(wrong)("rejects %j in one line", (env, message) => {
   expect(parse).toThrow(CliError);
   expect(parse).toThrow(message);
   expect(parse).not.toThrow(/\n/);
+});
+
+test("a protocol that other programs of a machine use stops only a router with traces by it", () => {
+  const [grpc, http] = [{ OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" }, "http/json"];
+  const on = { ...grpc, OTEL_EXPORTER_OTLP_ENDPOINT: "http://a" };
+  const protocolIn = (env: Environment) => parseRouterOptions(env).traceProtocol;
+  expect(protocolIn(grpc)).toBeNull();
+  expect(protocolIn({ ...on, OTEL_SDK_DISABLED: "true" })).toBeNull();
+  expect(protocolIn({ ...on, OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: http })).toBe(http);
 });
 
 test("a key that no header can carry is rejected and not shown", () => {

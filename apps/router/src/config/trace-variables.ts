@@ -1,4 +1,4 @@
-import type { Environment } from "evaluator-kit";
+import { CliError, type Environment } from "evaluator-kit";
 import { z } from "zod";
 import { oneOf } from "./fields.ts";
 
@@ -11,13 +11,19 @@ export type TraceProtocol = z.infer<typeof protocol>;
 /** OpenTelemetry's variables that the router reads; its packages read the others of its specification. */
 export const traceVariables = {
   OTEL_TRACES_EXPORTER: oneOf(["otlp", "none"]).optional(),
-  OTEL_EXPORTER_OTLP_PROTOCOL: protocol.default("http/protobuf"),
-  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: protocol.optional(),
+  // Often set for all programs of a machine, so they are checked only if traces are written.
+  OTEL_EXPORTER_OTLP_PROTOCOL: z.string().optional(),
+  OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.string().optional(),
 };
 
 const schema = z.object(traceVariables);
 
-/** Returns how traces are written; null without traces. */
+const protocolNames = [
+  "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
+  "OTEL_EXPORTER_OTLP_PROTOCOL",
+] as const;
+
+/** Returns how traces are written; null without traces. @throws CliError for a protocol of others */
 export function findTraceProtocol(
   env: Environment,
   values: z.infer<typeof schema>,
@@ -25,5 +31,9 @@ export function findTraceProtocol(
   const address = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] ?? env["OTEL_EXPORTER_OTLP_ENDPOINT"];
   const isOff = env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true";
   if (address === undefined || isOff || values.OTEL_TRACES_EXPORTER === "none") return null;
-  return values.OTEL_EXPORTER_OTLP_TRACES_PROTOCOL ?? values.OTEL_EXPORTER_OTLP_PROTOCOL;
+  const name = protocolNames.find((one) => values[one] !== undefined);
+  if (name === undefined) return "http/protobuf";
+  const { data, error } = protocol.safeParse(values[name]);
+  if (data !== undefined) return data;
+  throw new CliError(`${name}=${JSON.stringify(values[name])} ${error?.issues[0]?.message}.`);
 }
