@@ -81,16 +81,10 @@ function* describe(
   }
 }
 
-interface LabelCounts {
-  readonly question: string;
-  readonly labelled: number;
-  readonly drawn: number;
-}
-
 /** Returns why no label of a file is joined with what it is about; `wanted` names the wanted questions. */
 export function describeUnjoined(
   name: string,
-  counts: readonly LabelCounts[],
+  counts: readonly Readonly<{ question: string; labelled: number; drawn: number }>[],
   { about = "an answer", wanted }: { about?: string | undefined; wanted: string | undefined },
 ) {
   if (counts.every(({ labelled, drawn }) => labelled + drawn === 0)) {

@@ -13,18 +13,20 @@ import { isPage } from "evaluator-kit/page";
 /**
  * Checks before any work that the folder of --out has no page and no figures of anyone else.
  *
- * @param isFigures - Whether the command wrote a `report.json`, by its beginning.
+ * @param field - The field after the version in the command's `report.json`.
  * @throws CliError if a file would be lost or cannot be written.
  */
 export async function checkReport(
   out: string,
-  isFigures: (beginning: string) => boolean,
+  field: "files" | "labels",
   { cwd }: CliContext,
 ): Promise<void> {
   const folder = resolve(cwd, out);
   if (!existsSync(folder)) return;
   await checkOutput(join(folder, "report.html"), [], { isOwn: isPage });
-  await checkOutput(join(folder, "report.json"), [], { isOwn: isFigures });
+  const figures = new RegExp(String.raw`^\{\s*"version": \d+,\s*"${field}": `);
+  const isOwn = (beginning: string) => figures.test(beginning);
+  await checkOutput(join(folder, "report.json"), [], { isOwn });
 }
 
 /** Creates the folder of --out, and returns its path. @throws CliError if it cannot be created. */

@@ -39,7 +39,7 @@ import { reportPage } from "./report-page.ts";
 export async function calibrate(command: CalibrateOptions, context: CliContext): Promise<void> {
   const questions = command.question ?? command.action?.map(({ question }) => question);
   const options = { ...command, questions };
-  await checkReport(command.out, isFigures, context);
+  await checkReport(command.out, "files", context);
   const file = await readQuestionsFile(command.questions, context);
   const askedHash = file && questionHash(file);
   const names = answerNames(command.answers, command.more);
@@ -70,10 +70,6 @@ export async function calibrate(command: CalibrateOptions, context: CliContext):
     actions.some(({ promised: promisedThreshold }) => promisedThreshold !== null),
   );
   if (command.require !== undefined && !isPromised) context.exitCode = exitCodes.notEnoughEvidence;
-}
-
-function isFigures(beginning: string): boolean {
-  return /^\{\s*"version": \d+,\s*"files": \{/.test(beginning);
 }
 
 interface Result {

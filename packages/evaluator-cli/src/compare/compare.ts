@@ -14,17 +14,13 @@ import { checkReport, makeFolder } from "../write-report.ts";
 /** Asks several engines the same questions, and prints and writes how they compare. */
 export async function compare(options: CompareOptions, context: CliContext): Promise<void> {
   checkOptions(options);
-  await checkReport(options.out, isFigures, context);
+  await checkReport(options.out, "labels", context);
   const comparedInput = await readAsked(options, context);
   if (options.maxCost !== undefined) checkPriced(comparedInput.engines);
   const answeredEngines = await askEngines(comparedInput, context);
   const comparison = compareEngines(answeredEngines, comparedInput);
   await writeComparison(comparison, options, context);
   context.exitCode = computeEnding(comparison);
-}
-
-function isFigures(beginning: string): boolean {
-  return /^\{\s*"version": \d+,\s*"labels": /.test(beginning);
 }
 
 function checkOptions({ labels, engine: engines, ...options }: CompareOptions): void {
