@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, readFile, readlink, symlink, writeFile } from "node:fs/promises";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { createEmulator } from "evaluator-emulator";
@@ -154,47 +154,6 @@ test("what the emulator says of itself is kept, and keeps it out of the exchange
 test("no exchange of this package comes from the emulator", () => {
   const headers = loadFixtures().flatMap(({ response }) => Object.keys(response.headers));
   expect(headers).not.toContain("x-evaluator-emulator");
-});
-
-test("a link keeps its target, also a missing one, and a failure leaves no folder", async () => {
-  const folder = await temporaryFolder();
-  const [target, path] = [join(folder, "target.json"), join(folder, `${gateway}.json`)];
-  await mkdir(join(folder, "gateway"));
-  await symlink("../target.json", path);
-  for (const _ of ["missing", "there"]) {
-    expect(await startRecord([gateway, "--out", folder])).toMatchObject({ exitCode: 0 });
-    expect(await readlink(path)).toBe("../target.json");
-    expect(await readFile(target, "utf8")).toContain('"source": "live"');
-  }
-  const fetch = () => Promise.reject(new TypeError("fetch failed"));
-  const out = join(folder, "a", "new");
-  expect(await startRecord([gateway, "--out", out], { fetch })).toMatchObject({ exitCode: 2 });
-  expect((await readdir(folder)).toSorted()).toEqual(["gateway", "target.json"]);
-});
-
-test("a link to a missing folder is refused before a call is paid", async () => {
-  const folder = await temporaryFolder();
-  await symlink("missing", join(folder, "gateway"));
-  let requests = 0;
-  const fetch = () => Promise.reject(new TypeError(`request ${++requests}`));
-  const { exitCode, stderr } = await startRecord([gateway, "--out", folder], { fetch });
-  expect({ exitCode, stderr, requests }).toMatchObject({
-    exitCode: 1,
-    stderr: expect.stringContaining("Nothing can be written"),
-    requests: 0,
-  });
-});
-
-test("an older file stays when the new one cannot be put in its place", async () => {
-  const folder = await temporaryFolder();
-  await mkdir(join(folder, `${gateway}.json`), { recursive: true });
-  const argv = [gateway, direct, "--replace", "--out", folder];
-  const { exitCode, stderr } = await startRecord(argv);
-  expect(exitCode).toBe(2);
-  const path = join(folder, `${gateway}.json`);
-  expect(stderr).toBe(`${gateway}: not recorded: ${path} cannot be written (EISDIR)\n`);
-  expect(await readdir(join(folder, "gateway"))).toEqual(["greeting-routes-to-nano.json"]);
-  expect(await readdir(join(folder, "direct"))).toEqual(["three-question-types.json"]);
 });
 
 test.each<[string, string[], Parameters<typeof startRecord>[1], string]>([

@@ -1,5 +1,5 @@
 import { lstatSync } from "node:fs";
-import { mkdtemp, readFile, rmdir } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import {
   emulatorHeader,
@@ -102,6 +102,9 @@ async function askEach(
   return calls.length - failures;
 }
 
+// A full disk still makes folders and empty files.
+const PROBE_BYTES = 4096;
+
 /** Checks, before any paid call, that recordings can be written and replace only recordings. */
 async function checkTargets(paths: readonly string[], mayReplace: boolean): Promise<void> {
   const replaceable = await Promise.all(paths.map(isReplaceable));
@@ -112,8 +115,10 @@ async function checkTargets(paths: readonly string[], mayReplace: boolean): Prom
   }
   for (const folder of new Set(paths.map((path) => dirname(path)))) {
     try {
-      // A permission is not enough on a read-only or full disk, so a folder is really made.
-      await rmdir(await mkdtemp(join(nearestFolder(folder), ".record-")));
+      // A permission is not enough on a read-only or full disk, so a file is really written.
+      const probe = await mkdtemp(join(nearestFolder(folder), ".record-"));
+      const writing = writeFile(join(probe, "probe"), Buffer.alloc(PROBE_BYTES));
+      await writing.finally(() => rm(probe, { recursive: true, force: true }));
     } catch {
       throw new CliError(`Nothing can be written in ${folder}.`);
     }
