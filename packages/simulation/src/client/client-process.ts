@@ -96,7 +96,7 @@ export class ClientProcess {
       while (asked.length < count && time.nowMs < world.endMs) {
         const request = draw();
         asked.push(request);
-        const given = structuredClone(request);
+        const given = { ...request, state: structuredClone(request.state) };
         yield given;
         // As a reader that fills the same object with each record.
         Object.assign(given.state, { mail: -1 });
@@ -138,7 +138,7 @@ export class ClientProcess {
     const cancel = this.#clock.schedule(abortMs, () => controller.abort("enough"));
     const startedAtMs = this.#clock.now();
     const endMs = Math.min(deadlineMs, abortMs);
-    const given = structuredClone(request);
+    const given = { ...request, state: structuredClone(request.state) };
     const asking = this.#parts.evaluator
       .evaluate(given, { deadlineMs, signal: controller.signal })
       .catch((error: unknown) => error);
