@@ -19,7 +19,17 @@ interface Bundle extends Variant, PackedPackage {
 }
 
 /** Bundles code with its maps, and copies the files that it reads. Returns the folders of the libraries in it. */
-export async function bundleCode(bundle: Bundle): Promise<string[]> {
+export async function bundleCode({ entries, alone = [], ...bundle }: Bundle): Promise<string[]> {
+  const isAlone = ([, path]: [string, string]) => alone.includes(path);
+  const all = Object.entries(entries);
+  const ownEntries = Object.fromEntries(all.filter(isAlone));
+  const sharedEntries = Object.fromEntries(all.filter((entry) => !isAlone(entry)));
+  const libraries = await bundleEntries({ ...bundle, entries: sharedEntries });
+  const own = { ...bundle, entries: ownEntries, chunks: [] };
+  return alone.length === 0 ? libraries : [...libraries, ...(await bundleEntries(own))];
+}
+
+async function bundleEntries(bundle: Bundle): Promise<string[]> {
   // The entries of a package with conditions share one file: an import loads few files.
   const { index: root } = bundle.condition === null ? {} : bundle.entries;
   const others = root === undefined ? [] : await entriesBeside(root, bundle);

@@ -10,6 +10,8 @@ export interface Variant {
   readonly inlined?: readonly string[];
   /** Sources that are files of the package, with what only they import. */
   readonly chunks?: readonly string[];
+  /** Sources of entries that share no file with others: small, and without a class or a state, as others may have a copy. */
+  readonly alone?: readonly string[];
 }
 
 /** The fields of a package.json that the build reads. */

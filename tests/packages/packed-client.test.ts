@@ -102,11 +102,11 @@ console.log(JSON.stringify(loaded));
 `;
 
 test.each(["import", "require"])(
-  "%s loads three files, and the end of an unused client no more",
+  "%s loads two files, and the end of an unused client no more",
   async (way) => {
     await writeFile(join(project, "loading.mjs"), loading);
     const printed = await outputOf(`node loading.mjs ${way}`, { cwd: project });
-    expect(printed).toBe('ConfigurationError dispatcher\n{"own":3,"undici":0,"http2":0}\n');
+    expect(printed).toBe('ConfigurationError dispatcher\n{"own":2,"undici":0,"http2":0}\n');
   },
 );
 
