@@ -1,14 +1,11 @@
 import { createReadStream } from "node:fs";
-import {
-  AnswerTable,
-  CalibrationInputError,
-  type InputRecord,
-} from "evaluator-calibration/reports";
+import { AnswerTable, type InputRecord } from "evaluator-calibration/reports";
 import { answerSchema } from "evaluator-client";
 import { CliError, isRecord, printable } from "evaluator-kit";
 import { z } from "zod";
 import type { findDecider } from "./calibration.ts";
-import { readTable, TableError, withFile } from "./input/read-table.ts";
+import { toInputError } from "./input/input-error.ts";
+import { readTable, TableError } from "./input/read-table.ts";
 
 /** The answers about a record; with a question, only that one is printed. */
 export interface ActRow {
@@ -55,7 +52,7 @@ export async function* answerRows(path: string, signal: AbortSignal): AsyncGener
       }
     }
   } catch (error) {
-    throw withFile(error, path);
+    throw toInputError(error, path);
   }
 }
 
@@ -73,13 +70,7 @@ function answersIn({ line, value }: InputRecord, path: string): ActRow | "none" 
     isRecord(value) && ["question", "answers", "requestId"].some((name) => name in value);
   if (!isOfAnswers) return null;
   const table = new AnswerTable();
-  try {
-    table.addRecord({ line, value }, path);
-  } catch (error) {
-    if (error instanceof CalibrationInputError)
-      throw new CliError(`${error.message}.`, { cause: error });
-    throw error;
-  }
+  table.addRecord({ line, value }, path);
   const { id: ownId, requestId, evaluationId, question = "tier" } = value;
   const names = [ownId, requestId, evaluationId].flatMap((name) =>
     typeof name === "string" || typeof name === "number" ? [String(name)] : [],

@@ -11,7 +11,8 @@ import {
 import { CliError, type CliContext, printable, toFileError } from "evaluator-kit";
 import type { ActRow } from "./act-rows.ts";
 import { printCounted } from "./amounts.ts";
-import { readTable, TableError, withFile } from "./input/read-table.ts";
+import { toInputError } from "./input/input-error.ts";
+import { readTable, TableError } from "./input/read-table.ts";
 import { toInputPath } from "./output/paths.ts";
 
 /** The truths that people gave some records: no act contradicts one of them. */
@@ -40,7 +41,7 @@ export class KnownTruths {
         }
       }
     } catch (error) {
-      throw toFileError(withFile(toCliError(error), file), `read ${path}`);
+      throw toFileError(toInputError(error, file), `read ${path}`);
     }
     return knownTruths;
   }
@@ -95,7 +96,7 @@ export class KnownTruths {
     for (const [question, location] of answeredQuestions.size === 0 ? [] : this.#locations) {
       if (answeredQuestions.has(question)) continue;
       const problem = `question is ${listNames([question])}; it must be one of ${listNames([...answeredQuestions])}`;
-      throw toCliError(new CalibrationInputError(location, problem));
+      throw toInputError(new CalibrationInputError(location, problem), location.file);
     }
     const [first] = this.#missingIds;
     if (first === undefined) return "";
@@ -140,9 +141,4 @@ function isSameTruth(truth: unknown, act: string, options: ReadonlySet<string>):
   // An option that is named 1.0 is not the option 1.
   if (options.has(String(truth))) return String(truth) === act;
   return side < 0 ? [String(truth), truthText(truth)].includes(act) : yesOrNo(truth) === side;
-}
-
-function toCliError(error: unknown): unknown {
-  if (!(error instanceof CalibrationInputError)) return error;
-  return new CliError(`${error.message}.`, { cause: error });
 }

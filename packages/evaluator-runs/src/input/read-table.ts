@@ -47,13 +47,6 @@ export class TableError extends CliError {
   }
 }
 
-/** Returns the error of a line with the name of its file; other errors unchanged. */
-export function withFile(error: unknown, file: string): unknown {
-  if (!(error instanceof TableError)) return error;
-  const message = printable`${file} line ${String(error.line)}: ${error.problem}.`;
-  return new CliError(message, { cause: error });
-}
-
 /**
  * Splits values that commas, semicolons or tabs separate, with a header. A record is an object with
  * a text for each column; an empty cell is an empty text.

@@ -1,10 +1,10 @@
 import { createReadStream, existsSync } from "node:fs";
 import { isAbsolute, relative, resolve } from "node:path";
 import { Readable } from "node:stream";
-import { CalibrationInputError } from "evaluator-calibration/reports";
 import { truthsOf } from "evaluator-client";
-import { checkName, CliError, isRecord, printable } from "evaluator-kit";
+import { checkName, isRecord, printable } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
+import { toInputError } from "../input/input-error.ts";
 import { readTable as readRecords } from "../input/read-table.ts";
 import { withoutRun } from "../journal/open-journal.ts";
 import type { LabelCommand } from "../options.ts";
@@ -41,7 +41,9 @@ export async function labelRecords(
   const sheets =
     command.forPromise === undefined
       ? drawSheets(answers, command)
-      : await planSheets(answers, { ...command, labels }).catch(rethrowInput);
+      : await planSheets(answers, { ...command, labels }).catch((error: unknown) => {
+          throw toInputError(error, path);
+        });
   const first = chooseSheet(sheets, command.question);
   const toName = (file: string) => (isAbsolute(file) ? relative(cwd, file) || file : file);
   const nextCommand = `evaluator-cli calibrate ${toName(path)} --answers ${toName(name)}`;
@@ -100,11 +102,6 @@ function describeLabels(sheets: readonly LabelSheet[], labels: LabelFile, labele
     .filter((label) => label !== undefined);
   const skippedCount = allLabels.filter(({ truth }) => truth === null).length;
   return `${printCounted(allLabels.length, "label")}, ${printCount(skippedCount)} skipped`;
-}
-
-function rethrowInput(error: unknown): never {
-  if (!(error instanceof CalibrationInputError)) throw error;
-  throw new CliError(`${error.message}.`, { cause: error });
 }
 
 // A calibration is of one model, so records that another model answered are not drawn.

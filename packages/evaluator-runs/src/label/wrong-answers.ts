@@ -1,7 +1,8 @@
 import { createReadStream, existsSync } from "node:fs";
-import { CalibrationInputError, LabelJoin, reportSteps } from "evaluator-calibration/reports";
-import { CliError, printable, toFileError } from "evaluator-kit";
+import { LabelJoin, reportSteps } from "evaluator-calibration/reports";
+import { toFileError } from "evaluator-kit";
 import { describeWrong } from "../amounts.ts";
+import { toInputError } from "../input/input-error.ts";
 import { readTable as readRecords, TableError } from "../input/read-table.ts";
 import type { ProgramContext } from "../service.ts";
 import { openLabelled } from "./labelled-journal.ts";
@@ -39,12 +40,6 @@ export async function joinLabels(
       }
     }
   } catch (error) {
-    if (error instanceof TableError)
-      throw new CliError(printable`${path} line ${String(error.line)}: ${error.problem}.`, {
-        cause: error,
-      });
-    if (error instanceof CalibrationInputError)
-      throw new CliError(`${error.message}.`, { cause: error });
-    throw toFileError(error, `read ${path}`);
+    throw toFileError(toInputError(error, path), `read ${path}`);
   }
 }

@@ -72,7 +72,6 @@ const runFunctions = `
       order by r.idx;
   end
   $$;
-
 `;
 
 const refusals = `
