@@ -1,4 +1,5 @@
 import { getSystemErrorMessage } from "node:util";
+import { likeness } from "./likeness.ts";
 import { printable, toPrintablePath, withRest } from "./printable.ts";
 
 /** The exit codes of every program. `docs/exit-codes.md` explains them to users. */
@@ -48,18 +49,11 @@ export function checkName(what: string, name: string | undefined, knownNames: It
   const all = [...new Set(knownNames)];
   if (name === undefined || all.includes(name)) return;
   const verb = all.length === 1 ? "is" : "are";
-  const names = all.length > NAMES_SHOWN ? all.toSorted(byLikeness(name)) : all;
+  const like = (one: string) => likeness(name, one);
+  const names =
+    all.length > NAMES_SHOWN ? all.toSorted((one, other) => like(other) - like(one)) : all;
   const list = withRest(names, NAMES_SHOWN).join(", ") || "none";
   throw new CliError(printable`There is no ${what} "${name}"; there ${verb} ${list}.`);
-}
-
-/** Returns an order by the length of the beginning that a name shares with another one. */
-function byLikeness(name: string) {
-  const sharedLength = (one: string) => {
-    const at = Array.from(one).findIndex((character, index) => character !== name[index]);
-    return at < 0 ? one.length : at;
-  };
-  return (one: string, other: string) => sharedLength(other) - sharedLength(one);
 }
 
 /** Returns the error of a column that no record has; `problem` ends with its name. */

@@ -7,6 +7,7 @@ export * from "./errors.ts";
 export * from "./exact-json.ts";
 export * from "./file-system.ts";
 export * from "./json-error.ts";
+export * from "./likeness.ts";
 export * from "./listen.ts";
 export * from "./print-texts.ts";
 export * from "./print-share.ts";

@@ -1,4 +1,4 @@
-import { type Environment, printable } from "evaluator-kit";
+import { type Environment, likeness, printable } from "evaluator-kit";
 
 const formerNames = ["ROUTER_CONTEXT", "ROUTER_TIES"];
 
@@ -24,24 +24,13 @@ export function listWarnings(
 }
 
 function describeUnknown(name: string, knownNames: readonly string[]): string {
-  const likeness = (known: string) => compare(withoutPrefix(name), withoutPrefix(known));
-  const [nearest = ""] = knownNames.toSorted((one, other) => likeness(other) - likeness(one));
+  const like = (known: string) => likeness(withoutPrefix(name), withoutPrefix(known));
+  const [nearest = ""] = knownNames.toSorted((one, other) => like(other) - like(one));
   const hint =
-    likeness(nearest) < 0.4 ? ".env.example lists the variables." : `Did you mean ${nearest}?`;
+    like(nearest) < 0.4 ? ".env.example lists the variables." : `Did you mean ${nearest}?`;
   return printable`${name} is no variable of the router and has no effect. ${hint}`;
 }
 
 function withoutPrefix(name: string): string {
-  return name.replace(/^ROUTER_/, "").slice(0, 60);
-}
-
-/** Returns the share of letter pairs that two names have in common (Dice's coefficient). */
-function compare(one: string, other: string): number {
-  const [pairs, otherPairs] = [letterPairs(one), letterPairs(other)];
-  const sharedCount = pairs.filter((pair) => otherPairs.includes(pair)).length;
-  return (2 * sharedCount) / (pairs.length + otherPairs.length);
-}
-
-function letterPairs(name: string): string[] {
-  return Array.from(` ${name} `, (letter, at) => letter + (` ${name} `[at + 1] ?? ""));
+  return name.replace(/^ROUTER_/, "");
 }
