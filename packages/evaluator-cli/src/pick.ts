@@ -32,9 +32,9 @@ export async function pick(more: readonly string[], options: PickOptions, contex
       : drawActs(await readActs(acts, context), options);
   const { answers = [], labels } = options;
   const inputs = [...answers, ...more, ...[acts, labels].filter((name) => name !== undefined)];
-  if (out !== undefined) {
-    if (!(await writeSheet(out, { rows, inputs }, context))) return;
-  } else context.stdout.write(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  if (out === undefined) {
+    context.stdout.write(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  } else if (!(await writeSheet(out, { rows, inputs }, context))) return;
   context.stderr.write(
     `Drew ${printCount(rows.length)} of ${printCounted(of, "record")}; fill in truth, add labeler, and ${next}.\n`,
   );

@@ -10,7 +10,7 @@ import {
   toLabelledRows,
 } from "evaluator-calibration/reports";
 import { printCount, printCounted } from "evaluator-runs/source";
-import { toPrintablePath, percent, percentRange, shellWord } from "evaluator-kit";
+import { toPrintablePath, percent, percentRange } from "evaluator-kit";
 import { nameModel } from "evaluator-calibration";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
 import type { readAnswers, readRecords } from "../read-files.ts";
@@ -26,6 +26,7 @@ import {
   nameThreshold,
   summarize,
 } from "../report/sentences.ts";
+import { describeOrigin, describeRepeat } from "../report/repeat-sentences.ts";
 
 /** The content of `report.json`: the numbers of the page. */
 export type CalibrationReport = Awaited<ReturnType<typeof buildReport>>;
@@ -253,22 +254,15 @@ function describeClusters({ clusters, isOnePer, repeats, copies }: QuestionRepor
     ? "a promise takes one label of each, which weighs the records of its group"
     : "labels of one group are not independent (--one-per group)";
   const lines = [
-    ...(clusters === null ? [] : [`${findFrom(clusters, "group")}; ${rest}`]),
+    ...(clusters === null ? [] : [`your ${describeOrigin(clusters, "group")}; ${rest}`]),
     ...(copies === 0
       ? []
       : [
           `left out: ${printCounted(copies, "label")} of records whose state another labelled one has; a label counts for all records of its state`,
         ]),
-    ...(isOnePer ? [] : repeats.slice(0, 3).map(describeRepeat)),
+    ...(isOnePer
+      ? []
+      : repeats.slice(0, 3).map((repeat) => `your ${describeRepeat(repeat, "--one-per")}`)),
   ];
   return lines.length === 0 ? null : lines.join(". ");
-}
-
-function describeRepeat({ column, ...counts }: QuestionReport["repeats"][number]): string {
-  const rest = `labels of one value may not be independent (--one-per ${shellWord(column)})`;
-  return `${findFrom(counts, "value")} of "${column}"; ${rest}`;
-}
-
-function findFrom({ labels, n }: { readonly labels: number; readonly n: number }, of: string) {
-  return `your ${printCounted(labels, "label")} come from ${printCounted(n, of)}`;
 }

@@ -1,8 +1,9 @@
 import type { ThresholdCheck } from "evaluator-calibration/statistics";
 import type { CalibrationArtifact } from "evaluator-calibration";
 import type { JoinedColumn } from "evaluator-calibration/reports";
-import { printable, printAtMost, printDown, shellWord } from "evaluator-kit";
-import { describeTestedRisk, printCount, printCounted } from "evaluator-runs/source";
+import { printable, printAtMost, printDown } from "evaluator-kit";
+import { describeTestedRisk, printCount } from "evaluator-runs/source";
+import { describeRepeat } from "./repeat-sentences.ts";
 import { nameThreshold } from "./sentences.ts";
 
 /** A threshold that new labels tested once, or label by label. */
@@ -33,11 +34,7 @@ export function describeRepeats(
     const ids = rows.map((row) => column.ids[row] as string);
     return [join.repeats, join.table.repeats].flatMap((noted) => noted?.among(ids) ?? []);
   });
-  const sentences = repeats.map(({ column, n, labels }) => {
-    const from = `${printCounted(labels, "label")} come from ${printCounted(n, "value")} of`;
-    return printable`${from} "${column}"; labels of one value may not be independent (pick --one-per ${shellWord(column)}).`;
-  });
-  return new Set(sentences);
+  return new Set(repeats.map((repeat) => printable`${describeRepeat(repeat, "pick --one-per")}.`));
 }
 
 /** Returns a threshold and its result on new labels, in one line. */
