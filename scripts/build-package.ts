@@ -67,14 +67,17 @@ async function bundleAll(): Promise<Set<string>> {
   const external = [...Object.keys(packages), ...privateDependencies.map(([name]) => name)];
   const entries = Object.fromEntries(exported.map(([key, path]) => [toName(key), path]));
   for (const [index, [condition, variant]] of variants.entries()) {
-    const found = await bundleCode({
-      ...workspace,
-      ...variant,
-      out: index === 0 ? out : join(out, condition),
-      entries: program === undefined ? entries : { ...entries, main: program },
-      external: external.filter((name) => !privateNames.has(name)),
-      condition: manifest.imports === undefined ? null : condition,
-    });
+    const found = await bundleCode(
+      {
+        ...workspace,
+        ...variant,
+        out: index === 0 ? out : join(out, condition),
+        entries: program === undefined ? entries : { ...entries, main: program },
+        external: external.filter((name) => !privateNames.has(name)),
+        condition: manifest.imports === undefined ? null : condition,
+      },
+      publishConfig.alone ?? [],
+    );
     for (const library of found) libraries.add(library);
   }
   return libraries;

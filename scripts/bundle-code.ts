@@ -18,15 +18,23 @@ interface Bundle extends Variant, PackedPackage {
   readonly condition: string | null;
 }
 
-/** Bundles code with its maps, and copies the files that it reads. Returns the folders of the libraries in it. */
-export async function bundleCode({ entries, alone = [], ...bundle }: Bundle): Promise<string[]> {
-  const isAlone = ([, path]: [string, string]) => alone.includes(path);
-  const all = Object.entries(entries);
-  const ownEntries = Object.fromEntries(all.filter(isAlone));
-  const sharedEntries = Object.fromEntries(all.filter((entry) => !isAlone(entry)));
-  const libraries = await bundleEntries({ ...bundle, entries: sharedEntries });
-  const own = { ...bundle, entries: ownEntries, chunks: [] };
-  return alone.length === 0 ? libraries : [...libraries, ...(await bundleEntries(own))];
+/**
+ * Bundles code with its maps, and copies the files that it reads. Returns the folders of the libraries in it.
+ *
+ * @param alone - The sources of entries that share no file with others.
+ */
+export async function bundleCode(
+  { entries, ...bundle }: Bundle,
+  alone: readonly string[],
+): Promise<string[]> {
+  const groups = Object.groupBy(Object.entries(entries), ([, path]) =>
+    alone.includes(path) ? "alone" : "shared",
+  );
+  const libraries: string[] = [];
+  for (const group of Object.values(groups)) {
+    libraries.push(...(await bundleEntries({ ...bundle, entries: Object.fromEntries(group) })));
+  }
+  return libraries;
 }
 
 async function bundleEntries(bundle: Bundle): Promise<string[]> {

@@ -10,8 +10,6 @@ export interface Variant {
   readonly inlined?: readonly string[];
   /** Sources that are files of the package, with what only they import. */
   readonly chunks?: readonly string[];
-  /** Sources of entries that share no file with others: small, and without a class or a state, as others may have a copy. */
-  readonly alone?: readonly string[];
 }
 
 /** The fields of a package.json that the build reads. */
@@ -29,6 +27,8 @@ interface Manifest {
     readonly dependencies?: Readonly<Record<string, string>>;
     /** By condition; the first one's files are at the top of the package. */
     readonly variants?: Readonly<Record<string, Variant>>;
+    /** Sources of exports that share no file with others: small, and without a class or a state, as others have a copy. */
+    readonly alone?: readonly string[];
   };
   readonly [field: string]: unknown;
 }
