@@ -16,8 +16,6 @@ export const traceVariables = {
   OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: z.string().optional(),
 };
 
-const schema = z.object(traceVariables);
-
 const protocolNames = [
   "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL",
   "OTEL_EXPORTER_OTLP_PROTOCOL",
@@ -26,7 +24,7 @@ const protocolNames = [
 /** Returns how traces are written; null without traces. @throws CliError for a protocol of others */
 export function findTraceProtocol(
   env: Environment,
-  values: z.infer<typeof schema>,
+  values: z.infer<z.ZodObject<typeof traceVariables>>,
 ): TraceProtocol | null {
   const address = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] ?? env["OTEL_EXPORTER_OTLP_ENDPOINT"];
   const isOff = env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true";

@@ -28,15 +28,19 @@ export class Plans {
   ): { readonly plan: ReplyPlan; readonly plannedDecision: Decision } {
     const ownPlan = findPlan(decision, this.#routing.services.replies.current, allowance);
     const isOnly = ownPlan.targets.length === 1; // asked in any case
-    const capable = isOnly ? ownPlan : this.#check.order(ownPlan, askedRequest);
-    const { plan, cause: cooling = null } = isOnly
-      ? { plan: ownPlan }
-      : this.#cooldowns.order(capable);
-    const isKept = ownPlan.targets[0] === capable.targets[0];
-    const cause = isKept ? (cooling ?? decision.cause) : "capability";
+    const { plan, cause } = isOnly
+      ? { plan: ownPlan, cause: null }
+      : this.#order(ownPlan, askedRequest);
     const askedModel = toAskedModel(plan.targets[0], this.#routing);
-    const plannedDecision = { ...decision, ...askedModel, cause };
+    const plannedDecision = { ...decision, ...askedModel, cause: cause ?? decision.cause };
     return { plan: this.#check.withCapabilities(plan), plannedDecision };
+  }
+
+  #order(ownPlan: ReplyPlan, askedRequest: Asked) {
+    const capable = this.#check.order(ownPlan, askedRequest);
+    const { plan, cause } = this.#cooldowns.order(capable);
+    const isKept = ownPlan.targets[0] === capable.targets[0];
+    return { plan, cause: isKept ? cause : ("capability" as const) };
   }
 
   /** Moves a decision to the next allowed tier with a model that can take the request, if there is one. */
