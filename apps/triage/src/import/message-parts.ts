@@ -94,7 +94,7 @@ class PartParser extends PostalMime {
   }
 }
 
-/** Where a header ends, and whether a text follows. */
+/** The place of the last field of a header, its end, and whether a text follows it. */
 interface HeaderEnd {
   readonly lastField: number;
   readonly end: number;
