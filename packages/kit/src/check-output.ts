@@ -32,10 +32,8 @@ export async function checkOutput(
     else if (inputPaths.some((path) => files.realpath(path) === files.realpath(outputPath)))
       throw new CliError(printable`${outputPath} is named for two files; name another one.`);
     if (output !== undefined && !output.isFile()) return;
-    // A permission check is not enough on a read-only or full disk, so this creates a file.
-    const temporaryPath = join(dirname(files.realpath(outputPath)), `.${newId()}.tmp`);
-    files.close(files.open(temporaryPath, "wx"));
-    files.remove(temporaryPath);
+    // A permission check is not enough on a read-only or full disk.
+    files.probe(join(dirname(files.realpath(outputPath)), `.${newId()}.tmp`));
   } catch (error) {
     throw toFileError(error, `write ${outputPath}`);
   }

@@ -23,9 +23,13 @@ export interface FileSystem {
   rename(from: string, to: string): void;
   /** Removes a file if there is one. */
   remove(path: string): void;
+  /** Writes some bytes into a new file and removes it, to find out whether the disk takes any. */
+  probe(path: string): void;
 }
 
 const write = promisify(fs.write);
+// A full disk still makes folders and empty files.
+const PROBE = Buffer.alloc(4096);
 
 /** The files of this machine. */
 export const systemFiles: FileSystem = {
@@ -38,6 +42,13 @@ export const systemFiles: FileSystem = {
   chmod: fs.chmodSync,
   rename: fs.renameSync,
   remove: (path) => fs.rmSync(path, { force: true }),
+  probe(path) {
+    try {
+      fs.writeFileSync(path, PROBE, { flag: "wx" });
+    } finally {
+      systemFiles.remove(path);
+    }
+  },
 };
 
 // As many as Linux follows.

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { mayMount, smallDisk } from "evaluator-runs/testing";
 import { expect, test } from "vitest";
+import { liveService } from "../testing/live-service.ts";
 import { startRecord } from "../testing/record.ts";
 
 const gateway = "gateway/greeting-routes-to-nano";
@@ -46,6 +47,22 @@ test.skipIf(!(await mayMount()))("a full disk is refused before a call is paid",
   expect([exitCode, requests]).toEqual([1, 0]);
   expect(stderr).toContain(`Nothing can be written in ${join(path, "gateway")}`);
   expect(await readdir(path)).toEqual(["filler"]);
+});
+
+test.skipIf(!(await mayMount()))("a disk that fills up midway ends the paid calls", async () => {
+  const { path, ...disk } = await smallDisk();
+  const service = liveService();
+  let requests = 0;
+  const fetch: typeof service = async (...request) => {
+    requests += 1;
+    if (requests === 2) await disk.fill();
+    return await service(...request);
+  };
+  const { exitCode, stderr } = await startRecord(["--out", path], { fetch });
+  expect([exitCode, requests]).toEqual([1, 2]);
+  expect(stderr).toMatch(
+    /not recorded: .* cannot be written \(ENOSPC\)\nStopped: 28 more calls were/,
+  );
 });
 
 test("an older file stays when the new one cannot be put in its place", async () => {

@@ -1,5 +1,6 @@
+import { randomUUID } from "node:crypto";
 import { lstatSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import {
   emulatorHeader,
@@ -8,7 +9,14 @@ import {
   RecordingError,
   writeExchange,
 } from "evaluator-client/testing";
-import { CliError, type CliContext, exitCodes, systemErrorCode, UsageError } from "evaluator-kit";
+import {
+  CliError,
+  type CliContext,
+  exitCodes,
+  systemErrorCode,
+  systemFiles,
+  UsageError,
+} from "evaluator-kit";
 import type { ReportOptions } from "../commands/report-commands.ts";
 import { contractBreaches, findDifferences } from "./compare-answer.ts";
 import { chooseCalls, type LiveCall } from "./live-calls.ts";
@@ -89,7 +97,7 @@ async function askEach(
 ): Promise<number> {
   const { calls, context } = run;
   let failures = 0;
-  for (const call of calls) {
+  for (const [at, call] of calls.entries()) {
     try {
       await use(call, await askService(call, run));
     } catch (error) {
@@ -97,13 +105,21 @@ async function askEach(
       failures += 1;
       context.exitCode = exitCodes.unanswered;
       context.stderr.write(`${call.exchange.name}: not ${doneText}: ${error.reason}\n`);
+      checkDisk(error, calls.length - at - 1);
     }
   }
   return calls.length - failures;
 }
 
-// A full disk still makes folders and empty files.
-const PROBE_BYTES = 4096;
+/** @throws CliError for a disk that would not take the next recordings either, which would be paid for */
+function checkDisk({ cause }: RecordingError, left: number): void {
+  const code = systemErrorCode(cause);
+  // A folder in the place of one file is in the way of that one alone.
+  if (code === null || code === "EISDIR" || left === 0) return;
+  throw new CliError(
+    `Stopped: ${left} more calls were not made, since nothing can be written (${code}); make room, and record the rest by their names.`,
+  );
+}
 
 /** Checks, before any paid call, that recordings can be written and replace only recordings. */
 async function checkTargets(paths: readonly string[], mayReplace: boolean): Promise<void> {
@@ -116,9 +132,7 @@ async function checkTargets(paths: readonly string[], mayReplace: boolean): Prom
   for (const folder of new Set(paths.map((path) => dirname(path)))) {
     try {
       // A permission is not enough on a read-only or full disk, so a file is really written.
-      const probe = await mkdtemp(join(nearestFolder(folder), ".record-"));
-      const writing = writeFile(join(probe, "probe"), Buffer.alloc(PROBE_BYTES));
-      await writing.finally(() => rm(probe, { recursive: true, force: true }));
+      systemFiles.probe(join(nearestFolder(folder), `.record-${randomUUID()}`));
     } catch {
       throw new CliError(`Nothing can be written in ${folder}.`);
     }

@@ -45,7 +45,8 @@ export function record(folder: string | URL, options: RecordOptions = {}): Trans
     const keys = keysIn(askedRequest);
     const key = findKey(JSON.stringify(request), keys, emulatorHeader);
     const secret = key === null ? findSecretIn(request, "request") : `${key} in the request`;
-    if (secret !== null) throw new RecordingError(`it holds ${secret}`, "Nothing was sent.");
+    if (secret !== null)
+      throw new RecordingError(`it holds ${secret}`, { consequence: "Nothing was sent." });
     const reply = await send(url, init);
     const { status, ok } = reply;
     if (status >= 500 || [408, 409, 425, 429].includes(status)) return reply;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, readlink, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { EvaluatorError } from "../errors.ts";
+import { EvaluatorError, type EvaluatorErrorOptions } from "../errors.ts";
 import { isRecord, textAt } from "../questions/json.ts";
 import { parseJson } from "../http/http-response.ts";
 import { type Exchange, mapTexts } from "./exchange.ts";
@@ -18,8 +18,15 @@ export class RecordingError extends EvaluatorError {
   /** Such as "its body holds the key verbatim"; it repeats nothing of the exchange. */
   readonly reason: string;
 
-  constructor(reason: string, consequence = "The answer was not used.", next = withoutPrivateText) {
-    super(`The exchange is not recorded: ${reason}. ${consequence} ${next}`);
+  constructor(
+    reason: string,
+    {
+      consequence = "The answer was not used.",
+      next = withoutPrivateText,
+      cause,
+    }: Pick<EvaluatorErrorOptions, "cause"> & { consequence?: string; next?: string } = {},
+  ) {
+    super(`The exchange is not recorded: ${reason}. ${consequence} ${next}`, { cause });
     this.reason = reason;
   }
 }
@@ -90,7 +97,8 @@ export async function writeExchange(
     await rm(temporaryPath, { force: true }).catch(() => undefined);
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
     const reason = `${path} cannot be written (${code})`;
-    throw new RecordingError(reason, undefined, "Choose a folder that can be written.");
+    const next = "Choose a folder that can be written.";
+    throw new RecordingError(reason, { next, cause: error });
   }
 }
 

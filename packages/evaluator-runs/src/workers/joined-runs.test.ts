@@ -1,7 +1,8 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { recordingTransport, sampleResponse } from "../testing/samples.ts";
+import { mayMount, smallDisk } from "../testing/small-disk.ts";
 import { ticketMachines } from "../testing/tickets/start-tickets.ts";
 import { manyTickets } from "../testing/tickets/ticket-source.ts";
 import { folderWith } from "../testing/tickets/start-tickets.ts";
@@ -110,3 +111,16 @@ test("answers that were removed or changed are asked for again by the next comma
   expect(transport.requests).toHaveLength(2);
   expect(await read(cwd, "inbox.tickets.json")).toBe(expected);
 });
+
+test.skipIf(!(await mayMount()))(
+  "a disk without room for the results is refused before a call is paid",
+  async () => {
+    const { path, ...disk } = await smallDisk();
+    await writeFile(join(path, "inbox.json"), JSON.stringify(manyTickets(2)));
+    await disk.fill();
+    const transport = recordingTransport();
+    const { exitCode, stderr } = await start(["inbox.json"], { cwd: path, transport });
+    expect([exitCode, transport.requests.length]).toEqual([1, 0]);
+    expect(stderr).toContain("no space left on device. Make room there and try again.");
+  },
+);

@@ -15,7 +15,7 @@ export function diskFiles(disk: Disk, faults: DiskFaults, clock: ProcessClock): 
     if (entry === undefined) throw systemError("EBADF", -9);
     return entry;
   };
-  return {
+  const files: FileSystem = {
     open(path, flags) {
       const known = disk.names.get(path) ?? null;
       if (flags === "wx" && known !== null) throw systemError("EEXIST", -17);
@@ -60,7 +60,12 @@ export function diskFiles(disk: Disk, faults: DiskFaults, clock: ProcessClock): 
     remove(path) {
       if (!clock.isDead) disk.names.delete(path);
     },
+    probe(path) {
+      files.close(files.open(path, "wx"));
+      files.remove(path);
+    },
   };
+  return files;
 }
 
 function systemError(code: string, errno: number): Error {
