@@ -22,12 +22,20 @@ export interface AskedEngines {
 
 type EngineOptions = Omit<EvaluatorOptions, "transport">;
 
-/** Asks the engines of a run about one record, within what its call may cost. */
-export type AskEngines = (
-  request: EvaluationRequest,
-  cost: Pick<CallCost, "middleware">,
-  options: AskOptions,
-) => Promise<CallOutcome>;
+/** Asks the engines of a run. */
+export interface AskEngines {
+  /** Asks about one record, within what its call may cost. */
+  ask(
+    request: EvaluationRequest,
+    cost: Pick<CallCost, "middleware">,
+    options: AskOptions,
+  ): Promise<CallOutcome>;
+  /**
+   * The calls that may be in flight. Until the next engine has answered, they begin with one and each that ends
+   * adds one: if its key is wrong, the unsure answers in flight were paid for and are lost.
+   */
+  readonly mostCalls: number;
+}
 
 /**
  * Returns what asks an engine, and the next one for unsure answers.
@@ -41,15 +49,21 @@ export function askEngines(
 ): AskEngines {
   const evaluator = createEvaluator({ transport, ...own }, runtime);
   if (next === null)
-    return (request, { middleware }, options) =>
-      evaluateOne(evaluator.with(middleware), request, options);
+    return {
+      ask: (request, { middleware }, options) =>
+        evaluateOne(evaluator.with(middleware), request, options),
+      mostCalls: Infinity,
+    };
   const second = createEvaluator({ transport: next.transport, ...ofNext }, runtime);
   // The error with which each call of the next engine would fail.
   let fatal: EvaluatorError | null = null;
+  let mostCalls = 1;
   const helper: Helper = {
     evaluate: async (...call) => {
       try {
-        return await second.evaluate(...call);
+        const evaluation = await second.evaluate(...call);
+        mostCalls = Infinity;
+        return evaluation;
       } catch (error) {
         if (error instanceof EvaluatorError && endsRun(error)) fatal ??= error;
         throw error;
@@ -57,8 +71,16 @@ export function askEngines(
     },
   };
   const both = evaluator.with(escalate(helper, next.bounds, { nextBounds: next.nextBounds }));
-  return async (request, { middleware }, options) =>
-    withoutUnasked(await evaluateOne(both.with(middleware), request, options), fatal);
+  return {
+    async ask(request, { middleware }, options) {
+      const end = await evaluateOne(both.with(middleware), request, options);
+      mostCalls += 1;
+      return withoutUnasked(end, fatal);
+    },
+    get mostCalls() {
+      return mostCalls;
+    },
+  };
 }
 
 /** Returns a failure for an answer that the next engine could not be asked about again, so that a later run asks. */

@@ -55,7 +55,7 @@ export interface EndedCall {
  */
 export abstract class RunWorker<TRecord, TChunk extends Chunk<TRecord>> {
   readonly #options: WorkerOptions;
-  readonly #askEngines: AskEngines;
+  readonly #engines: AskEngines;
   protected readonly calls = new CallsInFlight();
   /** The chunks that are not finished or given back, and when they are. */
   protected readonly held = new Map<TChunk, Promise<void>>();
@@ -67,7 +67,7 @@ export abstract class RunWorker<TRecord, TChunk extends Chunk<TRecord>> {
     const { context, engineOptions, concurrency } = options;
     this.#options = options;
     this.#concurrency = concurrency;
-    this.#askEngines = askEngines(context, engineOptions, evaluatorRuntime(context));
+    this.#engines = askEngines(context, engineOptions, evaluatorRuntime(context));
   }
 
   /** Returns the next chunk, which is held; null if none is left. */
@@ -98,6 +98,10 @@ export abstract class RunWorker<TRecord, TChunk extends Chunk<TRecord>> {
   /** The calls in flight. */
   get inFlight(): number {
     return this.calls.count;
+  }
+
+  get #mostInFlight(): number {
+    return Math.min(this.#concurrency, this.#engines.mostCalls);
   }
 
   protected get mayBegin(): boolean {
@@ -153,7 +157,7 @@ export abstract class RunWorker<TRecord, TChunk extends Chunk<TRecord>> {
     const open = new Set<Promise<void>>();
     try {
       for await (const record of chunk.records) {
-        while (this.inFlight >= this.#concurrency) await this.calls.nextEnd;
+        while (this.inFlight >= this.#mostInFlight) await this.calls.nextEnd;
         if (!this.mayAskAbout(chunk)) break;
         const request = this.toRequest(record);
         const cost = await this.#reserve(chunk, request);
@@ -204,7 +208,7 @@ export abstract class RunWorker<TRecord, TChunk extends Chunk<TRecord>> {
     const { totals, signal, context } = this.#options;
     await this.begin?.(record, cost);
     const options = { signal, hasPromise: isPromised(context.calibration) };
-    const outcome = await this.#askEngines(request, cost, options);
+    const outcome = await this.#engines.ask(request, cost, options);
     const paidEvaluation = "error" in outcome ? outcome.paid : outcome.evaluation;
     const prices = paidEvaluation === undefined ? [] : totals.pricesOf(paidEvaluation);
     return { cost, outcome, spentUsd: chunk.budget.ended(cost, prices) };

@@ -5,7 +5,8 @@ import {
   type Transport,
 } from "evaluator-client";
 import { expect, test } from "vitest";
-import { ticketMachines } from "../testing/tickets/start-tickets.ts";
+import { sampleResponse } from "../testing/samples.ts";
+import { startTickets, ticketMachines } from "../testing/tickets/start-tickets.ts";
 import { manyTickets } from "../testing/tickets/ticket-source.ts";
 import { folderWith, readResults } from "../testing/tickets/start-tickets.ts";
 import { twoEngines } from "../testing/two-engines.ts";
@@ -167,3 +168,46 @@ test("a second engine that can answer nothing stops the run, and who joins later
   expect([later.exitCode, second.requests.length]).toEqual([0, 1]);
   expect((await readResults(cwd)).map(({ scam }) => scam)).toEqual([0.02, 0.02, 0.97, 0.02]);
 });
+
+test.each<[string, typeof start]>([
+  ["a file", startTickets],
+  ["PostgreSQL", start],
+])(
+  "a wrong key of the second engine costs one call at each repetition, not the concurrency, in %s",
+  async (_, startIn) => {
+    const cwd = await folderWith(manyTickets(60));
+    const engines = twoEngines();
+    const { first, words } = engines;
+    const ids = { requestId: null, generationId: null };
+    const details = {
+      status: 401,
+      type: null,
+      ...ids,
+      retryAfterMs: null,
+      needsPaidCredits: false,
+    };
+    const again: Send = async () => {
+      throw new AuthenticationError("No such key.", details);
+    };
+    const unsure: Send = async (...call) => {
+      const sent = await engines.first.send(...call);
+      return { ...sent, response: { ...(sent.response as object), answers: unsureAnswers } };
+    };
+    const openTransport = opening(engines, { first: unsure, again });
+    const typedHere = ["inbox.json", "--concurrency", "8", "--price", "1", ...words];
+    const paid: number[] = [];
+    for (let time = 0; time < 3; time += 1) {
+      const { exitCode } = await startIn(typedHere, { cwd, openTransport });
+      expect(exitCode).toBe(1);
+      paid.push(first.requests.length);
+    }
+    expect(paid).toEqual([1, 2, 3]);
+    const mended = await startIn(typedHere, { cwd, openTransport: engines.openTransport });
+    expect([mended.exitCode, first.requests.length]).toEqual([0, 63]);
+  },
+);
+
+const unsureAnswers = {
+  ...sampleResponse({ importance: 0 }).answers,
+  scam: { type: "boolean", probability: 0.6 },
+};
