@@ -39,6 +39,15 @@ test("a promise is kept, broken, or has not enough labels", async () => {
   });
 });
 
+test("a column whose values repeat among the labels is named", async () => {
+  const rows = acts(244);
+  const inThreads = labels(rows.slice(0, 60)).map((label, at) => ({ ...label, thread: at % 20 }));
+  const { stderr } = await auditOf(rows, inThreads);
+  expect(stderr).toContain(
+    '60 labels come from 20 values of "thread"; labels of one value may not',
+  );
+});
+
 test("a draw of the acts that made no promise is fair, also if those that did were the surest ones", async () => {
   const sure = acts(200, { changed: { printed: 1 } });
   const unsure = acts(200, { changed: { printed: 0.97 }, prefix: "u" });

@@ -21,7 +21,7 @@ import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
 import { readActs } from "./read-acts.ts";
 import { listFields } from "./read-files.ts";
-import { NO_FAIR_DRAW } from "./report/check-sentences.ts";
+import { describeRepeats, NO_FAIR_DRAW } from "./report/check-sentences.ts";
 
 type ActColumn = Awaited<ReturnType<typeof readActs>>["columns"][number];
 type AuditOptions = ReportOptions<"audit">;
@@ -59,7 +59,8 @@ export async function audit(name: string, options: AuditOptions, context: CliCon
       ? []
       : [`Left out: ${printCounted(remainingCount, "label")} of records without an act.`];
   const unfair = checks.some(({ verdict }) => verdict === "no fair draw") ? [NO_FAIR_DRAW] : [];
-  for (const note of [...notes, ...rest, ...unfair]) context.stderr.write(`${note}\n`);
+  for (const note of [...notes, ...rest, ...describeRepeats(join.columns), ...unfair])
+    context.stderr.write(`${note}\n`);
   const isJson = options.json === true;
   context.stdout.write(
     isJson ? `${JSON.stringify(audits, null, 2)}\n` : paintVerdicts(describe(audits), context),

@@ -43,7 +43,12 @@ import {
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { joinNewLabels, readLabels } from "./new-labels.ts";
 import { checkAnswered, readAnswers, readQuestionsFile } from "./read-files.ts";
-import { describeCheck, describeRepeats, NO_FAIR_DRAW } from "./report/check-sentences.ts";
+import {
+  describeCheck,
+  describeOtherQuestions,
+  describeRepeats,
+  NO_FAIR_DRAW,
+} from "./report/check-sentences.ts";
 
 type TestedThreshold = Parameters<typeof describeCheck>[0];
 type CheckOptions = ReportOptions<"check">;
@@ -78,7 +83,8 @@ export async function check(
   const checks = await testThresholds(artifact, own, state);
   const notes = [
     ...newLabels.notes,
-    ...describeRepeats(artifact, own),
+    // Of exactly these records a random draw is fair, whatever they share.
+    ...(artifact.thresholds.some(({ these }) => these === undefined) ? describeRepeats(own) : []),
     ...describeChecks(artifact, state !== null),
     ...(options.answers === undefined ? [ONLY_LABELLED] : []),
     ...(checks.some(({ verdict }) => verdict === "no fair draw") ? [NO_FAIR_DRAW] : []),
@@ -148,15 +154,11 @@ function refuseOthers(
   askedHash: string | null,
 ): void {
   const { source } = joinedColumn.column;
-  const ownHash = source.questionHash ?? askedHash;
-  if (source.modelId === model.id && ownHash === promisedHash) return;
-  const isNamed = ownHash !== null && promisedHash !== null;
   const problem =
     source.modelId !== model.id
       ? `are of ${nameModel(source.modelId)}; the thresholds were promised for ${nameModel(model.id)}`
-      : isNamed
-        ? "are to other questions than the thresholds were promised for"
-        : `and the calibration may be of different questions: only ${promisedHash === null ? "the answers name them by a question hash" : "the calibration names them by a question hash, and --questions q.json names them for the answers"}`;
+      : describeOtherQuestions(source.questionHash ?? askedHash, promisedHash);
+  if (problem === null) return;
   throw new CliError(
     printable`The answers of ${printCounted(joinedColumn.rows.length, "label")} ${problem}. Check answers of the same model to the same questions, or calibrate again.`,
   );

@@ -1,4 +1,4 @@
-import type { CalibrationArtifact } from "evaluator-calibration";
+import { type CalibrationArtifact, questionHash } from "evaluator-calibration";
 import { compareReleases } from "evaluator-calibration/statistics";
 import {
   type AnswerColumn,
@@ -20,14 +20,22 @@ import {
 } from "evaluator-kit";
 import { printCount, printCounted, readCalibration } from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
-import { checkAnswered, readAnswers, readRecords } from "./read-files.ts";
-import { describeCheck, NO_FAIR_DRAW } from "./report/check-sentences.ts";
+import { checkAnswered, readAnswers, readQuestionsFile, readRecords } from "./read-files.ts";
+import {
+  describeCheck,
+  describeOtherQuestions,
+  describeRepeats,
+  NO_FAIR_DRAW,
+} from "./report/check-sentences.ts";
 import { nameSource } from "./report/sentences.ts";
 
-type DriftOptions = ReportOptions<"drift">;
+type DriftOptions = Omit<ReportOptions<"drift">, "questions">;
 
 /** Compares the answers of two releases. */
-export async function drift(options: DriftOptions, context: CliContext): Promise<void> {
+export async function drift(
+  { questions, ...options }: ReportOptions<"drift">,
+  context: CliContext,
+): Promise<void> {
   const { calibration, seed } = options;
   if (calibration !== undefined && options.labels === undefined) {
     throw new UsageError("--calibration needs --labels to try its thresholds on.");
@@ -41,6 +49,10 @@ export async function drift(options: DriftOptions, context: CliContext): Promise
     calibration === undefined ? null : await readCalibration(calibration, null, context);
   const thresholds = artifact?.thresholds ?? [];
   const pairs = listPairs(before, after);
+  const file = await readQuestionsFile(questions, context);
+  if (artifact !== null) {
+    for (const [, column] of pairs) refuseOthers(artifact, column, file && questionHash(file));
+  }
   const rest = { seed, questions: pairs.length };
   const comparisons = pairs.map((pair) => {
     const [one, other] = pair.map((column, at) =>
@@ -49,7 +61,10 @@ export async function drift(options: DriftOptions, context: CliContext): Promise
     const labelledCounts =
       one === undefined || other === undefined
         ? null
-        : compareLabelled(toLabelledRows(one), toLabelledRows(other), { ...rest, thresholds });
+        : compareLabelled(toLabelledRows(one), toLabelledRows(other), {
+            lines: pairs.length,
+            thresholds,
+          });
     const comparison = compareReleases(...pair, { ...rest, labelled: labelledCounts });
     // Other sources of the question, such as recordings among a model's answers.
     const others = [...before.columns, ...after.columns].filter(
@@ -65,6 +80,8 @@ export async function drift(options: DriftOptions, context: CliContext): Promise
       : paintVerdicts(comparisons.map(describe).join("\n"), context),
   );
   const notes = options.labels === undefined ? [] : listDoubts(comparisons, thresholds);
+  const joined = joins.flatMap(({ columns }) => columns);
+  for (const repeat of describeRepeats(joined)) context.stderr.write(`${repeat}\n`);
   for (const note of notes) context.stderr.write(printable`${note}` + "\n");
   context.exitCode = computeExitCode(comparisons, notes);
 }
@@ -83,8 +100,8 @@ async function joinLabels(
   // One release may have answered records that the other has not.
   const knows = (id: string) => tables.some((table) => table.knows(id));
   const joins = tables.map(
-    ({ columns, questions }) =>
-      new LabelJoin({ columns, questions, knows }, { last, allowUnknown }),
+    ({ columns, questions, repeats }) =>
+      new LabelJoin({ columns, questions, repeats, knows }, { last, allowUnknown }),
   );
   if (labels === undefined) return joins;
   await readRecords(labels, context, (record) => {
@@ -106,6 +123,19 @@ function listPairs(before: AnswerTable, after: AnswerTable): Pair[] {
   throw new CliError(
     printable`The two releases answered no common question: the first ${one ?? ""}, the second ${other ?? ""}.`,
   );
+}
+
+/** @throws CliError if the second release's answers may be to other questions than the thresholds were promised for. */
+function refuseOthers(
+  { questionHash: promisedHash, thresholds }: CalibrationArtifact,
+  { question, source }: AnswerColumn,
+  askedHash: string | null,
+): void {
+  if (!thresholds.some((one) => one.question === question)) return;
+  const problem = describeOtherQuestions(source.questionHash ?? askedHash, promisedHash);
+  if (problem === null) return;
+  const answers = printable`The second release's answers to ${question} ${problem}`;
+  throw new CliError(`${answers}. Compare without --calibration, or calibrate again.`);
 }
 
 type ReleaseComparison = ReturnType<typeof compareReleases>;

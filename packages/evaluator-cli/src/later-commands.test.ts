@@ -1,5 +1,6 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { questionHash } from "evaluator-calibration";
 import { expect, test } from "vitest";
 import { calibrate, folderWith, readReport, run } from "./testing/run.ts";
 
@@ -152,6 +153,56 @@ test("drift with labels that test nothing has no verdict, and says why", async (
     stdout: expect.stringContaining("no fair draw"),
     stderr: expect.stringContaining("these labels show no verdict"),
   });
+});
+
+test("drift names a column whose values repeat among the labels", async () => {
+  const folder = await folderWith(600);
+  await run(folder, calibrate);
+  const words = ["--before", "answers.ndjson", "--after", "answers.ndjson"];
+  const drift = async () => await run(folder, ["drift", ...words, "--labels", "labels.ndjson"]);
+  expect((await drift()).stderr).toBe("");
+  const path = join(folder, "answers.ndjson");
+  const answers = (await readFile(path, "utf8")).trimEnd().split("\n");
+  const inThreads = answers.map((line, at) => line.replace("{", `{"thread":"t${at % 50}",`));
+  await writeFile(path, inThreads.join("\n"));
+  const sentence = "labels of one value may not be independent (pick --one-per thread).\n";
+  expect(await drift()).toMatchObject({
+    exitCode: 0,
+    stderr: `600 labels come from 50 values of "thread"; ${sentence}`,
+  });
+});
+
+test("drift tests no promise on answers that may be to other questions", async () => {
+  const asked = { questionHash: "asked" };
+  const folder = await folderWith(1200, asked);
+  await run(folder, calibrate);
+  const files = ["--before", "answers.ndjson", "--after", "after.ndjson"];
+  const words = ["drift", ...files, "--labels", "labels.ndjson"];
+  const tested = [...words, "--calibration", "calibration/calibration.json"];
+  const after = { name: "after.ndjson", labels: false };
+  await folderWith(1200, { ...after, questionHash: "other" }, folder);
+  expect(await run(folder, tested)).toMatchObject({
+    exitCode: 1,
+    stdout: "",
+    stderr: expect.stringContaining(
+      "scam are to other questions than the thresholds were promised",
+    ),
+  });
+  expect(await run(folder, words)).toMatchObject({ exitCode: 0 });
+  await folderWith(1200, after, folder);
+  expect(await run(folder, tested)).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining("--questions q.json names them for the answers"),
+  });
+  const questions = { scam: { type: "boolean", instructions: "Is it a scam?" } } as const;
+  await writeFile(join(folder, "q.json"), JSON.stringify(questions));
+  const path = join(folder, "calibration", "calibration.json");
+  const text = await readFile(path, "utf8");
+  await writeFile(path, text.replace('"asked"', JSON.stringify(questionHash(questions))));
+  expect(await run(folder, [...tested, "--questions", "q.json"])).toMatchObject({ exitCode: 0 });
+  await writeFile(path, text);
+  await folderWith(1200, { ...after, ...asked }, folder);
+  expect(await run(folder, tested)).toMatchObject({ exitCode: 0, stderr: "" });
 });
 
 test("drift says which answers it leaves out, since sources are never mixed", async () => {

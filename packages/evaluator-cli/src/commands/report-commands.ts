@@ -26,6 +26,11 @@ const answersOption = new Option(
 
 const modelOption = new Option("--model <id>", "only the answers of this model");
 
+const unkeptQuestionsOption = new Option(
+  "--questions <file>",
+  `${questionsForm}, if the answers do not keep it`,
+);
+
 const labels = labelsOption.description;
 const moreAnswers = new Argument("[answers...]", "more files of answers");
 
@@ -157,7 +162,7 @@ export const reportCommands = {
       .argument("<calibration.json>", "the thresholds, as calibrate wrote them")
       .requiredOption("--labels <file>", labels)
       .addOption(answersOption)
-      .option("--questions <file>", `${questionsForm}, if the answers do not keep it`)
+      .addOption(unkeptQuestionsOption)
       .option(
         "--state <file>",
         "add the new labels to the alarms that this file keeps; exit code 1 from an alarm on",
@@ -205,6 +210,7 @@ export const reportCommands = {
         "--calibration <file>",
         "the promised thresholds to test again, as calibrate wrote them; needs --labels",
       )
+      .addOption(unkeptQuestionsOption)
       .addOption(seedOption)
       .addOption(allowUnknownOption)
       .addOption(lastOption)

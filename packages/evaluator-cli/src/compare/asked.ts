@@ -150,6 +150,9 @@ function joinPrinted(wire: string, evaluations: Evaluations, comparedInput: Aske
 function joinTable(table: AnswerTable, labels: readonly InputRecord[], comparedInput: Asked) {
   const { last, allowUnknown, labels: file = "" } = comparedInput.options;
   const questions = Object.keys(comparedInput.questions);
+  for (const [id, state] of comparedInput.states) {
+    if (typeof state !== "string") table.repeats.add(id, state);
+  }
   const join = new LabelJoin(table, { last, allowUnknown, questions });
   for (const record of labels) join.add(record, file);
   const columns = new Map<string, EngineColumn>();

@@ -90,6 +90,46 @@ test("as good as the first is said by the margin alone", async () => {
   expect(few.exitCode).toBe(3);
 });
 
+test("all engines of a call are judged at one level", async () => {
+  const rules = [{ answers: { scam: 0.4 } }];
+  const [one, two, three] = [
+    await startEmulator(),
+    await startEmulator({ rules }),
+    await startEmulator({ rules }),
+  ];
+  const cwd = await folderOf(60);
+  await writeFile(join(cwd, "questions.json"), JSON.stringify({ scam: asked.scam }));
+  const widthWith = async (...emulators: (typeof one)[]) => {
+    const urls = emulators.map(({ gatewayBaseUrl }) => `gateway=${gatewayBaseUrl}`);
+    await run(cwd, [...plain, ...urls.flatMap((url) => ["--engine", url])]);
+    const difference = (await readComparison(cwd)).questions[0]?.engines[1]?.difference;
+    return (difference?.brierDifference.high ?? 0) - (difference?.brierDifference.low ?? 0);
+  };
+  const alone = await widthWith(one, two);
+  expect(await widthWith(one, two, three)).toBeGreaterThan(1.1 * alone);
+});
+
+test("a column of the labels or the states whose values repeat is named", async () => {
+  const { gatewayBaseUrl, directBaseUrl } = await startEmulator();
+  const cwd = await folderOf(60);
+  const engines = ["--engine", `gateway=${gatewayBaseUrl}`, "--engine", `direct=${directBaseUrl}`];
+  expect((await run(cwd, [...plain, ...engines])).stdout).not.toContain("may not be independent");
+  const labels = (await readFile(join(cwd, "labels.ndjson"), "utf8")).trim().split("\n");
+  const inThreads = labels.map((line, at) =>
+    line
+      .replace("{", `{"thread":"t${at % 20}",`)
+      .replace('"state":{', `"state":{"sender":"s${at % 15}",`),
+  );
+  await writeFile(join(cwd, "labels.ndjson"), inThreads.join("\n"));
+  const { stdout } = await run(cwd, [...plain, ...engines]);
+  expect(stdout).toContain(
+    '60 labels come from 20 values of "thread"; labels of one value may not',
+  );
+  expect(stdout).toContain(
+    '60 labels come from 15 values of "sender"; labels of one value may not',
+  );
+});
+
 test("labels that are no random draw of the answered records judge no engine", async () => {
   const rules = [{ match: "lottery", answers: { scam: 0.98 } }, { answers: { scam: 0.02 } }];
   const [one, other] = [await startEmulator({ rules }), await startEmulator({ rules })];

@@ -209,9 +209,10 @@ function comparisonPage(comparison: Comparison, pages: readonly PageLink[]): str
       time is of whole calls, waits and retries included.
       ${labels === null ? "There were no labels." : `Labels ${labels.name} (SHA-256 ${labels.sha256.slice(0, 12)}…).`}
       ${isCalibrated ? "Each engine was fitted on the same half of the labels and is compared on the other half." : "Probabilities are compared as printed."}
-      ${SKILL}. The interval of the Brier difference is paired; right alone is compared by the exact
-      McNemar test; mistakes correlate by the phi coefficient: at 0 they are independent, at 1 they
-      are on the same records. Seed ${seed}. ${NOT_UPLOADED}
+      ${SKILL}. The interval of a Brier difference is paired, and all of them hold together with 95
+      % confidence; right alone is compared by the exact McNemar test; mistakes correlate by the phi
+      coefficient: at 0 they are independent, at 1 they are on the same records. Seed ${seed}.
+      ${NOT_UPLOADED}
     </p>`,
     styles: [new URL("../report/report.css", import.meta.url)],
   });

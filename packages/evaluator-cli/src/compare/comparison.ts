@@ -7,6 +7,7 @@ import {
 } from "evaluator-calibration/reports";
 import type { KeptEvaluation } from "evaluator-runs/results";
 import type { Engine } from "../engines/engine.ts";
+import { describeRepeats } from "../report/check-sentences.ts";
 import { describeBasis } from "../report/sentences.ts";
 import { type Asked, joinEngine } from "./asked.ts";
 import { pairEngines } from "./engine-pairs.ts";
@@ -46,10 +47,15 @@ export function compareEngines(engines: readonly AnsweredEngine[], comparedInput
   );
   const all = answeredQuestions.flatMap(({ columns }) => columns);
   const reports = listReports(all, comparedInput);
+  // Each engine but the first on each question is a line, and all lines share one level.
+  const lines = answeredQuestions.reduce(
+    (sum, { columns: [, ...others] }) => sum + others.filter((one) => one?.rows).length,
+    0,
+  );
   const questions = answeredQuestions.map(({ question, kind, columns }) => {
     const comparedQuestion = engines.map((engine, at) => {
       const [first = null, column = null] = [columns[0], columns[at]];
-      const difference = at === 0 ? null : toDifference(first, column);
+      const difference = at === 0 ? null : toDifference(first, column, lines);
       return {
         name: engine.engine.name,
         answered: column?.column.ids.length ?? 0,
@@ -85,6 +91,7 @@ export function compareEngines(engines: readonly AnsweredEngine[], comparedInput
     confidence: CONFIDENCE,
     notes: [
       ...(comparedInput.labelsFile === null ? [NO_LABELS] : []),
+      ...describeRepeats(joinedColumn.flatMap(listJoined)),
       ...joinedColumn.flatMap((one, at) => notesOn(one).map((note) => `${names[at]}: ${note}`)),
     ],
     engines: engines.map(measure),
@@ -98,6 +105,10 @@ function notesOn({ columns, notes }: ReturnType<typeof joinEngine>): string[] {
     ({ column }) => describeBasis(column.source.basis) ?? [],
   );
   return [...notes.map((note) => `${note}.`), ...new Set(origins)];
+}
+
+function listJoined({ columns }: ReturnType<typeof joinEngine>) {
+  return [...columns.values()].flatMap((one) => one.joinedColumn ?? []);
 }
 
 function measure({ engine, evaluations, failures }: AnsweredEngine) {
@@ -166,9 +177,9 @@ function listReports(columns: readonly ComparedColumn[], { options }: Asked) {
   return new Map(all.map((rows, at) => [rows, reports[at] ?? null]));
 }
 
-function toDifference(first: ComparedColumn, column: ComparedColumn) {
+function toDifference(first: ComparedColumn, column: ComparedColumn, lines: number) {
   if (!first?.rows || !column?.rows) return null;
-  return compareLabelled(first.rows, column.rows, { thresholds: [] });
+  return compareLabelled(first.rows, column.rows, { thresholds: [], lines });
 }
 
 function judge(difference: ReturnType<typeof toDifference>, margin: number | null): Judgement {

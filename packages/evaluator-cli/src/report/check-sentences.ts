@@ -1,5 +1,4 @@
 import type { ThresholdCheck } from "evaluator-calibration/statistics";
-import type { CalibrationArtifact } from "evaluator-calibration";
 import type { JoinedColumn } from "evaluator-calibration/reports";
 import { printable, printAtMost, printDown } from "evaluator-kit";
 import { describeTestedRisk, printCount } from "evaluator-runs/source";
@@ -21,20 +20,24 @@ export const NO_FAIR_DRAW =
   "The printed values of the labelled records differ from those of the records that they stand for by more than chance, so these labels show no verdict. Draw them with pick (of acts: pick --acts), and label every record of the draw.";
 
 /**
- * Returns the columns whose values repeat among the labels of a promise about records like some: labels of one value may be right
- * or wrong together. Of 200 random labels of threads of ten, 9 of 100 verdicts are false instead of 5. Of exactly these records a
- * random draw is fair, whatever they share.
+ * Returns the columns whose values repeat among labels: those of one value may be right or wrong together. Of 200 random labels of
+ * threads of ten, 9 of 100 verdicts are false instead of 5.
  */
-export function describeRepeats(
-  { thresholds }: Pick<CalibrationArtifact, "thresholds">,
-  columns: readonly JoinedColumn[],
-): Set<string> {
-  const isOfOthers = thresholds.some(({ these }) => these === undefined);
-  const repeats = (isOfOthers ? columns : []).flatMap(({ join, column, rows }) => {
+export function describeRepeats(columns: readonly JoinedColumn[]): Set<string> {
+  const repeats = columns.flatMap(({ join, column, rows }) => {
     const ids = rows.map((row) => column.ids[row] as string);
     return [join.repeats, join.table.repeats].flatMap((noted) => noted?.among(ids) ?? []);
   });
   return new Set(repeats.map((repeat) => printable`${describeRepeat(repeat, "pick --one-per")}.`));
+}
+
+/** Returns why answers may be to other questions than a promise, or null; either may have no hash of its questions. */
+export function describeOtherQuestions(answered: string | null, promised: string | null) {
+  if (answered === promised) return null;
+  if (answered !== null && promised !== null) {
+    return "are to other questions than the thresholds were promised for";
+  }
+  return `and the calibration may be of different questions: only ${promised === null ? "the answers name them by a question hash" : "the calibration names them by a question hash, and --questions q.json names them for the answers"}`;
 }
 
 /** Returns a threshold and its result on new labels, in one line. */
