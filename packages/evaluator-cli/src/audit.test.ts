@@ -41,7 +41,9 @@ test("a promise is kept, broken, or has not enough labels", async () => {
 
 test("a column whose values repeat among the labels is named", async () => {
   const rows = acts(244);
-  const inThreads = labels(rows.slice(0, 60)).map((label, at) => ({ ...label, thread: at % 20 }));
+  const inThreads = labels(rows.slice(0, 60)).map((label, at) =>
+    Object.assign(label, { thread: at % 20 }),
+  );
   const { stderr } = await auditOf(rows, inThreads);
   expect(stderr).toContain(
     '60 labels come from 20 values of "thread"; labels of one value may not',

@@ -83,7 +83,6 @@ export async function check(
   const checks = await testThresholds(artifact, own, state);
   const notes = [
     ...newLabels.notes,
-    // Of exactly these records a random draw is fair, whatever they share.
     ...(artifact.thresholds.some(({ these }) => these === undefined) ? describeRepeats(own) : []),
     ...describeChecks(artifact, state !== null),
     ...(options.answers === undefined ? [ONLY_LABELLED] : []),

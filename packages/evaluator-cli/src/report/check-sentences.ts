@@ -21,7 +21,7 @@ export const NO_FAIR_DRAW =
 
 /**
  * Returns the columns whose values repeat among labels: those of one value may be right or wrong together. Of 200 random labels of
- * threads of ten, 9 of 100 verdicts are false instead of 5.
+ * threads of ten, 9 of 100 verdicts are false instead of 5. Of exactly these records a random draw is fair, whatever they share.
  */
 export function describeRepeats(columns: readonly JoinedColumn[]): Set<string> {
   const repeats = columns.flatMap(({ join, column, rows }) => {
