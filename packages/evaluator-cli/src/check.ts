@@ -60,9 +60,7 @@ export async function check(
   context: CliContext,
 ) {
   const artifact = await readCalibration(name, null, context);
-  if (artifact.thresholds.length === 0) {
-    throw noPromise();
-  }
+  if (artifact.thresholds.length === 0) throw noPromise();
   const file = await readQuestionsFile(questions, context);
   const { table } = await readAnswersOf(options, context);
   const promisedQuestions = artifact.thresholds.map(({ question }) => question);
