@@ -26,7 +26,8 @@ export type AskedEvaluation = Evaluation & { readonly refused?: readonly string[
 /** Returns the failure of a call with its error. */
 export function toFailure(cause: EvaluatorError): CallFailure {
   const isRefusal = isTooLong(cause);
-  const text = isRefusal ? `${withoutAdvice(cause.message)} ${shorten}` : cause.message;
+  const advice = cause instanceof InvalidResponseError ? ` ${paidAgain}` : "";
+  const text = isRefusal ? `${withoutAdvice(cause.message)} ${shorten}` : cause.message + advice;
   return { error: toPrintable(text), isRefusal, cause };
 }
 
@@ -50,6 +51,10 @@ export function toCutFailure(paidEvaluation: Evaluation): CallFailure {
 const untilChanged =
   "Shorten the record; it is asked again when the record, the questions or the engine change.";
 const shorten = `The record is too long for the service. ${untilChanged}`;
+
+// A model may answer in another way, or be mended behind the same name, so the answer is no refusal.
+const paidAgain =
+  "The answer may have been charged for; the same command asks again, which may be charged for too.";
 
 // The client's message about a status: who answered, the service's words in quotes, advice.
 const statusMessage = /^([\w' ]{1,40} answered \d+(?: \(\w+\))?)(?:(: ".*") [A-Z]|\. )/s;

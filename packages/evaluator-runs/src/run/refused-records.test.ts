@@ -4,6 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { sampleTicket } from "../testing/tickets/ticket-source.ts";
 import { folderWith, readResults, startTickets } from "../testing/tickets/start-tickets.ts";
+import { recordingTransport, sampleResponse } from "../testing/samples.ts";
 import { refusing, statusError, words } from "../testing/refusing.ts";
 
 const long = sampleTicket({ id: "long", text: "word ".repeat(100) });
@@ -79,4 +80,16 @@ test("a journal from before there were refusals is read and written as it is", a
   await startTickets(["inbox.json"], { cwd, transport });
   await startTickets(["inbox.json"], { cwd, transport });
   expect(asked).toEqual(["long", "short", "long"]);
+});
+
+test("an answer that cannot be used says that asking again may be paid for again", async () => {
+  const cwd = await folderWith([sampleTicket()]);
+  const transport = recordingTransport(() => ({ ...sampleResponse(), answers: {} }));
+  for (const time of [1, 2]) {
+    const { exitCode, stderr } = await startTickets(["inbox.json"], { cwd, transport });
+    expect([exitCode, transport.requests.length]).toEqual([2, time]);
+    expect(stderr).toMatch(
+      /Failed: .* the same command asks again, which may be charged for too\./,
+    );
+  }
 });
