@@ -181,16 +181,28 @@ test("the rate falls no further until an attempt at the lower rate succeeds", ()
   expect(sender.perSecond).toBeLessThan(perSecond);
 });
 
+test("five refusals in a row ask for a pause if one beside them was refused alone", () => {
+  const rate = new RateEstimate();
+  const [alone = 0, next = 0, ...row] = Array.from({ length: 11 }, () => rate.sent());
+  rate.refused(alone, 0);
+  rate.succeeded(next, 0);
+  const pauses = row.map((attempt) => rate.refused(attempt, 0));
+  expect(pauses.indexOf(true)).toBe(4);
+  rate.reopened(0, 1000);
+  const later = Array.from({ length: 5 }, () => rate.refused(rate.sent(), 1000));
+  expect(later.indexOf(true)).toBe(3);
+});
+
 test("counts refusals in a row by number, whatever their order", () => {
   const rate = new RateEstimate();
   const sent = Array.from({ length: 30 }, () => rate.sent());
   const refuse = (...attempts: readonly number[]) =>
     attempts.map((attempt) => rate.refused(sent[attempt] as number, 0));
-  expect(refuse(7, 5, 9, 6)).toEqual([false, false, false, false]);
+  expect(refuse(7, 5, 6)).toEqual([false, false, false]);
   rate.succeeded(4, 0);
   expect(refuse(4)).toEqual([true]);
   rate.succeeded(8, 0);
-  expect(refuse(10, 11, 12)).toEqual([false, false, true]);
+  expect(refuse(12, 9, 11, 10)).toEqual([false, false, false, true]);
   rate.reopened(0, 1000);
   expect(refuse(13, 14, 15)).toEqual([false, false, false]);
 });
