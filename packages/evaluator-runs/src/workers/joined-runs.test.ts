@@ -1,6 +1,8 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { callKey } from "../journal/kept-answer.ts";
 import { recordingTransport, sampleResponse } from "../testing/samples.ts";
 import { mayMount, smallDisk } from "../testing/small-disk.ts";
 import { ticketMachines } from "../testing/tickets/start-tickets.ts";
@@ -124,3 +126,29 @@ test.skipIf(!(await mayMount()))(
     expect(stderr).toContain("no space left on device. Make room there and try again.");
   },
 );
+
+test("a file with the contents of another has its own run, which pays for nothing again", async () => {
+  const cwd = await folderWith(manyTickets(3));
+  await copyFile(join(cwd, "inbox.json"), join(cwd, "copy.json"));
+  const transport = recordingTransport();
+  for (const name of ["inbox.json", "copy.json", "copy.json"]) {
+    const { exitCode } = await start([name], { cwd, transport });
+    expect([exitCode, transport.requests.length]).toEqual([0, 3]);
+    const exported = await start(["export", name, "--format", "ndjson"], { cwd });
+    expect(exported.stdout.split("\n")).toHaveLength(4);
+  }
+  const { stdout } = await start(["status"], { cwd });
+  expect(stdout).toMatch(/^1 .* inbox\.json\n2 .* copy\.json\n$/m);
+});
+
+test("the run of an older version, whose digest is of any name, is joined", async () => {
+  const cwd = await folderWith(manyTickets(3));
+  await start(["inbox.json"], { cwd });
+  const [setup] = await database().query<{ hash: string }>("select hash from evaluator.setups");
+  const older = createHash("sha256").update(setup?.hash ?? "");
+  for (const { id, ...state } of manyTickets(3)) {
+    older.update(`${JSON.stringify(id)} ${callKey(setup?.hash ?? "", JSON.stringify(state))}\n`);
+  }
+  await database().query("update evaluator.runs set digest = $1", [older.digest("base64url")]);
+  expect((await start(["inbox.json"], { cwd })).stderr).toContain("Joined run 1");
+});

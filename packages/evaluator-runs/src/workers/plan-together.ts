@@ -68,9 +68,14 @@ async function planRun(runs: RunStore, knownRuns: readonly RunInfo[], context: R
     ({ state, records, setup }) => state !== "loading" && records === length && setup.hash === hash,
   );
   const runPlan = await planWith(alike.length === 0 ? runs : null, context);
-  const begunRun = alike.find(({ digest }) => digest === runPlan.digest) ?? null;
+  const name = basename(context.inputPath);
+  const begunRun =
+    alike.find(({ digest }) => digest === runPlan.digest) ??
+    alike.find((other) => other.digest === runPlan.olderDigest && other.name === name) ??
+    null;
   const isWhole = alike.length === 0 || begunRun !== null;
-  return { ...(isWhole ? runPlan : await planWith(runs, context)), begun: begunRun };
+  const plan = isWhole ? runPlan : await planWith(runs, context);
+  return { ...plan, digest: begunRun?.digest ?? plan.digest, begun: begunRun };
 }
 
 async function planWith(runs: RunStore | null, context: RunContext) {
@@ -81,7 +86,10 @@ async function planWith(runs: RunStore | null, context: RunContext) {
       for (const { id, key } of entries) digest.update(`${JSON.stringify(id)} ${key}\n`);
     },
   });
-  return { plan, digest: digest.digest("base64url") };
+  // The runs of older versions are of any name.
+  const olderDigest = digest.copy().digest("base64url");
+  digest.update(JSON.stringify(basename(context.inputPath)));
+  return { plan, digest: digest.digest("base64url"), olderDigest };
 }
 
 async function join(
@@ -92,7 +100,7 @@ async function join(
     digest,
     known: knownRuns,
     price,
-  }: Awaited<ReturnType<typeof planWith>> & {
+  }: Pick<Awaited<ReturnType<typeof planWith>>, "plan" | "digest"> & {
     readonly known: readonly RunInfo[];
     readonly price: RunPrice;
   },
