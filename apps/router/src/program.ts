@@ -10,7 +10,7 @@ import {
   type Program,
   type ProgramOptions,
   runCommand,
-  share,
+  parseShare,
   UsageError,
   wholeNumber,
   withUsualCommand,
@@ -127,8 +127,13 @@ function addEval(program: Command, context: CliContext): void {
     )
     .option("--out <file>", "the page with the curves (PROMPTS.eval.html)")
     .option("--decisions <file>", "keeps decisions for the next run (PROMPTS.decisions.ndjson)")
-    .option("--draws <n>", "draws for each interval", wholeNumber({ min: 1, max: 10_000 }), 300)
-    .option("--seed <n>", "seed of the draws", wholeNumber({ max: 2 ** 31 }), 1)
+    .option(
+      "--draws <n>",
+      "draws for each interval",
+      wholeNumber({ minimum: 1, maximum: 10_000 }),
+      300,
+    )
+    .option("--seed <n>", "seed of the draws", wholeNumber({ maximum: 2 ** 31 }), 1)
     .option("--json", "print the figures as JSON")
     .addHelpText("after", "\nThe engine and ROUTER_MIN_CONFIDENCE are those of the router.")
     .action(async (file, options) => {
@@ -143,9 +148,9 @@ function addFit(program: Command, context: CliContext): void {
     .description("Fit labelled prompts, and choose a threshold that promises quality and saving.")
     .argument("<labels>", "the prompts of eval with scores and costs; or the decision log")
     .option("--out <file>", "the fit, for ROUTER_FIT", "fit.json")
-    .option("--keep-quality <share>", "the least share of frontier's quality", share, 0.97)
-    .option("--confidence <share>", "confidence in quality and saving", share, 0.95)
-    .option("--seed <n>", "seed of the folds", wholeNumber({ max: 2 ** 31 }), 1)
+    .option("--keep-quality <share>", "the least share of frontier's quality", parseShare, 0.97)
+    .option("--confidence <share>", "confidence in quality and saving", parseShare, 0.95)
+    .option("--seed <n>", "seed of the folds", wholeNumber({ maximum: 2 ** 31 }), 1)
     .option("--json", "print the result as JSON")
     .action(async (file, options) => {
       const { runFit } = await import("./fit/run-fit.ts");

@@ -214,7 +214,7 @@ async function startUnlessInterrupted(
 async function readCalibration(path: string): Promise<CalibrationArtifact> {
   const { recalibrationOf } = await import("evaluator-calibration/statistics");
   return readParsedFile(path, {
-    name: `ROUTER_CALIBRATION=${JSON.stringify(path)}`,
+    fileName: `ROUTER_CALIBRATION=${JSON.stringify(path)}`,
     parse(text) {
       const artifact = parseCalibrationArtifact(text);
       const problem = questionProblem(artifact, tierQuestionHash);

@@ -14,8 +14,8 @@ import { engineNames } from "./engine/engines.ts";
 import type { Fault } from "./faults/fault.ts";
 import type { VendorLimits } from "./vendor-limits.ts";
 
-const limit = wholeNumber({ min: 1, max: 1_000_000_000 });
-const milliseconds = wholeNumber({ max: 600_000 });
+const limit = wholeNumber({ minimum: 1, maximum: 1_000_000_000 });
+const milliseconds = wholeNumber({ maximum: 600_000 });
 
 /**
  * Declares the emulator's options; parsed, they start it.
@@ -54,8 +54,8 @@ function declareOptions(name: string, context: CliContext) {
     .option("--key <file>", "the key of --cert, in PEM")
     .optionsGroup("Answers:")
     .option("--rules <file>", "your own answers, as JSON")
-    .option("--seed <n>", "seed of ids and random draws", wholeNumber({ max: 2 ** 32 - 1 }), 1)
-    .option("--decimals <n>", "decimal places of the numbers", wholeNumber({ max: 15 }))
+    .option("--seed <n>", "seed of ids and random draws", wholeNumber({ maximum: 2 ** 32 - 1 }), 1)
+    .option("--decimals <n>", "decimal places of the numbers", wholeNumber({ maximum: 15 }))
     .option("--no-confidence", "answers without a confidence")
     .addOption(new Option("--engine <name>", "also play a chat server").choices(engineNames))
     .optionsGroup("Limits and faults:")

@@ -71,7 +71,7 @@ async function readCertificate(
   const ownCertificate = selfSignedCertificate(allowedHosts);
   const note = "--tls takes the file for its certificate.";
   await checkOutput(tls.made, [], { isOwn: isOwnCertificate });
-  await writeWholeFile(tls.made, ownCertificate.cert, { isPublic: true, note });
+  await writeWholeFile(tls.made, ownCertificate.cert, { isPublic: true, failureNote: note });
   return ownCertificate;
 }
 

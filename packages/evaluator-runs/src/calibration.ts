@@ -38,7 +38,11 @@ export async function readCalibration(
 ): Promise<CalibrationArtifact> {
   const advice = "Name a calibration.json that evaluator-cli calibrate wrote.";
   const parse = parseCalibrationArtifact;
-  const artifact = await readParsedFile(resolve(cwd, file), { name: file, parse, advice });
+  const artifact = await readParsedFile(resolve(cwd, file), {
+    fileName: file,
+    parse: parse,
+    advice,
+  });
   const problem = questions && questionProblem(artifact, questionHash(questions));
   if (problem !== null) throw new CliError(printable`${file} ${problem}.`);
   return artifact;

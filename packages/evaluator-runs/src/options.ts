@@ -158,7 +158,7 @@ const declareQuery = (program: Command, source: RecordSource) =>
     )
     .addOption(
       new Option("--timeout <seconds>", "end the query after so many seconds")
-        .argParser(wholeNumber({ min: 1, max: 3600 }))
+        .argParser(wholeNumber({ minimum: 1, maximum: 3600 }))
         .default(60),
     )
     .addOption(
@@ -193,7 +193,7 @@ const declareLabel = (program: Command, source: RecordSource) => {
     .option("--question <id>", "the question to begin with (default: the first boolean)")
     .addOption(
       new Option("--count <n>", `how many ${word}s to draw for each question`)
-        .argParser(wholeNumber({ min: 1, max: 100_000 }))
+        .argParser(wholeNumber({ minimum: 1, maximum: 100_000 }))
         .default(100),
     )
     .addOption(sharedOptions.onePer(`at most one ${word}`))
@@ -209,7 +209,7 @@ const declareLabel = (program: Command, source: RecordSource) => {
     .addOption(sharedOptions.require)
     .addOption(sharedOptions.confidence)
     .addOption(
-      new Option("--seed <n>", "seed of the draw").argParser(wholeNumber({ max: 2 ** 31 })),
+      new Option("--seed <n>", "seed of the draw").argParser(wholeNumber({ maximum: 2 ** 31 })),
     )
     .option("--labels <file>", "where the labels go (default: .labels.ndjson beside the input)")
     .option("--labeler <name>", "who labels", "person")

@@ -5,7 +5,7 @@ import {
   InvalidArgumentError,
   Option,
   portNumber,
-  share,
+  parseShare,
   wholeNumber,
 } from "evaluator-kit";
 import type { RecordSource } from "./input/record-source.ts";
@@ -16,7 +16,7 @@ export const outputFormats = ["json", "ndjson", "csv"] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
 /** Parses a whole number from 1 up. */
-export const count = wholeNumber({ min: 1 });
+export const count = wholeNumber({ minimum: 1 });
 /** Parses US dollars. */
 const usd = decimal({ what: "US dollars" });
 
@@ -116,11 +116,11 @@ export const sharedOptions = {
   require: new Option(
     "--require <share>",
     "with --for-promise: the highest risk (default: 5%)",
-  ).argParser(share),
+  ).argParser(parseShare),
   confidence: new Option(
     "--confidence <share>",
     "with --for-promise: how sure it is (default: 95%)",
-  ).argParser(share),
+  ).argParser(parseShare),
   port: new Option("--port <n>", "the page's port; 0 takes any free one")
     .argParser(portNumber)
     .default(0),

@@ -26,12 +26,13 @@ export async function checkOutput(
   { isOwn, files = systemFiles, newId = randomUUID }: OutputOptions = {},
 ): Promise<void> {
   try {
-    const output = statFile(outputPath);
-    if (output !== undefined)
-      checkReplaceable({ path: outputPath, stats: output }, inputPaths, isOwn);
-    else if (inputPaths.some((path) => files.realpath(path) === files.realpath(outputPath)))
+    const outputStats = statFile(outputPath);
+    if (outputStats !== undefined) checkReplaceable({ outputPath, outputStats }, inputPaths, isOwn);
+    else if (
+      inputPaths.some((inputPath) => files.realpath(inputPath) === files.realpath(outputPath))
+    )
       throw new CliError(printable`${outputPath} is named for two files; name another one.`);
-    if (output !== undefined && !output.isFile()) return;
+    if (outputStats !== undefined && !outputStats.isFile()) return;
     // A permission check is not enough on a read-only or full disk.
     files.probe(join(dirname(files.realpath(outputPath)), `.${newId()}.tmp`));
   } catch (error) {
@@ -39,37 +40,41 @@ export async function checkOutput(
   }
 }
 
-function statFile(path: string) {
-  return statSync(path, { bigint: true, throwIfNoEntry: false });
+function statFile(filePath: string) {
+  return statSync(filePath, { bigint: true, throwIfNoEntry: false });
 }
 
 function checkReplaceable(
-  { path, stats }: { readonly path: string; readonly stats: BigIntStats },
+  { outputPath, outputStats }: { readonly outputPath: string; readonly outputStats: BigIntStats },
   inputPaths: readonly string[],
   isOwn: OutputOptions["isOwn"],
 ): void {
   // Two names of one file, by a link or a file system that ignores case.
-  const isInput = inputPaths.map(statFile).some((input) => {
-    return input !== undefined && stats.dev === input.dev && stats.ino === input.ino;
+  const isInput = inputPaths.map(statFile).some((inputStats) => {
+    return (
+      inputStats !== undefined &&
+      outputStats.dev === inputStats.dev &&
+      outputStats.ino === inputStats.ino
+    );
   });
-  if (isInput && stats.isFile()) {
-    throw new CliError(printable`${path} is the input file itself; move the input.`);
+  if (isInput && outputStats.isFile()) {
+    throw new CliError(printable`${outputPath} is the input file itself; move the input.`);
   }
-  if (stats.isDirectory()) {
-    throw new CliError(printable`${path} is in the way and is not a file; move it.`);
+  if (outputStats.isDirectory()) {
+    throw new CliError(printable`${outputPath} is in the way and is not a file; move it.`);
   }
-  if (!stats.isFile() || stats.size === 0n || isOwn === undefined) return;
-  if (isOwn(readBeginning(path))) return;
-  const problem = printable`${path} exists, and this command did not write it`;
+  if (!outputStats.isFile() || outputStats.size === 0n || isOwn === undefined) return;
+  if (isOwn(readBeginning(outputPath))) return;
+  const problem = printable`${outputPath} exists, and this command did not write it`;
   throw new CliError(`${problem}. Move it, or name another file. Nothing was written.`);
 }
 
-function readBeginning(path: string): string {
+function readBeginning(filePath: string): string {
   const beginning = Buffer.alloc(65_536);
-  const file = openSync(path, "r");
+  const descriptor = openSync(filePath, "r");
   try {
-    return beginning.toString("utf8", 0, readSync(file, beginning));
+    return beginning.toString("utf8", 0, readSync(descriptor, beginning));
   } finally {
-    closeSync(file);
+    closeSync(descriptor);
   }
 }

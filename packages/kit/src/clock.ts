@@ -16,8 +16,8 @@ export const systemClock: Clock = {
   now: () => performance.now(),
   epochNow: () => Date.now(),
   schedule(delayMs, callback) {
-    const timer = setTimeout(callback, Math.min(delayMs, LONGEST_TIMER_MS));
-    return () => clearTimeout(timer);
+    const timeoutHandle = setTimeout(callback, Math.min(delayMs, LONGEST_TIMER_MS));
+    return () => clearTimeout(timeoutHandle);
   },
 };
 
@@ -28,10 +28,10 @@ export async function pause(
 ): Promise<void> {
   if (signal?.aborted) return;
   const { promise, resolve } = Promise.withResolvers<void>();
-  const cancel = clock.schedule(delayMs, resolve);
+  const cancelTimer = clock.schedule(delayMs, resolve);
   const onAbort = () => resolve();
   signal?.addEventListener("abort", onAbort);
   await promise;
   signal?.removeEventListener("abort", onAbort); // Node warns of eleven
-  cancel();
+  cancelTimer();
 }

@@ -4,7 +4,7 @@ import {
   decimal,
   Option,
   runCommand,
-  share,
+  parseShare,
   wholeNumber,
   wordList,
 } from "./commands.ts";
@@ -22,7 +22,9 @@ async function run(...words: string[]) {
     .argument("<file>", "the file")
     .option("--journal <name>", "where to write")
     .option("--raw", "as it is")
-    .addOption(new Option("--times <n>", "how often").argParser(wholeNumber({ min: 1, max: 9 })))
+    .addOption(
+      new Option("--times <n>", "how often").argParser(wholeNumber({ minimum: 1, maximum: 9 })),
+    )
     .addOption(new Option("--price <usd>", "price").argParser(decimal({ what: "US dollars" })))
     .addOption(new Option("--fields <list>", "fields").argParser(wordList(["a", "b"])))
     .addOption(new Option("--format <format>", "format").choices(["json", "csv"]))
@@ -46,7 +48,7 @@ test.each([
   ["0.07", 0.07],
   ["7%", 0.07],
 ])("the share %s is exactly %s", (text, value) => {
-  expect(share(text)).toBe(value);
+  expect(parseShare(text)).toBe(value);
 });
 
 test("--version and --help print to the context and end with 0", async () => {

@@ -36,29 +36,39 @@ export interface CliContext {
 }
 
 /** Returns text with its verdicts in green or red, if the output has colours. */
-export function paintVerdicts(text: string, context: Pick<CliContext, "stdout" | "env">): string {
-  if (!hasColours(context)) return text;
-  return text.replace(/\b(?:holds|kept|no alarm|broken|refused|(?<!an )alarm)\b/g, (verdict) =>
-    styleText(/holds|kept|no/.test(verdict) ? "green" : "red", verdict, { validateStream: false }),
+export function paintVerdicts(
+  printedText: string,
+  context: Pick<CliContext, "stdout" | "env">,
+): string {
+  if (!hasColours(context)) return printedText;
+  return printedText.replace(
+    /\b(?:holds|kept|no alarm|broken|refused|(?<!an )alarm)\b/g,
+    (verdict) =>
+      styleText(/holds|kept|no/.test(verdict) ? "green" : "red", verdict, {
+        validateStream: false,
+      }),
   );
 }
 
 /** Returns whether output has colours: as FORCE_COLOR or NO_COLOR says, else on a terminal. */
 function hasColours({ stdout, env }: Pick<CliContext, "stdout" | "env">): boolean {
-  const { FORCE_COLOR: force, NO_COLOR: no } = env;
-  if (force !== undefined) return force !== "0" && force !== "false";
-  return stdout.isTTY === true && no === undefined;
+  const { FORCE_COLOR: forceColor, NO_COLOR: noColor } = env;
+  if (forceColor !== undefined) return forceColor !== "0" && forceColor !== "false";
+  return stdout.isTTY === true && noColor === undefined;
 }
 
 /** Returns the variables without surrounding space and quotes; a blank variable counts as unset. */
-export function trimEnvironment(env: Environment): Environment {
-  const entries = Object.entries(env).map(([name, value]) => [name, trim(value ?? "")]);
+export function trimEnvironment(environment: Environment): Environment {
+  const entries = Object.entries(environment).map(([variableName, variableValue]) => [
+    variableName,
+    trimVariable(variableValue ?? ""),
+  ]);
   return Object.fromEntries(entries);
 }
 
 /** Docker passes the quotes of a line NAME="value" of its `--env-file` on, which shells and `.env` do not mean. */
-function trim(value: string): string | undefined {
-  const text = value.trim();
-  const [, , quotedText = text] = /^(["'])([^"']*)\1$/.exec(text) ?? [];
+function trimVariable(variableValue: string): string | undefined {
+  const trimmedText = variableValue.trim();
+  const [, , quotedText = trimmedText] = /^(["'])([^"']*)\1$/.exec(trimmedText) ?? [];
   return quotedText.trim() || undefined;
 }

@@ -44,29 +44,39 @@ export function tooLittleEvidence(message: string): CliError {
 
 const NAMES_SHOWN = 20;
 
-/** Checks a typed name, if there is one; `what` is such as "question". @throws CliError that lists the known names */
-export function checkName(what: string, name: string | undefined, knownNames: Iterable<string>) {
-  const all = [...new Set(knownNames)];
-  if (name === undefined || all.includes(name)) return;
-  const verb = all.length === 1 ? "is" : "are";
-  const like = (one: string) => likeness(name, one);
-  const names =
-    all.length > NAMES_SHOWN ? all.toSorted((one, other) => like(other) - like(one)) : all;
-  const list = withRest(names, NAMES_SHOWN).join(", ") || "none";
-  throw new CliError(printable`There is no ${what} "${name}"; there ${verb} ${list}.`);
+/** Checks a typed name, if there is one; `nameKind` is such as "question". @throws CliError that lists the known names */
+export function checkName(
+  nameKind: string,
+  typedName: string | undefined,
+  knownNames: Iterable<string>,
+) {
+  const distinctNames = [...new Set(knownNames)];
+  if (typedName === undefined || distinctNames.includes(typedName)) return;
+  const verbForm = distinctNames.length === 1 ? "is" : "are";
+  const likenessToTyped = (knownName: string) => likeness(typedName, knownName);
+  const orderedNames =
+    distinctNames.length > NAMES_SHOWN
+      ? distinctNames.toSorted(
+          (firstName, secondName) => likenessToTyped(secondName) - likenessToTyped(firstName),
+        )
+      : distinctNames;
+  const listedNames = withRest(orderedNames, NAMES_SHOWN).join(", ") || "none";
+  throw new CliError(
+    printable`There is no ${nameKind} "${typedName}"; there ${verbForm} ${listedNames}.`,
+  );
 }
 
 /** Returns the error of a column that no record has; `problem` ends with its name. */
 export function missingColumn(
   problem: string,
-  option: string,
-  columns: readonly string[],
+  optionName: string,
+  columnNames: readonly string[],
 ): CliError {
-  const examples = withRest(columns, NAMES_SHOWN)
-    .map((column) => `, ${column}`)
+  const columnExamples = withRest(columnNames, NAMES_SHOWN)
+    .map((columnName) => `, ${columnName}`)
     .join("");
-  const next = printable`Name another with ${option}${examples.replace(",", ", such as")}.`;
-  return new CliError(`${problem}. ${next}`);
+  const nextStep = printable`Name another with ${optionName}${columnExamples.replace(",", ", such as")}.`;
+  return new CliError(`${problem}. ${nextStep}`);
 }
 
 /** Wrong words; `runCommand` adds the command that prints the help. */
@@ -74,44 +84,44 @@ export class UsageError extends CliError {}
 
 /** The reason of a program's signal after Ctrl-C or SIGTERM. */
 export class InterruptedError extends CliError {
-  constructor(signal: "SIGINT" | "SIGTERM") {
-    const exitCode = signal === "SIGINT" ? exitCodes.interrupted : exitCodes.terminated;
+  constructor(signalName: "SIGINT" | "SIGTERM") {
+    const exitCode = signalName === "SIGINT" ? exitCodes.interrupted : exitCodes.terminated;
     super("Interrupted.", { exitCode });
   }
 }
 
 /** Returns the reason of a system error, such as "no space left on device"; null for others. */
-export function describeSystemError(error: unknown): string | null {
-  if (!(error instanceof Error) || !("errno" in error)) return null;
-  return typeof error.errno === "number" ? getSystemErrorMessage(error.errno) : null;
+export function describeSystemError(thrownValue: unknown): string | null {
+  if (!(thrownValue instanceof Error) || !("errno" in thrownValue)) return null;
+  return typeof thrownValue.errno === "number" ? getSystemErrorMessage(thrownValue.errno) : null;
 }
 
 /** Returns the code of a system error, such as `ENOENT`; null for other errors. */
-export function systemErrorCode(error: unknown): string | null {
-  if (!(error instanceof Error) || !("code" in error)) return null;
-  return typeof error.code === "string" ? error.code : null;
+export function systemErrorCode(thrownValue: unknown): string | null {
+  if (!(thrownValue instanceof Error) || !("code" in thrownValue)) return null;
+  return typeof thrownValue.code === "string" ? thrownValue.code : null;
 }
 
 /** Returns whether a write failed because the reader ended; Windows reports EOF. */
-export function isBrokenPipe(error: unknown): boolean {
-  return ["EPIPE", "EOF"].includes(systemErrorCode(error) ?? "");
+export function isBrokenPipe(thrownValue: unknown): boolean {
+  return ["EPIPE", "EOF"].includes(systemErrorCode(thrownValue) ?? "");
 }
 
 /** The next step if a file may not be read or written. */
-export const checkRights = "Check the rights of the file and its folder.";
-const makeRoom = "Make room there and try again.";
+export const checkRightsAdvice = "Check the rights of the file and its folder.";
+const makeRoomAdvice = "Make room there and try again.";
 
 /** The next steps by the code of a system error. */
-const nextSteps: Readonly<Record<string, string>> = {
+const nextStepByCode: Readonly<Record<string, string>> = {
   ENOENT: "Check the path.",
   ENOTDIR: "Check the path.",
   EISDIR: "Name a file, not a folder.",
   EEXIST: "Name a path that does not exist yet.",
-  EACCES: checkRights,
-  EPERM: checkRights,
-  EROFS: checkRights,
-  ENOSPC: makeRoom,
-  EDQUOT: makeRoom,
+  EACCES: checkRightsAdvice,
+  EPERM: checkRightsAdvice,
+  EROFS: checkRightsAdvice,
+  ENOSPC: makeRoomAdvice,
+  EDQUOT: makeRoomAdvice,
 };
 
 /**
@@ -119,10 +129,12 @@ const nextSteps: Readonly<Record<string, string>> = {
  *
  * @param note - A sentence after the next step, such as "Every answer is kept."
  */
-export function toFileError(error: unknown, action: string, note = ""): unknown {
-  const reason = describeSystemError(error);
-  if (reason === null) return error;
-  const next = nextSteps[systemErrorCode(error) ?? ""] ?? "Check the disk and try again.";
-  const message = `Cannot ${toPrintablePath(action)}: ${reason}. ${next} ${note}`.trimEnd();
-  return new CliError(message, { cause: error });
+export function toFileError(thrownValue: unknown, action: string, note = ""): unknown {
+  const systemReason = describeSystemError(thrownValue);
+  if (systemReason === null) return thrownValue;
+  const nextStep =
+    nextStepByCode[systemErrorCode(thrownValue) ?? ""] ?? "Check the disk and try again.";
+  const message =
+    `Cannot ${toPrintablePath(action)}: ${systemReason}. ${nextStep} ${note}`.trimEnd();
+  return new CliError(message, { cause: thrownValue });
 }

@@ -7,8 +7,8 @@ export type JsonPath = readonly (string | number)[];
 export const INEXACT = "is a number that would be rounded; write it as text, or with fewer digits";
 
 /** Returns the problem of such a number with its place, and without the number. */
-export function describeInexact(path: JsonPath): string {
-  return printable`"${path.join(".").slice(0, 100)}" ${INEXACT}`;
+export function describeInexact(inexactPath: JsonPath): string {
+  return printable`"${inexactPath.join(".").slice(0, 100)}" ${INEXACT}`;
 }
 
 /**
@@ -17,23 +17,24 @@ export function describeInexact(path: JsonPath): string {
  *
  * @throws SyntaxError
  */
-export function parseExactJson(text: string): { value: unknown; inexact: readonly JsonPath[] } {
-  const value: unknown = JSON.parse(text);
+export function parseExactJson(jsonText: string): { value: unknown; inexact: readonly JsonPath[] } {
+  const parsedValue: unknown = JSON.parse(jsonText);
   // Only a long number or one with an exponent can be inexact, so most texts are parsed once.
-  const canBeInexact = /[\d.]{16}|\d[eE]\+?\d/.test(text);
-  return { value, inexact: canBeInexact ? findInexact(text) : [] };
+  const canBeInexact = /[\d.]{16}|\d[eE]\+?\d/.test(jsonText);
+  return { value: parsedValue, inexact: canBeInexact ? findInexact(jsonText) : [] };
 }
 
-function findInexact(text: string): readonly JsonPath[] {
+function findInexact(jsonText: string): readonly JsonPath[] {
   let isFound = false;
-  const mark: Reviver = (_key, value, context) => {
-    if (typeof value !== "number" || isExact(value, context?.source ?? "")) return value;
+  const markInexact: Reviver = (_key, itemValue, context) => {
+    if (typeof itemValue !== "number" || isExact(itemValue, context?.source ?? ""))
+      return itemValue;
     isFound = true;
-    return inexact;
+    return inexactMark;
   };
   try {
-    const markedValue: unknown = JSON.parse(text, mark);
-    return isFound ? pathsIn(markedValue) : [];
+    const markedValue: unknown = JSON.parse(jsonText, markInexact);
+    return isFound ? listInexactPaths(markedValue) : [];
   } catch (error) {
     // JSON of thousands of levels exhausts the stack; every reader refuses it.
     if (error instanceof RangeError) return [];
@@ -44,27 +45,31 @@ function findInexact(text: string): readonly JsonPath[] {
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
 
 /** Stands for the number in the parsed value. */
-const inexact = Symbol("inexact");
+const inexactMark = Symbol("inexact");
 
-function isExact(value: number, source: string): boolean {
+function isExact(parsedNumber: number, numberText: string): boolean {
   return (
-    Number.isSafeInteger(Math.trunc(value)) || listDigits(String(value)) === listDigits(source)
+    Number.isSafeInteger(Math.trunc(parsedNumber)) ||
+    significantDigits(String(parsedNumber)) === significantDigits(numberText)
   );
 }
 
 /** Returns the digits that count: without sign, point, exponent and the zeros at both ends. */
-function listDigits(number: string): string {
-  const [mantissa = ""] = number.split(/e/i, 1);
-  const digits = mantissa.replace(/\D/g, "").replace(/^0+/, "");
-  let end = digits.length;
-  while (digits[end - 1] === "0") end -= 1;
-  return digits.slice(0, end);
+function significantDigits(numberText: string): string {
+  const [mantissa = ""] = numberText.split(/e/i, 1);
+  const trimmedDigits = mantissa.replace(/\D/g, "").replace(/^0+/, "");
+  let digitCount = trimmedDigits.length;
+  while (trimmedDigits[digitCount - 1] === "0") digitCount -= 1;
+  return trimmedDigits.slice(0, digitCount);
 }
 
-function pathsIn(value: unknown, path: JsonPath = []): JsonPath[] {
-  if (value === inexact) return [path];
-  if (typeof value !== "object" || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) => {
-    return pathsIn(item, [...path, Array.isArray(value) ? Number(key) : key]);
+function listInexactPaths(markedValue: unknown, parentPath: JsonPath = []): JsonPath[] {
+  if (markedValue === inexactMark) return [parentPath];
+  if (typeof markedValue !== "object" || markedValue === null) return [];
+  return Object.entries(markedValue).flatMap(([key, itemValue]) => {
+    return listInexactPaths(itemValue, [
+      ...parentPath,
+      Array.isArray(markedValue) ? Number(key) : key,
+    ]);
   });
 }

@@ -10,24 +10,24 @@ import { printable } from "./printable.ts";
 export interface FileSystem {
   /** Opens a file with Node's flags; returns its descriptor. */
   open(path: string, flags: "a" | "r" | "wx", mode?: number): number;
-  close(file: number): void;
+  close(descriptor: number): void;
   /** Returns how many of the bytes were written. */
-  write(file: number, bytes: Uint8Array): Promise<number>;
+  write(descriptor: number, bytes: Uint8Array): Promise<number>;
   /** Resolves when a file, or the names in a folder, are on the disk. */
-  sync(file: number): Promise<void>;
+  sync(descriptor: number): Promise<void>;
   /** Returns undefined if there is no file. */
   stat(path: string): Pick<BigIntStats, "ino" | "mode" | "size"> | undefined;
   /** Returns where a link leads, also to a missing file; a path without a file is returned unchanged. */
   realpath(path: string): string;
   chmod(path: string, mode: number): void;
-  rename(from: string, to: string): void;
+  rename(oldPath: string, newPath: string): void;
   /** Removes a file if there is one. */
   remove(path: string): void;
   /** Writes some bytes into a new file and removes it, to find out whether the disk takes any. */
   probe(path: string): void;
 }
 
-const write = promisify(fs.write);
+const writeBytes = promisify(fs.write);
 // A full disk still makes folders and empty files.
 const PROBE = Buffer.alloc(4096);
 
@@ -35,7 +35,7 @@ const PROBE = Buffer.alloc(4096);
 export const systemFiles: FileSystem = {
   open: fs.openSync,
   close: fs.closeSync,
-  write: async (file, bytes) => (await write(file, bytes)).bytesWritten,
+  write: async (descriptor, bytes) => (await writeBytes(descriptor, bytes)).bytesWritten,
   sync: promisify(fs.fsync),
   stat: (path) => fs.statSync(path, { bigint: true, throwIfNoEntry: false }),
   realpath: (path) => (fs.existsSync(path) ? fs.realpathSync(path) : followLinks(path)),
@@ -55,19 +55,24 @@ export const systemFiles: FileSystem = {
 const MOST_LINKS = 40;
 
 /** Returns the missing file that links lead to. */
-function followLinks(path: string, most = MOST_LINKS): string {
+function followLinks(path: string, linkLimit = MOST_LINKS): string {
   const isLink = fs.lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
-  if (!isLink || most === 0) return path;
-  return followLinks(resolve(dirname(path), fs.readlinkSync(path)), most - 1);
+  if (!isLink || linkLimit === 0) return path;
+  return followLinks(resolve(dirname(path), fs.readlinkSync(path)), linkLimit - 1);
 }
 
 /** Copies a sample, a file or a folder, to a typed path. @throws CliError, also if it exists. */
-export async function copySample(url: string, typedText: string, { cwd, stdout }: CliContext) {
-  const path = resolve(cwd, typedText);
+export async function copySample(
+  sampleUrl: string,
+  typedPath: string,
+  { cwd, stdout }: CliContext,
+) {
+  const samplePath = resolve(cwd, typedPath);
   const advice = "Name a path that does not exist yet.";
-  if (fs.existsSync(path)) throw new CliError(printable`${path} exists already. ${advice}`);
-  await cp(new URL(url), path, { recursive: true }).catch((error: unknown) => {
-    throw toFileError(error, `write ${path}`, advice);
+  if (fs.existsSync(samplePath))
+    throw new CliError(printable`${samplePath} exists already. ${advice}`);
+  await cp(new URL(sampleUrl), samplePath, { recursive: true }).catch((error: unknown) => {
+    throw toFileError(error, `write ${samplePath}`, advice);
   });
-  stdout.write(printable`Wrote ${path}` + "\n");
+  stdout.write(printable`Wrote ${samplePath}` + "\n");
 }

@@ -1,13 +1,15 @@
-const LONGEST = 60;
+const COMPARED_LETTERS = 60;
 
 /** Returns the share of letter pairs that two names have in common (Dice's coefficient), by their first 60 letters. */
-export function likeness(one: string, other: string): number {
-  const [pairs, otherPairs] = [letterPairs(one), letterPairs(other)];
-  const sharedCount = pairs.filter((pair) => otherPairs.includes(pair)).length;
-  return (2 * sharedCount) / (pairs.length + otherPairs.length);
+export function likeness(firstName: string, secondName: string): number {
+  const [firstPairs, secondPairs] = [listLetterPairs(firstName), listLetterPairs(secondName)];
+  const sharedCount = firstPairs.filter((letterPair) => secondPairs.includes(letterPair)).length;
+  return (2 * sharedCount) / (firstPairs.length + secondPairs.length);
 }
 
-function letterPairs(name: string): string[] {
-  const letters = ` ${name.slice(0, LONGEST)} `;
-  return Array.from(letters, (_, at) => letters.slice(at, at + 2));
+function listLetterPairs(name: string): string[] {
+  const paddedLetters = ` ${name.slice(0, COMPARED_LETTERS)} `;
+  return Array.from(paddedLetters, (_, letterIndex) =>
+    paddedLetters.slice(letterIndex, letterIndex + 2),
+  );
 }

@@ -27,8 +27,8 @@ export async function listen(server: Server, options: ListenOptions) {
     server.listen({ host, port });
     await once(server, "listening").catch((error: unknown) => {
       if (warn && systemErrorCode(error) === "EADDRINUSE" && port < 65_535) return;
-      const problem = describeProblem(error, options);
-      throw new CliError(`Port ${port} on ${host} ${problem}.`, { cause: error });
+      const portProblem = describeProblem(error, options);
+      throw new CliError(`Port ${port} on ${host} ${portProblem}.`, { cause: error });
     });
   }
   const { port } = server.address() as AddressInfo;
@@ -57,8 +57,8 @@ function describeProblem(
   { port, portSetting = "--port ", hostSetting = "--host " }: ListenOptions,
 ): string {
   const nextPort = port < 65_535 ? port + 1 : port - 1;
-  const code = systemErrorCode(error) ?? "unknown error";
-  switch (code) {
+  const errorCode = systemErrorCode(error) ?? "unknown error";
+  switch (errorCode) {
     case "EADDRINUSE":
       return `is taken; stop what uses it, or choose a free one, such as ${portSetting}${nextPort}`;
     case "EACCES":
@@ -67,7 +67,7 @@ function describeProblem(
     case "ENOTFOUND":
       return `is not on this machine; choose ${hostSetting}127.0.0.1`;
     default:
-      return `cannot be opened: ${describeSystemError(error) ?? code}`;
+      return `cannot be opened: ${describeSystemError(error) ?? errorCode}`;
   }
 }
 
@@ -83,21 +83,22 @@ export function toHostname(address: string): string {
 
 /**
  * Returns whether a request to a local server comes from a foreign page: its host is neither loopback
- * nor one of `names` (DNS rebinding), or its origin, which only browsers send, is another site.
+ * nor one of `allowedNames` (DNS rebinding), or its origin, which only browsers send, is another site.
  */
 export function isForeignRequest(
   { host, origin }: { readonly [THeader in "host" | "origin"]?: string | null | undefined },
-  names: readonly string[] = [],
+  allowedNames: readonly string[] = [],
 ): boolean {
-  const isOwn = (name: string) => isLoopbackName(name) || names.includes(name.toLowerCase());
-  if (!isOwn((host ?? "").replace(/:\d{1,5}$/, ""))) return true;
+  const isAllowed = (hostName: string) =>
+    isLoopbackName(hostName) || allowedNames.includes(hostName.toLowerCase());
+  if (!isAllowed((host ?? "").replace(/:\d{1,5}$/, ""))) return true;
   if (origin === null || origin === undefined) return false;
-  const url = URL.parse(origin);
-  return url === null || !isOwn(url.hostname);
+  const originUrl = URL.parse(origin);
+  return originUrl === null || !isAllowed(originUrl.hostname);
 }
 
 // Every name under "localhost" means this machine (RFC 6761).
-function isLoopbackName(name: string): boolean {
-  const lower = name.toLowerCase();
-  return lower === "[::1]" || lower.endsWith(".localhost") || isLoopbackHost(lower);
+function isLoopbackName(hostName: string): boolean {
+  const lowerName = hostName.toLowerCase();
+  return lowerName === "[::1]" || lowerName.endsWith(".localhost") || isLoopbackHost(lowerName);
 }

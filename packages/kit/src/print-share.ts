@@ -14,11 +14,11 @@ export function printAtLeast(share: number): string {
 /** Prints an estimated share in per cent; a dash for none, and `< 1 %` and `> 99 %` for what is not all. */
 export function percent(share: number, decimals = 0): string {
   if (Number.isNaN(share)) return "–";
-  const [scale, digits] = [10 ** decimals, { minimumFractionDigits: decimals }];
-  const printedValue = withoutMinusZero(Math.round(100 * scale * share) / scale);
-  if (share > 0 && printedValue === 0) return `< ${1 / scale} %`;
-  if (share < 1 && printedValue === 100) return `> ${100 - 1 / scale} %`;
-  return `${printedValue.toLocaleString("en", digits)} %`;
+  const [decimalScale, numberFormat] = [10 ** decimals, { minimumFractionDigits: decimals }];
+  const printedValue = withoutMinusZero(Math.round(100 * decimalScale * share) / decimalScale);
+  if (share > 0 && printedValue === 0) return `< ${1 / decimalScale} %`;
+  if (share < 1 && printedValue === 100) return `> ${100 - 1 / decimalScale} %`;
+  return `${printedValue.toLocaleString("en", numberFormat)} %`;
 }
 
 interface Range {
@@ -34,9 +34,14 @@ export function percentRange({ low, high }: Range, decimals = 0): string {
 
 /** Prints an interval, rounded to the outside. */
 export function printRange({ low, high }: Range, { decimals = 2, unit = "" } = {}): string {
-  const scale = 10 ** decimals;
-  const ends = [Math.floor(scale * low + ROUNDING), Math.ceil(scale * high - ROUNDING)];
-  const printedEnds = ends.map((end) => withoutMinusZero(end / scale).toFixed(decimals) + unit);
+  const decimalScale = 10 ** decimals;
+  const roundedEnds = [
+    Math.floor(decimalScale * low + ROUNDING),
+    Math.ceil(decimalScale * high - ROUNDING),
+  ];
+  const printedEnds = roundedEnds.map(
+    (roundedEnd) => withoutMinusZero(roundedEnd / decimalScale).toFixed(decimals) + unit,
+  );
   return printedEnds.join(" to ");
 }
 
@@ -48,14 +53,14 @@ export function printDown(value: number): string {
 
 /** Prints a number with its sign and four decimals, or others; of 0 it prints no sign. */
 export function printSigned(value: number, decimals = 4): string {
-  const size = Math.abs(value).toFixed(decimals);
-  if (Number(size) === 0) return size;
-  return `${value < 0 ? "−" : "+"}${size}`;
+  const absoluteText = Math.abs(value).toFixed(decimals);
+  if (Number(absoluteText) === 0) return absoluteText;
+  return `${value < 0 ? "−" : "+"}${absoluteText}`;
 }
 
 /** Prints a p-value with three decimals, never as 0. */
-export function printPValue(p: number): string {
-  return p < 0.001 ? "p < 0.001" : `p ${p.toFixed(3)}`;
+export function printPValue(pValue: number): string {
+  return pValue < 0.001 ? "p < 0.001" : `p ${pValue.toFixed(3)}`;
 }
 
 /** Prints a threshold with two decimals, or with four, rounded up: acting at the printed value is as safe. */

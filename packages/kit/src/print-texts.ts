@@ -9,9 +9,9 @@ export async function printTexts(
   texts: Iterable<string> | AsyncIterable<string>,
   { signal, stdout }: Pick<CliContext, "signal" | "stdout">,
 ): Promise<boolean> {
-  for await (const piece of inPieces(texts)) {
+  for await (const outputPiece of joinIntoPieces(texts)) {
     signal.throwIfAborted();
-    if (stdout.write(piece) !== false) continue;
+    if (stdout.write(outputPiece) !== false) continue;
     try {
       // process.stdout reports a broken pipe by an event only.
       await once(stdout as unknown as EventEmitter, "drain", { signal });
@@ -23,13 +23,13 @@ export async function printTexts(
   return true;
 }
 
-async function* inPieces(texts: Parameters<typeof printTexts>[0]): AsyncGenerator<string> {
-  let piece = "";
+async function* joinIntoPieces(texts: Parameters<typeof printTexts>[0]): AsyncGenerator<string> {
+  let outputPiece = "";
   for await (const text of texts) {
-    piece += text;
-    if (piece.length < PIECE_LENGTH) continue;
-    yield piece;
-    piece = "";
+    outputPiece += text;
+    if (outputPiece.length < PIECE_LENGTH) continue;
+    yield outputPiece;
+    outputPiece = "";
   }
-  if (piece !== "") yield piece;
+  if (outputPiece !== "") yield outputPiece;
 }

@@ -17,38 +17,48 @@ let segmenter: Intl.Segmenter | undefined;
  */
 export function toPrintable(text: string): string {
   if (printableAscii.test(text)) return text.replace(/ {2,}/g, " ").trim();
-  return strip(text).replace(/\s+/gu, " ").replace(unprintable, "").trim();
+  return stripEscapes(text).replace(/\s+/gu, " ").replace(unprintable, "").trim();
 }
 
 /** Returns a path, id or name for one printed line; spaces are kept. */
 export function toPrintablePath(path: string): string {
   if (printableAscii.test(path)) return path;
-  return strip(path).replace(/\s/gu, " ").replace(unprintable, "");
+  return stripEscapes(path).replace(/\s/gu, " ").replace(unprintable, "");
 }
 
 /** Returns a word as a person types it into a shell, in quotes if it needs them. */
-export function shellWord(word: string): string {
-  return /^[\w.,@%+=:/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+export function shellWord(typedWord: string): string {
+  return /^[\w.,@%+=:/-]+$/.test(typedWord) ? typedWord : `'${typedWord.replaceAll("'", `'\\''`)}'`;
 }
 
 /** Template tag for messages: each value is made printable, so no path or id can forge a line. */
-export function printable(words: TemplateStringsArray, ...values: readonly string[]): string {
-  return String.raw({ raw: words }, ...values.map(toPrintablePath));
+export function printable(
+  templateStrings: TemplateStringsArray,
+  ...values: readonly string[]
+): string {
+  return String.raw({ raw: templateStrings }, ...values.map(toPrintablePath));
 }
 
 /** Returns the first texts of a list, at most so many, and how many more there are. */
-export function withRest(texts: readonly string[], most: number, count = texts.length): string[] {
-  const rest = count - Math.min(texts.length, most);
-  return [...texts.slice(0, most), ...(rest > 0 ? [`and ${rest} more`] : [])];
+export function withRest(
+  listedTexts: readonly string[],
+  shownLimit: number,
+  totalCount = listedTexts.length,
+): string[] {
+  const hiddenCount = totalCount - Math.min(listedTexts.length, shownLimit);
+  return [
+    ...listedTexts.slice(0, shownLimit),
+    ...(hiddenCount > 0 ? [`and ${hiddenCount} more`] : []),
+  ];
 }
 
 /** Returns at most so many characters as a reader counts them, never a part of one. */
-export function truncateCharacters(text: string, limit: number): string {
-  if (printableAscii.test(text)) return text.slice(0, limit);
-  let count = 0;
-  for (const { index } of listSegments(text)) {
-    if (count === limit) return text.slice(0, index);
-    count += 1;
+export function truncateCharacters(text: string, characterLimit: number): string {
+  if (printableAscii.test(text)) return text.slice(0, characterLimit);
+  let characterCount = 0;
+  for (const { index: segmentStart } of listSegments(text)) {
+    if (characterCount === characterLimit) return text.slice(0, segmentStart);
+    characterCount += 1;
   }
   return text;
 }
@@ -59,25 +69,27 @@ export function columnsOf(text: string): number {
 }
 
 /** Cuts text to a number of terminal columns; a cut ends with "…". */
-export function truncateColumns(text: string, columns: number): string {
-  if (columnsOf(text) <= columns) return text;
+export function truncateColumns(text: string, columnLimit: number): string {
+  if (columnsOf(text) <= columnLimit) return text;
   let shortText = "";
   let usedColumns = 1; // the "…"
   for (const { segment } of listSegments(text)) {
     usedColumns += columnsOf(segment);
-    if (usedColumns > columns) break;
+    if (usedColumns > columnLimit) break;
     shortText += segment;
   }
-  return columns < 1 ? "" : `${shortText.trimEnd()}…`;
+  return columnLimit < 1 ? "" : `${shortText.trimEnd()}…`;
 }
 
 // Loaded with the first such text: its patterns of emojis take 60 ms of the start of every program.
 function computeWidth(text: string): number {
-  const library = createRequire(import.meta.url)("string-width") as { default: typeof stringWidth };
-  return library.default(text);
+  const stringWidthModule = createRequire(import.meta.url)("string-width") as {
+    default: typeof stringWidth;
+  };
+  return stringWidthModule.default(text);
 }
 
-function strip(text: string): string {
+function stripEscapes(text: string): string {
   return text.replace(terminalEscape, "");
 }
 

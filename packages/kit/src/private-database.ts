@@ -20,27 +20,27 @@ interface DatabaseParts {
 
 /** Opens a database that only its owner can read, also if others could before, and prepares it. */
 export function openPrivateDatabase(
-  path: string,
-  prepare: (database: DatabaseSync) => void,
+  databasePath: string,
+  prepareDatabase: (database: DatabaseSync) => void,
   { timeout = 0, files = systemFiles, openDatabase = openSqlite }: DatabaseParts = {},
 ): DatabaseSync {
-  if (files.stat(path) === undefined) files.close(files.open(path, "a", 0o600));
+  if (files.stat(databasePath) === undefined) files.close(files.open(databasePath, "a", 0o600));
   // SQLite creates the other files with the rights of the first.
-  for (const file of [path, `${path}-wal`, `${path}-shm`]) {
+  for (const databaseFile of [databasePath, `${databasePath}-wal`, `${databasePath}-shm`]) {
     try {
-      files.chmod(file, 0o600);
+      files.chmod(databaseFile, 0o600);
     } catch {} // Some disks have no rights.
   }
-  return closedOnError(openDatabase(path, { timeout }), prepare);
+  return closedOnError(openDatabase(databasePath, { timeout }), prepareDatabase);
 }
 
 /** Prepares a database, and closes it if that fails. */
 export function closedOnError(
   database: DatabaseSync,
-  prepare: (database: DatabaseSync) => void,
+  prepareDatabase: (database: DatabaseSync) => void,
 ): DatabaseSync {
   try {
-    prepare(database);
+    prepareDatabase(database);
     return database;
   } catch (error) {
     database.close();

@@ -26,7 +26,7 @@ test("a file is parsed, and named with why it cannot be and what to do", async (
     if (text === "") throw new Error("is empty");
     return text.length;
   };
-  const read = () => readParsedFile(path, { name: "--count a.json", parse, advice: "Count." });
+  const read = () => readParsedFile(path, { fileName: "--count a.json", parse, advice: "Count." });
   const fails = async (message: string) =>
     expect(read()).rejects.toMatchObject({ name: "CliError", message });
   await fails("--count a.json cannot be read: no such file or directory. Count.");

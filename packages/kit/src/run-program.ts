@@ -34,101 +34,133 @@ export interface ProgramOptions {
 export async function runProgram(
   program: Program,
   options: ProgramOptions,
-  process: NodeJS.Process = globalThis.process,
+  nodeProcess: NodeJS.Process = globalThis.process,
 ): Promise<void> {
   const interruption = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => interruption.abort(new InterruptedError(signal)));
+  for (const signalName of ["SIGINT", "SIGTERM"] as const) {
+    nodeProcess.once(signalName, () => interruption.abort(new InterruptedError(signalName)));
   }
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on("error", ignoreBrokenPipe);
-    finishShortWrites(stream);
+  for (const outputStream of [nodeProcess.stdout, nodeProcess.stderr]) {
+    outputStream.on("error", ignoreBrokenPipe);
+    finishShortWrites(outputStream);
   }
-  process.on("uncaughtException", (error) => {
-    process.stderr.write(describeDefect(error, options.name));
-    process.exit(exitCodes.failed);
+  nodeProcess.on("uncaughtException", (error) => {
+    nodeProcess.stderr.write(describeDefect(error, options.name));
+    nodeProcess.exit(exitCodes.failed);
   });
-  const context = readContext(process, interruption);
-  const run: Program = async (typedWords) => {
-    const words = await loadVariables(typedWords, context.cwd, process.env);
-    return program(words, { ...context, env: trimEnvironment(process.env) });
+  const context = readContext(nodeProcess, interruption);
+  const runWithVariables: Program = async (typedWords) => {
+    const programWords = await loadVariables(typedWords, context.cwd, nodeProcess.env);
+    return program(programWords, { ...context, env: trimEnvironment(nodeProcess.env) });
   };
-  process.exitCode = await runToExitCode(run, process.argv.slice(2), { ...options, context });
+  nodeProcess.exitCode = await runToExitCode(runWithVariables, nodeProcess.argv.slice(2), {
+    ...options,
+    context,
+  });
 }
 
 /** Makes a stream into a file write a whole text or fail: Node ignores that a nearly full disk takes a part of it. */
-function finishShortWrites(stream: Writable & { readonly fd?: number }): void {
-  const { fd } = stream;
+function finishShortWrites(outputStream: Writable & { readonly fd?: number }): void {
+  const { fd } = outputStream;
   if (fd === undefined || !fstatSync(fd).isFile()) return; // Node checks pipes and terminals.
-  const write = (text: Buffer, _encoding: string, callback: (error?: Error) => void) => {
+  const writeWhole = (
+    writtenBytes: Buffer,
+    _encoding: string,
+    callback: (error?: Error) => void,
+  ) => {
     try {
-      for (let at = 0; at < text.length;) at += writeSync(fd, text, at);
+      for (let writtenCount = 0; writtenCount < writtenBytes.length;)
+        writtenCount += writeSync(fd, writtenBytes, writtenCount);
     } catch (error) {
       return callback(error as Error);
     }
     callback();
   };
-  Object.assign(stream, { _write: write });
+  Object.assign(outputStream, { _write: writeWhole });
 }
 
-const OPTION = "--env-file";
+const ENV_FILE_OPTION = "--env-file";
 
 /** Sets the variables of a file that are not set, and returns the words without the file's option. */
-async function loadVariables(words: readonly string[], cwd: string, env: NodeJS.ProcessEnv) {
-  const at = words.findIndex((word) => word === OPTION || word.startsWith(`${OPTION}=`));
-  const word = words[at] ?? `${OPTION}=.env`;
-  const file = word === OPTION ? words[at + 1] : word.slice(`${OPTION}=`.length);
-  if (!file) throw new UsageError(`${OPTION} needs a value: ${OPTION} <file>.`);
-  const path = resolve(cwd, file);
-  if (at !== -1 || existsSync(path)) {
-    const text = await readTextFile(path, `${OPTION} takes a file of lines such as NAME=value.`);
-    for (const [name, value] of Object.entries(parseEnv(text))) env[name] ??= value;
+async function loadVariables(
+  typedWords: readonly string[],
+  currentFolder: string,
+  environment: NodeJS.ProcessEnv,
+) {
+  const optionIndex = typedWords.findIndex(
+    (typedWord) => typedWord === ENV_FILE_OPTION || typedWord.startsWith(`${ENV_FILE_OPTION}=`),
+  );
+  const optionWord = typedWords[optionIndex] ?? `${ENV_FILE_OPTION}=.env`;
+  const variablesFile =
+    optionWord === ENV_FILE_OPTION
+      ? typedWords[optionIndex + 1]
+      : optionWord.slice(`${ENV_FILE_OPTION}=`.length);
+  if (!variablesFile)
+    throw new UsageError(`${ENV_FILE_OPTION} needs a value: ${ENV_FILE_OPTION} <file>.`);
+  const variablesPath = resolve(currentFolder, variablesFile);
+  if (optionIndex !== -1 || existsSync(variablesPath)) {
+    const variablesText = await readTextFile(
+      variablesPath,
+      `${ENV_FILE_OPTION} takes a file of lines such as NAME=value.`,
+    );
+    for (const [variableName, variableValue] of Object.entries(parseEnv(variablesText)))
+      environment[variableName] ??= variableValue;
   }
-  if (at === -1) return words;
-  return words.toSpliced(at, word === OPTION ? 2 : 1);
+  if (optionIndex === -1) return typedWords;
+  return typedWords.toSpliced(optionIndex, optionWord === ENV_FILE_OPTION ? 2 : 1);
 }
 
-function readContext(program: NodeJS.Process, interruption: AbortController): CliContext {
-  const { stdin, stdout, stderr } = program;
-  const env = trimEnvironment(program.env);
+function readContext(nodeProcess: NodeJS.Process, interruption: AbortController): CliContext {
+  const { stdin, stdout, stderr } = nodeProcess;
+  const env = trimEnvironment(nodeProcess.env);
   const { signal } = interruption;
   return {
     env,
     // npm runs scripts in the repository's folder; INIT_CWD is the folder of the person.
-    cwd: env["INIT_CWD"] ?? program.cwd(),
+    cwd: env["INIT_CWD"] ?? nodeProcess.cwd(),
     stdin,
     stdout,
     stderr,
     signal,
     clock: systemClock,
     exitCode: 0,
-    confirm: stdin.isTTY && stderr.isTTY ? (question) => ask(question, program, signal) : null,
+    confirm:
+      stdin.isTTY && stderr.isTTY
+        ? (question) => confirmOnTerminal(question, nodeProcess, signal)
+        : null,
   };
 }
 
-async function ask(question: string, program: NodeJS.Process, signal: AbortSignal) {
-  const terminal = createInterface({ input: program.stdin, output: program.stderr });
+async function confirmOnTerminal(
+  question: string,
+  nodeProcess: NodeJS.Process,
+  signal: AbortSignal,
+) {
+  const terminal = createInterface({ input: nodeProcess.stdin, output: nodeProcess.stderr });
   // Readline handles Ctrl-C itself; here it must end the run.
-  terminal.once("SIGINT", () => program.kill(program.pid, "SIGINT"));
-  const answer = await terminal.question(question, { signal }).catch(() => "no");
+  terminal.once("SIGINT", () => nodeProcess.kill(nodeProcess.pid, "SIGINT"));
+  const typedAnswer = await terminal.question(question, { signal }).catch(() => "no");
   terminal.close();
-  return /^y(es)?$/i.test(answer.trim());
+  return /^y(es)?$/i.test(typedAnswer.trim());
 }
 
 /** Runs a program, and returns its exit code; an error becomes one line. */
 export async function runToExitCode(
   program: Program,
-  words: readonly string[],
+  programWords: readonly string[],
   { context, name, isForPerson }: ProgramOptions & { context: CliContext },
 ): Promise<number> {
   try {
-    return await program(words, context);
+    return await program(programWords, context);
   } catch (thrownValue) {
-    const error = toKnownError(thrownValue, context.signal);
-    const isExpected = error instanceof CliError;
-    const isMeant = isExpected || (error instanceof Error && isForPerson?.(error) === true);
-    context.stderr.write(isMeant ? `${error.message}\n` : describeDefect(error, name));
-    return isExpected ? error.exitCode : exitCodes.failed;
+    const knownError = toKnownError(thrownValue, context.signal);
+    const isExpected = knownError instanceof CliError;
+    const isForReader =
+      isExpected || (knownError instanceof Error && isForPerson?.(knownError) === true);
+    context.stderr.write(
+      isForReader ? `${knownError.message}\n` : describeDefect(knownError, name),
+    );
+    return isExpected ? knownError.exitCode : exitCodes.failed;
   }
 }
 
@@ -136,37 +168,43 @@ export async function runToExitCode(
  * Describes an unexpected error in one line: class and place, without its message, which may quote
  * a key or personal data. A full disk is reported as such.
  */
-export function describeDefect(error: unknown, name: string): string {
-  const advice = isFailedWrite(error) ? printAdvice[systemErrorCode(error) ?? ""] : undefined;
-  if (advice !== undefined) {
-    return `${name} cannot print: ${describeSystemError(error)}. ${advice}\n`;
+export function describeDefect(thrownValue: unknown, programName: string): string {
+  const writeAdvice = isFailedWrite(thrownValue)
+    ? writeAdviceByCode[systemErrorCode(thrownValue) ?? ""]
+    : undefined;
+  if (writeAdvice !== undefined) {
+    return `${programName} cannot print: ${describeSystemError(thrownValue)}. ${writeAdvice}\n`;
   }
-  const what = error instanceof Error ? error.name : `value of type ${typeof error}`;
-  const stack = error instanceof Error ? (error.stack ?? "") : "";
-  const frame = stack.split("\n").find((line) => /^\s+at /.test(line));
-  return `${name} failed with an unexpected ${what}${frame === undefined ? "" : ` ${frame.trim()}`}\n`;
+  const errorKind =
+    thrownValue instanceof Error ? thrownValue.name : `value of type ${typeof thrownValue}`;
+  const stackText = thrownValue instanceof Error ? (thrownValue.stack ?? "") : "";
+  const topFrame = stackText.split("\n").find((stackLine) => /^\s+at /.test(stackLine));
+  return `${programName} failed with an unexpected ${errorKind}${topFrame === undefined ? "" : ` ${topFrame.trim()}`}\n`;
 }
 
-const makeRoom = "Make room there and run again.";
+const makeRoomAdvice = "Make room there and run again.";
 
-const printAdvice: Readonly<Record<string, string>> = {
-  ENOSPC: makeRoom,
-  EDQUOT: makeRoom,
+const writeAdviceByCode: Readonly<Record<string, string>> = {
+  ENOSPC: makeRoomAdvice,
+  EDQUOT: makeRoomAdvice,
   EFBIG: "Print to another disk.",
 };
 
 // An error about a named file was reported with its path; standard output has no path to report.
-function isFailedWrite(error: unknown): boolean {
-  return error instanceof Error && "syscall" in error && error.syscall === "write";
+function isFailedWrite(thrownValue: unknown): boolean {
+  return (
+    thrownValue instanceof Error && "syscall" in thrownValue && thrownValue.syscall === "write"
+  );
 }
 
 /** Returns the interruption, also if a library wrapped it in its own error. */
-function toKnownError(error: unknown, { aborted: isAborted, reason }: AbortSignal): unknown {
-  const isAbort = error === reason || (error instanceof Error && error.name === "AbortError");
-  if (!isAborted || !isAbort) return error;
+function toKnownError(thrownValue: unknown, { aborted: isAborted, reason }: AbortSignal): unknown {
+  const isAbortError =
+    thrownValue === reason || (thrownValue instanceof Error && thrownValue.name === "AbortError");
+  if (!isAborted || !isAbortError) return thrownValue;
   return reason instanceof CliError ? reason : new InterruptedError("SIGINT");
 }
 
-function ignoreBrokenPipe(error: Error): void {
-  if (!isBrokenPipe(error)) throw error;
+function ignoreBrokenPipe(streamError: Error): void {
+  if (!isBrokenPipe(streamError)) throw streamError;
 }

@@ -5,10 +5,10 @@
  * @param seed - A whole number.
  */
 export function seededRandom(seed: number): () => number {
-  let state = seed >>> 0;
+  let generatorState = seed >>> 0;
   return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixedBits = Math.imul(state ^ (state >>> 15), state | 1);
+    generatorState = (generatorState + 0x6d2b79f5) >>> 0;
+    let mixedBits = Math.imul(generatorState ^ (generatorState >>> 15), generatorState | 1);
     mixedBits ^= mixedBits + Math.imul(mixedBits ^ (mixedBits >>> 7), mixedBits | 61);
     return ((mixedBits ^ (mixedBits >>> 14)) >>> 0) / 2 ** 32;
   };

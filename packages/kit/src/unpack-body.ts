@@ -15,39 +15,39 @@ export class UnpackError extends Error {
 
 type Decode = (packedBytes: ArrayBuffer, options: { maxOutputLength: number }) => Promise<Buffer>;
 
-const encodings: Readonly<Record<string, Decode>> = {
+const decodeByEncoding: Readonly<Record<string, Decode>> = {
   gzip: promisify(gunzip),
   "x-gzip": promisify(gunzip),
   deflate: promisify(inflate),
   zstd: promisify(zstdDecompress), // Codex, and the vendor's SDK on Python 3.14
 };
 
-const MIB = 1024 * 1024;
+const MEBIBYTE = 1024 * 1024;
 /** The most bytes from a packed byte, above 1 MiB. Chosen: JSON of conversations shrinks to a fifth or a twentieth. */
 const MOST_RATIO = 100;
 
 /**
- * Unpacks a body by its `Content-Encoding`, up to `maxSize` bytes. Without one, returns it unchanged.
+ * Unpacks a body by its `Content-Encoding`, up to `maxSizeBytes`. Without one, returns it unchanged.
  *
  * @throws {UnpackError} 415 for an unknown encoding, 400 if the body has another one, 413 if it grows too much.
  */
 export async function unpackBody(
   packedBytes: ArrayBuffer,
   contentEncoding: string | null,
-  maxSize: number,
+  maxSizeBytes: number,
 ): Promise<ArrayBuffer> {
   const encoding = contentEncoding?.trim().toLowerCase() ?? "identity";
   if (encoding === "identity") return packedBytes;
-  const decode = Object.hasOwn(encodings, encoding) ? encodings[encoding] : undefined;
+  const decode = Object.hasOwn(decodeByEncoding, encoding) ? decodeByEncoding[encoding] : undefined;
   if (decode === undefined) {
     throw new UnpackError(415, "Send the body without Content-Encoding, or with gzip or zstd.");
   }
-  const most = Math.min(maxSize, Math.max(MIB, packedBytes.byteLength * MOST_RATIO));
+  const sizeLimit = Math.min(maxSizeBytes, Math.max(MEBIBYTE, packedBytes.byteLength * MOST_RATIO));
   try {
-    return new Uint8Array(await decode(packedBytes, { maxOutputLength: most })).buffer;
+    return new Uint8Array(await decode(packedBytes, { maxOutputLength: sizeLimit })).buffer;
   } catch (error) {
     throw systemErrorCode(error) === "ERR_BUFFER_TOO_LARGE"
-      ? new UnpackError(413, `The body is over ${most} bytes; send less.`)
+      ? new UnpackError(413, `The body is over ${sizeLimit} bytes; send less.`)
       : new UnpackError(400, `The body is not ${encoding}, which its Content-Encoding names.`);
   }
 }

@@ -174,7 +174,7 @@ test.each([
   const path = join(folder, "results.json");
   await writeFile(path, "older");
   const files = { ...systemFiles, ...faults };
-  const written = writeWholeFile(path, "newer", { files, note: "It is unchanged." });
+  const written = writeWholeFile(path, "newer", { files, failureNote: "It is unchanged." });
   await expect(written).rejects.toThrow(new RegExp(message));
   expect(await readFile(path, "utf8")).toBe("older");
   expect(await readdir(folder)).toEqual(["results.json"]);

@@ -16,7 +16,7 @@ interface WriteOptions {
   /** Whether others may read the file, or as those that may read the replaced file. @default only its owner */
   readonly isPublic?: boolean;
   /** A sentence after the message of a failure, such as "Every answer is kept." */
-  readonly note?: string | undefined;
+  readonly failureNote?: string | undefined;
   /** @default the files of this machine */
   readonly files?: FileSystem | undefined;
   /** Names the temporary file. @default randomUUID */
@@ -31,60 +31,72 @@ interface WriteOptions {
  * @throws CliError if it cannot be written, or an error of the content.
  */
 export async function writeWholeFile(
-  path: string,
+  typedPath: string,
   content: FileContent,
-  { isPublic = false, note, files = systemFiles, newId = randomUUID }: WriteOptions = {},
+  { isPublic = false, failureNote, files = systemFiles, newId = randomUUID }: WriteOptions = {},
 ): Promise<void> {
-  const target = files.realpath(path);
-  if (isStream(path, files.stat(target)?.mode)) return await writeToStream(path, content, note);
-  const temporaryPath = join(dirname(target), `.${newId()}.tmp`);
+  const targetPath = files.realpath(typedPath);
+  if (isStream(typedPath, files.stat(targetPath)?.mode))
+    return await writeToStream(typedPath, content, failureNote);
+  const temporaryPath = join(dirname(targetPath), `.${newId()}.tmp`);
   try {
-    const replacedStats = isPublic ? files.stat(target) : undefined;
-    const file = files.open(temporaryPath, "wx", isPublic ? undefined : 0o600);
+    const replacedStats = isPublic ? files.stat(targetPath) : undefined;
+    const descriptor = files.open(temporaryPath, "wx", isPublic ? undefined : 0o600);
     try {
       // The mode is set here because the umask reduces the mode of `open`.
       if (replacedStats) files.chmod(temporaryPath, Number(replacedStats.mode & 0o777n));
-      const length = await writeBlocks(files, file, content);
-      await files.sync(file);
-      const size = Number(files.stat(temporaryPath)?.size);
+      const contentLength = await writeBlocks(files, descriptor, content);
+      await files.sync(descriptor);
+      const writtenSize = Number(files.stat(temporaryPath)?.size);
       // A full disk can shorten a file without an error.
-      if (size !== length) throw new CliError(`The disk took ${size} of ${length} bytes.`);
+      if (writtenSize !== contentLength)
+        throw new CliError(`The disk took ${writtenSize} of ${contentLength} bytes.`);
     } finally {
-      files.close(file);
+      files.close(descriptor);
     }
-    files.rename(temporaryPath, target);
-    await syncFolder(dirname(target), files);
+    files.rename(temporaryPath, targetPath);
+    await syncFolder(dirname(targetPath), files);
   } catch (error) {
     files.remove(temporaryPath);
-    throw toWriteError(error, path, note);
+    throw toWriteError(error, typedPath, failureNote);
   }
 }
 
 /** Returns the error of a write; one of the content stays as it is. */
-function toWriteError(error: unknown, path: string, note?: string): unknown {
-  return error instanceof ContentError ? error.cause : toFileError(error, `write ${path}`, note);
+function toWriteError(thrownValue: unknown, filePath: string, failureNote?: string): unknown {
+  return thrownValue instanceof ContentError
+    ? thrownValue.cause
+    : toFileError(thrownValue, `write ${filePath}`, failureNote);
 }
 
 /** Returns whether a path is no file but a pipe or a device, which takes the text and must not be replaced. */
-function isStream(path: string, mode = 0n): boolean {
-  const isOther = [0o010000n, 0o020000n, 0o060000n, 0o140000n].includes(mode & 0o170000n);
-  return isOther || path === "/dev/stdout" || path === "/dev/stderr";
+function isStream(filePath: string, fileMode = 0n): boolean {
+  const isPipeOrDevice = [0o010000n, 0o020000n, 0o060000n, 0o140000n].includes(
+    fileMode & 0o170000n,
+  );
+  return isPipeOrDevice || filePath === "/dev/stdout" || filePath === "/dev/stderr";
 }
 
-async function writeToStream(path: string, content: FileContent, note?: string): Promise<void> {
-  const pieces = toPieces(content);
-  const isOutput = path === "/dev/stdout";
+async function writeToStream(
+  streamPath: string,
+  content: FileContent,
+  failureNote?: string,
+): Promise<void> {
+  const contentPieces = toPieces(content);
+  const isStandardOutput = streamPath === "/dev/stdout";
   try {
-    if (!isOutput && path !== "/dev/stderr") return await writeFile(path, pieces, { flag: "a" });
+    if (!isStandardOutput && streamPath !== "/dev/stderr")
+      return await writeFile(streamPath, contentPieces, { flag: "a" });
     const { stdout, stderr } = process;
-    for await (const piece of pieces) {
+    for await (const contentPiece of contentPieces) {
       await new Promise<void>((resolve, reject) => {
-        const settle = (error?: Error | null) => (error ? reject(error) : resolve());
-        (isOutput ? stdout : stderr).write(piece, settle);
+        const settleWrite = (writeError?: Error | null) =>
+          writeError ? reject(writeError) : resolve();
+        (isStandardOutput ? stdout : stderr).write(contentPiece, settleWrite);
       });
     }
   } catch (error) {
-    if (!isBrokenPipe(error)) throw toWriteError(error, path, note);
+    if (!isBrokenPipe(error)) throw toWriteError(error, streamPath, failureNote);
   }
 }
 
@@ -106,33 +118,37 @@ async function* readPieces(content: Exclude<FileContent, string | Buffer>) {
 }
 
 /** Writes pieces in blocks; returns how many bytes they have. */
-async function writeBlocks(files: FileSystem, file: number, content: FileContent): Promise<number> {
-  const pieces = toPieces(content);
-  let [writtenCount, waiting, parts]: [number, number, Buffer[]] = [0, 0, []];
-  const flush = async (): Promise<void> => {
-    const block = Buffer.concat(parts);
-    [writtenCount, waiting, parts] = [writtenCount + waiting, 0, []];
+async function writeBlocks(
+  fileSystem: FileSystem,
+  descriptor: number,
+  content: FileContent,
+): Promise<number> {
+  const contentPieces = toPieces(content);
+  let [writtenBytes, waitingBytes, waitingPieces]: [number, number, Buffer[]] = [0, 0, []];
+  const writeWaiting = async (): Promise<void> => {
+    const blockBytes = Buffer.concat(waitingPieces);
+    [writtenBytes, waitingBytes, waitingPieces] = [writtenBytes + waitingBytes, 0, []];
     for (
-      let [at, acceptedBytes] = [0, 1];
-      acceptedBytes > 0 && at < block.length;
-      at += acceptedBytes
+      let [blockOffset, acceptedBytes] = [0, 1];
+      acceptedBytes > 0 && blockOffset < blockBytes.length;
+      blockOffset += acceptedBytes
     ) {
-      acceptedBytes = await files.write(file, block.subarray(at));
+      acceptedBytes = await fileSystem.write(descriptor, blockBytes.subarray(blockOffset));
     }
   };
-  for await (const piece of pieces) {
-    const bytes = Buffer.from(piece as Uint8Array);
-    parts.push(bytes);
-    waiting += bytes.length;
-    if (waiting >= BLOCK_BYTES) await flush();
+  for await (const contentPiece of contentPieces) {
+    const pieceBytes = Buffer.from(contentPiece as Uint8Array);
+    waitingPieces.push(pieceBytes);
+    waitingBytes += pieceBytes.length;
+    if (waitingBytes >= BLOCK_BYTES) await writeWaiting();
   }
-  await flush();
-  return writtenCount;
+  await writeWaiting();
+  return writtenBytes;
 }
 
 // The new name is on the disk only when its folder is; Windows has no such call.
-async function syncFolder(path: string, files: FileSystem): Promise<void> {
+async function syncFolder(folderPath: string, fileSystem: FileSystem): Promise<void> {
   if (process.platform === "win32") return;
-  const folder = files.open(path, "r");
-  await files.sync(folder).finally(() => files.close(folder));
+  const folderDescriptor = fileSystem.open(folderPath, "r");
+  await fileSystem.sync(folderDescriptor).finally(() => fileSystem.close(folderDescriptor));
 }

@@ -7,45 +7,57 @@ export interface SortedKeys {
 }
 
 const NUMERIC_KEY = /"(?:\d|\\u003\d){1,10}"\s*:/;
-const QUOTE = /\\.|"(\s*:)?/g;
+const QUOTE_OR_ESCAPE = /\\.|"(\s*:)?/g;
 
 /**
  * Returns the objects of a JSON text whose keys its parsed value lists in another order than the text: JavaScript
  * lists keys such as "3" first, in ascending order. The value must not be deep: each level is a call.
  */
-export function findSortedKeys(text: string, value: unknown): readonly SortedKeys[] {
-  if (!NUMERIC_KEY.test(text)) return [];
-  return compareKeys(value, JSON.parse(withLetters(text)) as Container);
+export function findSortedKeys(jsonText: string, parsedValue: unknown): readonly SortedKeys[] {
+  if (!NUMERIC_KEY.test(jsonText)) return [];
+  return compareKeys(parsedValue, JSON.parse(markKeys(jsonText)) as Container);
 }
 
 /** Returns JSON with a letter before each key, which no reader sorts. */
-function withLetters(text: string): string {
+function markKeys(jsonText: string): string {
   let copiedText = "";
-  let end = 0;
-  let start: number | null = null;
-  for (const { 0: quote, 1: colon, index } of text.matchAll(QUOTE)) {
-    if (quote.startsWith("\\")) continue;
-    if (start !== null && colon !== undefined) {
-      copiedText += `${text.slice(end, start)}k`;
-      end = start;
+  let copiedEnd = 0;
+  let stringStart: number | null = null;
+  for (const { 0: quoteMatch, 1: keyColon, index: quoteIndex } of jsonText.matchAll(
+    QUOTE_OR_ESCAPE,
+  )) {
+    if (quoteMatch.startsWith("\\")) continue;
+    if (stringStart !== null && keyColon !== undefined) {
+      copiedText += `${jsonText.slice(copiedEnd, stringStart)}k`;
+      copiedEnd = stringStart;
     }
-    start = start === null ? index + 1 : null;
+    stringStart = stringStart === null ? quoteIndex + 1 : null;
   }
-  return copiedText + text.slice(end);
+  return copiedText + jsonText.slice(copiedEnd);
 }
 
 type Container = Readonly<Record<string, unknown>>;
 
-function compareKeys(value: unknown, markedValue: unknown, path: JsonPath = []): SortedKeys[] {
+function compareKeys(
+  parsedValue: unknown,
+  markedValue: unknown,
+  path: JsonPath = [],
+): SortedKeys[] {
   if (typeof markedValue !== "object" || markedValue === null) return [];
-  const isList = Array.isArray(markedValue);
-  const writtenKeys = Object.keys(markedValue);
-  const keys = isList ? writtenKeys : writtenKeys.map((key) => key.slice(1));
-  const inner = writtenKeys.flatMap((key, at) => {
-    const name = keys[at] ?? "";
-    const place = [...path, isList ? at : name];
-    return compareKeys((value as Container)[name], (markedValue as Container)[key], place);
+  const isMarkedList = Array.isArray(markedValue);
+  const markedKeys = Object.keys(markedValue);
+  const keys = isMarkedList ? markedKeys : markedKeys.map((markedKey) => markedKey.slice(1));
+  const nestedKeys = markedKeys.flatMap((markedKey, keyIndex) => {
+    const writtenKey = keys[keyIndex] ?? "";
+    const nestedPath = [...path, isMarkedList ? keyIndex : writtenKey];
+    return compareKeys(
+      (parsedValue as Container)[writtenKey],
+      (markedValue as Container)[markedKey],
+      nestedPath,
+    );
   });
-  const isSorted = Object.keys(value as Container).some((key, at) => key !== keys[at]);
-  return isSorted ? [{ path, keys }, ...inner] : inner;
+  const isReordered = Object.keys(parsedValue as Container).some(
+    (parsedKey, keyIndex) => parsedKey !== keys[keyIndex],
+  );
+  return isReordered ? [{ path, keys }, ...nestedKeys] : nestedKeys;
 }

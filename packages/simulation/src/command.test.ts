@@ -8,7 +8,10 @@ import { generatePlan } from "./plan/generate-plan.ts";
 
 async function run(words: string, cwd = "/") {
   const context = createTestContext({ cwd });
-  const exitCode = await runToExitCode(runSimulation, words.split(" "), { name: "It", context });
+  const exitCode = await runToExitCode(runSimulation, words.split(" "), {
+    name: "It",
+    context,
+  });
   return { exitCode, ...context.printed };
 }
 

@@ -26,7 +26,7 @@ export async function readCalibrations(paths: readonly string[]): Promise<Calibr
   const artifacts = await Promise.all(
     paths.map((path) =>
       readParsedFile(path, {
-        name: `ROUTER_DECISION_CALIBRATION=${JSON.stringify(path)}`,
+        fileName: `ROUTER_DECISION_CALIBRATION=${JSON.stringify(path)}`,
         parse(text) {
           const artifact = parseCalibrationArtifact(text);
           const problem = questionProblem(artifact, null);

@@ -44,7 +44,7 @@ export async function readFit(
   tierModels: Readonly<Record<Tier, string>>,
   name = path,
 ): Promise<TierFit> {
-  const fit = await readParsedFile(path, { name, parse: parseFit, advice });
+  const fit = await readParsedFile(path, { fileName: name, parse: parseFit, advice });
   for (const tier of tierNames) {
     const [fittedModel, now] = [fit.tiers[tier], tierModels[tier]];
     const problem = printable`${name} was made for ${fittedModel} as ${tier}, which is ${now} here. ${advice}`;

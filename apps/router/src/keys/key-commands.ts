@@ -32,7 +32,7 @@ export function addKeyCommands(program: Command, context: CliContext): void {
   const read = async () => (await withStore((store) => store.read())) ?? [];
   const print = (json: unknown, text: string, isJson = false) =>
     stdout.write(`${isJson ? JSON.stringify(json) : text}\n`);
-  const [dollars, count] = [decimal(), wholeNumber({ min: 1 })];
+  const [dollars, count] = [decimal(), wholeNumber({ minimum: 1 })];
   program
     .command("add <name>")
     .description("Add a key, and print its token, which is kept nowhere.")

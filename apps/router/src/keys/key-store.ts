@@ -78,7 +78,7 @@ function fileStore(path: string): KeyStore {
       });
       try {
         const note = "The keys are unchanged.";
-        await writeWholeFile(path, printKeys(edit((await read()) ?? [])), { note });
+        await writeWholeFile(path, printKeys(edit((await read()) ?? [])), { failureNote: note });
       } finally {
         await rm(lock);
       }

@@ -28,7 +28,7 @@ export function addActs(program: Command, context: ProgramContext): void {
     .description("It moves mails, and sets flags and keywords, as the plan names them.")
     .argument("<plan>", "the file that plan wrote")
     .option("--yes", "apply also the rules without a promise")
-    .option("--limit <n>", "mails at most", wholeNumber({ min: 1 }), 1000)
+    .option("--limit <n>", "mails at most", wholeNumber({ minimum: 1 }), 1000)
     .action(async (plan, options) => {
       const { applyPlan } = await import("./apply-plan.ts");
       await runAction(context, () => applyPlan({ ...options, plan }, context));

@@ -88,7 +88,7 @@ export async function withMailbox<TResult>(
     } = sync;
     const removedCount = await table.end(state, goneUids, async () => {
       if (!isChanged && existsSync(path)) await chmod(path, 0o600);
-      else await writeWholeFile(path, toJsonArray(table.mails()), { note });
+      else await writeWholeFile(path, toJsonArray(table.mails()), { failureNote: note });
     });
     const counts = `read ${printCounted(read, "mail")}; ${printCount(removedCount + expungedCount)} left the folder`;
     const { count, empty } = table;

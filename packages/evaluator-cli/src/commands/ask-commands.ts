@@ -7,7 +7,7 @@ import {
   examples,
   Option,
   portNumber,
-  share,
+  parseShare,
   wholeNumber,
 } from "evaluator-kit";
 import { questionsForm, sharedOptions, tokenPrice } from "evaluator-runs/commands";
@@ -167,8 +167,13 @@ ${engineHelp}`,
       .option("--out <dir>", "the folder of the files", "evaluator-demo")
       .addOption(sharedOptions.port)
       .option("--skill <x>", "of the model: 0 knows nothing, 1 all", decimal({ max: 1 }), 0.8)
-      .option("--count <n>", "how many labels in all", wholeNumber({ min: 1, max: 400 }), 200)
-      .option("--seed <n>", "seed of the random draws", wholeNumber({ max: 2 ** 31 }), 1)
+      .option(
+        "--count <n>",
+        "how many labels in all",
+        wholeNumber({ minimum: 1, maximum: 400 }),
+        200,
+      )
+      .option("--seed <n>", "seed of the random draws", wholeNumber({ maximum: 2 ** 31 }), 1)
       .addHelpText(
         ...examples("npx evaluator-cli demo", "npx evaluator-cli demo --auto --skill 0.5"),
       ),
@@ -199,7 +204,7 @@ ${engineHelp}`,
       .option("--calibrated", "fit each engine on one half of the labels, and compare on the other")
       .addOption(
         new Option("--require <share>", "the highest risk of a promised threshold")
-          .argParser(share)
+          .argParser(parseShare)
           .default(0.05, "5%"),
       )
       .option(
@@ -207,7 +212,7 @@ ${engineHelp}`,
         "stop before this run has spent more",
         decimal({ what: "US dollars" }),
       )
-      .option("--concurrency <n>", "requests at once", wholeNumber({ min: 1, max: 256 }), 4)
+      .option("--concurrency <n>", "requests at once", wholeNumber({ minimum: 1, maximum: 256 }), 4)
       .addOption(allowUnknownOption)
       .addOption(lastOption)
       .addOption(seedOption)

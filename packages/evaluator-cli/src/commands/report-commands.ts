@@ -6,7 +6,7 @@ import {
   InvalidArgumentError,
   Option,
   questionActions,
-  share,
+  parseShare,
   wholeNumber,
 } from "evaluator-kit";
 import { questionsForm, sharedOptions } from "evaluator-runs/commands";
@@ -69,10 +69,10 @@ export const reportCommands = {
       .addArgument(moreAnswers)
       .addOption(answersOption)
       .option("--out <dir>", "the folder of the files", "calibration")
-      .option("--require <share>", "the highest risk of a promise, 5% by default", share)
+      .option("--require <share>", "the highest risk of a promise, 5% by default", parseShare)
       .addOption(
         new Option("--confidence <share>", "the confidence that all promises of a report share")
-          .argParser(share)
+          .argParser(parseShare)
           .default(0.95, "95%"),
       )
       .option("--question <id>", "only this question; may be given again", collect)
@@ -124,7 +124,7 @@ export const reportCommands = {
       .requiredOption(
         "--budget <n>",
         "how many records to label",
-        wholeNumber({ min: 1, max: 1_000_000 }),
+        wholeNumber({ minimum: 1, maximum: 1_000_000 }),
       )
       .option("--question <id>", "which question to label; needed if there are several")
       .addOption(modelOption)

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import {
-  checkRights,
+  checkRightsAdvice,
   CliError,
   closedOnError,
   openPrivateDatabase,
@@ -20,11 +20,11 @@ const BUSY = 5;
 const CORRUPT = 11;
 const reasons = new Map([
   [BUSY, "is in use by another run. Wait for its end, or end it."],
-  [8, `cannot be written. ${checkRights}`],
+  [8, `cannot be written. ${checkRightsAdvice}`],
   [10, "cannot be written or read: the disk fails or is full. Make room and run again."],
   [CORRUPT, `is damaged. ${moveIt}`],
   [13, "needs more room: its disk, or that of temporary files, is full. Make room and run again."],
-  [14, `cannot be opened. ${checkRights}`],
+  [14, `cannot be opened. ${checkRightsAdvice}`],
   [26, `is not a journal. ${moveIt}`],
 ]);
 

@@ -96,7 +96,7 @@ export class LabelFile implements Disposable {
     // Writing 10,000 labels anew for each one would write 7 GB.
     const writePromise = isAppended
       ? appendFile(this.path, toLine(label), { flush: true })
-      : writeWholeFile(this.path, [...this.#labels.values()].map(toLine), { note });
+      : writeWholeFile(this.path, [...this.#labels.values()].map(toLine), { failureNote: note });
     await writePromise.catch((error: unknown) => {
       throw toFileError(error, `write ${this.path}`, note);
     });

@@ -70,7 +70,7 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   const note = "Every answer is kept.";
   // The rows of the table are made as the texts are read.
   if (run.part) for await (const _ of texts);
-  else await writeWholeFile(outputPath, texts, { note, files, newId });
+  else await writeWholeFile(outputPath, texts, { failureNote: note, files, newId });
   await results.onWritten();
   const more = failedCount + partial - refusedCount - failures.length;
   stderr.write(failures.join("") + (more > 0 ? `Failed: ${printCount(more)} more\n` : ""));

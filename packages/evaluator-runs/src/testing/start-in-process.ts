@@ -42,7 +42,7 @@ export function createStart({ name, source, run }: StartedProgram): Start {
     const exitCode = await runToExitCode(
       (words, program) => run(words, { ...program, ...services }),
       argv,
-      { name, context },
+      { name: name, context },
     );
     return { exitCode, ...context.printed };
   };

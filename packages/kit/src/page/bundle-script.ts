@@ -1,21 +1,22 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
-const bundledMap = new Map<string, Promise<string>>();
+const scriptPromises = new Map<string, Promise<string>>();
 
 /** Returns a page's script with all imports as one text; made once, in memory. A published one is a file. */
-export function bundleScript(entry: URL): Promise<string> {
-  if (entry.pathname.endsWith(".js")) return readFile(entry, "utf8");
-  const script = bundledMap.get(entry.href) ?? bundleWithFiles(entry).then(({ text }) => text);
-  bundledMap.set(entry.href, script);
+export function bundleScript(entryUrl: URL): Promise<string> {
+  if (entryUrl.pathname.endsWith(".js")) return readFile(entryUrl, "utf8");
+  const script =
+    scriptPromises.get(entryUrl.href) ?? bundleWithFiles(entryUrl).then(({ text }) => text);
+  scriptPromises.set(entryUrl.href, script);
   return script;
 }
 
 /** Returns a page's script as one text, and the files whose code is in it, relative to the current folder. */
-export async function bundleWithFiles(entry: URL) {
+export async function bundleWithFiles(entryUrl: URL) {
   const { build } = await import("esbuild");
   const { outputFiles, metafile } = await build({
-    entryPoints: [fileURLToPath(entry)],
+    entryPoints: [fileURLToPath(entryUrl)],
     bundle: true,
     write: false,
     format: "iife",
@@ -27,7 +28,7 @@ export async function bundleWithFiles(entry: URL) {
     metafile: true,
     logLevel: "silent", // a failure is thrown
   });
-  const text = outputFiles.map((file) => file.text).join("");
+  const text = outputFiles.map((outputFile) => outputFile.text).join("");
   const files = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs));
   return { text, files };
 }

@@ -2,8 +2,8 @@
 export class Html {
   readonly #text: string;
 
-  constructor(text: string) {
-    this.#text = text;
+  constructor(markup: string) {
+    this.#text = markup;
   }
 
   toString(): string {
@@ -14,7 +14,7 @@ export class Html {
 /** A value in a template: text and numbers are escaped, HTML is not, null is empty. */
 export type HtmlValue = Html | string | number | null | readonly HtmlValue[];
 
-const escapes: Readonly<Record<string, string>> = {
+const escapedCharacters: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",
   ">": "&gt;",
@@ -23,13 +23,13 @@ const escapes: Readonly<Record<string, string>> = {
 };
 
 /** Returns a piece of HTML, as a template tag. */
-export function html(words: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
-  return new Html(String.raw({ raw: words }, ...values.map(toText)));
+export function html(templateStrings: TemplateStringsArray, ...values: readonly HtmlValue[]): Html {
+  return new Html(String.raw({ raw: templateStrings }, ...values.map(toText)));
 }
 
 /** Returns trusted text, such as a style sheet, as HTML. */
-export function trusted(text: string): Html {
-  return new Html(text);
+export function trusted(trustedText: string): Html {
+  return new Html(trustedText);
 }
 
 function toText(value: HtmlValue): string {
@@ -39,6 +39,6 @@ function toText(value: HtmlValue): string {
     return "map" in value ? value.map(toText).join("") : value.toString();
   }
   // Control characters and bidi marks could make text look like something else.
-  const plain = String(value).replace(/(?!\n|\u200c|\u200d)[\p{Cc}\p{Cf}\p{Cs}]/gu, "");
-  return plain.replace(/[&<>"']/g, (character) => escapes[character] ?? "");
+  const printableText = String(value).replace(/(?!\n|\u200c|\u200d)[\p{Cc}\p{Cf}\p{Cs}]/gu, "");
+  return printableText.replace(/[&<>"']/g, (character) => escapedCharacters[character] ?? "");
 }

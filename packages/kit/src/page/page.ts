@@ -51,7 +51,7 @@ export function page(parts: PageParts): string {
 /** Returns the parts before and after a large body, such as data that is streamed. */
 export function pageAround({
   heading,
-  title = heading,
+  title: pageTitle = heading,
   about = null,
   contents = [],
   body,
@@ -61,20 +61,20 @@ export function pageAround({
   formsTo = "none",
   ...parts
 }: PageParts): readonly [before: string, after: string] {
-  const runs =
+  const scriptPolicy =
     script === undefined
       ? ""
       : `; script-src '${sourceHash(script)}'; base-uri 'none'; form-action '${formsTo}'; connect-src '${formsTo}'`;
-  const all = html`<!doctype html>
+  const documentMarkup = html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta
           http-equiv="Content-Security-Policy"
-          content="${trusted(`default-src 'none'; style-src 'unsafe-inline'; img-src data:${runs}`)}"
+          content="${trusted(`default-src 'none'; style-src 'unsafe-inline'; img-src data:${scriptPolicy}`)}"
         />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${title}</title>
+        <title>${pageTitle}</title>
         ${pageIcon()}
         <style>
           ${trusted(pageStyle(styles))}
@@ -95,52 +95,59 @@ export function pageAround({
     </html> `;
   // A number and its "%" are on one line; not in attributes and data, which end in a quote. Texts are found
   // first: a look at the end of its text for each "%" would take the square of a long text's time.
-  const joinedText = all
+  const joinedText = documentMarkup
     .toString()
-    .replaceAll(/(?<=[<>"])[^<>"]+(?=<)/g, (text) => text.replaceAll(/(?<=\d) %/g, "\u00A0%"));
-  const [before = "", after = ""] = joinedText.split(END);
+    .replaceAll(/(?<=[<>"])[^<>"]+(?=<)/g, (markupText) =>
+      markupText.replaceAll(/(?<=\d) %/g, "\u00A0%"),
+    );
+  const [markupBefore = "", markupAfter = ""] = joinedText.split(END);
   // In one piece: the hash covers all text between the tags.
-  const element = script === undefined ? "" : `<script>${script}</script>`;
-  return [before, element + after];
+  const scriptElement = script === undefined ? "" : `<script>${script}</script>`;
+  return [markupBefore, scriptElement + markupAfter];
 }
 
-const sheets = new Map<string, string>();
+const sheetTexts = new Map<string, string>();
 
 /** Returns the common style, and a page's own style sheets behind it. */
-export function pageStyle(own: readonly URL[] = []): string {
-  const common = [new URL("tokens.css", import.meta.url), new URL("pieces.css", import.meta.url)];
-  return [...common, ...own].map(({ href }) => sheets.get(href) ?? readSheet(href)).join("");
+export function pageStyle(ownSheets: readonly URL[] = []): string {
+  const commonSheets = [
+    new URL("tokens.css", import.meta.url),
+    new URL("pieces.css", import.meta.url),
+  ];
+  return [...commonSheets, ...ownSheets]
+    .map(({ href: sheetHref }) => sheetTexts.get(sheetHref) ?? readSheet(sheetHref))
+    .join("");
 }
 
-function readSheet(href: string): string {
-  const text = readFileSync(new URL(href), "utf8").replaceAll("\r\n", "\n");
-  sheets.set(href, text);
-  return text;
+function readSheet(sheetHref: string): string {
+  const sheetText = readFileSync(new URL(sheetHref), "utf8").replaceAll("\r\n", "\n");
+  sheetTexts.set(sheetHref, sheetText);
+  return sheetText;
 }
 
 const MARK = "M1.5 8H6l4-4.5h4.5M6 8l4 4.5h4.5";
 
 /** Returns the icon of every page as a part of it. */
 export function pageIcon(): Html {
-  const svg = iconSvg().replaceAll(/[#<>]/g, encodeURIComponent);
-  return html`<link rel="icon" href="${trusted(`data:image/svg+xml,${svg}`)}" />`;
+  const escapedSvg = iconSvg().replaceAll(/[#<>]/g, encodeURIComponent);
+  return html`<link rel="icon" href="${trusted(`data:image/svg+xml,${escapedSvg}`)}" />`;
 }
 
 /** Returns the answer to `/favicon.ico`, which browsers request for an answer that is no page, such as JSON. */
 export function iconFile() {
-  const headers = { "Content-Type": "image/svg+xml", "Cache-Control": "max-age=86400" };
-  return [iconSvg(), 200, headers] as const;
+  const responseHeaders = { "Content-Type": "image/svg+xml", "Cache-Control": "max-age=86400" };
+  return [iconSvg(), 200, responseHeaders] as const;
 }
 
 /** A picture knows no custom properties of a page, so it has the light colour. */
 function iconSvg(): string {
-  const [, colour = ""] = /--balanced: light-dark\(#(\w+)/.exec(pageStyle()) ?? [];
-  const stroke = `fill='none' stroke='#${colour}' stroke-width='1.75' stroke-linecap='round'`;
-  return `<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><path ${stroke} d='${MARK}'/></svg>`;
+  const [, strokeColour = ""] = /--balanced: light-dark\(#(\w+)/.exec(pageStyle()) ?? [];
+  const strokeAttributes = `fill='none' stroke='#${strokeColour}' stroke-width='1.75' stroke-linecap='round'`;
+  return `<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><path ${strokeAttributes} d='${MARK}'/></svg>`;
 }
 
 /** Returns the header of every page: the tool's name, and links to the pages beside. */
-export function pageHeader(tool: string, pages: readonly PageLink[]): Html {
+export function pageHeader(toolName: string, pageLinks: readonly PageLink[]): Html {
   return html`<header>
     <span class="tool">
       <svg viewBox="0 0 16 16" fill="none" aria-hidden="true">
@@ -152,25 +159,25 @@ export function pageHeader(tool: string, pages: readonly PageLink[]): Html {
           stroke-linejoin="round"
         />
       </svg>
-      ${tool}
+      ${toolName}
     </span>
-    ${pages.length === 0 ? null : listLinks("Pages", pages)}
+    ${pageLinks.length === 0 ? null : listLinks("Pages", pageLinks)}
   </header>`;
 }
 
 function listLinks(label: "Pages" | "Contents", links: readonly PageLink[]): Html {
-  const all = links.map(({ href, name, isCurrent = false, count }) => {
-    const current = isCurrent ? html` aria-current="page"` : null;
-    return html`<a href="${href}" ${current}
+  const linkElements = links.map(({ href, name, isCurrent = false, count }) => {
+    const currentAttribute = isCurrent ? html` aria-current="page"` : null;
+    return html`<a href="${href}" ${currentAttribute}
       >${name}${count === undefined ? null : html` <b>${count}</b>`}</a
     > `;
   });
-  return html`<nav class="${label.toLowerCase()}" aria-label="${label}">${all}</nav>`;
+  return html`<nav class="${label.toLowerCase()}" aria-label="${label}">${linkElements}</nav>`;
 }
 
 /** Returns the hash of a script or style for a page's policy, such as `sha256-…`. */
-export function sourceHash(text: string): string {
-  return `sha256-${createHash("sha256").update(text).digest("base64")}`;
+export function sourceHash(sourceText: string): string {
+  return `sha256-${createHash("sha256").update(sourceText).digest("base64")}`;
 }
 
 // A number with its unit, its interval and a sign of a verdict, or an interval; "2026-11-02" is none.
@@ -182,31 +189,32 @@ const NUMBER =
  * are at the right, and so is a column that has mostly numbers.
  */
 export function table(
-  name: string,
-  head: readonly string[],
+  tableName: string,
+  columnNames: readonly string[],
   rows: readonly (readonly HtmlValue[])[],
 ): Html {
-  const areNumbers = head.map((_, at) => {
-    const numbers = rows.filter((row) => isNumber(row[at])).length;
-    return at > 0 && numbers > 0 && 2 * numbers >= rows.length;
+  const areNumberColumns = columnNames.map((_, columnIndex) => {
+    const numberCount = rows.filter((row) => isNumber(row[columnIndex])).length;
+    return columnIndex > 0 && numberCount > 0 && 2 * numberCount >= rows.length;
   });
-  const toClass = (at: number, cell: HtmlValue = "") => {
-    if (at > 0 && (areNumbers[at] === true || isNumber(cell))) return html`class="number"`;
-    return typeof cell === "string" && cell.length > LINE ? html`class="text"` : null;
+  const toClass = (columnIndex: number, cell: HtmlValue = "") => {
+    if (columnIndex > 0 && (areNumberColumns[columnIndex] === true || isNumber(cell)))
+      return html`class="number"`;
+    return typeof cell === "string" && cell.length > LINE_LENGTH ? html`class="text"` : null;
   };
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="${name}">
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${tableName}">
     <table class="table">
       <thead>
         <tr>
-          ${head.map((cell, at) => html`<th scope="col" ${toClass(at)}>${cell}</th>`)}
+          ${columnNames.map((cell, columnIndex) => html`<th scope="col" ${toClass(columnIndex)}>${cell}</th>`)}
         </tr>
       </thead>
       <tbody>
         ${rows.map(
-          ([first = "", ...cells]) =>
+          ([rowName = "", ...otherCells]) =>
             html`<tr>
-              <th scope="row" ${toClass(0, first)}>${first}</th>
-              ${cells.map((cell, at) => html` <td ${toClass(at + 1, cell)}>${cell}</td>`)}
+              <th scope="row" ${toClass(0, rowName)}>${rowName}</th>
+              ${otherCells.map((cell, cellIndex) => html` <td ${toClass(cellIndex + 1, cell)}>${cell}</td>`)}
             </tr>`,
         )}
       </tbody>
@@ -215,15 +223,15 @@ export function table(
 }
 
 /** Characters of a cell that are not broken into lines. */
-const LINE = 40;
+const LINE_LENGTH = 40;
 
 function isNumber(cell: HtmlValue = ""): boolean {
   return NUMBER.test(String(cell).trim());
 }
 
-const REPORT = "report.html";
-const FILE = /\.(?:triage|digest|eval)\.html$/;
-const MOST = 12;
+const REPORT_NAME = "report.html";
+const REPORT_FILE = /\.(?:triage|digest|eval)\.html$/;
+const MOST_REPORTS = 12;
 
 /** Returns whether a file, of which the beginning is given, is a page of these programs. */
 export function isPage(beginning: string): boolean {
@@ -231,23 +239,28 @@ export function isPage(beginning: string): boolean {
 }
 
 /** Returns links from a report at a path to itself and to the reports of its folder. */
-export async function reportsBeside(path: string): Promise<PageLink[]> {
-  const own = dirname(path);
+export async function reportsBeside(reportPath: string): Promise<PageLink[]> {
+  const ownFolder = dirname(reportPath);
   // A command that writes several files has a folder for them.
-  const folder = basename(path) === REPORT ? dirname(own) : own;
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  const foundNames = entries.flatMap((entry) => {
-    const report = join(folder, entry.name, REPORT);
-    if (entry.isDirectory()) return existsSync(report) ? [report] : [];
-    return FILE.test(entry.name) ? [join(folder, entry.name)] : [];
+  const reportsFolder = basename(reportPath) === REPORT_NAME ? dirname(ownFolder) : ownFolder;
+  const folderEntries = await readdir(reportsFolder, { withFileTypes: true }).catch(() => []);
+  const foundPaths = folderEntries.flatMap((folderEntry) => {
+    const nestedReport = join(reportsFolder, folderEntry.name, REPORT_NAME);
+    if (folderEntry.isDirectory()) return existsSync(nestedReport) ? [nestedReport] : [];
+    return REPORT_FILE.test(folderEntry.name) ? [join(reportsFolder, folderEntry.name)] : [];
   });
-  const others = foundNames.filter((report) => report !== path).slice(0, MOST);
-  return [path, ...others].toSorted().map((report) => {
-    const parts = relative(own, report).split(sep);
+  const otherPaths = foundPaths
+    .filter((foundPath) => foundPath !== reportPath)
+    .slice(0, MOST_REPORTS);
+  return [reportPath, ...otherPaths].toSorted().map((linkedPath) => {
+    const pathParts = relative(ownFolder, linkedPath).split(sep);
     return {
-      href: parts.map(encodeURIComponent).join("/"),
-      name: basename(basename(report) === REPORT ? dirname(report) : report, ".html"),
-      isCurrent: report === path,
+      href: pathParts.map(encodeURIComponent).join("/"),
+      name: basename(
+        basename(linkedPath) === REPORT_NAME ? dirname(linkedPath) : linkedPath,
+        ".html",
+      ),
+      isCurrent: linkedPath === reportPath,
     };
   });
 }

@@ -53,20 +53,20 @@ export function plot(options: PlotOptions, draw: (scales: Scales) => HtmlValue):
     scaleLinear(x.domain, [left, right]),
     scaleLinear(y.domain, [bottom, top]),
   ];
-  const xs = (value: number) => round(scaleX(value));
-  const ys = (value: number) => round(scaleY(value));
-  const xTicks = listTicks(x).map(({ value, text }) => [
-    axisLine([xs(value), bottom], [xs(value), bottom + 4]),
-    html`<text class="tick-x" x="${xs(value)}" y="${bottom + 16}" text-anchor="middle">
-      ${text}
+  const toX = (value: number) => round(scaleX(value));
+  const toY = (value: number) => round(scaleY(value));
+  const xTicks = listTicks(x).map(({ value, text: tickLabel }) => [
+    axisLine([toX(value), bottom], [toX(value), bottom + 4]),
+    html`<text class="tick-x" x="${toX(value)}" y="${bottom + 16}" text-anchor="middle">
+      ${tickLabel}
     </text>`,
   ]);
   const yTicks = listTicks(y).map(({ value, text }) => [
-    axisLine([left, ys(value)], [right, ys(value)]),
-    html`<text x="${left - 6}" y="${round(ys(value) + 4)}" text-anchor="end">${text}</text>`,
+    axisLine([left, toY(value)], [right, toY(value)]),
+    html`<text x="${left - 6}" y="${round(toY(value) + 4)}" text-anchor="end">${text}</text>`,
   ]);
   const [center, middle] = [(left + right) / 2, (top + bottom) / 2];
-  const picture = html`<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${name}">
+  const plotPicture = html`<svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${name}">
     ${yTicks} ${axisLine([left, bottom], [right, bottom])} ${xTicks}
     <text class="axis-name" x="${center}" y="${height - 4}" text-anchor="middle">${x.label}</text>
     <text
@@ -78,18 +78,19 @@ export function plot(options: PlotOptions, draw: (scales: Scales) => HtmlValue):
     >
       ${y.label}
     </text>
-    ${draw({ x: xs, y: ys })}
+    ${draw({ x: toX, y: toY })}
   </svg>`;
-  return figure(options, picture);
+  return figure(options, plotPicture);
 }
 
-function figure({ title, about, keys = [], ...rest }: FigureOptions, picture: Html): Html {
-  const { name = title, head, rows } = rest;
-  const samples = keys.map(([look, text]) => {
-    const shape =
+function figure({ title, about, keys = [], ...figureOptions }: FigureOptions, picture: Html): Html {
+  const { name: figureName = title, head, rows } = figureOptions;
+  const legendItems = keys.map(([look, keyText]) => {
+    const sampleShape =
       look === "band" ? html`<rect width="28" height="12" />` : html`<path d="M0,6H28" />`;
     return html`<li>
-      <svg viewBox="0 0 28 12" aria-hidden="true"><g class="${look}">${shape}</g></svg>${text}
+      <svg viewBox="0 0 28 12" aria-hidden="true"><g class="${look}">${sampleShape}</g></svg
+      >${keyText}
     </li>`;
   });
   return html`<figure class="plot">
@@ -99,28 +100,30 @@ function figure({ title, about, keys = [], ...rest }: FigureOptions, picture: Ht
       keys.length === 0
         ? null
         : html`<ul class="keys">
-            ${samples}
+            ${legendItems}
           </ul>`
     }
     <details>
       <summary>Rows</summary>
-      ${table(`${name}: rows`, head, rows)}
+      ${table(`${figureName}: rows`, head, rows)}
     </details>
   </figure>`;
 }
 
 type Place = readonly [x: number, y: number];
 
-function axisLine([x1, y1]: Place, [x2, y2]: Place): Html {
-  return html`<line class="axis" x1="${x1}" x2="${x2}" y1="${y1}" y2="${y2}" />`;
+function axisLine([startX, startY]: Place, [endX, endY]: Place): Html {
+  return html`<line class="axis" x1="${startX}" x2="${endX}" y1="${startY}" y2="${endY}" />`;
 }
 
 function listTicks({ domain, ticks = 5, format, isTime = false }: Axis) {
-  const times = scaleUtc(domain, [0, 1]);
-  const nameTime = times.tickFormat(ticks);
-  const values = isTime ? times.ticks(ticks).map(Number) : scaleLinear(domain, [0, 1]).ticks(ticks);
-  const nameOf = format ?? (isTime ? (ms: number) => nameTime(new Date(ms)) : String);
-  return values.map((value) => ({ value, text: nameOf(value) }));
+  const timeScale = scaleUtc(domain, [0, 1]);
+  const formatTime = timeScale.tickFormat(ticks);
+  const tickValues = isTime
+    ? timeScale.ticks(ticks).map(Number)
+    : scaleLinear(domain, [0, 1]).ticks(ticks);
+  const formatTick = format ?? (isTime ? (timeMs: number) => formatTime(new Date(timeMs)) : String);
+  return tickValues.map((tickValue) => ({ value: tickValue, text: formatTick(tickValue) }));
 }
 
 // A tenth of a pixel is finer than any screen and halves the file.
@@ -142,11 +145,11 @@ export function curve(
   { x, y }: Scales,
   { look = "curve", title }: { readonly look?: LineLook; readonly title: string },
 ): Html {
-  const path = line<Point>(
+  const pathShape = line<Point>(
     (point) => x(point.x),
     (point) => y(point.y),
   )(points);
-  return html`<path class="mark ${look}" d="${path ?? ""}"><title>${title}</title></path>`;
+  return html`<path class="mark ${look}" d="${pathShape ?? ""}"><title>${title}</title></path>`;
 }
 
 /** Returns the area between two limits. */
@@ -155,19 +158,24 @@ export function band(
   { x, y }: Scales,
   title: string,
 ): Html {
-  const path = area<(typeof points)[number]>(
+  const areaShape = area<(typeof points)[number]>(
     (point) => x(point.x),
     (point) => y(point.low),
     (point) => y(point.high),
   )(points);
-  return html`<path class="mark band" d="${path ?? ""}"><title>${title}</title></path>`;
+  return html`<path class="mark band" d="${areaShape ?? ""}"><title>${title}</title></path>`;
 }
 
 /** Returns a circle, or a triangle for a highlighted point, so that colour is not the only sign. */
 export function dot(point: Mark, { x, y }: Scales, { isOutside = false } = {}): Html {
-  const shape = symbol(isOutside ? symbolTriangle : symbolCircle, isOutside ? 34 : 16)() ?? "";
-  const look = isOutside ? "mark dot outside" : "mark dot";
-  return html`<path class="${look}" transform="translate(${x(point.x)} ${y(point.y)})" d="${shape}">
+  const symbolShape =
+    symbol(isOutside ? symbolTriangle : symbolCircle, isOutside ? 34 : 16)() ?? "";
+  const classNames = isOutside ? "mark dot outside" : "mark dot";
+  return html`<path
+    class="${classNames}"
+    transform="translate(${x(point.x)} ${y(point.y)})"
+    d="${symbolShape}"
+  >
     <title>${point.title}</title>
   </path>`;
 }
@@ -189,34 +197,42 @@ export function histogram(
   { step, counted, x, ...options }: HistogramOptions,
 ): Html {
   // By floating-point error a value may be just below its bar.
-  const bins = Map.groupBy(values, ([value]) => Math.floor(value / step + 1e-9));
-  const all = [...bins]
-    .toSorted(([one], [other]) => one - other)
-    .map(([bin, group]) => {
-      const [from, to] = [bin * step, (bin + 1) * step];
-      const count = group.reduce((sum, [, n]) => sum + n, 0);
+  const valuesByBin = Map.groupBy(values, ([value]) => Math.floor(value / step + 1e-9));
+  const histogramBars = [...valuesByBin]
+    .toSorted(([firstBin], [secondBin]) => firstBin - secondBin)
+    .map(([binIndex, binValues]) => {
+      const [from, to] = [binIndex * step, (binIndex + 1) * step];
+      const count = binValues.reduce((total, [, valueCount]) => total + valueCount, 0);
       return { from, to, count, name: `${from.toFixed(2)} to ${to.toFixed(2)}` };
     });
-  const most = Math.max(1, ...all.map(({ count }) => count));
-  const ticks = Math.min(Math.floor(options.height / 50), most);
-  const y = { domain: [0, most], label: counted, ticks, format: compact } as const;
-  const rows = all.map(({ name, count }) => [name, count.toLocaleString("en")]);
-  return plot({ ...options, x, y, head: [x.label, counted], rows }, (scales) => bars(all, scales));
+  const highestCount = Math.max(1, ...histogramBars.map(({ count }) => count));
+  const tickCount = Math.min(Math.floor(options.height / 50), highestCount);
+  const countAxis = {
+    domain: [0, highestCount],
+    label: counted,
+    ticks: tickCount,
+    format: compact,
+  } as const;
+  const tableRows = histogramBars.map(({ name, count }) => [name, count.toLocaleString("en")]);
+  return plot(
+    { ...options, x, y: countAxis, head: [x.label, counted], rows: tableRows },
+    (scales) => bars(histogramBars, scales),
+  );
 }
 
 function bars(
-  counts: readonly (Readonly<Record<"from" | "to" | "count", number>> & {
+  histogramBars: readonly (Readonly<Record<"from" | "to" | "count", number>> & {
     readonly name: string;
   })[],
   { x, y }: Scales,
 ): Html[] {
-  return counts.map(({ from, to, count, name }) => {
-    const width = round(Math.max(0.5, x(to) - x(from) - 0.5));
+  return histogramBars.map(({ from, to, count, name }) => {
+    const barWidth = round(Math.max(0.5, x(to) - x(from) - 0.5));
     return html`<rect
       class="mark bar"
       x="${x(from)}"
       y="${y(count)}"
-      width="${width}"
+      width="${barWidth}"
       height="${round(y(0) - y(count))}"
     >
       <title>${name}: ${count.toLocaleString("en")}</title>
@@ -225,8 +241,8 @@ function bars(
 }
 
 /** Returns a dot for each point; overlapping dots are darker. */
-export function points(all: readonly Mark[], { x, y }: Scales): Html[] {
-  return all.map(
+export function points(marks: readonly Mark[], { x, y }: Scales): Html[] {
+  return marks.map(
     (point) =>
       html`<circle class="mark point" cx="${x(point.x)}" cy="${y(point.y)}" r="3.5"
         ><title>${point.title}</title></circle
@@ -243,21 +259,26 @@ export function barPlot(
   options: Omit<FigureOptions, "rows">,
   format: (count: number) => string = String,
 ): Html {
-  const most = Math.max(1, ...counts.map(({ count }) => count));
-  const all = counts.map(({ name, count }, at) => {
-    const [top, width] = [BAR_STEP * at, ((100 * count) / most).toFixed(1)];
-    return html`<text class="name" x="0" y="${top + 14}">${name}</text>
-      <text x="100%" y="${top + 14}" text-anchor="end">${format(count)}</text>
-      <rect class="track" x="0" y="${top + 20}" width="100%" height="6" rx="3" />
-      <rect class="mark bar" x="0" y="${top + 20}" width="${width}%" height="6" rx="3">
+  const highestCount = Math.max(1, ...counts.map(({ count }) => count));
+  const barElements = counts.map(({ name, count }, barIndex) => {
+    const [barTop, width] = [BAR_STEP * barIndex, ((100 * count) / highestCount).toFixed(1)];
+    return html`<text class="name" x="0" y="${barTop + 14}">${name}</text>
+      <text x="100%" y="${barTop + 14}" text-anchor="end">${format(count)}</text>
+      <rect class="track" x="0" y="${barTop + 20}" width="100%" height="6" rx="3" />
+      <rect class="mark bar" x="0" y="${barTop + 20}" width="${width}%" height="6" rx="3">
         <title>${name}: ${format(count)}</title>
       </rect>`;
   });
-  const label = options.name ?? options.title;
-  const height = `height:${BAR_STEP * counts.length}px`;
-  const picture = html`<svg class="bars" style="${height}" role="img" aria-label="${label}">
-    ${all}
+  const pictureLabel = options.name ?? options.title;
+  const heightStyle = `height:${BAR_STEP * counts.length}px`;
+  const barPicture = html`<svg
+    class="bars"
+    style="${heightStyle}"
+    role="img"
+    aria-label="${pictureLabel}"
+  >
+    ${barElements}
   </svg>`;
-  const rows = counts.map(({ name, count }) => [name, format(count)]);
-  return figure({ ...options, rows }, picture);
+  const tableRows = counts.map(({ name, count }) => [name, format(count)]);
+  return figure({ ...options, rows: tableRows }, barPicture);
 }

