@@ -30,6 +30,13 @@ export function startPassThrough(upstream: string): Promise<StartedServer> {
   return startServerProgram("benchmarks/src/process/pass-through.ts", { UPSTREAM: upstream });
 }
 
+/** Starts the reference for streams: the gateway's provider of `ai` in a bare server. */
+export function startProvider(gatewayBaseUrl: string): Promise<StartedServer> {
+  return startServerProgram("benchmarks/src/stream/provider-server.ts", {
+    UPSTREAM: gatewayBaseUrl,
+  });
+}
+
 /** Starts a program that prints its origin. */
 async function startServerProgram(
   path: string,

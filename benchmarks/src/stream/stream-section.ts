@@ -11,7 +11,12 @@ import {
   summarise,
 } from "../figures.ts";
 import type { SectionContext } from "../section-context.ts";
-import { type StartedServer, startPassThrough, startRouter } from "../process/start-servers.ts";
+import {
+  type StartedServer,
+  startPassThrough,
+  startProvider,
+  startRouter,
+} from "../process/start-servers.ts";
 import type { ClientService } from "./client-process.ts";
 import type { UpstreamService } from "./upstream-process.ts";
 
@@ -31,15 +36,17 @@ type Figures = Awaited<ReturnType<typeof measureRound>>;
 
 const startClient = () => startChild<ClientService>(new URL("client-process.ts", import.meta.url));
 
-/** Measures streamed replies at the router, and `/healthz` meanwhile, beside a plain pass-through. */
+/** Measures streamed replies at the router, and `/healthz` meanwhile, beside a plain pass-through and a provider alone. */
 export async function streamSection({ scale, tell }: SectionContext): Promise<ReportTable[]> {
   const upstream = startChild<UpstreamService>(new URL("upstream-process.ts", import.meta.url));
   const bench = { upstream, reader: startClient(), prober: startClient() };
   const gateway = await upstream.ask("listen");
   await using passThrough = await startPassThrough(`${gateway}/language-model`);
+  await using provider = await startProvider(gateway);
   await using router = await startRouter(gateway);
   const servers = [
     { title: "a plain hono pass-through", ...passThrough },
+    { title: "the provider of `ai` alone, in bare `node:http`", ...provider },
     { title: "`POST /v1/chat/completions` at the router", ...router },
   ];
   const measured = new Map(servers.map(({ title }) => [title, [] as Figures[]]));
