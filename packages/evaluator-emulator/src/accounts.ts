@@ -50,8 +50,8 @@ export class Account {
    * free credit, which then no longer applies (contract section 3).
    */
   topUp(dollars: number): void {
-    const keptCount = this.tier === "free" ? Math.min(0, this.balance) : this.balance;
-    this.balance = keptCount + toPicodollars(dollars);
+    const remainingBalance = this.tier === "free" ? Math.min(0, this.balance) : this.balance;
+    this.balance = remainingBalance + toPicodollars(dollars);
     this.tier = "paid";
   }
 
@@ -59,9 +59,11 @@ export class Account {
   rejectionOf(model: CatalogModel, nowMs: number): "no-access" | "rate-limited" | null {
     if (this.tier === "paid") return null;
     if (!model.isOnFreeTier) return "no-access";
-    const recent = (this.#calls.get(model.id) ?? []).filter((time) => time > nowMs - windowMs);
-    if (recent.length >= freeTierBurst) return "rate-limited";
-    this.#calls.set(model.id, [...recent, nowMs]);
+    const recentTimes = (this.#calls.get(model.id) ?? []).filter(
+      (callTime) => callTime > nowMs - windowMs,
+    );
+    if (recentTimes.length >= freeTierBurst) return "rate-limited";
+    this.#calls.set(model.id, [...recentTimes, nowMs]);
     return null;
   }
 }
@@ -76,32 +78,32 @@ function toPicodollars(dollars: number): Picodollars {
  * @param keys - The accepted keys. @default every key
  */
 export function createAccountBook(tier: Tier, keys?: readonly (string | KeySetup)[]) {
-  const setups = keys?.map((key) => (typeof key === "string" ? { key } : key));
+  const keySetups = keys?.map((key) => (typeof key === "string" ? { key } : key));
   const accounts = new Map<string, Account>();
-  let purchases: number[] = [];
+  let purchasedDollars: number[] = [];
   return {
     /** Whether only some keys are accepted. */
-    isRestricted: setups !== undefined,
+    isRestricted: keySetups !== undefined,
     /** Returns the account of a key, or null if there is none or it is not accepted. */
     find(key: string | null) {
       if (key === null) return null;
       const knownAccount = accounts.get(key);
       if (knownAccount !== undefined) return knownAccount;
-      const setup = setups === undefined ? {} : setups.find((setup) => setup.key === key);
-      if (setup === undefined) return null;
-      const account = new Account(accounts.size + 1, { tier, ...setup });
-      for (const dollars of purchases) account.topUp(dollars);
+      const keySetup = keySetups === undefined ? {} : keySetups.find((setup) => setup.key === key);
+      if (keySetup === undefined) return null;
+      const account = new Account(accounts.size + 1, { tier, ...keySetup });
+      for (const dollars of purchasedDollars) account.topUp(dollars);
       accounts.set(key, account);
       return account;
     },
     /** Tops up every account, also those opened later. */
     topUpAll(dollars: number) {
-      purchases.push(dollars);
+      purchasedDollars.push(dollars);
       for (const account of accounts.values()) account.topUp(dollars);
     },
     reset() {
       accounts.clear();
-      purchases = [];
+      purchasedDollars = [];
     },
   };
 }

@@ -14,8 +14,8 @@ import { engineNames } from "./engine/engines.ts";
 import type { Fault } from "./faults/fault.ts";
 import type { VendorLimits } from "./vendor-limits.ts";
 
-const limit = wholeNumber({ minimum: 1, maximum: 1_000_000_000 });
-const milliseconds = wholeNumber({ maximum: 600_000 });
+const parseLimit = wholeNumber({ minimum: 1, maximum: 1_000_000_000 });
+const parseMilliseconds = wholeNumber({ maximum: 600_000 });
 
 /**
  * Declares the emulator's options; parsed, they start it.
@@ -31,8 +31,8 @@ export function emulatorCommand(
   );
 }
 
-function declareOptions(name: string, context: CliContext) {
-  return createCommand(name, { context, version: packageVersion(import.meta.url) })
+function declareOptions(commandName: string, context: CliContext) {
+  return createCommand(commandName, { context, version: packageVersion(import.meta.url) })
     .description(
       "A gateway and a vendor of decision models on this machine: their wire, no key, no network.",
     )
@@ -65,11 +65,11 @@ function declareOptions(name: string, context: CliContext) {
         .default("paid" as const),
     )
     .option("--limits", "the vendor's limits: 1200 requests a minute, 250000 tokens a second")
-    .option("--requests-per-minute <n>", "requests of each key at the vendor", limit)
-    .option("--tokens-per-second <n>", "input tokens of each key at the vendor", limit)
-    .option("--burst <n>", "requests that may come at once", limit)
-    .option("--latency <ms>", "delay of every call", milliseconds)
-    .option("--jitter <ms>", "most further delay, drawn for each call", milliseconds)
+    .option("--requests-per-minute <n>", "requests of each key at the vendor", parseLimit)
+    .option("--tokens-per-second <n>", "input tokens of each key at the vendor", parseLimit)
+    .option("--burst <n>", "requests that may come at once", parseLimit)
+    .option("--latency <ms>", "delay of every call", parseMilliseconds)
+    .option("--jitter <ms>", "most further delay, drawn for each call", parseMilliseconds)
     .option(
       "--fault <fault>",
       "KIND[=VALUE][,retry-after=S][,jitter=MS][,next=N][,rate=R][,path=P]; repeatable",
@@ -77,10 +77,10 @@ function declareOptions(name: string, context: CliContext) {
     )
     .addHelpText(
       ...examples(
-        `${name} --port 0 --tier free --seed 7`,
-        `${name} --limits --burst 50 --latency 150 --jitter 60`,
-        `${name} --fault status=429,retry-after=2,next=3,path=/v4/ai/evaluation-model`,
-        `${name} --tls emulator.pem`,
+        `${commandName} --port 0 --tier free --seed 7`,
+        `${commandName} --limits --burst 50 --latency 150 --jitter 60`,
+        `${commandName} --fault status=429,retry-after=2,next=3,path=/v4/ai/evaluation-model`,
+        `${commandName} --tls emulator.pem`,
         "curl --cacert emulator.pem https://127.0.0.1:8787/v1/models",
       ),
     );
@@ -91,7 +91,7 @@ type Options = ReturnType<ReturnType<typeof declareOptions>["opts"]>;
 /** The settings of typed options. */
 export type Settings = Awaited<ReturnType<typeof toSettings>>;
 
-async function toSettings(options: Options, cwd: string) {
+async function toSettings(options: Options, currentFolder: string) {
   const { port, host, tier, seed, decimals, confidence, engine, rules } = options;
   const limits = toLimits(options);
   return {
@@ -99,7 +99,7 @@ async function toSettings(options: Options, cwd: string) {
     port,
     host,
     allowedHosts: options.allowHost ?? [],
-    tls: toTls(options, cwd),
+    tls: toTls(options, currentFolder),
     tier,
     seed,
     confidence,
@@ -108,19 +108,19 @@ async function toSettings(options: Options, cwd: string) {
     /** In their typed order, the latency last. */
     faults: [...(await toFaults(options.fault)), ...toLatency(options)],
     ...(engine !== undefined && { engine }),
-    rulesPath: rules === undefined ? null : resolve(cwd, rules),
+    rulesPath: rules === undefined ? null : resolve(currentFolder, rules),
   };
 }
 
 /** Returns the files of a certificate, or the file that a made one is written to. */
 function toTls(
   { tls, cert, key }: Options,
-  cwd: string,
+  currentFolder: string,
 ): { readonly cert: string; readonly key: string } | { readonly made: string } | null {
-  if (tls !== undefined) return { made: resolve(cwd, tls) };
+  if (tls !== undefined) return { made: resolve(currentFolder, tls) };
   if (cert === undefined && key === undefined) return null;
   if (cert !== undefined && key !== undefined) {
-    return { cert: resolve(cwd, cert), key: resolve(cwd, key) };
+    return { cert: resolve(currentFolder, cert), key: resolve(currentFolder, key) };
   }
   throw new UsageError("--cert and --key belong together; one is missing.");
 }
@@ -128,16 +128,16 @@ function toTls(
 function toLimits(options: Options): VendorLimits | null {
   const { requestsPerMinute, tokensPerSecond, burst } = options;
   const typedLimits = Object.entries({ requestsPerMinute, tokensPerSecond, burst }).filter(
-    ([, value]) => value !== undefined,
+    ([, typedLimit]) => typedLimit !== undefined,
   );
   return options.limits === true || typedLimits.length > 0 ? Object.fromEntries(typedLimits) : null;
 }
 
 // Loaded late: a fault's schema is most of the code that an emulator's help would load.
-async function toFaults(texts: readonly string[] | undefined): Promise<Fault[]> {
-  if (texts === undefined) return [];
+async function toFaults(faultTexts: readonly string[] | undefined): Promise<Fault[]> {
+  if (faultTexts === undefined) return [];
   const { parseFault } = await import("./faults/parse-fault.ts");
-  return texts.map(parseFault);
+  return faultTexts.map(parseFault);
 }
 
 function toLatency({ latency, jitter }: Options): Fault[] {

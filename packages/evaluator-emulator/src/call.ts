@@ -79,8 +79,8 @@ export type Routes = Readonly<Record<string, (call: Call) => Response | Promise<
 /** Answers a call by its route, for HEAD by that of GET; null if there is none. */
 export async function answerBy(routes: Routes, call: Call): Promise<Response | null> {
   const { method } = call.request;
-  const key = `${method === "HEAD" ? "GET" : method} ${call.path}`;
-  return Object.hasOwn(routes, key) ? ((await routes[key]?.(call)) ?? null) : null;
+  const routeKey = `${method === "HEAD" ? "GET" : method} ${call.path}`;
+  return Object.hasOwn(routes, routeKey) ? ((await routes[routeKey]?.(call)) ?? null) : null;
 }
 
 /** Answers errors in a side's own form; any error but a `RequestError` is a defect. */
@@ -133,8 +133,8 @@ export function callKey(call: Call): string | null {
 
 /** Reads the JSON body. @throws {RequestError} if it cannot be read or is nested too deeply. */
 export async function readJson(call: Pick<Call, "text">): Promise<unknown> {
-  const body = parseJson(await call.text());
-  if (isWithinDepth(body, maxDepth)) return body;
+  const parsedBody = parseJson(await call.text());
+  if (isWithinDepth(parsedBody, maxDepth)) return parsedBody;
   throw new RequestError(`The body is nested deeper than ${maxDepth} levels.`);
 }
 
@@ -143,8 +143,8 @@ export function parseBody<TBody>(schema: z.core.$ZodType<TBody>, body: unknown):
   const { data, error } = z.safeParse(schema, body);
   if (error === undefined) return data;
   const [issue] = error.issues;
-  const where = ["body", ...(issue?.path ?? [])].map(String).join(".");
-  throw new RequestError(`Invalid request: ${where}: ${issue?.message}`);
+  const fieldPath = ["body", ...(issue?.path ?? [])].map(String).join(".");
+  throw new RequestError(`Invalid request: ${fieldPath}: ${issue?.message}`);
 }
 
 async function readBody(request: Request, unpack: Unpack): Promise<ArrayBuffer> {
@@ -154,23 +154,27 @@ async function readBody(request: Request, unpack: Unpack): Promise<ArrayBuffer> 
   if (packedBytes.byteLength > maxBodyBytes) {
     throw new RequestError(`The body is larger than ${maxBodyBytes} bytes.`, 413);
   }
-  const encoding = request.headers.get("content-encoding");
-  return encoding === null ? packedBytes : unpack(packedBytes, encoding, maxBodyBytes);
+  const contentEncoding = request.headers.get("content-encoding");
+  return contentEncoding === null
+    ? packedBytes
+    : unpack(packedBytes, contentEncoding, maxBodyBytes);
 }
 
-function parseJson(text: string): unknown {
+function parseJson(bodyText: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(bodyText);
   } catch {
     throw new RequestError("The body is not valid JSON.");
   }
 }
 
-function isWithinDepth(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return true;
+function isWithinDepth(nestedBody: unknown, remainingLevels: number): boolean {
+  if (typeof nestedBody !== "object" || nestedBody === null) return true;
   return (
-    levels > 0 &&
-    Object.values(value).every((nestedValue) => isWithinDepth(nestedValue, levels - 1))
+    remainingLevels > 0 &&
+    Object.values(nestedBody).every((nestedValue) =>
+      isWithinDepth(nestedValue, remainingLevels - 1),
+    )
   );
 }
 

@@ -7,22 +7,22 @@ import { gatewayError } from "./request-error.ts";
  */
 export type Picodollars = number;
 
-const decimals = 12;
+const dollarDecimals = 12;
 
 /** Picodollars in one US dollar. */
-export const picodollarsPerDollar = 10 ** decimals;
+export const picodollarsPerDollar = 10 ** dollarDecimals;
 
 /** Returns the price of one token, from a price in US dollars per million tokens. */
-function perMillion(dollars: number): Picodollars {
+function toTokenPrice(dollars: number): Picodollars {
   return Math.round((dollars * picodollarsPerDollar) / 1_000_000);
 }
 
 /** Returns US dollars as a plain decimal string, never in exponent notation: `0.000014112`, `-0.5`. */
 export function toDollarString(amount: Picodollars): string {
-  const digits = String(Math.abs(Math.round(amount))).padStart(decimals + 1, "0");
-  const fraction = digits.slice(-decimals).replace(/(?<!0)0+$/, "");
-  const sign = amount < 0 ? "-" : "";
-  return `${sign}${digits.slice(0, -decimals)}${fraction === "" ? "" : `.${fraction}`}`;
+  const amountDigits = String(Math.abs(Math.round(amount))).padStart(dollarDecimals + 1, "0");
+  const fractionDigits = amountDigits.slice(-dollarDecimals).replace(/(?<!0)0+$/, "");
+  const signText = amount < 0 ? "-" : "";
+  return `${signText}${amountDigits.slice(0, -dollarDecimals)}${fractionDigits === "" ? "" : `.${fractionDigits}`}`;
 }
 
 /** One model of the emulator's price list. */
@@ -64,10 +64,10 @@ function toModel({ type, dollarsPerMillion, ...model }: (typeof list)[number]): 
   return {
     ...model,
     type: type as CatalogModel["type"],
-    inputPrice: perMillion(input),
-    outputPrice: perMillion(output),
-    ...(cacheRead !== undefined && { cacheReadPrice: perMillion(cacheRead) }),
-    ...(cacheWrite !== undefined && { cacheWritePrice: perMillion(cacheWrite) }),
+    inputPrice: toTokenPrice(input),
+    outputPrice: toTokenPrice(output),
+    ...(cacheRead !== undefined && { cacheReadPrice: toTokenPrice(cacheRead) }),
+    ...(cacheWrite !== undefined && { cacheWritePrice: toTokenPrice(cacheWrite) }),
   };
 }
 

@@ -17,11 +17,11 @@ type Accounts = EmulatorContext["accounts"];
 
 /** Makes an empty log of the latest requests, oldest first: no key, body, query, or header but the model. */
 export function createRequestLog(accounts: Accounts, clock: () => number, capacity = 1000) {
-  let entries: { readonly number: number }[] = [];
-  let count = 0;
+  let loggedEntries: { readonly number: number }[] = [];
+  let requestCount = 0;
   const play = async (call: Call, next: () => Promise<Response>): Promise<Response> => {
-    const entry = {
-      number: (count += 1),
+    const loggedEntry = {
+      number: (requestCount += 1),
       method: call.request.method,
       path: call.path,
       model: call.header("ai-model-id") ?? call.header("ai-language-model-id"),
@@ -34,22 +34,22 @@ export function createRequestLog(accounts: Accounts, clock: () => number, capaci
       ending: null as string | null,
       startedAt: new Date(clock()).toISOString(),
     };
-    entries.push(entry);
-    if (entries.length > 2 * capacity) entries = entries.slice(-capacity);
+    loggedEntries.push(loggedEntry);
+    if (loggedEntries.length > 2 * capacity) loggedEntries = loggedEntries.slice(-capacity);
     const response = await next();
     const { ending, hasResponse } = call.delivery;
-    entry.status = hasResponse ? response.status : null;
-    entry.note = response.headers.get("x-evaluator-emulator");
-    entry.ending = ending;
+    loggedEntry.status = hasResponse ? response.status : null;
+    loggedEntry.note = response.headers.get("x-evaluator-emulator");
+    loggedEntry.ending = ending;
     return response;
   };
   return {
     /** Logs a call before it is answered, and completes its entry after. */
     play,
-    list: () => entries.slice(-capacity),
+    list: () => loggedEntries.slice(-capacity),
     reset() {
-      entries = [];
-      count = 0;
+      loggedEntries = [];
+      requestCount = 0;
     },
   };
 }
@@ -63,7 +63,7 @@ interface ControlContext {
 
 /** Returns the emulator's own routes under `/_emulator/`, which are neither logged nor spoilt. */
 export function controlRoutes({ accounts, faults, requests, reset }: ControlContext) {
-  const faultList = () => Response.json({ faults: faults.list() });
+  const respondFaults = () => Response.json({ faults: faults.list() });
   const routes: Routes = {
     "POST /_emulator/top-up": (call) => topUp(call, accounts),
     "POST /_emulator/reset": () => {
@@ -71,14 +71,14 @@ export function controlRoutes({ accounts, faults, requests, reset }: ControlCont
       return Response.json({});
     },
     "GET /_emulator/requests": () => Response.json({ requests: requests.list() }),
-    "GET /_emulator/faults": faultList,
+    "GET /_emulator/faults": respondFaults,
     "POST /_emulator/faults": async (call) => {
-      faults.add(faultsIn(await readJson(call)));
-      return faultList();
+      faults.add(parseFaults(await readJson(call)));
+      return respondFaults();
     },
     "DELETE /_emulator/faults": () => {
       faults.clear();
-      return faultList();
+      return respondFaults();
     },
   };
   return withErrors(async (call) => {
@@ -87,8 +87,8 @@ export function controlRoutes({ accounts, faults, requests, reset }: ControlCont
     if (origin !== null && URL.parse(origin)?.host !== call.header("host")) {
       return errorResponse("Pages of other origins may not control the emulator.", 403);
     }
-    const answer = await answerBy(routes, call);
-    return answer ?? errorResponse("The emulator has no such address.", 404);
+    const routeResponse = await answerBy(routes, call);
+    return routeResponse ?? errorResponse("The emulator has no such address.", 404);
   }, errorResponse);
 }
 
@@ -96,7 +96,7 @@ function errorResponse(message: string, status: number): Response {
   return Response.json({ error: { message, type: "invalid_request_error" } }, { status });
 }
 
-function faultsIn(body: unknown) {
+function parseFaults(body: unknown) {
   try {
     return checkFaults(Array.isArray(body) ? body : [body]);
   } catch (error) {
@@ -104,14 +104,14 @@ function faultsIn(body: unknown) {
   }
 }
 
-const bodySchema = z.strictObject({
+const topUpSchema = z.strictObject({
   key: z.optional(z.string().check(z.minLength(1))),
   amount: z.number().check(z.minimum(0.01), z.maximum(1000)),
 });
 
 /** Adds US dollars to the account of a key or to every account; either is then paid (contract section 3). */
 async function topUp(call: Call, accounts: Accounts): Promise<Response> {
-  const { data } = bodySchema.safeParse(await readJson(call));
+  const { data } = topUpSchema.safeParse(await readJson(call));
   if (data === undefined) {
     throw new RequestError("Expected { key?, amount }, the amount from 0.01 to 1000 US dollars.");
   }

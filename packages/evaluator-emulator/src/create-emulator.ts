@@ -19,7 +19,7 @@ export interface EmulatorOptions extends FetchEmulatorOptions {
 }
 
 // The same for every emulator of a process.
-let own: ReturnType<typeof recordedAnswers> | null = null;
+let packagedAnswers: ReturnType<typeof recordedAnswers> | null = null;
 
 /**
  * Creates an emulator of the gateway and the vendor (contract section 4).
@@ -35,7 +35,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const { engine, exchanges } = options;
   const recordedAction =
     exchanges === undefined
-      ? (own ??= recordedAnswers(loadExchanges()))
+      ? (packagedAnswers ??= recordedAnswers(loadExchanges()))
       : recordedAnswers(exchanges);
   const { answer, reset } = emulate(options, {
     recordedAnswers: recordedAction,
@@ -45,22 +45,22 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   return toEmulator(answer, reset);
 }
 
-const unpack: Unpack = (packedBytes, encoding, most) =>
-  unpackBody(packedBytes, encoding, most).catch((error: unknown) => {
+const unpack: Unpack = (packedBytes, encoding, maxSizeBytes) =>
+  unpackBody(packedBytes, encoding, maxSizeBytes).catch((error: unknown) => {
     if (error instanceof UnpackError) throw new RequestError(error.message, error.status);
     throw error;
   });
 
 /** Reads the exchanges that come with the emulator, sorted by name. */
 function loadExchanges(): Exchange[] {
-  const folder = fileURLToPath(import.meta.resolve("evaluator-fixtures/exchanges"));
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".json"))
-    .map((file) => file.slice(0, -".json".length).split(sep).join("/"))
+  const exchangesFolder = fileURLToPath(import.meta.resolve("evaluator-fixtures/exchanges"));
+  return readdirSync(exchangesFolder, { recursive: true, encoding: "utf8" })
+    .filter((fileName) => fileName.endsWith(".json"))
+    .map((fileName) => fileName.slice(0, -".json".length).split(sep).join("/"))
     .toSorted()
     .map((name) => {
-      const text = readFileSync(join(folder, `${name}.json`), "utf8");
-      const { request, response } = JSON.parse(text) as Exchange;
+      const exchangeText = readFileSync(join(exchangesFolder, `${name}.json`), "utf8");
+      const { request, response } = JSON.parse(exchangeText) as Exchange;
       return { name, request, response };
     });
 }

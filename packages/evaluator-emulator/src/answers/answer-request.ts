@@ -46,10 +46,10 @@ function judge(
   ruledFields: Readonly<Record<string, Opinion | null>> | null,
   decimals: number,
 ): Judgement {
-  const state = profileText(contentText(input.state), "state");
+  const stateProfile = profileText(contentText(input.state), "state");
   let isInformed = false;
   const answers = mapRecord(input.questions, (question, id) => {
-    const opinion = ruledFields?.[id] ?? toKind(question).judge(question, state);
+    const opinion = ruledFields?.[id] ?? toKind(question).judge(question, stateProfile);
     isInformed ||= opinion.isInformed;
     return printAnswer(question, opinion, decimals);
   });
@@ -70,11 +70,13 @@ function judge(
 function printAnswer(question: QuestionInput, opinion: Opinion, decimals: number): JudgedAnswer {
   const { probabilities } = opinion;
   const kind = toKind(question);
-  const names = kind.namesOf(question);
+  const optionNames = kind.namesOf(question);
   const answer = {
     type: question.type,
-    value: kind.valueOf(names, probabilities),
-    probabilities: Object.fromEntries(names.map((name, at) => [name, probabilities[at] ?? 0])),
+    value: kind.valueOf(optionNames, probabilities),
+    probabilities: Object.fromEntries(
+      optionNames.map((name, optionIndex) => [name, probabilities[optionIndex] ?? 0]),
+    ),
     confidence: kind.confidenceOf(opinion),
   };
   return roundAnswer(answer, decimals);
@@ -85,13 +87,14 @@ export const printedDecimals = 2;
 
 /** Rounds all numbers of an answer, halves up. */
 function roundAnswer(answer: JudgedAnswer, decimals: number): JudgedAnswer {
-  const scale = 10 ** decimals;
-  const round = (value: number) => Math.round(value * scale) / scale;
+  const decimalScale = 10 ** decimals;
+  const roundNumber = (unroundedValue: number) =>
+    Math.round(unroundedValue * decimalScale) / decimalScale;
   const { type, value, probabilities, confidence } = answer;
   return {
     type,
-    value: typeof value === "number" ? round(value) : value,
-    probabilities: mapRecord(probabilities, round),
-    confidence: confidence === null ? null : round(confidence),
+    value: typeof value === "number" ? roundNumber(value) : value,
+    probabilities: mapRecord(probabilities, roundNumber),
+    confidence: confidence === null ? null : roundNumber(confidence),
   };
 }

@@ -5,19 +5,19 @@ import { contentText } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
 import { allKinds, toKind, type QuestionInput } from "../questions/kinds/kinds.ts";
 
-const numbers = allKinds.flatMap((kind) => (kind.numbers === undefined ? [] : [kind.numbers]));
+const numberNames = allKinds.flatMap((kind) => (kind.numbers === undefined ? [] : [kind.numbers]));
 const expectedText =
   "expected the probability of yes, 0 to 1, or an object of option (or level index) to " +
-  `probability that sums to at most 1, or of ${numbers.map((names) => names.join(", ")).join(" or ")}`;
+  `probability that sums to at most 1, or of ${numberNames.map((names) => names.join(", ")).join(" or ")}`;
 const probabilitySchema = z.number().check(z.minimum(0, expectedText), z.maximum(1, expectedText));
 // Printed values such as 0.33, 0.33 and 0.35 may sum to a little more than 1.
-const highestSum = 1.01;
+const highestShareSum = 1.01;
 
 const sharesSchema = toRecord(probabilitySchema).check(
   z.refine((shares) => {
-    const values = Object.values(shares);
-    const isNamed = numbers.some((names) => hasNames(shares, names));
-    return values.length > 0 && (computeSum(values) <= highestSum || isNamed);
+    const shareValues = Object.values(shares);
+    const isNamed = numberNames.some((names) => hasNames(shares, names));
+    return shareValues.length > 0 && (computeSum(shareValues) <= highestShareSum || isNamed);
   }, expectedText),
 );
 
@@ -50,7 +50,7 @@ export type RuleAnswer = z.infer<typeof ruleAnswerSchema>;
 
 function isReadable(match: string): boolean {
   try {
-    textTest(match);
+    createTextTest(match);
     return true;
   } catch {
     return false;
@@ -73,10 +73,10 @@ export function checkRules(rules: unknown, source: string): Rule[] {
 export function ruleOpinions(rules: readonly Rule[]) {
   const compiledItems = checkRules(rules, "rules").map(compileRule);
   return (input: EvaluationInput) => {
-    const text = contentText(input.state);
-    const matching = compiledItems.filter(({ matches }) => matches(text));
+    const stateText = contentText(input.state);
+    const matchingRules = compiledItems.filter(({ matches }) => matches(stateText));
     const ruledFields = mapRecord(input.questions, (question, id) => {
-      const answers = matching.map((rule) => rule.answerTo(id, input.questions));
+      const answers = matchingRules.map((rule) => rule.answerTo(id, input.questions));
       return answers.map((answer) => opinionOfRule(question, answer)).find(Boolean) ?? null;
     });
     return Object.values(ruledFields).every((opinion) => opinion === null) ? null : ruledFields;
@@ -84,18 +84,20 @@ export function ruleOpinions(rules: readonly Rule[]) {
 }
 
 function compileRule({ match, answers }: Rule) {
-  const keys = Object.keys(answers);
+  const answerKeys = Object.keys(answers);
   return {
-    matches: match === undefined ? () => true : textTest(match),
+    matches: match === undefined ? () => true : createTextTest(match),
     answerTo(id: string, questions: EvaluationInput["questions"]): RuleAnswer | null {
-      const key = Object.hasOwn(answers, id) ? id : keyInInstructions(keys, id, questions);
-      return key === undefined ? null : (answers[key] ?? null);
+      const answerKey = Object.hasOwn(answers, id)
+        ? id
+        : keyInInstructions(answerKeys, id, questions);
+      return answerKey === undefined ? null : (answers[answerKey] ?? null);
     },
   };
 }
 
 /** @throws {SyntaxError} if the match is no valid regular expression. */
-function textTest(match: string): (text: string) => boolean {
+function createTextTest(match: string): (text: string) => boolean {
   const [, source, flags = ""] = /^\/(.+)\/([a-z]*)$/s.exec(match) ?? [];
   if (source === undefined) {
     const lowerMatch = match.toLowerCase();
@@ -120,19 +122,19 @@ function keyInInstructions(
 /** Returns a rule's answer as an opinion; null if it does not fit the question. */
 function opinionOfRule(question: QuestionInput, answer: RuleAnswer | null): Opinion | null {
   const kind = toKind(question);
-  const names = kind.namesOf(question);
+  const optionNames = kind.namesOf(question);
   if (answer === null) return null;
   const probabilities = kind.isDistribution
-    ? fillShares(names, answer)
-    : readNumbers(names, answer);
+    ? fillShares(optionNames, answer)
+    : readNumbers(optionNames, answer);
   return probabilities === null ? null : { probabilities, isInformed: true };
 }
 
 /** Reads the probability of yes, or several numbers by name. */
 function readNumbers(names: readonly string[], answer: RuleAnswer): number[] | null {
   if (typeof answer === "number") return names.length === 1 ? [answer] : null;
-  const areAll = names.length > 1 && hasNames(answer, names);
-  return areAll ? names.map((name) => answer[name] ?? 0) : null;
+  const hasAllNumbers = names.length > 1 && hasNames(answer, names);
+  return hasAllNumbers ? names.map((name) => answer[name] ?? 0) : null;
 }
 
 function hasNames(shares: Readonly<Record<string, number>>, names: readonly string[]): boolean {
@@ -140,19 +142,19 @@ function hasNames(shares: Readonly<Record<string, number>>, names: readonly stri
 }
 
 /** Options and levels that a rule leaves out share the rest of 1. */
-function fillShares(names: readonly string[], shares: RuleAnswer): number[] | null {
+function fillShares(optionNames: readonly string[], shares: RuleAnswer): number[] | null {
   if (typeof shares === "number") return null;
-  const optionNames = Object.keys(shares);
-  if (!optionNames.every((name) => names.includes(name))) return null;
-  const rest =
-    Math.max(0, 1 - computeSum(Object.values(shares))) / (names.length - optionNames.length);
-  const filledValues = names.map((name) =>
-    Object.hasOwn(shares, name) ? (shares[name] ?? 0) : rest,
+  const ruledNames = Object.keys(shares);
+  if (!ruledNames.every((name) => optionNames.includes(name))) return null;
+  const remainingShare =
+    Math.max(0, 1 - computeSum(Object.values(shares))) / (optionNames.length - ruledNames.length);
+  const filledValues = optionNames.map((name) =>
+    Object.hasOwn(shares, name) ? (shares[name] ?? 0) : remainingShare,
   );
-  const total = computeSum(filledValues);
-  return total > 0 ? filledValues.map((share) => share / total) : null;
+  const shareSum = computeSum(filledValues);
+  return shareSum > 0 ? filledValues.map((share) => share / shareSum) : null;
 }
 
-function computeSum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
+function computeSum(addends: readonly number[]): number {
+  return addends.reduce((total, addend) => total + addend, 0);
 }

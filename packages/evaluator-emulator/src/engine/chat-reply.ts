@@ -66,32 +66,35 @@ export function chatReply(body: Record<string, unknown>, nextId: () => string): 
   if (reply === null) return null;
   const { text, calls, basis, inputTokens, outputTokens } = reply;
   const id = `chatcmpl-${nextId()}`;
-  const end = calls.length > 0 ? "tool_calls" : "stop";
+  const finishReason = calls.length > 0 ? "tool_calls" : "stop";
   const usage = {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
     total_tokens: inputTokens + outputTokens,
   };
   const headers = basisHeader(basis);
-  const head = { id, created: 0, model: echoModel };
+  const commonFields = { id, created: 0, model: echoModel };
   if (body["stream"] !== true) {
     const calledParts = { content: null, tool_calls: calls.map(toToolCall) };
     const message = { role: "assistant", ...(calls.length > 0 ? calledParts : { content: text }) };
-    const choices = [{ index: 0, message, logprobs: null, finish_reason: end }];
-    return Response.json({ ...head, object: "chat.completion", choices, usage }, { headers });
+    const choices = [{ index: 0, message, logprobs: null, finish_reason: finishReason }];
+    return Response.json(
+      { ...commonFields, object: "chat.completion", choices, usage },
+      { headers },
+    );
   }
-  const chunk = (delta: object, finish_reason: string | null) => ({
-    ...head,
+  const toChunk = (delta: object, finish_reason: string | null) => ({
+    ...commonFields,
     object: "chat.completion.chunk",
     choices: [{ index: 0, delta, logprobs: null, finish_reason }],
   });
-  const last = { ...head, object: "chat.completion.chunk", choices: [], usage };
+  const usageChunk = { ...commonFields, object: "chat.completion.chunk", choices: [], usage };
   const chunks = [
-    chunk({ role: "assistant", content: "" }, null),
-    ...listWords(reply).map((content) => chunk({ content }, null)),
-    ...calls.flatMap(callDeltas).map((delta) => chunk(delta, null)),
-    chunk({}, end),
-    ...(usageSchema.safeParse(body).success ? [last] : []),
+    toChunk({ role: "assistant", content: "" }, null),
+    ...listWords(reply).map((content) => toChunk({ content }, null)),
+    ...calls.flatMap(callDeltas).map((delta) => toChunk(delta, null)),
+    toChunk({}, finishReason),
+    ...(usageSchema.safeParse(body).success ? [usageChunk] : []),
   ];
   return eventStream(chunks, headers);
 }
@@ -102,7 +105,10 @@ function toToolCall({ id, name, input }: PlayedCall) {
 
 function callDeltas(call: PlayedCall, index: number): readonly object[] {
   const { id, name } = call;
-  const head = { index, id, type: "function", function: { name, arguments: "" } };
-  const pieces = argumentPieces(call).map((text) => ({ index, function: { arguments: text } }));
-  return [head, ...pieces].map((call) => ({ tool_calls: [call] }));
+  const firstDelta = { index, id, type: "function", function: { name, arguments: "" } };
+  const argumentDeltas = argumentPieces(call).map((argumentPiece) => ({
+    index,
+    function: { arguments: argumentPiece },
+  }));
+  return [firstDelta, ...argumentDeltas].map((callDelta) => ({ tool_calls: [callDelta] }));
 }

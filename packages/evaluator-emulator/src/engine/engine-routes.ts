@@ -20,24 +20,26 @@ import { logprobRoutes } from "./logprob-routes.ts";
 export function engineRoutes(engine: EngineName, context: EmulatorContext): Side {
   const { accounts } = context;
   const { owner, paths } = engines[engine];
-  const model = { id: lexicalModel, object: "model", owned_by: owner };
-  const others: Routes = {
-    "GET /v1/models": () => Response.json({ object: "list", data: [model, ...modelList()] }),
+  const judgeModel = { id: lexicalModel, object: "model", owned_by: owner };
+  const otherRoutes: Routes = {
+    "GET /v1/models": () => Response.json({ object: "list", data: [judgeModel, ...modelList()] }),
     "GET /api/version": () => Response.json({ version: "0.35.0" }),
     "POST /v1/decisions": (call) => decisionsRoute(call, context),
   };
-  const logprobs = Object.entries(logprobRoutes).map(([path, route]): [string, Routes[string]] => [
-    `POST ${path}`,
-    async (call) => {
-      const body = await readJson(call);
-      if (!isJsonRecord(body)) throw new RequestError("Expected a JSON object.");
-      return route(call, body, { engine, context });
-    },
-  ]);
-  const routes = { ...others, ...Object.fromEntries(logprobs) };
-  const playedNames = new Set<string>(["/v1/models", ...paths]);
+  const logprobEntries = Object.entries(logprobRoutes).map(
+    ([path, route]): [string, Routes[string]] => [
+      `POST ${path}`,
+      async (call) => {
+        const body = await readJson(call);
+        if (!isJsonRecord(body)) throw new RequestError("Expected a JSON object.");
+        return route(call, body, { engine, context });
+      },
+    ],
+  );
+  const allRoutes = { ...otherRoutes, ...Object.fromEntries(logprobEntries) };
+  const playedPaths = new Set<string>(["/v1/models", ...paths]);
   return withErrors(async (call) => {
-    if (!playedNames.has(call.path)) {
+    if (!playedPaths.has(call.path)) {
       // No other server's at this address.
       if (call.path === "/v1/decisions") throw new RequestError("Not Found", 404);
       return null;
@@ -45,7 +47,7 @@ export function engineRoutes(engine: EngineName, context: EmulatorContext): Side
     if (accounts.isRestricted && accounts.find(bearerKey(call)) === null) {
       throw new RequestError("Invalid API key.", 401);
     }
-    return await answerBy(routes, call);
+    return await answerBy(allRoutes, call);
   }, errorResponse);
 }
 
