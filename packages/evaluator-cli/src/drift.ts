@@ -40,55 +40,63 @@ export async function drift(
   if (calibration !== undefined && options.labels === undefined) {
     throw new UsageError("--calibration needs --labels to try its thresholds on.");
   }
-  const [before, after] = [
+  const [beforeTable, afterTable] = [
     await readRelease(options.before, options, context),
     await readRelease(options.after, options, context),
   ];
-  const joins = await joinLabels([before, after], options, context);
+  const labelJoins = await joinLabels([beforeTable, afterTable], options, context);
   const artifact =
     calibration === undefined ? null : await readCalibration(calibration, null, context);
   const thresholds = artifact?.thresholds ?? [];
-  const pairs = listPairs(before, after);
+  const columnPairs = listColumnPairs(beforeTable, afterTable);
   const file = await readQuestionsFile(questions, context);
   if (artifact !== null) {
-    for (const [, column] of pairs) refuseOthers(artifact, column, file && questionHash(file));
+    for (const [, column] of columnPairs)
+      refuseOthers(artifact, column, file && questionHash(file));
   }
-  const rest = { seed, questions: pairs.length };
-  const comparisons = pairs.map((pair) => {
-    const [one, other] = pair.map((column, at) =>
-      joins[at]?.columns.find((joinedColumn) => joinedColumn.column === column),
+  const comparisonOptions = { seed, questions: columnPairs.length };
+  const comparisons = columnPairs.map((pair) => {
+    const [beforeJoined, afterJoined] = pair.map((column, releaseIndex) =>
+      labelJoins[releaseIndex]?.columns.find((joinedColumn) => joinedColumn.column === column),
     );
-    const labelledCounts =
-      one === undefined || other === undefined
+    const labelledComparison =
+      beforeJoined === undefined || afterJoined === undefined
         ? null
-        : compareLabelled(toLabelledRows(one), toLabelledRows(other), {
-            lines: pairs.length,
+        : compareLabelled(toLabelledRows(beforeJoined), toLabelledRows(afterJoined), {
+            lines: columnPairs.length,
             thresholds,
           });
-    const comparison = compareReleases(...pair, { ...rest, labelled: labelledCounts });
+    const comparison = compareReleases(...pair, {
+      ...comparisonOptions,
+      labelled: labelledComparison,
+    });
     // Other sources of the question, such as recordings among a model's answers.
-    const others = [...before.columns, ...after.columns].filter(
+    const otherColumns = [...beforeTable.columns, ...afterTable.columns].filter(
       (column) => column.question === comparison.question && !pair.includes(column),
     );
-    const leftAside = others.map(({ source, ids }) => ({ source, n: ids.length }));
+    const leftAside = otherColumns.map(({ source, ids }) => ({ source, n: ids.length }));
     return Object.assign(comparison, { leftAside });
   });
   const isJson = options.json === true;
   context.stdout.write(
     isJson
       ? `${JSON.stringify(comparisons, null, 2)}\n`
-      : paintVerdicts(comparisons.map(describe).join("\n"), context),
+      : paintVerdicts(comparisons.map(describeComparison).join("\n"), context),
   );
-  const notes = options.labels === undefined ? [] : listDoubts(comparisons, thresholds);
-  const joined = joins.flatMap(({ columns }) => columns);
+  const doubts = options.labels === undefined ? [] : listDoubts(comparisons, thresholds);
+  const joined = labelJoins.flatMap(({ columns }) => columns);
   for (const repeat of describeRepeats(joined)) context.stderr.write(`${repeat}\n`);
-  for (const note of notes) context.stderr.write(printable`${note}` + "\n");
-  context.exitCode = computeExitCode(comparisons, notes);
+  for (const doubt of doubts) context.stderr.write(printable`${doubt}` + "\n");
+  context.exitCode = computeExitCode(comparisons, doubts);
 }
 
-async function readRelease(names: readonly string[], options: DriftOptions, context: CliContext) {
-  const { table } = await readAnswers(names, options, context);
-  checkAnswered(table, names);
+async function readRelease(
+  fileNames: readonly string[],
+  options: DriftOptions,
+  context: CliContext,
+) {
+  const { table } = await readAnswers(fileNames, options, context);
+  checkAnswered(table, fileNames);
   return table;
 }
 
@@ -98,30 +106,37 @@ async function joinLabels(
   context: CliContext,
 ): Promise<readonly LabelJoin[]> {
   // One release may have answered records that the other has not.
-  const knows = (id: string) => tables.some((table) => table.knows(id));
-  const joins = tables.map(
+  const knows = (recordId: string) => tables.some((table) => table.knows(recordId));
+  const labelJoins = tables.map(
     ({ columns, questions, repeats }) =>
       new LabelJoin({ columns, questions, repeats, knows }, { last, allowUnknown }),
   );
-  if (labels === undefined) return joins;
-  await readRecords(labels, context, (record) => {
-    for (const join of joins) join.add(record, labels);
+  if (labels === undefined) return labelJoins;
+  await readRecords(labels, context, (labelRecord) => {
+    for (const labelJoin of labelJoins) labelJoin.add(labelRecord, labels);
   });
-  return joins;
+  return labelJoins;
 }
 
 type Pair = [before: AnswerColumn, after: AnswerColumn];
 
 /** Pairs the largest sources of each question, since a release is one model. */
-function listPairs(before: AnswerTable, after: AnswerTable): Pair[] {
-  const pairs = before.questions.flatMap((question) => {
-    const [one, other] = [before.largest(question), after.largest(question)];
-    return one === undefined || other === undefined ? [] : [[one, other] satisfies Pair];
+function listColumnPairs(beforeTable: AnswerTable, afterTable: AnswerTable): Pair[] {
+  const columnPairs = beforeTable.questions.flatMap((question) => {
+    const [beforeColumn, afterColumn] = [
+      beforeTable.largest(question),
+      afterTable.largest(question),
+    ];
+    return beforeColumn === undefined || afterColumn === undefined
+      ? []
+      : [[beforeColumn, afterColumn] satisfies Pair];
   });
-  if (pairs.length > 0) return pairs;
-  const [one, other] = [before, after].map(({ questions }) => questions.join(", "));
+  if (columnPairs.length > 0) return columnPairs;
+  const [beforeQuestions, afterQuestions] = [beforeTable, afterTable].map(({ questions }) =>
+    questions.join(", "),
+  );
   throw new CliError(
-    printable`The two releases answered no common question: the first ${one ?? ""}, the second ${other ?? ""}.`,
+    printable`The two releases answered no common question: the first ${beforeQuestions ?? ""}, the second ${afterQuestions ?? ""}.`,
   );
 }
 
@@ -147,20 +162,25 @@ function listDoubts(
   comparisons: readonly ReleaseComparison[],
   thresholds: CalibrationArtifact["thresholds"],
 ): string[] {
-  const labelled = comparisons.flatMap((comparison) => comparison.labelled ?? []);
-  if (labelled.length === 0) return ["No label has an answer in both releases."];
-  const checks = labelled.flatMap((one) => one.thresholds);
-  const verdicts = new Set(checks.map(({ verdict }) => verdict));
-  const tested = new Set(checks.map(({ locked }) => locked));
-  const untested = thresholds.filter((one) => !tested.has(one));
-  const ofOthers = new Set(
-    untested.flatMap(({ question, these }) => (these === undefined ? question : [])),
+  const labelledComparisons = comparisons.flatMap((comparison) => comparison.labelled ?? []);
+  if (labelledComparisons.length === 0) return ["No label has an answer in both releases."];
+  const thresholdChecks = labelledComparisons.flatMap(
+    (labelledComparison) => labelledComparison.thresholds,
+  );
+  const verdicts = new Set(thresholdChecks.map(({ verdict }) => verdict));
+  const testedThresholds = new Set(thresholdChecks.map(({ locked }) => locked));
+  const untestedThresholds = thresholds.filter((threshold) => !testedThresholds.has(threshold));
+  const untestedQuestions = new Set(
+    untestedThresholds.flatMap(({ question, these }) => (these === undefined ? question : [])),
   );
   return [
-    ...(untested.some(({ these }) => these !== undefined) ? [OF_THESE_RECORDS] : []),
-    ...Array.from(ofOthers, (question) => `The promise on ${question} is not tested: ${NO_LABEL}`),
+    ...(untestedThresholds.some(({ these }) => these !== undefined) ? [OF_THESE_RECORDS] : []),
+    ...Array.from(
+      untestedQuestions,
+      (question) => `The promise on ${question} is not tested: ${NO_LABEL}`,
+    ),
     ...(verdicts.has("not enough labels") ? ["Label more records to test the promise."] : []),
-    ...(labelled.some(hasNoVerdict) ? [NO_FAIR_DRAW] : []),
+    ...(labelledComparisons.some(hasNoVerdict) ? [NO_FAIR_DRAW] : []),
   ];
 }
 
@@ -176,10 +196,11 @@ function computeExitCode(
   return doubts.length > 0 ? exitCodes.notEnoughEvidence : exitCodes.done;
 }
 
-function isBroken({ isChanged, labelled: labelledCounts }: ReleaseComparison): boolean {
-  if (labelledCounts === null) return isChanged;
+function isBroken({ isChanged, labelled: labelledComparison }: ReleaseComparison): boolean {
+  if (labelledComparison === null) return isChanged;
   return (
-    labelledCounts.isWorse || labelledCounts.thresholds.some(({ verdict }) => verdict === "broken")
+    labelledComparison.isWorse ||
+    labelledComparison.thresholds.some(({ verdict }) => verdict === "broken")
   );
 }
 
@@ -188,7 +209,7 @@ function hasNoVerdict({ isFair, thresholds }: LabelledComparison): boolean {
   return !isFair || thresholds.some(({ verdict }) => verdict === "no fair draw");
 }
 
-function describe(comparison: ReleaseComparison & { leftAside: LeftAside[] }) {
+function describeComparison(comparison: ReleaseComparison & { leftAside: LeftAside[] }) {
   const {
     question,
     before,
@@ -196,9 +217,9 @@ function describe(comparison: ReleaseComparison & { leftAside: LeftAside[] }) {
     stability,
     kolmogorovSmirnov,
     flips,
-    labelled: labelledCounts,
+    labelled: labelledComparison,
   } = comparison;
-  const lines = [
+  const comparisonLines = [
     `${question}: ${comparison.isChanged ? "changed" : "no change shown"}.`,
     `  before   ${nameSource(before.source)}, ${printCounted(before.n, "answer")}`,
     `  after    ${nameSource(after.source)}, ${printCounted(after.n, "answer")}`,
@@ -211,13 +232,15 @@ function describe(comparison: ReleaseComparison & { leftAside: LeftAside[] }) {
       ? "  flipped  the releases share no record"
       : `  flipped  ${printCount(flips.n)} of ${printCount(flips.of)} (${percentRange(flips)})`,
   ];
-  if (labelledCounts !== null) {
-    const { brierDifference: difference } = labelledCounts;
-    lines.push(
-      `  labelled ${printCount(labelledCounts.n)}: only before right ${printCount(labelledCounts.onlyBeforeRight)}, only after right ${printCount(labelledCounts.onlyAfterRight)} (${printPValue(labelledCounts.pValue)})`,
+  if (labelledComparison !== null) {
+    const { brierDifference: difference } = labelledComparison;
+    comparisonLines.push(
+      `  labelled ${printCount(labelledComparison.n)}: only before right ${printCount(labelledComparison.onlyBeforeRight)}, only after right ${printCount(labelledComparison.onlyAfterRight)} (${printPValue(labelledComparison.pValue)})`,
       `  Brier    ${printSigned(difference.mean)} (${printSigned(difference.low)} to ${printSigned(difference.high)}); above 0 the second release is worse`,
-      ...labelledCounts.thresholds.map((lockedThreshold) => `  ${describeCheck(lockedThreshold)}`),
+      ...labelledComparison.thresholds.map(
+        (lockedThreshold) => `  ${describeCheck(lockedThreshold)}`,
+      ),
     );
   }
-  return `${lines.map((line) => printable`${line}`).join("\n")}\n`;
+  return `${comparisonLines.map((line) => printable`${line}`).join("\n")}\n`;
 }

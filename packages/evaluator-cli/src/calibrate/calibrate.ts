@@ -40,32 +40,32 @@ export async function calibrate(command: CalibrateOptions, context: CliContext):
   const questions = command.question ?? command.action?.map(({ question }) => question);
   const options = { ...command, questions };
   await checkReport(command.out, "files", context);
-  const file = await readQuestionsFile(command.questions, context);
-  const askedHash = file && questionHash(file);
-  const names = answerNames(command.answers, command.more);
-  const answers = await readAnswers(names, options, context);
-  checkAnswered(answers.table, names);
+  const fileQuestions = await readQuestionsFile(command.questions, context);
+  const askedHash = fileQuestions && questionHash(fileQuestions);
+  const answerFiles = answerNames(command.answers, command.more);
+  const answers = await readAnswers(answerFiles, options, context);
+  checkAnswered(answers.table, answerFiles);
   checkTypedNames(options, answers.table);
   checkAsked(answers.table, askedHash);
-  const labels = new LabelJoin(answers.table, options);
-  const { labels: name } = command;
-  const labelsFile = await readRecords(name, context, (record) => {
-    labels.add(record, name);
+  const labelJoin = new LabelJoin(answers.table, options);
+  const { labels: labelsFileName } = command;
+  const labelsFile = await readRecords(labelsFileName, context, (labelRecord) => {
+    labelJoin.add(labelRecord, labelsFileName);
   });
-  checkColumns(command, labels);
-  const plans = await plannedPromises(command, labels, context);
-  const input = { answers, join: labels, labelsFile, planned: plans };
-  const report = await buildReport(input, command);
-  const missing = describeMissing(report, options);
-  const artifact = toArtifact(report, input, askedHash);
+  checkColumns(command, labelJoin);
+  const plannedPromises = await readPlannedPromises(command, labelJoin, context);
+  const reportInput = { answers, join: labelJoin, labelsFile, planned: plannedPromises };
+  const report = await buildReport(reportInput, command);
+  const missingReason = describeMissing(report, options);
+  const artifact = toArtifact(report, reportInput, askedHash);
   const looks = countLooks(command, report, context);
   const calibration = await replaceCalibration(artifact, { report, out: command.out }, context);
   // A report on nothing is written only if it ends an earlier promise.
-  if (missing === null || calibration.files !== null)
-    await writeFiles({ report, missing, looks, calibration }, command, context);
-  const cost = looks === 1 ? [] : [noteOnLooks(looks)];
-  for (const line of [...calibration.notes, ...cost]) context.stderr.write(`${line}\n`);
-  if (missing !== null) throw tooLittleEvidence(missing);
+  if (missingReason === null || calibration.files !== null)
+    await writeFiles({ report, missingReason, looks, calibration }, command, context);
+  const lookNotes = looks === 1 ? [] : [noteOnLooks(looks)];
+  for (const note of [...calibration.notes, ...lookNotes]) context.stderr.write(`${note}\n`);
+  if (missingReason !== null) throw tooLittleEvidence(missingReason);
   const isPromised = report.reports.every(({ actions }) =>
     actions.some(({ promised: promisedThreshold }) => promisedThreshold !== null),
   );
@@ -75,26 +75,27 @@ export async function calibrate(command: CalibrateOptions, context: CliContext):
 interface Result {
   readonly report: CalibrationReport;
   /** See `describeMissing`. */
-  readonly missing: string | null;
+  readonly missingReason: string | null;
   readonly looks: number;
   readonly calibration: Awaited<ReturnType<typeof replaceCalibration>>;
 }
 
 /** Writes the files of a report and prints its text, or nothing if the report has no evidence. */
 async function writeFiles(
-  { report, missing, looks, calibration }: Result,
+  { report, missingReason, looks, calibration }: Result,
   { out, json: isJson }: CalibrateOptions,
   context: CliContext,
 ) {
-  const shown = missing === null ? report : { ...report, notes: [missing, ...report.notes] };
-  const pages = await reportsBeside(join(resolve(context.cwd, out), "report.html"));
+  const shownReport =
+    missingReason === null ? report : { ...report, notes: [missingReason, ...report.notes] };
+  const pageLinks = await reportsBeside(join(resolve(context.cwd, out), "report.html"));
   const files = {
-    "report.json": { ...shown, artifact: calibration.hash, looks },
-    "report.html": reportPage(shown, pages),
+    "report.json": { ...shownReport, artifact: calibration.hash, looks },
+    "report.html": reportPage(shownReport, pageLinks),
     ...calibration.files,
   };
-  const text = isJson === true ? null : printReport(report);
-  await writeReport({ out, files, printed: missing === null ? text : "" }, context);
+  const reportText = isJson === true ? null : printReport(report);
+  await writeReport({ out, files, printed: missingReason === null ? reportText : "" }, context);
 }
 
 /**
@@ -102,26 +103,28 @@ async function writeFiles(
  *
  * @throws CliError if the plan promises something else.
  */
-async function plannedPromises(
+async function readPlannedPromises(
   { labels, action: wantedQuestionActions, require: maxRisk, confidence }: CalibrateOptions,
-  join: LabelJoin,
+  labelJoin: LabelJoin,
   { cwd }: CliContext,
 ): Promise<PlannedPromise[]> {
-  if (join.plans.size === 0) return [];
+  if (labelJoin.plans.size === 0) return [];
   const { isOneOf, readPlan, toPlanPath } = await import("evaluator-runs");
-  const file = toPlanPath(labels);
-  const plan = await readPlan(resolve(cwd, file));
-  const { questions } = join.table;
+  const planFile = toPlanPath(labels);
+  const plan = await readPlan(resolve(cwd, planFile));
+  const { questions } = labelJoin.table;
   const isWanted = isOneOf(wantedQuestionActions ?? plan.actions);
-  const plans = replayPlan(plan, join, {
-    file,
+  const replayedPlans = replayPlan(plan, labelJoin, {
+    file: planFile,
     isWanted: (action) => questions.includes(action.question) && isWanted(action),
   });
-  const spentAmount = plans.reduce((sum, { level }) => sum + level, 0);
-  if ((maxRisk ?? plan.maxRisk) === plan.maxRisk && spentAmount < 1 - confidence + 1e-9)
-    return plans;
-  const words = `--require ${plan.maxRisk} --confidence ${plan.confidence}`;
-  throw new CliError(printable`${file} promises ${words}; use these, or other acts with --action.`);
+  const spentLevel = replayedPlans.reduce((total, { level }) => total + level, 0);
+  if ((maxRisk ?? plan.maxRisk) === plan.maxRisk && spentLevel < 1 - confidence + 1e-9)
+    return replayedPlans;
+  const planOptions = `--require ${plan.maxRisk} --confidence ${plan.confidence}`;
+  throw new CliError(
+    printable`${planFile} promises ${planOptions}; use these, or other acts with --action.`,
+  );
 }
 
 /** Returns how many reports in the folder were made from these labels while they grew. */
@@ -130,15 +133,17 @@ function countLooks(
   report: CalibrationReport,
   context: CliContext,
 ) {
-  const path = resolve(context.cwd, out, "report.json");
-  if (!existsSync(path)) return 1;
+  const reportPath = resolve(context.cwd, out, "report.json");
+  if (!existsSync(reportPath)) return 1;
   try {
-    const former = JSON.parse(readFileSync(path, "utf8")) as CalibrationReport & { looks?: number };
-    if (former.files.labels.name !== labels) return 1;
-    const isSame = former.files.labels.sha256 === report.files.labels.sha256;
+    const formerReport = JSON.parse(readFileSync(reportPath, "utf8")) as CalibrationReport & {
+      looks?: number;
+    };
+    if (formerReport.files.labels.name !== labels) return 1;
+    const isSame = formerReport.files.labels.sha256 === report.files.labels.sha256;
     // Labels that were drawn for a promise may be looked at after each one.
     const isSearched = report.reports.some(({ n }) => n > 0);
-    return (former.looks ?? 1) + (isSame || !isSearched ? 0 : 1);
+    return (formerReport.looks ?? 1) + (isSame || !isSearched ? 0 : 1);
   } catch {
     // A file that was changed by hand counts nothing.
     return 1;
@@ -155,17 +160,22 @@ type TypedNames = Pick<CalibrateOptions, "labels" | "model" | "action"> & {
 
 /** @throws an error for a question, a model or an act that the answers do not have. */
 function checkTypedNames(
-  { questions = [], model, action: acts = [] }: TypedNames,
+  { questions = [], model, action: wantedActs = [] }: TypedNames,
   { allQuestions, columns }: AnswerTable,
 ): void {
   for (const question of questions) checkName("question", question, allQuestions);
   checkName("model", model, modelsOf(columns));
-  for (const { question, action } of acts) {
-    const own = columns.filter((column) => column.question === question);
-    const words = new Set(own.flatMap(({ form }) => actionsOf[form]));
-    if (words.size === 0 || words.has(action)) continue;
-    const right = Array.from(words, (word) => `${question}=${word}`).join(" or ");
-    throw new UsageError(printable`--action ${question}=${action} fits no answer; use ${right}.`);
+  for (const { question, action } of wantedActs) {
+    const questionColumns = columns.filter((answerColumn) => answerColumn.question === question);
+    const knownActions = new Set(questionColumns.flatMap(({ form }) => actionsOf[form]));
+    if (knownActions.size === 0 || knownActions.has(action)) continue;
+    const rightActions = Array.from(
+      knownActions,
+      (knownAction) => `${question}=${knownAction}`,
+    ).join(" or ");
+    throw new UsageError(
+      printable`--action ${question}=${action} fits no answer; use ${rightActions}.`,
+    );
   }
 }
 
@@ -177,32 +187,37 @@ function checkAsked({ columns }: AnswerTable, askedHash: string | null): void {
 }
 
 /** @throws CliError for a column that no label has, if there are labels. */
-function checkColumns({ labels, by, onePer }: CalibrateOptions, join: LabelJoin): void {
-  if (join.columns.length + join.drawn.length === 0) return;
-  const columns = [
-    { option: "--by", column: by, found: join.groups },
-    { option: "--one-per", column: onePer, found: join.clusters },
+function checkColumns({ labels, by, onePer }: CalibrateOptions, labelJoin: LabelJoin): void {
+  if (labelJoin.columns.length + labelJoin.drawn.length === 0) return;
+  const labelColumns = [
+    { option: "--by", column: by, found: labelJoin.groups },
+    { option: "--one-per", column: onePer, found: labelJoin.clusters },
   ];
-  for (const { option, column, found: foundNames } of columns) {
+  for (const { option, column, found: foundNames } of labelColumns) {
     if (column === undefined || foundNames.list.length > 0) continue;
     const problem = printable`No label of ${labels} has a value in the column "${column}"`;
-    const labelerNames = join.labelers.list.length > 0 ? ["labeler"] : [];
-    throw missingColumn(problem, option, [...join.repeats.names, ...labelerNames]);
+    const labelerNames = labelJoin.labelers.list.length > 0 ? ["labeler"] : [];
+    throw missingColumn(problem, option, [...labelJoin.repeats.names, ...labelerNames]);
   }
 }
 
 /** Returns a sentence if no label has an answer, or none of a question that an act is wanted on. */
 function describeMissing(
   { reports, join, blankLabels }: CalibrationReport,
-  { labels: name, action: acts, questions }: TypedNames,
+  { labels: labelsFileName, action: wantedActs, questions }: TypedNames,
 ): string | null {
-  const reported = new Set(reports.map(({ question }) => question));
-  const missing = acts?.find(({ question }) => !reported.has(question))?.question;
-  if (reported.size > 0 && missing === undefined) return null;
-  const own = join.filter(({ question }) => (missing ?? question) === question);
-  if (own.some(({ joined }) => joined > 0) && own.every((one) => one.joined === one.skipped))
-    return printable`Each label of ${name} is skipped, or its labelers tie.`;
-  const blank = blankLabels === 0 ? "" : ` ${describeBlank(blankLabels)}`;
-  const wanted = missing ?? questions?.join(", ");
-  return describeUnjoined(name, own, { wanted }) + blank;
+  const reportedQuestions = new Set(reports.map(({ question }) => question));
+  const missingQuestion = wantedActs?.find(
+    ({ question }) => !reportedQuestions.has(question),
+  )?.question;
+  if (reportedQuestions.size > 0 && missingQuestion === undefined) return null;
+  const questionCounts = join.filter(({ question }) => (missingQuestion ?? question) === question);
+  if (
+    questionCounts.some(({ joined }) => joined > 0) &&
+    questionCounts.every((counts) => counts.joined === counts.skipped)
+  )
+    return printable`Each label of ${labelsFileName} is skipped, or its labelers tie.`;
+  const blankNote = blankLabels === 0 ? "" : ` ${describeBlank(blankLabels)}`;
+  const wanted = missingQuestion ?? questions?.join(", ");
+  return describeUnjoined(labelsFileName, questionCounts, { wanted }) + blankNote;
 }

@@ -30,70 +30,85 @@ export async function replaceCalibration(
   { report, out }: ReplaceOptions,
   { cwd }: CliContext,
 ) {
-  const next = artifact === null || typeof artifact === "string" ? null : artifact;
-  const path = join(out, FILE);
-  const former = existsSync(resolve(cwd, path)) ? await readFormer(resolve(cwd, path)) : null;
-  const lostParts = former === null ? [] : listLost(former.artifact, next);
-  const hash = next && artifactHash(next);
+  const nextArtifact = artifact === null || typeof artifact === "string" ? null : artifact;
+  const calibrationPath = join(out, FILE);
+  const formerFile = existsSync(resolve(cwd, calibrationPath))
+    ? await readFormerFile(resolve(cwd, calibrationPath))
+    : null;
+  const lostParts = formerFile === null ? [] : listLostParts(formerFile.artifact, nextArtifact);
+  const hash = nextArtifact && artifactHash(nextArtifact);
   const notes = [
     ...(typeof artifact === "string" ? [artifact] : []),
-    ...(next?.questionHash === null ? [NO_HASH] : []),
+    ...(nextArtifact?.questionHash === null ? [NO_HASH] : []),
   ];
-  const isKept = lostParts.length > 0 || (former?.artifact.thresholds.length ?? 0) > 0;
-  if (former === null || former.hash === hash || !isKept)
-    return { hash, notes, files: next && { [FILE]: next } };
-  const keptName = `calibration.${former.hash}.json`;
-  const lostText = printable`${path} no longer has ${lostParts.join(" and ")}, which this report does not give. `;
+  const isKept = lostParts.length > 0 || (formerFile?.artifact.thresholds.length ?? 0) > 0;
+  if (formerFile === null || formerFile.hash === hash || !isKept)
+    return { hash, notes, files: nextArtifact && { [FILE]: nextArtifact } };
+  const keptName = `calibration.${formerFile.hash}.json`;
+  const lostText = printable`${calibrationPath} no longer has ${lostParts.join(" and ")}, which this report does not give. `;
   const keptText = printable`The earlier file is kept as ${join(out, keptName)}.`;
   return {
     hash,
     notes: [...notes, `${lostParts.length === 0 ? "" : lostText}${keptText}`],
-    files: { [FILE]: next ?? toEmpty(former.artifact, report), [keptName]: former.text },
+    files: {
+      [FILE]: nextArtifact ?? toEmptyArtifact(formerFile.artifact, report),
+      [keptName]: formerFile.text,
+    },
   };
 }
 
 const NO_HASH =
   "calibration.json has no question hash, so calibrate() and the programs that apply it refuse it; --questions q.json adds the hash.";
 
-async function readFormer(path: string) {
-  return await readParsedFile(path, {
-    parse: parseFormer,
+async function readFormerFile(calibrationPath: string) {
+  return await readParsedFile(calibrationPath, {
+    parse: parseFormerFile,
     advice: "Name another folder with --out.",
   });
 }
 
-function parseFormer(text: string) {
+function parseFormerFile(text: string) {
   const artifact = parseCalibrationArtifact(text);
   return { text, artifact, hash: artifactHash(artifact) };
 }
 
 /** Returns the parts of a calibration that another one does not have, or has weaker. */
-function listLost(former: CalibrationArtifact, next: CalibrationArtifact | null): string[] {
-  const { model, questionHash } = former;
+function listLostParts(
+  formerArtifact: CalibrationArtifact,
+  nextArtifact: CalibrationArtifact | null,
+): string[] {
+  const { model, questionHash } = formerArtifact;
   const isSame =
-    next?.model.id === model.id && (questionHash ?? next.questionHash) === next.questionHash;
-  const own = isSame ? next : null;
-  const lostPromises = former.thresholds.filter(
-    (one) => own?.thresholds.some((other) => isAsStrong(other, one)) !== true,
+    nextArtifact?.model.id === model.id &&
+    (questionHash ?? nextArtifact.questionHash) === nextArtifact.questionHash;
+  const comparableArtifact = isSame ? nextArtifact : null;
+  const lostPromises = formerArtifact.thresholds.filter(
+    (formerThreshold) =>
+      comparableArtifact?.thresholds.some((nextThreshold) =>
+        isAsStrong(nextThreshold, formerThreshold),
+      ) !== true,
   );
-  const ownNames = new Set(own && recalibratedNames(own));
-  const lostNames = recalibratedNames(former).filter((name) => !ownNames.has(name));
+  const nextNames = new Set(comparableArtifact && listRecalibratedNames(comparableArtifact));
+  const lostNames = listRecalibratedNames(formerArtifact).filter(
+    (recalibratedName) => !nextNames.has(recalibratedName),
+  );
   return [
     ...lostPromises.map(describePromise),
-    ...lostNames.map((name) => `the recalibration of ${name}`),
+    ...lostNames.map((recalibratedName) => `the recalibration of ${recalibratedName}`),
   ];
 }
 
 /** Returns whether a promise permits each act of an earlier one, at no higher risk. */
-function isAsStrong(own: LockedThreshold, former: LockedThreshold): boolean {
-  const records = own.these && new Set(own.these.records);
+function isAsStrong(nextThreshold: LockedThreshold, formerThreshold: LockedThreshold): boolean {
+  const nextRecordIds = nextThreshold.these && new Set(nextThreshold.these.records);
   return (
-    own.question === former.question &&
-    own.action === former.action &&
-    own.threshold <= former.threshold &&
-    own.maxRisk <= former.maxRisk &&
-    own.confidence >= former.confidence &&
-    (records === undefined || former.these?.records.every((one) => records.has(one)) === true)
+    nextThreshold.question === formerThreshold.question &&
+    nextThreshold.action === formerThreshold.action &&
+    nextThreshold.threshold <= formerThreshold.threshold &&
+    nextThreshold.maxRisk <= formerThreshold.maxRisk &&
+    nextThreshold.confidence >= formerThreshold.confidence &&
+    (nextRecordIds === undefined ||
+      formerThreshold.these?.records.every((recordId) => nextRecordIds.has(recordId)) === true)
   );
 }
 
@@ -101,19 +116,19 @@ function describePromise({ question, action, threshold, maxRisk, these }: Locked
   return `the promise of ${question}=${action} (${printThreshold(threshold)} and above: ${describePromisedRisk(maxRisk, these)} wrong)`;
 }
 
-function recalibratedNames(artifact: CalibrationArtifact): string[] {
+function listRecalibratedNames(artifact: CalibrationArtifact): string[] {
   if (artifact.kind === "by-question") return Object.keys(artifact.parameters);
   return artifact.kind === "none" ? [] : [artifact.question ?? "all questions"];
 }
 
 /** Returns a calibration that permits nothing. */
-function toEmpty(
+function toEmptyArtifact(
   { model, questionHash, rounding }: CalibrationArtifact,
   { files }: CalibrationReport,
 ): CalibrationArtifact {
   const fittedOn = { n: 0, from: null, to: null, hash: files.labels.sha256 };
-  const about = { version: 2 as const, model, questionHash, rounding, fittedOn };
-  return { ...about, kind: "none", parameters: {}, heldOut: null, thresholds: [] };
+  const sharedFields = { version: 2 as const, model, questionHash, rounding, fittedOn };
+  return { ...sharedFields, kind: "none", parameters: {}, heldOut: null, thresholds: [] };
 }
 
 /**
@@ -122,62 +137,71 @@ function toEmpty(
  */
 export function toArtifact(
   { reports, files }: CalibrationReport,
-  { answers: { table }, join }: Parameters<typeof buildReport>[0],
+  { answers: { table }, join: labelJoin }: Parameters<typeof buildReport>[0],
   askedHash: string | null,
 ): CalibrationArtifact | string | null {
-  const useful = reports.filter(
+  const usefulReports = reports.filter(
     ({ actions, recalibration }) =>
       recalibration.recalibration !== null ||
       actions.some(({ promised: promisedThreshold }) => promisedThreshold !== null),
   );
-  const [first] = useful;
-  if (first === undefined) return null;
-  const { source } = first;
-  if (useful.some((report) => JSON.stringify(report.source) !== JSON.stringify(source))) {
+  const [firstReport] = usefulReports;
+  if (firstReport === undefined) return null;
+  const { source } = firstReport;
+  if (usefulReports.some((report) => JSON.stringify(report.source) !== JSON.stringify(source))) {
     return "A calibration.json holds for one source, so this report gives none. Choose one with --model or --answers.";
   }
-  const labelledCounts = [...join.columns, ...join.drawn].filter(
+  const usefulColumns = [...labelJoin.columns, ...labelJoin.drawn].filter(
     ({ column }) =>
-      column.source === source && useful.some(({ question }) => question === column.question),
+      column.source === source &&
+      usefulReports.some(({ question }) => question === column.question),
   );
-  const ids = new Set(
-    labelledCounts.flatMap(({ column, rows }) => rows.map((row) => column.ids[row] ?? "")),
+  const labelledIds = new Set(
+    usefulColumns.flatMap(({ column, rows }) => rows.map((rowIndex) => column.ids[rowIndex] ?? "")),
   );
-  const labelers = new Set(useful.flatMap((report) => report.labelers.map(({ name }) => name)));
-  const fits = useful.flatMap(({ question, recalibration: { recalibration, heldOut } }) =>
-    recalibration === null ? [] : [{ question, recalibration, heldOut }],
+  const labelerNames = new Set(
+    usefulReports.flatMap((report) => report.labelers.map(({ name }) => name)),
   );
-  const rest = {
+  const recalibratedQuestions = usefulReports.flatMap(
+    ({ question, recalibration: { recalibration, heldOut } }) =>
+      recalibration === null ? [] : [{ question, recalibration, heldOut }],
+  );
+  const sharedFields = {
     version: 2 as const,
     model: { id: source.modelId, wire: source.wire },
     questionHash: source.questionHash ?? askedHash,
     rounding: { probabilityDecimals: 2 },
     fittedOn: {
-      n: Math.max(...useful.map(({ n, counts }) => n + counts.drawn)),
+      n: Math.max(...usefulReports.map(({ n, counts }) => n + counts.drawn)),
       ...table.days,
       hash: files.labels.sha256,
       // A million hashes take as long as the whole report.
-      ids: [...ids].slice(0, 10_000).map(hashLabelledId).toSorted(),
-      skipped: labelledCounts.reduce(
-        (sum, { truth }) => sum + truth.filter((one) => one < 0).length,
+      ids: [...labelledIds].slice(0, 10_000).map(hashLabelledId).toSorted(),
+      skipped: usefulColumns.reduce(
+        (total, { truth }) => total + truth.filter((truthIndex) => truthIndex < 0).length,
         0,
       ),
-      labelers: labelers.size,
+      labelers: labelerNames.size,
     },
-    heldOut: computeMean(fits.flatMap(({ heldOut }) => heldOut ?? [])),
-    thresholds: useful.flatMap(({ actions }) =>
+    heldOut: computeMeanLoss(recalibratedQuestions.flatMap(({ heldOut }) => heldOut ?? [])),
+    thresholds: usefulReports.flatMap(({ actions }) =>
       actions.flatMap(({ promised: promisedThreshold }) => promisedThreshold ?? []),
     ),
   };
-  const [fit, another] = fits;
-  if (fit === undefined) return { ...rest, kind: "none", parameters: {} };
-  if (another === undefined) return { ...rest, ...fit.recalibration, question: fit.question };
-  const parameters = fits.map(({ question, recalibration }) => [question, recalibration] as const);
-  return { ...rest, kind: "by-question", parameters: Object.fromEntries(parameters) };
+  const [firstQuestion, secondQuestion] = recalibratedQuestions;
+  if (firstQuestion === undefined) return { ...sharedFields, kind: "none", parameters: {} };
+  if (secondQuestion === undefined)
+    return { ...sharedFields, ...firstQuestion.recalibration, question: firstQuestion.question };
+  const parameters = recalibratedQuestions.map(
+    ({ question, recalibration }) => [question, recalibration] as const,
+  );
+  return { ...sharedFields, kind: "by-question", parameters: Object.fromEntries(parameters) };
 }
 
-function computeMean(losses: readonly { before: number; after: number }[]) {
-  const sum = (key: "before" | "after") => losses.reduce((sum, loss) => sum + loss[key], 0);
-  const n = losses.length;
-  return n === 0 ? null : { before: sum("before") / n, after: sum("after") / n };
+function computeMeanLoss(losses: readonly { before: number; after: number }[]) {
+  const sumLosses = (key: "before" | "after") => losses.reduce((sum, loss) => sum + loss[key], 0);
+  const lossCount = losses.length;
+  return lossCount === 0
+    ? null
+    : { before: sumLosses("before") / lossCount, after: sumLosses("after") / lossCount };
 }

@@ -18,20 +18,20 @@ import {
   jsonOption,
   labelsOption,
   lastOption,
-  limit,
+  parseLimit,
   seedOption,
   typedKinds,
   type TypedWord,
 } from "./shared-options.ts";
 
-const lines = Object.entries(engineForms).map(
+const engineLines = Object.entries(engineForms).map(
   ([kind, [address, service]]) => `  ${(kind + address).padEnd(26)}${service}`,
 );
 
 /** The part of a command's help that describes `--engine`. */
 const engineHelp = `
 Engines
-${lines.join("\n")}
+${engineLines.join("\n")}
   SERVICE[=URL][@MODEL]     one of ${services.slice(0, 4).join(", ")},
                             ${services.slice(4).join(", ")}
   Missing parts come from the environment, as in the client, and so do the keys:
@@ -72,10 +72,12 @@ export const askCommands = {
       );
     for (const kind of Object.keys(typedKinds) as KindName[]) {
       const { names, example } = typedKinds[kind];
-      const add = (word: string) => typedWords.push({ kind, word });
-      const text = `a ${kind} question, such as ${example}`;
+      const addWord = (word: string) => typedWords.push({ kind, word });
+      const optionHelp = `a ${kind} question, such as ${example}`;
       command.addOption(
-        new Option(`--${kind} <text>${names === null ? "" : ` ${names}`}`, text).argParser(add),
+        new Option(`--${kind} <text>${names === null ? "" : ` ${names}`}`, optionHelp).argParser(
+          addWord,
+        ),
       );
     }
     return command;
@@ -118,17 +120,17 @@ export const askCommands = {
       .option(
         "--max-cost <usd>",
         "refuse calls that might cost more in all (default: EVALUATOR_MAX_COST_USD, else no limit)",
-        limit,
+        parseLimit,
       )
       .option(
         "--max-tokens <n>",
         "the same in tokens (default: EVALUATOR_MAX_TOKENS, else no limit)",
-        limit,
+        parseLimit,
       )
       .option(
         "--hours <n>",
         "the limits hold for the last N hours (default: EVALUATOR_BUDGET_HOURS, else since the start)",
-        limit,
+        parseLimit,
       )
       .option(
         "--price <usd>",

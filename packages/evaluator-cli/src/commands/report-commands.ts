@@ -31,29 +31,29 @@ const unkeptQuestionsOption = new Option(
   `${questionsForm}, if the answers do not keep it`,
 );
 
-const labels = labelsOption.description;
-const moreAnswers = new Argument("[answers...]", "more files of answers");
+const labelsHelp = labelsOption.description;
+const moreAnswersArgument = new Argument("[answers...]", "more files of answers");
 
-function groupColumn(name: string): string {
-  if (name !== "id" && name !== "truth") return name;
+function parseGroupColumn(columnName: string): string {
+  if (columnName !== "id" && columnName !== "truth") return columnName;
   throw new InvalidArgumentError("Use a column that groups labels, such as group.");
 }
 
-function costs(text: string): { readonly falseAct: number; readonly missedAct: number } {
-  const parts = new Map(
-    text.split(",").map((part) => {
-      const [name = "", value = ""] = part.trim().split("=");
+function parseCosts(typedCosts: string): { readonly falseAct: number; readonly missedAct: number } {
+  const costByName = new Map(
+    typedCosts.split(",").map((typedCost) => {
+      const [name = "", value = ""] = typedCost.trim().split("=");
       return [name, /^\d{1,12}(\.\d{1,9})?$/.test(value) ? Number(value) : Number.NaN];
     }),
   );
-  const [falseAct = 0, missedAct = 0] = [parts.get("falseAct"), parts.get("missedAct")];
-  if (parts.size === 2 && falseAct > 0 && missedAct > 0) return { falseAct, missedAct };
+  const [falseAct = 0, missedAct = 0] = [costByName.get("falseAct"), costByName.get("missedAct")];
+  if (costByName.size === 2 && falseAct > 0 && missedAct > 0) return { falseAct, missedAct };
   throw new InvalidArgumentError("Use two costs above 0, such as falseAct=5,missedAct=1.");
 }
 
-function listAnswers<TFlags extends string>(flags: TFlags, which: string) {
-  const text = `the ${which} release's answers, as for calibrate; may be given again`;
-  return new Option(flags, text).argParser(collect);
+function createAnswersOption<TFlags extends string>(flags: TFlags, releaseName: string) {
+  const optionHelp = `the ${releaseName} release's answers, as for calibrate; may be given again`;
+  return new Option(flags, optionHelp).argParser(collect);
 }
 
 /** The commands that read recorded answers. */
@@ -65,8 +65,8 @@ export const reportCommands = {
       .description(
         "It writes report.html, report.json and, if it is useful, calibration.json.\nExit code 3: no label has an answer, or --require is given and no threshold can be promised.",
       )
-      .argument("<labels>", labels)
-      .addArgument(moreAnswers)
+      .argument("<labels>", labelsHelp)
+      .addArgument(moreAnswersArgument)
       .addOption(answersOption)
       .option("--out <dir>", "the folder of the files", "calibration")
       .option("--require <share>", "the highest risk of a promise, 5% by default", parseShare)
@@ -85,14 +85,18 @@ export const reportCommands = {
       .option(
         "--by <column>",
         "report each group of the labels too, by a column such as group or labeler; the groups share the confidence as well",
-        groupColumn,
+        parseGroupColumn,
       )
-      .addOption(sharedOptions.onePer("promise from one label").argParser(groupColumn))
+      .addOption(sharedOptions.onePer("promise from one label").argParser(parseGroupColumn))
       .option(
         "--questions <file>",
         `${questionsForm}, if the answers do not keep it; without it no program applies the calibration`,
       )
-      .option("--cost <falseAct=5,missedAct=1>", "report the threshold that costs least too", costs)
+      .option(
+        "--cost <falseAct=5,missedAct=1>",
+        "report the threshold that costs least too",
+        parseCosts,
+      )
       .option("--on-average", "report the weaker threshold that holds on average too")
       .option("--with-text", "show the text of the worst rows, not only their ids")
       .addOption(allowUnknownOption)
@@ -113,7 +117,7 @@ export const reportCommands = {
       .description(
         "It draws most records where the answers are least sure, and some everywhere. Each line of the sheet has an empty truth to fill in, and no answer of the model; calibrate weighs the label by the inverse of the probability.\nThe sheet is for scores and the curve; for a promise use label --for-promise, which takes fewer labels.",
       )
-      .addArgument(moreAnswers)
+      .addArgument(moreAnswersArgument)
       .addOption(answersOption)
       .addOption(
         new Option(
@@ -160,7 +164,7 @@ export const reportCommands = {
         "Without --answers, each label also holds the printed probability: { id, question, truth, probability or probabilities, modelId?, questionHash? }. Labels that made the promise are left out; skipped records count as wrong. Answers of another model or to other questions are refused.\nWith --state, labels of records that were acted on are added to a test that may be run any number of times: at most 5 % of such tests ever raise a false alarm.\nExit code 0: all hold. 1: one is broken or there is an alarm, or the answers are refused. 3: too few labels, or they are no random draw of the records that were acted on.",
       )
       .argument("<calibration.json>", "the thresholds, as calibrate wrote them")
-      .requiredOption("--labels <file>", labels)
+      .requiredOption("--labels <file>", labelsHelp)
       .addOption(answersOption)
       .addOption(unkeptQuestionsOption)
       .option(
@@ -185,7 +189,7 @@ export const reportCommands = {
         "It joins the lines of act with labels by id and question, and prints for each promise: kept, broken, or not enough labels, with the exact 95 % interval of the wrong acts. A skip counts as wrong. Draw the records to label with pick --acts.\nExit code 0: all kept. 1: one is broken. 3: too few labels, or they are no random draw.",
       )
       .argument("<acts>", "the lines that act printed")
-      .requiredOption("--labels <file>", labels)
+      .requiredOption("--labels <file>", labelsHelp)
       .option(
         "--artifact <calibration.json>",
         "leave out labels that made the promise, by this calibration; may be given again",
@@ -203,8 +207,8 @@ export const reportCommands = {
       .description(
         'It compares their printed values, and the answers that flipped on the same records. Without labels it reports "changed", never "worse"; with labels it also reports which release is right more often, and tests every promised threshold again.\nExit code 0: nothing changed (with labels: nothing is worse, and every promise holds). 1: something did. 3: labels that test nothing: too few, without an answer in both releases, or no random draw of the records that were acted on.',
       )
-      .addOption(listAnswers("--before <file>", "first").makeOptionMandatory())
-      .addOption(listAnswers("--after <file>", "second").makeOptionMandatory())
+      .addOption(createAnswersOption("--before <file>", "first").makeOptionMandatory())
+      .addOption(createAnswersOption("--after <file>", "second").makeOptionMandatory())
       .addOption(labelsOption)
       .option(
         "--calibration <file>",

@@ -9,19 +9,21 @@ import {
 } from "evaluator-kit";
 
 /** Parses a limit. */
-export const limit = decimal({ min: 0.000001, what: "a number" });
+export const parseLimit = decimal({ min: 0.000001, what: "a number" });
 
 /** Parses a setting that is not an option, such as an environment variable. @throws UsageError */
 export function readSetting<TValue>(
-  name: string,
-  text: string | undefined,
-  parse: (text: string) => TValue,
+  settingName: string,
+  settingText: string | undefined,
+  parseSetting: (settingText: string) => TValue,
 ): TValue | undefined {
   try {
-    return text === undefined ? undefined : parse(text);
+    return settingText === undefined ? undefined : parseSetting(settingText);
   } catch (error) {
     if (!(error instanceof InvalidArgumentError)) throw error;
-    throw new UsageError(printable`${name} "${String(text)}" is invalid. ${error.message}`);
+    throw new UsageError(
+      printable`${settingName} "${String(settingText)}" is invalid. ${error.message}`,
+    );
   }
 }
 

@@ -18,7 +18,7 @@ import {
 import { readCalibration } from "evaluator-runs/source";
 import { tokenPrice } from "evaluator-runs/commands";
 import type { AskOptions } from "../commands/ask-commands.ts";
-import { limit, readSetting } from "../commands/shared-options.ts";
+import { parseLimit, readSetting } from "../commands/shared-options.ts";
 import { findCatalog, type Engine, toEvaluator, readEngine } from "../engines/engine.ts";
 import { createMcpServer } from "./mcp-tools.ts";
 
@@ -52,7 +52,7 @@ export async function serveTools(options: AskOptions<"mcp">, context: CliContext
 }
 
 function readLimits(options: AskOptions<"mcp">, env: Environment, engine: Engine) {
-  const read = (name: string) => readSetting(name, env[name], limit);
+  const read = (name: string) => readSetting(name, env[name], parseLimit);
   const maxCostUsd = options.maxCost ?? read("EVALUATOR_MAX_COST_USD");
   const maxTokens = options.maxTokens ?? read("EVALUATOR_MAX_TOKENS");
   const hours = options.hours ?? read("EVALUATOR_BUDGET_HOURS");
