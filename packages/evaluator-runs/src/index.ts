@@ -1,7 +1,7 @@
 export { type AnswerColumn, type AskedQuestion, columnsOf } from "./columns/columns.ts";
 export type { InputRecord, RecordInput, RecordSource, RunRecord } from "./input/record-source.ts";
-export type { AnsweredEntry, UnansweredEntry } from "./journal/journal-rows.ts";
-export type { Journal } from "./journal/journal.ts";
+export type { AnsweredEntry, UnansweredEntry } from "./sqlite/journal-rows.ts";
+export type { Journal } from "./sqlite/journal.ts";
 export type { Machine } from "./machine.ts";
 export { isOneOf, openPlan, readPlan, toPlanPath } from "./label/promise-sheet.ts";
 export type { NextEngine } from "./next-engine.ts";

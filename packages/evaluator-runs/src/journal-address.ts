@@ -11,7 +11,7 @@ import {
   withRest,
 } from "evaluator-kit";
 import type { RecordSource } from "./input/record-source.ts";
-import type { JournalReader } from "./journal/journal-reader.ts";
+import type { JournalReader } from "./sqlite/journal-reader.ts";
 import { besideInput, toInputPath, toJournalPath } from "./output/paths.ts";
 
 /** The place of a journal: a SQLite file, with its input if that was typed, or a PostgreSQL database. */

@@ -1,12 +1,12 @@
 import { CliError, printable } from "evaluator-kit";
 import { parseKeptQuestions } from "./journal/kept-questions.ts";
 import { inputOf, type JournalAddress } from "./journal-address.ts";
-import type { AnsweredEntry } from "./journal/journal-rows.ts";
-import { putAway as putAwayInFile } from "./journal/open-journal.ts";
-import { readJournal } from "./journal/read-journal.ts";
+import type { AnsweredEntry } from "./sqlite/journal-rows.ts";
+import { putAway as putAwayInFile } from "./sqlite/open-journal.ts";
+import { readJournal } from "./sqlite/read-journal.ts";
 import { toInputName } from "./output/paths.ts";
 import type { RunBegin } from "./run-facts.ts";
-import { SqliteRuns } from "./sqlite-runs.ts";
+import { SqliteRuns } from "./sqlite/sqlite-runs.ts";
 import type { ProgramContext } from "./service.ts";
 import type { RunInfo, StoredRuns } from "./store/stored-runs.ts";
 import { keptIn, serviceOfRun, withRuns } from "./workers/open-runs.ts";

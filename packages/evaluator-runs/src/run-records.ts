@@ -9,10 +9,10 @@ import {
 import { priceProblem } from "evaluator-client/token-price";
 import type { RunRecord } from "./input/record-source.ts";
 import type { Machine } from "./machine.ts";
-import { Journal } from "./journal/journal.ts";
-import type { AnsweredEntry, UnansweredEntry } from "./journal/journal-rows.ts";
-import { openReader } from "./journal/read-journal.ts";
-import { toJournalError } from "./journal/open-journal.ts";
+import { Journal } from "./sqlite/journal.ts";
+import type { AnsweredEntry, UnansweredEntry } from "./sqlite/journal-rows.ts";
+import { openReader } from "./sqlite/read-journal.ts";
+import { toJournalError } from "./sqlite/open-journal.ts";
 import { type RunLimits, toRunFacts, workOnPlan } from "./run/file-worker.ts";
 import { type AskedState, planCalls, type PlanInput } from "./run/plan-calls.ts";
 import { documentedPrice, type Price, type RunPrice } from "./money/price.ts";

@@ -19,7 +19,7 @@ export {
   type RunRecord,
 } from "./input/record-source.ts";
 export { peek, toUtf8Chunks } from "./input/utf8-chunks.ts";
-export { lockBeside } from "./journal/lock-file.ts";
+export { lockBeside } from "./sqlite/lock-file.ts";
 export { toInputPath, toOutputPath } from "./output/paths.ts";
 export { toJsonArray } from "./output/write-records.ts";
 export { type NextEngine, readNextEngine } from "./next-engine.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { appendFile, chmod } from "node:fs/promises";
 import { CliError, printable, readTextFile, toFileError, writeWholeFile } from "evaluator-kit";
 import { z } from "zod";
-import { lockBeside } from "../journal/lock-file.ts";
+import { lockBeside } from "../sqlite/lock-file.ts";
 
 const labelSchema = z.looseObject({
   id: z.string(),

@@ -6,7 +6,7 @@ import { checkName, isRecord, printable } from "evaluator-kit";
 import { printCount, printCounted } from "../amounts.ts";
 import { toInputError } from "../input/input-error.ts";
 import { readTable as readRecords } from "../input/read-table.ts";
-import { withoutRun } from "../journal/open-journal.ts";
+import { withoutRun } from "../sqlite/open-journal.ts";
 import type { LabelCommand } from "../options.ts";
 import type { ProgramContext } from "../service.ts";
 import { LabelFile } from "./label-file.ts";

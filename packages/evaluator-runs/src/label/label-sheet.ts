@@ -1,7 +1,7 @@
 import { AnswerTable, drawRecords } from "evaluator-calibration/reports";
 import type { Question } from "evaluator-client";
 import { missingColumn, printable } from "evaluator-kit";
-import type { AnsweredEntry } from "../journal/journal-rows.ts";
+import type { AnsweredEntry } from "../sqlite/journal-rows.ts";
 import type { LabelCommand } from "../options.ts";
 import { firstAddress } from "../service.ts";
 import type { SavedLabel } from "./label-file.ts";

@@ -1,13 +1,13 @@
 import { type Clock, pause } from "evaluator-kit";
 import { listDigests, toRunKey } from "./answers.ts";
 import {
+  CHUNK_SIZE,
   FAILURES_IN_A_ROW,
   type LeasedChunk,
   type RecordEnd,
   type RunWriter,
   type WriterOptions,
 } from "../store/run-store.ts";
-import { CHUNK_SIZE } from "./chunk-queue.ts";
 import { DatabaseError, type DatabaseFailure } from "./database-error.ts";
 import type { Query } from "./database.ts";
 import { Sample } from "./packed-text.ts";

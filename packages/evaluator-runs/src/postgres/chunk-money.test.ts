@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { forgetAll, openPgliteRuns, type PgliteRuns } from "../testing/pglite-runs.ts";
 import { answerTo, countedTo, type SampleRecord } from "../testing/sample-runs.ts";
-import { CHUNK_SIZE } from "./chunk-queue.ts";
+import { CHUNK_SIZE } from "../store/run-store.ts";
 import { migrateDatabase } from "./schema.ts";
 
 let opened: PgliteRuns;

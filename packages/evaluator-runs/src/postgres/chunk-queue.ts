@@ -6,11 +6,6 @@ import type { LeasedChunk } from "../store/run-store.ts";
 
 /** The schema of pg-boss's tables, separate from other uses of it in the database. */
 const queueSchema = "evaluator_jobs";
-/**
- * So many records are one job. Measured before this was written, beside one record a job: half the
- * database's time a record (144 and 300 µs) and 850 bytes of its log instead of 3,056.
- */
-export const CHUNK_SIZE = 100;
 // The library's least. A dead worker's chunk is free again after it and one round of supervision,
 // which was chosen so that both stay below 15 seconds and cost a statement every other second.
 const HEARTBEAT_SECONDS = 10;

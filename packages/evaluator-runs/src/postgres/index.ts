@@ -1,5 +1,5 @@
 export { AnswerWriter } from "./answer-writer.ts";
-export { CHUNK_SIZE } from "./chunk-queue.ts";
+export { CHUNK_SIZE } from "../store/run-store.ts";
 export { DatabaseError, type DatabaseFailure } from "./database-error.ts";
 export { type Connection, type Database, openDatabase, type Query } from "./database.ts";
 export { migrate } from "./schema.ts";

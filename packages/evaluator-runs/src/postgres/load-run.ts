@@ -1,9 +1,9 @@
 import { type Clock, pause } from "evaluator-kit";
 import { inGroups } from "../input/record-source.ts";
 import { toRunKey } from "./answers.ts";
-import { CHUNK_SIZE, type ChunkQueue } from "./chunk-queue.ts";
+import type { ChunkQueue } from "./chunk-queue.ts";
 import type { Database, Query } from "./database.ts";
-import type { NewRun, RunRecord } from "../store/run-store.ts";
+import { CHUNK_SIZE, type NewRun, type RunRecord } from "../store/run-store.ts";
 import type { RunInfo } from "../store/stored-runs.ts";
 import { isThere, RunReader } from "./run-reader.ts";
 

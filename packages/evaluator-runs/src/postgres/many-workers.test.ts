@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { CHUNK_SIZE } from "./chunk-queue.ts";
+import { CHUNK_SIZE } from "../store/run-store.ts";
 import type { Query } from "./database.ts";
 import { PostgresRuns } from "./postgres-runs.ts";
 import { forgetAll, openPgliteRuns, type PgliteRuns } from "../testing/pglite-runs.ts";

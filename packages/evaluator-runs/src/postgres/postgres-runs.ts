@@ -2,7 +2,7 @@
 import { systemClock } from "evaluator-kit";
 import { AnswerWriter } from "./answer-writer.ts";
 import { type AnswerRow, readEvaluation, readSamples } from "./answers.ts";
-import { CHUNK_SIZE, ChunkQueue, type RunsOptions } from "./chunk-queue.ts";
+import { ChunkQueue, type RunsOptions } from "./chunk-queue.ts";
 import { DatabaseError } from "./database-error.ts";
 import { type Connection, type Database, openDatabase } from "./database.ts";
 import { migrateDatabase } from "./schema.ts";
@@ -10,14 +10,15 @@ import { RunLoader } from "./load-run.ts";
 import { type Sample, unpackJson } from "./packed-text.ts";
 import { readOnlyQuery } from "./read-only-query.ts";
 import type { QueryResult, RunQuery } from "../store/run-query.ts";
-import type {
-  ChunkRecord,
-  LeasedChunk,
-  ReportedRun,
-  RunStore,
-  RunWriter,
-  WorkerReport,
-  WriterOptions,
+import {
+  CHUNK_SIZE,
+  type ChunkRecord,
+  type LeasedChunk,
+  type ReportedRun,
+  type RunStore,
+  type RunWriter,
+  type WorkerReport,
+  type WriterOptions,
 } from "../store/run-store.ts";
 
 // Chosen, not measured: planning looks up thousands of answers in one statement, and a worker takes and

@@ -1,12 +1,11 @@
 import { PassThrough } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { type AnswerRow, readEvaluation, readSamples, toRunKey } from "./answers.ts";
-import { CHUNK_SIZE } from "./chunk-queue.ts";
 import { DatabaseError } from "./database-error.ts";
 import type { Database, Query } from "./database.ts";
 import { type Sample, unpackJson } from "./packed-text.ts";
 import type { RunRow } from "../store/run-query.ts";
-import type { CallStatus } from "../store/run-store.ts";
+import { CHUNK_SIZE, type CallStatus } from "../store/run-store.ts";
 import type { NewRecords, RunInfo, WorkerInfo } from "../store/stored-runs.ts";
 
 // Ten of the reports that a worker writes each second, as long as the heartbeat of a chunk.

@@ -9,7 +9,7 @@ import {
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, test } from "vitest";
 import { openJournal, type RunOptions, runRecords } from "../index.ts";
-import { openReader } from "../journal/read-journal.ts";
+import { openReader } from "../sqlite/read-journal.ts";
 import { sampleQuestions, sampleResponse } from "../testing/samples.ts";
 
 const busy = new StatusError("Busy.", {

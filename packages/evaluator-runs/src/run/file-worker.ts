@@ -1,5 +1,5 @@
 import type { EvaluationRequest, EvaluatorError } from "evaluator-client";
-import type { Journal } from "../journal/journal.ts";
+import type { Journal } from "../sqlite/journal.ts";
 import { listLimits } from "../limits.ts";
 import { Budget, type CallCost } from "../money/budget.ts";
 import type { RunPrice } from "../money/price.ts";

@@ -1,6 +1,6 @@
 import { CliError, printable } from "evaluator-kit";
-import { listRuns, needRun } from "../file-runs.ts";
-import { readJournal } from "../journal/read-journal.ts";
+import { listRuns, needRun } from "../sqlite/file-runs.ts";
+import { readJournal } from "../sqlite/read-journal.ts";
 import { inputOf, type JournalAddress } from "../journal-address.ts";
 import { readNextEngine, serviceThrough } from "../next-engine.ts";
 import type { RunCommand, WorkCommand } from "../options.ts";

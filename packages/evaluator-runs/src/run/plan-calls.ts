@@ -14,7 +14,7 @@ import {
   type RecordInput,
 } from "../input/record-source.ts";
 import type { CallStatus } from "../store/run-store.ts";
-import type { Journal } from "../journal/journal.ts";
+import type { Journal } from "../sqlite/journal.ts";
 import { callKey, repeatedKey, setupHash } from "../journal/kept-answer.ts";
 import { type RunPrice, tokensUsd } from "../money/price.ts";
 import type { NextEngine } from "../next-engine.ts";

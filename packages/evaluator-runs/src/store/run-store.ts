@@ -31,6 +31,12 @@ export interface LeasedChunk {
 /** A record without an answer, with its index in the run. */
 export type ChunkRecord = Pick<RunRow, "idx" | "id" | "key" | "state">;
 
+/**
+ * So many records are a chunk. Measured before this was written, beside one record a job of PostgreSQL: half
+ * the database's time a record (144 and 300 µs) and 850 bytes of its log instead of 3,056.
+ */
+export const CHUNK_SIZE = 100;
+
 /** The report of a worker. */
 export type WorkerReport = Omit<WorkerInfo, "seenMsAgo"> & Pick<RunInfo, "run">;
 

@@ -1,5 +1,5 @@
-export { Journal } from "../journal/journal.ts";
-export { readJournal } from "../journal/read-journal.ts";
+export { Journal } from "../sqlite/journal.ts";
+export { readJournal } from "../sqlite/read-journal.ts";
 export { LabelFile } from "../label/label-file.ts";
 export { formatRecords } from "../output/write-records.ts";
 export { findPrice } from "../money/price.ts";

@@ -5,3 +5,4 @@ export { DatabaseError, toDatabaseError } from "../postgres/database-error.ts";
 export type { Query } from "../postgres/database.ts";
 export { Sample } from "../postgres/packed-text.ts";
 export type { RunStore, RunWriter } from "../postgres/index.ts";
+export { CHUNK_SIZE } from "../store/run-store.ts";

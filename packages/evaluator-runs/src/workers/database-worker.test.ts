@@ -4,7 +4,7 @@ import { systemClock } from "evaluator-kit";
 import { expect, test } from "vitest";
 import { RunTotals } from "../money/totals.ts";
 import { openPgliteRuns } from "../testing/pglite-runs.ts";
-import { CHUNK_SIZE } from "../postgres/chunk-queue.ts";
+import { CHUNK_SIZE } from "../store/run-store.ts";
 import { countedTo, recordsNamed } from "../testing/sample-runs.ts";
 import { sampleQuestions as questions, sampleResponse } from "../testing/samples.ts";
 import { DatabaseWorker } from "./database-worker.ts";

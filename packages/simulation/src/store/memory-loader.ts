@@ -1,11 +1,11 @@
 import { pause } from "evaluator-kit";
 import type { NewRun, RunInfo, RunRecord } from "evaluator-runs/postgres";
-import { toRunKey } from "evaluator-runs/store-parts";
+import { CHUNK_SIZE, toRunKey } from "evaluator-runs/store-parts";
 import { type Load, lostConnection } from "./memory-database.ts";
 import { capRun } from "./chunk-money.ts";
 import { MemoryReader } from "./memory-reader.ts";
 import type { StoredRecord } from "./rows.ts";
-import { CHUNK_SIZE, chunkCount } from "./tables.ts";
+import { chunkCount } from "./tables.ts";
 
 // As in PostgreSQL's store.
 const LOADING_POLL_MS = 1000;

@@ -1,5 +1,5 @@
 import type { NewRun, RunSetup } from "evaluator-runs/postgres";
-import { Sample, toDatabaseError } from "evaluator-runs/store-parts";
+import { CHUNK_SIZE, Sample, toDatabaseError } from "evaluator-runs/store-parts";
 import {
   type ChunkLease,
   countLost,
@@ -274,9 +274,6 @@ export class Tables {
 
 // As in PostgreSQL's store.
 const WORKER_IS_THERE_MS = 10_000;
-
-/** As in PostgreSQL; the contract of a store checks it. */
-export const CHUNK_SIZE = 100;
 
 export function chunkCount(records: number): number {
   return Math.ceil(records / CHUNK_SIZE);

@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { CHUNK_SIZE } from "../../postgres/chunk-queue.ts";
-import type { KeptAnswer, RunStore } from "../../store/run-store.ts";
+import { CHUNK_SIZE, type KeptAnswer, type RunStore } from "../../store/run-store.ts";
 import { answerTo, countedTo, failure, type SampleRecord } from "../sample-runs.ts";
 import { load, signal, type StoreUnderTest, takeChunk } from "./store-under-test.ts";
 

@@ -1,6 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { CHUNK_SIZE } from "../../postgres/chunk-queue.ts";
-import type { RunStore } from "../../store/run-store.ts";
+import { CHUNK_SIZE, type RunStore } from "../../store/run-store.ts";
 import { answerTo, countedTo, failure, recordsNamed } from "../sample-runs.ts";
 import { load, signal, type StoreUnderTest, takeChunk } from "./store-under-test.ts";
 

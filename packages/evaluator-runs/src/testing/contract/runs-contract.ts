@@ -1,6 +1,5 @@
 import { beforeEach, expect, test } from "vitest";
-import { CHUNK_SIZE } from "../../postgres/chunk-queue.ts";
-import type { RunRecord, RunStore } from "../../store/run-store.ts";
+import { CHUNK_SIZE, type RunRecord, type RunStore } from "../../store/run-store.ts";
 import { answerTo, countedTo, failure, newRun, recordsNamed } from "../sample-runs.ts";
 import {
   allRows,

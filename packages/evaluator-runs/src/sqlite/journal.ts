@@ -2,7 +2,7 @@ import type { Evaluation, JsonValue } from "evaluator-client";
 import { journalMachine, type Machine } from "../machine.ts";
 import { JournalReader } from "./journal-reader.ts";
 import type { RunBegin, RunFacts } from "../run-facts.ts";
-import { type CallSetup, toDigest, setupHash, toKeptText } from "./kept-answer.ts";
+import { type CallSetup, toDigest, setupHash, toKeptText } from "../journal/kept-answer.ts";
 import { openForWriting, toJournalError } from "./open-journal.ts";
 
 /** A record of a run's input, and the key of its answer. */

@@ -8,8 +8,8 @@ import { sampleEvaluation, sampleSetup } from "../testing/samples.ts";
 import { JournalReader } from "./journal-reader.ts";
 import { readJournal } from "./read-journal.ts";
 import { Journal } from "./journal.ts";
-import { callKey, setupHash } from "./kept-answer.ts";
-import { SqliteRuns } from "../sqlite-runs.ts";
+import { callKey, setupHash } from "../journal/kept-answer.ts";
+import { SqliteRuns } from "./sqlite-runs.ts";
 
 const { questions } = sampleSetup;
 const [first, second, third] = ["m-1", "m-2", "m-3"].map((id) => {

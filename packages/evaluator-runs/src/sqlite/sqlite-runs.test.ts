@@ -2,10 +2,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
-import { Journal } from "./testing/index.ts";
-import { recordingTransport, sampleResponse, sampleSetup } from "./testing/samples.ts";
-import { sampleTicket } from "./testing/tickets/ticket-source.ts";
-import { folderWith, startTickets } from "./testing/tickets/start-tickets.ts";
+import { Journal } from "../testing/index.ts";
+import { recordingTransport, sampleResponse, sampleSetup } from "../testing/samples.ts";
+import { sampleTicket } from "../testing/tickets/ticket-source.ts";
+import { folderWith, startTickets } from "../testing/tickets/start-tickets.ts";
 
 const tickets = ["m-1", "m-2", "m-3", "m-4"].map((id) => sampleTicket({ id, subject: `=${id}` }));
 

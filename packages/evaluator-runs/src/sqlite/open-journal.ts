@@ -10,7 +10,7 @@ import {
   toFileError,
 } from "evaluator-kit";
 import type { Machine } from "../machine.ts";
-import { journalTables, keepEarlier, laterTables, upgrades } from "../sqlite-tables.ts";
+import { journalTables, keepEarlier, laterTables, upgrades } from "./journal-tables.ts";
 import { lockFile } from "./lock-file.ts";
 
 const moveIt = "Move it away to start a new one; the answers in it are then asked for again.";

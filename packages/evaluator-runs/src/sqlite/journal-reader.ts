@@ -1,7 +1,12 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { JsonObject, Questions } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
-import { type CallSetup, fromKeptText, isAsWritten, type KeptEvaluation } from "./kept-answer.ts";
+import {
+  type CallSetup,
+  fromKeptText,
+  isAsWritten,
+  type KeptEvaluation,
+} from "../journal/kept-answer.ts";
 import {
   type AnsweredEntry,
   parsed,
@@ -11,9 +16,9 @@ import {
   toWhole,
   type UnansweredEntry,
 } from "./journal-rows.ts";
-import { type FileRun, listRuns, needRun } from "../file-runs.ts";
+import { type FileRun, listRuns, needRun } from "./file-runs.ts";
 import { isRunUnderWay, toJournalError } from "./open-journal.ts";
-import { answersTo } from "../sqlite-tables.ts";
+import { answersTo } from "./journal-tables.ts";
 import type { RunRow } from "../store/run-query.ts";
 import type { CallStatus } from "../store/run-store.ts";
 import type { NewRecords, Progress } from "../store/stored-runs.ts";

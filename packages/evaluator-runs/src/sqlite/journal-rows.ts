@@ -8,8 +8,8 @@ import {
   isKeyOf,
   type KeptEvaluation,
   setupHash,
-} from "./kept-answer.ts";
-import { parseKeptQuestions } from "./kept-questions.ts";
+} from "../journal/kept-answer.ts";
+import { parseKeptQuestions } from "../journal/kept-questions.ts";
 
 /** A record and its answer. */
 export interface AnsweredEntry extends CallSetup {

@@ -1,8 +1,8 @@
 import type { Questions } from "evaluator-client";
 import { CliError, printable } from "evaluator-kit";
-import { printCounted } from "./amounts.ts";
-import type { RunBegin, RunFacts } from "./run-facts.ts";
-import type { Service } from "./service.ts";
+import { printCounted } from "../amounts.ts";
+import type { RunBegin, RunFacts } from "../run-facts.ts";
+import type { Service } from "../service.ts";
 
 /** The questions of a run, and the service that answers them. */
 type RunSetup = { readonly questions: Questions; readonly service: Service };

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import type { JsonValue } from "evaluator-client";
-import type { RecordInput, RunRecord } from "./input/record-source.ts";
-import type { RunBegin, RunFacts, StoredFacts } from "./run-facts.ts";
-import type { RunRow } from "./store/run-query.ts";
+import type { RecordInput, RunRecord } from "../input/record-source.ts";
+import type { RunBegin, RunFacts, StoredFacts } from "../run-facts.ts";
+import type { RunRow } from "../store/run-query.ts";
 import type {
   FoundRow,
   NewRecords,
@@ -10,10 +10,10 @@ import type {
   RunInfo,
   RunSetup,
   StoredRuns,
-} from "./store/stored-runs.ts";
+} from "../store/stored-runs.ts";
 import { type FileRun, listRuns, needRun } from "./file-runs.ts";
-import type { JournalReader } from "./journal/journal-reader.ts";
-import { type CallSetup, isKeyOf, setupHash } from "./journal/kept-answer.ts";
+import type { JournalReader } from "./journal-reader.ts";
+import { type CallSetup, isKeyOf, setupHash } from "../journal/kept-answer.ts";
 
 /** The input of a journal in a file. */
 interface JournalInput {
