@@ -31,18 +31,18 @@ interface NewLabelsOptions extends JoinOptions {
  * @throws CliError if all labels made the promise, or were drawn for one.
  */
 export function joinNewLabels(
-  table: LabelledTable,
+  labelledTable: LabelledTable,
   { labels, artifacts, promisedQuestions, about, ...options }: NewLabelsOptions,
 ) {
-  const join = new LabelJoin(table, options);
+  const labelJoin = new LabelJoin(labelledTable, options);
   const isFitted = findFitted(artifacts);
   let [used, drawn] = [0, 0];
-  for (const record of labels.records) {
+  for (const labelRecord of labels.records) {
     // A label with `draw` was drawn for a promise, perhaps after this one was made.
-    const { id, draw } = listFields(record.value);
+    const { id, draw } = listFields(labelRecord.value);
     if (isFitted(String(id))) used += 1;
     else if (draw != null) drawn += 1;
-    else join.add(record, labels.name);
+    else labelJoin.add(labelRecord, labels.name);
   }
   const isSame = artifacts.some(({ fittedOn }) => fittedOn.hash === labels.sha256);
   const hasNew = labels.records.length > used + drawn;
@@ -52,45 +52,50 @@ export function joinNewLabels(
   if (drawn > 0 && !hasNew) {
     throw new CliError(`These labels ${DRAWN}; label random records to test it.`);
   }
-  const missing = [...new Set(promisedQuestions)]
-    .map((question) => Object.assign(join.countsOf(question), { question }))
+  const missingNotes = [...new Set(promisedQuestions)]
+    .map((question) => Object.assign(labelJoin.countsOf(question), { question }))
     .filter((counts) => counts.joined === 0)
     .map((counts) => describeUnjoined(labels.name, [counts], { wanted: counts.question, about }));
-  return { join, notes: [...missing, ...describe(join, { used, drawn }, artifacts)] };
+  return {
+    join: labelJoin,
+    notes: [...missingNotes, ...describeJoined(labelJoin, { used, drawn }, artifacts)],
+  };
 }
 
 const DRAWN = "were drawn for a promise, so they are no random draw";
 
-function* describe(
-  join: LabelJoin,
+function* describeJoined(
+  labelJoin: LabelJoin,
   { used, drawn }: Record<"used" | "drawn", number>,
   artifacts: readonly CalibrationArtifact[],
 ) {
-  const skippedCount = join.columns
+  const skippedCount = labelJoin.columns
     .flatMap(({ truth }) => truth)
     .filter((truth) => truth < 0).length;
   if (skippedCount > 0)
     yield `Skipped, or labelers tie: ${printCounted(skippedCount, "label")}, which count as wrong.`;
-  if (join.blank > 0) yield describeBlank(join.blank);
+  if (labelJoin.blank > 0) yield describeBlank(labelJoin.blank);
   if (used > 0) yield `Left out: ${printCounted(used, "label")} that made the promise.`;
   if (drawn > 0) yield `Left out: ${printCounted(drawn, "label")} that ${DRAWN}.`;
   for (const { fittedOn } of artifacts) {
-    const missing = fittedOn.n - (fittedOn.ids?.length ?? 0);
-    if (missing > 0)
-      yield `The calibration does not name ${printCounted(missing, "label")} it was made from; give new ones only.`;
+    const unnamedCount = fittedOn.n - (fittedOn.ids?.length ?? 0);
+    if (unnamedCount > 0)
+      yield `The calibration does not name ${printCounted(unnamedCount, "label")} it was made from; give new ones only.`;
   }
 }
 
 /** Returns why no label of a file is joined with what it is about; `wanted` names the wanted questions. */
 export function describeUnjoined(
-  name: string,
+  labelsFileName: string,
   counts: readonly Readonly<{ question: string; labelled: number; drawn: number }>[],
   { about = "an answer", wanted }: { about?: string | undefined; wanted: string | undefined },
 ) {
   if (counts.every(({ labelled, drawn }) => labelled + drawn === 0)) {
-    return printable`${name} has no label${wanted === undefined ? "" : ` of ${wanted}`}.`;
+    return printable`${labelsFileName} has no label${wanted === undefined ? "" : ` of ${wanted}`}.`;
   }
-  const list = counts.map(({ question, labelled }) => `${question}: ${labelled}`).join(", ");
-  const problem = printable`No label of ${name} has ${about} (labels by question: ${list})`;
+  const countsByQuestion = counts
+    .map(({ question, labelled }) => `${question}: ${labelled}`)
+    .join(", ");
+  const problem = printable`No label of ${labelsFileName} has ${about} (labels by question: ${countsByQuestion})`;
   return `${problem}. Compare the ids of the two files.`;
 }

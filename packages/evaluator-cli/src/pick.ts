@@ -11,16 +11,26 @@ import { checkName, type CliContext, missingColumn, printable, UsageError } from
 import { printCount, printCounted } from "evaluator-runs/source";
 import type { ReportOptions } from "./commands/report-commands.ts";
 import { readActs } from "./read-acts.ts";
-import { answerNames, checkAnswered, modelsOf, readAnswers, readRecords } from "./read-files.ts";
+import {
+  listAnswerFiles,
+  checkAnswered,
+  listModelIds,
+  readAnswers,
+  readRecords,
+} from "./read-files.ts";
 import { nameSource } from "./report/sentences.ts";
 import { writeSheet } from "./write-sheet.ts";
 
 type PickOptions = ReportOptions<"pick">;
 
 /** Draws records to label: by strata with the probability of being drawn, of acts, or for a promise. */
-export async function pick(more: readonly string[], options: PickOptions, context: CliContext) {
+export async function pick(
+  moreFiles: readonly string[],
+  options: PickOptions,
+  context: CliContext,
+) {
   const { acts, out } = options;
-  if (acts !== undefined && more.length > 0) throw new UsageError("--acts takes one file.");
+  if (acts !== undefined && moreFiles.length > 0) throw new UsageError("--acts takes one file.");
   if (out !== undefined && /\.(?:csv|tsv|xlsx)$/i.test(out)) {
     throw new UsageError(
       printable`--out is a file of JSON lines, such as sheet.ndjson, not ${out}.`,
@@ -28,10 +38,14 @@ export async function pick(more: readonly string[], options: PickOptions, contex
   }
   const { rows, of, next } =
     acts === undefined
-      ? await drawAnswers(answerNames(options.answers, more), options, context)
+      ? await drawAnswers(listAnswerFiles(options.answers, moreFiles), options, context)
       : drawActs(await readActs(acts, context), options);
   const { answers = [], labels } = options;
-  const inputs = [...answers, ...more, ...[acts, labels].filter((name) => name !== undefined)];
+  const inputs = [
+    ...answers,
+    ...moreFiles,
+    ...[acts, labels].filter((fileName) => fileName !== undefined),
+  ];
   if (out === undefined) {
     context.stdout.write(rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
   } else if (!(await writeSheet(out, { rows, inputs }, context))) return;
@@ -40,9 +54,13 @@ export async function pick(more: readonly string[], options: PickOptions, contex
   );
 }
 
-async function drawAnswers(names: readonly string[], options: PickOptions, context: CliContext) {
-  const { table } = await readAnswers(names, options, context);
-  checkAnswered(table, names);
+async function drawAnswers(
+  fileNames: readonly string[],
+  options: PickOptions,
+  context: CliContext,
+) {
+  const { table } = await readAnswers(fileNames, options, context);
+  checkAnswered(table, fileNames);
   return options.forPromise === undefined
     ? drawByStrata(table, options)
     : await drawForPromise(table, options, context);
@@ -73,43 +91,59 @@ function drawByStrata(table: AnswerTable, { budget, seed, onePer, ...wantedColum
 
 /** Draws the records that the promises of some acts take next, after the labels so far. */
 async function drawForPromise(table: AnswerTable, options: PickOptions, context: CliContext) {
-  const { forPromise = [], labels: name, require: maxRisk, confidence, seed, budget } = options;
+  const {
+    forPromise = [],
+    labels: labelsFileName,
+    require: maxRisk,
+    confidence,
+    seed,
+    budget,
+  } = options;
   const { exactlyThese } = options;
-  if (name === undefined) throw new UsageError("--for-promise needs --labels, the labels so far.");
+  if (labelsFileName === undefined)
+    throw new UsageError("--for-promise needs --labels, the labels so far.");
   const { openPlan } = await import("evaluator-runs");
-  const path = resolve(context.cwd, name);
-  const join = new LabelJoin(table, options);
-  if (existsSync(path)) {
-    await readRecords(name, context, (record) => join.add(record, name));
+  const labelsPath = resolve(context.cwd, labelsFileName);
+  const labelJoin = new LabelJoin(table, options);
+  if (existsSync(labelsPath)) {
+    await readRecords(labelsFileName, context, (labelRecord) =>
+      labelJoin.add(labelRecord, labelsFileName),
+    );
   }
   const toColumn = (question: string) => chooseColumn(table, { ...options, question });
   const wantedPlan = { forPromise, maxRisk, confidence, seed, exactlyThese, columnOf: toColumn };
-  const { promises } = await openPlan(path, wantedPlan, join);
-  const share = Math.ceil(budget / promises.length);
+  const { promises } = await openPlan(labelsPath, wantedPlan, labelJoin);
+  const promiseShare = Math.ceil(budget / promises.length);
   const rows = promises.flatMap(({ question, next }) => {
-    const drawnSample = Array.from({ length: share }, next).filter((one) => one !== null);
+    const drawnSample = Array.from({ length: promiseShare }, next).filter(
+      (drawnRecord) => drawnRecord !== null,
+    );
     return drawnSample.map(({ id, draw }) => ({ id, question, truth: null, draw }));
   });
-  const of = promises.reduce((sum, { draw }) => sum + draw.regionSize, 0);
-  return { rows: rows.slice(0, budget), of, next: printable`append the rows to ${name}` };
+  const of = promises.reduce((total, { draw }) => total + draw.regionSize, 0);
+  return { rows: rows.slice(0, budget), of, next: printable`append the rows to ${labelsFileName}` };
 }
 
 type LabelledTable = Pick<AnswerTable, "columns" | "questions">;
 
 function chooseColumn(
-  table: LabelledTable,
+  labelledTable: LabelledTable,
   { question, model }: Pick<PickOptions, "question" | "model">,
 ): AnswerColumn {
-  checkName("question", question, table.questions);
-  const own = table.columns.filter((column) => (question ?? column.question) === column.question);
-  checkName("model", model, modelsOf(own));
-  const matchingColumns = own.filter(({ source }) => (model ?? source.modelId) === source.modelId);
-  const [first, second] = matchingColumns;
-  if (first !== undefined && second === undefined) return first;
+  checkName("question", question, labelledTable.questions);
+  const questionColumns = labelledTable.columns.filter(
+    (column) => (question ?? column.question) === column.question,
+  );
+  checkName("model", model, listModelIds(questionColumns));
+  const matchingColumns = questionColumns.filter(
+    ({ source }) => (model ?? source.modelId) === source.modelId,
+  );
+  const [firstColumn, secondColumn] = matchingColumns;
+  if (firstColumn !== undefined && secondColumn === undefined) return firstColumn;
   const questions = new Set(matchingColumns.map((column) => column.question));
   if (questions.size > 1) {
     throw new UsageError(`Choose one with --question: ${[...questions].join(", ")}.`);
   }
-  const models = matchingColumns.map(({ source }) => nameSource(source)).join("; ");
-  throw new UsageError(`Choose one source of the answers with --model: ${models}.`);
+  const sourceNames = matchingColumns.map(({ source }) => nameSource(source)).join("; ");
+  throw new UsageError(`Choose one source of the answers with --model: ${sourceNames}.`);
 }

@@ -10,7 +10,7 @@ import { readRecords } from "./read-files.ts";
 interface Act {
   readonly id: string;
   readonly act: string;
-  readonly evidence: Readonly<Record<(typeof shares)[number], number>> & {
+  readonly evidence: Readonly<Record<(typeof shareNames)[number], number>> & {
     readonly artifact: string;
   };
 }
@@ -18,9 +18,9 @@ interface Act {
 /** The fields of a line that are read. */
 type ActLine = Omit<Act, "act"> & { readonly question: string; readonly act: string | null };
 
-const shares = ["printed", "threshold", "maxRisk", "confidence"] as const;
+const shareNames = ["printed", "threshold", "maxRisk", "confidence"] as const;
 
-const about = { kind: "boolean", options: ["no", "yes"] } as const;
+const actForm = { kind: "boolean", options: ["no", "yes"] } as const;
 
 /**
  * The acts on one question that rest on one calibration, which is named as their model. A value is how
@@ -39,7 +39,7 @@ class ActColumn extends AnswerColumn {
 
   constructor(question: string, artifact: string) {
     const source = { modelId: artifact, wire: null, basis: "model", questionHash: null } as const;
-    super({ ...about, ids: [], values: [], question, source });
+    super({ ...actForm, ids: [], values: [], question, source });
   }
 
   /** Adds an act, as a row if it is wanted. @throws CalibrationInputError if it is the second on a record. */
@@ -48,8 +48,8 @@ class ActColumn extends AnswerColumn {
     location: SourceLocation,
     { isWanted, isFitted }: Required<ReadActsOptions>,
   ): void {
-    const { size } = this.#actedOn;
-    if (this.#actedOn.add(id).size === size) {
+    const { size: sizeBefore } = this.#actedOn;
+    if (this.#actedOn.add(id).size === sizeBefore) {
       const problem = "is a second act on the same record and question; keep one of them";
       throw new CalibrationInputError(location, problem);
     }
@@ -60,7 +60,7 @@ class ActColumn extends AnswerColumn {
     if (!isWanted(id)) return;
     const { question, source } = this;
     this.add(
-      { ...about, ids: [id], values: [evidence.printed], question, source },
+      { ...actForm, ids: [id], values: [evidence.printed], question, source },
       location,
       false,
     );
@@ -69,7 +69,7 @@ class ActColumn extends AnswerColumn {
 
   /** Returns 1 if the act was right, else 0. @throws CalibrationInputError if the truth must be a yes or a no. */
   override truthOf(truth: unknown, location: SourceLocation, row: number): number {
-    const act = this.isOfOptions ? String(truth) : about.options[super.truthOf(truth, location)];
+    const act = this.isOfOptions ? String(truth) : actForm.options[super.truthOf(truth, location)];
     return Number(act === this.acts[row]);
   }
 }
@@ -87,25 +87,25 @@ interface ReadActsOptions {
  * @throws CliError if none is an act.
  */
 export async function readActs(
-  name: string,
+  actsFileName: string,
   context: CliContext,
   { isWanted = () => true, isFitted = () => false }: ReadActsOptions = {},
 ) {
   const columns: ActColumn[] = [];
   const questions = new Set<string>();
-  const take = ({ line, value }: InputRecord) => {
-    const location = { file: name, line };
+  const takeRecord = ({ line, value }: InputRecord) => {
+    const location = { file: actsFileName, line };
     const { id, question, act, evidence } = checkLine(value, location);
     questions.add(question);
     if (act === null) return;
     const { artifact } = evidence;
     let column = columns.find(
-      (one) => one.question === question && one.source.modelId === artifact,
+      (candidate) => candidate.question === question && candidate.source.modelId === artifact,
     );
     if (column === undefined) columns.push((column = new ActColumn(question, artifact)));
     column.addAct({ id, act, evidence }, location, { isWanted, isFitted });
   };
-  await readRecords(name, context, take);
+  await readRecords(actsFileName, context, takeRecord);
   const table = {
     columns,
     questions: [...questions],
@@ -113,15 +113,17 @@ export async function readActs(
     knows: () => true,
   };
   if (columns.length > 0) return table;
-  throw tooLittleEvidence(printable`${name} holds no act; give the lines that act printed.`);
+  throw tooLittleEvidence(
+    printable`${actsFileName} holds no act; give the lines that act printed.`,
+  );
 }
 
 /** @throws CalibrationInputError that names the wrong field. */
-function checkLine(value: unknown, location: SourceLocation): ActLine {
-  const line = Object(value) as ActLine;
-  const field = findWrongField(line);
-  if (field === null) return line;
-  const problem = `${field} is missing or wrong; each line is one that act printed`;
+function checkLine(parsedLine: unknown, location: SourceLocation): ActLine {
+  const actLine = Object(parsedLine) as ActLine;
+  const wrongField = findWrongField(actLine);
+  if (wrongField === null) return actLine;
+  const problem = `${wrongField} is missing or wrong; each line is one that act printed`;
   throw new CalibrationInputError(location, problem);
 }
 
@@ -132,7 +134,10 @@ function findWrongField({ id, question, act, evidence }: ActLine): string | null
   if (act === null) return null;
   if (typeof act !== "string") return "act";
   if (typeof evidence?.artifact !== "string") return "evidence";
-  const isShare = (name: (typeof shares)[number]) => evidence[name] >= 0 && evidence[name] <= 1;
-  const wrong = shares.find((name) => typeof evidence[name] !== "number" || !isShare(name));
-  return wrong === undefined ? null : `evidence.${wrong}`;
+  const isShare = (shareName: (typeof shareNames)[number]) =>
+    evidence[shareName] >= 0 && evidence[shareName] <= 1;
+  const wrongShare = shareNames.find(
+    (shareName) => typeof evidence[shareName] !== "number" || !isShare(shareName),
+  );
+  return wrongShare === undefined ? null : `evidence.${wrongShare}`;
 }

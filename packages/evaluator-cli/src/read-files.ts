@@ -29,91 +29,97 @@ import {
 import { tableSource } from "./records/table-source.ts";
 
 /** Returns the names after `--answers`, then the words without an option. */
-export function answerNames(givenNames: readonly string[] = [], more: readonly string[]) {
-  if (givenNames.length > 0) return [...givenNames, ...more];
+export function listAnswerFiles(givenNames: readonly string[] = [], moreNames: readonly string[]) {
+  if (givenNames.length > 0) return [...givenNames, ...moreNames];
   throw new UsageError("--answers is missing: a journal, a decision log, or lines of JSON.");
 }
 
 /** Reads answers of journals, decision logs and lines of JSON, in any mix. */
 export async function readAnswers(
-  names: readonly string[],
+  fileNames: readonly string[],
   options: ConstructorParameters<typeof AnswerTable>[0],
   context: CliContext,
 ) {
   const table = new AnswerTable(options);
   const files: Awaited<ReturnType<typeof readRecords>>[] = [];
-  const journals: JournalReader[] = [];
-  for (const name of names) {
-    const read = await journalReader(name, context);
-    if (read === null) {
-      files.push(await readRecords(name, context, (record) => table.addRecord(record, name)));
+  const journalReaders: JournalReader[] = [];
+  for (const fileName of fileNames) {
+    const readJournal = await openJournalReader(fileName, context);
+    if (readJournal === null) {
+      files.push(
+        await readRecords(fileName, context, (record) => table.addRecord(record, fileName)),
+      );
     } else {
       const sha256 = createHash("sha256");
       // The name of a database may hold a password.
-      const file = isDatabaseUrl(name) ? "PostgreSQL" : name;
+      const shownName = isDatabaseUrl(fileName) ? "PostgreSQL" : fileName;
       const progress = createProgress(context);
-      let count = 0;
-      await read((entry) => {
-        count += 1;
-        progress.show(() => printable`${file}: records read: ${count.toLocaleString("en")}`);
+      let recordCount = 0;
+      await readJournal((entry) => {
+        recordCount += 1;
+        progress.show(
+          () => printable`${shownName}: records read: ${recordCount.toLocaleString("en")}`,
+        );
         if (entry.evaluation === null) table.addFailed(entry.id);
         else {
           const wire = firstAddress(entry.service.address);
-          table.addEvaluation({ ...entry, wire }, { file });
+          table.addEvaluation({ ...entry, wire }, { file: shownName });
         }
         sha256.update(JSON.stringify([entry.id, entry.evaluation?.answers]));
       });
       progress.end();
-      journals.push(read);
-      files.push({ name: file, sha256: sha256.digest("hex") });
+      journalReaders.push(readJournal);
+      files.push({ name: shownName, sha256: sha256.digest("hex") });
     }
   }
   return {
     table,
     files,
     /** Returns the text of some records by id, one line each, if it is known. */
-    textsOf: async (ids: ReadonlySet<string>): Promise<Readonly<Record<string, string>>> => {
-      const texts: [string, string][] = [];
-      for (const read of journals) {
-        await read((entry) => {
-          if ("state" in entry && ids.has(entry.id))
-            texts.push([entry.id, describeState(entry.state)]);
+    textsOf: async (recordIds: ReadonlySet<string>): Promise<Readonly<Record<string, string>>> => {
+      const textEntries: [string, string][] = [];
+      for (const readJournal of journalReaders) {
+        await readJournal((entry) => {
+          if ("state" in entry && recordIds.has(entry.id))
+            textEntries.push([entry.id, describeState(entry.state)]);
         });
       }
-      return Object.fromEntries(texts);
+      return Object.fromEntries(textEntries);
     },
   };
 }
 
 /** @throws CliError if no record has an answer. */
-export function checkAnswered({ allQuestions }: AnswerTable, names: readonly string[]): void {
+export function checkAnswered({ allQuestions }: AnswerTable, fileNames: readonly string[]): void {
   if (allQuestions.size > 0) return;
-  const files = names.map((name) => (isDatabaseUrl(name) ? "the run in PostgreSQL" : name));
-  throw new CliError(printable`No answer is in ${files.join(", ")}; start a run first.`);
+  const shownNames = fileNames.map((name) =>
+    isDatabaseUrl(name) ? "the run in PostgreSQL" : name,
+  );
+  throw new CliError(printable`No answer is in ${shownNames.join(", ")}; start a run first.`);
 }
 
 /** Returns the models that answered. */
-export function modelsOf(columns: AnswerTable["columns"]): string[] {
+export function listModelIds(columns: AnswerTable["columns"]): string[] {
   return columns.flatMap(({ source }) => source.modelId ?? []);
 }
 
 type JournalReader = (take: TakeEntry) => Promise<void>;
 
 /** Returns a function that reads a journal in a file or a database, or null for another file. */
-export async function journalReader(
-  name: string,
+export async function openJournalReader(
+  fileName: string,
   context: CliContext,
 ): Promise<JournalReader | null> {
-  if (isDatabaseUrl(name)) return (take) => readRun(name, context, take);
-  const { journal, run } = existsSync(resolve(context.cwd, name))
-    ? { journal: name, run: {} }
-    : splitRun(name);
-  const path = resolve(context.cwd, journal);
-  if (!(await isDatabase(path))) return null;
+  if (isDatabaseUrl(fileName)) return (takeEntry) => readRun(fileName, context, takeEntry);
+  const { journal, run } = existsSync(resolve(context.cwd, fileName))
+    ? { journal: fileName, run: {} }
+    : splitRun(fileName);
+  const journalPath = resolve(context.cwd, journal);
+  if (!(await isDatabase(journalPath))) return null;
   // Loaded for a journal alone, like withResults.
   const { readEntries } = await import("evaluator-runs");
-  return async (take) => {
-    for (const entry of readEntries(path, run)) take(entry);
+  return async (takeEntry) => {
+    for (const entry of readEntries(journalPath, run)) takeEntry(entry);
   };
 }
 
@@ -126,51 +132,51 @@ function describeState(state: unknown): string {
 }
 
 /** Returns whether a file is a SQLite database. @throws CliError if it cannot be read. */
-async function isDatabase(path: string): Promise<boolean> {
+async function isDatabase(filePath: string): Promise<boolean> {
   try {
-    return (await text(createReadStream(path, { end: 15 }))) === "SQLite format 3\u0000";
+    return (await text(createReadStream(filePath, { end: 15 }))) === "SQLite format 3\u0000";
   } catch (error) {
-    throw toFileError(error, `read ${path}`);
+    throw toFileError(error, `read ${filePath}`);
   }
 }
 
 /** Streams a file of JSON or CSV record by record; returns its name and hash. */
 export async function readRecords(
-  name: string,
+  fileName: string,
   { cwd, clock, stderr, signal }: CliContext,
-  take: (record: InputRecord) => void,
+  takeRecord: (record: InputRecord) => void,
 ) {
-  const path = resolve(cwd, name);
+  const filePath = resolve(cwd, fileName);
   const sha256 = createHash("sha256");
-  const size = (await stat(path).catch(() => null))?.size ?? 0;
+  const fileSize = (await stat(filePath).catch(() => null))?.size ?? 0;
   const progress = createProgress({ stderr, clock });
-  let [count, bytes] = [0, 0];
-  async function* chunks(): AsyncGenerator<Buffer> {
-    for await (const chunk of createReadStream(path, { signal }) as AsyncIterable<Buffer>) {
+  let [recordCount, byteCount] = [0, 0];
+  async function* readChunks(): AsyncGenerator<Buffer> {
+    for await (const chunk of createReadStream(filePath, { signal }) as AsyncIterable<Buffer>) {
       sha256.update(chunk);
-      bytes += chunk.length;
+      byteCount += chunk.length;
       yield chunk;
     }
   }
   try {
-    for await (const records of readTable(chunks())) {
+    for await (const records of readTable(readChunks())) {
       for (const record of records) {
         if ("problem" in record) throw new TableError(record.line, record.problem);
-        take(record);
-        count += 1;
+        takeRecord(record);
+        recordCount += 1;
       }
       progress.show(() => {
-        const share = size === 0 ? "" : `, ${Math.floor((100 * bytes) / size)} %`;
-        return printable`${name}: records read: ${count.toLocaleString("en")}${share}`;
+        const shareText = fileSize === 0 ? "" : `, ${Math.floor((100 * byteCount) / fileSize)} %`;
+        return printable`${fileName}: records read: ${recordCount.toLocaleString("en")}${shareText}`;
       });
     }
   } catch (error) {
-    if (error instanceof CliError) throw toInputError(error, name);
-    throw toFileError(error, `read ${path}`);
+    if (error instanceof CliError) throw toInputError(error, fileName);
+    throw toFileError(error, `read ${filePath}`);
   } finally {
     progress.end();
   }
-  return { name, sha256: sha256.digest("hex") };
+  return { name: fileName, sha256: sha256.digest("hex") };
 }
 
 function toInputError(error: CliError, file: string): CalibrationInputError {
@@ -196,23 +202,27 @@ export async function readQuestionsFile(name: string | undefined, { cwd }: CliCo
 type TakeEntry = (entry: AnsweredEntry | UnansweredEntry) => void;
 
 /** Returns the journal of a name, and its run, which a name such as `inbox.triage.sqlite#3` ends with. */
-function splitRun(name: string): { journal: string; run: { readonly run?: number } } {
-  const [, journal = name, run] = /^(.*)#(\d+)$/s.exec(name) ?? [];
+function splitRun(journalName: string): { journal: string; run: { readonly run?: number } } {
+  const [, journal = journalName, run] = /^(.*)#(\d+)$/s.exec(journalName) ?? [];
   return { journal, run: run === undefined ? {} : { run: Number(run) } };
 }
 
 /** Reads the run of a database that its URL ends with, as in `#3`, else the newest, record by record. */
-async function readRun(url: string, context: CliContext, take: TakeEntry): Promise<void> {
-  const { journal, run } = splitRun(url);
+async function readRun(
+  databaseUrl: string,
+  context: CliContext,
+  takeEntry: TakeEntry,
+): Promise<void> {
+  const { journal, run } = splitRun(databaseUrl);
   const { withResults } = await import("evaluator-runs/results");
   const services = { openCatalog, openRuns, openTransport };
-  const program = { ...services, source: tableSource, ...context };
-  await withResults({ journal, ...run }, program, async ({ rows, questions, info }) => {
+  const programContext = { ...services, source: tableSource, ...context };
+  await withResults({ journal, ...run }, programContext, async ({ rows, questions, info }) => {
     const service = { address: info.setup.wire, modelId: info.setup.modelId };
     for await (const { input, kept: evaluation } of rows) {
       const { id, state } = input;
-      if (evaluation === null) take({ id, evaluation });
-      else take({ id, state, questions, service, evaluation });
+      if (evaluation === null) takeEntry({ id, evaluation });
+      else takeEntry({ id, state, questions, service, evaluation });
     }
   });
 }

@@ -26,11 +26,11 @@ export async function runEvaluator(
 ): Promise<number> {
   const context = { ...runServices, ...machine, source: tableSource, engineOption };
   const typedWords = words[0] === "help" ? [...words.slice(1), "--help"] : words;
-  const [name, ...rest] = typedWords;
-  if (name === "emulator") {
+  const [commandName, ...commandWords] = typedWords;
+  if (commandName === "emulator") {
     // It declares its own options.
     const { runEmulator } = await import("evaluator-emulator/program");
-    return await runEmulator(rest, context, "evaluator-cli emulator");
+    return await runEmulator(commandWords, context, "evaluator-cli emulator");
   }
   try {
     return await runCommand(createProgram(context), typedWords, context);
@@ -128,8 +128,8 @@ const runServices: Services = {
     if (options.offline === true) return null;
     const { findCatalog: catalogOf } = await import("./engines/engine.ts");
     // A price is worth a short wait, and no run fails for want of it.
-    const limits = { env: options.env, maxRetries: 0, deadlineMs: 3000 };
-    return catalogOf(await toEngine(options), limits);
+    const catalogLimits = { env: options.env, maxRetries: 0, deadlineMs: 3000 };
+    return catalogOf(await toEngine(options), catalogLimits);
   },
   openRuns,
   mayCost: async (options) => options.offline !== true && !(await toEngine(options)).isFree,

@@ -24,8 +24,8 @@ export async function checkReport(
   const folder = resolve(cwd, out);
   if (!existsSync(folder)) return;
   await checkOutput(join(folder, "report.html"), [], { isOwn: isPage });
-  const figures = new RegExp(String.raw`^\{\s*"version": \d+,\s*"${field}": `);
-  const isOwn = (beginning: string) => figures.test(beginning);
+  const figuresPattern = new RegExp(String.raw`^\{\s*"version": \d+,\s*"${field}": `);
+  const isOwn = (beginning: string) => figuresPattern.test(beginning);
   await checkOutput(join(folder, "report.json"), [], { isOwn });
 }
 
@@ -49,7 +49,7 @@ interface Report {
 }
 
 const drawnNames = new Set(["points", "riskCoverage", "worst"]);
-const short = (name: string, value: unknown) => (drawnNames.has(name) ? undefined : value);
+const omitDrawn = (name: string, value: unknown) => (drawnNames.has(name) ? undefined : value);
 
 /** Writes a report's files, for their owner alone, and prints its text and their names. */
 export async function writeReport(
@@ -60,17 +60,20 @@ export async function writeReport(
   const folder = await makeFolder(out, context);
   try {
     // The last first: programs act on `calibration.json`, and a full disk must not leave an earlier one beside a new report.
-    for (const [name, content] of Object.entries(files).toReversed()) {
-      const text = typeof content === "string" ? content : `${JSON.stringify(content, null, 2)}\n`;
-      await writeWholeFile(join(folder, name), text);
+    for (const [fileName, content] of Object.entries(files).toReversed()) {
+      const fileText =
+        typeof content === "string" ? content : `${JSON.stringify(content, null, 2)}\n`;
+      await writeWholeFile(join(folder, fileName), fileText);
     }
   } catch (error) {
     if (isNew) await rmdir(folder).catch(() => undefined); // unless a file was written
     throw error;
   }
-  context.stdout.write(printedText ?? `${JSON.stringify(files["report.json"], short)}\n`);
-  const names = [...Object.keys(files), ...keptNames].map((name) => join(out, name)).join(", ");
-  context.stderr.write(printable`Wrote ${names}.` + "\n");
+  context.stdout.write(printedText ?? `${JSON.stringify(files["report.json"], omitDrawn)}\n`);
+  const writtenFiles = [...Object.keys(files), ...keptNames]
+    .map((fileName) => join(out, fileName))
+    .join(", ");
+  context.stderr.write(printable`Wrote ${writtenFiles}.` + "\n");
 }
 
 function rethrowAs(folder: string) {

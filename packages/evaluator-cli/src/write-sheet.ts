@@ -27,15 +27,15 @@ export async function writeSheet(
   { rows, inputs }: Sheet,
   { cwd, stderr }: CliContext,
 ): Promise<boolean> {
-  const path = resolve(cwd, out);
-  const inputPaths = inputs.map((name) => resolve(cwd, name));
-  await checkOutput(path, inputPaths, { isOwn: isSheet });
-  const former = readSheet(path);
-  if (former.every(({ truth, labeler }) => truth === null && labeler === undefined)) {
-    await writeWholeFile(path, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  const sheetPath = resolve(cwd, out);
+  const inputPaths = inputs.map((inputName) => resolve(cwd, inputName));
+  await checkOutput(sheetPath, inputPaths, { isOwn: isSheet });
+  const formerRows = readSheet(sheetPath);
+  if (formerRows.every(({ truth, labeler }) => truth === null && labeler === undefined)) {
+    await writeWholeFile(sheetPath, rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
     return true;
   }
-  if (!isSame(rows, former)) {
+  if (!isSameSheet(rows, formerRows)) {
     const problem = printable`${out} has labels, and another sheet would replace them`;
     throw new CliError(`${problem}. Move it, or name another --out. Nothing was written.`);
   }
@@ -48,16 +48,17 @@ function isSheet(beginning: string): boolean {
 }
 
 /** Returns the rows of a sheet; a line that is no JSON counts as a label. */
-function readSheet(path: string): Readonly<Record<string, unknown>>[] {
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return [];
-  const lines = readFileSync(path, "utf8").split("\n");
-  return lines.filter((line) => line.trim() !== "").map((line) => listFields(parseJson(line)));
+function readSheet(sheetPath: string): Readonly<Record<string, unknown>>[] {
+  if (statSync(sheetPath, { throwIfNoEntry: false })?.isFile() !== true) return [];
+  const sheetLines = readFileSync(sheetPath, "utf8").split("\n");
+  return sheetLines.filter((line) => line.trim() !== "").map((line) => listFields(parseJson(line)));
 }
 
-function isSame(rows: Sheet["rows"], former: ReturnType<typeof readSheet>): boolean {
-  const isFormer = (row: object, at: number) =>
-    Object.entries(row).every(
-      ([name, value]) => name === "truth" || isDeepStrictEqual(former[at]?.[name], value),
+function isSameSheet(rows: Sheet["rows"], formerRows: ReturnType<typeof readSheet>): boolean {
+  const isFormer = (sheetRow: object, rowIndex: number) =>
+    Object.entries(sheetRow).every(
+      ([fieldName, value]) =>
+        fieldName === "truth" || isDeepStrictEqual(formerRows[rowIndex]?.[fieldName], value),
     );
-  return rows.length === former.length && rows.every(isFormer);
+  return rows.length === formerRows.length && rows.every(isFormer);
 }

@@ -21,9 +21,9 @@ import {
 import { reportsBeside } from "evaluator-kit/page";
 import type { CalibrateOptions } from "../commands/report-commands.ts";
 import {
-  answerNames,
+  listAnswerFiles,
   checkAnswered,
-  modelsOf,
+  listModelIds,
   readAnswers,
   readQuestionsFile,
   readRecords,
@@ -42,7 +42,7 @@ export async function calibrate(command: CalibrateOptions, context: CliContext):
   await checkReport(command.out, "files", context);
   const fileQuestions = await readQuestionsFile(command.questions, context);
   const askedHash = fileQuestions && questionHash(fileQuestions);
-  const answerFiles = answerNames(command.answers, command.more);
+  const answerFiles = listAnswerFiles(command.answers, command.more);
   const answers = await readAnswers(answerFiles, options, context);
   checkAnswered(answers.table, answerFiles);
   checkTypedNames(options, answers.table);
@@ -164,7 +164,7 @@ function checkTypedNames(
   { allQuestions, columns }: AnswerTable,
 ): void {
   for (const question of questions) checkName("question", question, allQuestions);
-  checkName("model", model, modelsOf(columns));
+  checkName("model", model, listModelIds(columns));
   for (const { question, action } of wantedActs) {
     const questionColumns = columns.filter((answerColumn) => answerColumn.question === question);
     const knownActions = new Set(questionColumns.flatMap(({ form }) => actionsOf[form]));

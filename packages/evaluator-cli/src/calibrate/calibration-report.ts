@@ -21,7 +21,7 @@ import {
   describeRange,
   describeWorth,
   describeYes,
-  listWords,
+  listReportWords,
   nameSource,
   nameThreshold,
   summarize,
@@ -196,7 +196,7 @@ function row(name: string, text: string): string {
 }
 
 function listLines(question: QuestionReport, report: CalibrationReport): string[] {
-  const words = listWords(question, report);
+  const words = listReportWords(question, report);
   const lines = [
     ...words.permissions,
     ...question.groups.map(describeGroup),

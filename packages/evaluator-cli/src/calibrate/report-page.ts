@@ -11,11 +11,11 @@ import {
 import { html, type Html, type HtmlValue, page, type PageLink, table } from "evaluator-kit/page";
 import { printCount } from "evaluator-runs/source";
 import {
-  curvePlot,
-  histogramPlot,
+  renderCurvePlot,
+  renderHistogramPlot,
   METHOD,
-  toName,
-  riskPlot,
+  toActionName,
+  renderRiskPlot,
   NOT_UPLOADED,
   SKILL,
 } from "../report/page-parts.ts";
@@ -25,7 +25,7 @@ import {
   describeRange,
   describeYes,
   nameSource,
-  listWords,
+  listReportWords,
 } from "../report/sentences.ts";
 import type { CalibrationReport } from "./calibration-report.ts";
 
@@ -74,7 +74,7 @@ type Around = CalibrationReport & { readonly at: number; readonly sources: reado
 function questionSection(question: Reported, report: Around): Html {
   const { curve, actions, n } = question;
   const { at, sources, maxRisk } = report;
-  const words = listWords(question, report);
+  const words = listReportWords(question, report);
   const name = truncateCharacters(question.question, 60);
   return html`<section
     class="part question"
@@ -86,14 +86,14 @@ function questionSection(question: Reported, report: Around): Html {
     ${sources.length < 2 ? null : html`<p class="quiet">Answered by ${words.source}.</p>`}
     ${gateTiles(question)}
     <div class="columns">
-      ${actions.length === 0 || n === 0 ? null : html`<div class="card">${riskPlot(actions, maxRisk, question.question)}</div>`}
-      ${curve === null ? null : html`<div class="card">${curvePlot(curve.points, { what: question.question, title: curveTitle(question) })}</div>`}
+      ${actions.length === 0 || n === 0 ? null : html`<div class="card">${renderRiskPlot(actions, maxRisk, question.question)}</div>`}
+      ${curve === null ? null : html`<div class="card">${renderCurvePlot(curve.points, { what: question.question, title: curveTitle(question) })}</div>`}
     </div>
     <details>
       <summary>Acts, figures and labels of ${name}</summary>
       <div class="fold">
         ${permissionCard(question, words.permissions)} ${n === 0 ? null : tiles(question, words)}
-        ${curve === null ? null : html`<div class="stack">${histogramPlot(curve.points, question.question)}</div>`}
+        ${curve === null ? null : html`<div class="stack">${renderHistogramPlot(curve.points, question.question)}</div>`}
         ${groupCard(question)} ${recalibrationCard(question)} ${labelCard(question, words.labels)}
         ${worstCard(question, report)}
       </div>
@@ -106,7 +106,7 @@ function toGate(actions: readonly ActionReport[]): string {
   const gates = actions.flatMap(({ action, promised: promisedThreshold }) =>
     promisedThreshold === null
       ? []
-      : `${toName(action)} ≥ ${printThreshold(promisedThreshold.threshold)}`,
+      : `${toActionName(action)} ≥ ${printThreshold(promisedThreshold.threshold)}`,
   );
   return gates.join(", ") || "none";
 }
@@ -163,7 +163,7 @@ function labelCard({ question, counts }: Reported, notes: readonly string[]): Ht
   return card("Labels", html`${lines.map((line) => html`<p>${line}</p>`)}`);
 }
 
-function tiles(question: Reported, { rates, labelers }: ReturnType<typeof listWords>): Html {
+function tiles(question: Reported, { rates, labelers }: ReturnType<typeof listReportWords>): Html {
   const { scores, curve, n } = question;
   const { skill, accuracy, constant, logLoss } = scores;
   const always = `always “${constant.always}”: ${percent(constant.accuracy)}`;

@@ -15,7 +15,7 @@ import { type Evaluation, type JsonObject, questionKinds, type Questions } from 
 import { type CliContext, CliError, printable, tooLittleEvidence } from "evaluator-kit";
 import type { CompareOptions } from "../commands/ask-commands.ts";
 import { emulatedBasis, readEngine } from "../engines/engine.ts";
-import { listFields, journalReader, readQuestionsFile, readRecords } from "../read-files.ts";
+import { listFields, openJournalReader, readQuestionsFile, readRecords } from "../read-files.ts";
 import { nameSource } from "../report/sentences.ts";
 
 type State = string | JsonObject;
@@ -25,14 +25,16 @@ export type Asked = Awaited<ReturnType<typeof readAsked>>;
 
 /** Reads states, questions and labels. @throws an error with the file, the line and the advice. */
 export async function readAsked(options: CompareOptions, context: CliContext) {
-  const engines = options.engine.map((text) => readEngine(text, context.env));
+  const engines = options.engine.map((engineText) => readEngine(engineText, context.env));
   const labels: InputRecord[] = [];
-  const name = options.labels;
+  const labelsFileName = options.labels;
   const labelsFile =
-    name === undefined ? null : await readRecords(name, context, (record) => labels.push(record));
+    labelsFileName === undefined
+      ? null
+      : await readRecords(labelsFileName, context, (record) => labels.push(record));
   const { states, questions: journalQuestions } =
     options.states === undefined
-      ? listStates(labels, name ?? "")
+      ? listStates(labels, labelsFileName ?? "")
       : await readStatesFile(options.states, context);
   const questions = (await readQuestionsFile(options.questions, context)) ?? journalQuestions;
   if (questions === null || Object.keys(questions).length === 0) {
@@ -45,39 +47,39 @@ export async function readAsked(options: CompareOptions, context: CliContext) {
 }
 
 /** Returns the states of a file, and its questions if it is a journal. */
-async function readStatesFile(name: string, context: CliContext) {
+async function readStatesFile(statesFileName: string, context: CliContext) {
   const states = new Map<string, State>();
-  const read = await journalReader(name, context);
-  if (read === null) {
-    await readRecords(name, context, (record) => {
-      const { id, state } = toState(record, name);
+  const readJournal = await openJournalReader(statesFileName, context);
+  if (readJournal === null) {
+    await readRecords(statesFileName, context, (record) => {
+      const { id, state } = toState(record, statesFileName);
       if (states.has(id)) {
         const problem = printable`id "${id}" is listed a second time`;
-        throw new CalibrationInputError({ file: name, line: record.line }, problem);
+        throw new CalibrationInputError({ file: statesFileName, line: record.line }, problem);
       }
       states.set(id, state);
     });
     return { states, questions: null };
   }
   const wordings = new Set<Questions>();
-  await read((entry) => {
+  await readJournal((entry) => {
     if (entry.evaluation === null) return;
     states.set(entry.id, entry.state as State);
     wordings.add(entry.questions);
   });
-  const [questions = {}, ...others] = new Map(
-    Array.from(wordings, (one) => [JSON.stringify(one), one]),
+  const [questions = {}, ...otherWordings] = new Map(
+    Array.from(wordings, (wording) => [JSON.stringify(wording), wording]),
   ).values();
-  if (others.length === 0) return { states, questions };
-  const problem = printable`${name} holds answers to ${String(others.length + 1)} wordings of the questions.`;
+  if (otherWordings.length === 0) return { states, questions };
+  const problem = printable`${statesFileName} holds answers to ${String(otherWordings.length + 1)} wordings of the questions.`;
   throw new CliError(`${problem} Run again, so that all records have the same.`);
 }
 
 function toState({ line, value }: InputRecord, file: string) {
   const location = { file, line };
-  const { id: _, ...rest } = listFields(value);
+  const { id: _, ...otherFields } = listFields(value);
   const id = idOf(listFields(value), location);
-  const state = "state" in rest ? rest["state"] : rest;
+  const state = "state" in otherFields ? otherFields["state"] : otherFields;
   if (typeof state === "string" || (typeof state === "object" && state !== null)) {
     return { id, state: state as State };
   }
@@ -110,14 +112,18 @@ type Evaluations = ReadonlyMap<string, KeptAnswers["evaluation"] & Pick<Evaluati
 
 /** Joins the labels with made-up answers, so that a wrong label is found before anything is paid. */
 function checkLabels(comparedInput: Asked): void {
-  const even = Object.entries(comparedInput.questions).map(([id, question]) => {
+  const evenAnswers = Object.entries(comparedInput.questions).map(([id, question]) => {
     const { type } = question;
-    const shares = questionKinds[type].keys(question).map((key, _, all) => [key, 1 / all.length]);
-    const isListed = shares.length > 0;
-    const answer = isListed ? { probabilities: Object.fromEntries(shares) } : { probability: 0.5 };
+    const evenShares = questionKinds[type]
+      .keys(question)
+      .map((key, _, allKeys) => [key, 1 / allKeys.length]);
+    const isListed = evenShares.length > 0;
+    const answer = isListed
+      ? { probabilities: Object.fromEntries(evenShares) }
+      : { probability: 0.5 };
     return [id, { type, ...answer }];
   });
-  const evenEvaluation = { answers: Object.fromEntries(even), modelId: null, headers: {} };
+  const evenEvaluation = { answers: Object.fromEntries(evenAnswers), modelId: null, headers: {} };
   joinPrinted(
     "",
     new Map(Array.from(comparedInput.states.keys(), (id) => [id, evenEvaluation])),
@@ -134,37 +140,40 @@ export function joinEngine(name: string, evaluations: Evaluations, comparedInput
 }
 
 function joinPrinted(wire: string, evaluations: Evaluations, comparedInput: Asked) {
-  const table = new AnswerTable();
+  const answerTable = new AnswerTable();
   const { questions } = comparedInput;
   for (const [id, evaluation] of evaluations) {
     const basis = emulatedBasis(evaluation.headers);
-    table.addEvaluation({ id, questions, wire, evaluation, basis }, { file: wire });
+    answerTable.addEvaluation({ id, questions, wire, evaluation, basis }, { file: wire });
   }
   for (const id of comparedInput.states.keys()) {
-    if (!evaluations.has(id)) table.addFailed(id);
+    if (!evaluations.has(id)) answerTable.addFailed(id);
   }
-  return joinTable(table, comparedInput.labels, comparedInput);
+  return joinTable(answerTable, comparedInput.labels, comparedInput);
 }
 
 /** Returns a table's answers by question; the notes name the omitted answers. */
-function joinTable(table: AnswerTable, labels: readonly InputRecord[], comparedInput: Asked) {
+function joinTable(answerTable: AnswerTable, labels: readonly InputRecord[], comparedInput: Asked) {
   const { last, allowUnknown, labels: file = "" } = comparedInput.options;
   const questions = Object.keys(comparedInput.questions);
   for (const [id, state] of comparedInput.states) {
-    if (typeof state !== "string") table.repeats.add(id, state);
+    if (typeof state !== "string") answerTable.repeats.add(id, state);
   }
-  const join = new LabelJoin(table, { last, allowUnknown, questions });
-  for (const record of labels) join.add(record, file);
+  const labelJoin = new LabelJoin(answerTable, { last, allowUnknown, questions });
+  for (const record of labels) labelJoin.add(record, file);
   const columns = new Map<string, EngineColumn>();
   const notes = new Set<string>();
-  for (const [question, ofQuestion] of Map.groupBy(table.columns, (column) => column.question)) {
-    const [column, ...others] = ofQuestion.toSorted(
+  for (const [question, questionColumns] of Map.groupBy(
+    answerTable.columns,
+    (column) => column.question,
+  )) {
+    const [column, ...otherColumns] = questionColumns.toSorted(
       (one, other) => other.ids.length - one.ids.length,
     );
     if (column === undefined) continue;
-    const joinedColumn = join.columns.find((one) => one.column === column) ?? null;
+    const joinedColumn = labelJoin.columns.find((one) => one.column === column) ?? null;
     columns.set(question, { column, joinedColumn });
-    const remainingCount = others.reduce((sum, { ids }) => sum + ids.length, 0);
+    const remainingCount = otherColumns.reduce((total, { ids }) => total + ids.length, 0);
     if (remainingCount === 0) continue;
     const comparedText = `compared are the answers of ${nameSource(column.source)}`;
     notes.add(
@@ -175,34 +184,43 @@ function joinTable(table: AnswerTable, labels: readonly InputRecord[], comparedI
 }
 
 /** Whether every engine is fitted on a record: one half by their ids, the same for all engines. */
-function isFitted(id: string, seed: number): boolean {
-  return (Number.parseInt(hash("sha256", `${seed} ${id}`).slice(0, 2), 16) & 1) === 0;
+function isFitted(recordId: string, seed: number): boolean {
+  return (Number.parseInt(hash("sha256", `${seed} ${recordId}`).slice(0, 2), 16) & 1) === 0;
 }
 
 /** Fits an engine's answers on one half of the labels, and joins the fitted answers with the other half. */
 function recalibrateEngine({ columns, notes }: ReturnType<typeof joinTable>, comparedInput: Asked) {
   const { seed } = comparedInput.options;
-  const table = new AnswerTable();
+  const fittedTable = new AnswerTable();
   // The half of the fit and records without an answer are known, but not compared.
-  for (const id of comparedInput.states.keys()) table.addFailed(id);
+  for (const id of comparedInput.states.keys()) fittedTable.addFailed(id);
   for (const { column, joinedColumn } of columns.values()) {
-    const { ids, width, values: printedValues, question, kind, options: names, source } = column;
-    const fit =
+    const {
+      ids,
+      width,
+      values: printedValues,
+      question,
+      kind,
+      options: optionNames,
+      source,
+    } = column;
+    const fitResult =
       joinedColumn && fitRecalibration(toLabelledRows(joinedColumn, (id) => isFitted(id, seed)));
-    const recalibration = fit?.recalibration ?? null;
-    if (recalibration === null) throw noFit(question, fit?.note ?? "No record there has a label.");
-    for (const [at, id] of ids.entries()) {
+    const recalibration = fitResult?.recalibration ?? null;
+    if (recalibration === null)
+      throw noFit(question, fitResult?.note ?? "No record there has a label.");
+    for (const [rowIndex, id] of ids.entries()) {
       if (isFitted(id, seed)) continue;
-      const row = printedValues.subarray(at * width, (at + 1) * width);
-      const values = applyRecalibration(row, recalibration);
-      const answer = { ids: [id], question, kind, options: names, values, source };
-      table.add(answer, { file: source.wire ?? "", line: 0 });
+      const printedRow = printedValues.subarray(rowIndex * width, (rowIndex + 1) * width);
+      const values = applyRecalibration(printedRow, recalibration);
+      const answer = { ids: [id], question, kind, options: optionNames, values, source };
+      fittedTable.add(answer, { file: source.wire ?? "", line: 0 });
     }
   }
-  const others = comparedInput.labels.filter(
+  const heldOutLabels = comparedInput.labels.filter(
     ({ value }) => !isFitted(String(listFields(value)["id"]), seed),
   );
-  return { columns: joinTable(table, others, comparedInput).columns, notes };
+  return { columns: joinTable(fittedTable, heldOutLabels, comparedInput).columns, notes };
 }
 
 function noFit(question: string, reason: string): CliError {

@@ -20,13 +20,14 @@ export async function compare(options: CompareOptions, context: CliContext): Pro
   const answeredEngines = await askEngines(comparedInput, context);
   const comparison = compareEngines(answeredEngines, comparedInput);
   await writeComparison(comparison, options, context);
-  context.exitCode = computeEnding(comparison);
+  context.exitCode = computeExitCode(comparison);
 }
 
 function checkOptions({ labels, engine: engines, ...options }: CompareOptions): void {
   if (engines.length < 2) throw new UsageError("--engine is needed twice or more often.");
-  const twice = engines.find((engine, at) => engines.indexOf(engine) !== at);
-  if (twice !== undefined) throw new UsageError(`--engine ${twice} is given twice.`);
+  const repeatedEngine = engines.find((engine, index) => engines.indexOf(engine) !== index);
+  if (repeatedEngine !== undefined)
+    throw new UsageError(`--engine ${repeatedEngine} is given twice.`);
   if (labels !== undefined) return;
   if (options.states === undefined) {
     throw new UsageError("LABELS or --states is missing: the records to ask about.");
@@ -51,7 +52,7 @@ function findPrice({ usdPerMillionTokens, transport, isFree }: Engine): number |
   return usdPerMillionTokens ?? documentedUsd ?? (isFree ? 0 : null);
 }
 
-function computeEnding({ questions, margin }: Comparison): number {
+function computeExitCode({ questions, margin }: Comparison): number {
   if (margin === null) return exitCodes.done;
   const judgements = new Set(
     questions.flatMap(({ engines }) => engines.map(({ judgement }) => judgement)),
@@ -66,58 +67,69 @@ const FAILURES_AT_START = 5;
 
 /** Asks for every answer that is not kept; one engine after the other, so that none slows down another. */
 async function askEngines(comparedInput: Asked, context: CliContext) {
-  const path = join(await makeFolder(comparedInput.options.out, context), "answers.sqlite");
+  const answersPath = join(await makeFolder(comparedInput.options.out, context), "answers.sqlite");
   const { concurrency, maxCost = Number.POSITIVE_INFINITY } = comparedInput.options;
   const { signal, stderr: progress } = context;
-  const limits = { ...callLimits, failuresAtStart: FAILURES_AT_START };
+  const runLimits = { ...callLimits, failuresAtStart: FAILURES_AT_START };
   const answeredEngines: (ReturnType<typeof readAnswers> & { readonly engine: Engine })[] = [];
-  const before = lastComparison(path, comparedInput);
+  const lastRunId = findLastRunId(answersPath, comparedInput);
   for (const engine of comparedInput.engines) {
-    using journal = openAnswers(path, comparedInput.questions, engine);
+    using journal = openAnswers(answersPath, comparedInput.questions, engine);
     const { transport } = engine;
     const usdPerMillionTokens = findPrice(engine) ?? undefined;
     // The run itself counts what its engine spent since a run of it was complete.
-    const leftUsd = maxCost - journal.spentUsdSince(before) + journal.spentUsd;
-    const budget = { maxCostUsd: Math.max(0, leftUsd), usdPerMillionTokens };
-    const run = { ...limits, ...budget, journal, transport, concurrency, signal, progress };
-    const outcome = await askMissing(comparedInput, engine, run);
-    if (outcome.isBudgetSpent) throw outOfBudget(journal.spentUsdSince(before), outcome, engine);
+    const leftUsd = maxCost - journal.spentUsdSince(lastRunId) + journal.spentUsd;
+    const runBudget = { maxCostUsd: Math.max(0, leftUsd), usdPerMillionTokens };
+    const runOptions = {
+      ...runLimits,
+      ...runBudget,
+      journal,
+      transport,
+      concurrency,
+      signal,
+      progress,
+    };
+    const runOutcome = await askMissing(comparedInput, engine, runOptions);
+    if (runOutcome.isBudgetSpent)
+      throw toBudgetError(journal.spentUsdSince(lastRunId), runOutcome, engine);
     answeredEngines.push({ engine, ...readAnswers(journal, comparedInput, engine) });
   }
   return answeredEngines;
 }
 
 /** Returns the run that completed the last comparison: the last engine's, so that a repeated command spends its cap once. */
-function lastComparison(path: string, { engines, questions }: Asked): number {
-  using journal = openAnswers(path, questions, engines.at(-1) as Engine);
+function findLastRunId(answersPath: string, { engines, questions }: Asked): number {
+  using journal = openAnswers(answersPath, questions, engines.at(-1) as Engine);
   return journal.lastWholeRun;
 }
 
-function openAnswers(path: string, questions: Questions, { transport }: Engine): Journal {
+function openAnswers(answersPath: string, questions: Questions, { transport }: Engine): Journal {
   try {
-    return openJournal(path, { questions, transport });
+    return openJournal(answersPath, { questions, transport });
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     throw new CliError(`${error.message} Or choose another folder with --out.`, { cause: error });
   }
 }
 
-async function askMissing(comparedInput: Asked, engine: Engine, options: RunOptions) {
+async function askMissing(comparedInput: Asked, engine: Engine, runOptions: RunOptions) {
   const records = Array.from(comparedInput.states, ([id, state]) => ({ id, state }));
-  const print = (text: string) =>
-    options.progress?.write(printable`${engine.name}: ${text}` + "\n");
-  print(`${printCounted(records.length, "record")}.`);
+  const printProgress = (progressText: string) =>
+    runOptions.progress?.write(printable`${engine.name}: ${progressText}` + "\n");
+  printProgress(`${printCounted(records.length, "record")}.`);
   try {
-    const outcome = await runRecords(records, options);
-    const { answered: answeredCount, skipped: skippedCount, failed: failedCount } = outcome;
-    print(`${answeredCount} answered, ${skippedCount} answered already, ${failedCount} failed.`);
-    return outcome;
+    const runOutcome = await runRecords(records, runOptions);
+    const { answered: answeredCount, skipped: skippedCount, failed: failedCount } = runOutcome;
+    printProgress(
+      `${answeredCount} answered, ${skippedCount} answered already, ${failedCount} failed.`,
+    );
+    return runOutcome;
   } catch (error) {
     throw toEngineError(error, engine);
   }
 }
 
-function outOfBudget(
+function toBudgetError(
   spentUsd: number,
   { notAsked }: Awaited<ReturnType<typeof runRecords>>,
   { name }: Engine,
@@ -132,13 +144,14 @@ function readAnswers(journal: Journal, { states, questions }: Asked, { name, tra
   const evaluations = new Map<string, KeptEvaluation>();
   const failures = new Map<string, string>();
   // SGLang does not name the model that answers; it is the requested one.
-  const requestedId = transport.target?.modelId ?? null;
-  for (const id of states.keys()) {
-    const { evaluation, error } = journal.endOf(id, questions);
-    if (evaluation === null) failures.set(id, error ?? "It has no answer.");
-    else evaluations.set(id, { ...evaluation, modelId: evaluation.modelId ?? requestedId });
+  const requestedModelId = transport.target?.modelId ?? null;
+  for (const recordId of states.keys()) {
+    const { evaluation, error } = journal.endOf(recordId, questions);
+    if (evaluation === null) failures.set(recordId, error ?? "It has no answer.");
+    else
+      evaluations.set(recordId, { ...evaluation, modelId: evaluation.modelId ?? requestedModelId });
   }
-  const [failure = null] = failures.values();
-  if (evaluations.size > 0 || failure === null) return { evaluations, failures };
-  throw new CliError(printable`${name} answered nothing. ${failure}`);
+  const [firstFailure = null] = failures.values();
+  if (evaluations.size > 0 || firstFailure === null) return { evaluations, failures };
+  throw new CliError(printable`${name} answered nothing. ${firstFailure}`);
 }

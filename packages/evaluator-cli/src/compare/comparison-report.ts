@@ -14,7 +14,13 @@ import {
 import { html, type Html, page, type PageLink, reportsBeside, table } from "evaluator-kit/page";
 import { alignColumns, printCount, printCounted } from "evaluator-runs/source";
 import type { CompareOptions } from "../commands/ask-commands.ts";
-import { curvePlot, histogramPlot, METHOD, NOT_UPLOADED, SKILL } from "../report/page-parts.ts";
+import {
+  renderCurvePlot,
+  renderHistogramPlot,
+  METHOD,
+  NOT_UPLOADED,
+  SKILL,
+} from "../report/page-parts.ts";
 import { describeRange } from "../report/sentences.ts";
 import { writeReport } from "../write-report.ts";
 import type { Comparison } from "./comparison.ts";
@@ -264,7 +270,7 @@ function engineCard({ name, report }: EngineOnQuestion, question: string): Html 
 }
 
 /** Returns a question's curve, and the histogram of its printed probabilities. */
-function curvePlots(points: Parameters<typeof curvePlot>[0], what: string): Html {
-  return html`${curvePlot(points, { what, title: "Printed and come true" })}
-  ${histogramPlot(points, what)}`;
+function curvePlots(points: Parameters<typeof renderCurvePlot>[0], what: string): Html {
+  return html`${renderCurvePlot(points, { what, title: "Printed and come true" })}
+  ${renderHistogramPlot(points, what)}`;
 }

@@ -34,48 +34,49 @@ const NO_LABELS =
 export function compareEngines(engines: readonly AnsweredEngine[], comparedInput: Asked) {
   const { options } = comparedInput;
   const { margin = null, calibrated: isCalibrated = false, seed, require: maxRisk } = options;
-  const names = engines.map(({ engine }) => engine.name);
-  const joinedColumn = engines.map(({ engine, evaluations }) =>
-    joinEngine(engine.name, evaluations, comparedInput),
+  const engineNames = engines.map(({ engine: answeredEngine }) => answeredEngine.name);
+  const joinedEngines = engines.map(({ engine: answeredEngine, evaluations }) =>
+    joinEngine(answeredEngine.name, evaluations, comparedInput),
   );
   const answeredQuestions = Object.entries(comparedInput.questions).map(
     ([question, { type: kind }]) => ({
       question,
       kind,
-      columns: onSameRecords(joinedColumn, question),
+      columns: keepCommonRecords(joinedEngines, question),
     }),
   );
-  const all = answeredQuestions.flatMap(({ columns }) => columns);
-  const reports = listReports(all, comparedInput);
+  const allColumns = answeredQuestions.flatMap(({ columns }) => columns);
+  const reports = listReports(allColumns, comparedInput);
   // Each engine but the first on each question is a line, and all lines share one level.
   const lines = answeredQuestions.reduce(
-    (sum, { columns: [, ...others] }) => sum + others.filter((one) => one?.rows).length,
+    (sum, { columns: [, ...others] }) =>
+      sum + others.filter((joinedEngine) => joinedEngine?.rows).length,
     0,
   );
   const questions = answeredQuestions.map(({ question, kind, columns }) => {
-    const comparedQuestion = engines.map((engine, at) => {
-      const [first = null, column = null] = [columns[0], columns[at]];
-      const difference = at === 0 ? null : toDifference(first, column, lines);
+    const enginesOnQuestion = engines.map((answeredEngine, index) => {
+      const [firstColumn = null, column = null] = [columns[0], columns[index]];
+      const difference = index === 0 ? null : toDifference(firstColumn, column, lines);
       return {
-        name: engine.engine.name,
+        name: answeredEngine.engine.name,
         answered: column?.column.ids.length ?? 0,
         /** Share of records in which readings disagreed; null with one reading. */
-        flips: findFlips(engine, question),
+        flips: findFlips(answeredEngine, question),
         /** Null without labels. */
         report: (column?.rows && reports.get(column.rows)) ?? null,
         /** To the first engine, on the labelled records of both. */
         difference,
-        judgement: at === 0 ? ("first" as const) : judge(difference, margin),
+        judgement: index === 0 ? ("first" as const) : judgeDifference(difference, margin),
       };
     });
-    const judgedEngines = comparedQuestion.flatMap(({ name, report }, at) => {
-      const { column, rows } = columns[at] ?? {};
+    const judgedEngines = enginesOnQuestion.flatMap(({ name, report }, index) => {
+      const { column, rows } = columns[index] ?? {};
       return column && rows && report ? [{ name, column, rows, report }] : [];
     });
     return {
       question,
       kind,
-      engines: comparedQuestion,
+      engines: enginesOnQuestion,
       /** Without labels none. */
       pairs: pairEngines(judgedEngines),
     };
@@ -91,98 +92,119 @@ export function compareEngines(engines: readonly AnsweredEngine[], comparedInput
     confidence: CONFIDENCE,
     notes: [
       ...(comparedInput.labelsFile === null ? [NO_LABELS] : []),
-      ...describeRepeats(joinedColumn.flatMap(listJoined)),
-      ...joinedColumn.flatMap((one, at) => notesOn(one).map((note) => `${names[at]}: ${note}`)),
+      ...describeRepeats(joinedEngines.flatMap(listJoined)),
+      ...joinedEngines.flatMap((joinedEngine, index) =>
+        listNotes(joinedEngine).map((note) => `${engineNames[index]}: ${note}`),
+      ),
     ],
-    engines: engines.map(measure),
+    engines: engines.map(measureEngine),
     questions,
   };
 }
 
 /** Returns the notes on an engine's answers, and on their origin if it is no model. */
-function notesOn({ columns, notes }: ReturnType<typeof joinEngine>): string[] {
-  const origins = [...columns.values()].flatMap(
+function listNotes({ columns, notes }: ReturnType<typeof joinEngine>): string[] {
+  const originNotes = [...columns.values()].flatMap(
     ({ column }) => describeBasis(column.source.basis) ?? [],
   );
-  return [...notes.map((note) => `${note}.`), ...new Set(origins)];
+  return [...notes.map((note) => `${note}.`), ...new Set(originNotes)];
 }
 
 function listJoined({ columns }: ReturnType<typeof joinEngine>) {
   return [...columns.values()].flatMap((one) => one.joinedColumn ?? []);
 }
 
-function measure({ engine, evaluations, failures }: AnsweredEngine) {
-  const all = [...evaluations.values()];
-  const times = Float64Array.from(all, ({ timing }) => timing.totalMs).toSorted();
-  const { usdPerMillionTokens: price = null } = engine;
-  const costs = all.map(({ costUsd, usage }) => {
+function measureEngine({ engine, evaluations, failures }: AnsweredEngine) {
+  const allEvaluations = [...evaluations.values()];
+  const callTimes = Float64Array.from(allEvaluations, ({ timing }) => timing.totalMs).toSorted();
+  const { usdPerMillionTokens: typedPrice = null } = engine;
+  const callCosts = allEvaluations.map(({ costUsd, usage }) => {
     const estimatedUsd =
-      price === null || usage === null ? null : (usage.inputTokens * price) / 1e6;
+      typedPrice === null || usage === null ? null : (usage.inputTokens * typedPrice) / 1e6;
     return costUsd ?? estimatedUsd;
   });
-  const isPriced = all.length > 0 && costs.every((cost) => cost !== null);
-  const spentUsd = isPriced ? costs.reduce((sum: number, cost) => sum + (cost ?? 0), 0) : null;
-  const models = ranked(all.map(({ modelId }) => nameModel(modelId)));
+  const isPriced = allEvaluations.length > 0 && callCosts.every((callCost) => callCost !== null);
+  const spentUsd = isPriced
+    ? callCosts.reduce((total: number, callCost) => total + (callCost ?? 0), 0)
+    : null;
+  const models = rankByCount(allEvaluations.map(({ modelId }) => nameModel(modelId)));
   return {
     name: engine.name,
     /** The models that answered, the commonest first. */
     models: models.map(([name]) => name),
-    answered: all.length,
+    answered: allEvaluations.length,
     failed: failures.size,
     /** Each reason of a failure with its count. */
-    failures: ranked([...failures.values()]).map(([message, n]) => ({ message, n })),
+    failures: rankByCount([...failures.values()]).map(([message, n]) => ({ message, n })),
     /** Percentiles of the calls' times; null without answers. */
-    p50Ms: times[Math.ceil(0.5 * times.length) - 1] ?? null,
-    p95Ms: times[Math.ceil(0.95 * times.length) - 1] ?? null,
+    p50Ms: callTimes[Math.ceil(0.5 * callTimes.length) - 1] ?? null,
+    p95Ms: callTimes[Math.ceil(0.95 * callTimes.length) - 1] ?? null,
     /** US dollars; null if the price of a call is unknown. */
-    costPer1000Usd: spentUsd === null ? null : (1000 * spentUsd) / all.length,
+    costPer1000Usd: spentUsd === null ? null : (1000 * spentUsd) / allEvaluations.length,
     spentUsd,
   };
 }
 
-function ranked(names: readonly string[]) {
-  const groups = Map.groupBy(names, (name) => name);
-  const counts = Array.from(groups, ([name, { length }]) => [name, length] as const);
-  return counts.toSorted(([, one], [, other]) => other - one);
+function rankByCount(names: readonly string[]) {
+  const namesByValue = Map.groupBy(names, (name) => name);
+  const nameCounts = Array.from(namesByValue, ([name, { length }]) => [name, length] as const);
+  return nameCounts.toSorted(([, left], [, right]) => right - left);
 }
 
-type ComparedColumn = ReturnType<typeof onSameRecords>[number];
+type ComparedColumn = ReturnType<typeof keepCommonRecords>[number];
 
 /** Takes the labels of the records that every engine answered: other figures do not compare. */
-function onSameRecords(engines: readonly ReturnType<typeof joinEngine>[], question: string) {
-  const columns = engines.map((engine) => engine.columns.get(question) ?? null);
-  const isAnsweredByAll = (id: string) =>
-    columns.every((other) => other !== null && other.column.rowOf(id) !== undefined);
-  return columns.map((one) => {
-    const rows = one?.joinedColumn ? toLabelledRows(one.joinedColumn, isAnsweredByAll) : null;
+function keepCommonRecords(
+  joinedEngines: readonly ReturnType<typeof joinEngine>[],
+  question: string,
+) {
+  const engineColumns = joinedEngines.map(
+    (joinedEngine) => joinedEngine.columns.get(question) ?? null,
+  );
+  const isAnsweredByAll = (recordId: string) =>
+    engineColumns.every(
+      (engineColumn) => engineColumn !== null && engineColumn.column.rowOf(recordId) !== undefined,
+    );
+  return engineColumns.map((engineColumn) => {
+    const rows = engineColumn?.joinedColumn
+      ? toLabelledRows(engineColumn.joinedColumn, isAnsweredByAll)
+      : null;
     /** Null without a labelled record. */
-    return one && { column: one.column, rows: rows && rows.ids.length > 0 ? rows : null };
+    return (
+      engineColumn && {
+        column: engineColumn.column,
+        rows: rows && rows.ids.length > 0 ? rows : null,
+      }
+    );
   });
 }
 
 function findFlips({ evaluations }: AnsweredEngine, question: string): number | null {
-  const flips = [...evaluations.values()].flatMap(({ providerMetadata }) => {
+  const flipFlags = [...evaluations.values()].flatMap(({ providerMetadata }) => {
     const readings = providerMetadata["logprobs"] as Record<string, { flips: boolean }> | undefined;
     return readings?.[question]?.flips ?? [];
   });
-  return flips.length === 0 ? null : flips.filter(Boolean).length / flips.length;
+  return flipFlags.length === 0 ? null : flipFlags.filter(Boolean).length / flipFlags.length;
 }
 
 /** Reports all engines on all questions together, since their promises share one level. */
 function listReports(columns: readonly ComparedColumn[], { options }: Asked) {
   const { require: maxRisk, seed } = options;
-  const all = columns.flatMap((one) => one?.rows ?? []);
+  const allRows = columns.flatMap((comparedColumn) => comparedColumn?.rows ?? []);
   const reportOptions = { maxRisk, confidence: CONFIDENCE, seed, onAverage: false, costs: null };
-  const reports = reportQuestions(all, reportOptions);
-  return new Map(all.map((rows, at) => [rows, reports[at] ?? null]));
+  const reports = reportQuestions(allRows, reportOptions);
+  return new Map(allRows.map((rows, index) => [rows, reports[index] ?? null]));
 }
 
-function toDifference(first: ComparedColumn, column: ComparedColumn, lines: number) {
-  if (!first?.rows || !column?.rows) return null;
-  return compareLabelled(first.rows, column.rows, { thresholds: [], lines });
+function toDifference(firstColumn: ComparedColumn, ownColumn: ComparedColumn, lines: number) {
+  if (!firstColumn?.rows || !ownColumn?.rows) return null;
+  return compareLabelled(firstColumn.rows, ownColumn.rows, { thresholds: [], lines });
 }
 
-function judge(difference: ReturnType<typeof toDifference>, margin: number | null): Judgement {
+function judgeDifference(
+  difference: ReturnType<typeof toDifference>,
+  margin: number | null,
+): Judgement {
   if (margin === null) return "no margin";
   if (difference === null || difference.n < LEAST_JUDGED) return "not shown";
   if (!difference.isFair) return "no fair draw";

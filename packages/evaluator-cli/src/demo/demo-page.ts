@@ -24,29 +24,29 @@ export async function serveDemo(options: DemoPage): Promise<void> {
   const endedController = new AbortController();
   // A form may be sent twice.
   const sentForms: { promise?: Promise<string | null>; release?: Promise<void> } = {};
-  const show = async (c: Parameters<LabelOptions["finish"]>[0]) => {
+  const showSteps = async (c: Parameters<LabelOptions["finish"]>[0]) => {
     const { promise = steps.promise(), release } = sentForms;
     sentForms.promise = promise;
     const heading = await promise;
     const isLast = release !== undefined || heading === null;
     if (isLast) c.env.outgoing.once("finish", () => endedController.abort());
-    return c.html(stepsPage(heading ?? "No threshold can be promised", isLast, options));
+    return c.html(renderStepsPage(heading ?? "No threshold can be promised", isLast, options));
   };
   const app = labelApp({
     ...steps,
-    ...around,
+    ...pageSettings,
     sheets: [sheet],
     first: sheet,
     nextCommand: "npx evaluator-cli calibrate tickets.labels.ndjson",
     note: (labelledCount) =>
       html`${labelledCount < 10 ? null : restForm}
         <p class="about">${about}</p>`,
-    finish: show,
+    finish: showSteps,
   });
   app.post("/release", async (c) => {
     if ((await sentForms.promise) == null) return c.redirect("/", 303);
     await (sentForms.release ??= steps.release());
-    return await show(c);
+    return await showSteps(c);
   });
   const signal = AbortSignal.any([context.signal, endedController.signal]);
   await servePage(app, { port, signal, stderr: context.stderr }, (origin) => {
@@ -60,7 +60,7 @@ export async function serveDemo(options: DemoPage): Promise<void> {
 }
 
 const pages = [{ href: "./", name: "Demo", isCurrent: true }];
-const around = { program: "evaluator-cli", pages };
+const pageSettings = { program: "evaluator-cli", pages };
 
 const restForm = html`<form method="post" action="end">
   <button class="button" data-key="l"><kbd>l</kbd> Label the rest</button>
@@ -69,29 +69,31 @@ const restForm = html`<form method="post" action="end">
 const YOURS = "your files: ";
 const toCode = (word: string) => html`<code>${word}</code> `;
 
-function stepsPage(heading: string, isLast: boolean, { about, log }: DemoPage): string {
-  const steps = log.map(
-    ([name = "", ...lines]) =>
+function renderStepsPage(heading: string, isLast: boolean, { about, log }: DemoPage): string {
+  const stepSections = log.map(
+    ([stepName = "", ...stepLines]) =>
       html`<section class="card part">
-        <h2>${name}</h2>
-        ${lines.map((line) =>
-          line.startsWith(YOURS)
-            ? html`<p class="quiet">${YOURS}${line.slice(YOURS.length).split(" ").map(toCode)}</p>`
-            : html`<p>${line}</p>`,
+        <h2>${stepName}</h2>
+        ${stepLines.map((stepLine) =>
+          stepLine.startsWith(YOURS)
+            ? html`<p class="quiet">
+                ${YOURS}${stepLine.slice(YOURS.length).split(" ").map(toCode)}
+              </p>`
+            : html`<p>${stepLine}</p>`,
         )}
       </section>`,
   );
-  const next = isLast
+  const nextForm = isLast
     ? html`<p>The demo and its program have ended.</p>`
     : html`<form method="post" action="release">
         <button class="button primary">Ship a release</button>
       </form>`;
   return page({
-    tool: around.program,
+    tool: pageSettings.program,
     pages,
     heading,
     title: "Demo with a simulated model",
     about: html`<p class="about">${about}</p>`,
-    body: html`${steps} ${next}`,
+    body: html`${stepSections} ${nextForm}`,
   });
 }

@@ -43,14 +43,14 @@ export async function ask(
   options: AskOptions<"ask">,
   context: CliContext,
 ): Promise<void> {
-  const file = await readQuestionsFile(options.questions, context);
-  const questions = join(file ?? {}, toQuestions(typedWords));
+  const fileQuestions = await readQuestionsFile(options.questions, context);
+  const questions = mergeQuestions(fileQuestions ?? {}, toQuestions(typedWords));
   const { env, signal } = context;
   const engine = readEngine(options.engine, env);
   const state = await readState(options, context);
-  await using own = toEvaluator(engine, env);
-  const next = await openNext(options, questions, context);
-  const evaluator = next === null ? own : own.with(next);
+  await using firstEvaluator = toEvaluator(engine, env);
+  const escalation = await openEscalation(options, questions, context);
+  const evaluator = escalation === null ? firstEvaluator : firstEvaluator.with(escalation);
   const askedPromise = evaluator.evaluate({ state, questions }, { signal });
   const evaluation = await askedPromise.catch((error: unknown) => {
     throw toEngineError(error, engine);
@@ -60,11 +60,11 @@ export async function ask(
     ...withoutReply(evaluation),
     ...(steps && { steps: steps.map(withoutReply) }),
   };
-  const text =
+  const outputText =
     options.json === true
       ? JSON.stringify(shownEvaluation, null, 2)
-      : describe(evaluation, questions, engine);
-  context.stdout.write(`${text}\n`);
+      : describeEvaluation(evaluation, questions, engine);
+  context.stdout.write(`${outputText}\n`);
 }
 
 function withoutReply({ headers: _headers, raw: _raw, ...shownEvaluation }: Evaluation) {
@@ -72,24 +72,28 @@ function withoutReply({ headers: _headers, raw: _raw, ...shownEvaluation }: Eval
 }
 
 /** Returns a middleware that asks the engine after `--then` again for unsure answers; null without it. */
-async function openNext(options: AskOptions<"ask">, questions: Questions, context: CliContext) {
+async function openEscalation(
+  options: AskOptions<"ask">,
+  questions: Questions,
+  context: CliContext,
+) {
   const { then: engine, unsure, thenUnsure } = options;
   if ((engine ?? unsure ?? thenUnsure) === undefined) return null;
   const { readNextEngine } = await import("evaluator-runs/source");
   const { env, cwd } = context;
   const openTransport = async ({
     engine,
-    env: own,
+    env: nextEnvironment,
   }: {
     engine?: string | undefined;
     env: typeof env;
-  }) => readEngine(engine, own).transport;
-  const next = await readNextEngine({ ...options, env }, questions, { cwd, openTransport });
-  if (next === null) return null;
+  }) => readEngine(engine, nextEnvironment).transport;
+  const nextSetting = await readNextEngine({ ...options, env }, questions, { cwd, openTransport });
+  if (nextSetting === null) return null;
   const { escalate } = await import("evaluator-client/escalate");
-  const { transport, bounds, nextBounds } = next;
-  const again = createEvaluator({ transport, env, ...callLimits });
-  return escalate(again, bounds, { nextBounds });
+  const { transport, bounds, nextBounds } = nextSetting;
+  const nextEvaluator = createEvaluator({ transport, env, ...callLimits });
+  return escalate(nextEvaluator, bounds, { nextBounds });
 }
 
 /** The typed options or levels of a question, each with its description. */
@@ -106,24 +110,26 @@ const toCriteria: Readonly<Record<KindName, (names: Names) => object | undefined
 /** Returns the typed questions; each is called after its kind. */
 function toQuestions(typedWords: readonly TypedWord[]): Questions {
   const questions = new Map<string, Question>();
-  const words = typedWords.values();
-  for (const { kind, word } of words) {
-    if (word.trim() === "" || word.startsWith("--")) throw mistyped(kind);
+  const remainingWords = typedWords.values();
+  for (const { kind, word } of remainingWords) {
+    if (word.trim() === "" || word.startsWith("--")) throw toMistypedError(kind);
     const { names } = typedKinds[kind];
-    const typedCriteria = toCriteria[kind](names === null ? [] : namesIn(words.next().value, kind));
-    let id: string = kind;
-    for (let number = 2; questions.has(id); number += 1) id = `${kind}${number}`;
+    const typedCriteria = toCriteria[kind](
+      names === null ? [] : parseNames(remainingWords.next().value, kind),
+    );
+    let questionId: string = kind;
+    for (let suffix = 2; questions.has(questionId); suffix += 1) questionId = `${kind}${suffix}`;
     const question = {
       type: kind,
       instructions: word,
       ...(typedCriteria && { criteria: typedCriteria }),
     };
-    questions.set(id, questionSchema.parse(question) as Question);
+    questions.set(questionId, questionSchema.parse(question) as Question);
   }
   return Object.fromEntries(questions);
 }
 
-function mistyped(kind: KindName): UsageError {
+function toMistypedError(kind: KindName): UsageError {
   return new UsageError(`A question is typed as ${toExample(kind)}.`);
 }
 
@@ -131,61 +137,69 @@ function toExample(kind: KindName): string {
   return `--${kind} ${typedKinds[kind].example}`;
 }
 
-function namesIn(typedWord: TypedWord | undefined, kind: KindName) {
-  if (typedWord?.kind !== kind) throw mistyped(kind);
-  const parts = typedWord.word.split(",").map((part) => part.trim());
-  const names = parts.map((part) => {
-    const [name = "", description = name] = part.split(/=(.*)/s, 2).map((side) => side.trim());
+function parseNames(typedWord: TypedWord | undefined, kind: KindName) {
+  if (typedWord?.kind !== kind) throw toMistypedError(kind);
+  const nameTexts = typedWord.word.split(",").map((nameText) => nameText.trim());
+  const names = nameTexts.map((nameText) => {
+    const [name = "", description = name] = nameText
+      .split(/=(.*)/s, 2)
+      .map((sideText) => sideText.trim());
     return [name, description] as const;
   });
-  const different = new Set(names.map(([name]) => name));
-  if (!different.has("") && different.size === names.length) return names;
+  const distinctNames = new Set(names.map(([name]) => name));
+  if (!distinctNames.has("") && distinctNames.size === names.length) return names;
   throw new UsageError(
     printable`"${typedWord.word}" names an option twice or not at all; type ${toExample(kind)}.`,
   );
 }
 
-function join(read: Questions, typedQuestions: Questions): Questions {
-  const twice = Object.keys(typedQuestions).find((id) => Object.hasOwn(read, id));
-  if (twice !== undefined) {
-    throw new UsageError(printable`The file of questions also has "${twice}"; rename it there.`);
+function mergeQuestions(fileQuestions: Questions, typedQuestions: Questions): Questions {
+  const repeatedId = Object.keys(typedQuestions).find((questionId) =>
+    Object.hasOwn(fileQuestions, questionId),
+  );
+  if (repeatedId !== undefined) {
+    throw new UsageError(
+      printable`The file of questions also has "${repeatedId}"; rename it there.`,
+    );
   }
-  const questions = { ...read, ...typedQuestions };
+  const questions = { ...fileQuestions, ...typedQuestions };
   if (Object.keys(questions).length > 0) return questions;
   throw new UsageError("No question was given; add --boolean, --choice, --score or --questions.");
 }
 
 async function readState(
-  { state: name, questions = "FILE" }: AskOptions<"ask">,
+  { state: stateFileName, questions = "FILE" }: AskOptions<"ask">,
   context: CliContext,
 ): Promise<string | object> {
-  const raw = await (name === "-"
+  const rawText = await (stateFileName === "-"
     ? readText(context.stdin)
-    : readTextFile(resolve(context.cwd, name)));
-  const text = raw.replace(/^\uFEFF/, "");
-  if (text.trim() === "") throw new CliError(printable`The state (${name}) is empty.`);
-  const json = parseJson(text);
-  if (holdsRecords(name, text, json)) {
-    const command = printable`evaluator-cli run ${name} --questions ${questions}`;
+    : readTextFile(resolve(context.cwd, stateFileName)));
+  const stateText = rawText.replace(/^\uFEFF/, "");
+  if (stateText.trim() === "")
+    throw new CliError(printable`The state (${stateFileName}) is empty.`);
+  const stateJson = parseJson(stateText);
+  if (holdsRecords(stateFileName, stateText, stateJson)) {
+    const command = printable`evaluator-cli run ${stateFileName} --questions ${questions}`;
     context.stderr.write(
-      printable`${name} holds many records; to ask about each one: ${command}\n`,
+      printable`${stateFileName} holds many records; to ask about each one: ${command}\n`,
     );
   }
-  if (typeof json === "object" && json !== null) {
-    const [inexact] = parseExactJson(text).inexact;
-    if (inexact === undefined) return json;
-    throw new CliError(printable`${name}: ` + `${describeInexact(inexact)}.`);
+  if (typeof stateJson === "object" && stateJson !== null) {
+    const [inexact] = parseExactJson(stateText).inexact;
+    if (inexact === undefined) return stateJson;
+    throw new CliError(printable`${stateFileName}: ` + `${describeInexact(inexact)}.`);
   }
-  if (json !== null || text.trim() === "null" || !/\.json$/i.test(name)) return text;
-  throw new CliError(printable`${name} is not JSON; rename it if it is text.`);
+  if (stateJson !== null || stateText.trim() === "null" || !/\.json$/i.test(stateFileName))
+    return stateText;
+  throw new CliError(printable`${stateFileName} is not JSON; rename it if it is text.`);
 }
 
 /** Returns whether a text looks like a table, a list of objects or lines of objects. */
-function holdsRecords(name: string, text: string, json: unknown): boolean {
-  if (Array.isArray(json)) return json.length > 1 && json.every(isRecord);
-  const lines = text.trim().split("\n", 3);
-  if (/\.[ct]sv$/i.test(name)) return lines.length > 2;
-  return lines.length > 1 && lines.slice(0, 2).every((line) => isRecord(parseJson(line)));
+function holdsRecords(fileName: string, stateText: string, stateJson: unknown): boolean {
+  if (Array.isArray(stateJson)) return stateJson.length > 1 && stateJson.every(isRecord);
+  const firstLines = stateText.trim().split("\n", 3);
+  if (/\.[ct]sv$/i.test(fileName)) return firstLines.length > 2;
+  return firstLines.length > 1 && firstLines.slice(0, 2).every((line) => isRecord(parseJson(line)));
 }
 
 // Parts of a state are `{ json }` and images.
@@ -194,23 +208,26 @@ function isRecord(value: unknown): boolean {
   return !("json" in value || "image" in value);
 }
 
-function describe(evaluation: Evaluation, questions: Questions, engine: Engine): string {
+function describeEvaluation(evaluation: Evaluation, questions: Questions, engine: Engine): string {
   const { answers, modelId, usage: used, costUsd, timing, warnings, route, steps } = evaluation;
   const askedEntries = Object.entries(questions);
-  const width = Math.max(...askedEntries.map(([id]) => toPrintablePath(id).length));
-  const lines = askedEntries.map(([id, question]) => {
-    const text = printable`${id.padEnd(width)}  ${describeAnswer(question, answers[id] as Answer)}`;
-    return text + describeRoute(route?.[id]);
+  const idWidth = Math.max(
+    ...askedEntries.map(([questionId]) => toPrintablePath(questionId).length),
+  );
+  const answerLines = askedEntries.map(([questionId, question]) => {
+    const answerText = printable`${questionId.padEnd(idWidth)}  ${describeAnswer(question, answers[questionId] as Answer)}`;
+    return answerText + describeRoute(route?.[questionId]);
   });
   const basis = emulatedBasis(evaluation.headers);
-  const own = `${modelId ?? engine.transport.target?.modelId ?? "a model"} (${engine.name})`;
-  const who =
-    steps?.map((step) => `${step.modelId ?? "a model"} (${step.transport})`).join(", then ") ?? own;
-  const cost = costUsd === null ? "price unknown" : `$${Number(costUsd.toPrecision(3))}`;
-  const tokens = used === null ? "unknown" : used.inputTokens.toLocaleString("en");
+  const ownAnswerer = `${modelId ?? engine.transport.target?.modelId ?? "a model"} (${engine.name})`;
+  const answererNames =
+    steps?.map((step) => `${step.modelId ?? "a model"} (${step.transport})`).join(", then ") ??
+    ownAnswerer;
+  const costText = costUsd === null ? "price unknown" : `$${Number(costUsd.toPrecision(3))}`;
+  const tokensText = used === null ? "unknown" : used.inputTokens.toLocaleString("en");
   return [
-    ...lines,
-    printable`by ${who} in ${String(Math.round(timing.totalMs))} ms, ${tokens} tokens, ${cost}`,
+    ...answerLines,
+    printable`by ${answererNames} in ${String(Math.round(timing.totalMs))} ms, ${tokensText} tokens, ${costText}`,
     ...warnings.flatMap(describeWarning),
     ...(basis === null ? [] : [describeBasis(basis) ?? ""]),
   ].join("\n");
@@ -220,10 +237,10 @@ function describe(evaluation: Evaluation, questions: Questions, engine: Engine):
 function describeRoute(route: AnswerRoute | undefined): string {
   if (route === undefined) return "";
   const { transport, modelId, failure, isSure } = route;
-  const unsure = isSure === false ? ", unsure" : "";
-  const problem =
-    unsure + (failure === null ? "" : printable`; the next engine failed: ${failure}`);
-  return printable`, by ${modelId ?? transport}` + problem;
+  const unsureNote = isSure === false ? ", unsure" : "";
+  const routeNote =
+    unsureNote + (failure === null ? "" : printable`; the next engine failed: ${failure}`);
+  return printable`, by ${modelId ?? transport}` + routeNote;
 }
 
 function describeWarning(warning: unknown): string | readonly [] {
@@ -232,17 +249,17 @@ function describeWarning(warning: unknown): string | readonly [] {
 }
 
 function describeAnswer(question: Question, answer: Answer): string {
-  const parts = valuesOf(question, answer).flatMap(describeValue);
-  const [first = "", ...others] = parts;
-  return others.length === 0 ? first : `${first} (${others.join(", ")})`;
+  const valueTexts = valuesOf(question, answer).flatMap(describeValue);
+  const [firstText = "", ...otherTexts] = valueTexts;
+  return otherTexts.length === 0 ? firstText : `${firstText} (${otherTexts.join(", ")})`;
 }
 
-function describeValue(field: AnswerValue): string | readonly [] {
-  if (field.form === "probability") return `yes ${field.value.toFixed(2)}`;
-  if (field.form === "number") return field.value.toFixed(2);
+function describeValue(answerValue: AnswerValue): string | readonly [] {
+  if (answerValue.form === "probability") return `yes ${answerValue.value.toFixed(2)}`;
+  if (answerValue.form === "number") return answerValue.value.toFixed(2);
   // The likeliest option is the first of the distribution.
-  if (field.form === "option") return [];
-  const shares = Object.entries(field.value);
-  if (!field.isOrdered) shares.sort(([, one], [, other]) => other - one);
+  if (answerValue.form === "option") return [];
+  const shares = Object.entries(answerValue.value);
+  if (!answerValue.isOrdered) shares.sort(([, left], [, right]) => right - left);
   return shares.map(([name, share]) => `${name} ${share.toFixed(2)}`).join(", ");
 }

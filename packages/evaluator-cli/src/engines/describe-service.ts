@@ -3,8 +3,8 @@ import { type CliContext, printable } from "evaluator-kit";
 import type { AskOptions } from "../commands/ask-commands.ts";
 
 /** Whether a word is the name of a service that needs no examination. */
-export function isServiceName(word: string): word is ServiceName {
-  return (services as readonly string[]).includes(word);
+export function isServiceName(typedWord: string): typedWord is ServiceName {
+  return (services as readonly string[]).includes(typedWord);
 }
 
 /** Prints what a service needs and takes, with the lines that reach it; nothing is sent. */
@@ -13,14 +13,16 @@ export function describeService(
   { model: wantedModel, json: isJson }: AskOptions<"doctor">,
   { env, stdout }: CliContext,
 ): void {
-  const { title, baseUrl, path, keyVariables, wire, model: usual } = serviceRows[service];
-  const set = keyVariables.find((name) => Boolean(env[name]?.trim()));
-  const model = wantedModel ?? usual;
+  const { title, baseUrl, path, keyVariables, wire, model: usualModel } = serviceRows[service];
+  const setVariable = keyVariables.find((variableName) => Boolean(env[variableName]?.trim()));
+  const model = wantedModel ?? usualModel;
   const paste = [
     `EVALUATOR_TRANSPORT=${service}`,
-    `${set ?? keyVariables[0]}=…`,
+    `${setVariable ?? keyVariables[0]}=…`,
     ...(baseUrl.includes("{account}") ? ["CLOUDFLARE_ACCOUNT_ID=…"] : []),
-    ...(model !== null && model === usual ? [] : [printable`EVALUATOR_MODEL_ID=${model ?? "…"}`]),
+    ...(model !== null && model === usualModel
+      ? []
+      : [printable`EVALUATOR_MODEL_ID=${model ?? "…"}`]),
   ].join("\n");
   const url = baseUrl + path;
   const description = {
@@ -29,17 +31,19 @@ export function describeService(
     url,
     wire,
     keyVariables,
-    keyFrom: set ?? null,
+    keyFrom: setVariable ?? null,
     model,
     paste,
   };
-  const lines = [
+  const serviceLines = [
     `${title} is a known service, so nothing was sent.`,
     `  address             ${url} (form ${wire})`,
-    `  key                 ${keyVariables.join(" or ")}: ${set === undefined ? "not set" : "set"}`,
+    `  key                 ${keyVariables.join(" or ")}: ${setVariable === undefined ? "not set" : "set"}`,
     printable`  model               ${model ?? "none is usual; name yours with --model"}`,
     "",
     paste,
   ];
-  stdout.write(`${isJson === true ? JSON.stringify(description, null, 2) : lines.join("\n")}\n`);
+  stdout.write(
+    `${isJson === true ? JSON.stringify(description, null, 2) : serviceLines.join("\n")}\n`,
+  );
 }

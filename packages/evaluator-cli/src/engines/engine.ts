@@ -32,41 +32,41 @@ import { type engineForms, readSetting } from "../commands/shared-options.ts";
 type Kind = keyof typeof engineForms | ServiceName;
 type Open = (typedOptions: Typed, env: Environment) => Transport;
 
-const ofServices = services.map((service): [string, Open] => [
+const serviceTransports = services.map((service): [string, Open] => [
   service,
   (typedOptions, env) => openDirect({ service }, typedOptions, env),
 ]);
 
 const transports: Readonly<Record<Kind, Open>> = {
-  ...(Object.fromEntries(ofServices) as Record<ServiceName, Open>),
+  ...(Object.fromEntries(serviceTransports) as Record<ServiceName, Open>),
   gateway: (typedOptions, env) => {
     const { baseUrl, model: modelId, key } = typedOptions;
     const apiKey = key ?? (isKeyless(typedOptions, env) ? "none" : undefined);
-    return gatewayTransport({ env, ...given({ baseUrl, modelId, apiKey }) });
+    return gatewayTransport({ env, ...withoutUndefined({ baseUrl, modelId, apiKey }) });
   },
   direct: (typedOptions, env) => openDirect({ wire: "systemone" }, typedOptions, env),
   decisions: (typedOptions, env) => openDirect({ wire: "decisions" }, typedOptions, env),
   logprobs: ({ baseUrl, model, key: apiKey, price: usd }, env) => {
     const price = usd === undefined ? undefined : { inputUsdPerMillionTokens: usd };
-    return logprobsTransport({ env, ...given({ baseUrl, model, apiKey, price }) });
+    return logprobsTransport({ env, ...withoutUndefined({ baseUrl, model, apiKey, price }) });
   },
 };
 
 function openDirect(
-  server: { wire: DirectWire } | { service: ServiceName },
+  serverForm: { wire: DirectWire } | { service: ServiceName },
   typedOptions: Typed,
   env: Environment,
 ): Transport {
   const { baseUrl, model, key } = typedOptions;
   const apiKey = isKeyless(typedOptions, env) ? null : key;
-  return directTransport({ env, ...server, ...given({ baseUrl, model, apiKey }) });
+  return directTransport({ env, ...serverForm, ...withoutUndefined({ baseUrl, model, apiKey }) });
 }
 
 /** Returns the fields that are not undefined. */
-function given<TFields extends object>(fields: TFields) {
-  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+function withoutUndefined<TFields extends object>(fields: TFields) {
+  const definedEntries = Object.entries(fields).filter(([, value]) => value !== undefined);
   type Given = { [TName in keyof TFields]?: Exclude<TFields[TName], undefined> };
-  return Object.fromEntries(entries) as Given;
+  return Object.fromEntries(definedEntries) as Given;
 }
 
 /** One way to have questions answered. */
@@ -80,8 +80,8 @@ type Typed = ReturnType<typeof parseEngine>;
  * @param orElse - What a command does without a key, after the advice to set one.
  */
 export function readEngine(typedText: string | undefined, env: Environment, orElse = "") {
-  const text = typedText ?? env["EVALUATOR_TRANSPORT"] ?? "gateway";
-  const typedOptions = parseEngine(text, env);
+  const engineText = typedText ?? env["EVALUATOR_TRANSPORT"] ?? "gateway";
+  const typedOptions = parseEngine(engineText, env);
   try {
     const openedTransport = transports[typedOptions.kind](typedOptions, env);
     // The vendor's limits do not apply to another address.
@@ -90,12 +90,12 @@ export function readEngine(typedText: string | undefined, env: Environment, orEl
     const isLocal = isLoopbackUrl(transport.target?.url);
     return {
       /** The typed text. */
-      name: text,
+      name: engineText,
       transport,
       /** Whether it is at a loopback address, so that no state leaves this machine. */
       isLocal,
       /** Whether it is local, without a key and a price: a local proxy with a key may be paid. */
-      isFree: isLocal && typedOptions.price === undefined && toKey(typedOptions, env) === null,
+      isFree: isLocal && typedOptions.price === undefined && findApiKey(typedOptions, env) === null,
       /** Whether the service claims calibrated probabilities; not known at any other address. */
       calibration: toCalibration(transport),
       /** Whether the cost of an answer is known, from the service or from the typed price. */
@@ -105,17 +105,19 @@ export function readEngine(typedText: string | undefined, env: Environment, orEl
     };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    const problem = printable`--engine ${text}: ${toAdvice(error, typedOptions, { env, orElse })}`;
+    const problem = printable`--engine ${engineText}: ${toAdvice(error, typedOptions, { env, orElse })}`;
     throw new UsageError(problem, { cause: error });
   }
 }
 
 function reportsCost({ kind, price }: Typed, transport: Transport): boolean {
-  const isReported = isService(kind) ? serviceRows[kind].reportsCost === true : kind === "gateway";
+  const isReported = isServiceKind(kind)
+    ? serviceRows[kind].reportsCost === true
+    : kind === "gateway";
   return isReported || price !== undefined || transport.usdPerMillionTokens !== undefined;
 }
 
-function isService(kind: Kind): kind is ServiceName {
+function isServiceKind(kind: Kind): kind is ServiceName {
   return Object.hasOwn(serviceRows, kind);
 }
 
@@ -124,13 +126,14 @@ function toCalibration({
   target,
 }: Transport): "claimed by the service" | "not calibrated" | "not known" {
   if (name === "logprobs") return "not calibrated";
-  const { target: gateway } = gatewayTransport({ apiKey: "none", env: {} });
-  const { target: direct } = directTransport({ apiKey: null, env: {} });
-  const isService = [gateway, direct].some(
-    (service) =>
-      service?.url === target?.url && findVendor(service?.modelId) === findVendor(target?.modelId),
+  const { target: gatewayTarget } = gatewayTransport({ apiKey: "none", env: {} });
+  const { target: directTarget } = directTransport({ apiKey: null, env: {} });
+  const isServiceKind = [gatewayTarget, directTarget].some(
+    (knownTarget) =>
+      knownTarget?.url === target?.url &&
+      findVendor(knownTarget?.modelId) === findVendor(target?.modelId),
   );
-  return isService ? "claimed by the service" : "not known";
+  return isServiceKind ? "claimed by the service" : "not known";
 }
 
 function findVendor(modelId = ""): string | undefined {
@@ -174,49 +177,52 @@ export function toEngineError(error: unknown, { name }: Engine): unknown {
 
 /** Returns the basis of an emulator's answer, by its header; null for any other server. */
 export function emulatedBasis(headers: Evaluation["headers"]): Basis | null {
-  const header = String(headers["x-evaluator-emulator"] ?? "");
-  const basis = /basis=(\w+)/.exec(header)?.[1];
+  const emulatorHeader = String(headers["x-evaluator-emulator"] ?? "");
+  const basis = /basis=(\w+)/.exec(emulatorHeader)?.[1];
   if (basis === undefined) return null;
   // The word matcher found no word if the basis is "none".
   return basis === "recorded" || basis === "rule" ? basis : "lexical";
 }
 
-function parseEngine(text: string, env: Environment) {
-  const [address = "", ...settings] = text.split(",");
-  const match = /^([a-z]+(?:-[a-z]+)*)(?:=([^@]*))?(?:@(.+))?$/.exec(address);
-  if (match === null || !Object.hasOwn(transports, match[1] ?? "")) {
-    const words = Object.keys(transports);
-    const wantedName = `${words.slice(0, -1).join(", ")} or ${words.at(-1)}, such as logprobs=URL@MODEL`;
-    throw new UsageError(printable`--engine ${text}: an engine is one of ${wantedName}.`);
+function parseEngine(engineText: string, env: Environment) {
+  const [address = "", ...settingTexts] = engineText.split(",");
+  const addressMatch = /^([a-z]+(?:-[a-z]+)*)(?:=([^@]*))?(?:@(.+))?$/.exec(address);
+  if (addressMatch === null || !Object.hasOwn(transports, addressMatch[1] ?? "")) {
+    const engineKinds = Object.keys(transports);
+    const kindList = `${engineKinds.slice(0, -1).join(", ")} or ${engineKinds.at(-1)}, such as logprobs=URL@MODEL`;
+    throw new UsageError(printable`--engine ${engineText}: an engine is one of ${kindList}.`);
   }
-  const [, kind, baseUrl, model] = match;
-  const set = new Map(settings.map((part) => part.split(/=(.*)/s, 2) as [string, string]));
-  for (const name of set.keys()) readSetting(`--engine ${kind},`, name, settingName);
+  const [, kind, baseUrl, model] = addressMatch;
+  const settingsByName = new Map(
+    settingTexts.map((settingText) => settingText.split(/=(.*)/s, 2) as [string, string]),
+  );
+  for (const settingName of settingsByName.keys())
+    readSetting(`--engine ${kind},`, settingName, checkSettingName);
   return {
     kind: kind as Kind,
     baseUrl: baseUrl === "" ? undefined : baseUrl,
     model,
-    key: readKey(set.get("key"), env),
-    price: readSetting("price", set.get("price"), tokenPrice),
+    key: readApiKey(settingsByName.get("key"), env),
+    price: readSetting("price", settingsByName.get("price"), tokenPrice),
   };
 }
 
-function settingName(text: string): string {
-  if (text === "key" || text === "price") return text;
+function checkSettingName(settingText: string): string {
+  if (settingText === "key" || settingText === "price") return settingText;
   throw new InvalidArgumentError("Use key or price.");
 }
 
-function readKey(variable: string | undefined, env: Environment): string | null | undefined {
+function readApiKey(variable: string | undefined, env: Environment): string | null | undefined {
   if (variable === undefined) return undefined;
   if (variable === "none") return null;
-  const key = env[variable];
-  if (key !== undefined) return key;
+  const apiKey = env[variable];
+  if (apiKey !== undefined) return apiKey;
   throw new UsageError(printable`key=${variable} names an environment variable that is not set.`);
 }
 
-function toKey({ kind, key }: Typed, env: Environment): string | null {
+function findApiKey({ kind, key }: Typed, env: Environment): string | null {
   if (key !== undefined) return key;
-  const variables = isService(kind)
+  const variables = isServiceKind(kind)
     ? serviceRows[kind].keyVariables
     : [apiKeyVariables[kind === "decisions" ? "direct" : kind]];
   return variables.map((variable) => env[variable]?.trim()).find(Boolean) ?? null;
@@ -225,7 +231,7 @@ function toKey({ kind, key }: Typed, env: Environment): string | null {
 /** Most servers on this machine take no key. */
 function isKeyless(typedOptions: Typed, env: Environment): boolean {
   if (typedOptions.key !== undefined) return typedOptions.key === null;
-  return toKey(typedOptions, env) === null && isLoopbackUrl(typedOptions.baseUrl);
+  return findApiKey(typedOptions, env) === null && isLoopbackUrl(typedOptions.baseUrl);
 }
 
 function isLoopbackUrl(url: string | undefined): boolean {

@@ -26,26 +26,29 @@ export async function examineServer(
 ): Promise<void> {
   if (isServiceName(url)) return describeService(url, options, context);
   const { model: wantedModel, json: isJson } = options;
-  const baseUrl = readUrl(url);
+  const baseUrl = parseAddress(url);
   const apiKey = context.env[apiKeyVariables.logprobs] ?? null;
-  const list = await listModels(baseUrl, apiKey, context);
-  const { models } = list;
-  const server = { baseUrl, apiKey, model: chooseModel(list, wantedModel, baseUrl) };
+  const modelListing = await listModels(baseUrl, apiKey, context);
+  const { models } = modelListing;
+  const server = { baseUrl, apiKey, model: chooseModel(modelListing, wantedModel, baseUrl) };
   const probes = await probeServer(server, context);
   const findings = { server, models, ...probes };
-  const paste = linesToPaste(findings);
-  const json = { url: baseUrl, model: server.model, models, ...probes, paste };
-  const text = isJson === true ? JSON.stringify(json, null, 2) : describe(findings, paste);
-  context.stdout.write(`${text}\n`);
+  const paste = listLinesToPaste(findings);
+  const reportJson = { url: baseUrl, model: server.model, models, ...probes, paste };
+  const reportText =
+    isJson === true ? JSON.stringify(reportJson, null, 2) : describeFindings(findings, paste);
+  context.stdout.write(`${reportText}\n`);
   if (paste === null) context.exitCode = exitCodes.failed;
 }
 
-function readUrl(typedAddress: string): string {
-  const url = URL.parse(typedAddress);
-  const isPlain = url !== null && `${url.username}${url.password}${url.search}${url.hash}` === "";
-  if (isPlain && (url.protocol === "http:" || url.protocol === "https:")) {
+function parseAddress(typedAddress: string): string {
+  const parsedUrl = URL.parse(typedAddress);
+  const isPlain =
+    parsedUrl !== null &&
+    `${parsedUrl.username}${parsedUrl.password}${parsedUrl.search}${parsedUrl.hash}` === "";
+  if (isPlain && (parsedUrl.protocol === "http:" || parsedUrl.protocol === "https:")) {
     // Most programs want the /v1 in their address, so people type it.
-    return url.href.replace(/(?:\/v1)?\/?$/, "");
+    return parsedUrl.href.replace(/(?:\/v1)?\/?$/, "");
   }
   throw new UsageError(
     printable`"${typedAddress}" is no address such as http://127.0.0.1:11434, and no service: ${services.join(", ")}.`,
@@ -57,14 +60,14 @@ function chooseModel(
   wantedName: string | undefined,
   baseUrl: string,
 ) {
-  const [first] = models;
+  const [firstModel] = models;
   if (wantedName !== undefined) {
-    if (first === undefined || models.includes(wantedName)) return wantedName;
-    const names = `${models.slice(0, 20).join(", ")}${models.length > 20 ? ", …" : ""}`;
-    const problem = printable`${baseUrl} has no model "${wantedName}". It has ${names}`;
+    if (firstModel === undefined || models.includes(wantedName)) return wantedName;
+    const modelNames = `${models.slice(0, 20).join(", ")}${models.length > 20 ? ", …" : ""}`;
+    const problem = printable`${baseUrl} has no model "${wantedName}". It has ${modelNames}`;
     throw new CliError(`${problem}; choose one with --model.`);
   }
-  if (first !== undefined) return first;
+  if (firstModel !== undefined) return firstModel;
   const problem =
     status < 400
       ? "lists no models; load one"
@@ -75,21 +78,21 @@ function chooseModel(
 /** Returns the names of the server's models and the status of that answer. @throws CliError if it does not answer as a server does. */
 async function listModels(baseUrl: string, apiKey: string | null, { signal }: CliContext) {
   const headers = apiKey === null ? {} : { Authorization: `Bearer ${apiKey}` };
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(20_000)]);
-  const init = { headers, signal: limit, redirect: "manual" } as const;
-  const { status, list } = await fetch(`${baseUrl}/v1/models`, init)
+  const limitSignal = AbortSignal.any([signal, AbortSignal.timeout(20_000)]);
+  const requestInit = { headers, signal: limitSignal, redirect: "manual" } as const;
+  const { status, list } = await fetch(`${baseUrl}/v1/models`, requestInit)
     .then(async (response) => {
-      const text = await response.text();
-      return { status: response.status, list: response.ok ? parseJson(text) : null };
+      const bodyText = await response.text();
+      return { status: response.status, list: response.ok ? parseJson(bodyText) : null };
     })
     .catch((error: unknown) => {
       signal.throwIfAborted();
-      throw unreachable(baseUrl, error);
+      throw toUnreachableError(baseUrl, error);
     });
   if (status === 401 || status === 403) {
-    const what = apiKey === null ? "wants a key" : "refuses the key";
+    const keyProblem = apiKey === null ? "wants a key" : "refuses the key";
     const advice = `Set ${apiKeyVariables.logprobs}.`;
-    throw new CliError(printable`${baseUrl} ${what} (${String(status)}). ${advice}`);
+    throw new CliError(printable`${baseUrl} ${keyProblem} (${String(status)}). ${advice}`);
   }
   if (status >= 300 && status < 400) {
     throw new CliError(printable`${baseUrl} redirects to another address; give that one.`);
@@ -103,33 +106,36 @@ async function listModels(baseUrl: string, apiKey: string | null, { signal }: Cl
   return { models, status };
 }
 
-const failures: Readonly<Record<string, string>> = {
+const failureTexts: Readonly<Record<string, string>> = {
   ECONNREFUSED: "refuses the connection: nothing listens there",
   ENOTFOUND: "is no known host",
 };
 
-function unreachable(baseUrl: string, error: unknown): CliError {
-  const code = systemErrorCode(error instanceof Error ? (error.cause ?? error) : error) ?? "";
-  const failureText = failures[code] ?? `does not answer${code === "" ? "" : ` (${code})`}`;
+function toUnreachableError(baseUrl: string, error: unknown): CliError {
+  const errorCode = systemErrorCode(error instanceof Error ? (error.cause ?? error) : error) ?? "";
+  const failureText =
+    failureTexts[errorCode] ?? `does not answer${errorCode === "" ? "" : ` (${errorCode})`}`;
   const advice = "Start the server, or check host, port, http or https, and a proxy in use.";
   return new CliError(printable`${baseUrl} ${failureText}. ${advice}`, { cause: error });
 }
 
-function describe(findings: Findings, paste: string | null): string {
+function describeFindings(findings: Findings, paste: string | null): string {
   const { server, models, systemone, decisions, logprobs } = findings;
-  const others = models.length > 1 ? ` (of ${models.length}; --model takes another)` : "";
-  const native = [systemone, decisions].find(({ isUsable }) => isUsable);
-  const lines = Object.entries({
-    model: `${server.model}${others}`,
+  const othersNote = models.length > 1 ? ` (of ${models.length}; --model takes another)` : "";
+  const nativeProbe = [systemone, decisions].find(({ isUsable }) => isUsable);
+  const findingEntries = Object.entries({
+    model: `${server.model}${othersNote}`,
     "POST /v1/systemone": systemone.found,
     "POST /v1/decisions": decisions.found,
     ...describeLogprobs(logprobs),
-    "known questions": describeRight(native?.right ?? logprobs.right),
-    ...(native && { calibration: "not shown by a route: vLLM serves both with any model" }),
+    "known questions": describeRight(nativeProbe?.right ?? logprobs.right),
+    ...(nativeProbe && { calibration: "not shown by a route: vLLM serves both with any model" }),
   });
   return [
     server.baseUrl,
-    ...lines.map(([name, foundText]) => printable`  ${name.padEnd(20)}${foundText}`),
+    ...findingEntries.map(
+      ([findingName, foundText]) => printable`  ${findingName.padEnd(20)}${foundText}`,
+    ),
     "",
     paste ?? printable`It cannot be used unchanged. Change this: ${logprobs.found}`,
   ].join("\n");
@@ -139,36 +145,36 @@ function describeLogprobs(probe: Findings["logprobs"]) {
   const { server, listedTokens, hasTokenizer, labelMass, flips, callMs } = probe;
   const tokenizer = hasTokenizer ? "yes: labels are asked for by token" : "not needed, or none";
   if (!probe.isUsable) return { "log-probabilities": `no: ${probe.found}`, tokenizer };
-  const order = flips ? "; the order of the labels changed an answer" : "";
+  const orderNote = flips ? "; the order of the labels changed an answer" : "";
   return {
     "log-probabilities": `yes, ${listedTokens} tokens listed (asked as ${server ?? "a chat"})`,
     tokenizer,
     thinking: "off: the answer begins with a label",
-    "label mass": printDown(labelMass ?? 0) + order,
+    "label mass": printDown(labelMass ?? 0) + orderNote,
     "time for a call": callMs === null ? "not known" : `${Math.round(callMs)} ms`,
   };
 }
 
-function describeRight(right: number | null): string {
-  if (right === null) return "not answered";
-  if (right > 0.5) return `${printDown(right)} or more for the right answer`;
-  return `only ${right.toFixed(2)} for a right answer; a larger model reads better`;
+function describeRight(rightProbability: number | null): string {
+  if (rightProbability === null) return "not answered";
+  if (rightProbability > 0.5) return `${printDown(rightProbability)} or more for the right answer`;
+  return `only ${rightProbability.toFixed(2)} for a right answer; a larger model reads better`;
 }
 
 /** Returns the lines that reach the server the best way it has, or null. */
-function linesToPaste({ server, systemone, decisions, logprobs }: Findings): string | null {
+function listLinesToPaste({ server, systemone, decisions, logprobs }: Findings): string | null {
   const { baseUrl, model, apiKey } = server;
   const modelLine = `EVALUATOR_MODEL_ID=${model}`;
   if (systemone.isUsable) {
-    const key = `${apiKeyVariables.direct}=${apiKey === null ? "none" : "…"}`;
-    return `EVALUATOR_TRANSPORT=direct\nEVALUATOR_DIRECT_BASE_URL=${baseUrl}\n${key}\n${modelLine}`;
+    const keyText = `${apiKeyVariables.direct}=${apiKey === null ? "none" : "…"}`;
+    return `EVALUATOR_TRANSPORT=direct\nEVALUATOR_DIRECT_BASE_URL=${baseUrl}\n${keyText}\n${modelLine}`;
   }
   if (decisions.isUsable) {
-    const address = `baseUrl: ${JSON.stringify(baseUrl)}, model: ${JSON.stringify(model)}`;
-    const key = apiKey === null ? ", apiKey: null" : "";
-    return `createEvaluator({ transport: directTransport({ wire: "decisions", ${address}${key} }), limits: {} })`;
+    const addressText = `baseUrl: ${JSON.stringify(baseUrl)}, model: ${JSON.stringify(model)}`;
+    const keyText = apiKey === null ? ", apiKey: null" : "";
+    return `createEvaluator({ transport: directTransport({ wire: "decisions", ${addressText}${keyText} }), limits: {} })`;
   }
   if (!logprobs.isUsable) return null;
-  const key = apiKey === null ? "" : `\n${apiKeyVariables.logprobs}=…`;
-  return `EVALUATOR_TRANSPORT=logprobs\nEVALUATOR_LOGPROBS_BASE_URL=${baseUrl}${key}\n${modelLine}`;
+  const keyText = apiKey === null ? "" : `\n${apiKeyVariables.logprobs}=…`;
+  return `EVALUATOR_TRANSPORT=logprobs\nEVALUATOR_LOGPROBS_BASE_URL=${baseUrl}${keyText}\n${modelLine}`;
 }

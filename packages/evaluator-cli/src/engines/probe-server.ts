@@ -48,9 +48,9 @@ async function probeNative(
   context: CliContext,
 ) {
   const transport = directTransport({ baseUrl, model, apiKey, wire, env: {} });
-  const outcome = await askKnown(transport, context);
+  const outcome = await askKnownQuestions(transport, context);
   if (!(outcome instanceof EvaluatorError)) {
-    return { isUsable: true, found: "yes", right: rightIn(outcome) };
+    return { isUsable: true, found: "yes", right: findLowestRight(outcome) };
   }
   const isAbsent = outcome instanceof StatusError && [404, 405].includes(outcome.status);
   const problem = isAbsent ? `no (${outcome.status})` : outcome.message;
@@ -59,43 +59,48 @@ async function probeNative(
 
 /** Asks the known questions by log-probabilities, twice, and examines the exchanged messages. */
 async function probeLogprobs({ baseUrl, model, apiKey }: ProbedServer, context: CliContext) {
-  const calls: RecordedCall[] = [];
-  const fetch = recordingFetch(calls);
-  const ask = () =>
-    askKnown(logprobsTransport({ baseUrl, model, apiKey, env: {}, fetch }), context);
-  const first = await ask();
-  const isUsable = !(first instanceof EvaluatorError);
-  const report = {
-    server: serverKind(calls),
-    listedTokens: Math.max(0, ...calls.map(({ json }) => longestList(json))),
-    hasTokenizer: calls.some(({ path, json }) => path === "/tokenize" && json !== null),
+  const recordedCalls: RecordedCall[] = [];
+  const fetch = createRecordingFetch(recordedCalls);
+  const askByLogprobs = () =>
+    askKnownQuestions(logprobsTransport({ baseUrl, model, apiKey, env: {}, fetch }), context);
+  const firstOutcome = await askByLogprobs();
+  const isUsable = !(firstOutcome instanceof EvaluatorError);
+  const probeReport = {
+    server: findServerKind(recordedCalls),
+    listedTokens: Math.max(
+      0,
+      ...recordedCalls.map(({ responseJson }) => findLongestList(responseJson)),
+    ),
+    hasTokenizer: recordedCalls.some(
+      ({ path, responseJson }) => path === "/tokenize" && responseJson !== null,
+    ),
     isUsable,
-    found: isUsable ? "yes" : first.message,
+    found: isUsable ? "yes" : firstOutcome.message,
     right: null as number | null,
     labelMass: null as number | null,
     flips: false,
     /** The median time of a call, once warm; null if unknown. */
     callMs: null as number | null,
   };
-  if (!isUsable) return report;
-  const cold = calls.length;
-  const second = await ask();
-  const lastEvaluation = second instanceof EvaluatorError ? first : second;
+  if (!isUsable) return probeReport;
+  const coldCallCount = recordedCalls.length;
+  const secondOutcome = await askByLogprobs();
+  const lastEvaluation = secondOutcome instanceof EvaluatorError ? firstOutcome : secondOutcome;
   const details = Object.values(
     lastEvaluation.providerMetadata["logprobs"] as Record<
       string,
       { labelMass: number; flips: boolean }
     >,
   );
-  return Object.assign(report, {
-    right: rightIn(lastEvaluation),
+  return Object.assign(probeReport, {
+    right: findLowestRight(lastEvaluation),
     labelMass: Math.min(...details.map(({ labelMass }) => labelMass)),
     flips: details.some(({ flips }) => flips),
-    callMs: medianMs(calls.slice(cold)),
+    callMs: computeMedianMs(recordedCalls.slice(coldCallCount)),
   });
 }
 
-async function askKnown(transport: Transport, { signal }: CliContext) {
+async function askKnownQuestions(transport: Transport, { signal }: CliContext) {
   const timeouts = { attemptTimeoutMs: 300_000, deadlineMs: 300_000 };
   const settings = { env: {}, limits: {}, maxRetries: 0, ...timeouts };
   await using evaluator = createEvaluator({ transport, ...settings });
@@ -106,65 +111,71 @@ async function askKnown(transport: Transport, { signal }: CliContext) {
 }
 
 /** Returns the lower probability of the two right answers. */
-function rightIn({ answers }: Known): number {
+function findLowestRight({ answers }: Known): number {
   return Math.min(answers.blue.probability, answers.topic.probabilities.weather);
 }
 
 interface RecordedCall {
   readonly path: string;
   /** The body of the request. */
-  readonly body: string;
+  readonly requestBody: string;
   /** The answer; null if it is not JSON. */
-  readonly json: unknown;
-  readonly ms: number;
+  readonly responseJson: unknown;
+  readonly durationMs: number;
 }
 
 /** Returns a `fetch` that adds its requests and their answers to `calls`. */
-function recordingFetch(calls: RecordedCall[]) {
-  return async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+function createRecordingFetch(recordedCalls: RecordedCall[]) {
+  return async (requestUrl: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const startedAt = performance.now();
-    const response = await fetch(url, init);
-    const text = await response.clone().text();
-    const { pathname } = new URL(url instanceof Request ? url.url : url);
-    calls.push({
+    const response = await fetch(requestUrl, init);
+    const bodyText = await response.clone().text();
+    const { pathname } = new URL(requestUrl instanceof Request ? requestUrl.url : requestUrl);
+    recordedCalls.push({
       path: pathname.replace(/^.*(?=\/(?:v1|api)\/)|^.*(?=\/[^/]+$)/, ""),
-      body: typeof init?.body === "string" ? init.body : "",
-      json: response.ok ? parseJson(text) : null,
-      ms: performance.now() - startedAt,
+      requestBody: typeof init?.body === "string" ? init.body : "",
+      responseJson: response.ok ? parseJson(bodyText) : null,
+      durationMs: performance.now() - startedAt,
     });
     return response;
   };
 }
 
 /** Returns the kind of server by how it was asked, or null before it was. */
-function serverKind(calls: readonly RecordedCall[]): string | null {
-  const recordedCalls = calls.filter(({ body }) => body !== "");
-  if (recordedCalls.some(({ path }) => path === "/completion")) return "llama.cpp";
-  if (recordedCalls.some(({ path }) => path === "/generate")) return "sglang";
-  const chat = recordedCalls.find(({ path }) => path === "/v1/chat/completions");
-  if (chat === undefined) return null;
-  if (chat.body.includes('"chat_template_kwargs"')) return "vllm";
-  return chat.body.includes('"reasoning_effort"') ? "ollama" : "openai";
+function findServerKind(recordedCalls: readonly RecordedCall[]): string | null {
+  const callsWithBody = recordedCalls.filter(({ requestBody }) => requestBody !== "");
+  if (callsWithBody.some(({ path }) => path === "/completion")) return "llama.cpp";
+  if (callsWithBody.some(({ path }) => path === "/generate")) return "sglang";
+  const chatCall = callsWithBody.find(({ path }) => path === "/v1/chat/completions");
+  if (chatCall === undefined) return null;
+  if (chatCall.requestBody.includes('"chat_template_kwargs"')) return "vllm";
+  return chatCall.requestBody.includes('"reasoning_effort"') ? "ollama" : "openai";
 }
 
 const questionPaths = new Set(["/v1/chat/completions", "/completion", "/generate"]);
 
-function medianMs(calls: readonly RecordedCall[]): number | null {
-  const recordedCalls = calls.filter(({ path }) => questionPaths.has(path));
-  const times = recordedCalls.map(({ ms }) => ms).toSorted((one, other) => one - other);
-  return times[Math.floor(times.length / 2)] ?? null;
+function computeMedianMs(recordedCalls: readonly RecordedCall[]): number | null {
+  const questionCalls = recordedCalls.filter(({ path }) => questionPaths.has(path));
+  const callTimes = questionCalls
+    .map(({ durationMs }) => durationMs)
+    .toSorted((left, right) => left - right);
+  return callTimes[Math.floor(callTimes.length / 2)] ?? null;
 }
 
-const lists = new Set(["top_logprobs", "output_top_logprobs", "output_token_ids_logprobs"]);
+const tokenListNames = new Set([
+  "top_logprobs",
+  "output_top_logprobs",
+  "output_token_ids_logprobs",
+]);
 
 /** Returns the length of the longest list of tokens anywhere in an answer. */
-function longestList(value: unknown): number {
+function findLongestList(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
-  const lengths = Object.entries(value).map(([name, part]) => {
-    if (!lists.has(name) || !Array.isArray(part)) return longestList(part);
-    const [first] = part as unknown[];
+  const lengths = Object.entries(value).map(([name, partValue]) => {
+    if (!tokenListNames.has(name) || !Array.isArray(partValue)) return findLongestList(partValue);
+    const [firstItem] = partValue as unknown[];
     // SGLang has one list for each position.
-    return Array.isArray(first) ? first.length : part.length;
+    return Array.isArray(firstItem) ? firstItem.length : partValue.length;
   });
   return Math.max(0, ...lengths);
 }

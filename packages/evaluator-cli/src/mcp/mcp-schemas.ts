@@ -7,15 +7,15 @@ import { type AnswerForm, typedKinds } from "../commands/shared-options.ts";
 // Codex drops the description of a value without a type.
 
 const typedEntries = Object.entries(typedKinds);
-const kinds = typedEntries.map(([kind]) => kind);
-const criteria = typedEntries.map(
+const kindNames = typedEntries.map(([kind]) => kind);
+const criteriaTexts = typedEntries.map(
   ([kind, { criteriaInWords }]) => `of ${kind}: ${criteriaInWords}`,
 );
 
-const question = {
+const questionJsonSchema = {
   type: "object",
   properties: {
-    type: { type: "string", enum: kinds },
+    type: { type: "string", enum: kindNames },
     instructions: { type: "string", minLength: 1, description: "the question, in words" },
     criteria: { description: "depends on the type" },
   },
@@ -23,21 +23,23 @@ const question = {
   additionalProperties: false,
 };
 
-const state = z
+const stateSchema = z
   .unknown()
   .describe(
     "the subject of the questions, all the model knows: text, a JSON object, or a list of texts, { json: object } and { image: a data: URL in base64 or an https: address }",
   );
-const questions = z.unknown().meta({
+const questionsSchema = z.unknown().meta({
   type: "object",
-  additionalProperties: question,
-  description: `id to question; the model sees no id. Criteria ${criteria.join("; ")}`,
+  additionalProperties: questionJsonSchema,
+  description: `id to question; the model sees no id. Criteria ${criteriaTexts.join("; ")}`,
 });
 const isState = (givenValue: unknown) =>
   typeof givenValue === "string" || typeof givenValue === "object";
 const evaluateInput = z.object({
-  state: state.pipe(z.custom<State>(isState, "not text, an object or a list of parts")),
-  questions: questions.pipe(evaluationRequestSchema.shape.questions as z.core.$ZodType<Questions>),
+  state: stateSchema.pipe(z.custom<State>(isState, "not text, an object or a list of parts")),
+  questions: questionsSchema.pipe(
+    evaluationRequestSchema.shape.questions as z.core.$ZodType<Questions>,
+  ),
 });
 
 const answerForms: Readonly<Record<AnswerForm, () => z.ZodType>> = {
@@ -48,13 +50,13 @@ const answerForms: Readonly<Record<AnswerForm, () => z.ZodType>> = {
 /** The fields that only answers of one kind have. */
 const ownFields = Object.fromEntries(
   typedEntries.map(([, { answer }]) => {
-    const [name, form, description] = answer;
-    return [name, answerForms[form]().optional().describe(description)];
+    const [fieldName, form, description] = answer;
+    return [fieldName, answerForms[form]().optional().describe(description)];
   }),
 );
 
 const answerSchema = z.object({
-  type: z.enum(kinds),
+  type: z.enum(kindNames),
   ...ownFields,
   probabilities: z.record(z.string(), z.number()).optional().describe("the likeliest, at most 8"),
   omitted: z.int().optional().describe("options that are not listed"),

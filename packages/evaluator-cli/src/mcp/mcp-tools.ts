@@ -49,7 +49,7 @@ interface ToolContext {
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
-const claims = {
+const calibrationClaims = {
   "claimed by the service":
     "The service claims they are calibrated: of many events given 0.8, about 80% should happen.",
   "not calibrated":
@@ -64,28 +64,31 @@ export function createMcpServer(context: ToolContext): McpServer {
   const fittedText =
     artifact &&
     `Answers of one model to the questions of a calibration are ${nameLabels(artifact)}; their result has \`decisions\`. About all others: `;
-  const guide = `Asks typed questions about a state and returns probabilities, not prose. ${fittedText ?? ""}${claims[engine.calibration]} Put everything the answer depends on, such as today's date, into the state, text or a JSON object; ask several questions about one state in one call.`;
+  const guideText = `Asks typed questions about a state and returns probabilities, not prose. ${fittedText ?? ""}${calibrationClaims[engine.calibration]} Put everything the answer depends on, such as today's date, into the state, text or a JSON object; ask several questions about one state in one call.`;
   const { sentence, annotations } = listEffects(context);
-  const lookup = { readOnlyHint: true, openWorldHint: context.catalog !== null && !engine.isLocal };
-  const server = new McpServer({ name: "evaluator", version }, { instructions: guide });
-  const description = `${guide} ${sentence}`;
+  const lookupHints = {
+    readOnlyHint: true,
+    openWorldHint: context.catalog !== null && !engine.isLocal,
+  };
+  const server = new McpServer({ name: "evaluator", version }, { instructions: guideText });
+  const description = `${guideText} ${sentence}`;
   server.registerTool(
     "evaluate",
     { ...tools.evaluate, description, annotations },
     async (request, extra) => {
       const endProgress = reportProgress(extra, context.clock);
-      const run = () => evaluate(request, context, extra.signal);
-      return await toResult(run).finally(endProgress);
+      const runEvaluation = () => evaluateRequest(request, context, extra.signal);
+      return await toResult(runEvaluation).finally(endProgress);
     },
   );
   server.registerTool(
     "estimate",
-    { ...tools.estimate, annotations: lookup },
-    (request, { signal }) => toResult(() => estimate(request, context, signal)),
+    { ...tools.estimate, annotations: lookupHints },
+    (request, { signal }) => toResult(() => estimateRequest(request, context, signal)),
   );
   server.registerTool(
     "list_models",
-    { ...tools.list_models, annotations: lookup },
+    { ...tools.list_models, annotations: lookupHints },
     ({ type }, { signal }) => toResult(() => listModels(type, context, signal)),
   );
   return server;
@@ -96,20 +99,20 @@ function reportProgress({ _meta, sendNotification }: Extra, clock: Clock): () =>
   const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return () => {};
   let progress = 0;
-  const notify = () => {
+  const notifyCaller = () => {
     const params = { progressToken, progress: (progress += 1), message: "waiting for the answer" };
     // A caller that left gets none.
     sendNotification({ method: "notifications/progress", params }).catch(() => {});
   };
-  return repeat(1000, notify, clock);
+  return repeat(1000, notifyCaller, clock);
 }
 
 /** Returns where `evaluate` sends the state and whether it may cost money. */
 function listEffects({ engine: { name, isLocal, isFree }, price }: ToolContext) {
   const costsNothing = isFree && price === null;
-  const where = isLocal ? `Asks ${name}, on this machine` : `Sends the state to ${name}`;
+  const destinationText = isLocal ? `Asks ${name}, on this machine` : `Sends the state to ${name}`;
   return {
-    sentence: costsNothing ? `${where}.` : `${where}; a call may cost money.`,
+    sentence: costsNothing ? `${destinationText}.` : `${destinationText}; a call may cost money.`,
     annotations: {
       readOnlyHint: costsNothing,
       destructiveHint: false,
@@ -124,20 +127,38 @@ function nameLabels({ fittedOn }: CalibrationArtifact): string {
   return `calibrated on ${printCounted(fittedOn.n, "label")}`;
 }
 
-async function evaluate(request: EvaluationRequest, context: ToolContext, signal: AbortSignal) {
+async function evaluateRequest(
+  request: EvaluationRequest,
+  context: ToolContext,
+  signal: AbortSignal,
+) {
   const printedEvaluation = await context.evaluator.evaluate(request, { signal });
-  const { evaluation, ...worth } = applyCalibration(printedEvaluation, request, context);
+  const { evaluation, ...calibrationFields } = applyCalibration(
+    printedEvaluation,
+    request,
+    context,
+  );
   const confidence: Readonly<Record<string, number | null>> = evaluation.confidence;
   const basis = emulatedBasis(evaluation.headers);
-  const answers = Object.entries(request.questions).map(([id, question]) => {
-    const answer = evaluation.answers[id] as Answer;
-    const share = Object.hasOwn(confidence, id) ? confidence[id] : null;
-    const values = Object.assign({}, ...valuesOf(question, answer).map(toShort)) as object;
-    return [id, { type: answer.type, ...values, ...(share !== null && { confidence: share }) }];
+  const answers = Object.entries(request.questions).map(([questionId, question]) => {
+    const answer = evaluation.answers[questionId] as Answer;
+    const confidenceShare = Object.hasOwn(confidence, questionId) ? confidence[questionId] : null;
+    const answerFields = Object.assign(
+      {},
+      ...valuesOf(question, answer).map(toShortValue),
+    ) as object;
+    return [
+      questionId,
+      {
+        type: answer.type,
+        ...answerFields,
+        ...(confidenceShare !== null && { confidence: confidenceShare }),
+      },
+    ];
   });
   return {
     answers: Object.fromEntries(answers) as object,
-    ...worth,
+    ...calibrationFields,
     model: evaluation.modelId,
     costUsd: evaluation.costUsd,
     inputTokens: evaluation.usage?.inputTokens ?? null,
@@ -152,14 +173,17 @@ function applyCalibration(
   { artifact, engine }: ToolContext,
 ) {
   const isEmulated = emulatedBasis(evaluation.headers) !== null;
-  const plain = { evaluation, calibration: isEmulated ? "not calibrated" : engine.calibration };
-  if (artifact === null) return plain;
+  const plainResult = {
+    evaluation,
+    calibration: isEmulated ? "not calibrated" : engine.calibration,
+  };
+  if (artifact === null) return plainResult;
   try {
     const decisions = decide(evaluation, artifact, { questions });
     const calibratedEvaluation = calibrate(evaluation, artifact, { questions });
     return { evaluation: calibratedEvaluation, calibration: nameLabels(artifact), decisions };
   } catch (error) {
-    if (error instanceof CalibrationMismatchError) return plain;
+    if (error instanceof CalibrationMismatchError) return plainResult;
     throw error;
   }
 }
@@ -167,27 +191,27 @@ function applyCalibration(
 const mostListed = 8;
 
 /** Returns a value, of a distribution the likeliest: an assistant pays for each of 255 that it reads. */
-function toShort({ name, form, value }: AnswerValue): object {
+function toShortValue({ name, form, value }: AnswerValue): object {
   if (form !== "distribution") return { [name]: value };
   const shares = Object.entries(value);
   const listedShares = new Map(
-    shares.toSorted(([, one], [, other]) => other - one).slice(0, mostListed),
+    shares.toSorted(([, left], [, right]) => right - left).slice(0, mostListed),
   );
   const omittedCount = shares.length - listedShares.size;
-  const keptEntries = shares.filter(([key]) => listedShares.has(key));
+  const keptEntries = shares.filter(([optionName]) => listedShares.has(optionName));
   return {
     [name]: Object.fromEntries(keptEntries),
     ...(omittedCount > 0 && { omitted: omittedCount }),
   };
 }
 
-async function estimate(
+async function estimateRequest(
   { times, ...request }: EvaluationRequest & { readonly times: number },
   context: ToolContext,
   signal: AbortSignal,
 ) {
   const { engine, spent: spentBudget, maxCostUsd, maxTokens } = context;
-  const inputUsdPerMillionTokens = await toPrice(context, signal);
+  const inputUsdPerMillionTokens = await findPrice(context, signal);
   const { calls, inputTokens, costUsd } = estimateCost([request], {
     inputUsdPerMillionTokens: inputUsdPerMillionTokens ?? 0,
     // A price that was given is of input and output; a listed one is of input alone.
@@ -197,20 +221,20 @@ async function estimate(
   return {
     calls: calls * times,
     inputTokens: inputTokens * times,
-    costUsd: inputUsdPerMillionTokens === null ? null : toMicros(costUsd * times),
+    costUsd: inputUsdPerMillionTokens === null ? null : roundToMicros(costUsd * times),
     ...(maxCostUsd !== undefined && {
-      spentUsd: toMicros(spentBudget?.spending.costUsd ?? 0),
+      spentUsd: roundToMicros(spentBudget?.spending.costUsd ?? 0),
       maxCostUsd,
     }),
     ...(maxTokens !== undefined && { spentTokens: spentBudget?.spending.tokens, maxTokens }),
   };
 }
 
-function toMicros(usd: number): number {
+function roundToMicros(usd: number): number {
   return Number(usd.toFixed(6));
 }
 
-async function toPrice({ price, catalog, engine }: ToolContext, signal: AbortSignal) {
+async function findPrice({ price, catalog, engine }: ToolContext, signal: AbortSignal) {
   if (price !== null) return price;
   const models = (await catalog?.listModels({ signal })) ?? [];
   const model = models.find(({ id }) => id === engine.transport.target?.modelId);
@@ -224,17 +248,22 @@ async function listModels(type: string, { catalog, engine }: ToolContext, signal
   const types = type === "evaluation" ? new Set([type, "decision"]) : new Set([type]);
   const catalogModels = await catalog?.listModels({ signal });
   const id = engine.transport.target?.modelId ?? "unknown";
-  const own = { id, type: null, inputUsdPerMillionTokens: null, outputUsdPerMillionTokens: null };
-  const models = catalogModels?.filter((model) => types.has(model.type ?? "")) ?? [own];
+  const ownModel = {
+    id,
+    type: null,
+    inputUsdPerMillionTokens: null,
+    outputUsdPerMillionTokens: null,
+  };
+  const models = catalogModels?.filter((model) => types.has(model.type ?? "")) ?? [ownModel];
   // The schema drops the other fields of a model.
   const { outputSchema } = tools.list_models;
   return outputSchema.parse({ models: models.slice(0, mostModels), total: models.length });
 }
 
 /** Returns a result for an assistant; a failure is a message that never repeats the request. */
-async function toResult(run: () => Promise<Record<string, unknown>>): Promise<CallToolResult> {
+async function toResult(runTool: () => Promise<Record<string, unknown>>): Promise<CallToolResult> {
   try {
-    const structuredContent = await run();
+    const structuredContent = await runTool();
     return {
       content: [{ type: "text", text: JSON.stringify(structuredContent) }],
       structuredContent,

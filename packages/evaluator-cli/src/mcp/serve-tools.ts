@@ -26,36 +26,38 @@ import { createMcpServer } from "./mcp-tools.ts";
 export async function serveTools(options: AskOptions<"mcp">, context: CliContext): Promise<void> {
   const { env } = context;
   const engine = readEngine(options.engine, env);
-  const { price, ...limits } = readLimits(options, env, engine);
+  const { price, ...spendingLimits } = readLimits(options, env, engine);
   const { calibration } = options;
-  await using own = toEvaluator(engine, env);
+  await using engineEvaluator = toEvaluator(engine, env);
   await using catalog = findCatalog(engine, { env });
-  const { maxCostUsd, maxTokens } = limits;
+  const { maxCostUsd, maxTokens } = spendingLimits;
   const hasLimit = maxCostUsd !== undefined || maxTokens !== undefined;
   const prices = price === null ? {} : { usdPerMillionTokens: price };
-  const spentBudget = hasLimit ? budget({ ...limits, ...prices }) : null;
-  const tools = {
+  const spentBudget = hasLimit ? budget({ ...spendingLimits, ...prices }) : null;
+  const toolContext = {
     version: packageVersion(import.meta.url),
     clock: context.clock,
     engine,
     artifact: calibration === undefined ? null : await readCalibration(calibration, null, context),
     // The cache comes first: a cached answer costs nothing.
-    evaluator: (spentBudget === null ? own : own.with(spentBudget)).with(cache()),
+    evaluator: (spentBudget === null ? engineEvaluator : engineEvaluator.with(spentBudget)).with(
+      cache(),
+    ),
     catalog,
     price,
     spent: spentBudget,
-    ...limits,
+    ...spendingLimits,
   };
-  const create = () => createMcpServer(tools);
-  if (options.http === undefined) await serveStdio(create, context);
-  else await serveHttp(create, options.http, context);
+  const createTools = () => createMcpServer(toolContext);
+  if (options.http === undefined) await serveStdio(createTools, context);
+  else await serveHttp(createTools, options.http, context);
 }
 
 function readLimits(options: AskOptions<"mcp">, env: Environment, engine: Engine) {
-  const read = (name: string) => readSetting(name, env[name], parseLimit);
-  const maxCostUsd = options.maxCost ?? read("EVALUATOR_MAX_COST_USD");
-  const maxTokens = options.maxTokens ?? read("EVALUATOR_MAX_TOKENS");
-  const hours = options.hours ?? read("EVALUATOR_BUDGET_HOURS");
+  const readLimit = (name: string) => readSetting(name, env[name], parseLimit);
+  const maxCostUsd = options.maxCost ?? readLimit("EVALUATOR_MAX_COST_USD");
+  const maxTokens = options.maxTokens ?? readLimit("EVALUATOR_MAX_TOKENS");
+  const budgetHours = options.hours ?? readLimit("EVALUATOR_BUDGET_HOURS");
   const priceVariable = "EVALUATOR_USD_PER_MILLION_TOKENS";
   const price = options.price ?? readSetting(priceVariable, env[priceVariable], tokenPrice) ?? null;
   if (maxCostUsd !== undefined && price === null && !engine.reportsCost) {
@@ -65,28 +67,31 @@ function readLimits(options: AskOptions<"mcp">, env: Environment, engine: Engine
   return {
     ...(maxCostUsd !== undefined && { maxCostUsd }),
     ...(maxTokens !== undefined && { maxTokens: Math.floor(maxTokens) }),
-    ...(hours !== undefined && { spanMs: hours * 3_600_000 }),
+    ...(budgetHours !== undefined && { spanMs: budgetHours * 3_600_000 }),
     price,
   };
 }
 
 type Create = () => ReturnType<typeof createMcpServer>;
 
-async function serveStdio(create: Create, { stdin, stdout, signal }: CliContext): Promise<void> {
+async function serveStdio(
+  createTools: Create,
+  { stdin, stdout, signal }: CliContext,
+): Promise<void> {
   // A copy of the pipe would read on, and keep the process alive after a signal.
-  const input = stdin instanceof Readable ? stdin : Readable.from(stdin);
-  const output = new Writable({
+  const inputStream = stdin instanceof Readable ? stdin : Readable.from(stdin);
+  const outputStream = new Writable({
     write(chunk, _encoding, doneAction) {
       stdout.write(String(chunk));
       doneAction();
     },
   });
-  const endedPromise = once(input, "end", { signal }).catch(() => undefined);
-  const server = create();
+  const endedPromise = once(inputStream, "end", { signal }).catch(() => undefined);
+  const server = createTools();
   const closedPromise = new Promise((resolve) =>
     Object.assign(server.server, { onclose: resolve }),
   );
-  await server.connect(new StdioServerTransport(input, output));
+  await server.connect(new StdioServerTransport(inputStream, outputStream));
   const isClosed = await Promise.race([
     closedPromise.then(() => true),
     endedPromise.then(() => false),
@@ -96,31 +101,39 @@ async function serveStdio(create: Create, { stdin, stdout, signal }: CliContext)
 }
 
 /** Serves MCP over streamable HTTP on loopback; each message gets a new server, without sessions. */
-async function serveHttp(create: Create, port: number, context: CliContext): Promise<void> {
+async function serveHttp(createTools: Create, port: number, context: CliContext): Promise<void> {
   const server = createServer((incoming, outgoing) => {
-    answer(create, incoming, outgoing).catch(() => outgoing.destroy());
+    answerRequest(createTools, incoming, outgoing).catch(() => outgoing.destroy());
   });
   const { origin } = await listen(server, { port });
-  context.stdout.write(`MCP is at ${origin}${path}\n`);
+  context.stdout.write(`MCP is at ${origin}${mcpPath}\n`);
   if (!context.signal.aborted) await once(context.signal, "abort");
   await closeServer(server);
 }
 
-const path = "/mcp";
+const mcpPath = "/mcp";
 
-async function answer(create: Create, incoming: IncomingMessage, outgoing: ServerResponse) {
+async function answerRequest(
+  createTools: Create,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+) {
   if (isForeignRequest(incoming.headers)) {
     const problem = "This server answers to this machine's own names and origins only.";
-    return refuse(outgoing, 403, problem);
+    return refuseRequest(outgoing, 403, problem);
   }
-  if (new URL(incoming.url ?? "/", "http://localhost").pathname !== path) {
-    return refuse(outgoing, 404, `There is nothing here; MCP is at ${path}.`);
+  if (new URL(incoming.url ?? "/", "http://localhost").pathname !== mcpPath) {
+    return refuseRequest(outgoing, 404, `There is nothing here; MCP is at ${mcpPath}.`);
   }
   if (incoming.method !== "POST") {
     outgoing.setHeader("allow", "POST");
-    return refuse(outgoing, 405, "Messages are sent by POST; there are no sessions and no stream.");
+    return refuseRequest(
+      outgoing,
+      405,
+      "Messages are sent by POST; there are no sessions and no stream.",
+    );
   }
-  const server = create();
+  const server = createTools();
   const transport = new StreamableHTTPServerTransport();
   // If the caller leaves, its request is aborted.
   outgoing.on("close", () => void server.close());
@@ -128,7 +141,7 @@ async function answer(create: Create, incoming: IncomingMessage, outgoing: Serve
   await transport.handleRequest(incoming, outgoing);
 }
 
-function refuse(outgoing: ServerResponse, status: number, message: string): void {
-  const error = { jsonrpc: "2.0", error: { code: -32_000, message }, id: null };
-  outgoing.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(error));
+function refuseRequest(outgoing: ServerResponse, status: number, message: string): void {
+  const errorBody = { jsonrpc: "2.0", error: { code: -32_000, message }, id: null };
+  outgoing.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(errorBody));
 }

@@ -27,18 +27,23 @@ interface Difference {
  * Returns the differences of an answer to its exchange and the contract, such as
  * `new      response.body.usage.cachedTokens (number)`.
  */
-export async function findDifferences({ exchange, samples }: LiveCall, live: Exchange["response"]) {
-  const sampleShapes = samples.map(({ response }) => comparable(exchange, response));
-  const shape = compareShapes(sampleShapes, comparable(exchange, live), ["response"]);
-  const paths = new Set(shape.map(({ path }) => path));
-  const breaches = await contractBreaches(exchange, live.body);
-  return [...shape, ...breaches.filter(({ path }) => !paths.has(path))].map(
+export async function findDifferences(
+  { exchange, samples }: LiveCall,
+  liveResponse: Exchange["response"],
+) {
+  const sampleShapes = samples.map(({ response }) => pickComparable(exchange, response));
+  const shapeDifferences = compareShapes(sampleShapes, pickComparable(exchange, liveResponse), [
+    "response",
+  ]);
+  const paths = new Set(shapeDifferences.map(({ path }) => path));
+  const breaches = await findContractBreaches(exchange, liveResponse.body);
+  return [...shapeDifferences, ...breaches.filter(({ path }) => !paths.has(path))].map(
     ({ kind, path, detail }) => `${kind.padEnd(8)} ${path} (${detail})`,
   );
 }
 
 /** Only the headers that the exchange lists: proxies on the way add others. */
-function comparable({ response }: Exchange, { headers, body }: Exchange["response"]) {
+function pickComparable({ response }: Exchange, { headers, body }: Exchange["response"]) {
   const headerEntries = Object.entries(headers).filter(([name]) =>
     Object.hasOwn(response.headers, name),
   );
@@ -54,28 +59,32 @@ export function compareShapes(
   actual: unknown,
   path: Path,
 ): Difference[] {
-  const type = toType(actual);
-  if (samples.length === 0) return [{ kind: "new", path: pathText(path), detail: type }];
-  const alike = samples.filter((sample) => toType(sample) === type);
-  if (alike.length === 0) {
-    const detail = `${listTypes(samples)} became ${type}`;
+  const actualType = toType(actual);
+  if (samples.length === 0) return [{ kind: "new", path: pathText(path), detail: actualType }];
+  const alikeSamples = samples.filter((sample) => toType(sample) === actualType);
+  if (alikeSamples.length === 0) {
+    const detail = `${listTypes(samples)} became ${actualType}`;
     return [{ kind: "type", path: pathText(path), detail }];
   }
   if (Array.isArray(actual)) {
-    return actual.flatMap((item, index) => compareShapes(alike.flat(), item, [...path, index]));
+    return actual.flatMap((item, index) =>
+      compareShapes(alikeSamples.flat(), item, [...path, index]),
+    );
   }
   if (!isRecord(actual)) return [];
-  const byKey = Map.groupBy(
-    alike.flatMap((sample) => Object.entries(sample as object)),
+  const entriesByKey = Map.groupBy(
+    alikeSamples.flatMap((sample) => Object.entries(sample as object)),
     ([key]) => key,
   );
-  return [...new Set([...byKey.keys(), ...Object.keys(actual)])].flatMap((key): Difference[] => {
-    const values = (byKey.get(key) ?? []).map(([, value]): unknown => value);
-    const keyPath = [...path, key];
-    if (Object.hasOwn(actual, key)) return compareShapes(values, actual[key], keyPath);
-    if (values.length < alike.length) return [];
-    return [{ kind: "missing", path: pathText(keyPath), detail: listTypes(values) }];
-  });
+  return [...new Set([...entriesByKey.keys(), ...Object.keys(actual)])].flatMap(
+    (key): Difference[] => {
+      const sampleValues = (entriesByKey.get(key) ?? []).map(([, value]): unknown => value);
+      const keyPath = [...path, key];
+      if (Object.hasOwn(actual, key)) return compareShapes(sampleValues, actual[key], keyPath);
+      if (sampleValues.length < alikeSamples.length) return [];
+      return [{ kind: "missing", path: pathText(keyPath), detail: listTypes(sampleValues) }];
+    },
+  );
 }
 
 function listTypes(values: readonly unknown[]): string {
@@ -99,16 +108,16 @@ const gatewayBodySchema = z.extend(evaluationResponseSchema, {
 });
 
 /** Returns the rules of the contract that a body breaks as the answer to an exchange's request. */
-export async function contractBreaches(
+export async function findContractBreaches(
   { request, response }: Exchange,
   body: unknown,
 ): Promise<Difference[]> {
-  if (response.status >= 300 || !isEvaluation(request.body)) return [];
+  if (response.status >= 300 || !isEvaluationRequest(request.body)) return [];
   const { state, questions } = request.body;
   const isDirect = request.path.endsWith("/v1/systemone");
   const issues = isDirect ? [] : (z.safeParse(gatewayBodySchema, body).error?.issues ?? []);
   if (issues.length > 0) {
-    return issues.map(({ path, message }) => breachAt(path, message, questions));
+    return issues.map(({ path, message }) => toBreach(path, message, questions));
   }
   const fetch = async () => Response.json(body);
   const makeTransport = isDirect ? directTransport : gatewayTransport;
@@ -120,23 +129,25 @@ export async function contractBreaches(
   } catch (error) {
     if (error instanceof RefusalError) {
       const reason = "the model declined";
-      return error.questionIds.map((id) => breachAt(["answers", id], reason, questions));
+      return error.questionIds.map((questionId) =>
+        toBreach(["answers", questionId], reason, questions),
+      );
     }
     if (!(error instanceof InvalidResponseError)) throw error;
     const { questionId, rule, message } = error;
     // The message names the path, and no text of the server.
-    if (questionId === null) return [breachAt([], message, questions)];
-    return [breachAt(["answers", questionId], `breaks the rule ${rule}`, questions)];
+    if (questionId === null) return [toBreach([], message, questions)];
+    return [toBreach(["answers", questionId], `breaks the rule ${rule}`, questions)];
   }
 }
 
 type Asked = EvaluationRequest["questions"];
 
 /** Returns a breach at a path in the body, without the names that the service chose for answers. */
-function breachAt(path: Path, detail: string, questions: Asked): Difference {
-  const [first, id = ""] = path;
+function toBreach(path: Path, detail: string, questions: Asked): Difference {
+  const [firstKey, id = ""] = path;
   const knownPath =
-    first === "answers" ? path.slice(0, Object.hasOwn(questions, id) ? 3 : 1) : path;
+    firstKey === "answers" ? path.slice(0, Object.hasOwn(questions, id) ? 3 : 1) : path;
   return { kind: "contract", path: pathText(["response", "body", ...knownPath]), detail };
 }
 
@@ -149,6 +160,6 @@ function renamedFromVendor(questions: Record<string, object>): Asked {
   return Object.fromEntries(entries) as Asked;
 }
 
-function isEvaluation(body: unknown): body is EvaluationRequest {
+function isEvaluationRequest(body: unknown): body is EvaluationRequest {
   return isRecord(body) && "state" in body && "questions" in body;
 }

@@ -6,7 +6,7 @@ import {
 } from "evaluator-client";
 import { loadFixtures } from "evaluator-client/replay-exchanges";
 import { expect, test } from "vitest";
-import { contractBreaches } from "./compare-answer.ts";
+import { findContractBreaches } from "./compare-answer.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- each row reaches into a body of another form
 type Body = any;
@@ -18,12 +18,12 @@ async function breachesOf(name: string, change: (body: Body) => void): Promise<s
   if (exchange === undefined) throw new Error(`There is no ${name}.`);
   const body = structuredClone(exchange.response.body);
   change(body);
-  const breaches = await contractBreaches(exchange, body);
+  const breaches = await findContractBreaches(exchange, body);
   return breaches.map(({ path, detail }) => `${path}: ${detail}`);
 }
 
 test.each(exchanges)("$name breaks nothing", async (exchange) => {
-  expect(await contractBreaches(exchange, exchange.response.body)).toEqual([]);
+  expect(await findContractBreaches(exchange, exchange.response.body)).toEqual([]);
 });
 
 test("fields the contract does not know are no breach", async () => {

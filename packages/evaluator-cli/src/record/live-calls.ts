@@ -41,13 +41,13 @@ export function chooseCalls(
     const transport = exchange.name.startsWith("direct/") ? "direct" : "gateway";
     const service = services[transport];
     if (service !== null) {
-      const askedName = toQuestion(exchange);
-      const samples = exchanges.filter((other) => toQuestion(other) === askedName);
+      const requestKey = toRequestKey(exchange);
+      const samples = exchanges.filter((candidate) => toRequestKey(candidate) === requestKey);
       const { basePath } = transports[transport];
       const { path } = exchange.request;
       // The gateway's other paths are at the host root (contract, placeholders).
-      const relative = path.startsWith(basePath) ? path.slice(basePath.length) : path;
-      const url = new URL(relative, service.url).href;
+      const relativePath = path.startsWith(basePath) ? path.slice(basePath.length) : path;
+      const url = new URL(relativePath, service.url).href;
       return [{ exchange, samples, url, apiKey: service.apiKey }];
     }
     if (names.length === 0) return [];
@@ -62,11 +62,11 @@ export function chooseCalls(
 }
 
 /** Reads a service's key and address as the client does; null without a key. Errors name the variable only. */
-function readService(name: keyof typeof transports, env: Environment) {
-  const apiKey = env[apiKeyVariables[name]] ?? "";
+function readService(serviceName: keyof typeof transports, env: Environment) {
+  const apiKey = env[apiKeyVariables[serviceName]] ?? "";
   if (apiKey === "") return null;
   try {
-    return { apiKey, url: transports[name].make({ apiKey, env }).target?.url };
+    return { apiKey, url: transports[serviceName].make({ apiKey, env }).target?.url };
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     throw new CliError(error.message, { cause: error });
@@ -82,18 +82,20 @@ function readExchanges(folder: string): Exchange[] {
   }
 }
 
-function chooseExchanges(names: readonly string[], exchanges: readonly Exchange[]) {
+function chooseExchanges(wantedNames: readonly string[], exchanges: readonly Exchange[]) {
   // A balance and a price list are asked for by name only: the one is private, the other is long.
-  if (names.length === 0) {
+  if (wantedNames.length === 0) {
     return exchanges.filter(
       ({ request, response }) => request.method === "POST" && response.status < 300,
     );
   }
   const knownNames = exchanges.map(({ name }) => name);
-  for (const name of names) checkName("exchange", name, knownNames);
-  return [...new Set(names)].flatMap((name) => exchanges.filter((one) => one.name === name));
+  for (const name of wantedNames) checkName("exchange", name, knownNames);
+  return [...new Set(wantedNames)].flatMap((name) =>
+    exchanges.filter((exchange) => exchange.name === name),
+  );
 }
 
-function toQuestion({ request, response }: Exchange): string {
+function toRequestKey({ request, response }: Exchange): string {
   return JSON.stringify([request, response.status]);
 }

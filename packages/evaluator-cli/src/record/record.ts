@@ -18,7 +18,7 @@ import {
   UsageError,
 } from "evaluator-kit";
 import type { ReportOptions } from "../commands/report-commands.ts";
-import { contractBreaches, findDifferences } from "./compare-answer.ts";
+import { findContractBreaches, findDifferences } from "./compare-answer.ts";
 import { chooseCalls, type LiveCall } from "./live-calls.ts";
 
 type Answer = Exchange["response"];
@@ -36,29 +36,29 @@ export async function record(
   if (compare !== true && env["CI"]) {
     throw new CliError("Nothing is recorded in CI: a person has to look at it.");
   }
-  const exchanges = resolve(cwd, options.exchanges);
-  const { calls, keys } = chooseCalls(names, { env, folder: exchanges });
-  const run: LiveRun = { calls, keys, fetch, context };
-  if (compare === true) return await compareAll(run);
-  const folder = resolve(cwd, options.out ?? exchanges);
-  const toPath = ({ exchange }: LiveCall) => join(folder, `${exchange.name}.json`);
-  await checkTargets(calls.map(toPath), options.replace === true);
-  const recordedCount = await askEach(run, "recorded", async (call, response) => {
+  const exchangesFolder = resolve(cwd, options.exchanges);
+  const { calls, keys } = chooseCalls(names, { env, folder: exchangesFolder });
+  const liveRun: LiveRun = { calls, keys, fetch, context };
+  if (compare === true) return await compareAnswers(liveRun);
+  const outFolder = resolve(cwd, options.out ?? exchangesFolder);
+  const toRecordingPath = ({ exchange }: LiveCall) => join(outFolder, `${exchange.name}.json`);
+  await checkTargets(calls.map(toRecordingPath), options.replace === true);
+  const recordedCount = await askEachCall(liveRun, "recorded", async (call, response) => {
     const { exchange } = call;
-    const [breach] = await contractBreaches(exchange, response.body);
+    const [breach] = await findContractBreaches(exchange, response.body);
     if (breach !== undefined) throw new RecordingError(`${breach.path}: ${breach.detail}`);
-    if (emulatorHeader in response.headers && folder === exchanges) {
+    if (emulatorHeader in response.headers && outFolder === exchangesFolder) {
       throw new RecordingError("the emulator answered, no live service; use another --out");
     }
-    const recording = { ...exchange, description: describe(exchange), response };
-    await writeExchange(toPath(call), recording, new Date(clock.epochNow()));
+    const recording = { ...exchange, description: describeExchange(exchange), response };
+    await writeExchange(toRecordingPath(call), recording, new Date(clock.epochNow()));
     context.stdout.write(`${exchange.name}: recorded\n`);
   });
-  context.stdout.write(`Recorded ${recordedCount} of ${calls.length} in ${folder}\n`);
+  context.stdout.write(`Recorded ${recordedCount} of ${calls.length} in ${outFolder}\n`);
 }
 
 /** A description of the contract's answer is not true of a live one. */
-function describe({ name, provenance, description }: Exchange): string {
+function describeExchange({ name, provenance, description }: Exchange): string {
   const situation = name.slice(name.lastIndexOf("/") + 1).replaceAll("-", " ");
   return provenance.source === "live" ? description : `A live answer to: ${situation}.`;
 }
@@ -72,43 +72,43 @@ interface LiveRun {
 }
 
 /** Prints how live answers differ from their exchanges; each difference once. */
-async function compareAll(run: LiveRun): Promise<void> {
-  const { calls, context } = run;
+async function compareAnswers(liveRun: LiveRun): Promise<void> {
+  const { calls, context } = liveRun;
   const namesByLine = new Map<string, string[]>();
-  const comparedCount = await askEach(run, "compared", async (call, answer) => {
-    for (const line of new Set(await findDifferences(call, answer))) {
-      namesByLine.set(line, [...(namesByLine.get(line) ?? []), call.exchange.name]);
+  const comparedCount = await askEachCall(liveRun, "compared", async (call, answer) => {
+    for (const difference of new Set(await findDifferences(call, answer))) {
+      namesByLine.set(difference, [...(namesByLine.get(difference) ?? []), call.exchange.name]);
     }
   });
-  for (const [line, [first, ...others]] of namesByLine) {
-    const more = others.length === 0 ? "" : ` and ${others.length} more`;
-    context.stdout.write(`${line}\n         in ${first}${more}\n`);
+  for (const [difference, [firstName, ...otherNames]] of namesByLine) {
+    const moreText = otherNames.length === 0 ? "" : ` and ${otherNames.length} more`;
+    context.stdout.write(`${difference}\n         in ${firstName}${moreText}\n`);
   }
-  const result = namesByLine.size === 0 ? "the shapes agree" : "the shapes differ";
-  context.stdout.write(`Compared ${comparedCount} of ${calls.length}: ${result}\n`);
+  const resultText = namesByLine.size === 0 ? "the shapes agree" : "the shapes differ";
+  context.stdout.write(`Compared ${comparedCount} of ${calls.length}: ${resultText}\n`);
   if (namesByLine.size > 0) context.exitCode = exitCodes.failed;
 }
 
 /** Makes each call, one after the other, and returns how many answers could be used. */
-async function askEach(
-  run: LiveRun,
+async function askEachCall(
+  liveRun: LiveRun,
   doneText: string,
-  use: (call: LiveCall, answer: Answer) => Promise<void>,
+  useAnswer: (call: LiveCall, answer: Answer) => Promise<void>,
 ): Promise<number> {
-  const { calls, context } = run;
-  let failures = 0;
+  const { calls, context } = liveRun;
+  let failureCount = 0;
   for (const [at, call] of calls.entries()) {
     try {
-      await use(call, await askService(call, run));
+      await useAnswer(call, await askService(call, liveRun));
     } catch (error) {
       if (!(error instanceof RecordingError)) throw error;
-      failures += 1;
+      failureCount += 1;
       context.exitCode = exitCodes.unanswered;
       context.stderr.write(`${call.exchange.name}: not ${doneText}: ${error.reason}\n`);
       checkDisk(error, calls.length - at - 1);
     }
   }
-  return calls.length - failures;
+  return calls.length - failureCount;
 }
 
 /** @throws CliError for a disk that would not take the next recordings either, which would be paid for */
@@ -123,16 +123,16 @@ function checkDisk({ cause }: RecordingError, left: number): void {
 
 /** Checks, before any paid call, that recordings can be written and replace only recordings. */
 async function checkTargets(paths: readonly string[], mayReplace: boolean): Promise<void> {
-  const replaceable = await Promise.all(paths.map(isReplaceable));
-  const others = replaceable.filter((is) => !is).length;
-  if (others > 0 && !mayReplace) {
-    const problem = `${others} of ${paths.length} files are no recordings`;
+  const replaceableFlags = await Promise.all(paths.map(isReplaceable));
+  const otherCount = replaceableFlags.filter((isRecording) => !isRecording).length;
+  if (otherCount > 0 && !mayReplace) {
+    const problem = `${otherCount} of ${paths.length} files are no recordings`;
     throw new CliError(`${problem}; replace them with --replace, or use another --out.`);
   }
   for (const folder of new Set(paths.map((path) => dirname(path)))) {
     try {
       // A permission is not enough on a read-only or full disk, so a file is really written.
-      systemFiles.probe(join(nearestFolder(folder), `.record-${randomUUID()}`));
+      systemFiles.probe(join(findNearestFolder(folder), `.record-${randomUUID()}`));
     } catch {
       throw new CliError(`Nothing can be written in ${folder}.`);
     }
@@ -140,10 +140,10 @@ async function checkTargets(paths: readonly string[], mayReplace: boolean): Prom
 }
 
 /** Returns the folder, or the nearest one above it that is there: a failed recording leaves none behind. */
-function nearestFolder(path: string): string {
+function findNearestFolder(path: string): string {
   // A link that leads nowhere is there: no folder can be made in its place.
   const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  return isThere ? path : nearestFolder(dirname(path));
+  return isThere ? path : findNearestFolder(dirname(path));
 }
 
 async function isReplaceable(path: string): Promise<boolean> {
@@ -156,38 +156,43 @@ async function isReplaceable(path: string): Promise<boolean> {
 }
 
 /** Time for one request with its body. */
-const timeoutMs = 30_000;
+const requestTimeoutMs = 30_000;
 
 /** Sends a call once, without following a redirect. @throws RecordingError if the answer cannot be used */
-async function askService({ exchange, url, apiKey }: LiveCall, run: LiveRun): Promise<Answer> {
+async function askService({ exchange, url, apiKey }: LiveCall, liveRun: LiveRun): Promise<Answer> {
   const { method, headers, body } = exchange.request;
-  const { signal, clock } = run.context;
-  const limit = new AbortController();
-  const stop = clock.schedule(timeoutMs, () => limit.abort());
+  const { signal, clock } = liveRun.context;
+  const timeoutController = new AbortController();
+  const cancelTimeout = clock.schedule(requestTimeoutMs, () => timeoutController.abort());
   try {
-    const reply = await run.fetch(url, {
+    const reply = await liveRun.fetch(url, {
       method,
       headers: { ...headers, authorization: `Bearer ${apiKey}` },
       body: body === undefined ? null : JSON.stringify(body),
       redirect: "manual",
-      signal: AbortSignal.any([signal, limit.signal]),
+      signal: AbortSignal.any([signal, timeoutController.signal]),
     });
-    return toAnswer(await readReply(reply, run.keys, exchange), exchange);
+    return toAnswer(await readReply(reply, liveRun.keys, exchange), exchange);
   } catch (error) {
     if (error instanceof RecordingError) throw error;
     signal.throwIfAborted();
-    const code = systemErrorCode(error instanceof Error ? error.cause : null);
-    const codeText = code === null ? "" : ` (${code})`;
-    const why = limit.signal.aborted ? ` within ${timeoutMs} ms` : codeText;
+    const errorCode = systemErrorCode(error instanceof Error ? error.cause : null);
+    const codeText = errorCode === null ? "" : ` (${errorCode})`;
+    const failureReason = timeoutController.signal.aborted
+      ? ` within ${requestTimeoutMs} ms`
+      : codeText;
     // Without the cause: what fetch throws may hold the request.
-    throw new RecordingError(`no whole answer came${why}`);
+    throw new RecordingError(`no whole answer came${failureReason}`);
   } finally {
-    stop();
+    cancelTimeout();
   }
 }
 
-function toAnswer(read: Awaited<ReturnType<typeof readReply>>, { response }: Exchange): Answer {
-  const { status, headers, body } = read;
+function toAnswer(
+  replyContent: Awaited<ReturnType<typeof readReply>>,
+  { response }: Exchange,
+): Answer {
+  const { status, headers, body } = replyContent;
   if (status !== response.status) {
     throw new RecordingError(`it answered ${status}, not ${response.status}`);
   }

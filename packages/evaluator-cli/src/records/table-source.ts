@@ -28,14 +28,14 @@ export const tableSource: RecordSource = {
     new Option(
       "--state <columns>",
       "the columns of the state, such as subject,body, or text=body for another key (default: all but the id)",
-    ).argParser(stateColumns),
+    ).argParser(parseStateColumns),
   ],
   readState: ({ id, state }) => toRecordColumns({ id, columns: state }),
   // Loaded late, since --help needs none of it.
   async open(path, options) {
     const { openRecords } = await import("evaluator-runs/source");
     const { readTable } = await import("evaluator-runs/table");
-    return await openRecords(path, tableForm(options, readTable), options);
+    return await openRecords(path, createTableForm(options, readTable), options);
   },
   columns: [],
   queryColumns: [{ name: "state", of: ({ state }) => JSON.stringify(state) }],
@@ -49,59 +49,64 @@ const COLUMNS_SHOWN = 20;
 const COLUMNS_AT_MOST = 1000;
 
 /** Returns how a table is read, and the checks of all its records; no problem quotes a value. */
-function tableForm(
+function createTableForm(
   { state: options = {}, questions, skipInvalid }: InputOptions,
   split: RecordForm<RunRecord>["split"],
 ): RecordForm<RunRecord> {
   const recordColumns = toRecordColumns(options);
   const seenColumns = new Set<string>();
-  let first: readonly string[] = [];
-  const noColumn = (name: string, { option, advice }: { option: string; advice: string }) => {
-    const meantColumn = first.find((column) => normalise(column) === normalise(name));
-    const names = withRest(first, COLUMNS_SHOWN).join(", ");
-    const next =
+  let firstColumns: readonly string[] = [];
+  const describeMissingColumn = (
+    columnName: string,
+    { option, advice }: { option: string; advice: string },
+  ) => {
+    const meantColumn = firstColumns.find(
+      (column) => normaliseName(column) === normaliseName(columnName),
+    );
+    const columnNames = withRest(firstColumns, COLUMNS_SHOWN).join(", ");
+    const nextStep =
       meantColumn === undefined
-        ? printable`there are ${names}; ` + advice
+        ? printable`there are ${columnNames}; ` + advice
         : printable`there is "${meantColumn}": ${option} ${shellWord(meantColumn)}`;
-    return printable`no record has the column "${name}"; ` + next;
+    return printable`no record has the column "${columnName}"; ` + nextStep;
   };
   return {
     split,
     check(value, inexact = []) {
-      if (!isRecord(value)) return wrong("is not an object; write { id, … }");
+      if (!isRecord(value)) return rejectRecord("is not an object; write { id, … }");
       const record = value as JsonObject;
-      if (first.length === 0) first = Object.keys(record);
+      if (firstColumns.length === 0) firstColumns = Object.keys(record);
       noteColumns(record, recordColumns, seenColumns);
-      const roundedPath = inexact.find(([column]) => isRead(String(column), recordColumns));
-      if (roundedPath !== undefined) return wrong(describeInexact(roundedPath));
+      const roundedPath = inexact.find(([column]) => isReadColumn(String(column), recordColumns));
+      if (roundedPath !== undefined) return rejectRecord(describeInexact(roundedPath));
       const id = findId(record, recordColumns.id);
-      if (id === undefined) return wrong(`has no id; ${idAdvice}`);
+      if (id === undefined) return rejectRecord(`has no id; ${idAdvice}`);
       const state = findState(record, recordColumns);
       if (state !== null) return { id, record: { id, state, source: null }, problems: [] };
-      const next = "; fill it, or leave the record out with --skip-invalid";
-      return wrong(`has a blank state${skipInvalid ? "" : next}`, id);
+      const nextStep = "; fill it, or leave the record out with --skip-invalid";
+      return rejectRecord(`has a blank state${skipInvalid ? "" : nextStep}`, id);
     },
-    checkFile(count) {
+    checkFile(recordCount) {
       const { id, columns } = recordColumns;
-      if (count === 0)
+      if (recordCount === 0)
         return "it has no record; write CSV with a header, or JSON with one record a line";
       if (seenColumns.size === 0) return null; // each record has its own problem
       if (!seenColumns.delete(id)) {
         const advice = `${idAdvice}, in the column that --id names`;
-        return noColumn(id, { option: "--id", advice });
+        return describeMissingColumn(id, { option: "--id", advice });
       }
-      if (columns === null) return questions ? answerInState(seenColumns, questions) : null;
-      const unseen = columns.find(([, column]) => column !== id && !seenColumns.has(column));
-      if (unseen === undefined) return null;
+      if (columns === null) return questions ? describeAnswerColumn(seenColumns, questions) : null;
+      const unseenColumn = columns.find(([, column]) => column !== id && !seenColumns.has(column));
+      if (unseenColumn === undefined) return null;
       const advice = "choose those of the state with --state";
-      return noColumn(unseen[1], { option: "--state", advice });
+      return describeMissingColumn(unseenColumn[1], { option: "--state", advice });
     },
   };
 }
 
 const idAdvice = "give every record its own id";
 
-function wrong(problem: string, id?: string) {
+function rejectRecord(problem: string, id?: string) {
   return { id, record: null, problems: [problem] };
 }
 
@@ -110,22 +115,24 @@ function noteColumns(
   { id, columns }: RecordColumns,
   seenColumns: Set<string>,
 ): void {
-  const names = columns === null ? Object.keys(record) : [id, ...columns.map(([, name]) => name)];
-  for (const name of names) if (Object.hasOwn(record, name)) seenColumns.add(name);
+  const columnNames =
+    columns === null ? Object.keys(record) : [id, ...columns.map(([, columnName]) => columnName)];
+  for (const columnName of columnNames)
+    if (Object.hasOwn(record, columnName)) seenColumns.add(columnName);
   if (columns !== null || seenColumns.size <= COLUMNS_AT_MOST) return;
   throw new CliError(`it has more than ${COLUMNS_AT_MOST} columns; choose some with --state A,B`);
 }
 
-function isRead(column: string, { id, columns }: RecordColumns): boolean {
-  return column === id || (columns?.some(([, name]) => name === column) ?? true);
+function isReadColumn(column: string, { id, columns }: RecordColumns): boolean {
+  return column === id || (columns?.some(([, columnName]) => columnName === column) ?? true);
 }
 
 /** Returns the id as text; undefined if there is none. */
-function findId(record: JsonObject, column: string): string | undefined {
-  const id = Object.hasOwn(record, column) ? record[column] : undefined;
-  if (typeof id === "string") return id.trim() === "" ? undefined : id;
+function findId(record: JsonObject, idColumn: string): string | undefined {
+  const idValue = Object.hasOwn(record, idColumn) ? record[idColumn] : undefined;
+  if (typeof idValue === "string") return idValue.trim() === "" ? undefined : idValue;
   // Beyond these, two different numbers can be one.
-  return typeof id === "number" && Number.isSafeInteger(id) ? String(id) : undefined;
+  return typeof idValue === "number" && Number.isSafeInteger(idValue) ? String(idValue) : undefined;
 }
 
 /** A key of the state, and the column of its value. */
@@ -139,14 +146,19 @@ type RecordColumns = {
 };
 
 /** Adds the columns of `subject,text=body` to those typed before. */
-function stateColumns(text: string, previous: readonly StateColumn[] = []): readonly StateColumn[] {
-  const typedStateColumns = text.split(",").map((part): StateColumn => {
-    const [key = "", column = key] = part.split(/=(.*)/s, 2).map((side) => side.trim());
+function parseStateColumns(
+  typedText: string,
+  previous: readonly StateColumn[] = [],
+): readonly StateColumn[] {
+  const typedStateColumns = typedText.split(",").map((columnText): StateColumn => {
+    const [key = "", column = key] = columnText
+      .split(/=(.*)/s, 2)
+      .map((sideText) => sideText.trim());
     return [key, column];
   });
-  const all = [...previous, ...typedStateColumns];
-  const keys = new Set(all.map(([key]) => key));
-  if (keys.size === all.length && !all.flat().includes("")) return all;
+  const allColumns = [...previous, ...typedStateColumns];
+  const stateKeys = new Set(allColumns.map(([key]) => key));
+  if (stateKeys.size === allColumns.length && !allColumns.flat().includes("")) return allColumns;
   throw new InvalidArgumentError("Use columns, each once, such as subject,body or text=body.");
 }
 
@@ -160,11 +172,13 @@ function toRecordColumns(options: Readonly<Record<string, unknown>>): RecordColu
 function findState(record: JsonObject, { id, columns }: RecordColumns): JsonObject | null {
   const usedColumns =
     columns ?? Object.keys(record).flatMap((key) => (key === id ? [] : [[key, key] as const]));
-  const values = usedColumns.flatMap(([key, column]): [string, JsonValue][] => {
+  const stateEntries = usedColumns.flatMap(([key, column]): [string, JsonValue][] => {
     const value = Object.hasOwn(record, column) ? record[column] : undefined;
     return value === undefined ? [] : [[key, value]];
   });
-  return values.every(([, value]) => isBlank(value)) ? null : Object.fromEntries(values);
+  return stateEntries.every(([, value]) => isBlank(value))
+    ? null
+    : Object.fromEntries(stateEntries);
 }
 
 function isBlank(value: JsonValue): boolean {
@@ -172,16 +186,21 @@ function isBlank(value: JsonValue): boolean {
 }
 
 /** Returns the problem of a state that no one chose if a column may hold an answer; null if none may. */
-function answerInState(names: ReadonlySet<string>, questions: Questions): string | null {
-  const answers = new Set([...Object.keys(questions), "truth", "label"].map(normalise));
-  const isAnswer = (name: string) => answers.has(normalise(name));
-  const answerColumn = [...names].find(isAnswer);
+function describeAnswerColumn(
+  columnNames: ReadonlySet<string>,
+  questions: Questions,
+): string | null {
+  const answerNames = new Set([...Object.keys(questions), "truth", "label"].map(normaliseName));
+  const isAnswer = (columnName: string) => answerNames.has(normaliseName(columnName));
+  const answerColumn = [...columnNames].find(isAnswer);
   if (answerColumn === undefined) return null;
-  const others = [...names].filter((name) => !isAnswer(name) && !/[,=]/.test(name));
-  const example = shellWord(others.slice(0, 3).join(",") || "COLUMN");
+  const otherColumns = [...columnNames].filter(
+    (columnName) => !isAnswer(columnName) && !/[,=]/.test(columnName),
+  );
+  const example = shellWord(otherColumns.slice(0, 3).join(",") || "COLUMN");
   return printable`it has the column "${answerColumn}", so the answer would be in the state; choose the columns of the state, such as --state ${example}`;
 }
 
-function normalise(name: string): string {
-  return name.trim().toLowerCase();
+function normaliseName(columnName: string): string {
+  return columnName.trim().toLowerCase();
 }

@@ -25,8 +25,10 @@ export const NO_FAIR_DRAW =
  */
 export function describeRepeats(columns: readonly JoinedColumn[]): Set<string> {
   const repeats = columns.flatMap(({ join, column, rows }) => {
-    const ids = rows.map((row) => column.ids[row] as string);
-    return [join.repeats, join.table.repeats].flatMap((noted) => noted?.among(ids) ?? []);
+    const labelledIds = rows.map((rowIndex) => column.ids[rowIndex] as string);
+    return [join.repeats, join.table.repeats].flatMap(
+      (columnRepeats) => columnRepeats?.among(labelledIds) ?? [],
+    );
   });
   return new Set(repeats.map((repeat) => printable`${describeRepeat(repeat, "pick --one-per")}.`));
 }
@@ -41,13 +43,13 @@ export function describeOtherQuestions(answered: string | null, promised: string
 }
 
 /** Returns a threshold and its result on new labels, in one line. */
-export function describeCheck(check: TestedThreshold): string {
-  const { question, maxRisk, these } = check.locked;
-  const promise = `${question}: ${nameThreshold(check.locked)}${these ? " of exactly these records" : ""}, at most ${printAtMost(maxRisk)} wrong`;
-  const result =
-    "evidence" in check
-      ? `(evidence ${printDown(check.evidence)}; ${check.needed} is an alarm)`
-      : describeTestedRisk({ ...check, ...check.locked });
-  const wrongText = `${printCount(check.wrong)} of ${printCount(check.n)} wrong ${result}`;
-  return printable`${check.verdict.padEnd(17)}  ${promise}: ${wrongText}`;
+export function describeCheck(thresholdCheck: TestedThreshold): string {
+  const { question, maxRisk, these } = thresholdCheck.locked;
+  const promiseText = `${question}: ${nameThreshold(thresholdCheck.locked)}${these ? " of exactly these records" : ""}, at most ${printAtMost(maxRisk)} wrong`;
+  const resultText =
+    "evidence" in thresholdCheck
+      ? `(evidence ${printDown(thresholdCheck.evidence)}; ${thresholdCheck.needed} is an alarm)`
+      : describeTestedRisk({ ...thresholdCheck, ...thresholdCheck.locked });
+  const wrongText = `${printCount(thresholdCheck.wrong)} of ${printCount(thresholdCheck.n)} wrong ${resultText}`;
+  return printable`${thresholdCheck.verdict.padEnd(17)}  ${promiseText}: ${wrongText}`;
 }

@@ -6,15 +6,15 @@ import { printCounted } from "evaluator-runs/source";
 export function describeAgreement({ agreement }: QuestionReport): string[] {
   if (agreement === null) return [];
   const { n, labelers, disagree, alpha, farthest, ceiling } = agreement;
-  const who = labelers === 2 ? "two labelers" : `any two of ${labelers} labelers`;
-  const beyond = alpha === null ? "" : ` (Krippendorff's alpha ${withRange(alpha)})`;
-  const disagreement = `${who} disagree on ${percent(disagree)} of ${printCounted(n, "record")}${beyond}`;
-  const most = `no engine can be right in more than about ${percent(ceiling)} of single labels like theirs`;
+  const labelersText = labelers === 2 ? "two labelers" : `any two of ${labelers} labelers`;
+  const alphaNote = alpha === null ? "" : ` (Krippendorff's alpha ${withRange(alpha)})`;
+  const disagreement = `${labelersText} disagree on ${percent(disagree)} of ${printCounted(n, "record")}${alphaNote}`;
+  const ceilingText = `no engine can be right in more than about ${percent(ceiling)} of single labels like theirs`;
   return [
     farthest === null ? disagreement : `${disagreement}; ${describeFarthest(farthest)}`,
     ...(alpha === null || disagree === 0
       ? []
-      : [`${most}: if two labels differ, an answer fits at most one`]),
+      : [`${ceilingText}: if two labels differ, an answer fits at most one`]),
   ];
 }
 
@@ -25,8 +25,8 @@ function describeFarthest({
   isByChance,
 }: NonNullable<NonNullable<QuestionReport["agreement"]>["farthest"]>): string {
   const differenceText = `${percent(differs.value)}, ${percentRange(differs)}, on ${printCounted(n, "record")}`;
-  const luck = isByChance ? "; that can be chance" : "";
-  return `${nameLabeler(name)} is farthest from the rest (${differenceText}${luck})`;
+  const chanceNote = isByChance ? "; that can be chance" : "";
+  return `${nameLabeler(name)} is farthest from the rest (${differenceText}${chanceNote})`;
 }
 
 /** Returns a labeler's name. */
@@ -36,6 +36,6 @@ export function nameLabeler(name: string): string {
 
 /** Returns an estimate with two decimals, and its interval and the p-value of a test if it has them. */
 export function withRange({ value, low, high }: Estimate, pValue: number | null = null): string {
-  const range = Number.isNaN(low) ? "" : `, ${printRange({ low, high })}`;
-  return printDown(value) + range + (pValue === null ? "" : `, ${printPValue(pValue)}`);
+  const rangeText = Number.isNaN(low) ? "" : `, ${printRange({ low, high })}`;
+  return printDown(value) + rangeText + (pValue === null ? "" : `, ${printPValue(pValue)}`);
 }

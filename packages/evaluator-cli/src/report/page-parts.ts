@@ -13,13 +13,13 @@ export const NOT_UPLOADED =
 
 type Points = CurveReport["points"];
 
-const toPoints = (...all: readonly (readonly [x: number, y: number])[]) =>
-  all.map(([x, y]) => ({ x, y }));
+const toPoints = (...pairs: readonly (readonly [x: number, y: number])[]) =>
+  pairs.map(([x, y]) => ({ x, y }));
 
 const CHANCE = "90 % of lines lie here if every printed value is true";
 
 /** Returns the plot of the observed rate against the printed probability, with the band of chance. */
-export function curvePlot(
+export function renderCurvePlot(
   points: Points,
   { what, title }: { readonly what: string; readonly title: string },
 ): Html {
@@ -45,26 +45,26 @@ export function curvePlot(
       percentRange(point),
     ]),
   } as const;
-  const chance = points.map(({ p, low, high }) => ({ x: p, low, high }));
-  const line = points.map(({ p, observed: observedValue }) => ({ x: p, y: observedValue }));
+  const chanceBand = points.map(({ p, low, high }) => ({ x: p, low, high }));
+  const linePoints = points.map(({ p, observed: observedValue }) => ({ x: p, y: observedValue }));
   return plot(options, (scales) => [
-    band(chance, scales, CHANCE),
+    band(chanceBand, scales, CHANCE),
     curve(toPoints([0, 0], [1, 1]), scales, { look: "guide", title: "As printed" }),
-    curve(line, scales, { title: "Observed rate" }),
+    curve(linePoints, scales, { title: "Observed rate" }),
     points.map(({ p, n, observed: observedValue, low, high }) => {
       const isOutside = observedValue < low || observedValue > high;
-      const words = `printed ${p.toFixed(2)}: ${percent(observedValue)} came true (${printCounted(n, "row")})`;
-      return dot({ x: p, y: observedValue, title: words }, scales, { isOutside });
+      const dotTitle = `printed ${p.toFixed(2)}: ${percent(observedValue)} came true (${printCounted(n, "row")})`;
+      return dot({ x: p, y: observedValue, title: dotTitle }, scales, { isOutside });
     }),
   ]);
 }
 
 /** Returns the histogram of the printed probabilities. */
-export function histogramPlot(points: Points, what: string): Html {
-  const values = points.map(({ p, n }) => [p, n] as const);
-  return histogram(values, {
+export function renderHistogramPlot(points: Points, subject: string): Html {
+  const printedCounts = points.map(({ p, n }) => [p, n] as const);
+  return histogram(printedCounts, {
     title: "Rows by printed probability",
-    name: `${what}: how many rows have which printed probability`,
+    name: `${subject}: how many rows have which printed probability`,
     x: { domain: [0, 1.02], label: "printed probability" },
     step: 0.02,
     counted: "rows",
@@ -73,29 +73,33 @@ export function histogramPlot(points: Points, what: string): Html {
 }
 
 /** Returns the plot of risk against coverage, one line for each action. */
-export function riskPlot(actions: readonly ActionReport[], maxRisk: number, what: string): Html {
-  const all = actions.flatMap(({ riskCoverage }) => riskCoverage);
-  const top = Math.min(1, Math.max(3 * maxRisk, ...all.map(({ risk }) => risk)) + 0.05);
-  const interval = actions[0]?.riskCoverage.map(({ coverage, low, high }) => {
-    return { x: coverage, low: Math.min(low, top), high: Math.min(high, top) };
+export function renderRiskPlot(
+  actions: readonly ActionReport[],
+  maxRisk: number,
+  subject: string,
+): Html {
+  const riskPoints = actions.flatMap(({ riskCoverage }) => riskCoverage);
+  const topRisk = Math.min(1, Math.max(3 * maxRisk, ...riskPoints.map(({ risk }) => risk)) + 0.05);
+  const riskInterval = actions[0]?.riskCoverage.map(({ coverage, low, high }) => {
+    return { x: coverage, low: Math.min(low, topRisk), high: Math.min(high, topRisk) };
   });
-  const limit = `the limit of ${printAtMost(maxRisk)}`;
-  const certain = "95 % interval of the solid line";
+  const limitTitle = `the limit of ${printAtMost(maxRisk)}`;
+  const intervalTitle = "95 % interval of the solid line";
   const options = {
     title: "What may I do without asking?",
-    name: `${what}: risk against coverage`,
+    name: `${subject}: risk against coverage`,
     about: "Share wrong if that share of rows is acted upon, the safest first. ○: the gate.",
     keys: [
-      ...actions.map(({ action }, index) => [toLine(index), toName(action)] as const),
-      ["band", certain] as const,
-      ["limit", limit] as const,
+      ...actions.map(({ action }, index) => [toLineLook(index), toActionName(action)] as const),
+      ["band", intervalTitle] as const,
+      ["limit", limitTitle] as const,
     ],
     x: { domain: [0, 1], label: "share of all rows", format: percent },
-    y: { domain: [0, top], label: "wrong among them", format: percent },
+    y: { domain: [0, topRisk], label: "wrong among them", format: percent },
     head: ["act", "threshold", "share of rows", "wrong", "interval"],
     rows: actions.flatMap(({ action, riskCoverage }) =>
       riskCoverage.map((point) => [
-        toName(action),
+        toActionName(action),
         printThreshold(point.threshold),
         percent(point.coverage),
         percent(point.risk),
@@ -104,28 +108,31 @@ export function riskPlot(actions: readonly ActionReport[], maxRisk: number, what
     ),
   } as const;
   return plot(options, (scales) => [
-    interval === undefined ? null : band(interval, scales, certain),
-    curve(toPoints([0, maxRisk], [1, maxRisk]), scales, { look: "limit", title: limit }),
+    riskInterval === undefined ? null : band(riskInterval, scales, intervalTitle),
+    curve(toPoints([0, maxRisk], [1, maxRisk]), scales, { look: "limit", title: limitTitle }),
     actions.map(({ action, riskCoverage, promised: promisedThreshold }, index) => {
-      const line = riskCoverage.map(({ coverage, risk }) => ({ x: coverage, y: risk }));
-      const at = riskCoverage.findLast(
+      const linePoints = riskCoverage.map(({ coverage, risk }) => ({ x: coverage, y: risk }));
+      const gatePoint = riskCoverage.findLast(
         ({ threshold }) => threshold >= (promisedThreshold?.threshold ?? 2),
       );
-      const gate =
-        at && `${toName(action)} ≥ ${printThreshold(at.threshold)}: ${percent(at.risk)} wrong`;
+      const gateTitle =
+        gatePoint &&
+        `${toActionName(action)} ≥ ${printThreshold(gatePoint.threshold)}: ${percent(gatePoint.risk)} wrong`;
       return [
-        curve(line, scales, { look: toLine(index), title: toName(action) }),
-        at && gate ? dot({ x: at.coverage, y: at.risk, title: gate }, scales) : null,
+        curve(linePoints, scales, { look: toLineLook(index), title: toActionName(action) }),
+        gatePoint && gateTitle
+          ? dot({ x: gatePoint.coverage, y: gatePoint.risk, title: gateTitle }, scales)
+          : null,
       ];
     }),
   ]);
 }
 
-function toLine(index: number) {
+function toLineLook(index: number) {
   return index === 0 ? "curve" : "curve dashed";
 }
 
 /** Returns an action in a word, such as `yes`. */
-export function toName(action: ActionReport["action"]): string {
+export function toActionName(action: ActionReport["action"]): string {
   return action === "top" ? "most probable" : action;
 }

@@ -7,8 +7,8 @@ interface Origin {
 }
 
 /** Returns how many groups or values some labels are from. */
-export function describeOrigin({ labels, n }: Origin, of: "group" | "value"): string {
-  return `${printCounted(labels, "label")} come from ${printCounted(n, of)}`;
+export function describeOrigin({ labels, n }: Origin, unitName: "group" | "value"): string {
+  return `${printCounted(labels, "label")} come from ${printCounted(n, unitName)}`;
 }
 
 /** Returns that labels are from few values of a column, and the option that takes one label of each. */
@@ -16,6 +16,6 @@ export function describeRepeat(
   { column, ...origin }: Origin & { readonly column: string },
   option: string,
 ): string {
-  const rest = `labels of one value may not be independent (${option} ${shellWord(column)})`;
-  return `${describeOrigin(origin, "value")} of "${column}"; ${rest}`;
+  const consequence = `labels of one value may not be independent (${option} ${shellWord(column)})`;
+  return `${describeOrigin(origin, "value")} of "${column}"; ${consequence}`;
 }

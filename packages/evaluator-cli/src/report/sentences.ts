@@ -35,49 +35,49 @@ export function describeBasis(basis: Basis): string | null {
 /** Returns a source in a few words, such as `local/lexical-1 (matched words)`. */
 export function nameSource({ modelId, basis, questionHash }: QuestionReport["source"]): string {
   const questionsName = questionHash === null ? null : `questions ${questionHash.slice(0, 6)}`;
-  const more = [bases[basis].name, questionsName].filter((part) => part !== null);
-  return nameModel(modelId) + (more.length === 0 ? "" : ` (${more.join(", ")})`);
+  const details = [bases[basis].name, questionsName].filter((part) => part !== null);
+  return nameModel(modelId) + (details.length === 0 ? "" : ` (${details.join(", ")})`);
 }
 
 /** Returns the worth of a question's answers, and the permitted acts. */
 export function summarize(report: QuestionReport): string {
-  return `${describeWorth(report)}${toPermission(report)}`;
+  return `${describeWorth(report)}${describePermission(report)}`;
 }
 
 /** Returns the worth of a question's answers, and whether they are calibrated. */
 export function describeWorth(report: QuestionReport): string {
-  return `${toWorth(report)}${toCalibration(report)}.`;
+  return `${toWorthText(report)}${describeCalibration(report)}.`;
 }
 
-function toWorth({ question, n, verdict, orderPValue, scores }: QuestionReport): string {
+function toWorthText({ question, n, verdict, orderPValue, scores }: QuestionReport): string {
   const { skill, constant } = scores;
   const labelledText = `your ${printCounted(n, "labelled record")}`;
-  const name = `\`${question}\``;
+  const quotedName = `\`${question}\``;
   if (n === 0)
-    return `No label of ${name} is of a random draw, so nothing shows the worth of all its answers`;
+    return `No label of ${quotedName} is of a random draw, so nothing shows the worth of all its answers`;
   if (verdict === "one truth only") {
-    return `${name} has only one truth (${constant.always}) in ${labelledText}: that cannot show what its answers are worth`;
+    return `${quotedName} has only one truth (${constant.always}) in ${labelledText}: that cannot show what its answers are worth`;
   }
   if (verdict === "useful after recalibration") {
-    const order = `sorts them better than chance (AUC ${withRange(scores.auc, orderPValue)})`;
-    return `On ${labelledText} ${name} ${order}, but its probabilities are no better than always giving the base rate: it is useful after recalibration`;
+    const orderText = `sorts them better than chance (AUC ${withRange(scores.auc, orderPValue)})`;
+    return `On ${labelledText} ${quotedName} ${orderText}, but its probabilities are no better than always giving the base rate: it is useful after recalibration`;
   }
-  const far = `${name} is worthless as far as ${labelledText} show`;
+  const far = `${quotedName} is worthless as far as ${labelledText} show`;
   if (skill.high <= 0)
-    return `On ${labelledText} ${name} is worthless: always giving the base rate does better`;
+    return `On ${labelledText} ${quotedName} is worthless: always giving the base rate does better`;
   if (skill.value <= 0) return `${far}: always giving the base rate does as well or better`;
-  const between = Number.isNaN(skill.low)
+  const rangeText = Number.isNaN(skill.low)
     ? ""
     : `between ${percentRange(skill).replace(" to ", " and ")}`;
-  const worth = `${percent(skill.value)} of the way from guessing to knowing`;
-  const spreadText = n < LEAST_JUDGED && between !== "" ? ` (${between})` : "";
+  const worthText = `${percent(skill.value)} of the way from guessing to knowing`;
+  const spreadText = n < LEAST_JUDGED && rangeText !== "" ? ` (${rangeText})` : "";
   if (verdict === "useful") {
-    const shown = Number.isNaN(skill.low)
+    const shownText = Number.isNaN(skill.low)
       ? "more than the base rate (too few of the rarer truth show how much)"
-      : `${worth}${spreadText}`;
-    return `On ${labelledText} ${name} is worth ${shown}`;
+      : `${worthText}${spreadText}`;
+    return `On ${labelledText} ${quotedName} is worth ${shownText}`;
   }
-  return `${far}: ${worth}, ${between}${between && ", "}is what guessing the base rate can have by luck`;
+  return `${far}: ${worthText}, ${rangeText}${rangeText && ", "}is what guessing the base rate can have by luck`;
 }
 
 /** Returns the share of "yes" in all records, with its interval. */
@@ -93,7 +93,7 @@ export function describeRange(range: Estimate): string {
     : percentRange(range);
 }
 
-function toCalibration({ n, curve, verdict }: QuestionReport): string {
+function describeCalibration({ n, curve, verdict }: QuestionReport): string {
   if (n === 0) return "";
   if (curve === null) return `; fewer than ${LEAST_JUDGED} labels show no curve (${n})`;
   if (curve.isCalibrated) {
@@ -101,50 +101,50 @@ function toCalibration({ n, curve, verdict }: QuestionReport): string {
       ? ", and its probabilities hold as far as these labels show"
       : "; that its probabilities look right on average does not make them useful";
   }
-  const [worst] = curve.wrongRanges;
-  if (worst === undefined) return ", and its probabilities do not hold";
-  const [from, to] = [printThreshold(worst.from), printThreshold(worst.to)];
-  const at = from === to ? `at ${from}` : `between ${from} and ${to}`;
-  return `, and its probabilities are ${worst.is} ${at}`;
+  const [worstRange] = curve.wrongRanges;
+  if (worstRange === undefined) return ", and its probabilities do not hold";
+  const [fromText, toText] = [printThreshold(worstRange.from), printThreshold(worstRange.to)];
+  const rangeText = fromText === toText ? `at ${fromText}` : `between ${fromText} and ${toText}`;
+  return `, and its probabilities are ${worstRange.is} ${rangeText}`;
 }
 
-function toPermission(report: QuestionReport): string {
+function describePermission(report: QuestionReport): string {
   const { actions, noPromise } = report;
   const constant = describeConstant(report);
-  const promisedThreshold = actions.flatMap((action) => action.promised ?? []);
-  const [first] = promisedThreshold;
+  const promises = actions.flatMap((action) => action.promised ?? []);
+  const [first] = promises;
   if (first === undefined) {
     if (noPromise !== null) return " Nothing is promised from these labels.";
     if (constant !== null) return ` A${constant.slice(1)}`;
     return actions.length === 0 ? "" : " No threshold can be promised from these labels yet.";
   }
-  const exact = promisedThreshold.flatMap(({ these }) => these ?? []);
-  if (exact.length === promisedThreshold.length) {
-    const risks = promisedThreshold.map(
-      (one) => `${nameThreshold(one)}: ${describePromisedRisk(one.maxRisk, one.these)} wrong`,
+  const exact = promises.flatMap(({ these }) => these ?? []);
+  if (exact.length === promises.length) {
+    const risks = promises.map(
+      (each) => `${nameThreshold(each)}: ${describePromisedRisk(each.maxRisk, each.these)} wrong`,
     );
     return ` You may ${risks.join(", and ")}, with ${printAtLeast(first.confidence)} confidence.`;
   }
-  const acts = promisedThreshold.map(nameThreshold);
-  return ` You may ${acts.join(", and ")}, without asking: at most ${printAtMost(first.maxRisk)} of that is wrong, with ${printAtLeast(first.confidence)} confidence.`;
+  const actTexts = promises.map(nameThreshold);
+  return ` You may ${actTexts.join(", and ")}, without asking: at most ${printAtMost(first.maxRisk)} of that is wrong, with ${printAtLeast(first.confidence)} confidence.`;
 }
 
 /** Returns the cost of always giving the commonest answer, if the answers are not shown to be better. */
 function describeConstant({ n, verdict, scores }: QuestionReport): string | null {
   if (verdict === "useful" || n === 0) return null;
   const { always, wrong } = scores.constant;
-  const than =
+  const comparisonText =
     verdict === "worthless"
       ? "the answers add nothing to that"
       : "an act that it keeps as well is not promised";
-  return `always "${always}" would be wrong in ${percent(wrong.value, 1)} (${percentRange(wrong, 1)}); ${than}.`;
+  return `always "${always}" would be wrong in ${percent(wrong.value, 1)} (${percentRange(wrong, 1)}); ${comparisonText}.`;
 }
 
 /** So many labelers are listed by name. */
 const MOST_NAMES = 10;
 
 /** Returns the words of a question's report that the page and the terminal share. */
-export function listWords(
+export function listReportWords(
   report: QuestionReport,
   bound: {
     readonly maxRisk: number;
@@ -175,7 +175,7 @@ export function listWords(
   };
 }
 
-type Bound = Parameters<typeof listWords>[1];
+type Bound = Parameters<typeof listReportWords>[1];
 
 function describePermissions(report: QuestionReport, bound: Bound): string[] {
   const { actions, noPromise, question } = report;
@@ -203,9 +203,9 @@ function describeAction(report: ActionReport, question: string, bound: Bound) {
     onAverage,
     cost,
   } = report;
-  const risk = printAtMost(bound.maxRisk);
+  const riskText = printAtMost(bound.maxRisk);
   const refusedTexts = [
-    `${nameAction(action)}: ${toReason(report, question, bound)}`,
+    `${nameAction(action)}: ${describeRefusal(report, question, bound)}`,
     // Rounded up: 5.02 % is not the 5 % that was refused.
     smallest &&
       `the smallest risk that can be promised is ${printAtMost(Math.ceil(1000 * smallest.risk - 1e-6) / 1000)} at ${printThreshold(smallest.threshold)}`,
@@ -225,14 +225,14 @@ function describeAction(report: ActionReport, question: string, bound: Bound) {
     grantedTexts && withdrawn && `the promise at ${describeWithdrawal(withdrawn)}`,
     onAverage === null
       ? null
-      : `on average only, and as a share of all records: wrong acts stay under ${risk} at ${printThreshold(onAverage)}`,
+      : `on average only, and as a share of all records: wrong acts stay under ${riskText} at ${printThreshold(onAverage)}`,
     cost && describeCost(cost),
   ];
   return `${parts.filter((part) => part !== null).join("; ")}.`;
 }
 
 /** Returns why a threshold of an action is not promised, and the next step. */
-function toReason(
+function describeRefusal(
   { action, drawn: drawnSample }: ActionReport,
   question: string,
   { isLevelSpent }: Bound,
@@ -257,8 +257,8 @@ function describeWithdrawal({
 }
 
 function describeCost({ threshold, cost }: NonNullable<ActionReport["cost"]>): string {
-  const what = threshold === null ? "never acting" : `acting at ${printThreshold(threshold)}`;
-  return `${what} costs least (about ${cost.toFixed(3)} a record, on labels that did not choose it)`;
+  const actText = threshold === null ? "never acting" : `acting at ${printThreshold(threshold)}`;
+  return `${actText} costs least (about ${cost.toFixed(3)} a record, on labels that did not choose it)`;
 }
 
 /** Returns an act and its threshold, such as `act on "no" at 0.97 and above`. */
@@ -288,6 +288,6 @@ export function describeJoin(question: string, join: QuestionReport["counts"]): 
 }
 
 /** Returns the number of rows of a sheet without a truth, in one sentence. */
-export function describeBlank(rows: number): string {
-  return `Not filled in yet: ${printCounted(rows, "label")}.`;
+export function describeBlank(blankRows: number): string {
+  return `Not filled in yet: ${printCounted(blankRows, "label")}.`;
 }
