@@ -17,6 +17,14 @@ test("a free place is fine and stays as it was", async () => {
   expect(await readdir(folder)).toEqual(["inbox.json"]);
 });
 
+test("a file with the name of the temporary one stays", async () => {
+  const { folder, input, output } = await inputAndOutput();
+  await writeFile(join(folder, ".one.tmp"), "");
+  const checked = checkOutput(output, [input], { newId: () => "one" });
+  await expect(checked).rejects.toThrow("file already exists");
+  expect(await readdir(folder)).toEqual([".one.tmp", "inbox.json"]);
+});
+
 test("older results may be replaced", async () => {
   const { input, output } = await inputAndOutput();
   await writeFile(output, "[]");

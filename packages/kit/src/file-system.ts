@@ -43,9 +43,11 @@ export const systemFiles: FileSystem = {
   rename: fs.renameSync,
   remove: (path) => fs.rmSync(path, { force: true }),
   probe(path) {
+    const descriptor = fs.openSync(path, "wx"); // what is there already is not removed
     try {
-      fs.writeFileSync(path, PROBE, { flag: "wx" });
+      fs.writeFileSync(descriptor, PROBE);
     } finally {
+      fs.closeSync(descriptor);
       systemFiles.remove(path);
     }
   },
