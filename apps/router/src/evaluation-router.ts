@@ -14,7 +14,6 @@ import {
   type Answered,
   toAnsweredEvaluation,
   type AskedEvaluation,
-  type EvaluationForm,
   wrongField,
 } from "./evaluations/evaluation-form.ts";
 import {
@@ -35,9 +34,7 @@ interface RouterParts {
 }
 
 /** A client's call with its questions. */
-export type EvaluationCall = Omit<Call, "endpoint"> &
-  Pick<EvaluationForm, "endpoint"> &
-  AskedEvaluation;
+export type EvaluationCall = Call & AskedEvaluation;
 
 /** Answers, and how they came about. */
 interface BoughtAnswer extends Answered {

@@ -20,7 +20,7 @@ import type { Api, ApiRequest, ReplyWriter } from "./api.ts";
 import { withCallIds } from "./call-ids.ts";
 import { checkSettings, ignoredBy, warnedFields } from "./ignored-fields.ts";
 import { createModelChooser } from "./choose-model.ts";
-import { apis } from "./errors.ts";
+import { apis } from "./apis.ts";
 import { addModelRoutes } from "./model-routes.ts";
 import { invalidField } from "./parse-body.ts";
 import { readJson } from "../routes/json-body.ts";

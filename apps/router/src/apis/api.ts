@@ -2,6 +2,7 @@ import type { Conversation } from "../conversation/conversation.ts";
 import type { HttpError } from "../http-error.ts";
 import type { ClientApiType } from "../conversation/upstream-types.ts";
 import type { PassedRequest } from "../reply/passed-request.ts";
+import type { Capabilities } from "../reply/upstream.ts";
 import type { ReplyEnd, ReplyPiece } from "../reply/reply-piece.ts";
 import type { ServerEvent } from "../routes/event-stream.ts";
 
@@ -26,8 +27,22 @@ export interface Api {
   readonly read: (body: unknown) => ApiRequest;
   /** Creates the writer of one reply. */
   readonly write: (head: ReplyHead, request: ApiRequest) => ReplyWriter;
+  readonly modelList: ModelListForm;
   /** Returns an error in this API's form. */
   readonly error: (message: string, status: number, details?: ErrorDetails) => object;
+}
+
+/** How an API writes the list of models. */
+export interface ModelListForm {
+  /** Returns a text model with its known capabilities. */
+  readonly toReplyModel: (id: string, capabilities: Capabilities) => ListedModel;
+  readonly toDecisionModel: (id: string) => ListedModel;
+  /** Returns the list; the last of its models are the decision models. */
+  readonly toList: (models: readonly ListedModel[], decisionModels: readonly string[]) => object;
+}
+
+interface ListedModel {
+  readonly id: string;
 }
 
 /** Further parts of an error, for APIs with a place for them. */

@@ -10,17 +10,12 @@ import { getPath } from "hono/utils/url";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { defectMessage, HttpError } from "../http-error.ts";
 import type { Api } from "./api.ts";
-import { chatApi } from "./chat/chat-api.ts";
+import { apiOfClient, apis } from "./apis.ts";
 import { openAiError } from "./openai-form.ts";
-import { messagesApi } from "./messages/messages-api.ts";
-import { responsesApi } from "./responses/responses-api.ts";
 import { UnfitCalibrationError } from "../decision/decide.ts";
 import { evaluationForms } from "../evaluations/evaluation-forms.ts";
 import { failurePage } from "../page/failure-page.ts";
 import type { Redact } from "../reply/redactor.ts";
-
-/** The APIs that clients speak. */
-export const apis: readonly Api[] = [chatApi, responsesApi, messagesApi];
 
 /** Returns a request's path, without what base URLs of other services add to the path of an API. */
 export function toApiPath(request: Request): string {
@@ -125,13 +120,10 @@ function errorForm(request: HonoRequest): ErrorForm {
   if (!path.startsWith("/v1/")) {
     return { ...usualStatuses, error: (message) => ({ error: message }) };
   }
-  const api = apis.find((each) => isOfApi(each, path, request)) ?? chatApi;
-  return { ...usualStatuses, ...api };
-}
-
-function isOfApi({ path, ownHeader }: Api, requestPath: string, request: HonoRequest): boolean {
-  if (!requestPath.startsWith("/v1/models")) return requestPath.startsWith(path);
-  return ownHeader !== null && request.header(ownHeader) !== undefined;
+  const api = path.startsWith("/v1/models")
+    ? apiOfClient(request)
+    : apis.find((each) => path.startsWith(each.path));
+  return { ...usualStatuses, error: openAiError, ...api };
 }
 
 /** Describes an unknown path of the APIs, which often is a wrong base URL; null for another path. */

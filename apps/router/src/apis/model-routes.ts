@@ -1,39 +1,34 @@
-import type { Context, Hono } from "hono";
+import type { Hono } from "hono";
 import { tryDecodeURIComponent } from "hono/utils/url";
-import { withoutUndefined } from "../conversation/conversation.ts";
 import { findBest, findCapabilities } from "../decision/capabilities.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import type { Capabilities } from "../reply/upstream.ts";
 import type { ClientEnv } from "../routes/client-request.ts";
 import { isModel, missingModel, type NamedModels, ownNames } from "./choose-model.ts";
-import { apis } from "./errors.ts";
+import { apiOfClient, apis } from "./apis.ts";
 
-/** Adds `/v1/models`, in Anthropic's form for a request with `anthropic-version`. */
+/** Adds `/v1/models`, in the form of the client's API. */
 export function addModelRoutes(app: Hono<ClientEnv>, models: NamedModels): void {
   app.get("/v1/models", (c) => {
-    const decisions = decisionNames(models);
-    const data = [
-      ...ownNames(models).map((id) => toReplyModel(c, id, models)),
-      ...decisions.map((id) => toDecisionModel(c, id)),
+    const { modelList } = apiOfClient(c.req);
+    const decisionModels = decisionNames(models);
+    const listedModels = [
+      ...ownNames(models).map((id) => modelList.toReplyModel(id, capabilitiesOfName(id, models))),
+      ...decisionModels.map(modelList.toDecisionModel),
     ];
-    // The vendor's clients read the second list.
-    const cards = decisions.map((name) => ({
-      name,
-      description: DECISION_MODEL,
-      release_date: "",
-    }));
-    if (!isAnthropic(c)) return c.json({ object: "list", data, models: cards });
-    return c.json({ data, has_more: false, first_id: data[0]?.id, last_id: data.at(-1)?.id });
+    return c.json(modelList.toList(listedModels, decisionModels));
   });
   app.get("/v1/models/*", (c) => {
     const id = tryDecodeURIComponent(c.req.path.slice("/v1/models/".length));
-    const mayAsk = apis.filter(({ ownHeader }) => ownHeader !== null || !isAnthropic(c));
+    const clientApi = apiOfClient(c.req);
+    const { modelList, ownHeader } = clientApi;
+    const clientApis = ownHeader === null ? apis : [clientApi];
     const isClients =
-      models.options.clientModels === "auto" && mayAsk.some((api) => api.clientModels.test(id));
+      models.options.clientModels === "auto" && clientApis.some((api) => api.clientModels.test(id));
     if (isClients || ownNames(models).includes(id) || isModel(id, models)) {
-      return c.json(toReplyModel(c, id, models));
+      return c.json(modelList.toReplyModel(id, capabilitiesOfName(id, models)));
     }
-    if (decisionNames(models).includes(id)) return c.json(toDecisionModel(c, id));
+    if (decisionNames(models).includes(id)) return c.json(modelList.toDecisionModel(id));
     throw missingModel(models);
   });
 }
@@ -42,37 +37,6 @@ export function addModelRoutes(app: Hono<ClientEnv>, models: NamedModels): void 
 function decisionNames({ routing }: NamedModels): string[] {
   const { list, models } = routing.services.decisions.current;
   return [...new Set([...models.keys(), ...list.map(({ model }) => model)])];
-}
-
-function isAnthropic(c: Context): boolean {
-  return c.req.header("anthropic-version") !== undefined;
-}
-
-function toModel(c: Context, id: string) {
-  return isAnthropic(c)
-    ? { type: "model", id, display_name: id, created_at: "1970-01-01T00:00:00Z" }
-    : { id, object: "model", created: 0, owned_by: "router" };
-}
-
-const DECISION_MODEL = "Decision model; it answers typed questions.";
-
-/** The gateway's list has the type too. */
-function toDecisionModel(c: Context, id: string) {
-  if (!isAnthropic(c)) return { ...toModel(c, id), type: "decision" };
-  return { ...toModel(c, id), display_name: `${id} (decision model)` };
-}
-
-/** Describes a text model and its known capabilities, in Anthropic's form or with the gateway's names. */
-function toReplyModel(c: Context, id: string, models: NamedModels) {
-  const { contextWindow, maxOutputTokens, ...able } = capabilitiesOfName(id, models);
-  if (!isAnthropic(c)) {
-    const sizes = withoutUndefined({ context_window: contextWindow, max_tokens: maxOutputTokens });
-    return { ...toModel(c, id), ...sizes, capabilities: able };
-  }
-  return {
-    ...toModel(c, id),
-    ...withoutUndefined({ max_input_tokens: contextWindow, max_tokens: maxOutputTokens }),
-  };
 }
 
 /** Returns the capabilities of the model behind a name; those of `auto` are the best of all tiers. */

@@ -5,7 +5,7 @@ import {
   type ToolResultPart,
 } from "../conversation/conversation.ts";
 import type { TokenUsage } from "../reply/usage.ts";
-import type { ErrorDetails } from "./api.ts";
+import type { ErrorDetails, ModelListForm } from "./api.ts";
 import * as field from "./request-fields.ts";
 import { listOptions, toFile } from "./request-parts.ts";
 
@@ -177,6 +177,25 @@ export function toProviderOptions(
     ...(Object.keys(openai).length > 0 && { openai }),
     ...(isSerial && { anthropic: { disableParallelToolUse: true } }),
   };
+}
+
+/** The model list with the gateway's names for capabilities; its decision models have a type, as at the gateway. */
+export const openAiModels: ModelListForm = {
+  toReplyModel(id, { contextWindow, maxOutputTokens, ...able }) {
+    const sizes = withoutUndefined({ context_window: contextWindow, max_tokens: maxOutputTokens });
+    return { ...toModel(id), ...sizes, capabilities: able };
+  },
+  toDecisionModel: (id) => ({ ...toModel(id), type: "decision" }),
+  // The vendor's clients read the second list.
+  toList: (data, decisionModels) => ({ object: "list", data, models: decisionModels.map(toCard) }),
+};
+
+function toModel(id: string) {
+  return { id, object: "model", created: 0, owned_by: "router" };
+}
+
+function toCard(name: string) {
+  return { name, description: "Decision model; it answers typed questions.", release_date: "" };
 }
 
 /** The model names of OpenAI's own clients. */

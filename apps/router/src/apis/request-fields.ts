@@ -1,6 +1,7 @@
 import { isRecord } from "evaluator-kit";
 import { z } from "zod";
 import type { JsonSchema } from "../conversation/conversation.ts";
+import { efforts } from "../reply/efforts.ts";
 import { isOwnNetwork } from "../own-network.ts";
 
 /** The values of fields with which no token costs more than its price, in all APIs: some services mix them. */
@@ -23,7 +24,7 @@ export const count = z.int().positive().nullish();
 export const jsonObject = z.custom<JsonSchema>(isRecord, "not an object; send one");
 /** The effort of reasoning, or none. */
 export const effort = z
-  .enum(["none", "minimal", "low", "medium", "high", "xhigh", "max"])
+  .enum(["none", ...efforts])
   .transform((level) => (level === "max" ? "xhigh" : level))
   .nullish();
 

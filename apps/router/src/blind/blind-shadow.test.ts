@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "evaluator-kit/testing";
 import { expect, onTestFinished, test } from "vitest";
 import type { Api } from "../apis/api.ts";
-import { apis } from "../apis/errors.ts";
+import { apis } from "../apis/apis.ts";
 import { evaluationUsd } from "../keys/call-price.ts";
 import { sqliteLedger } from "../keys/key-database.ts";
 import { Ledger } from "../keys/ledger.ts";

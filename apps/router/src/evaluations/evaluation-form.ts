@@ -46,7 +46,7 @@ export interface AskedEvaluation {
 /** One of the forms in which clients ask typed questions. */
 export interface EvaluationForm {
   /** The endpoint in the log and the metrics. */
-  readonly endpoint: "systemone" | "decisions" | "evaluation-model" | "decision-model";
+  readonly endpoint: string;
   readonly path: string;
   /** The header in which the form's own clients look for the id of a request, beside `x-request-id`. */
   readonly requestIdHeader?: string;

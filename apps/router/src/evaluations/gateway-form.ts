@@ -12,22 +12,22 @@ import { otherFields } from "./other-fields.ts";
 import { readQuestionMap, readState } from "./question-map.ts";
 
 /** The gateway's two forms (contract section 4.1, and its successor). */
-export const gatewayForms: readonly EvaluationForm[] = (
-  ["evaluation-model", "decision-model"] as const
-).map((endpoint) => ({
-  endpoint,
-  path: `/v4/ai/${endpoint}`,
-  fieldStatus: null,
-  read: (body, header) => readGateway(body, endpoint, header),
-  error: (message, status, { param, code } = {}) => ({
-    error: {
-      message,
-      type: errorTypes[status] ?? "internal_server_error",
-      param: param === undefined ? null : { field: param },
-      code: code ?? null,
-    },
+export const gatewayForms = ["evaluation-model", "decision-model"].map(
+  (endpoint): EvaluationForm => ({
+    endpoint,
+    path: `/v4/ai/${endpoint}`,
+    fieldStatus: null,
+    read: (body, header) => readGateway(body, endpoint, header),
+    error: (message, status, { param, code } = {}) => ({
+      error: {
+        message,
+        type: errorTypes[status] ?? "internal_server_error",
+        param: param === undefined ? null : { field: param },
+        code: code ?? null,
+      },
+    }),
   }),
-}));
+);
 
 const errorTypes: Readonly<Record<number, string>> = {
   400: "invalid_request_error",

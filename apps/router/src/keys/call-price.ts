@@ -1,4 +1,4 @@
-import type { Conversation } from "../conversation/conversation.ts";
+import type { Conversation, ReplySettings } from "../conversation/conversation.ts";
 import { toMostInput, computeMostTokens, TOKENS_PER_IMAGE } from "../conversation/input-tokens.ts";
 import { isOfAnthropic, upstreamTypes } from "../conversation/upstream-types.ts";
 import type { Routing } from "../decision/decide.ts";
@@ -49,18 +49,21 @@ export function expectedTokens(conversation: Conversation): CallTokens {
 
 /** The most output of a model of Anthropic, and the parts of it that the gateway thinks for an effort. */
 const MOST_OUTPUT = 128_000;
-const efforts: Readonly<Record<string, number>> = {
+const thinkingParts: Readonly<Record<NonNullable<ReplySettings["reasoning"]>, number>> = {
   none: 0,
   minimal: 0.1, // a model without it takes low
   low: 0.1,
   medium: 0.3,
   high: 0.6,
+  xhigh: 1,
+  max: 1,
+  "provider-default": 1,
 };
 
 function computeThinking({ settings, providerOptions }: Conversation): number {
   const thinking = Object(providerOptions["anthropic"]?.["thinking"]) as { budgetTokens?: unknown };
   const effort = settings.reasoning;
-  const ofEffort = effort === undefined ? 0 : (efforts[effort] ?? 1) * MOST_OUTPUT;
+  const ofEffort = effort === undefined ? 0 : thinkingParts[effort] * MOST_OUTPUT;
   return Math.max(Number(thinking.budgetTokens ?? 0), ofEffort);
 }
 

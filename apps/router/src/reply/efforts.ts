@@ -1,9 +1,11 @@
 import { isRecord } from "evaluator-kit";
+import type { ClientApiType } from "../conversation/upstream-types.ts";
 import type { PassedRequest } from "./passed-request.ts";
 import type { Capabilities } from "./upstream.ts";
 
 /** Efforts of reasoning in rising order. */
-const order = ["minimal", "low", "medium", "high", "xhigh", "max"];
+export const efforts = ["minimal", "low", "medium", "high", "xhigh", "max"] as const;
+const order: readonly string[] = efforts;
 
 const LOW = order.indexOf("low");
 
@@ -13,28 +15,30 @@ const LOW = order.indexOf("low");
  */
 export function nearestEffort<TEffort extends string>(
   wantedEffort: TEffort,
-  { efforts = [] }: Capabilities = {},
+  { efforts: ownEfforts = [] }: Capabilities = {},
 ): TEffort {
   const at = order.indexOf(wantedEffort);
-  const ranks = efforts.map((each) => order.indexOf(each));
+  const ranks = ownEfforts.map((each) => order.indexOf(each));
   const nearest = Math.max(-1, ...ranks.filter((rank) => rank <= Math.max(at, LOW)));
   return at === -1 || nearest === -1 ? wantedEffort : (order[nearest] as TEffort);
 }
 
-/** The fields that hold an effort in OpenAI's APIs and in Anthropic's. */
-const effortFields: ReadonlySet<string> = new Set(["reasoning", "output_config"]);
+/** The fields of each API that hold an effort, or an object with it; services mix the forms of APIs. */
+const fields = {
+  "openai-chat": ["reasoning_effort", "reasoning"],
+  "openai-responses": ["reasoning"],
+  anthropic: ["output_config"],
+} as const satisfies Readonly<Record<ClientApiType, readonly string[]>>;
+const effortFields: ReadonlySet<string> = new Set(Object.values(fields).flat());
 
 /** Returns the fields of a body with efforts that a model does not have, with the nearest ones of the model. */
 export function fitEfforts(body: PassedRequest["body"], capabilities?: Capabilities) {
   const fittedEntries = Object.entries(body).flatMap(([name, value]): [string, unknown][] => {
-    if (name === "reasoning_effort" && typeof value === "string") {
-      const nearest = nearestEffort(value, capabilities);
-      return nearest === value ? [] : [[name, nearest]];
-    }
-    if (!effortFields.has(name) || !isRecord(value)) return [];
-    const { effort } = value;
-    const nearest = typeof effort === "string" ? nearestEffort(effort, capabilities) : effort;
-    return nearest === effort ? [] : [[name, { ...value, effort: nearest }]];
+    const effort = isRecord(value) ? value["effort"] : value;
+    if (!effortFields.has(name) || typeof effort !== "string") return [];
+    const nearest = nearestEffort(effort, capabilities);
+    if (nearest === effort) return [];
+    return [[name, isRecord(value) ? { ...value, effort: nearest } : nearest]];
   });
   return Object.fromEntries(fittedEntries);
 }

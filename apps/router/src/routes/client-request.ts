@@ -23,18 +23,19 @@ export interface ClientEnv {
 }
 
 /** Returns a request's call of an endpoint. */
-export function toCall<TEndpoint extends string>(
+export function toCall(
   { req, var: { requestId, clientSignal, key, budget } }: Context<ClientEnv>,
-  endpoint: TEndpoint,
-): Omit<Call, "endpoint"> & { readonly endpoint: TEndpoint } {
+  endpoint: string,
+): Call {
   return { requestId, endpoint, key, budget, signal: clientSignal, trace: toTrace(req) };
 }
 
-const keyHeaders = ["x-api-key", "authorization", "api-key", "x-goog-api-key"];
+/** The headers of keys of Anthropic's, Azure's and Google's clients, beside `authorization`. */
+export const keyHeaders = ["x-api-key", "api-key", "x-goog-api-key"];
 
 /** Returns the key that a client sent, or an empty text. */
 export function toCaller({ req }: Context<ClientEnv>): string {
-  return keyHeaders.flatMap((name) => req.header(name) ?? [])[0] ?? "";
+  return [...keyHeaders, "authorization"].flatMap((name) => req.header(name) ?? [])[0] ?? "";
 }
 
 /** Sets the headers of an answer that describe its decision. */

@@ -43,8 +43,7 @@ function evaluationRoute(form: EvaluationForm, router: EvaluationRouter): Handle
     const { body, sortedNames } = inWrittenOrder(text, value);
     if (sortedNames.length > 0) c.header("x-router-sorted", sortedNames.join(", "));
     const askedRequest = form.read(body, (name) => c.req.header(name));
-    const { endpoint } = form;
-    const boughtAnswer = await router.ask({ ...toCall(c, endpoint), ...askedRequest, endpoint });
+    const boughtAnswer = await router.ask({ ...toCall(c, form.endpoint), ...askedRequest });
     if (boughtAnswer.isCached) c.header("x-router-cache", "hit");
     if (boughtAnswer.promise !== null) c.header("x-router-promise", boughtAnswer.promise);
     return c.json(askedRequest.write(boughtAnswer));

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 import { findKey, toHash, type StoredKey, storedKeySchema } from "../keys/router-key.ts";
 import { HttpError } from "../http-error.ts";
-import type { ClientEnv } from "./client-request.ts";
+import { type ClientEnv, keyHeaders } from "./client-request.ts";
 import type { RouterOptions } from "../router-options.ts";
 
 interface KeyParts {
@@ -34,9 +34,6 @@ export function toOwner(token: string): StoredKey {
   const key = { name: "_", budget: "owner", sha256: toHash(token) };
   return { ...storedKeySchema.parse(key), name: "owner" };
 }
-
-/** The headers of keys of Anthropic's, Azure's and Google's clients. */
-const keyHeaders = ["x-api-key", "api-key", "x-goog-api-key"];
 
 /** An authorization may be the token alone, as may a basic one without a user name. */
 function toToken(authorization: string): string {

@@ -1,8 +1,8 @@
-import type { ClientApiType } from "../conversation/upstream-types.ts";
+import type { ApiName } from "../apis/apis.ts";
 
 /** One API as its clients speak it. */
 interface ApiForm {
-  readonly name: "chat" | "responses" | "messages";
+  readonly name: ApiName;
   readonly path: string;
   /** Returns a body: the user's texts, after the last of them as many calls of a tool with their results. */
   readonly ask: (texts: readonly string[], options?: AskOptions) => Record<string, unknown>;
@@ -74,11 +74,7 @@ const messages = formOf({ name: "messages", path: "/v1/messages" }, (asked) => {
   return { ...asked.common, max_tokens: 100, tools, messages: [...asked.turns, ...steps] };
 });
 
-const forms = {
-  "openai-chat": chat,
-  "openai-responses": responses,
-  anthropic: messages,
-} as const satisfies Record<ClientApiType, ApiForm>;
+const forms = { chat, responses, messages } satisfies Record<ApiName, ApiForm>;
 
 /** The APIs. */
 export const apiForms = Object.values(forms) as [ApiForm, ApiForm, ApiForm];

@@ -10,6 +10,9 @@ function tableOf(value: object) {
 test("an answer whose type is no kind is an error, and one that is not scored is no answer", () => {
   const answer = (id: string, one: object) => ({ id, answers: { tier: one } });
   const probabilities = { a: 0.5, b: 0.5 };
+  expect(() => tableOf(answer("1", { type: "ranking", probability: 0.5 }))).toThrow(
+    'There is no kind "ranking"',
+  );
   expect(() => tableOf(answer("1", { type: "ranking", probabilities }))).toThrow(
     'answers line 1: the answer to "tier" has a wrong type. There is no kind "ranking"; use boolean, choice, score, box',
   );

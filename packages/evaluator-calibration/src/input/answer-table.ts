@@ -268,9 +268,10 @@ export class AnswerTable {
   }
 }
 
-/** @throws CalibrationInputError for an unknown kind with probabilities; the type of a line may be its record's. */
-function checkType(question: string, { probabilities, type }: Fields, { location }: Origin) {
-  if (probabilities == null || type == null || isKind(type)) return;
+/** @throws CalibrationInputError for an unknown kind with a probability; the type of a line may be its record's. */
+function checkType(question: string, answer: Fields, { location }: Origin) {
+  const { probability, probabilities, type } = answer;
+  if ((probability ?? probabilities) == null || type == null || isKind(type)) return;
   const problem = `the answer to ${quote(question)} has a wrong type. ${unknownKind(type)}`;
   throw new CalibrationInputError(location, problem);
 }

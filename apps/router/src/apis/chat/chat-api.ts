@@ -1,5 +1,5 @@
 import type { Api, ApiRequest, ReplyHead, ReplyWriter } from "../api.ts";
-import { openAiClientModels, openAiError, toOpenAiUsage } from "../openai-form.ts";
+import { openAiClientModels, openAiError, openAiModels, toOpenAiUsage } from "../openai-form.ts";
 import { toObject } from "../parse-body.ts";
 import { cheapValues } from "../request-fields.ts";
 import { readChatRequest } from "./chat-request.ts";
@@ -18,6 +18,7 @@ export const chatApi: Api = {
   clientModels: openAiClientModels,
   read: readChatRequest,
   write: (head, request) => new ChatReply(head, request),
+  modelList: openAiModels,
   error: openAiError,
 };
 

@@ -1,3 +1,4 @@
+import { withoutUndefined } from "../../conversation/conversation.ts";
 import { noUsage, type TokenUsage } from "../../reply/usage.ts";
 import type { Api, ErrorDetails, ReplyHead, ReplyWriter } from "../api.ts";
 import { parseObject } from "../parse-body.ts";
@@ -18,8 +19,25 @@ export const messagesApi: Api = {
   clientModels: /^claude-/,
   read: readMessagesRequest,
   write: (head) => new MessagesReply(head),
+  modelList: {
+    toReplyModel: (id, { contextWindow, maxOutputTokens }) => ({
+      ...toModel(id, id),
+      ...withoutUndefined({ max_input_tokens: contextWindow, max_tokens: maxOutputTokens }),
+    }),
+    toDecisionModel: (id) => toModel(id, `${id} (decision model)`),
+    toList: (data) => ({
+      data,
+      has_more: false,
+      first_id: data[0]?.id,
+      last_id: data.at(-1)?.id,
+    }),
+  },
   error: messagesError,
 };
+
+function toModel(id: string, display_name: string) {
+  return { type: "model", id, display_name, created_at: "1970-01-01T00:00:00Z" };
+}
 
 /**
  * Writes a reply of the Messages API. Clients read one block at a time, and more of a tool call can

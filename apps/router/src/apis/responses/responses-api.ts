@@ -1,5 +1,5 @@
 import type { Api, ApiRequest, ReplyHead, ReplyWriter } from "../api.ts";
-import { openAiClientModels, openAiError, toOpenAiUsage } from "../openai-form.ts";
+import { openAiClientModels, openAiError, openAiModels, toOpenAiUsage } from "../openai-form.ts";
 import { cheapValues } from "../request-fields.ts";
 import {
   type ClientTool,
@@ -24,6 +24,7 @@ export const responsesApi: Api = {
   clientModels: openAiClientModels,
   read: readResponsesRequest,
   write: (head, request) => new ResponsesReply(head, request),
+  modelList: openAiModels,
   error: openAiError,
 };
 
