@@ -1,7 +1,5 @@
 /** What differs between the APIs of services that reply. */
 interface UpstreamApi {
-  /** Whether clients of the router speak it too. */
-  readonly isOfClients: boolean;
   /** Returns the address that its provider takes; people add or leave out the version. */
   readonly toBaseUrl: (address: string) => string;
   /** The provider's name in options and metadata. */
@@ -22,7 +20,6 @@ export const openAiChatProvider = "upstream";
 /** The APIs of services that reply. For a further row, the compiler names the tables of what else it needs. */
 export const upstreamTypes = {
   gateway: {
-    isOfClients: false,
     toBaseUrl: (address) => address,
     providerName: "openai",
     hasTextResults: false,
@@ -32,7 +29,6 @@ export const upstreamTypes = {
     callIds: { form: /^[\w-]{1,40}$/, areUnique: true }, // it asks all of them
   },
   "openai-chat": {
-    isOfClients: true,
     toBaseUrl: withVersion,
     providerName: openAiChatProvider,
     hasTextResults: true,
@@ -41,7 +37,6 @@ export const upstreamTypes = {
     callIds: { form: /^.{1,40}$/su, areUnique: false },
   },
   "openai-responses": {
-    isOfClients: true,
     toBaseUrl: withVersion,
     providerName: "openai",
     hasTextResults: false,
@@ -50,7 +45,6 @@ export const upstreamTypes = {
     callIds: { form: /^.{1,64}$/su, areUnique: false },
   },
   anthropic: {
-    isOfClients: true,
     toBaseUrl: (address) => address.replace(/\/v1$/, ""),
     providerName: "openai",
     hasTextResults: false,
@@ -63,12 +57,8 @@ export const upstreamTypes = {
 /** The type of an upstream. */
 export type UpstreamType = keyof typeof upstreamTypes;
 
-/** An API of services that clients speak too. */
-export type ClientApiType = {
-  [TType in UpstreamType]: (typeof upstreamTypes)[TType]["isOfClients"] extends true
-    ? TType
-    : never;
-}[UpstreamType];
+/** An API of services that clients speak too; a type that they do not speak is excluded here. */
+export type ClientApiType = Exclude<UpstreamType, "gateway">;
 
 const makers = ["openai", "anthropic"] as const;
 
