@@ -12,7 +12,7 @@ import type { NotRead, SourceFile } from "./found-mail.ts";
 const modifiedAt = new Date("2026-11-05T00:00:00Z");
 
 function archiveOf(bytes: Buffer, prefix = "all/a: "): SourceFile {
-  return { name: "all/a", prefix, path: null, modifiedAt, chunks: pieces(bytes) };
+  return { name: "all/a", prefix, diskPath: null, modifiedAt, contentChunks: pieces(bytes) };
 }
 
 async function* pieces(bytes: Buffer): AsyncGenerator<Buffer> {
@@ -33,7 +33,10 @@ async function readTar(bytes: Buffer, prefix?: string) {
 }
 
 function entriesOf(archive: SourceFile, bytes: Buffer): AsyncIterable<SourceFile | NotRead> {
-  const entries = filesInArchive(archive, { start: bytes.subarray(0, 512), all: archive.chunks });
+  const entries = filesInArchive(archive, {
+    start: bytes.subarray(0, 512),
+    all: archive.contentChunks,
+  });
   if (entries === null) throw new Error("It is no archive.");
   return entries;
 }
@@ -42,7 +45,7 @@ async function readAll(archive: SourceFile, bytes: Buffer) {
   const found = [];
   for await (const file of entriesOf(archive, bytes)) {
     if ("reason" in file) found.push(file);
-    else found.push({ ...file, chunks: await text(file.chunks) });
+    else found.push({ ...file, contentChunks: await text(file.contentChunks) });
   }
   return found;
 }
@@ -56,21 +59,21 @@ test("of a tar archive files are read, folders passed over, and what is neither 
     [{ name: "box/link", type: "symlink", linkname: "one" }],
     [{ name: "box/three", mtime }, "three"],
   );
-  const file = (name: string, chunks: string) => {
+  const file = (name: string, contentChunks: string) => {
     const full = `all/a/box/${name}`;
-    return { name: full, prefix: `${full}: `, path: null, modifiedAt: mtime, chunks };
+    return { name: full, prefix: `${full}: `, diskPath: null, modifiedAt: mtime, contentChunks };
   };
   expect(await readTar(tar)).toEqual([
     file("one", "one"),
     file("two", "two"),
-    { name: "all/a/box/link", reason: "it is no regular file", isMail: false },
+    { name: "all/a/box/link", reason: "it is no regular file", mayBeMail: false },
     file("three", "three"),
   ]);
 });
 
 test("in an archive that is the source itself, files go by their own names", async () => {
   const [file] = await readTar(await tarOf([{ name: "one" }, "one"]), "");
-  expect(file).toMatchObject({ name: "one", prefix: "one: ", chunks: "one" });
+  expect(file).toMatchObject({ name: "one", prefix: "one: ", contentChunks: "one" });
 });
 
 async function zipOf(change: (bytes: Buffer) => void = () => {}): Promise<string> {
@@ -88,7 +91,7 @@ async function zipOf(change: (bytes: Buffer) => void = () => {}): Promise<string
 }
 
 async function readZip(path: string) {
-  return await readAll({ ...archiveOf(Buffer.of()), path }, await readFile(path));
+  return await readAll({ ...archiveOf(Buffer.of()), diskPath: path }, await readFile(path));
 }
 
 /** Where the last entry's header begins in the list at the end of a zip archive. */
@@ -97,14 +100,14 @@ function lastHeader(bytes: Buffer): number {
 }
 
 test("of a zip archive files are read with their time, and folders passed over", async () => {
-  const file = (name: string, chunks: string) => {
+  const file = (name: string, contentChunks: string) => {
     const full = `all/a/${name}`;
     return {
       name: full,
       prefix: `${full}: `,
-      path: null,
+      diskPath: null,
       modifiedAt: new Date(2026, 2, 2),
-      chunks,
+      contentChunks,
     };
   };
   expect(await readZip(await zipOf())).toEqual([file("box/one", "one"), file("two", "two")]);
@@ -114,8 +117,8 @@ test("a file of a zip archive that is packed in an unknown way is named, and the
   const path = await zipOf((bytes) => bytes.writeUInt16LE(99, lastHeader(bytes) + 10));
   const reason = "it is packed in a way not known here; unpack the archive and import the folder";
   const [one, two] = await readZip(path);
-  expect(one).toMatchObject({ chunks: "one" });
-  expect(two).toEqual({ name: "all/a/two", reason, isMail: true });
+  expect(one).toMatchObject({ contentChunks: "one" });
+  expect(two).toEqual({ name: "all/a/two", reason, mayBeMail: true });
 });
 
 test.each([-1, 1])(

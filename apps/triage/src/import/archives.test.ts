@@ -112,7 +112,7 @@ test.each([
   await writeFile(path, await make({ "a.mbox": text }));
   let read = 0;
   const onRead = (bytes: number) => void (read += bytes);
-  const found = readSource(path, { signal: new AbortController().signal, onRead });
+  const found = readSource(path, { signal: new AbortController().signal, onBytesRead: onRead });
   let mails = 0;
   for await (const _ of found) mails += 1;
   expect(mails).toBe(3);

@@ -9,77 +9,83 @@ const manyBytes = /^(?:gb|big5|shift|euc|iso-2022|utf-16|replacement)/;
 const noKnowledge = /ascii|^ansi_x3|unknown|^(?:8bit|binary|default|none|utf-?7)$/;
 
 type Decoder = InstanceType<typeof TextDecoder>;
-const utf8 = new TextDecoder("utf-8");
+const utf8Decoder = new TextDecoder("utf-8");
 const decoders = new Map<string, Decoder | null>();
 
 /** Returns the decoder of a charset label, also of one that is written in another way; null if it is not known. */
-function findDecoder(label: string): Decoder | null {
-  const name = label
+function findDecoder(charsetLabel: string): Decoder | null {
+  const charsetName = charsetLabel
     .toLowerCase()
     .replace(/^["'\s]+|["'\s]+$/g, "")
     .slice(0, 60);
-  if (name === "" || noKnowledge.test(name)) return null;
-  const knownDecoder = decoders.get(name);
+  if (charsetName === "" || noKnowledge.test(charsetName)) return null;
+  const knownDecoder = decoders.get(charsetName);
   if (knownDecoder !== undefined || decoders.size > 1000) return knownDecoder ?? null;
-  const compact = name
+  const compact = charsetName
     .replace(/^(?:x-ms-|x-|cs)|[\s._-]/g, "")
     .replace(/^(?:windows|ms|ibm)(?=\d)/, "cp");
   const standard = compact
     .replace(/^cp(?=125\d$)/, "windows-")
     .replace(/^iso8859(?=\d)/, "iso-8859-");
-  const decoder = [name, aliases[compact] ?? standard].map(newDecoder).find((one) => one !== null);
-  decoders.set(name, decoder ?? null);
+  const decoder = [charsetName, aliases[compact] ?? standard]
+    .map(newDecoder)
+    .find((candidate) => candidate !== null);
+  decoders.set(charsetName, decoder ?? null);
   return decoder ?? null;
 }
 
-function newDecoder(label: string): Decoder | null {
+function newDecoder(charsetLabel: string): Decoder | null {
   try {
-    return new TextDecoder(label);
+    return new TextDecoder(charsetLabel);
   } catch {
     return null;
   }
 }
 
-const japanese = new TextDecoder("iso-2022-jp");
-const windows1252 = new TextDecoder("windows-1252");
+const japaneseDecoder = new TextDecoder("iso-2022-jp");
+const windowsDecoder = new TextDecoder("windows-1252");
 
 /** Returns a label if it names a charset that is known, else an empty text. */
-export function knownCharset(label: string): string {
-  return findDecoder(label) === null ? "" : label;
+export function knownCharset(charsetLabel: string): string {
+  return findDecoder(charsetLabel) === null ? "" : charsetLabel;
 }
 
 /**
  * Decodes a text: by its bytes if they are UTF-8, else by its label, else by the charset of its mail.
  * A wrong byte harms its own place alone.
  */
-export function decodeText(bytes: Uint8Array, label = "", mailCharset = ""): string {
-  const namedDecoder = findDecoder(label);
+export function decodeText(textBytes: Uint8Array, charsetLabel = "", mailCharset = ""): string {
+  const namedDecoder = findDecoder(charsetLabel);
   const decoder =
-    namedDecoder?.encoding.startsWith("utf-16") === true && !bytes.includes(0)
+    namedDecoder?.encoding.startsWith("utf-16") === true && !textBytes.includes(0)
       ? null
       : namedDecoder;
   const isPlain = decoder === null || !manyBytes.test(decoder.encoding);
-  if (isPlain && isAscii(bytes)) return asciiText(bytes);
-  if (isPlain && (isUtf8(bytes) || isNearlyUtf8(bytes, decoder))) return utf8.decode(bytes);
-  if (decoder !== null && decoder.encoding !== "utf-8") return decoder.decode(bytes);
-  const text = findDecoder(mailCharset)?.decode(bytes);
+  if (isPlain && isAscii(textBytes)) return asciiText(textBytes);
+  if (isPlain && (isUtf8(textBytes) || isNearlyUtf8(textBytes, decoder)))
+    return utf8Decoder.decode(textBytes);
+  if (decoder !== null && decoder.encoding !== "utf-8") return decoder.decode(textBytes);
+  const decodedText = findDecoder(mailCharset)?.decode(textBytes);
   // A letter of another script in a Latin word: it was not written in the charset of the mail.
   const isOther =
-    text === undefined || text.includes("\ufffd") || /[a-z](?!\p{Script=Latin})\p{L}/iu.test(text);
-  return isOther ? windows1252.decode(bytes) : text;
+    decodedText === undefined ||
+    decodedText.includes("\ufffd") ||
+    /[a-z](?!\p{Script=Latin})\p{L}/iu.test(decodedText);
+  return isOther ? windowsDecoder.decode(textBytes) : decodedText;
 }
 
 // Japanese programs of old write their letters in seven bits, without a label.
-function asciiText(bytes: Uint8Array): string {
-  const text = Buffer.from(bytes).toString("latin1");
-  return text.includes("\u001b$") ? japanese.decode(bytes) : text;
+function asciiText(textBytes: Uint8Array): string {
+  const latinText = Buffer.from(textBytes).toString("latin1");
+  return latinText.includes("\u001b$") ? japaneseDecoder.decode(textBytes) : latinText;
 }
 
 // A cut or damaged letter among more that are whole; with the label of UTF-8, beside one.
-function isNearlyUtf8(bytes: Uint8Array, labelledDecoder: Decoder | null): boolean {
-  const start = utf8.decode(bytes.subarray(0, 4000));
-  const damagedCount = labelledDecoder?.encoding === "utf-8" ? 0 : start.split("\ufffd").length - 1;
-  return (start.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0) > damagedCount;
+function isNearlyUtf8(textBytes: Uint8Array, labelledDecoder: Decoder | null): boolean {
+  const startText = utf8Decoder.decode(textBytes.subarray(0, 4000));
+  const damagedCount =
+    labelledDecoder?.encoding === "utf-8" ? 0 : startText.split("\ufffd").length - 1;
+  return (startText.match(/[^\0-\x7f\ufffd]/gu)?.length ?? 0) > damagedCount;
 }
 
 /** An encoded word of a header (RFC 2047); text of other programs may have blanks in it, and the last one be cut. */
@@ -87,43 +93,50 @@ export const encodedWord =
   /=\?([^?\s]{1,60})\?([QB])\?([^?]{0,4000}(?=\?=)|[^?\s<>]{1,4000}$)(?:\?=)?/gi;
 
 /** Decodes a header whose characters are its bytes: encoded words, and raw text between them. */
-export function decodeHeader(header: string, mailCharset = ""): string {
-  const pieces: { label: string; bytes: Buffer[] }[] = [];
-  const add = (label: string, bytes: Buffer) => {
-    const last = pieces.at(-1);
+export function decodeHeader(headerText: string, mailCharset = ""): string {
+  const wordGroups: { charsetLabel: string; byteParts: Buffer[] }[] = [];
+  const addBytes = (charsetLabel: string, partBytes: Buffer) => {
+    const lastGroup = wordGroups.at(-1);
     // A letter may begin in one word and end in the next.
-    if (last !== undefined && last.label === label && label !== "") last.bytes.push(bytes);
-    else pieces.push({ label, bytes: [bytes] });
+    if (lastGroup !== undefined && lastGroup.charsetLabel === charsetLabel && charsetLabel !== "")
+      lastGroup.byteParts.push(partBytes);
+    else wordGroups.push({ charsetLabel, byteParts: [partBytes] });
   };
-  let at = 0;
-  for (const { 0: word, 1: charset = "", 2: encoding = "", 3: text = "", index } of header.matchAll(
-    encodedWord,
-  )) {
-    const between = header.slice(at, index);
-    if (at === 0 || between.trim() !== "") add("", Buffer.from(between, "latin1"));
-    add(charset.split("*")[0]?.toLowerCase() ?? "", wordBytes(text, encoding));
-    at = index + word.length;
+  let position = 0;
+  for (const {
+    0: wholeWord,
+    1: charset = "",
+    2: encoding = "",
+    3: encodedText = "",
+    index: wordStart,
+  } of headerText.matchAll(encodedWord)) {
+    const between = headerText.slice(position, wordStart);
+    if (position === 0 || between.trim() !== "") addBytes("", Buffer.from(between, "latin1"));
+    addBytes(charset.split("*")[0]?.toLowerCase() ?? "", wordBytes(encodedText, encoding));
+    position = wordStart + wholeWord.length;
   }
-  add("", Buffer.from(header.slice(at), "latin1"));
-  return pieces
-    .map(({ label, bytes }) => {
-      const decode = (part: Buffer) => decodeText(part, label, mailCharset);
-      const joinedText = decode(Buffer.concat(bytes));
+  addBytes("", Buffer.from(headerText.slice(position), "latin1"));
+  return wordGroups
+    .map(({ charsetLabel, byteParts }) => {
+      const decodePart = (partBytes: Buffer) => decodeText(partBytes, charsetLabel, mailCharset);
+      const joinedText = decodePart(Buffer.concat(byteParts));
       // Words with shifts, as Japanese ones have them, are whole.
-      return joinedText.includes("\ufffd") ? bytes.map(decode).join("") : joinedText;
+      return joinedText.includes("\ufffd") ? byteParts.map(decodePart).join("") : joinedText;
     })
     .join("");
 }
 
-function wordBytes(text: string, encoding: string): Buffer {
-  if (/b/i.test(encoding)) return Buffer.from(text, "base64");
-  return fromQuotedPrintable(text.replaceAll("_", " ").replace(/=\s(?=[\da-f]{2})/gi, "="));
+function wordBytes(encodedText: string, encoding: string): Buffer {
+  if (/b/i.test(encoding)) return Buffer.from(encodedText, "base64");
+  return fromQuotedPrintable(encodedText.replaceAll("_", " ").replace(/=\s(?=[\da-f]{2})/gi, "="));
 }
 
 /** Returns the bytes of a text in quoted-printable (RFC 2045, section 6.7). */
-export function fromQuotedPrintable(text: string): Buffer {
-  const bytes = text
+export function fromQuotedPrintable(encodedText: string): Buffer {
+  const byteText = encodedText
     .replace(/=[ \t\r]{0,20}\n/g, "")
-    .replace(/=([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-  return Buffer.from(bytes, "latin1");
+    .replace(/=([\da-f]{2})/gi, (_, hexDigits: string) =>
+      String.fromCharCode(Number.parseInt(hexDigits, 16)),
+    );
+  return Buffer.from(byteText, "latin1");
 }

@@ -7,12 +7,12 @@ export interface SourceFile {
   /** The start of its mails' names; empty if it is the source itself. */
   readonly prefix: string;
   /** Its path on the disk; null in an archive. */
-  readonly path: string | null;
+  readonly diskPath: string | null;
   readonly modifiedAt: Date;
   /** Its content; can be read once. */
-  readonly chunks: AsyncIterable<Buffer>;
+  readonly contentChunks: AsyncIterable<Buffer>;
   /** Gets the bytes that were read of a file on the disk, for the progress. */
-  readonly onRead?: ((bytes: number) => void) | undefined;
+  readonly onBytesRead?: ((byteCount: number) => void) | undefined;
 }
 
 /** One mail as its source has it, before the rules of the input are applied. */
@@ -30,7 +30,7 @@ export interface ImportedMail {
   /** Its labels, or null when the source has none. */
   readonly labels: readonly string[] | null;
   /** Why a mail that is left out is no longer in its folder, such as `deleted`; null for others. */
-  readonly gone?: "deleted" | "of the folder itself" | null;
+  readonly goneReason?: "deleted" | "of the folder itself" | null;
   /** Headers that the list reads. */
   readonly headers?: MailHeaders | undefined;
   readonly extra: {
@@ -53,7 +53,7 @@ export interface FoundMail {
   /** When the mailbox received it, in ISO 8601. */
   readonly deliveredAt?: string | null;
   /** Its bytes, or their start; none in a dump of the Gmail API. */
-  readonly bytes?: Buffer;
+  readonly mailBytes?: Buffer;
   /** Parses it. @throws ImportProblem if it is broken. */
   readonly read: () => Promise<ImportedMail>;
 }
@@ -64,9 +64,9 @@ export interface NotRead {
   /** Why, as the end of a sentence that begins with its name. */
   readonly reason: string;
   /** Whether it may be a mail that is lost. */
-  readonly isMail: boolean;
+  readonly mayBeMail: boolean;
   /** Set for a file that its program keeps for a while, and that is counted alone. */
-  readonly gone?: "deleted" | "unfinished";
+  readonly goneReason?: "deleted" | "unfinished";
 }
 
 /** Why a mail or file cannot be read: the end of a sentence that begins with its name, without a quote from it. */

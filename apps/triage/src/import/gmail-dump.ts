@@ -35,70 +35,90 @@ const threadSchema = z.looseObject({ messages: z.array(z.unknown()) });
  * Finds the messages of a Gmail API dump, whose start is given: an array, an object with `messages`
  * or `threads`, or one a line; of a thread its messages.
  */
-export async function* gmailMails(file: SourceFile, chunks: AsyncIterable<Buffer>, start: string) {
-  let number = 0;
-  for await (const records of readJsonRecords(toUtf8Chunks(chunks), listKeyIn(start))) {
-    for (const record of Array.from(records).flatMap(listMessages)) {
-      number += 1;
-      const read = async () => {
-        if ("problem" in record) throw new ImportProblem(`it ${record.problem}`);
-        return await parseGmailMessage(record.value);
+export async function* gmailMails(
+  sourceFile: SourceFile,
+  contentChunks: AsyncIterable<Buffer>,
+  startText: string,
+) {
+  let messageNumber = 0;
+  for await (const records of readJsonRecords(toUtf8Chunks(contentChunks), listKeyIn(startText))) {
+    for (const jsonRecord of Array.from(records).flatMap(listMessages)) {
+      messageNumber += 1;
+      const parseMail = async () => {
+        if ("problem" in jsonRecord) throw new ImportProblem(`it ${jsonRecord.problem}`);
+        return await parseGmailMessage(jsonRecord.value);
       };
-      const arrivalTime = fileDay(file);
-      const source = { file: file.name, gmail: true } as const;
-      yield { name: `${file.prefix}message ${number}`, source, arrived: arrivalTime, read };
+      const arrivalTime = fileDay(sourceFile);
+      const source = { file: sourceFile.name, gmail: true } as const;
+      yield {
+        name: `${sourceFile.prefix}message ${messageNumber}`,
+        source,
+        arrived: arrivalTime,
+        read: parseMail,
+      };
     }
   }
 }
 
-function listMessages(record: JsonRecord): JsonRecord[] {
-  const { data } = threadSchema.safeParse("value" in record ? record.value : null);
-  return data === undefined
-    ? [record]
-    : data.messages.map((value) => ({ line: record.line, value }));
+function listMessages(jsonRecord: JsonRecord): JsonRecord[] {
+  const { data: threadData } = threadSchema.safeParse(
+    "value" in jsonRecord ? jsonRecord.value : null,
+  );
+  return threadData === undefined
+    ? [jsonRecord]
+    : threadData.messages.map((messageJson) => ({ line: jsonRecord.line, value: messageJson }));
 }
 
 // In a file of one thread a line, the first list is that of one thread.
-function listKeyIn(start: string): string {
-  const [first = ""] = start.split("\n", 1);
-  const isLine = /^\{.*\}\s*$/.test(first) && start.length > first.length + 1;
-  return isLine || /"threads"\s{0,9}:\s{0,9}\[/.test(start) ? "threads" : "messages";
+function listKeyIn(startText: string): string {
+  const [firstLine = ""] = startText.split("\n", 1);
+  const isJsonLine = /^\{.*\}\s*$/.test(firstLine) && startText.length > firstLine.length + 1;
+  return isJsonLine || /"threads"\s{0,9}:\s{0,9}\[/.test(startText) ? "threads" : "messages";
 }
 
-async function parseGmailMessage(json: unknown): Promise<ImportedMail> {
-  const { data } = messageSchema.safeParse(json);
-  if (data === undefined) throw new ImportProblem("it is not a message of the Gmail API");
-  const { id, raw, payload = {}, snippet, labelIds: labels = null } = data;
-  if (Object.keys(data).every((key) => key === "id" || key === "threadId"))
+async function parseGmailMessage(messageJson: unknown): Promise<ImportedMail> {
+  const { data: messageData } = messageSchema.safeParse(messageJson);
+  if (messageData === undefined) throw new ImportProblem("it is not a message of the Gmail API");
+  const {
+    id: messageId,
+    raw: rawMessage,
+    payload = {},
+    snippet,
+    labelIds: labelNames = null,
+  } = messageData;
+  if (Object.keys(messageData).every((fieldName) => fieldName === "id" || fieldName === "threadId"))
     throw new ImportProblem("it is an id alone; get the message with users.messages.get");
-  const bytes = raw === undefined ? toHead(payload) : Buffer.from(raw, "base64url");
-  const mail = await parseMessage(bytes);
-  const { date, received: receivedTime, extra } = mail;
-  const keptAt = parseTime(new Date(Number(data.internalDate)).toJSON() ?? "");
+  const mailBytes =
+    rawMessage === undefined ? toHeaderBytes(payload) : Buffer.from(rawMessage, "base64url");
+  const parsedMail = await parseMessage(mailBytes);
+  const { date: sentDate, received: receivedTime, extra } = parsedMail;
+  const storedTime = parseTime(new Date(Number(messageData.internalDate)).toJSON() ?? "");
   return {
-    ...mail,
-    id,
+    ...parsedMail,
+    id: messageId,
     // The sender's own day first, as in a mailbox; what Gmail keeps is a time in no zone.
-    date: date ?? keptAt?.slice(0, 10) ?? null,
-    received: receivedTime ?? keptAt,
-    text: snippet ?? mail.text,
-    labels,
-    extra: raw === undefined ? { ...extra, attachments: attachmentsIn(payload) } : extra,
+    date: sentDate ?? storedTime?.slice(0, 10) ?? null,
+    received: receivedTime ?? storedTime,
+    text: snippet ?? parsedMail.text,
+    labels: labelNames,
+    extra: rawMessage === undefined ? { ...extra, attachments: attachmentsIn(payload) } : extra,
   };
 }
 
 /** Returns the headers of a message as a mail without a text. */
-function toHead({ headers = [] }: NonNullable<GmailMessage["payload"]>): Buffer {
-  const lines = headers.map(({ name, value }) => `${name}: ${value}`.replace(/[\r\n]+/g, " "));
+function toHeaderBytes({ headers = [] }: NonNullable<GmailMessage["payload"]>): Buffer {
+  const headerLines = headers.map(({ name: headerName, value: headerValue }) =>
+    `${headerName}: ${headerValue}`.replace(/[\r\n]+/g, " "),
+  );
   // A mail has at least one header.
-  return Buffer.from(["X-Gmail:", ...lines, "", ""].join("\r\n"));
+  return Buffer.from(["X-Gmail:", ...headerLines, "", ""].join("\r\n"));
 }
 
 function attachmentsIn({
   filename = "",
   mimeType = "",
-  parts = [],
+  parts: childParts = [],
 }: GmailPart): ImportedMail["extra"]["attachments"] {
-  const own = filename === "" ? [] : [{ name: filename, type: mimeType }];
-  return [...own, ...parts.flatMap(attachmentsIn)];
+  const ownAttachments = filename === "" ? [] : [{ name: filename, type: mimeType }];
+  return [...ownAttachments, ...childParts.flatMap(attachmentsIn)];
 }

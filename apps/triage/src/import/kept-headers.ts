@@ -7,79 +7,90 @@ const REFERENCES = 20;
 const HEADER_LENGTH = 1000;
 
 /** Returns all values of a header, the one that was added last first. */
-type ValuesOf = (name: string) => readonly string[];
+type ValuesOf = (headerName: string) => readonly string[];
 
 /** Returns the headers of a mail that its record keeps for the list; undefined without one. */
 export function keptHeaders(valuesOf: ValuesOf): MailHeaders | undefined {
-  const first = (name: string) => valuesOf(name)[0] ?? "";
-  const references = idsIn(first("references"));
-  const [before = idsIn(first("in-reply-to"))[0], ...others] = references;
-  const [messageId] = idsIn(`<${first("message-id").replace(/[<>\s]/g, "")}>`);
-  const [replyTo] = addressesIn(first("reply-to").slice(0, HEADER_LENGTH));
-  const unsubscribe = unsubscribeIn(first("list-unsubscribe"));
-  const isPage = unsubscribe?.startsWith("https:") === true;
-  const checks = checksIn(valuesOf);
+  const firstValue = (headerName: string) => valuesOf(headerName)[0] ?? "";
+  const references = listIds(firstValue("references"));
+  const [earliestId = listIds(firstValue("in-reply-to"))[0], ...laterIds] = references;
+  const [messageId] = listIds(`<${firstValue("message-id").replace(/[<>\s]/g, "")}>`);
+  const [replyTo] = addressesIn(firstValue("reply-to").slice(0, HEADER_LENGTH));
+  const unsubscribe = unsubscribeIn(firstValue("list-unsubscribe"));
+  const isWebPage = unsubscribe?.startsWith("https:") === true;
+  const checkResults = checksIn(valuesOf);
   const keptMailHeaders: MailHeaders = {
     ...(messageId && { messageId }),
-    ...(before && { references: [before, ...others.slice(-REFERENCES)] }),
+    ...(earliestId && { references: [earliestId, ...laterIds.slice(-REFERENCES)] }),
     ...(replyTo && { replyTo }),
     ...(unsubscribe && { unsubscribe }),
-    ...(isPage && isOneClick(first("list-unsubscribe-post")) && { oneClick: true }),
-    ...(checks && { checks }),
+    ...(isWebPage && isOneClick(firstValue("list-unsubscribe-post")) && { oneClick: true }),
+    ...(checkResults && { checks: checkResults }),
   };
   return Object.keys(keptMailHeaders).length > 0 ? keptMailHeaders : undefined;
 }
 
-function idsIn(header: string): string[] {
-  return Array.from(header.matchAll(/<([^<>\s\p{C}]{1,500})>/gu), ([, id = ""]) => id);
+function listIds(headerText: string): string[] {
+  return Array.from(
+    headerText.matchAll(/<([^<>\s\p{C}]{1,500})>/gu),
+    ([, messageId = ""]) => messageId,
+  );
 }
 
 /** Returns the link of a List-Unsubscribe header (RFC 2369); a page is preferred to a mail. */
-function unsubscribeIn(header: string): string | undefined {
-  const links = header.replace(/[\s\p{C}]/gu, "").matchAll(/<((?:https|mailto):[^<>]{1,2000})>/giu);
-  const all = Array.from(links, ([, link = ""]) => link).filter((link) => URL.canParse(link));
-  return all.find((link) => /^https:/i.test(link)) ?? all[0];
+function unsubscribeIn(headerText: string): string | undefined {
+  const linkMatches = headerText
+    .replace(/[\s\p{C}]/gu, "")
+    .matchAll(/<((?:https|mailto):[^<>]{1,2000})>/giu);
+  const allLinks = Array.from(linkMatches, ([, linkText = ""]) => linkText).filter((linkText) =>
+    URL.canParse(linkText),
+  );
+  return allLinks.find((linkText) => /^https:/i.test(linkText)) ?? allLinks[0];
 }
 
-function isOneClick(header: string): boolean {
-  return /^\s*List-Unsubscribe=One-Click\s*$/i.test(header);
+function isOneClick(headerText: string): boolean {
+  return /^\s*List-Unsubscribe=One-Click\s*$/i.test(headerText);
 }
 
 /** Returns the results of SPF, DKIM and DMARC; none if the receiving host did not write them. */
 function checksIn(valuesOf: ValuesOf): MailHeaders["checks"] {
-  const headers = valuesOf("authentication-results").map((value) => bareText(value).split(";"));
-  const server = headers[0]?.[0]?.trim().split(/\s/)[0] ?? "";
-  if (!isOfReceiver(server, valuesOf("received"))) return undefined;
+  const headers = valuesOf("authentication-results").map((headerValue) =>
+    bareText(headerValue).split(";"),
+  );
+  const serverName = headers[0]?.[0]?.trim().split(/\s/)[0] ?? "";
+  if (!isOfReceiver(serverName, valuesOf("received"))) return undefined;
   // The header that was added last decides.
-  const checks = Object.assign({}, ...headers.map(resultsIn).toReversed()) as Record<
+  const checkResults = Object.assign({}, ...headers.map(resultsIn).toReversed()) as Record<
     string,
     string
   >;
-  return Object.keys(checks).length > 0 ? checks : undefined;
+  return Object.keys(checkResults).length > 0 ? checkResults : undefined;
 }
 
 // Exchange Online names no server, so its first result is the first part.
-function resultsIn(parts: readonly string[]): Record<string, string> {
+function resultsIn(resultParts: readonly string[]): Record<string, string> {
   const results: Record<string, string> = {};
-  for (const part of parts) {
-    const [, name = "", result = ""] =
-      /^\s*(spf|dkim|dmarc)\s*=\s*(\w{1,20})/i.exec(part.toLowerCase()) ?? [];
-    if (name !== "" && results[name] !== "pass") results[name] = result;
+  for (const resultPart of resultParts) {
+    const [, checkName = "", checkResult = ""] =
+      /^\s*(spf|dkim|dmarc)\s*=\s*(\w{1,20})/i.exec(resultPart.toLowerCase()) ?? [];
+    if (checkName !== "" && results[checkName] !== "pass") results[checkName] = checkResult;
   }
   return results;
 }
 
 // A sender can write these headers too, but not above the first host that names itself.
-function isOfReceiver(server: string, receivedNames: readonly string[]): boolean {
-  const hosts = receivedNames.map(
-    (line) => /\bby\s+([^\s;]{1,255})/i.exec(bareText(line))?.[1] ?? "",
+function isOfReceiver(serverName: string, receivedNames: readonly string[]): boolean {
+  const hostNames = receivedNames.map(
+    (receivedLine) => /\bby\s+([^\s;]{1,255})/i.exec(bareText(receivedLine))?.[1] ?? "",
   );
-  const host = hosts.find((name) => /\.(?!internal|local|lan)[a-z]{2,24}$/i.test(name));
-  if (host === undefined) return false;
-  if (server.includes("=")) return toOrganisation(host) === "outlook.com";
-  return toOrganisation(server) === toOrganisation(host);
+  const hostName = hostNames.find((candidate) =>
+    /\.(?!internal|local|lan)[a-z]{2,24}$/i.test(candidate),
+  );
+  if (hostName === undefined) return false;
+  if (serverName.includes("=")) return toOrganisation(hostName) === "outlook.com";
+  return toOrganisation(serverName) === toOrganisation(hostName);
 }
 
-function bareText(header = ""): string {
-  return header.slice(0, 4 * HEADER_LENGTH).replace(/\([^()]*\)/g, " ");
+function bareText(headerText = ""): string {
+  return headerText.slice(0, 4 * HEADER_LENGTH).replace(/\([^()]*\)/g, " ");
 }

@@ -3,35 +3,35 @@ import { readMailFile } from "./mail-files.ts";
 
 const MESSAGE_BYTES = 1024 * 1024;
 /** Reads a file, whose bytes the text gives as Latin-1 has them. */
-async function read(content: string, name = "a", given: { path?: null; prefix?: string } = {}) {
+async function read(content: string, name = "a", given: { diskPath?: null; prefix?: string } = {}) {
   const bytes = Buffer.from(content, "latin1");
   async function* pieces() {
     for (let at = 0; at < bytes.length; at += 100_000) yield bytes.subarray(at, at + 100_000);
   }
   const modifiedAt = new Date("2026-11-05");
-  const file = { name, prefix: "", path: "/a", modifiedAt, chunks: pieces(), ...given };
+  const file = { name, prefix: "", diskPath: "/a", modifiedAt, contentChunks: pieces(), ...given };
   const found = [];
   for await (const mail of readMailFile(file, {
     start: bytes.subarray(0, 65_536),
-    all: file.chunks,
+    all: file.contentChunks,
   })) {
-    if ("reason" in mail) found.push({ reason: mail.reason, isMail: mail.isMail });
+    if ("reason" in mail) found.push({ reason: mail.reason, mayBeMail: mail.mayBeMail });
     else {
       const { subject, text } = await mail.read();
-      found.push({ name: mail.name, length: mail.bytes?.length, subject, text });
+      found.push({ name: mail.name, length: mail.mailBytes?.length, subject, text });
     }
   }
   return found;
 }
 
-const noMail = [{ reason: "it is no mail", isMail: false }];
+const noMail = [{ reason: "it is no mail", mayBeMail: false }];
 const headers = "Subject: s\nFrom: a@b.example\n";
 
 test("a data file of Outlook is refused as mail, with what to do", async () => {
   const reason = expect.stringMatching(
     /^it is a data file of Outlook \(\.pst, \.ost\); make \.eml files of it with readpst -e and/,
   );
-  expect(await read("!BDN....")).toEqual([{ reason, isMail: true }]);
+  expect(await read("!BDN....")).toEqual([{ reason, mayBeMail: true }]);
   expect(await read("..!BDN..")).toEqual(noMail);
 });
 
@@ -46,7 +46,7 @@ test.each([
   const reason = expect.stringMatching(
     /^it is a mail of Outlook \(\.msg\); open it in the new Outlook and choose "Download as EML"$/,
   );
-  expect(await read(content, name)).toEqual([{ reason, isMail: true }]);
+  expect(await read(content, name)).toEqual([{ reason, mayBeMail: true }]);
 });
 
 test.each([
@@ -69,11 +69,11 @@ test.each([
 test("an input file is named as one, and an empty file as empty", async () => {
   const record = '{"id":"1","date":"","from":"","subject":"","snippet":""}';
   const reason = "it is an input file already; triage it without an import";
-  expect(await read(`[${record}]`)).toEqual([{ reason, isMail: false }]);
-  expect(await read(record)).toEqual([{ reason, isMail: false }]);
+  expect(await read(`[${record}]`)).toEqual([{ reason, mayBeMail: false }]);
+  expect(await read(record)).toEqual([{ reason, mayBeMail: false }]);
   expect(await read(`A text of ${record}`)).toEqual(noMail);
   for (const empty of ["", "\n \r\n", "\xef\xbb\xbf"]) {
-    expect(await read(empty)).toEqual([{ reason: "it is empty", isMail: false }]);
+    expect(await read(empty)).toEqual([{ reason: "it is empty", mayBeMail: false }]);
   }
 });
 
@@ -142,22 +142,22 @@ test.each([
 ])("%j is a Gmail API dump, also in an archive", async (content) => {
   const found = [{ ...mail, length: undefined, name: "message 1" }];
   expect(await read(content)).toEqual(found);
-  expect(await read(content, "a", { path: null })).toEqual(found);
+  expect(await read(content, "a", { diskPath: null })).toEqual(found);
 });
 
 test.each(['"labelIds":[]', '"internalDate":"0"', '"payload":{}', '"raw" : "U3ViamVjdDogcwoKSGk"'])(
   "a record with %s is of the Gmail API",
   async (field) => {
-    const [found] = await read(`[{"id":"1",${field}}]`, "a", { path: null });
+    const [found] = await read(`[{"id":"1",${field}}]`, "a", { diskPath: null });
     expect(found).toMatchObject({ name: "message 1" });
   },
 );
 
 test("JSON of another kind is no mail, and as the source itself is told what is wrong with it", async () => {
-  expect(await read('[{"a":1}]', "a", { path: null })).toEqual(noMail);
+  expect(await read('[{"a":1}]', "a", { diskPath: null })).toEqual(noMail);
   expect(await read('[{"a":1}]', "a", { prefix: "b/a: " })).toEqual(noMail);
   await expect(read('[{"a":1}]')).rejects.toThrow("it is not a message of the Gmail API");
-  expect(await read("[]")).toEqual([{ reason: "it has no mails", isMail: false }]);
+  expect(await read("[]")).toEqual([{ reason: "it has no mails", mayBeMail: false }]);
 });
 
 test("an mbox is read as one, also after a byte order mark; one without mails is named", async () => {
@@ -165,5 +165,5 @@ test("an mbox is read as one, also after a byte order mark; one without mails is
   const found = [{ ...mail, name: "message 1" }];
   expect(await read(`${separator}${headers}\nHi`)).toEqual(found);
   expect(await read(`\xef\xbb\xbf\n${separator}${headers}\nHi`)).toEqual(found);
-  expect(await read(separator)).toEqual([{ reason: "it has no mails", isMail: false }]);
+  expect(await read(separator)).toEqual([{ reason: "it has no mails", mayBeMail: false }]);
 });

@@ -3,15 +3,15 @@ import type { MailSource } from "../input/mail-schema.ts";
 import type { FoundMail, NotRead, SourceFile } from "./found-mail.ts";
 import { gmailMails } from "./gmail-dump.ts";
 import { type MailFormat, mailFormats } from "./mail-formats.ts";
-import { isMbox, mboxMails } from "./mbox.ts";
-import { header } from "./message-parts.ts";
+import { isMboxText, mboxMails } from "./mbox.ts";
+import { headerPattern } from "./message-parts.ts";
 import { fileDay, parseMessage } from "./parse-message.ts";
 
 /** The bytes of a message that are read; the rest belongs to attachments. */
 const MESSAGE_BYTES = 1024 * 1024;
 
 /** How a data file of Outlook begins, and a mail of Outlook. */
-const [DATA_FILE, OLE] = ["!BDN", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"];
+const [DATA_FILE, OLE_SIGNATURE] = ["!BDN", "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"];
 /** The name of a stream in an Outlook file: `__substg1.0_`, in UTF-16. */
 const OUTLOOK_STREAM = "_\0_\0s\0u\0b\0s\0t\0g\0";
 
@@ -20,102 +20,133 @@ const OUTLOOK_STREAM = "_\0_\0s\0u\0b\0s\0t\0g\0";
  * those from its byte on, whole.
  */
 export async function* readMailFile(
-  file: SourceFile,
-  { start, all }: { readonly start: Buffer; readonly all: AsyncIterable<Buffer> },
-  place?: MailSource,
+  sourceFile: SourceFile,
+  {
+    start: firstBytes,
+    all: allChunks,
+  }: { readonly start: Buffer; readonly all: AsyncIterable<Buffer> },
+  mailPlace?: MailSource,
 ): AsyncGenerator<FoundMail | NotRead> {
-  const lead = leadLength(start);
-  const startText = start.subarray(lead).toString("latin1");
+  const skippedLength = leadLength(firstBytes);
+  const rawStart = firstBytes.subarray(skippedLength).toString("latin1");
   // The line ends of old Macintosh programs.
-  const isOld = startText.includes("\r") && !startText.includes("\n");
-  const text = isOld ? startText.replaceAll("\r", "\n") : startText;
-  const at = place?.offset ?? lead;
-  const content = skip(isOld ? withNewlines(all) : all, at);
-  const most = place === undefined ? MESSAGE_BYTES : Infinity;
-  const missingText = goneFile(file.name);
+  const hasOldNewlines = rawStart.includes("\r") && !rawStart.includes("\n");
+  const startText = hasOldNewlines ? rawStart.replaceAll("\r", "\n") : rawStart;
+  const contentStart = mailPlace?.offset ?? skippedLength;
+  const content = skipBytes(hasOldNewlines ? withNewlines(allChunks) : allChunks, contentStart);
+  const mostBytes = mailPlace === undefined ? MESSAGE_BYTES : Infinity;
+  const missingText = goneFile(sourceFile.name);
   if (missingText !== null) {
-    yield { name: file.name, reason: `it is ${missingText}`, isMail: false, gone: missingText };
+    yield {
+      name: sourceFile.name,
+      reason: `it is ${missingText}`,
+      mayBeMail: false,
+      goneReason: missingText,
+    };
     return;
   }
-  const format = formats.find((name) => readers[name].fits(text, file));
-  if (format === undefined) yield notRead(file, text);
-  else yield* readers[format].read(file, { content, at, most, all, text });
+  const mailFormat = formats.find((formatName) =>
+    readers[formatName].matchesText(startText, sourceFile),
+  );
+  if (mailFormat === undefined) yield notRead(sourceFile, startText);
+  else
+    yield* readers[mailFormat].readMails(sourceFile, {
+      content,
+      contentStart,
+      mostBytes,
+      allChunks,
+      startText,
+    });
 }
 
 /** The content of a file from the mail at a byte on, of which `most` bytes are read; and all of it. */
 interface FileContent {
   readonly content: AsyncIterable<Buffer>;
-  readonly at: number;
-  readonly most: number;
-  readonly all: AsyncIterable<Buffer>;
-  readonly text: string;
+  readonly contentStart: number;
+  readonly mostBytes: number;
+  readonly allChunks: AsyncIterable<Buffer>;
+  readonly startText: string;
 }
 
 /** The reader of a format. */
 interface MailReader {
   /** Whether a file has the format, by its first text and its name. */
-  readonly fits: (text: string, file: SourceFile) => boolean;
-  readonly read: (file: SourceFile, content: FileContent) => AsyncGenerator<FoundMail | NotRead>;
+  readonly matchesText: (startText: string, sourceFile: SourceFile) => boolean;
+  readonly readMails: (
+    sourceFile: SourceFile,
+    content: FileContent,
+  ) => AsyncGenerator<FoundMail | NotRead>;
 }
 
 const readers: Readonly<Record<MailFormat, MailReader>> = {
   mbox: {
-    fits: isMbox,
-    read: (file, { content, at, most }) => orNothing(file, mboxMails(file, content, { at, most })),
+    matchesText: isMboxText,
+    readMails: (sourceFile, { content, contentStart, mostBytes }) =>
+      orNothing(sourceFile, mboxMails(sourceFile, content, { at: contentStart, most: mostBytes })),
   },
   emlx: {
-    fits: (text) => /^\d{1,10}[ \t]{0,20}\r?\n[!-9;-~]{1,100}[ \t]{0,20}:/.test(text),
-    async *read(file, { content, most }) {
-      yield await emlx(file, content, most);
+    matchesText: (startText) =>
+      /^\d{1,10}[ \t]{0,20}\r?\n[!-9;-~]{1,100}[ \t]{0,20}:/.test(startText),
+    async *readMails(sourceFile, { content, mostBytes }) {
+      yield await emlxMail(sourceFile, content, mostBytes);
     },
   },
   message: {
-    fits: (text, { name }) => isMessage(text) || /\.emlx?$/i.test(name),
-    async *read(file, { content, most }) {
-      yield await message(file, content, most);
+    matchesText: (startText, { name: nameInSource }) =>
+      isMessage(startText) || /\.emlx?$/i.test(nameInSource),
+    async *readMails(sourceFile, { content, mostBytes }) {
+      yield await message(sourceFile, content, mostBytes);
     },
   },
   gmailDump: {
-    fits: isGmailDump,
-    read: (file, { all, text }) => orNothing(file, gmailMails(file, all, text)),
+    matchesText: isGmailDump,
+    readMails: (sourceFile, { allChunks, startText }) =>
+      orNothing(sourceFile, gmailMails(sourceFile, allChunks, startText)),
   },
 };
 
 const formats = Object.keys(mailFormats) as MailFormat[];
 
 /** Returns whether a name is that of a deleted mail in MH or Maildir, or of one whose delivery has not ended. */
-function goneFile(name: string): NonNullable<NotRead["gone"]> | null {
-  if (/(?:^|\/),\d{1,10}$|[:;!]2,[A-Za-z]{0,50}T[A-Za-z]{0,50}$/.test(name)) return "deleted";
-  return /(?:^|\/)tmp\/\d{1,20}\.[^/]{1,255}$/.test(name) ? "unfinished" : null;
+function goneFile(nameInSource: string): NonNullable<NotRead["goneReason"]> | null {
+  if (/(?:^|\/),\d{1,10}$|[:;!]2,[A-Za-z]{0,50}T[A-Za-z]{0,50}$/.test(nameInSource))
+    return "deleted";
+  return /(?:^|\/)tmp\/\d{1,20}\.[^/]{1,255}$/.test(nameInSource) ? "unfinished" : null;
 }
 
-async function* withNewlines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks)
-    yield Buffer.from(chunk.toString("latin1").replaceAll("\r", "\n"), "latin1");
+async function* withNewlines(contentChunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  for await (const contentChunk of contentChunks)
+    yield Buffer.from(contentChunk.toString("latin1").replaceAll("\r", "\n"), "latin1");
 }
 
 // The byte order mark and empty lines before the first line.
-function leadLength(start: Buffer): number {
-  const mark = start.toString("latin1", 0, 3) === "\xef\xbb\xbf" ? 3 : 0;
-  const text = start.subarray(mark).toString("latin1");
-  return mark + text.length - text.replace(/^[ \t\r\n]+/, "").length;
+function leadLength(firstBytes: Buffer): number {
+  const markLength = firstBytes.toString("latin1", 0, 3) === "\xef\xbb\xbf" ? 3 : 0;
+  const startText = firstBytes.subarray(markLength).toString("latin1");
+  return markLength + startText.length - startText.replace(/^[ \t\r\n]+/, "").length;
 }
 
-async function* skip(chunks: AsyncIterable<Buffer>, length: number): AsyncGenerator<Buffer> {
-  let remainingCount = length;
-  for await (const chunk of chunks) {
-    yield chunk.subarray(remainingCount);
-    remainingCount = Math.max(0, remainingCount - chunk.length);
+async function* skipBytes(
+  contentChunks: AsyncIterable<Buffer>,
+  skippedLength: number,
+): AsyncGenerator<Buffer> {
+  let remainingCount = skippedLength;
+  for await (const contentChunk of contentChunks) {
+    yield contentChunk.subarray(remainingCount);
+    remainingCount = Math.max(0, remainingCount - contentChunk.length);
   }
 }
 
-async function* orNothing({ name }: SourceFile, mails: AsyncIterable<FoundMail | NotRead>) {
+async function* orNothing(
+  { name: nameInSource }: SourceFile,
+  foundMails: AsyncIterable<FoundMail | NotRead>,
+) {
   let isEmpty = true;
-  for await (const mail of mails) {
+  for await (const foundMail of foundMails) {
     isEmpty = false;
-    yield mail;
+    yield foundMail;
   }
-  if (isEmpty) yield { name, reason: "it has no mails", isMail: false };
+  if (isEmpty) yield { name: nameInSource, reason: "it has no mails", mayBeMail: false };
 }
 
 /** A mail has at least two of these headers; a program's settings may have one. */
@@ -123,24 +154,28 @@ const mailHeader =
   /^(?:from|to|cc|date|subject|received|return-path|delivered-to|message-id|mime-version|reply-to|content-type)[ \t]{0,20}:/i;
 
 // A line or two may be broken, as spam has them.
-function isMessage(text: string): boolean {
-  const lines = text.split("\n", 100);
-  const end = lines.findIndex((line) => line.trim() === "");
-  const head = end === -1 ? lines : lines.slice(0, end);
-  const headers = head.filter((line) => header.test(line) || /^(?:[ \t]|>From )/.test(line));
-  const isHead = header.test(text) && headers.length >= head.length * 0.8;
-  return isHead && head.filter((line) => mailHeader.test(line)).length >= 2;
+function isMessage(startText: string): boolean {
+  const startLines = startText.split("\n", 100);
+  const blankLine = startLines.findIndex((startLine) => startLine.trim() === "");
+  const headLines = blankLine === -1 ? startLines : startLines.slice(0, blankLine);
+  const headers = headLines.filter(
+    (headLine) => headerPattern.test(headLine) || /^(?:[ \t]|>From )/.test(headLine),
+  );
+  const isHeader = headerPattern.test(startText) && headers.length >= headLines.length * 0.8;
+  return isHeader && headLines.filter((headLine) => mailHeader.test(headLine)).length >= 2;
 }
 
-function isGmailDump(text: string, { path, prefix }: SourceFile): boolean {
-  if (!/^[[{]/.test(text.replaceAll("\0", ""))) return false;
+function isGmailDump(startText: string, { diskPath, prefix }: SourceFile): boolean {
+  if (!/^[[{]/.test(startText.replaceAll("\0", ""))) return false;
   const isMessage = /"(?:payload|labelIds|internalDate|threadId)"|"raw"\s{0,9}:\s{0,9}"/;
-  if (isMessage.test(text.replaceAll("\0", ""))) return true;
-  return path !== null && prefix === "" && !isInputFile(text);
+  if (isMessage.test(startText.replaceAll("\0", ""))) return true;
+  return diskPath !== null && prefix === "" && !isInputFile(startText);
 }
 
-function isInputFile(text: string): boolean {
-  return ["from", "subject", "date", "snippet"].every((field) => text.includes(`"${field}"`));
+function isInputFile(startText: string): boolean {
+  return ["from", "subject", "date", "snippet"].every((fieldName) =>
+    startText.includes(`"${fieldName}"`),
+  );
 }
 
 /** Mailbox formats that are not read: the first bytes, the name, and the program that converts it. */
@@ -163,50 +198,82 @@ const otherMailboxes: readonly (readonly [start: RegExp, kind: string, advice: s
   ],
 ];
 
-function notRead({ name }: SourceFile, text: string): NotRead {
-  const [, kind, way] = otherMailboxes.find(([start]) => start.test(text)) ?? [];
-  if (kind !== undefined)
-    return { name, reason: `it is ${kind}; ${way} and import that`, isMail: true };
-  if (text.startsWith(DATA_FILE)) {
+function notRead({ name: nameInSource }: SourceFile, startText: string): NotRead {
+  const [, mailboxKind, conversion] =
+    otherMailboxes.find(([startPattern]) => startPattern.test(startText)) ?? [];
+  if (mailboxKind !== undefined)
+    return {
+      name: nameInSource,
+      reason: `it is ${mailboxKind}; ${conversion} and import that`,
+      mayBeMail: true,
+    };
+  if (startText.startsWith(DATA_FILE)) {
     const advice = "make .eml files of it with readpst -e and import their folder";
-    return { name, reason: `it is a data file of Outlook (.pst, .ost); ${advice}`, isMail: true };
+    return {
+      name: nameInSource,
+      reason: `it is a data file of Outlook (.pst, .ost); ${advice}`,
+      mayBeMail: true,
+    };
   }
-  if (text.startsWith(OLE) && (/\.msg$/i.test(name) || text.includes(OUTLOOK_STREAM))) {
+  if (
+    startText.startsWith(OLE_SIGNATURE) &&
+    (/\.msg$/i.test(nameInSource) || startText.includes(OUTLOOK_STREAM))
+  ) {
     const advice = 'open it in the new Outlook and choose "Download as EML"';
-    return { name, reason: `it is a mail of Outlook (.msg); ${advice}`, isMail: true };
+    return {
+      name: nameInSource,
+      reason: `it is a mail of Outlook (.msg); ${advice}`,
+      mayBeMail: true,
+    };
   }
-  if (/^[[{]/.test(text) && isInputFile(text)) {
+  if (/^[[{]/.test(startText) && isInputFile(startText)) {
     const reason = "it is an input file already; triage it without an import";
-    return { name, reason, isMail: false };
+    return { name: nameInSource, reason, mayBeMail: false };
   }
-  return { name, reason: text === "" ? "it is empty" : "it is no mail", isMail: false };
+  return {
+    name: nameInSource,
+    reason: startText === "" ? "it is empty" : "it is no mail",
+    mayBeMail: false,
+  };
 }
 
-async function message(file: SourceFile, content: AsyncIterable<Buffer>, most: number) {
-  return toFound(file, await readStart(content, most));
+async function message(sourceFile: SourceFile, content: AsyncIterable<Buffer>, mostBytes: number) {
+  return toFound(sourceFile, await readStart(content, mostBytes));
 }
 
 /** Reads a file of Apple Mail: the length of the message, the message, and the program's own data. */
-async function emlx(file: SourceFile, content: AsyncIterable<Buffer>, most: number) {
-  const bytes = await readStart(content, most);
-  const begin = bytes.indexOf("\n") + 1;
-  const end = begin + Number(bytes.toString("latin1", 0, begin));
-  const [, flags = "0"] =
-    /<key>flags<\/key>\s{0,100}<integer>(\d{1,15})</.exec(bytes.toString("latin1", end)) ?? [];
+async function emlxMail(sourceFile: SourceFile, content: AsyncIterable<Buffer>, mostBytes: number) {
+  const fileBytes = await readStart(content, mostBytes);
+  const mailStart = fileBytes.indexOf("\n") + 1;
+  const mailEnd = mailStart + Number(fileBytes.toString("latin1", 0, mailStart));
+  const [, flagBits = "0"] =
+    /<key>flags<\/key>\s{0,100}<integer>(\d{1,15})</.exec(fileBytes.toString("latin1", mailEnd)) ??
+    [];
   // The second bit: deleted.
-  if (Math.floor(Number(flags) / 2) % 2 === 1)
-    return { name: file.name, reason: "it is deleted", isMail: false, gone: "deleted" as const };
-  return toFound(file, bytes.subarray(begin, end));
+  if (Math.floor(Number(flagBits) / 2) % 2 === 1)
+    return {
+      name: sourceFile.name,
+      reason: "it is deleted",
+      mayBeMail: false,
+      goneReason: "deleted" as const,
+    };
+  return toFound(sourceFile, fileBytes.subarray(mailStart, mailEnd));
 }
 
-function toFound(file: SourceFile, bytes: Buffer): FoundMail {
-  const { name } = file;
-  const read = async () => await parseMessage(bytes);
-  return { name, source: { file: name }, arrived: fileDay(file), bytes, read };
+function toFound(sourceFile: SourceFile, mailBytes: Buffer): FoundMail {
+  const { name: nameInSource } = sourceFile;
+  const parseMail = async () => await parseMessage(mailBytes);
+  return {
+    name: nameInSource,
+    source: { file: nameInSource },
+    arrived: fileDay(sourceFile),
+    mailBytes,
+    read: parseMail,
+  };
 }
 
-async function readStart(chunks: AsyncIterable<Buffer>, most: number): Promise<Buffer> {
-  const { start, close } = await peek(chunks, most);
-  await close();
-  return start.subarray(0, most);
+async function readStart(contentChunks: AsyncIterable<Buffer>, mostBytes: number): Promise<Buffer> {
+  const { start: firstBytes, close: closeContent } = await peek(contentChunks, mostBytes);
+  await closeContent();
+  return firstBytes.subarray(0, mostBytes);
 }

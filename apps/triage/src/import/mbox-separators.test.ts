@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isMbox, mboxMails } from "./mbox.ts";
+import { isMboxText, mboxMails } from "./mbox.ts";
 
 const MESSAGE_BYTES = 1024 * 1024;
 const dated = "From ada@example.com Mon Nov  2 09:00:00 2026";
@@ -13,15 +13,21 @@ async function mailsOf(content: string, pieceLength = 65_536) {
       yield bytes.subarray(at, at + pieceLength);
     }
   }
-  const file = { name: "a.mbox", prefix: "a.mbox: ", path: null, modifiedAt, chunks: pieces() };
+  const file = {
+    name: "a.mbox",
+    prefix: "a.mbox: ",
+    diskPath: null,
+    modifiedAt,
+    contentChunks: pieces(),
+  };
   const mails = [];
-  for await (const found of mboxMails(file, file.chunks, {
+  for await (const found of mboxMails(file, file.contentChunks, {
     at: 0,
     most: MESSAGE_BYTES,
   })) {
     if ("reason" in found) continue;
     const { subject, text } = await found.read();
-    const { read: _read, bytes: _bytes, ...others } = found;
+    const { read: _read, mailBytes: _bytes, ...others } = found;
     mails.push({ ...others, subject, text });
   }
   return mails;
@@ -53,7 +59,7 @@ test.each([
   "From ada@example.com\nX-Any: s",
   "From ada@example.com \nsubject:",
 ])("%j begins an mbox", (text) => {
-  expect(isMbox(text)).toBe(true);
+  expect(isMboxText(text)).toBe(true);
 });
 
 test.each([
@@ -96,7 +102,7 @@ test.each([
   `From ${"a".repeat(301)}\nSubject: s`,
   `From ada\n${"a".repeat(101)}: s`,
 ])("%j begins no mbox", (text) => {
-  expect(isMbox(text)).toBe(false);
+  expect(isMboxText(text)).toBe(false);
 });
 
 test.each([1, 2, 7, 50, 1000])("in pieces of %i bytes come the same mails", async (length) => {

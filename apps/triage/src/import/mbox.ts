@@ -1,7 +1,7 @@
 import { withRest } from "evaluator-kit";
 import type { FoundMail, NotRead, SourceFile } from "./found-mail.ts";
 import { parseTime } from "./mail-dates.ts";
-import { header } from "./message-parts.ts";
+import { headerPattern } from "./message-parts.ts";
 import { fileDay, parseMessage } from "./parse-message.ts";
 
 const NEWLINE = 10;
@@ -30,101 +30,117 @@ type MboxPart = Readonly<Record<"at" | "most", number>>;
 
 /** Finds the mails of an mbox, one at a time, then names the lines in them that may separate mails. */
 export async function* mboxMails(
-  file: SourceFile,
-  chunks: AsyncIterable<Buffer>,
-  { at, most }: MboxPart,
+  sourceFile: SourceFile,
+  contentChunks: AsyncIterable<Buffer>,
+  { at: contentStart, most: mostBytes }: MboxPart,
 ): AsyncGenerator<FoundMail | NotRead> {
-  const splitter = new MboxSplitter(most);
-  let last: string | null = null;
+  const splitter = new MboxSplitter(mostBytes);
+  let lastTime: string | null = null;
   const toFound = (
-    { number, offset, time, pieces }: MboxMessage,
-    next: string | null,
+    { messageNumber, byteOffset, deliveredAt, bytePieces }: MboxMessage,
+    nextTime: string | null,
   ): FoundMail => {
-    const bytes = unquoted(pieces);
-    const isDelivery = ![last, next].some((other) => isSameMoment(time, other));
-    last = time;
+    const mailBytes = unquoted(bytePieces);
+    const isDelivery = ![lastTime, nextTime].some((otherTime) =>
+      isSameMoment(deliveredAt, otherTime),
+    );
+    lastTime = deliveredAt;
     return {
-      name: `${file.prefix}message ${number}`,
-      source: { file: file.name, offset: at + offset },
-      arrived: time?.slice(0, 10) ?? fileDay(file),
-      deliveredAt: isDelivery ? time : null,
-      bytes,
-      read: async () => ({ ...(await parseMessage(bytes)), gone: goneIn(bytes) }),
+      name: `${sourceFile.prefix}message ${messageNumber}`,
+      source: { file: sourceFile.name, offset: contentStart + byteOffset },
+      arrived: deliveredAt?.slice(0, 10) ?? fileDay(sourceFile),
+      deliveredAt: isDelivery ? deliveredAt : null,
+      mailBytes,
+      read: async () => ({
+        ...(await parseMessage(mailBytes)),
+        goneReason: goneReasonIn(mailBytes),
+      }),
     };
   };
-  for await (const chunk of withEnd(chunks)) {
-    for (const message of splitter.split(chunk))
-      yield toFound(message, splitter.open?.time ?? null);
+  for await (const contentChunk of withEnd(contentChunks)) {
+    for (const message of splitter.splitChunk(contentChunk))
+      yield toFound(message, splitter.openMessage?.deliveredAt ?? null);
   }
-  if (splitter.open !== null) yield toFound(splitter.open, null);
-  if (splitter.doubts.length > 0)
-    yield { name: file.name, reason: toDoubt(splitter.doubts, at), isMail: true };
+  if (splitter.openMessage !== null) yield toFound(splitter.openMessage, null);
+  if (splitter.doubtOffsets.length > 0)
+    yield {
+      name: sourceFile.name,
+      reason: toDoubt(splitter.doubtOffsets, contentStart),
+      mayBeMail: true,
+    };
 }
 
-async function* withEnd(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer | null> {
-  yield* chunks;
+async function* withEnd(contentChunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer | null> {
+  yield* contentChunks;
   yield null;
 }
 
-function toDoubt(doubts: readonly number[], at: number): string {
-  const count = `${doubts.length} ${doubts.length === 1 ? "line looks like a separator and was" : "lines look like separators and were"}`;
-  return `${count} not taken: at byte ${withRest(
-    doubts.map((offset) => String(at + offset)),
+function toDoubt(doubtOffsets: readonly number[], contentStart: number): string {
+  const countText = `${doubtOffsets.length} ${doubtOffsets.length === 1 ? "line looks like a separator and was" : "lines look like separators and were"}`;
+  return `${countText} not taken: at byte ${withRest(
+    doubtOffsets.map((doubtOffset) => String(contentStart + doubtOffset)),
     5,
   ).join(", ")}`;
 }
 
 /** Programs that convert mails write the time of this for each of them. */
-function isSameMoment(time: string | null, other: string | null): boolean {
-  if (time === null || other === null) return false;
-  return Math.abs(Date.parse(time) - Date.parse(other)) <= 2000;
+function isSameMoment(firstTime: string | null, secondTime: string | null): boolean {
+  if (firstTime === null || secondTime === null) return false;
+  return Math.abs(Date.parse(firstTime) - Date.parse(secondTime)) <= 2000;
 }
 
 /** Returns the time of a separator; null for the constants of git, public-inbox, mairix, Claws and movemail. */
-function deliveryTime(head: string): string | null {
-  const time = parseTime(datedSeparator.exec(head)?.[1] ?? "");
-  return time === null || /^(?:19[67]\d|2001-09-17T00:00:00)/.test(time) ? null : time;
+function deliveryTime(separatorLine: string): string | null {
+  const parsedTime = parseTime(datedSeparator.exec(separatorLine)?.[1] ?? "");
+  return parsedTime === null || /^(?:19[67]\d|2001-09-17T00:00:00)/.test(parsedTime)
+    ? null
+    : parsedTime;
 }
 
 /** Returns how the programs of an mbox marked a mail that is no longer in it; null for others. */
-function goneIn(bytes: Buffer): "deleted" | "of the folder itself" | null {
-  const [head = ""] = bytes.toString("latin1", 0, 64 * 1024).split(/\r?\n\r?\n/, 1);
-  if (isFolderData(head)) return "of the folder itself";
-  const [, status = "0"] = /^x-mozilla-status:[ \t]{0,20}([\da-f]{1,8})/im.exec(head) ?? [];
+function goneReasonIn(mailBytes: Buffer): "deleted" | "of the folder itself" | null {
+  const [headerText = ""] = mailBytes.toString("latin1", 0, 64 * 1024).split(/\r?\n\r?\n/, 1);
+  if (isFolderData(headerText)) return "of the folder itself";
+  const [, statusBits = "0"] =
+    /^x-mozilla-status:[ \t]{0,20}([\da-f]{1,8})/im.exec(headerText) ?? [];
   const isDeleted =
-    (Number.parseInt(status, 16) & 8) !== 0 || /^x-status:[ \t]{0,20}[A-CE-Z]{0,20}D/im.test(head);
+    (Number.parseInt(statusBits, 16) & 8) !== 0 ||
+    /^x-status:[ \t]{0,20}[A-CE-Z]{0,20}D/im.test(headerText);
   return isDeleted ? "deleted" : null;
 }
 
 /** Returns whether a header is that of the mail in which mail servers keep the data of a folder. */
-export function isFolderData(head: string): boolean {
+export function isFolderData(headerText: string): boolean {
   return (
-    /^subject:.{0,40}FOLDER INTERNAL DATA/im.test(head) &&
-    /^from:.{0,100}(?:MAILER-DAEMON|Mail System Internal Data)/im.test(head)
+    /^subject:.{0,40}FOLDER INTERNAL DATA/im.test(headerText) &&
+    /^from:.{0,100}(?:MAILER-DAEMON|Mail System Internal Data)/im.test(headerText)
   );
 }
 
 /** Returns whether text begins as an mbox does. */
-export function isMbox(text: string): boolean {
-  const [first = "", second = ""] = text.split("\n", 2);
-  return datedSeparator.test(first) || (bareSeparator.test(first) && header.test(second));
+export function isMboxText(startText: string): boolean {
+  const [firstLine = "", secondLine = ""] = startText.split("\n", 2);
+  return (
+    datedSeparator.test(firstLine) ||
+    (bareSeparator.test(firstLine) && headerPattern.test(secondLine))
+  );
 }
 
 interface MboxMessage {
   /** Its number in the file, from 1. */
-  readonly number: number;
+  readonly messageNumber: number;
   /** The offset of its separator, in bytes. */
-  readonly offset: number;
+  readonly byteOffset: number;
   /** The offset of its first header. */
-  readonly start: number;
+  readonly contentStart: number;
   /** The time in its separator, in ISO 8601; null if it is none of a delivery. */
-  readonly time: string | null;
+  readonly deliveredAt: string | null;
   /** Its start, about as much as is kept. */
-  readonly pieces: Buffer[];
+  readonly bytePieces: Buffer[];
   /** Their length, in bytes. */
-  length: number;
+  byteLength: number;
   /** The end that its `Content-Length` gives, as an offset; 0 without one, undefined until it is needed. */
-  end: number | undefined;
+  contentEnd: number | undefined;
 }
 
 /**
@@ -137,156 +153,181 @@ interface MboxMessage {
  */
 class MboxSplitter {
   /** Bytes that are not yet searched, some before them, and the offset of the first. */
-  #bytes: Buffer = Buffer.alloc(0);
-  #offset = 0;
+  #windowBytes: Buffer = Buffer.alloc(0);
+  #windowOffset = 0;
   /** The index at which the search goes on. */
-  #from = 0;
+  #searchStart = 0;
   /** Further bytes, up to the offset without which the next line cannot be judged. */
   #waiting: Buffer[] = [];
-  #readTo = 0;
+  #readLength = 0;
   #neededCount = 0;
-  #isEnd = false;
+  #isAtEnd = false;
   /** The message whose end was not seen. */
-  open: MboxMessage | null = null;
+  openMessage: MboxMessage | null = null;
   /** The offsets of lines that look like separators and are none. */
-  readonly doubts: number[] = [];
-  readonly #most: number;
+  readonly doubtOffsets: number[] = [];
+  readonly #mostBytes: number;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(mostBytes: number) {
+    this.#mostBytes = mostBytes;
   }
 
   /** Takes more bytes, null at the end; returns the messages that end in the bytes read. */
-  *split(chunk: Buffer | null): Generator<MboxMessage> {
-    if (chunk !== null) this.#waiting.push(chunk);
-    this.#readTo += chunk?.length ?? 0;
-    this.#isEnd = chunk === null;
-    if (this.#readTo < this.#neededCount && !this.#isEnd) return;
-    this.#bytes = Buffer.concat([this.#bytes, ...this.#waiting]);
+  *splitChunk(nextChunk: Buffer | null): Generator<MboxMessage> {
+    if (nextChunk !== null) this.#waiting.push(nextChunk);
+    this.#readLength += nextChunk?.length ?? 0;
+    this.#isAtEnd = nextChunk === null;
+    if (this.#readLength < this.#neededCount && !this.#isAtEnd) return;
+    this.#windowBytes = Buffer.concat([this.#windowBytes, ...this.#waiting]);
     this.#waiting = [];
-    for (let at = this.#nextLine(); at !== -1; at = this.#nextLine()) {
-      if (this.#mustReadOn(at, at)) break;
-      const kind = this.#toKind(at);
-      if (kind !== "text" && this.#mustReadOn(at, this.#contentEnd(at))) break;
-      this.#from = at + 1;
-      if (kind === "text" || this.#isInside(at)) continue;
-      if (kind === "doubt") this.doubts.push(this.#offset + at);
-      else yield* this.#begin(at);
+    for (let lineStart = this.#nextLine(); lineStart !== -1; lineStart = this.#nextLine()) {
+      if (this.#mustReadOn(lineStart, lineStart)) break;
+      const lineKind = this.#toLineKind(lineStart);
+      if (lineKind !== "text" && this.#mustReadOn(lineStart, this.#contentEnd(lineStart))) break;
+      this.#searchStart = lineStart + 1;
+      if (lineKind === "text" || this.#isInside(lineStart)) continue;
+      if (lineKind === "doubt") this.doubtOffsets.push(this.#windowOffset + lineStart);
+      else yield* this.#beginMessage(lineStart);
     }
-    this.#keep(this.#isEnd ? this.#bytes.length : Math.max(0, this.#from - BEFORE_BYTES));
+    this.#keepBytes(
+      this.#isAtEnd ? this.#windowBytes.length : Math.max(0, this.#searchStart - BEFORE_BYTES),
+    );
   }
 
   /** Returns the index of the next line that begins as a separator; -1 if none is read. */
   #nextLine(): number {
-    const isStart = this.#offset === 0 && this.#from === 0;
-    if (isStart && this.#bytes.toString("latin1", 0, 5) === "From ") return 0;
-    const at = this.#bytes.indexOf("\nFrom ", Math.max(0, this.#from - 1)) + 1;
-    if (at > 0) return at;
-    this.#from = Math.max(this.#from, this.#bytes.length - BEFORE_BYTES);
+    const isStart = this.#windowOffset === 0 && this.#searchStart === 0;
+    if (isStart && this.#windowBytes.toString("latin1", 0, 5) === "From ") return 0;
+    const lineStart = this.#windowBytes.indexOf("\nFrom ", Math.max(0, this.#searchStart - 1)) + 1;
+    if (lineStart > 0) return lineStart;
+    this.#searchStart = Math.max(this.#searchStart, this.#windowBytes.length - BEFORE_BYTES);
     return -1;
   }
 
   /** Returns whether the lines at an index, and behind it, must be read before a line can be judged. */
-  #mustReadOn(line: number, index: number): boolean {
-    const end = index + WINDOW_BYTES;
-    if (this.#isEnd || end <= this.#bytes.length || index - line > MOST_AHEAD) return false;
-    this.#neededCount = this.#offset + end;
+  #mustReadOn(lineStart: number, neededIndex: number): boolean {
+    const windowEnd = neededIndex + WINDOW_BYTES;
+    if (
+      this.#isAtEnd ||
+      windowEnd <= this.#windowBytes.length ||
+      neededIndex - lineStart > MOST_AHEAD
+    )
+      return false;
+    this.#neededCount = this.#windowOffset + windowEnd;
     return true;
   }
 
-  #toKind(at: number): "separator" | "doubt" | "text" {
-    const [head = "", next = "", afterNext = ""] = this.#linesAt(at);
-    const isDated = datedSeparator.test(head);
-    if (!isDated && !bareSeparator.test(head)) return "text";
-    const isUsual = usualHeader.test(next);
+  #toLineKind(lineStart: number): "separator" | "doubt" | "text" {
+    const [separatorLine = "", nextLine = "", afterNext = ""] = this.#linesAt(lineStart);
+    const isDated = datedSeparator.test(separatorLine);
+    if (!isDated && !bareSeparator.test(separatorLine)) return "text";
+    const isUsual = usualHeader.test(nextLine);
     const isAfterBlank =
-      this.open === null ||
-      /\n\r?\n$/.test(this.#bytes.toString("latin1", Math.max(0, at - BEFORE_BYTES), at));
-    const hasTwo = header.test(afterNext) || /^[ \t]/.test(afterNext);
+      this.openMessage === null ||
+      /\n\r?\n$/.test(
+        this.#windowBytes.toString("latin1", Math.max(0, lineStart - BEFORE_BYTES), lineStart),
+      );
+    const hasTwoHeaders = headerPattern.test(afterNext) || /^[ \t]/.test(afterNext);
     const isQuoted =
-      next.startsWith(">From ") && isSeparatorLine(next.slice(1)) && header.test(afterNext);
-    if (isDated && (isQuoted || isUsual || (isAfterBlank && header.test(next)))) return "separator";
-    const isAlone = /^From (?:- ?)?[\r\n]*$/.test(head);
-    const isBare =
-      this.open === null || (isAlone ? isAfterBlank || hasTwo : isAfterBlank && hasTwo);
-    if (!isDated && isUsual && isBare) return "separator";
-    return isUsual || (isDated && header.test(next)) ? "doubt" : "text";
+      nextLine.startsWith(">From ") &&
+      isSeparatorLine(nextLine.slice(1)) &&
+      headerPattern.test(afterNext);
+    if (isDated && (isQuoted || isUsual || (isAfterBlank && headerPattern.test(nextLine))))
+      return "separator";
+    const isAlone = /^From (?:- ?)?[\r\n]*$/.test(separatorLine);
+    const isBareSeparator =
+      this.openMessage === null ||
+      (isAlone ? isAfterBlank || hasTwoHeaders : isAfterBlank && hasTwoHeaders);
+    if (!isDated && isUsual && isBareSeparator) return "separator";
+    return isUsual || (isDated && headerPattern.test(nextLine)) ? "doubt" : "text";
   }
 
   // The start of a line, and of the two below it.
-  #linesAt(at: number): string[] {
-    return this.#bytes.toString("latin1", at, at + WINDOW_BYTES).split(/(?<=\n)/, 3);
+  #linesAt(lineStart: number): string[] {
+    return this.#windowBytes
+      .toString("latin1", lineStart, lineStart + WINDOW_BYTES)
+      .split(/(?<=\n)/, 3);
   }
 
   /** Returns the index at which the open message ends by its `Content-Length`; below 0 without one. */
-  #contentEnd(line: number): number {
-    const { open } = this;
-    if (open !== null) open.end ??= contentEnd(open, this.#bytes.subarray(0, line));
-    return (open?.end ?? 0) - this.#offset;
+  #contentEnd(lineStart: number): number {
+    const { openMessage } = this;
+    if (openMessage !== null)
+      openMessage.contentEnd ??= contentEnd(openMessage, this.#windowBytes.subarray(0, lineStart));
+    return (openMessage?.contentEnd ?? 0) - this.#windowOffset;
   }
 
   /** Returns whether a line is in a mail whose `Content-Length` is right; other ones count for nothing. */
-  #isInside(line: number): boolean {
-    const end = this.#contentEnd(line);
-    const remainingCount = this.#bytes.length - end;
-    if (end <= line || remainingCount < 0) return false;
-    if (this.#isEnd && remainingCount < 3) return true;
-    return [end, end + 1, end + 2].some(
-      (at) => this.#bytes[at - 1] === NEWLINE && isSeparatorLine(this.#linesAt(at)[0] ?? ""),
+  #isInside(lineStart: number): boolean {
+    const messageEnd = this.#contentEnd(lineStart);
+    const remainingCount = this.#windowBytes.length - messageEnd;
+    if (messageEnd <= lineStart || remainingCount < 0) return false;
+    if (this.#isAtEnd && remainingCount < 3) return true;
+    return [messageEnd, messageEnd + 1, messageEnd + 2].some(
+      (candidate) =>
+        this.#windowBytes[candidate - 1] === NEWLINE &&
+        isSeparatorLine(this.#linesAt(candidate)[0] ?? ""),
     );
   }
 
-  *#begin(at: number): Generator<MboxMessage> {
-    const endedMboxMessage = this.open;
-    this.#keep(at);
-    const [head = ""] = this.#linesAt(0);
-    this.open = {
-      number: (endedMboxMessage?.number ?? 0) + 1,
-      offset: this.#offset,
-      start: this.#offset + head.length,
-      time: deliveryTime(head),
-      pieces: [],
-      length: 0,
-      end: undefined,
+  *#beginMessage(lineStart: number): Generator<MboxMessage> {
+    const endedMboxMessage = this.openMessage;
+    this.#keepBytes(lineStart);
+    const [separatorLine = ""] = this.#linesAt(0);
+    this.openMessage = {
+      messageNumber: (endedMboxMessage?.messageNumber ?? 0) + 1,
+      byteOffset: this.#windowOffset,
+      contentStart: this.#windowOffset + separatorLine.length,
+      deliveredAt: deliveryTime(separatorLine),
+      bytePieces: [],
+      byteLength: 0,
+      contentEnd: undefined,
     };
-    this.#drop(head.length);
+    this.#dropBytes(separatorLine.length);
     if (endedMboxMessage !== null) yield endedMboxMessage;
   }
 
   /** Adds the first bytes to the open message. */
-  #keep(length: number): void {
-    if (this.open !== null && this.open.length < this.#most) {
-      const piece = this.#bytes.subarray(0, Math.min(length, this.#most - this.open.length));
-      this.open.pieces.push(piece);
-      this.open.length += piece.length;
+  #keepBytes(keptLength: number): void {
+    if (this.openMessage !== null && this.openMessage.byteLength < this.#mostBytes) {
+      const keptPiece = this.#windowBytes.subarray(
+        0,
+        Math.min(keptLength, this.#mostBytes - this.openMessage.byteLength),
+      );
+      this.openMessage.bytePieces.push(keptPiece);
+      this.openMessage.byteLength += keptPiece.length;
     }
-    this.#drop(length);
+    this.#dropBytes(keptLength);
   }
 
-  #drop(length: number): void {
-    this.#bytes = this.#bytes.subarray(length);
-    this.#offset += length;
-    this.#from = Math.max(0, this.#from - length);
+  #dropBytes(droppedLength: number): void {
+    this.#windowBytes = this.#windowBytes.subarray(droppedLength);
+    this.#windowOffset += droppedLength;
+    this.#searchStart = Math.max(0, this.#searchStart - droppedLength);
   }
 }
 
-function isSeparatorLine(head: string): boolean {
-  return datedSeparator.test(head) || bareSeparator.test(head);
+function isSeparatorLine(lineText: string): boolean {
+  return datedSeparator.test(lineText) || bareSeparator.test(lineText);
 }
 
 /** Returns the end that a message names, as an offset in its file; 0 if it names none. */
-function contentEnd({ start, pieces }: MboxMessage, last: Buffer): number {
-  const [head = "", blank = ""] = Buffer.concat([...pieces, last])
+function contentEnd({ contentStart, bytePieces }: MboxMessage, lastBytes: Buffer): number {
+  const [headerText = "", blankLines = ""] = Buffer.concat([...bytePieces, lastBytes])
     .toString("latin1", 0, HEAD_BYTES)
     .split(/(\r?\n\r?\n)/, 2);
-  const [, length] = /^content-length:[ \t]{0,20}(\d{1,15})[ \t\r]*$/im.exec(head) ?? [];
-  return length === undefined ? 0 : start + head.length + blank.length + Number(length);
+  const [, statedLength] =
+    /^content-length:[ \t]{0,20}(\d{1,15})[ \t\r]*$/im.exec(headerText) ?? [];
+  return statedLength === undefined
+    ? 0
+    : contentStart + headerText.length + blankLines.length + Number(statedLength);
 }
 
 /** Returns a mail with its `>From ` lines unquoted. */
-function unquoted(pieces: readonly Buffer[]): Buffer {
-  const [bytes = Buffer.of()] = pieces.length > 1 ? [Buffer.concat(pieces)] : pieces;
-  if (!bytes.includes(">From ")) return bytes;
-  const text = bytes.toString("latin1").replace(/(^|\n)>(?=>{0,100}From )/g, "$1");
-  return Buffer.from(text, "latin1");
+function unquoted(bytePieces: readonly Buffer[]): Buffer {
+  const [mailBytes = Buffer.of()] =
+    bytePieces.length > 1 ? [Buffer.concat(bytePieces)] : bytePieces;
+  if (!mailBytes.includes(">From ")) return mailBytes;
+  const unquotedText = mailBytes.toString("latin1").replace(/(^|\n)>(?=>{0,100}From )/g, "$1");
+  return Buffer.from(unquotedText, "latin1");
 }

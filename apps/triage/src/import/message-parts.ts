@@ -2,14 +2,14 @@ import PostalMime from "postal-mime";
 import { decodeHeader, decodeText, fromQuotedPrintable, knownCharset } from "./charsets.ts";
 
 /** How a header begins; older programs put blanks before the colon (RFC 5322, section 4.5). */
-export const header = /^[!-9;-~]{1,100}[ \t]{0,20}:/;
+export const headerPattern = /^[!-9;-~]{1,100}[ \t]{0,20}:/;
 /** How much of a text is read, in bytes: a snippet takes less. */
 const TEXT_BYTES = 64 * 1024;
 /** No line of a mail is longer (RFC 5322, section 2.1.1); one of a page may be. */
 const LINE_BYTES = 1000;
 /** More header lines and boundaries than a mail has; the parser takes a microsecond for each. */
 const MOST_LINES = 32 * 1024;
-const [NEWLINE, RETURN] = [10, 13];
+const [NEWLINE, CARRIAGE_RETURN] = [10, 13];
 
 interface ParsedHeader {
   readonly value: string;
@@ -36,16 +36,21 @@ interface OpenPart {
 
 /** Finds the bytes of a body in place of a decoder, since most parts are never shown. */
 class BodyBytes {
-  #bytes: Buffer = Buffer.of();
+  #bodyBytes: Buffer = Buffer.of();
 
   /** Takes the next bytes of a message, which follow the last ones in memory. */
-  update(next: Buffer): void {
-    const start = this.#bytes.length === 0 ? next.byteOffset : this.#bytes.byteOffset;
-    this.#bytes = Buffer.from(next.buffer, start, next.byteOffset + next.length - start);
+  update(nextBytes: Buffer): void {
+    const byteStart =
+      this.#bodyBytes.length === 0 ? nextBytes.byteOffset : this.#bodyBytes.byteOffset;
+    this.#bodyBytes = Buffer.from(
+      nextBytes.buffer,
+      byteStart,
+      nextBytes.byteOffset + nextBytes.length - byteStart,
+    );
   }
 
   finalize(): Buffer {
-    return this.#bytes;
+    return this.#bodyBytes;
   }
 }
 
@@ -53,25 +58,26 @@ class BodyBytes {
 class PartParser extends PostalMime {
   declare readonly root: MessagePart & OpenPart;
   declare readonly currentNode: OpenPart;
-  declare readonly processLine: (line: Buffer, isLast: boolean) => Promise<void>;
+  declare readonly processLine: (lineBytes: Buffer, isLastLine: boolean) => Promise<void>;
   declare readonly finalize: () => Promise<void>;
 
-  #header: HeaderEnd = { lastField: -1, end: 0, hasText: true };
+  #headerEnd: HeaderEnd = { lastField: -1, endPosition: 0, hasText: true };
 
   async parseParts(message: Buffer): Promise<MessagePart> {
-    let at = 0;
-    for (let lines = 0; at < message.length && lines < MOST_LINES; lines += 1) {
-      let part = this.#openPart();
-      if (part.state === "header" && this.#isText(message, at)) {
+    let position = 0;
+    for (let lineCount = 0; position < message.length && lineCount < MOST_LINES; lineCount += 1) {
+      let openPart = this.#openPart();
+      if (openPart.state === "header" && this.#isBodyText(message, position)) {
         await this.processLine(Buffer.of(), false);
-        part = this.#openPart();
+        openPart = this.#openPart();
       }
-      const isBody = part.state === "body" && message.toString("latin1", at, at + 2) !== "--";
-      const end = message.indexOf(isBody ? "\n--" : "\n", at) + 1 || message.length;
-      const bytes = message.subarray(at, end);
-      if (isBody) part.feed(bytes);
-      else await this.processLine(withoutEnd(bytes), false);
-      at = end;
+      const isInBody =
+        openPart.state === "body" && message.toString("latin1", position, position + 2) !== "--";
+      const pieceEnd = message.indexOf(isInBody ? "\n--" : "\n", position) + 1 || message.length;
+      const pieceBytes = message.subarray(position, pieceEnd);
+      if (isInBody) openPart.feed(pieceBytes);
+      else await this.processLine(withoutEnd(pieceBytes), false);
+      position = pieceEnd;
     }
     this.#openPart();
     await this.finalize();
@@ -79,55 +85,66 @@ class PartParser extends PostalMime {
   }
 
   /** Returns whether a line of a header belongs to the text: the blank line between them is missing. */
-  #isText(message: Buffer, at: number): boolean {
-    const line = message.toString("latin1", at, at + 122);
-    if (/^(?:[ \t\r\n]|--)/.test(line) || header.test(line)) return false;
-    if (at >= this.#header.end) this.#header = headerEndIn(message, at);
-    const isBehindBlanks = /\n[ \t]{1,20}\r?\n$/.test(message.toString("latin1", at - 24, at));
-    return at > this.#header.lastField && (isBehindBlanks || !this.#header.hasText);
+  #isBodyText(message: Buffer, position: number): boolean {
+    const lineText = message.toString("latin1", position, position + 122);
+    if (/^(?:[ \t\r\n]|--)/.test(lineText) || headerPattern.test(lineText)) return false;
+    if (position >= this.#headerEnd.endPosition) this.#headerEnd = headerEndIn(message, position);
+    const isBehindBlanks = /\n[ \t]{1,20}\r?\n$/.test(
+      message.toString("latin1", position - 24, position),
+    );
+    return position > this.#headerEnd.lastField && (isBehindBlanks || !this.#headerEnd.hasText);
   }
 
   #openPart(): OpenPart {
-    const part = this.currentNode;
-    part.setupContentDecoder = () => (part.contentDecoder = new BodyBytes());
-    return part;
+    const openPart = this.currentNode;
+    openPart.setupContentDecoder = () => (openPart.contentDecoder = new BodyBytes());
+    return openPart;
   }
 }
 
 /** The place of the last field of a header, its end, and whether a text follows it. */
 interface HeaderEnd {
   readonly lastField: number;
-  readonly end: number;
+  readonly endPosition: number;
   readonly hasText: boolean;
 }
 
-function headerEndIn(message: Buffer, start: number): HeaderEnd {
-  let [lastField, at] = [-1, start];
+function headerEndIn(message: Buffer, startPosition: number): HeaderEnd {
+  let [lastField, position] = [-1, startPosition];
   // A boundary ends a part.
-  while (at < message.length && !/^(?:\r*\n|--)/.test(message.toString("latin1", at, at + 3))) {
-    if (header.test(message.toString("latin1", at, at + 122))) lastField = at;
-    at = message.indexOf(NEWLINE, at) + 1 || message.length;
+  while (
+    position < message.length &&
+    !/^(?:\r*\n|--)/.test(message.toString("latin1", position, position + 3))
+  ) {
+    if (headerPattern.test(message.toString("latin1", position, position + 122)))
+      lastField = position;
+    position = message.indexOf(NEWLINE, position) + 1 || message.length;
   }
-  const hasText = /^\s*(?!--)\S/.test(message.toString("latin1", at, at + LINE_BYTES));
-  return { lastField, end: at, hasText };
+  const hasText = /^\s*(?!--)\S/.test(message.toString("latin1", position, position + LINE_BYTES));
+  return { lastField, endPosition: position, hasText };
 }
 
-function withoutEnd(line: Buffer): Buffer {
-  let end = line.length;
-  while (line[end - 1] === NEWLINE || line[end - 1] === RETURN) end -= 1;
-  return line.subarray(0, end);
+function withoutEnd(lineBytes: Buffer): Buffer {
+  let lineEnd = lineBytes.length;
+  while (lineBytes[lineEnd - 1] === NEWLINE || lineBytes[lineEnd - 1] === CARRIAGE_RETURN)
+    lineEnd -= 1;
+  return lineBytes.subarray(0, lineEnd);
 }
 
 /** Parses the parts of a message. A boundary that no line has is replaced by the one that is there. */
 export async function parseParts(message: Buffer, bodyStart: number): Promise<MessagePart> {
-  const root = await new PartParser().parseParts(message);
-  if (!isMultipart(root) || root.childNodes.length > 0) return root;
-  const body = message.toString("latin1", bodyStart, bodyStart + 100_000);
-  const [, boundary] = /^--([^\r\n"\\]{1,200})\r?\ncontent-/im.exec(body) ?? [];
-  if (boundary === undefined) return root;
-  const type = /^multipart\/[\w-]{1,40}/i.exec(root.contentType.value)?.[0] ?? "multipart/mixed";
-  const header = Buffer.from(`Content-Type: ${type}; boundary="${boundary}"\n`, "latin1");
-  return await new PartParser().parseParts(Buffer.concat([header, message]));
+  const rootPart = await new PartParser().parseParts(message);
+  if (!isMultipart(rootPart) || rootPart.childNodes.length > 0) return rootPart;
+  const bodyText = message.toString("latin1", bodyStart, bodyStart + 100_000);
+  const [, boundary] = /^--([^\r\n"\\]{1,200})\r?\ncontent-/im.exec(bodyText) ?? [];
+  if (boundary === undefined) return rootPart;
+  const multipartType =
+    /^multipart\/[\w-]{1,40}/i.exec(rootPart.contentType.value)?.[0] ?? "multipart/mixed";
+  const headerBytes = Buffer.from(
+    `Content-Type: ${multipartType}; boundary="${boundary}"\n`,
+    "latin1",
+  );
+  return await new PartParser().parseParts(Buffer.concat([headerBytes, message]));
 }
 
 /** Returns whether a part is made of others, also if its type has no semicolon after it. */
@@ -136,7 +153,7 @@ function isMultipart({ contentType }: MessagePart): boolean {
 }
 
 /** Returns the type of a part in lower case; `text/plain` if its header is none (RFC 2045, section 5.2). */
-export function toType({ contentType }: MessagePart): string {
+export function toContentType({ contentType }: MessagePart): string {
   const typeText = contentType.parsed.value.trim();
   return (
     /^[\w.+-]{1,80}\/[\w.+-]{1,100}/.exec(typeText)?.[0] ??
@@ -149,24 +166,29 @@ const otherTexts =
   /^text\/(?:x-amp-html|css|csv|directory|x?-?vcard|xml|javascript|rfc822-headers)$/;
 
 /** Returns whether mail programs show a part of this type, which is no attachment, as text. */
-function isShownType(type: string, fileName = ""): boolean {
-  if (/^text\/(?:plain|html)$/i.test(type)) return true;
-  return /^text\//i.test(type) && fileName === "" && !otherTexts.test(type.toLowerCase());
+function isShownType(contentType: string, fileName = ""): boolean {
+  if (/^text\/(?:plain|html)$/i.test(contentType)) return true;
+  return (
+    /^text\//i.test(contentType) && fileName === "" && !otherTexts.test(contentType.toLowerCase())
+  );
 }
 
 /** Returns the parts of a mail that are no multipart, with the multiparts around them. */
 export function* listLeaves(
-  part: MessagePart,
-  around: readonly MessagePart[] = [],
-): Generator<{ part: MessagePart; around: readonly MessagePart[] }> {
-  if (part.childNodes.length === 0) yield { part, around };
-  for (const child of part.childNodes) yield* listLeaves(child, [...around, part]);
+  messagePart: MessagePart,
+  outerParts: readonly MessagePart[] = [],
+): Generator<{ messagePart: MessagePart; outerParts: readonly MessagePart[] }> {
+  if (messagePart.childNodes.length === 0) yield { messagePart, outerParts };
+  for (const childPart of messagePart.childNodes)
+    yield* listLeaves(childPart, [...outerParts, messagePart]);
 }
 
 /** Returns whether a mail program shows a part as text below the header. */
-export function isText(part: MessagePart): boolean {
-  if (part.contentDisposition.parsed.value === "attachment") return false;
-  return isMultipart(part) || isShownType(toType(part), toFileName(part));
+export function isTextPart(messagePart: MessagePart): boolean {
+  if (messagePart.contentDisposition.parsed.value === "attachment") return false;
+  return (
+    isMultipart(messagePart) || isShownType(toContentType(messagePart), toFileName(messagePart))
+  );
 }
 
 function toFileName({ contentDisposition, contentType }: MessagePart): string {
@@ -175,23 +197,23 @@ function toFileName({ contentDisposition, contentType }: MessagePart): string {
 
 /** Returns the attachments of a mail, without its texts and the images in them. */
 export function listAttachments(
-  root: MessagePart,
+  rootPart: MessagePart,
 ): { name: string; type: string; isShown: boolean }[] {
-  return Array.from(listLeaves(root))
-    .filter(({ part }) => !isText(part))
-    .map(({ part, around }) => {
+  return Array.from(listLeaves(rootPart))
+    .filter(({ messagePart }) => !isTextPart(messagePart))
+    .map(({ messagePart, outerParts }) => {
       const isRelated =
-        part.contentId !== undefined &&
-        around.some(({ contentType }) => contentType.multipart === "related");
-      const name = decodeHeader(
-        toFileName(part).replace(/[^\0-\xff]/gu, (letter) =>
-          Buffer.from(letter).toString("latin1"),
+        messagePart.contentId !== undefined &&
+        outerParts.some(({ contentType }) => contentType.multipart === "related");
+      const fileName = decodeHeader(
+        toFileName(messagePart).replace(/[^\0-\xff]/gu, (character) =>
+          Buffer.from(character).toString("latin1"),
         ),
       );
       return {
-        name,
-        type: toType(part),
-        isShown: isRelated || part.contentDisposition.parsed.value === "inline",
+        name: fileName,
+        type: toContentType(messagePart),
+        isShown: isRelated || messagePart.contentDisposition.parsed.value === "inline",
       };
     });
 }
@@ -204,30 +226,37 @@ export function toCharset({ contentType }: MessagePart): string {
   return knownCharset(givenName ?? "");
 }
 
-const meta =
+const metaCharset =
   /(?:<meta[^<>]{1,300}charset|<\?xml[^<>]{1,100}encoding)\s{0,9}=\s{0,9}["']?([\w.:-]{1,60})/i;
 
 /** Returns the text of a part, in the charset that its bytes, its header, its page or its mail name. */
-export function describeText(part: MessagePart, mailCharset: string): string {
-  const bytes = listBytes(part);
-  const page =
-    toType(part) === "text/html" ? (meta.exec(bytes.toString("latin1", 0, 4000))?.[1] ?? "") : "";
-  const text = decodeText(bytes, toCharset(part) || knownCharset(page), mailCharset);
-  const { format = "", delsp = "" } = part.contentType.parsed.params;
-  const isJoined = /^flowed$/i.test(format) && /^yes$/i.test(delsp);
-  return isJoined ? text.replace(/ \r?\n/g, "") : text;
+export function describeText(messagePart: MessagePart, mailCharset: string): string {
+  const textBytes = listBytes(messagePart);
+  const pageCharset =
+    toContentType(messagePart) === "text/html"
+      ? (metaCharset.exec(textBytes.toString("latin1", 0, 4000))?.[1] ?? "")
+      : "";
+  const partText = decodeText(
+    textBytes,
+    toCharset(messagePart) || knownCharset(pageCharset),
+    mailCharset,
+  );
+  const { format: textFormat = "", delsp: deleteSpace = "" } =
+    messagePart.contentType.parsed.params;
+  const isJoined = /^flowed$/i.test(textFormat) && /^yes$/i.test(deleteSpace);
+  return isJoined ? partText.replace(/ \r?\n/g, "") : partText;
 }
 
 /** Returns the start of a text without its transfer encoding. */
 function listBytes({ content, contentTransferEncoding: { encoding } }: MessagePart): Buffer {
-  const start = (content ?? Buffer.of()).subarray(0, TEXT_BYTES);
-  const lineEnd = start.lastIndexOf(NEWLINE) + 1;
+  const startBytes = (content ?? Buffer.of()).subarray(0, TEXT_BYTES);
+  const lineEnd = startBytes.lastIndexOf(NEWLINE) + 1;
   // An encoded character may have been cut; a line of a page may be a long one.
-  const isCut = start.length === TEXT_BYTES && start.length - lineEnd < LINE_BYTES;
-  const bytes = isCut ? start.subarray(0, lineEnd) : start;
-  if (encoding === "quoted-printable") return fromQuotedPrintable(bytes.toString("latin1"));
-  if (encoding !== "base64") return bytes;
+  const isCutOff = startBytes.length === TEXT_BYTES && startBytes.length - lineEnd < LINE_BYTES;
+  const wholeLines = isCutOff ? startBytes.subarray(0, lineEnd) : startBytes;
+  if (encoding === "quoted-printable") return fromQuotedPrintable(wholeLines.toString("latin1"));
+  if (encoding !== "base64") return wholeLines;
   // Some programs pad each line.
-  const units = bytes.toString("latin1").split(/=+/);
-  return Buffer.concat(units.map((unit) => Buffer.from(unit, "base64")));
+  const base64Units = wholeLines.toString("latin1").split(/=+/);
+  return Buffer.concat(base64Units.map((base64Unit) => Buffer.from(base64Unit, "base64")));
 }

@@ -7,73 +7,78 @@ const noStyle: Style = new Map();
 
 /** The rules of a page's style sheets for one tag, class or id; others need a whole browser. */
 export class PageStyles {
-  readonly #rules = new Map<string, Style>();
+  readonly #rulesBySelector = new Map<string, Style>();
   /** The declarations that elements of the page have, since most are many times in it. */
-  readonly #styles = new Map<string, Style>();
+  readonly #parsedStyles = new Map<string, Style>();
   /** Whether a rule that is not read may give a background. */
   hasOtherBackgrounds = false;
 
   /** Reads a style sheet without the rules for some screens (`@media`). */
-  add(sheet: string): void {
-    const text = sheet
+  addSheet(sheetText: string): void {
+    const rulesText = sheetText
       .slice(0, SHEET_LENGTH)
       .split("*/")
-      .map((part) => part.split("/*", 1)[0])
+      .map((sheetPart) => sheetPart.split("/*", 1)[0])
       .join(" ");
-    let [depth, start, selector] = [0, 0, ""];
-    for (const { 0: brace, index } of text.matchAll(/[{}]/g)) {
-      if (brace === "{" && depth === 0)
-        selector = text.slice(start, index).toLowerCase().split(";").at(-1) ?? "";
-      if (brace === "}" && depth === 1) this.#addRule(selector, text.slice(start, index));
-      depth = Math.max(0, depth + (brace === "{" ? 1 : -1));
-      start = index + 1;
+    let [braceDepth, ruleStart, selector] = [0, 0, ""];
+    for (const { 0: brace, index: braceIndex } of rulesText.matchAll(/[{}]/g)) {
+      if (brace === "{" && braceDepth === 0)
+        selector = rulesText.slice(ruleStart, braceIndex).toLowerCase().split(";").at(-1) ?? "";
+      if (brace === "}" && braceDepth === 1)
+        this.#addRule(selector, rulesText.slice(ruleStart, braceIndex));
+      braceDepth = Math.max(0, braceDepth + (brace === "{" ? 1 : -1));
+      ruleStart = braceIndex + 1;
     }
   }
 
-  #addRule(selectors: string, body: string): void {
+  #addRule(selectors: string, declarations: string): void {
     if (selectors.trim().startsWith("@")) return;
-    for (const selector of selectors.split(",", 100).map((one) => one.trim())) {
+    for (const selector of selectors.split(",", 100).map((selectorText) => selectorText.trim())) {
       if (/^(?:[a-z][a-z\d]*|[a-z\d]*[.#][\w-]+)$/.test(selector)) {
-        this.#rules.set(
+        this.#rulesBySelector.set(
           selector,
-          new Map([...(this.#rules.get(selector) ?? []), ...parseStyle(body)]),
+          new Map([...(this.#rulesBySelector.get(selector) ?? []), ...parseStyle(declarations)]),
         );
-      } else if (body.includes("background")) this.hasOtherBackgrounds = true;
+      } else if (declarations.includes("background")) this.hasOtherBackgrounds = true;
     }
   }
 
   /** Returns the style of an element: of its tag, classes and id, then its own. */
-  styleOf(tag: string, attributes: Readonly<Record<string, string>>): Style {
-    const own = this.#parse(attributes["style"]);
-    if (this.#rules.size === 0) return own;
+  styleOf(tagName: string, attributes: Readonly<Record<string, string>>): Style {
+    const ownStyle = this.#parseDeclarations(attributes["style"]);
+    if (this.#rulesBySelector.size === 0) return ownStyle;
     const classes = attributes["class"]?.toLowerCase().split(/\s+/, 20) ?? [];
-    const id = attributes["id"]?.toLowerCase();
+    const elementId = attributes["id"]?.toLowerCase();
     const selectors = [
-      tag,
-      ...classes.flatMap((name) => [`.${name}`, `${tag}.${name}`]),
-      ...(id === undefined ? [] : [`#${id}`, `${tag}#${id}`]),
+      tagName,
+      ...classes.flatMap((className) => [`.${className}`, `${tagName}.${className}`]),
+      ...(elementId === undefined ? [] : [`#${elementId}`, `${tagName}#${elementId}`]),
     ];
-    const rules = selectors.flatMap((selector) => this.#rules.get(selector) ?? []);
-    if (rules.length === 0) return own;
-    const style = new Map<string, string>();
-    for (const rule of [...rules, own]) for (const [name, value] of rule) style.set(name, value);
-    return style;
+    const matchingRules = selectors.flatMap(
+      (selector) => this.#rulesBySelector.get(selector) ?? [],
+    );
+    if (matchingRules.length === 0) return ownStyle;
+    const mergedStyle = new Map<string, string>();
+    for (const ruleStyle of [...matchingRules, ownStyle])
+      for (const [propertyName, propertyValue] of ruleStyle)
+        mergedStyle.set(propertyName, propertyValue);
+    return mergedStyle;
   }
 
-  #parse(declarations: string | undefined): Style {
+  #parseDeclarations(declarations: string | undefined): Style {
     if (declarations === undefined) return noStyle;
-    const style = this.#styles.get(declarations) ?? parseStyle(declarations);
-    this.#styles.set(declarations, style);
-    return style;
+    const parsedStyle = this.#parsedStyles.get(declarations) ?? parseStyle(declarations);
+    this.#parsedStyles.set(declarations, parsedStyle);
+    return parsedStyle;
   }
 }
 
-function parseStyle(style: string): Style {
-  const declarations = style.slice(0, 2000).toLowerCase().split(";");
+function parseStyle(styleText: string): Style {
+  const declarations = styleText.slice(0, 2000).toLowerCase().split(";");
   return new Map(
     declarations.map((declaration) => {
-      const [name = "", value = ""] = declaration.split(":", 2);
-      return [name.trim(), value.replace("!important", "").trim()];
+      const [propertyName = "", propertyValue = ""] = declaration.split(":", 2);
+      return [propertyName.trim(), propertyValue.replace("!important", "").trim()];
     }),
   );
 }
@@ -92,19 +97,27 @@ const hiddenValues: readonly (readonly [name: string, value: RegExp])[] = [
 ];
 
 /** Returns whether a style hides an element and all in it: also off the screen, or of one pixel. */
-export function hides(style: Style): boolean {
-  if (style.size === 0) return false;
-  if (hiddenValues.some(([name, value]) => value.test(style.get(name) ?? ""))) return true;
-  if (isFaint(style.get("opacity"))) return true;
-  if (isDot(style.get("max-height")) || isDot(style.get("max-width"))) return true;
+export function hidesElement(elementStyle: Style): boolean {
+  if (elementStyle.size === 0) return false;
   if (
-    ["left", "top", "text-indent", "margin-left", "margin-top"].some((name) =>
-      isFarOff(style.get(name)),
+    hiddenValues.some(([propertyName, hiddenValue]) =>
+      hiddenValue.test(elementStyle.get(propertyName) ?? ""),
     )
   )
     return true;
-  const isClipped = style.get("overflow") === "hidden";
-  return isClipped && (isDot(style.get("height")) || isDot(style.get("width")));
+  if (isFaint(elementStyle.get("opacity"))) return true;
+  if (isDotSize(elementStyle.get("max-height")) || isDotSize(elementStyle.get("max-width")))
+    return true;
+  if (
+    ["left", "top", "text-indent", "margin-left", "margin-top"].some((propertyName) =>
+      isFarOff(elementStyle.get(propertyName)),
+    )
+  )
+    return true;
+  const isClipped = elementStyle.get("overflow") === "hidden";
+  return (
+    isClipped && (isDotSize(elementStyle.get("height")) || isDotSize(elementStyle.get("width")))
+  );
 }
 
 /** Returns whether an opacity leaves too little to read. */
@@ -112,40 +125,48 @@ function isFaint(opacity: string | undefined): boolean {
   return opacity !== undefined && /^(?:0|0?\.0[0-5]?\d{0,10}|[0-5](?:\.\d{1,10})?%)$/.test(opacity);
 }
 
-function isFarOff(length: string | undefined): boolean {
+function isFarOff(cssLength: string | undefined): boolean {
   return (
-    length !== undefined &&
-    /^-(?:[5-9]\d\d|\d{4,9})(?:\.\d{1,10})?(?:px|pt|em|rem|%)?$/.test(length)
+    cssLength !== undefined &&
+    /^-(?:[5-9]\d\d|\d{4,9})(?:\.\d{1,10})?(?:px|pt|em|rem|%)?$/.test(cssLength)
   );
 }
 
 /** Returns whether a size is zero. */
-export function isZero(size: string | undefined): boolean {
-  return size !== undefined && /^0(?:\.0{1,10})?(?:px|pt|em|rem|ex|ch|%|vh|vw)?$/.test(size.trim());
+export function isZeroSize(cssSize: string | undefined): boolean {
+  return (
+    cssSize !== undefined && /^0(?:\.0{1,10})?(?:px|pt|em|rem|ex|ch|%|vh|vw)?$/.test(cssSize.trim())
+  );
 }
 
 /** Returns whether a size is at most one pixel. */
-export function isDot(size: string | undefined): boolean {
-  return isZero(size) || (size !== undefined && /^(?:1|0?\.\d{1,10})(?:px|pt)?$/.test(size.trim()));
+export function isDotSize(cssSize: string | undefined): boolean {
+  return (
+    isZeroSize(cssSize) ||
+    (cssSize !== undefined && /^(?:1|0?\.\d{1,10})(?:px|pt)?$/.test(cssSize.trim()))
+  );
 }
 
 const namedColours: Readonly<Record<string, string>> = { white: "255,255,255", black: "0,0,0" };
 
 /** Returns a colour as `red,green,blue`; undefined if it is not known, `transparent` if it has none. */
-export function parseColour(text = ""): string | undefined {
-  const colour = text.trim();
-  const [, alpha] = /^rgba\([^)]{1,40}[,/]\s{0,5}([\d.%]{1,12})\s{0,5}\)$/.exec(colour) ?? [];
-  if (colour === "transparent" || isFaint(alpha)) return "transparent";
-  const [, short, long, numbers] =
+export function parseColour(colourText = ""): string | undefined {
+  const colourName = colourText.trim();
+  const [, alphaValue] =
+    /^rgba\([^)]{1,40}[,/]\s{0,5}([\d.%]{1,12})\s{0,5}\)$/.exec(colourName) ?? [];
+  if (colourName === "transparent" || isFaint(alphaValue)) return "transparent";
+  const [, shortHex, longHex, numbers] =
     /^(?:#([\da-f]{3})|#([\da-f]{6})|rgb\(\s{0,5}(\d{1,3}\s{0,5},\s{0,5}\d{1,3}\s{0,5},\s{0,5}\d{1,3})\s{0,5}\))$/.exec(
-      colour,
+      colourName,
     ) ?? [];
-  const hex = long ?? short?.replace(/./g, "$&$&");
-  if (hex !== undefined)
-    return [0, 2, 4].map((at) => Number.parseInt(hex.slice(at, at + 2), 16)).join(",");
+  const hexDigits = longHex ?? shortHex?.replace(/./g, "$&$&");
+  if (hexDigits !== undefined)
+    return [0, 2, 4]
+      .map((digitIndex) => Number.parseInt(hexDigits.slice(digitIndex, digitIndex + 2), 16))
+      .join(",");
   return (
     numbers?.replace(/\s/g, "") ??
-    (Object.hasOwn(namedColours, colour) ? namedColours[colour] : undefined)
+    (Object.hasOwn(namedColours, colourName) ? namedColours[colourName] : undefined)
   );
 }
 
@@ -153,18 +174,23 @@ export function parseColour(text = ""): string | undefined {
 const SEEN_DIFFERENCE = 16;
 
 /** Returns whether a text of a colour is lost on its background; not if one of them is not known. */
-export function isSameColour(colour: string, background = ""): boolean {
-  const [one, other] = [colour, background].map((parts) => parts.split(",").map(Number));
+export function isSameColour(textColour: string, background = ""): boolean {
+  const [textParts, backgroundParts] = [textColour, background].map((colourText) =>
+    colourText.split(",").map(Number),
+  );
   return (
-    one?.length === other?.length &&
-    one?.every((part, at) => Math.abs(part - (other?.[at] ?? NaN)) <= SEEN_DIFFERENCE) === true
+    textParts?.length === backgroundParts?.length &&
+    textParts?.every(
+      (colourPart, partIndex) =>
+        Math.abs(colourPart - (backgroundParts?.[partIndex] ?? NaN)) <= SEEN_DIFFERENCE,
+    ) === true
   );
 }
 
 /** Returns the size of a style's text: `font-size`, or the one in `font`. */
-export function fontSize(style: Style): string | undefined {
-  const font = /(?:^|\s)(0|\d{0,5}\.?\d{1,5}(?:px|pt|em|rem|%))(?=[/\s])/.exec(
-    style.get("font") ?? "",
+export function fontSize(elementStyle: Style): string | undefined {
+  const fontMatch = /(?:^|\s)(0|\d{0,5}\.?\d{1,5}(?:px|pt|em|rem|%))(?=[/\s])/.exec(
+    elementStyle.get("font") ?? "",
   );
-  return style.get("font-size") ?? font?.[1];
+  return elementStyle.get("font-size") ?? fontMatch?.[1];
 }

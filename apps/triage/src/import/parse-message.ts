@@ -2,66 +2,71 @@ import { hash } from "node:crypto";
 import { decodeHeader, decodeText } from "./charsets.ts";
 import { type FoundMail, type ImportedMail, ImportProblem, type SourceFile } from "./found-mail.ts";
 import { keptHeaders } from "./kept-headers.ts";
-import { parseDay, parseTime, toDay } from "./mail-dates.ts";
-import { header, listAttachments, type MessagePart, parseParts } from "./message-parts.ts";
+import { parseDay, parseTime, toIsoDay } from "./mail-dates.ts";
+import { headerPattern, listAttachments, type MessagePart, parseParts } from "./message-parts.ts";
 import { senderIn } from "./sender.ts";
 import { toMailCharset, toShownText } from "./shown-text.ts";
 
-const [NEWLINE, RETURN] = [10, 13];
+const [NEWLINE, CARRIAGE_RETURN] = [10, 13];
 
 /** Parses one message (RFC 5322, MIME). @throws ImportProblem if it has no header. */
-export async function parseMessage(bytes: Buffer): Promise<ImportedMail> {
-  const message = withNewlines(bytes);
+export async function parseMessage(mailBytes: Buffer): Promise<ImportedMail> {
+  const message = withNewlines(mailBytes);
   const bodyStart = headerEnd(message);
   const headers = headersIn(message.toString("latin1", 0, bodyStart));
   if (headers.length === 0) throw new ImportProblem("it has no header");
-  const root = await parseParts(message, bodyStart);
-  const { text, textsDiffer } = toShownText(root);
-  const charset = toMailCharset(root);
+  const rootPart = await parseParts(message, bodyStart);
+  const { text: shownText, textsDiffer } = toShownText(rootPart);
+  const charset = toMailCharset(rootPart);
   // A copy: the import keeps all ids, and a part of a text keeps the whole in memory.
   const messageId = Buffer.from(toValue(headers, "message-id").replace(/[<>\s]/g, "")).toString();
-  const headerNotes = keptHeaders((name) => listValues(headers, name).map(rawText));
+  const headerNotes = keptHeaders((headerName) => listValues(headers, headerName).map(rawText));
   return {
-    id: messageId || `mail-${hash("sha256", bytes).slice(0, 24)}`,
+    id: messageId || `mail-${hash("sha256", mailBytes).slice(0, 24)}`,
     date: parseDay(toValue(headers, "date")) ?? parseDay(toReceivedTime(headers)),
     received: parseTime(toReceivedTime(headers)),
-    from: senderIn(listValues(headers, "from").find((value) => value !== "") ?? "", charset),
+    from: senderIn(
+      listValues(headers, "from").find((headerValue) => headerValue !== "") ?? "",
+      charset,
+    ),
     subject: decodeHeader(toValue(headers, "subject"), charset),
-    text,
+    text: shownText,
     labels: findLabels(headers),
     headers: textsDiffer ? { ...headerNotes, textsDiffer } : headerNotes,
-    extra: toExtra(root, headers),
+    extra: toExtra(rootPart, headers),
   };
 }
 
 /** Returns a message with the line ends of today; those of old Macintosh programs are CR alone. */
-function withNewlines(bytes: Buffer): Buffer {
-  return bytes.includes(NEWLINE)
-    ? bytes
-    : (bytes.map((byte) => (byte === RETURN ? NEWLINE : byte)) as Buffer);
+function withNewlines(mailBytes: Buffer): Buffer {
+  return mailBytes.includes(NEWLINE)
+    ? mailBytes
+    : (mailBytes.map((byteValue) =>
+        byteValue === CARRIAGE_RETURN ? NEWLINE : byteValue,
+      ) as Buffer);
 }
 
 /** The headers of a mail in order, with names in lower case; the characters of a value are its bytes. */
-type Headers = readonly { readonly name: string; readonly value: string }[];
+type Headers = readonly { readonly headerName: string; readonly headerValue: string }[];
 
-function headersIn(head: string): Headers {
-  const lines = head
+function headersIn(headerText: string): Headers {
+  const headerLines = headerText
     .replace(/\r?\n(?=[ \t])/g, "")
     .split("\n")
-    .filter((line) => header.test(line));
-  return lines.map((line) => {
-    const colon = line.indexOf(":");
-    const value = line
-      .slice(colon + 1)
+    .filter((headerLine) => headerPattern.test(headerLine));
+  return headerLines.map((headerLine) => {
+    const colonIndex = headerLine.indexOf(":");
+    const headerValue = headerLine
+      .slice(colonIndex + 1)
       .replace(/\r+/g, " ")
       .trim();
-    return { name: line.slice(0, colon).trim().toLowerCase(), value };
+    return { headerName: headerLine.slice(0, colonIndex).trim().toLowerCase(), headerValue };
   });
 }
 
-function toExtra(root: MessagePart, headers: Headers): ImportedMail["extra"] {
+function toExtra(rootPart: MessagePart, headers: Headers): ImportedMail["extra"] {
   return {
-    attachments: listAttachments(root)
+    attachments: listAttachments(rootPart)
       .filter(({ isShown }) => !isShown)
       .map(({ name, type }) => ({ name, type })),
     listId: decodeHeader(toValue(headers, "list-id")),
@@ -70,39 +75,44 @@ function toExtra(root: MessagePart, headers: Headers): ImportedMail["extra"] {
 }
 
 /** Returns the first header of a name: it was added last, and the sender may have written others. */
-function toValue(headers: Headers, name: string): string {
-  return listValues(headers, name)[0] ?? "";
+function toValue(headers: Headers, headerName: string): string {
+  return listValues(headers, headerName)[0] ?? "";
 }
 
-function listValues(headers: Headers, name: string): string[] {
-  const namedHeaders = headers.filter((line) => line.name === name);
-  const values = name === "authentication-results" ? firstResults(headers) : namedHeaders;
-  return values.map(({ value }) => value);
+function listValues(headers: Headers, headerName: string): string[] {
+  const namedHeaders = headers.filter((mailHeader) => mailHeader.headerName === headerName);
+  const chosenHeaders =
+    headerName === "authentication-results" ? firstResults(headers) : namedHeaders;
+  return chosenHeaders.map(({ headerValue }) => headerValue);
 }
 
 // One host may write several, side by side; a sender's own are further down.
 function firstResults(headers: Headers): Headers {
-  const rest = headers.slice(headers.findIndex(({ name }) => name === "authentication-results"));
-  const end = rest.findIndex(
-    ({ name }) => !/^(?:authentication-results|arc-|received-spf|x-)/.test(name),
+  const laterHeaders = headers.slice(
+    headers.findIndex(({ headerName }) => headerName === "authentication-results"),
   );
-  const results = rest
-    .slice(0, end === -1 ? undefined : end)
-    .filter(({ name }) => name === "authentication-results");
-  return results.filter(({ value }) => serverIn(value) === serverIn(results[0]?.value ?? ""));
+  const resultsEnd = laterHeaders.findIndex(
+    ({ headerName }) => !/^(?:authentication-results|arc-|received-spf|x-)/.test(headerName),
+  );
+  const results = laterHeaders
+    .slice(0, resultsEnd === -1 ? undefined : resultsEnd)
+    .filter(({ headerName }) => headerName === "authentication-results");
+  return results.filter(
+    ({ headerValue }) => serverIn(headerValue) === serverIn(results[0]?.headerValue ?? ""),
+  );
 }
 
 function serverIn(results: string): string | undefined {
   return /^[^\s;]*/.exec(results)?.[0].toLowerCase();
 }
 
-function rawText(value: string): string {
-  return decodeText(Buffer.from(value, "latin1"));
+function rawText(headerValue: string): string {
+  return decodeText(Buffer.from(headerValue, "latin1"));
 }
 
 /** Returns the day that a file was written, in UTC, for a mail that names none itself. */
 export function fileDay({ modifiedAt }: Pick<SourceFile, "modifiedAt">): FoundMail["arrived"] {
-  return toDay(modifiedAt) ?? "1970-01-01";
+  return toIsoDay(modifiedAt) ?? "1970-01-01";
 }
 
 // The date follows the last semicolon.
@@ -112,17 +122,22 @@ function toReceivedTime(headers: Headers): string {
 
 // Google Takeout writes the labels of a mail into this header, those with a comma in quotes.
 function findLabels(headers: Headers): string[] | null {
-  const labels = headers.find(({ name }) => name === "x-gmail-labels");
-  if (labels === undefined) return null;
-  const names = decodeHeader(labels.value).match(/(?:"[^"]*"|[^,"]|"(?=[^"]*$))+/g) ?? [];
-  return names.map((label) => label.replaceAll('"', "").trim());
+  const labelHeader = headers.find(({ headerName }) => headerName === "x-gmail-labels");
+  if (labelHeader === undefined) return null;
+  const labelNames =
+    decodeHeader(labelHeader.headerValue).match(/(?:"[^"]*"|[^,"]|"(?=[^"]*$))+/g) ?? [];
+  return labelNames.map((labelName) => labelName.replaceAll('"', "").trim());
 }
 
 function headerEnd(message: Buffer): number {
-  for (let at = message.indexOf(NEWLINE); at !== -1; at = message.indexOf(NEWLINE, at + 1)) {
-    let next = at + 1;
-    while (message[next] === RETURN) next += 1;
-    if (message[next] === NEWLINE) return at + 1;
+  for (
+    let newlineIndex = message.indexOf(NEWLINE);
+    newlineIndex !== -1;
+    newlineIndex = message.indexOf(NEWLINE, newlineIndex + 1)
+  ) {
+    let nextIndex = newlineIndex + 1;
+    while (message[nextIndex] === CARRIAGE_RETURN) nextIndex += 1;
+    if (message[nextIndex] === NEWLINE) return newlineIndex + 1;
   }
   return message.length;
 }

@@ -25,16 +25,16 @@ test("files of a folder are found by name, links to them too; devices and linked
     ["a.eml", "a.eml: "],
     ["b/two.eml", "b/two.eml: "],
     ["link.eml", "link.eml: "],
-    { name: "null.eml", reason: "it is no regular file", isMail: false },
-    { name: "same", reason: "it is a link to a folder; give that folder itself", isMail: true },
+    { name: "null.eml", reason: "it is no regular file", mayBeMail: false },
+    { name: "same", reason: "it is a link to a folder; give that folder itself", mayBeMail: true },
     {
       name: "z.eml",
       reason: expect.stringMatching(/^it cannot be read: no such file/),
-      isMail: true,
+      mayBeMail: true,
     },
   ]);
   const [device] = await find("/dev/null");
-  expect(device).toEqual({ name: "null", reason: "it is no regular file", isMail: false });
+  expect(device).toEqual({ name: "null", reason: "it is no regular file", mayBeMail: false });
 });
 
 test("an interrupt ends the search between files, and the reading between pieces of one", async () => {
@@ -45,7 +45,7 @@ test("an interrupt ends the search between files, and the reading between pieces
   const files = findFiles(folder, interrupt);
   const { value: file } = await files.next();
   if (file === undefined || "reason" in file) throw new Error("No file was found.");
-  const pieces = file.chunks[Symbol.asyncIterator]();
+  const pieces = file.contentChunks[Symbol.asyncIterator]();
   expect((await pieces.next()).value).toHaveLength(65_536);
   interrupt.abort(new Error("interrupted"));
   await expect(pieces.next()).rejects.toThrow("interrupted");

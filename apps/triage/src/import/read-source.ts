@@ -16,68 +16,85 @@ type Found = AsyncGenerator<FoundMail | NotRead>;
  * Finds the mails of a folder, an archive or a file; the first bytes of a file decide its format.
  * Unreadable parts are reported, and the next part is read. With a `place` it reads on from there.
  */
-export function readSource(path: string, { place, ...reading }: SourceOptions): Found {
-  return readEntries(findFiles(path, reading), { signal: reading.signal, place, depth: 0 });
+export function readSource(sourcePath: string, { mailPlace, ...reading }: SourceOptions): Found {
+  return readEntries(findFiles(sourcePath, reading), {
+    signal: reading.signal,
+    mailPlace,
+    archiveDepth: 0,
+  });
 }
 
 interface Reading {
   readonly signal: AbortSignal;
   /** Called with the number of bytes that were read from the files; compressed files count as they are on the disk. */
-  readonly onRead?: SourceFile["onRead"];
+  readonly onBytesRead?: SourceFile["onBytesRead"];
 }
 
 interface SourceOptions extends Reading {
-  readonly place?: MailSource | undefined;
+  readonly mailPlace?: MailSource | undefined;
 }
 
 /** Returns the bytes of a file, or of all files below a folder. */
-export async function loadSize(path: string): Promise<number> {
-  const stats = await stat(path);
-  if (!stats.isDirectory()) return stats.size;
-  let bytes = 0;
-  for (const entry of await readdir(path, { recursive: true, withFileTypes: true })) {
-    if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name))).size;
+export async function loadSize(sourcePath: string): Promise<number> {
+  const sourceStats = await stat(sourcePath);
+  if (!sourceStats.isDirectory()) return sourceStats.size;
+  let totalBytes = 0;
+  for (const folderEntry of await readdir(sourcePath, { recursive: true, withFileTypes: true })) {
+    if (folderEntry.isFile())
+      totalBytes += (await stat(join(folderEntry.parentPath, folderEntry.name))).size;
   }
-  return bytes;
+  return totalBytes;
 }
 
 /** With the number of archives that the entries are in. */
-type ReadOptions = Readonly<{ signal: AbortSignal; depth: number; place: MailSource | undefined }>;
+type ReadOptions = Readonly<{
+  signal: AbortSignal;
+  archiveDepth: number;
+  mailPlace: MailSource | undefined;
+}>;
 
 async function* readEntries(
   entries: AsyncIterable<SourceFile | NotRead>,
   options: ReadOptions,
 ): Found {
-  for await (const entry of entries) {
-    if (!mayHave(entry, options.place)) continue;
-    if ("reason" in entry) yield entry;
-    else yield* readFile(entry, options);
+  for await (const sourceEntry of entries) {
+    if (!mayHave(sourceEntry, options.mailPlace)) continue;
+    if ("reason" in sourceEntry) yield sourceEntry;
+    else yield* readFile(sourceEntry, options);
   }
 }
 
 /** Returns whether an entry is the file of a place, an archive around it, or the whole source. */
-function mayHave(entry: SourceFile | NotRead, place: MailSource | undefined): boolean {
-  const isSource = "prefix" in entry && entry.prefix === "";
-  return isSource || place === undefined || `${place.file}/`.startsWith(`${entry.name}/`);
+function mayHave(sourceEntry: SourceFile | NotRead, mailPlace: MailSource | undefined): boolean {
+  const isSource = "prefix" in sourceEntry && sourceEntry.prefix === "";
+  return (
+    isSource || mailPlace === undefined || `${mailPlace.file}/`.startsWith(`${sourceEntry.name}/`)
+  );
 }
 
-async function* readFile(file: SourceFile, options: ReadOptions): Found {
-  const { signal, place, depth } = options;
-  let last: string | null = null;
+async function* readFile(sourceFile: SourceFile, options: ReadOptions): Found {
+  const { signal, mailPlace, archiveDepth } = options;
+  let lastName: string | null = null;
   try {
-    const { close, ...content } = await peek(file.chunks, PEEK_BYTES);
-    await using _ = { [Symbol.asyncDispose]: close };
-    const entries = filesInArchive(file, content, depth);
-    const all = entries && readEntries(entries, { ...options, depth: depth + 1 });
-    for await (const foundMail of all ?? readMailFile(file, content, place)) {
-      last = foundMail.name;
+    const { close: closeFile, ...content } = await peek(sourceFile.contentChunks, PEEK_BYTES);
+    await using _ = { [Symbol.asyncDispose]: closeFile };
+    const entries = filesInArchive(sourceFile, content, archiveDepth);
+    const archiveMails =
+      entries && readEntries(entries, { ...options, archiveDepth: archiveDepth + 1 });
+    for await (const foundMail of archiveMails ?? readMailFile(sourceFile, content, mailPlace)) {
+      lastName = foundMail.name;
       yield foundMail;
     }
   } catch (error) {
     signal.throwIfAborted();
-    if (last === null) yield { name: file.name, reason: toReason(error), isMail: true };
+    if (lastName === null)
+      yield { name: sourceFile.name, reason: toReason(error), mayBeMail: true };
     else
-      yield { name: `after ${last}`, reason: `${toReason(error)}; the rest is lost`, isMail: true };
+      yield {
+        name: `after ${lastName}`,
+        reason: `${toReason(error)}; the rest is lost`,
+        mayBeMail: true,
+      };
   }
 }
 
@@ -97,29 +114,38 @@ function toReason(error: unknown): string {
  * Finds the file of a path, or all files below a folder, by name. Follows links to files, but not
  * links to folders, since they may lead in a circle.
  */
-export async function* findFiles(path: string, reading: Reading) {
-  const stats = await stat(path);
-  if (stats.isDirectory()) yield* filesIn(path, "", reading);
-  else yield fileAt({ path, name: basename(path), prefix: "" }, stats, reading);
+export async function* findFiles(sourcePath: string, reading: Reading) {
+  const sourceStats = await stat(sourcePath);
+  if (sourceStats.isDirectory()) yield* filesIn(sourcePath, "", reading);
+  else
+    yield sourceFileAt(
+      { diskPath: sourcePath, name: basename(sourcePath), prefix: "" },
+      sourceStats,
+      reading,
+    );
 }
 
 async function* filesIn(
-  folder: string,
-  prefix: string,
+  folderPath: string,
+  namePrefix: string,
   reading: Reading,
 ): AsyncGenerator<SourceFile | NotRead> {
-  const names = await readdir(folder);
-  for (const name of names.toSorted()) {
+  const fileNames = await readdir(folderPath);
+  for (const fileName of fileNames.toSorted()) {
     reading.signal.throwIfAborted();
-    const [path, shownName] = [join(folder, name), `${prefix}${name}`];
+    const [filePath, shownName] = [join(folderPath, fileName), `${namePrefix}${fileName}`];
     try {
-      const isLink = (await lstat(path)).isSymbolicLink();
-      const stats = await stat(path);
-      if (!stats.isDirectory())
-        yield fileAt({ path, name: shownName, prefix: `${shownName}: ` }, stats, reading);
-      else if (isLink)
+      const isSymbolicLink = (await lstat(filePath)).isSymbolicLink();
+      const fileStats = await stat(filePath);
+      if (!fileStats.isDirectory())
+        yield sourceFileAt(
+          { diskPath: filePath, name: shownName, prefix: `${shownName}: ` },
+          fileStats,
+          reading,
+        );
+      else if (isSymbolicLink)
         yield notRead(shownName, "it is a link to a folder; give that folder itself");
-      else yield* filesIn(path, `${shownName}/`, reading);
+      else yield* filesIn(filePath, `${shownName}/`, reading);
     } catch (error) {
       const reason = describeSystemError(error);
       if (reason === null) throw error;
@@ -128,25 +154,34 @@ async function* filesIn(
   }
 }
 
-function notRead(name: string, reason: string): NotRead {
-  return { name, reason, isMail: true };
+function notRead(nameInSource: string, reason: string): NotRead {
+  return { name: nameInSource, reason, mayBeMail: true };
 }
 
-function fileAt(
-  file: Pick<SourceFile, "name" | "prefix"> & { readonly path: string },
-  stats: Stats,
+function sourceFileAt(
+  namedFile: Pick<SourceFile, "name" | "prefix"> & { readonly diskPath: string },
+  fileStats: Stats,
   reading: Reading,
 ): SourceFile | NotRead {
-  if (!stats.isFile()) return { name: file.name, reason: "it is no regular file", isMail: false };
-  const { onRead } = reading;
-  return { ...file, modifiedAt: stats.mtime, onRead, chunks: readChunks(file.path, reading) };
+  if (!fileStats.isFile())
+    return { name: namedFile.name, reason: "it is no regular file", mayBeMail: false };
+  const { onBytesRead } = reading;
+  return {
+    ...namedFile,
+    modifiedAt: fileStats.mtime,
+    onBytesRead,
+    contentChunks: readChunks(namedFile.diskPath, reading),
+  };
 }
 
 // Opened only while it is read: a folder may have more files than a process may open.
-async function* readChunks(path: string, { signal, onRead }: Reading): AsyncGenerator<Buffer> {
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+async function* readChunks(
+  filePath: string,
+  { signal, onBytesRead }: Reading,
+): AsyncGenerator<Buffer> {
+  for await (const fileChunk of createReadStream(filePath) as AsyncIterable<Buffer>) {
     signal.throwIfAborted();
-    onRead?.(chunk.length);
-    yield chunk;
+    onBytesRead?.(fileChunk.length);
+    yield fileChunk;
   }
 }

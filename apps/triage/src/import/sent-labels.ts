@@ -9,27 +9,33 @@ const categories = namesIn(labels.category);
 
 /** Returns a function that checks if a mail has only sent labels and was not received (contract section 4.7). */
 export function onlySentRule(otherSentLabels: readonly string[] = []) {
-  const allSentNames = new Set([...sentNames, ...otherSentLabels.map(toName)]);
-  return (labels: readonly string[] | null): boolean => {
-    const names = (labels ?? []).map(toName);
-    const folders = names.filter((name) => name !== "" && !handling.has(name) && !isCategory(name));
-    return folders.length > 0 && folders.every((name) => allSentNames.has(name));
+  const allSentNames = new Set([...sentNames, ...otherSentLabels.map(toLabelName)]);
+  return (labelNames: readonly string[] | null): boolean => {
+    const normalNames = (labelNames ?? []).map(toLabelName);
+    const folders = normalNames.filter(
+      (labelName) => labelName !== "" && !handling.has(labelName) && !isCategory(labelName),
+    );
+    return folders.length > 0 && folders.every((folderName) => allSentNames.has(folderName));
   };
 }
 
-function isCategory(name: string): boolean {
+function isCategory(labelName: string): boolean {
   return categories.some(
-    (word) => name.startsWith(word) && /^(?:\s?:|[ _])/.test(name.slice(word.length)),
+    (categoryName) =>
+      labelName.startsWith(categoryName) &&
+      /^(?:\s?:|[ _])/.test(labelName.slice(categoryName.length)),
   );
 }
 
 /** Returns the names of a table, which has them by their source and language. */
 function namesIn(
-  table: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>,
+  labelTable: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>,
 ): string[] {
-  return Object.values(table).flatMap((languages) => Object.values(languages).flat().map(toName));
+  return Object.values(labelTable).flatMap((languages) =>
+    Object.values(languages).flat().map(toLabelName),
+  );
 }
 
-function toName(label: string): string {
-  return label.normalize("NFC").trim().toLowerCase();
+function toLabelName(labelText: string): string {
+  return labelText.normalize("NFC").trim().toLowerCase();
 }

@@ -1,11 +1,11 @@
 import {
   listAttachments,
   toCharset,
-  isText,
+  isTextPart,
   listLeaves,
   type MessagePart,
   describeText,
-  toType,
+  toContentType,
 } from "./message-parts.ts";
 import { toVisibleText, visiblePlainText } from "./visible-text.ts";
 
@@ -17,98 +17,113 @@ interface ShownText {
 }
 
 /** Returns the text that a mail program shows, or a note that names the content of a mail without text. */
-export function toShownText(root: MessagePart): ShownText {
-  const mailCharset = toMailCharset(root);
-  const shownText = shownIn(root, mailCharset);
-  const note = encryptionNote(root, shownText.text);
-  if (note !== null) return { text: note, textsDiffer: false };
-  return shownText.text === "" ? { ...shownText, text: attachmentNote(root) } : shownText;
+export function toShownText(rootPart: MessagePart): ShownText {
+  const mailCharset = toMailCharset(rootPart);
+  const shownText = shownIn(rootPart, mailCharset);
+  const noteText = encryptionNote(rootPart, shownText.text);
+  if (noteText !== null) return { text: noteText, textsDiffer: false };
+  return shownText.text === "" ? { ...shownText, text: attachmentNote(rootPart) } : shownText;
 }
 
 /** Returns the first charset that a part of a mail names; empty if none does. */
-export function toMailCharset(root: MessagePart): string {
+export function toMailCharset(rootPart: MessagePart): string {
   return (
-    Array.from(listLeaves(root), ({ part }) => toCharset(part)).find((name) => name !== "") ?? ""
+    Array.from(listLeaves(rootPart), ({ messagePart }) => toCharset(messagePart)).find(
+      (charsetName) => charsetName !== "",
+    ) ?? ""
   );
 }
 
-function shownIn(part: MessagePart, mailCharset: string): ShownText {
-  if (part.childNodes.length === 0)
-    return { text: isText(part) ? leafText(part, mailCharset) : "", textsDiffer: false };
-  if (part.contentType.multipart === "alternative") return shownAlternative(part, mailCharset);
-  const texts = part.childNodes.map((child) => shownIn(child, mailCharset));
-  const text = texts
+function shownIn(messagePart: MessagePart, mailCharset: string): ShownText {
+  if (messagePart.childNodes.length === 0)
+    return {
+      text: isTextPart(messagePart) ? leafText(messagePart, mailCharset) : "",
+      textsDiffer: false,
+    };
+  if (messagePart.contentType.multipart === "alternative")
+    return shownAlternative(messagePart, mailCharset);
+  const childTexts = messagePart.childNodes.map((childPart) => shownIn(childPart, mailCharset));
+  const joinedText = childTexts
     .map((shownText) => shownText.text)
     .filter((shownText) => shownText !== "")
     .join("\n");
-  return { text, textsDiffer: texts.some((shownText) => shownText.textsDiffer) };
+  return { text: joinedText, textsDiffer: childTexts.some((shownText) => shownText.textsDiffer) };
 }
 
 // The last one that can be shown (RFC 2046, section 5.1.4); an invitation is the last one too.
 function shownAlternative({ childNodes }: MessagePart, mailCharset: string): ShownText {
   const rankedMessageParts = [
     ...childNodes.filter(isCalendar),
-    ...childNodes.filter((part) => !isCalendar(part)),
+    ...childNodes.filter((childPart) => !isCalendar(childPart)),
   ];
   let shownText: ShownText = { text: "", textsDiffer: false };
-  for (const part of rankedMessageParts.toReversed()) {
-    const other = shownIn(part, mailCharset);
-    if (shownText.text === "") shownText = other;
-    else if (!isCalendar(part) && differs(other.text, shownText.text))
+  for (const alternative of rankedMessageParts.toReversed()) {
+    const otherText = shownIn(alternative, mailCharset);
+    if (shownText.text === "") shownText = otherText;
+    else if (!isCalendar(alternative) && differs(otherText.text, shownText.text))
       return { ...shownText, textsDiffer: true };
   }
   return shownText;
 }
 
-function isCalendar(part: MessagePart): boolean {
-  return toType(part) === "text/calendar";
+function isCalendar(messagePart: MessagePart): boolean {
+  return toContentType(messagePart) === "text/calendar";
 }
 
 const COMPARED_WORDS = 60;
 
 /** Returns whether most words of a text are not in another; a request to show HTML is no text of a mail. */
-function differs(text: string, other: string): boolean {
-  if (text.length < 500 && /\bhtml\b|browser/i.test(text)) return false;
-  const words =
-    text
+function differs(firstText: string, secondText: string): boolean {
+  if (firstText.length < 500 && /\bhtml\b|browser/i.test(firstText)) return false;
+  const comparedWords =
+    firstText
       .slice(0, 2000)
       .toLowerCase()
       .replace(/https?:\S+/g, " ")
       .match(/\p{L}{3,}/gu)
       ?.slice(0, COMPARED_WORDS) ?? [];
-  const all = other.toLowerCase();
-  const common = words.filter((word) => all.includes(word)).length;
-  return words.length > 0 && common < words.length / 3;
+  const lowerCaseText = secondText.toLowerCase();
+  const commonCount = comparedWords.filter((comparedWord) =>
+    lowerCaseText.includes(comparedWord),
+  ).length;
+  return comparedWords.length > 0 && commonCount < comparedWords.length / 3;
 }
 
-function leafText(part: MessagePart, mailCharset: string): string {
-  const [type, text] = [toType(part), describeText(part, mailCharset)];
-  if (type === "text/calendar") return eventText(text);
-  const isMarkup = /^text\/(?:html|enriched|richtext)$/.test(type);
-  return isMarkup ? toVisibleText(text) : visiblePlainText(text);
+function leafText(messagePart: MessagePart, mailCharset: string): string {
+  const [contentType, partText] = [
+    toContentType(messagePart),
+    describeText(messagePart, mailCharset),
+  ];
+  if (contentType === "text/calendar") return eventText(partText);
+  const isMarkup = /^text\/(?:html|enriched|richtext)$/.test(contentType);
+  return isMarkup ? toVisibleText(partText) : visiblePlainText(partText);
 }
 
 /** Returns the words of an invitation (RFC 5545); a text that is none is unchanged. */
-function eventText(text: string): string {
-  if (!/^\s{0,100}BEGIN:VCALENDAR/i.test(text)) return text.trim();
-  const lines = text
+function eventText(calendarText: string): string {
+  if (!/^\s{0,100}BEGIN:VCALENDAR/i.test(calendarText)) return calendarText.trim();
+  const eventLines = calendarText
     .replace(/\r?\n[ \t]/g, "")
     .matchAll(/^(?:SUMMARY|LOCATION|DESCRIPTION)(?:;[^:\n]{0,500})?:(.*)/gim);
-  return Array.from(lines, ([, words = ""]) => words.replace(/\\n/gi, " ").replace(/\\(.)/g, "$1"))
+  return Array.from(eventLines, ([, eventWords = ""]) =>
+    eventWords.replace(/\\n/gi, " ").replace(/\\(.)/g, "$1"),
+  )
     .join(" ")
     .trim();
 }
 
 /** Returns a note in place of an encrypted text; null for other mails. */
-function encryptionNote(root: MessagePart, text: string): string | null {
-  const type = root.contentType.value.toLowerCase();
+function encryptionNote(rootPart: MessagePart, shownText: string): string | null {
+  const contentType = rootPart.contentType.value.toLowerCase();
   const isEncrypted =
-    type.startsWith("multipart/encrypted") ||
-    /^application\/(?:x-)?pkcs7-mime/.test(type) ||
-    listAttachments(root).some((part) => part.type === "application/pgp-encrypted") ||
-    text.trimStart().startsWith("-----BEGIN PGP MESSAGE-----");
+    contentType.startsWith("multipart/encrypted") ||
+    /^application\/(?:x-)?pkcs7-mime/.test(contentType) ||
+    listAttachments(rootPart).some(
+      (attachment) => attachment.type === "application/pgp-encrypted",
+    ) ||
+    shownText.trimStart().startsWith("-----BEGIN PGP MESSAGE-----");
   if (!isEncrypted) return null;
-  return type.includes("signed-data")
+  return contentType.includes("signed-data")
     ? "(This mail is sealed in its signature; its text cannot be read here.)"
     : "(This mail is encrypted; its text cannot be read here.)";
 }
@@ -128,9 +143,13 @@ const attachmentNotes: readonly (readonly [RegExp, string])[] = [
   [/^(?:audio|video|application|text)\//, "(This mail holds attached files alone.)"],
 ];
 
-function attachmentNote(root: MessagePart): string {
-  const parts = listAttachments(root).map(({ name, type }) =>
-    /^winmail\.dat$/i.test(name) ? "application/ms-tnef" : type,
+function attachmentNote(rootPart: MessagePart): string {
+  const contentTypes = listAttachments(rootPart).map(({ name: fileName, type: contentType }) =>
+    /^winmail\.dat$/i.test(fileName) ? "application/ms-tnef" : contentType,
   );
-  return attachmentNotes.find(([types]) => parts.some((type) => types.test(type)))?.[1] ?? "";
+  return (
+    attachmentNotes.find(([typePattern]) =>
+      contentTypes.some((contentType) => typePattern.test(contentType)),
+    )?.[1] ?? ""
+  );
 }

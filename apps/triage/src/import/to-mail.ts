@@ -41,7 +41,17 @@ const fragments = [
 
 /** Returns the input record of a mail (contract section 4.7), its day as the sender saw it. */
 export function toMail(
-  { id, date, received: receivedTime, from, subject, text, labels, headers, extra }: ImportedMail,
+  {
+    id,
+    date,
+    received: receivedTime,
+    from,
+    subject,
+    text: mailText,
+    labels,
+    headers,
+    extra,
+  }: ImportedMail,
   {
     arrived: arrivalTime,
     deliveredAt,
@@ -53,7 +63,7 @@ export function toMail(
     date: date ?? arrivalTime,
     from: toPrintable(from.slice(0, HEADER_LENGTH)),
     subject: cutNumbers(toPrintable(subject.slice(0, HEADER_LENGTH))).trim(),
-    snippet: toSnippet(text),
+    snippet: toSnippet(mailText),
     ...toStateFields(extra),
     // Gmail's exports are the ones with labels.
     source: labels === null ? source : { ...source, gmail: true },
@@ -63,73 +73,87 @@ export function toMail(
 }
 
 // On one line, with entities decoded.
-function toSnippet(text: string): string {
-  const words = withoutPadding(decodeHTMLStrict(text.slice(0, PADDED_LENGTH)));
+function toSnippet(mailText: string): string {
+  const visibleWords = withoutPadding(decodeHTMLStrict(mailText.slice(0, PADDED_LENGTH)));
   // Cut before for speed, and after because removed numbers make room.
-  const start = cutNumbers(toPrintable(words.slice(0, READ_LENGTH)));
-  return truncateCharacters(withoutLead(start), SNIPPET_LENGTH).trim();
+  const startText = cutNumbers(toPrintable(visibleWords.slice(0, READ_LENGTH)));
+  return truncateCharacters(withoutLead(startText), SNIPPET_LENGTH).trim();
 }
 
 /** Rules of dashes, and addresses as long as those that count readers, before the first word. */
-const lead =
+const leadPattern =
   /^(?:[\s<([]{0,10}https?:\/\/[^\s\])>]{60,2000}[\])>]{0,3}|[^\p{L}\p{N}\p{Sc}\p{P}\p{S}]{1,9}|([-=_*~#.•·+─━═—–▬/\\])(?:\s?\1){2,2000})/iu;
 
-function withoutLead(text: string): string {
-  let rest = text;
-  for (let foundMatch = lead.exec(rest); foundMatch !== null; foundMatch = lead.exec(rest))
-    rest = rest.slice(foundMatch[0].length);
-  return rest === "" ? text : rest;
+function withoutLead(snippetText: string): string {
+  let remainingText = snippetText;
+  for (
+    let foundMatch = leadPattern.exec(remainingText);
+    foundMatch !== null;
+    foundMatch = leadPattern.exec(remainingText)
+  )
+    remainingText = remainingText.slice(foundMatch[0].length);
+  return remainingText === "" ? snippetText : remainingText;
 }
 
 /** Groups of digits as cards have them (16 to 19; American Express and Diners), or digits alone. */
-const cards =
+const cardPattern =
   /(?<![\d.-])(?:\d{13,19}|\d{4}(?:([ .-])\d{4}\1\d{4}\1\d{1,7}|([ -])\d{6}\2\d{4,5}))(?![\d-]|\.\d)/gu;
 /** The first digits of cards, by their length (ISO/IEC 7812): a device, a parcel and a row of years have others. */
 const issuedPattern = /^(?:(?:[456]|2[2-7])\d{15,18}|3[47]\d{13}|35\d{14}|3[0689]\d{12}|4\d{12})$/;
 
 /** Returns text without fragments of card and order numbers (contract section 4.7). */
-function cutNumbers(text: string): string {
-  if (!/\d/.test(text)) return text;
+function cutNumbers(mailText: string): string {
+  if (!/\d/.test(mailText)) return mailText;
   return fragments
-    .reduce((rest, fragment) => rest.replace(fragment, "$1"), text.replace(cards, withoutCard))
+    .reduce(
+      (remainingText, fragment) => remainingText.replace(fragment, "$1"),
+      mailText.replace(cardPattern, withoutCard),
+    )
     .replace(/ {2,}/g, " ");
 }
 
-function withoutCard(number: string): string {
-  const bare = number.replace(/\D/g, "");
-  if (!issuedPattern.test(bare)) return number;
-  const digits = Array.from(bare, Number).toReversed();
-  const doubledDigits = digits.map((digit, at) =>
-    at % 2 === 0 ? digit : digit * 2 - (digit > 4 ? 9 : 0),
+function withoutCard(cardNumber: string): string {
+  const bareNumber = cardNumber.replace(/\D/g, "");
+  if (!issuedPattern.test(bareNumber)) return cardNumber;
+  const cardDigits = Array.from(bareNumber, Number).toReversed();
+  const doubledDigits = cardDigits.map((cardDigit, digitIndex) =>
+    digitIndex % 2 === 0 ? cardDigit : cardDigit * 2 - (cardDigit > 4 ? 9 : 0),
   );
   // The check digit of ISO/IEC 7812.
-  return doubledDigits.reduce((sum, digit) => sum + digit, 0) % 10 === 0 ? "" : number;
+  return doubledDigits.reduce((digitSum, doubledDigit) => digitSum + doubledDigit, 0) % 10 === 0
+    ? ""
+    : cardNumber;
 }
 
 /** Returns the fields of a record for attachments and further headers, without the empty ones. */
-function toStateFields(extra: ImportedMail["extra"]): StateFields {
-  const { attachments, listId, authenticationResults } = extra;
-  const namedAttachments = attachments.slice(0, ATTACHMENTS).map(({ name, type }) => ({
-    name: cutNumbers(short(name, NAME_LENGTH)).trim(),
-    type: short(type, NAME_LENGTH).toLowerCase(),
-  }));
-  const list = short(listId, LIST_ID_LENGTH);
+function toStateFields(mailExtra: ImportedMail["extra"]): StateFields {
+  const { attachments, listId, authenticationResults } = mailExtra;
+  const namedAttachments = attachments
+    .slice(0, ATTACHMENTS)
+    .map(({ name: fileName, type: fileType }) => ({
+      name: cutNumbers(shortText(fileName, NAME_LENGTH)).trim(),
+      type: shortText(fileType, NAME_LENGTH).toLowerCase(),
+    }));
+  const listName = shortText(listId, LIST_ID_LENGTH);
   const results = toResults(authenticationResults);
   return {
     ...(namedAttachments.length > 0 && { attachments: namedAttachments }),
-    ...(list !== "" && { list_id: list }),
+    ...(listName !== "" && { list_id: listName }),
     ...(results !== "" && { authentication_results: results }),
   };
 }
 
-function short(text: string, length: number): string {
-  return toPrintable(text.slice(0, 10 * length))
-    .slice(0, length)
+function shortText(fullText: string, mostLength: number): string {
+  return toPrintable(fullText.slice(0, 10 * mostLength))
+    .slice(0, mostLength)
     .toWellFormed();
 }
 
 // Without comments and parts of signatures.
-function toResults(header: string): string {
-  const bare = header.slice(0, 10 * RESULTS_LENGTH).replace(/\([^()]*\)/g, " ");
-  return short(bare.replace(/\bheader\.[bs]=[^\s;]*/g, " "), RESULTS_LENGTH).replace(/ ;/g, ";");
+function toResults(resultsHeader: string): string {
+  const bareHeader = resultsHeader.slice(0, 10 * RESULTS_LENGTH).replace(/\([^()]*\)/g, " ");
+  return shortText(bareHeader.replace(/\bheader\.[bs]=[^\s;]*/g, " "), RESULTS_LENGTH).replace(
+    / ;/g,
+    ";",
+  );
 }

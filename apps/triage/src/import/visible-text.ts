@@ -1,10 +1,10 @@
 import { Parser } from "htmlparser2";
 import {
   fontSize,
-  hides,
-  isDot,
+  hidesElement,
+  isDotSize,
   isSameColour,
-  isZero,
+  isZeroSize,
   PageStyles,
   parseColour,
   type Style,
@@ -18,163 +18,191 @@ const PIECE_LENGTH = 2000;
 const MOST_OPEN = 500;
 
 const unseenTags = new Set("head noscript object script style svg template title".split(" "));
-const inline =
+const inlineNames =
   "a abbr acronym b bdi bdo big cite code del dfn em font i ins kbd mark q s samp small span strike strong sub sup time tt u var wbr";
-const inlineTags = new Set(inline.split(" "));
-const tag =
+const inlineTags = new Set(inlineNames.split(" "));
+const tagPattern =
   /<\/?(?:a|b|body|br|center|div|font|head|html|img|li|p|span|style|table|tbody|td|tr|ul)\b[^<>]{0,1000}>/gi;
 // Chosen, not measured: a person may write of one tag or two.
 const TAGS_OF_MARKUP = 3;
 
 /** Returns the text that a reader of a plain text sees, which may be HTML. */
-export function visiblePlainText(text: string): string {
-  const plain = text.trim();
-  if (hasMarkup(plain)) return toVisibleText(plain);
-  return withoutPadding(plain.slice(0, 1000)).trim() === ""
-    ? withoutPadding(plain.slice(0, 20_000)).trim()
-    : plain;
+export function visiblePlainText(plainText: string): string {
+  const trimmedText = plainText.trim();
+  if (hasMarkup(trimmedText)) return toVisibleText(trimmedText);
+  return withoutPadding(trimmedText.slice(0, 1000)).trim() === ""
+    ? withoutPadding(trimmedText.slice(0, 20_000)).trim()
+    : trimmedText;
 }
 
-const blanks = /\s{2,}|[^\S ]/gu;
-const unseen = /[\p{Default_Ignorable_Code_Point}\u2800]/u;
+const blankRuns = /\s{2,}|[^\S ]/gu;
+const unseenCharacter = /[\p{Default_Ignorable_Code_Point}\u2800]/u;
 /** Blanks of several scripts, and characters that no reader sees. */
-const padding = /[\s\p{Default_Ignorable_Code_Point}\u2800]{1,1000}/gu;
+const paddingRuns = /[\s\p{Default_Ignorable_Code_Point}\u2800]{1,1000}/gu;
 
 /** Returns a text with one space for each run of blanks, and without characters that only take room. */
-export function withoutPadding(text: string): string {
-  const words = text.replace(blanks, " ");
-  if (!unseen.test(words)) return words;
-  return words.replace(padding, (run) => {
-    if (/[\s\u2800\u3164\u115f\u1160\uffa0]/u.test(run)) return " ";
+export function withoutPadding(paddedText: string): string {
+  const spacedText = paddedText.replace(blankRuns, " ");
+  if (!unseenCharacter.test(spacedText)) return spacedText;
+  return spacedText.replace(paddingRuns, (paddingText) => {
+    if (/[\s\u2800\u3164\u115f\u1160\uffa0]/u.test(paddingText)) return " ";
     // A joiner in a word, or one with the form of an emoji.
-    return run.length <= 2 ? run : "";
+    return paddingText.length <= 2 ? paddingText : "";
   });
 }
 
 /** Returns whether text that claims to be plain is HTML. */
-function hasMarkup(text: string): boolean {
-  const start = text.slice(0, TEXT_LENGTH);
-  if (/^(?:<!doctype html|<html|<\?xml[^<>]{0,200}>\s{0,10}<)/i.test(start)) return true;
-  let tags = 0;
-  for (const _ of start.matchAll(tag)) if ((tags += 1) === TAGS_OF_MARKUP) return true;
+function hasMarkup(plainText: string): boolean {
+  const startText = plainText.slice(0, TEXT_LENGTH);
+  if (/^(?:<!doctype html|<html|<\?xml[^<>]{0,200}>\s{0,10}<)/i.test(startText)) return true;
+  let tagCount = 0;
+  for (const _ of startText.matchAll(tagPattern))
+    if ((tagCount += 1) === TAGS_OF_MARKUP) return true;
   return false;
 }
 
 /** Returns the text that a reader of HTML sees, and the `alt` of its images. */
-export function toVisibleText(html: string): string {
-  let text = "";
-  let images = 0;
+export function toVisibleText(htmlText: string): string {
+  let visibleText = "";
+  let imageCount = 0;
   let isTooDeep = false;
-  const open: OpenElement[] = [];
-  const styles = new PageStyles();
-  let sheet = "";
-  const parser = new Parser({
-    onopentag(name, attributes) {
-      const parent = open.at(-1) ?? page;
-      const element = openIn(parent, styles.styleOf(name, attributes), { name, attributes });
-      if (open.push(element) >= MOST_OPEN) isTooDeep = true;
-      if (!inlineTags.has(name)) text += " ";
-      if (name !== "img" || element.isHidden || isTracker(attributes)) return;
-      images += 1;
-      text += ` ${attributes["alt"] ?? ""} `;
+  const openElements: OpenElement[] = [];
+  const pageStyles = new PageStyles();
+  let sheetText = "";
+  const htmlParser = new Parser({
+    onopentag(tagName, attributes) {
+      const parentElement = openElements.at(-1) ?? pageElement;
+      const element = openElementIn(parentElement, pageStyles.styleOf(tagName, attributes), {
+        tagName,
+        attributes,
+      });
+      if (openElements.push(element) >= MOST_OPEN) isTooDeep = true;
+      if (!inlineTags.has(tagName)) visibleText += " ";
+      if (tagName !== "img" || element.isHidden || isTracker(attributes)) return;
+      imageCount += 1;
+      visibleText += ` ${attributes["alt"] ?? ""} `;
     },
-    onclosetag(name) {
-      open.pop();
-      if (name === "style") styles.add(sheet);
-      if (name === "style") sheet = "";
-      if (!inlineTags.has(name)) text += " ";
+    onclosetag(tagName) {
+      openElements.pop();
+      if (tagName === "style") pageStyles.addSheet(sheetText);
+      if (tagName === "style") sheetText = "";
+      if (!inlineTags.has(tagName)) visibleText += " ";
     },
-    ontext(piece) {
-      const parent = open.at(-1) ?? page;
-      if (parent.name === "style") sheet += piece;
-      else if (isSeen(parent, styles)) text += piece;
+    ontext(textPiece) {
+      const parentElement = openElements.at(-1) ?? pageElement;
+      if (parentElement.tagName === "style") sheetText += textPiece;
+      else if (isSeenText(parentElement, pageStyles)) visibleText += textPiece;
     },
   });
   // In pieces, so that the rest of a long page is not read.
-  for (let at = 0; at < Math.min(html.length, READ_LENGTH); at += PIECE_LENGTH) {
-    parser.write(html.slice(at, at + PIECE_LENGTH));
-    if (isTooDeep) return withoutTags(html.slice(0, READ_LENGTH));
-    if (text.length < TEXT_LENGTH) continue;
-    text = withoutPadding(text);
-    if (text.length >= TEXT_LENGTH * 0.7) break;
+  for (
+    let position = 0;
+    position < Math.min(htmlText.length, READ_LENGTH);
+    position += PIECE_LENGTH
+  ) {
+    htmlParser.write(htmlText.slice(position, position + PIECE_LENGTH));
+    if (isTooDeep) return withoutTags(htmlText.slice(0, READ_LENGTH));
+    if (visibleText.length < TEXT_LENGTH) continue;
+    visibleText = withoutPadding(visibleText);
+    if (visibleText.length >= TEXT_LENGTH * 0.7) break;
   }
-  parser.end();
-  const visible = withoutPadding(text).trim();
-  return visible === "" && images > 0 ? "(This mail shows images alone.)" : visible;
+  htmlParser.end();
+  const trimmedText = withoutPadding(visibleText).trim();
+  return trimmedText === "" && imageCount > 0 ? "(This mail shows images alone.)" : trimmedText;
 }
 
 // Includes hidden text, so that it is never empty.
-function withoutTags(html: string): string {
-  return html
+function withoutTags(htmlText: string): string {
+  return htmlText
     .replace(/<[^<>]{0,1000}>/g, " ")
     .replace(/\s+/gu, " ")
     .trim();
 }
 
 interface OpenElement {
-  readonly name: string;
+  readonly tagName: string;
   /** Whether it and all in it is hidden. */
   readonly isHidden: boolean;
   /** Whether its own text has no size; an element in it may have one again. */
   readonly hasNoSize: boolean;
   /** The colour of its text, and the one behind it; undefined if not known. */
-  readonly colour: string | undefined;
+  readonly textColour: string | undefined;
   readonly background: string | undefined;
 }
 
-const page: OpenElement = {
-  name: "",
+const pageElement: OpenElement = {
+  tagName: "",
   isHidden: false,
   hasNoSize: false,
-  colour: "0,0,0",
+  textColour: "0,0,0",
   background: "255,255,255",
 };
 
-function openIn(
-  parent: OpenElement,
-  style: Style,
-  { name, attributes }: Readonly<{ name: string; attributes: Readonly<Record<string, string>> }>,
+function openElementIn(
+  parentElement: OpenElement,
+  elementStyle: Style,
+  {
+    tagName,
+    attributes,
+  }: Readonly<{ tagName: string; attributes: Readonly<Record<string, string>> }>,
 ): OpenElement {
   const isHidden =
-    parent.isHidden || unseenTags.has(name) || attributes["hidden"] !== undefined || hides(style);
-  const size = fontSize(style);
-  const hasNoSize = size === undefined ? parent.hasNoSize : isDot(size);
-  const background = findBackground(style, attributes);
-  const colorName = name === "body" ? attributes["text"] : attributes["color"];
-  const colour = style.get("color") ?? colorName?.toLowerCase();
+    parentElement.isHidden ||
+    unseenTags.has(tagName) ||
+    attributes["hidden"] !== undefined ||
+    hidesElement(elementStyle);
+  const textSize = fontSize(elementStyle);
+  const hasNoSize = textSize === undefined ? parentElement.hasNoSize : isDotSize(textSize);
+  const background = findBackground(elementStyle, attributes);
+  const colorName = tagName === "body" ? attributes["text"] : attributes["color"];
+  const colourText = elementStyle.get("color") ?? colorName?.toLowerCase();
   return {
-    name,
+    tagName,
     isHidden,
     hasNoSize,
     // A link has another colour than the text around it.
-    colour: colour === undefined && name !== "a" ? parent.colour : parseColour(colour),
-    background: background === undefined ? parent.background : parseColour(background),
+    textColour:
+      colourText === undefined && tagName !== "a"
+        ? parentElement.textColour
+        : parseColour(colourText),
+    background: background === undefined ? parentElement.background : parseColour(background),
   };
 }
 
 function findBackground(
-  style: Style,
+  elementStyle: Style,
   attributes: Readonly<Record<string, string>>,
 ): string | undefined {
   // A picture may be of any colour.
   if (
-    [style.get("background-image"), attributes["background"]].some((image) => image !== undefined)
+    [elementStyle.get("background-image"), attributes["background"]].some(
+      (image) => image !== undefined,
+    )
   )
     return "";
-  const own = style.get("background") ?? style.get("background-color") ?? attributes["bgcolor"];
-  return /^(?:transparent|none|inherit)$/.test(own ?? "") ? undefined : own?.toLowerCase();
+  const ownBackground =
+    elementStyle.get("background") ?? elementStyle.get("background-color") ?? attributes["bgcolor"];
+  return /^(?:transparent|none|inherit)$/.test(ownBackground ?? "")
+    ? undefined
+    : ownBackground?.toLowerCase();
 }
 
 // White on white is for programs that sort mail.
-function isSeen(
-  { isHidden, hasNoSize, colour, background }: OpenElement,
-  styles: PageStyles,
+function isSeenText(
+  { isHidden, hasNoSize, textColour, background }: OpenElement,
+  pageStyles: PageStyles,
 ): boolean {
-  if (isHidden || hasNoSize || colour === "transparent") return false;
-  return colour === undefined || styles.hasOtherBackgrounds || !isSameColour(colour, background);
+  if (isHidden || hasNoSize || textColour === "transparent") return false;
+  return (
+    textColour === undefined ||
+    pageStyles.hasOtherBackgrounds ||
+    !isSameColour(textColour, background)
+  );
 }
 
 // An image of one pixel tracks the reader and shows nothing.
 function isTracker({ width = "", height = "" }: Readonly<Record<string, string>>): boolean {
-  return [width, height].some((size) => isZero(size) || /^1(?:px)?$/.test(size.trim()));
+  return [width, height].some(
+    (cssSize) => isZeroSize(cssSize) || /^1(?:px)?$/.test(cssSize.trim()),
+  );
 }

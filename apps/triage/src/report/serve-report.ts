@@ -63,11 +63,12 @@ async function readMail(id: string | undefined, command: ServeCommand, context: 
 
 /** Opens only files of an export, whatever the record of the mail names. */
 async function readOriginal(path: string, mail: Mail, signal: AbortSignal): Promise<Buffer> {
-  const all = existsSync(path) ? readSource(path, { signal, place: mail.source }) : [];
+  const all = existsSync(path) ? readSource(path, { signal, mailPlace: mail.source }) : [];
   for await (const foundMail of all) {
-    if (!("read" in foundMail) || foundMail.bytes === undefined) continue;
+    if (!("read" in foundMail) || foundMail.mailBytes === undefined) continue;
     const { date, from, subject, snippet } = toMail(await foundMail.read(), foundMail);
-    if (isDeepStrictEqual({ ...mail, date, from, subject, snippet }, mail)) return foundMail.bytes;
+    if (isDeepStrictEqual({ ...mail, date, from, subject, snippet }, mail))
+      return foundMail.mailBytes;
     break; // another mail is at its byte
   }
   const problem = printable`${path} does not have this mail at its place any more`;
