@@ -41,9 +41,7 @@ export async function* mboxMails(
     nextTime: string | null,
   ): FoundMail => {
     const mailBytes = unquoted(bytePieces);
-    const isDelivery = ![lastTime, nextTime].some((otherTime) =>
-      isSameMoment(deliveredAt, otherTime),
-    );
+    const isDelivery = ![lastTime, nextTime].some((other) => isSameMoment(deliveredAt, other));
     lastTime = deliveredAt;
     return {
       name: `${sourceFile.prefix}message ${messageNumber}`,
@@ -76,8 +74,8 @@ async function* withEnd(contentChunks: AsyncIterable<Buffer>): AsyncGenerator<Bu
 }
 
 function toDoubt(doubtOffsets: readonly number[], contentStart: number): string {
-  const countText = `${doubtOffsets.length} ${doubtOffsets.length === 1 ? "line looks like a separator and was" : "lines look like separators and were"}`;
-  return `${countText} not taken: at byte ${withRest(
+  const count = `${doubtOffsets.length} ${doubtOffsets.length === 1 ? "line looks like a separator and was" : "lines look like separators and were"}`;
+  return `${count} not taken: at byte ${withRest(
     doubtOffsets.map((doubtOffset) => String(contentStart + doubtOffset)),
     5,
   ).join(", ")}`;
@@ -91,20 +89,17 @@ function isSameMoment(firstTime: string | null, secondTime: string | null): bool
 
 /** Returns the time of a separator; null for the constants of git, public-inbox, mairix, Claws and movemail. */
 function deliveryTime(separatorLine: string): string | null {
-  const parsedTime = parseTime(datedSeparator.exec(separatorLine)?.[1] ?? "");
-  return parsedTime === null || /^(?:19[67]\d|2001-09-17T00:00:00)/.test(parsedTime)
-    ? null
-    : parsedTime;
+  const time = parseTime(datedSeparator.exec(separatorLine)?.[1] ?? "");
+  return time === null || /^(?:19[67]\d|2001-09-17T00:00:00)/.test(time) ? null : time;
 }
 
 /** Returns how the programs of an mbox marked a mail that is no longer in it; null for others. */
 function goneReasonIn(mailBytes: Buffer): "deleted" | "of the folder itself" | null {
   const [headerText = ""] = mailBytes.toString("latin1", 0, 64 * 1024).split(/\r?\n\r?\n/, 1);
   if (isFolderData(headerText)) return "of the folder itself";
-  const [, statusBits = "0"] =
-    /^x-mozilla-status:[ \t]{0,20}([\da-f]{1,8})/im.exec(headerText) ?? [];
+  const [, status = "0"] = /^x-mozilla-status:[ \t]{0,20}([\da-f]{1,8})/im.exec(headerText) ?? [];
   const isDeleted =
-    (Number.parseInt(statusBits, 16) & 8) !== 0 ||
+    (Number.parseInt(status, 16) & 8) !== 0 ||
     /^x-status:[ \t]{0,20}[A-CE-Z]{0,20}D/im.test(headerText);
   return isDeleted ? "deleted" : null;
 }
@@ -153,7 +148,7 @@ interface MboxMessage {
  */
 class MboxSplitter {
   /** Bytes that are not yet searched, some before them, and the offset of the first. */
-  #windowBytes: Buffer = Buffer.alloc(0);
+  #window: Buffer = Buffer.alloc(0);
   #windowOffset = 0;
   /** The index at which the search goes on. */
   #searchStart = 0;
@@ -178,7 +173,7 @@ class MboxSplitter {
     this.#readLength += nextChunk?.length ?? 0;
     this.#isAtEnd = nextChunk === null;
     if (this.#readLength < this.#neededCount && !this.#isAtEnd) return;
-    this.#windowBytes = Buffer.concat([this.#windowBytes, ...this.#waiting]);
+    this.#window = Buffer.concat([this.#window, ...this.#waiting]);
     this.#waiting = [];
     for (let lineStart = this.#nextLine(); lineStart !== -1; lineStart = this.#nextLine()) {
       if (this.#mustReadOn(lineStart, lineStart)) break;
@@ -190,82 +185,76 @@ class MboxSplitter {
       else yield* this.#beginMessage(lineStart);
     }
     this.#keepBytes(
-      this.#isAtEnd ? this.#windowBytes.length : Math.max(0, this.#searchStart - BEFORE_BYTES),
+      this.#isAtEnd ? this.#window.length : Math.max(0, this.#searchStart - BEFORE_BYTES),
     );
   }
 
   /** Returns the index of the next line that begins as a separator; -1 if none is read. */
   #nextLine(): number {
     const isStart = this.#windowOffset === 0 && this.#searchStart === 0;
-    if (isStart && this.#windowBytes.toString("latin1", 0, 5) === "From ") return 0;
-    const lineStart = this.#windowBytes.indexOf("\nFrom ", Math.max(0, this.#searchStart - 1)) + 1;
+    if (isStart && this.#window.toString("latin1", 0, 5) === "From ") return 0;
+    const lineStart = this.#window.indexOf("\nFrom ", Math.max(0, this.#searchStart - 1)) + 1;
     if (lineStart > 0) return lineStart;
-    this.#searchStart = Math.max(this.#searchStart, this.#windowBytes.length - BEFORE_BYTES);
+    this.#searchStart = Math.max(this.#searchStart, this.#window.length - BEFORE_BYTES);
     return -1;
   }
 
   /** Returns whether the lines at an index, and behind it, must be read before a line can be judged. */
-  #mustReadOn(lineStart: number, neededIndex: number): boolean {
-    const windowEnd = neededIndex + WINDOW_BYTES;
-    if (
-      this.#isAtEnd ||
-      windowEnd <= this.#windowBytes.length ||
-      neededIndex - lineStart > MOST_AHEAD
-    )
+  #mustReadOn(lineStart: number, lineIndex: number): boolean {
+    const windowEnd = lineIndex + WINDOW_BYTES;
+    if (this.#isAtEnd || windowEnd <= this.#window.length || lineIndex - lineStart > MOST_AHEAD)
       return false;
     this.#neededCount = this.#windowOffset + windowEnd;
     return true;
   }
 
   #toLineKind(lineStart: number): "separator" | "doubt" | "text" {
-    const [separatorLine = "", nextLine = "", afterNext = ""] = this.#linesAt(lineStart);
+    const [separatorLine = "", nextLine = "", laterLine = ""] = this.#linesAt(lineStart);
     const isDated = datedSeparator.test(separatorLine);
     if (!isDated && !bareSeparator.test(separatorLine)) return "text";
     const isUsual = usualHeader.test(nextLine);
     const isAfterBlank =
       this.openMessage === null ||
       /\n\r?\n$/.test(
-        this.#windowBytes.toString("latin1", Math.max(0, lineStart - BEFORE_BYTES), lineStart),
+        this.#window.toString("latin1", Math.max(0, lineStart - BEFORE_BYTES), lineStart),
       );
-    const hasTwoHeaders = headerPattern.test(afterNext) || /^[ \t]/.test(afterNext);
+    const hasTwoLines = headerPattern.test(laterLine) || /^[ \t]/.test(laterLine);
     const isQuoted =
       nextLine.startsWith(">From ") &&
       isSeparatorLine(nextLine.slice(1)) &&
-      headerPattern.test(afterNext);
+      headerPattern.test(laterLine);
     if (isDated && (isQuoted || isUsual || (isAfterBlank && headerPattern.test(nextLine))))
       return "separator";
     const isAlone = /^From (?:- ?)?[\r\n]*$/.test(separatorLine);
     const isBareSeparator =
       this.openMessage === null ||
-      (isAlone ? isAfterBlank || hasTwoHeaders : isAfterBlank && hasTwoHeaders);
+      (isAlone ? isAfterBlank || hasTwoLines : isAfterBlank && hasTwoLines);
     if (!isDated && isUsual && isBareSeparator) return "separator";
     return isUsual || (isDated && headerPattern.test(nextLine)) ? "doubt" : "text";
   }
 
   // The start of a line, and of the two below it.
   #linesAt(lineStart: number): string[] {
-    return this.#windowBytes
-      .toString("latin1", lineStart, lineStart + WINDOW_BYTES)
-      .split(/(?<=\n)/, 3);
+    return this.#window.toString("latin1", lineStart, lineStart + WINDOW_BYTES).split(/(?<=\n)/, 3);
   }
 
   /** Returns the index at which the open message ends by its `Content-Length`; below 0 without one. */
   #contentEnd(lineStart: number): number {
     const { openMessage } = this;
     if (openMessage !== null)
-      openMessage.contentEnd ??= contentEnd(openMessage, this.#windowBytes.subarray(0, lineStart));
+      openMessage.contentEnd ??= contentEnd(openMessage, this.#window.subarray(0, lineStart));
     return (openMessage?.contentEnd ?? 0) - this.#windowOffset;
   }
 
   /** Returns whether a line is in a mail whose `Content-Length` is right; other ones count for nothing. */
   #isInside(lineStart: number): boolean {
     const messageEnd = this.#contentEnd(lineStart);
-    const remainingCount = this.#windowBytes.length - messageEnd;
+    const remainingCount = this.#window.length - messageEnd;
     if (messageEnd <= lineStart || remainingCount < 0) return false;
     if (this.#isAtEnd && remainingCount < 3) return true;
     return [messageEnd, messageEnd + 1, messageEnd + 2].some(
       (candidate) =>
-        this.#windowBytes[candidate - 1] === NEWLINE &&
+        this.#window[candidate - 1] === NEWLINE &&
         isSeparatorLine(this.#linesAt(candidate)[0] ?? ""),
     );
   }
@@ -290,18 +279,18 @@ class MboxSplitter {
   /** Adds the first bytes to the open message. */
   #keepBytes(keptLength: number): void {
     if (this.openMessage !== null && this.openMessage.byteLength < this.#mostBytes) {
-      const keptPiece = this.#windowBytes.subarray(
+      const piece = this.#window.subarray(
         0,
         Math.min(keptLength, this.#mostBytes - this.openMessage.byteLength),
       );
-      this.openMessage.bytePieces.push(keptPiece);
-      this.openMessage.byteLength += keptPiece.length;
+      this.openMessage.bytePieces.push(piece);
+      this.openMessage.byteLength += piece.length;
     }
     this.#dropBytes(keptLength);
   }
 
   #dropBytes(droppedLength: number): void {
-    this.#windowBytes = this.#windowBytes.subarray(droppedLength);
+    this.#window = this.#window.subarray(droppedLength);
     this.#windowOffset += droppedLength;
     this.#searchStart = Math.max(0, this.#searchStart - droppedLength);
   }
