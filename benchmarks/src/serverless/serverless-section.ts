@@ -3,11 +3,15 @@ import { compareRounds, printSummary, type ReportTable, rotate, summarise } from
 import type { SectionContext } from "../section-context.ts";
 import { type ColdService, coldTargets } from "./cold-process.ts";
 import { type DistantService, distance } from "./distant-server.ts";
+import { type ReplyService, replyReaders } from "./reply-process.ts";
 
 type Measured = Record<"importMs" | "callMs" | "burstMs" | "steadyUs", number>;
 
 const names = Object.keys(coldTargets) as (keyof typeof coldTargets)[];
 const [reference] = names;
+const replyNames = Object.keys(replyReaders) as (keyof typeof replyReaders)[];
+/** The compiler has seen the code by then. Chosen. */
+const WARM_UP_BURSTS = 20;
 
 /** Measures programs that start cold: loading, the first call, and a burst of calls over TLS to a distant server. */
 export async function serverlessSection(context: SectionContext): Promise<ReportTable[]> {
@@ -24,6 +28,7 @@ export async function serverlessSection(context: SectionContext): Promise<Report
       measured.get(target)?.push({ ...first, ...burst });
     }
   }
+  const replies = await measureReplies({ ca, url: `${addresses.gateway}/language-model` }, context);
   await distant.close();
   const { oneWayMs, serviceMs } = distance;
   return [
@@ -33,7 +38,40 @@ export async function serverlessSection(context: SectionContext): Promise<Report
       rows: names.map((name) => cellsOf(name, measured)),
       note: "First call and burst include the import. Ratios are against the first row; steady is 2,000 calls, 64 at once.",
     },
+    {
+      title:
+        "A burst of 64 replies of a text model at the same server, over connections that are open",
+      columns: ["", "burst, ms", "burst"],
+      rows: replies,
+    },
   ];
+}
+
+/** Measures bursts of replies in two processes, in turns; returns the rows of the table. */
+async function measureReplies(
+  setUp: { readonly ca: string; readonly url: string },
+  { scale, tell }: SectionContext,
+): Promise<string[][]> {
+  const readers = await Promise.all(
+    replyNames.map(async (name) => {
+      const child = startChild<ReplyService>(new URL("reply-process.ts", import.meta.url));
+      await child.ask("setUp", { ...setUp, name });
+      for (let round = 0; round < WARM_UP_BURSTS; round += 1) await child.ask("burst");
+      return { name, child, burstsMs: [] as number[] };
+    }),
+  );
+  tell("serverless, replies");
+  for (let round = 0; round < scale.rounds; round += 1) {
+    for (const { child, burstsMs } of rotate(readers, round)) {
+      burstsMs.push(await child.ask("burst"));
+    }
+  }
+  await Promise.all(readers.map(({ child }) => child.close()));
+  return readers.map(({ name, burstsMs }) => [
+    name,
+    printSummary(summarise(burstsMs)),
+    printSummary(compareRounds(burstsMs, readers[0]?.burstsMs ?? []), "×"),
+  ]);
 }
 
 /** Asks a new process, which has loaded nothing yet. */
