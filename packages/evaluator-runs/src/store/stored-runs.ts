@@ -31,7 +31,7 @@ export type RunState = "loading" | "open" | "stopped" | "done";
 export interface RunInfo {
   /** Runs are numbered from 1. */
   readonly run: number;
-  /** A hash of the setup, of every record in order, and of the name of the input. */
+  /** A hash of the setup and of every record in order; also of the name, if an ended run of another name has the same. */
   readonly digest: string;
   /** The name of its input. */
   readonly name: string;

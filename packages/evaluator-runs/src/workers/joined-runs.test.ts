@@ -141,7 +141,24 @@ test("a file with the contents of another has its own run, which pays for nothin
   expect(stdout).toMatch(/^1 .* inbox\.json\n2 .* copy\.json\n$/m);
 });
 
-test("the run of an older version, whose digest is of any name, is joined", async () => {
+test("a file with the contents of another whose run is open joins that run, which pays once", async () => {
+  const cwd = await folderWith(manyTickets(6));
+  await copyFile(join(cwd, "inbox.json"), join(cwd, "copy.json"));
+  const controller = new AbortController();
+  const transport = recordingTransport((index) => {
+    if (index === 2) controller.abort(new Error("enough"));
+    return sampleResponse();
+  });
+  const { signal } = controller;
+  await start(["inbox.json", "--concurrency", "1"], { cwd, transport, signal });
+  const copy = await start(["copy.json"], { cwd, transport });
+  expect(copy.stderr).toContain("Joined run 1 of inbox.json, which has begun already: 3 of 6 are");
+  expect([copy.exitCode, transport.requests.length]).toEqual([0, 6]);
+  expect((await start(["copy.json"], { cwd, transport })).stderr).toContain("Loaded as run 2;");
+  expect(transport.requests).toHaveLength(6);
+});
+
+test("the digest of a run is that of older versions, so that they join each other's runs", async () => {
   const cwd = await folderWith(manyTickets(3));
   await start(["inbox.json"], { cwd });
   const [setup] = await database().query<{ hash: string }>("select hash from evaluator.setups");
@@ -149,6 +166,6 @@ test("the run of an older version, whose digest is of any name, is joined", asyn
   for (const { id, ...state } of manyTickets(3)) {
     older.update(`${JSON.stringify(id)} ${callKey(setup?.hash ?? "", JSON.stringify(state))}\n`);
   }
-  await database().query("update evaluator.runs set digest = $1", [older.digest("base64url")]);
-  expect((await start(["inbox.json"], { cwd })).stderr).toContain("Joined run 1");
+  const runs = await database().query("select digest from evaluator.runs");
+  expect(runs).toEqual([{ digest: older.digest("base64url") }]);
 });

@@ -69,13 +69,14 @@ async function planRun(runs: RunStore, knownRuns: readonly RunInfo[], context: R
   );
   const runPlan = await planWith(alike.length === 0 ? runs : null, context);
   const name = basename(context.inputPath);
+  const { digest, digestOf, ...rest } = runPlan;
+  const same = alike.filter((other) => [digest, digestOf(other.name)].includes(other.digest));
+  // Two runs of the same records at one time would each pay for all of them.
   const begunRun =
-    alike.find(({ digest }) => digest === runPlan.digest) ??
-    alike.find((other) => other.digest === runPlan.olderDigest && other.name === name) ??
-    null;
-  const isWhole = alike.length === 0 || begunRun !== null;
-  const plan = isWhole ? runPlan : await planWith(runs, context);
-  return { ...plan, digest: begunRun?.digest ?? plan.digest, begun: begunRun };
+    same.find((other) => other.name === name) ?? same.find(({ state }) => state === "open") ?? null;
+  const { plan } = alike.length === 0 || begunRun !== null ? rest : await planWith(runs, context);
+  const newDigest = same.length === 0 ? digest : digestOf(name);
+  return { plan, digest: begunRun?.digest ?? newDigest, begun: begunRun };
 }
 
 async function planWith(runs: RunStore | null, context: RunContext) {
@@ -86,10 +87,9 @@ async function planWith(runs: RunStore | null, context: RunContext) {
       for (const { id, key } of entries) digest.update(`${JSON.stringify(id)} ${key}\n`);
     },
   });
-  // The runs of older versions are of any name.
-  const olderDigest = digest.copy().digest("base64url");
-  digest.update(JSON.stringify(basename(context.inputPath)));
-  return { plan, digest: digest.digest("base64url"), olderDigest };
+  // The digest of a run of the same records as an earlier one of another name.
+  const digestOf = (name: string) => digest.copy().update(JSON.stringify(name)).digest("base64url");
+  return { plan, digest: digest.copy().digest("base64url"), digestOf };
 }
 
 async function join(
@@ -122,9 +122,10 @@ async function join(
   const facts = JSON.stringify(listFacts(context, price));
   const newRun = { digest, setup, name, facts, records: plan.length, maxCostUsd };
   const info = await runs.join(newRun, records, signal);
+  const which = info.name === name ? "" : printable` of ${info.name}`;
   stderr.write(
     info.isJoined
-      ? `Joined run ${info.run}, which has begun already: ${printCount(info.answered)} of ${printCount(info.records)} are answered.\n`
+      ? `Joined run ${info.run}${which}, which has begun already: ${printCount(info.answered)} of ${printCount(info.records)} are answered.\n`
       : `Loaded as run ${info.run}; other machines join it with: ${source.program} work --run ${info.run}\n`,
   );
   const last = knownRuns.findLast(
