@@ -31,7 +31,7 @@ export type RunState = "loading" | "open" | "stopped" | "done";
 export interface RunInfo {
   /** Runs are numbered from 1. */
   readonly run: number;
-  /** A hash of the setup and of every record in order; also of the name, if an ended run of another name has the same. */
+  /** A hash of the setup and of every record in order; also of the name, if a run of another name that is done has the same. */
   readonly digest: string;
   /** The name of its input. */
   readonly name: string;

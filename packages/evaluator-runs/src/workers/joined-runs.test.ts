@@ -158,6 +158,16 @@ test("a file with the contents of another whose run is open joins that run, whic
   expect(transport.requests).toHaveLength(6);
 });
 
+test("another name of the records of a run that was stopped has no maximum cost of its own", async () => {
+  const cwd = await folderWith(manyTickets(6));
+  await copyFile(join(cwd, "inbox.json"), join(cwd, "copy.json"));
+  const transport = recordingTransport();
+  await start(["inbox.json"], { cwd, transport });
+  await database().query("update evaluator.runs set state = 'stopped'");
+  const { stderr } = await start(["copy.json"], { cwd, transport });
+  expect(stderr).toContain("Joined run 1 of inbox.json,");
+});
+
 test("the digest of a run is that of older versions, so that they join each other's runs", async () => {
   const cwd = await folderWith(manyTickets(3));
   await start(["inbox.json"], { cwd });

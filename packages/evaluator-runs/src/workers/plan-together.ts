@@ -71,9 +71,9 @@ async function planRun(runs: RunStore, knownRuns: readonly RunInfo[], context: R
   const name = basename(context.inputPath);
   const { digest, digestOf, ...rest } = runPlan;
   const same = alike.filter((other) => [digest, digestOf(other.name)].includes(other.digest));
-  // Two runs of the same records at one time would each pay for all of them.
+  // Two runs of the same records at one time would each pay for all of them; one that was stopped keeps its cap.
   const begunRun =
-    same.find((other) => other.name === name) ?? same.find(({ state }) => state === "open") ?? null;
+    same.find((other) => other.name === name) ?? same.find(({ state }) => state !== "done") ?? null;
   const { plan } = alike.length === 0 || begunRun !== null ? rest : await planWith(runs, context);
   const newDigest = same.length === 0 ? digest : digestOf(name);
   return { plan, digest: begunRun?.digest ?? newDigest, begun: begunRun };
