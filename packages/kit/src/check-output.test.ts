@@ -1,7 +1,8 @@
+import fs from "node:fs";
 import { chmod, link, mkdir, readdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { temporaryFolder } from "./testing/test-context.ts";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { checkOutput } from "./check-output.ts";
 
 async function inputAndOutput() {
@@ -23,6 +24,18 @@ test("a file with the name of the temporary one stays", async () => {
   const checked = checkOutput(output, [input], { newId: () => "one" });
   await expect(checked).rejects.toThrow("file already exists");
   expect(await readdir(folder)).toEqual([".one.tmp", "inbox.json"]);
+});
+
+test("a disk that is full only when the temporary file is closed, as over a network, keeps no part of it", async () => {
+  const { folder, input, output } = await inputAndOutput();
+  const close = fs.closeSync;
+  const closing = vi.spyOn(fs, "closeSync").mockImplementation((descriptor) => {
+    close(descriptor);
+    throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+  });
+  onTestFinished(() => closing.mockRestore());
+  await expect(checkOutput(output, [input])).rejects.toThrow("no space left on device");
+  expect(await readdir(folder)).toEqual(["inbox.json"]);
 });
 
 test("older results may be replaced", async () => {

@@ -45,9 +45,12 @@ export const systemFiles: FileSystem = {
   probe(path) {
     const descriptor = fs.openSync(path, "wx"); // what is there already is not removed
     try {
-      fs.writeFileSync(descriptor, PROBE);
+      try {
+        fs.writeFileSync(descriptor, PROBE);
+      } finally {
+        fs.closeSync(descriptor); // where a full disk of another machine may be reported
+      }
     } finally {
-      fs.closeSync(descriptor);
       systemFiles.remove(path);
     }
   },
