@@ -63,6 +63,22 @@ test("the page shows the questions of the fixtures", async () => {
   expect(JSON.parse(shown)).toEqual(JSON.parse(questions));
 });
 
+test("the README promises the labels, acts and minutes of the page", async () => {
+  const shown = await readFile(join(root, page), "utf8");
+  const numberIn = (pattern: RegExp) => pattern.exec(shown)?.[1] ?? "none";
+  const labels = numberIn(/^(\d+) labels, 0 skipped$/m);
+  const minutes = { 4: "four", 5: "five" }[Math.ceil((3 * Number(labels)) / 60)];
+  expect(shown).toContain(`labelled ${labels} tickets`);
+  expect(shown).toContain(`At three seconds a label, the labels take ${minutes} minutes`);
+  const readme = (await readFile(join(root, "README.md"), "utf8")).replaceAll("\n", " ");
+  expect(readme).toContain(
+    `After ${labels} labels, which take ${minutes} minutes, it acts on ${numberIn(/^acts on (\d+) of 400/m)} of them`,
+  );
+  const [, records, wrong] =
+    /exactly these (\d+) records without a label at most (\d+)/.exec(shown) ?? [];
+  expect(readme).toContain(`at most ${wrong} wrong of the ${records} without a label`);
+});
+
 test("each command of the page prints what the page shows", async () => {
   const folder = await mkdtemp(join(tmpdir(), "tickets-"));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));

@@ -96,20 +96,25 @@ export class PromiseDraw {
     const sureness = Float64Array.from(this.#sureness, (at) => at / 100);
     const region = toRegion(countRisks(sureness, new Uint8Array(printedValues.length)), maxRisk);
     const need = shares / (1 - confidence);
-    const plans = isExact ? planRegion(region, maxRisk, need) : null;
-    const parts = region.filter((_, at) => plans === null || plans[at] !== null);
-    const lowest = parts.at(-1)?.at ?? 101;
+    const { copies } = options;
+    const parts = region.map((part) =>
+      Object.assign(part, { copies: this.#listSizes(part, copies) }),
+    );
+    const plans = isExact ? planRegion(parts, maxRisk, need) : null;
+    const planned = parts.filter((_, at) => plans === null || plans[at] !== null);
+    const lowest = planned.at(-1)?.at ?? 101;
     const records = [...this.#sureness.keys()].filter((index) => this.#isFrom(index, lowest));
     this.#order = shuffle(records, seededRandom(seed));
-    const { copies } = options;
     const groups =
       copies === undefined ? [] : Map.groupBy(this.#order, (index) => copies[index]).values();
     for (const group of groups) {
       if (group.length > 1) for (const index of group) this.#copies.set(index, group);
     }
-    this.#tests = region.flatMap((part, at) => {
+    this.#tests = parts.flatMap((part, at) => {
       const source =
-        plans === null ? evidenceOfRisk(maxRisk, this.#statesFrom(part)) : plans[at]?.fixed;
+        plans === null
+          ? evidenceOfRisk(maxRisk, part.copies?.length ?? part.acted)
+          : plans[at]?.fixed;
       return source === undefined ? [] : Object.assign({ source }, part, noLabels);
     });
     this.#searches =
@@ -194,11 +199,15 @@ export class PromiseDraw {
     return { n: first.length, wrong: first.filter((index) => this.#labels.get(index)).length };
   }
 
-  /** Returns how many labels a threshold and above can have. */
-  #statesFrom({ at, acted: actedCount }: Pick<Test, "at" | "acted">): number {
-    if (this.#copies.size === 0) return actedCount;
-    return this.#order.filter((index) => this.#isFrom(index, at) && this.#isFirst(index, at))
-      .length;
+  /** Returns how many records at a threshold and above have each state. */
+  #listSizes({ at }: Pick<Test, "at">, copies: PromiseDrawOptions["copies"]) {
+    const names = copies?.filter((_, index) => this.#isFrom(index, at));
+    return names && [...Map.groupBy(names, (name) => name).values()].map(({ length }) => length);
+  }
+
+  /** Returns how many records at a threshold and above have the state of one. */
+  #countCopies(index: number, at: number): number {
+    return this.#listCopies(index).filter((copy) => this.#isFrom(copy, at)).length;
   }
 
   /** Returns whether no copy of a record is before it in the order. */
@@ -283,12 +292,17 @@ export class PromiseDraw {
       if (!this.#isFrom(index, test.at)) continue;
       const wrong = this.#labels.get(index);
       if (wrong === undefined) return;
-      const chance = test.source.chanceOf(test.records);
+      const isFirst = this.#isFirst(index, test.at);
       test.records = addLabel(test.records, wrong);
-      if (this.#isFirst(index, test.at)) Object.assign(test, addLabel(test, wrong));
-      if (test.alarm?.add(wrong, chance).alarm === true) test.alarmedAt ??= test.n;
+      if (isFirst) Object.assign(test, addLabel(test, wrong));
+      if (test.source instanceof FixedRecords) {
+        if (!isFirst) continue;
+        test.path ??= test.source.startPath();
+      }
+      if (test.alarm?.add(wrong, test.path?.chance).alarm === true) test.alarmedAt ??= test.n;
+      const evidence = test.path?.add(this.#countCopies(index, test.at), wrong);
       // Enough once is enough: the evidence of a broken promise ever rises so far in one of so many draws.
-      test.evidence = Math.max(test.evidence, computeEvidence(test));
+      test.evidence = Math.max(test.evidence, evidence ?? computeEvidence(test));
       if (test.evidence >= least) test.alarm ??= createRiskAlarm(this.#bound);
     }
   }

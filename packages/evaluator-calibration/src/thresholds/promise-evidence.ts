@@ -1,3 +1,4 @@
+import type { RecordPath } from "./fixed-records.ts";
 import type { createRiskAlarm } from "./risk-alarm.ts";
 
 /** The labels of some records that may be acted on, counted along a random order. */
@@ -14,8 +15,6 @@ export interface PromiseEvidence {
   readonly evidenceOf: (counts: LabelCounts) => number;
   /** Returns how many more labels reach the needed evidence if a share `risk` of them is wrong; Infinity if they cannot. */
   readonly moreLabels: (counts: LabelCounts, risk: number, need: number) => number;
-  /** Returns the largest chance that the next label is wrong if the promise is true. */
-  readonly chanceOf: (counts: LabelCounts) => number;
 }
 
 /** Each bet is that the risk is a share of the promised one, with a part of the stake. */
@@ -49,7 +48,6 @@ export function evidenceOfRisk(maxRisk: number, records: number): PromiseEvidenc
       const more = Math.max(1, Math.log(need / toEvidence(counts)) / growth);
       return more <= records - counts.n ? more : Infinity;
     },
-    chanceOf: () => maxRisk,
   };
 }
 
@@ -69,19 +67,18 @@ export function addLabel({ n, wrong }: LabelCounts, isWrong: boolean): LabelCoun
 
 /** Returns the evidence of labels. Later records have other states, so a promise about records like these takes as many different ones. */
 export function computeEvidence({ source, records, n, wrong }: CountedLabels): number {
-  const evidence = source.evidenceOf(records);
+  const evidence = source.evidenceOf({ n, wrong });
   const isSame = n === records.n && wrong === records.wrong;
-  return source.knowsCopies || isSame
-    ? evidence
-    : Math.min(evidence, source.evidenceOf({ n, wrong }));
+  return source.knowsCopies || isSame ? evidence : Math.min(evidence, source.evidenceOf(records));
 }
 
 /** Returns how many more labels it takes if the risk is that of the labels and the printed one together. */
 export function labelsFor(countedLabels: CountedLabels, need: number): number {
   const { source, printedRisk, records, n, wrong } = countedLabels;
   const toRisk = (counts: LabelCounts) => (counts.wrong + 4 * printedRisk) / (counts.n + 4);
-  if (source.knowsCopies) return source.moreLabels(records, toRisk(records), need);
-  const [labels, risk] = [{ n, wrong }, Math.max(toRisk(records), toRisk(countedLabels))];
+  const labels = { n, wrong };
+  if (source.knowsCopies) return source.moreLabels(labels, toRisk(labels), need);
+  const risk = Math.max(toRisk(records), toRisk(countedLabels));
   // The copies of a wrong record may have the lesser evidence.
   const factor = source.evidenceOf(labels) / computeEvidence(countedLabels);
   return source.moreLabels(labels, risk, factor * need);
@@ -96,6 +93,8 @@ export const noLabels = {
   wrong: 0,
   /** The records that these labels are of. */
   records: { n: 0, wrong: 0 } as LabelCounts,
+  /** The evidence of a promise about exactly these records; null before the first label. */
+  path: null as RecordPath | null,
   /** The highest evidence so far. */
   evidence: 0,
   /** The test of the labels after that; null before. */

@@ -141,7 +141,9 @@ function describe({ action, plan, draw }: PlannedPromise): string {
   }
   if (promisedThreshold === null) {
     const right = `${printCount(labelledCount - wrong)} right of ${printCount(labelledCount)}`;
-    return `${right}; ${more === null ? "no promise is in sight yet" : `about ${printCount(more)} more`}`;
+    if (more !== null) return `${right}; about ${printCount(more)} more`;
+    const isEnd = labelledCount >= draw.regionSize - draw.copies;
+    return `${right}; ${isEnd ? "every record that may be acted on has a label, and none is promised" : "no promise is in sight yet"}`;
   }
   const act = action === "top" ? "the most probable option" : `"${action}"`;
   const risk = `${describePromisedRisk(plan.maxRisk, promisedThreshold)} wrong, with ${printAtLeast(plan.confidence)} confidence`;
