@@ -115,6 +115,11 @@ test("drift names a column whose values repeat among the labels", async () => {
     exitCode: 0,
     stderr: `600 labels come from 50 values of "thread"; ${sentence}`,
   });
+  expect(await run(folder, ["drift", ...words])).toMatchObject({
+    exitCode: 0,
+    stderr:
+      '600 answers are of 50 values of "thread"; answers of one value may change together, so a change is shown more often without a cause.\n',
+  });
 });
 
 test("drift tests no promise on answers that may be to other questions", async () => {

@@ -84,8 +84,11 @@ export async function drift(
       : paintVerdicts(comparisons.map(describeComparison).join("\n"), context),
   );
   const doubts = options.labels === undefined ? [] : listDoubts(comparisons, thresholds);
-  const joined = labelJoins.flatMap(({ columns }) => columns);
-  for (const repeat of describeRepeats(joined)) context.stderr.write(`${repeat}\n`);
+  const repeats =
+    options.labels === undefined
+      ? describeRepeatedAnswers([beforeTable, afterTable], columnPairs)
+      : describeRepeats(labelJoins.flatMap(({ columns }) => columns));
+  for (const repeat of repeats) context.stderr.write(`${repeat}\n`);
   for (const doubt of doubts) context.stderr.write(printable`${doubt}` + "\n");
   context.exitCode = computeExitCode(comparisons, doubts);
 }
@@ -138,6 +141,21 @@ function listColumnPairs(beforeTable: AnswerTable, afterTable: AnswerTable): Pai
   throw new CliError(
     printable`The two releases answered no common question: the first ${beforeQuestions ?? ""}, the second ${afterQuestions ?? ""}.`,
   );
+}
+
+/**
+ * Returns the columns whose values repeat among the answers of a release. The tests of the values take each answer as independent: of two
+ * draws of 300 answers in other threads of ten, 99 of 100 are called changed, and 4 of single answers.
+ */
+function describeRepeatedAnswers(tables: readonly AnswerTable[], columnPairs: readonly Pair[]) {
+  const repeats = tables.flatMap((table, release) =>
+    columnPairs.flatMap((pair) => table.repeats.among((pair[release] as AnswerColumn).ids)),
+  );
+  const sentences = repeats.map(({ column, labels, n }) => {
+    const origin = `${printCounted(labels, "answer")} are of ${printCounted(n, "value")} of "${column}"`;
+    return printable`${origin}; answers of one value may change together, so a change is shown more often without a cause.`;
+  });
+  return new Set(sentences);
 }
 
 /** @throws CliError if the second release's answers may be to other questions than the thresholds were promised for. */
