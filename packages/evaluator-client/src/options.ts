@@ -1,6 +1,7 @@
 import { en } from "zod/locales";
 import * as z from "zod/mini";
 import { ConfigurationError } from "./errors.ts";
+import { schemaProblem } from "./schema-problem.ts";
 import { priceProblem } from "./token-price.ts";
 
 // Without a language zod/mini reports only "Invalid input". A language that the program set is kept.
@@ -34,7 +35,7 @@ const schemasOfNames: Record<string, z.core.$ZodType> = {};
 
 /** Throws a `ConfigurationError` that names the first option at fault. */
 export function checkOptions(schema: z.core.$ZodType, options: unknown): void {
-  const issue = z.safeParse(schema, options).error?.issues[0];
+  const issue = z.safeParse(schema, options, { error: schemaProblem }).error?.issues[0];
   if (issue === undefined) return;
   const unknown = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
   const option = [...issue.path, ...unknown].map(String).join(".");

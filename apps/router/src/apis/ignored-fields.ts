@@ -1,12 +1,15 @@
 import type { SharedV4Warning } from "@ai-sdk/provider";
+import type { ReplySettings } from "../conversation/conversation.ts";
 import { lostSetting } from "../conversation/to-call-options.ts";
 import { refusalBy } from "../reply/passed-request.ts";
 import type { Target } from "../reply/upstream.ts";
 import type { ApiRequest } from "./api.ts";
 import { asksForNothing, invalidField, toObject } from "./parse-body.ts";
 
+type FieldNames = Readonly<Record<string, readonly string[]>>;
+
 /** The APIs' fields for the providers' names of settings. */
-const fieldsOf: Readonly<Record<string, readonly string[]>> = {
+const fieldsOf: FieldNames & Readonly<Record<keyof ReplySettings, readonly string[]>> = {
   stopSequences: ["stop", "stop_sequences"],
   responseFormat: ["response_format", "text.format", "output_config.format", "output_format"],
   temperature: ["temperature"],

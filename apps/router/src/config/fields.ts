@@ -1,12 +1,15 @@
 import { z } from "zod";
 
-/** An object with these fields only. */
-export function fields<TShape extends z.ZodRawShape>(shape: TShape) {
+/** An object with these fields only; `advice` is the next step for a secret in another field. */
+export function fields<TShape extends z.ZodRawShape>(
+  shape: TShape,
+  advice = "name its environment variable in apiKeyEnv",
+) {
   const names = Object.keys(shape).join(", ");
   const error: z.core.$ZodErrorMap = (issue) => {
     if (issue.code !== "unrecognized_keys") return "is not an object";
     return /(?:key|token|secret|password|authorization)$/i.test(issue.keys[0] ?? "")
-      ? "is a secret; name its environment variable in apiKeyEnv"
+      ? `is a secret; ${advice}`
       : `is not a known field; the fields are ${names}`;
   };
   return z.strictObject(shape, { error });

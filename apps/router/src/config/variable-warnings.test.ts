@@ -8,6 +8,7 @@ test.each([
   ["ROUTER_PORT", "Did you mean PORT?"],
   ["ROUTER_BASE_URL", "Did you mean ROUTER_REPLY_BASE_URL?"],
   ["ROUTER_DECISIONS_LOG", "Did you mean ROUTER_DECISION_LOG?"],
+  ["ROUTER_LOG", "Did you mean ROUTER_DECISION_LOG or ROUTER_ACCESS_LOG?"],
   ["ROUTER_MODEL", "Did you mean ROUTER_MODEL_NANO?"],
   ["ROUTER_CONFIGURATION", "Did you mean ROUTER_CONFIG?"],
   ["ROUTER_XYZ", ".env.example lists the variables."],

@@ -24,10 +24,17 @@ export function listWarnings(
 }
 
 function describeUnknown(name: string, knownNames: readonly string[]): string {
-  const like = (known: string) => likeness(withoutPrefix(name), withoutPrefix(known));
+  const words = withoutPrefix(name);
+  // The last words are the thing: a LOG is rather a DECISION_LOG than a LOG_TEXT.
+  const isSameThing = (known: string) => known.startsWith("ROUTER_") && known.endsWith(`_${words}`);
+  const like = (known: string) =>
+    likeness(words, withoutPrefix(known)) + (isSameThing(known) ? 0.3 : 0);
   const [nearest = ""] = knownNames.toSorted((one, other) => like(other) - like(one));
+  const meant = isSameThing(nearest) ? knownNames.filter(isSameThing) : [nearest];
   const hint =
-    like(nearest) < 0.4 ? ".env.example lists the variables." : `Did you mean ${nearest}?`;
+    like(nearest) < 0.4
+      ? ".env.example lists the variables."
+      : `Did you mean ${meant.join(" or ")}?`;
   return printable`${name} is no variable of the router and has no effect. ${hint}`;
 }
 

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { EvaluatorError } from "evaluator-client";
 import { CliError, printable, systemErrorCode, toFileError, writeWholeFile } from "evaluator-kit";
 import { findNodeAtLocation, type ParseError, parseTree } from "jsonc-parser";
-import { z } from "zod";
+import { listOf } from "../config/fields.ts";
 import { describeIssue } from "../config/router-config.ts";
 import { changeText, isDatabase, openPostgresTable, readText } from "./key-database.ts";
 import { type StoredKey, storedKeySchema } from "./router-key.ts";
@@ -134,7 +134,7 @@ export function parseKeys(text: string | null, store: string): Keys | null {
   const root = parseTree(text, errors, { disallowComments: true, allowEmptyContent: false });
   if (root === undefined || errors[0] !== undefined)
     return fail(errors[0]?.offset ?? 0, "is not JSON here");
-  const { data, error } = z.array(storedKeySchema).safeParse(JSON.parse(text));
+  const { data, error } = listOf(storedKeySchema).safeParse(JSON.parse(text));
   if (data !== undefined) return data;
   const path = (error.issues[0]?.path ?? []) as (string | number)[];
   const node = findNodeAtLocation(root, path) ?? findNodeAtLocation(root, path.slice(0, 1));

@@ -14,34 +14,34 @@ test("a list is read as it was printed", () => {
 test.each([
   ["", "keys:1 is not JSON here."],
   ['[\n  {\n    "name": "alice"\n    "x": 1\n', "keys:4 is not JSON here."],
-  ["{}", "keys:1 the file Invalid input: expected array, received object."],
-  ["[\n null]", "keys:2 [0] Invalid input: expected object, received null."],
+  ["{}", "keys:1 the file is not a list."],
+  ["[\n null]", "keys:2 [0] is not an object."],
   [`[\n{"name": "alice",\n"sha256": "${sha256}"}]`, "keys:2 [0].budget is missing, or no text."],
   ['[{\n"name": "ali ce"}]', "keys:2 [0].name is not a name of up to 64 letters"],
   [
     printKeys([{ ...key, name: "owner" }]),
     "keys:3 [0].name is a name that the router itself uses.",
   ],
-  [printKeys([{ ...key, sha256: "rk_token" }]), "keys:5 [0].sha256 Invalid sha256_hex."],
+  [
+    printKeys([{ ...key, sha256: "rk_token" }]),
+    "keys:5 [0].sha256 is not a SHA-256 in hexadecimal; add the key with evaluator-router keys add.",
+  ],
   [
     printKeys([{ ...key, expires: "soon" }]),
     "keys:5 [0].expires is not a date, such as 2027-01-31.",
   ],
   [
     printKeys([{ ...key, usdPerDay: -1 }]),
-    "keys:5 [0].usdPerDay Too small: expected number to be >=0.",
+    "keys:5 [0].usdPerDay is not a number from 0 up; write null for no limit.",
   ],
-  [
-    printKeys([{ ...key, models: [] }]),
-    "keys:5 [0].models Too small: expected array to have >=1 items.",
-  ],
+  [printKeys([{ ...key, models: [] }]), "keys:5 [0].models is an empty list; write null for all."],
   [
     printKeys([{ ...key, tiers: ["big" as never] }]),
     "keys:6 [0].tiers[0] is none of nano, fast, balanced, frontier.",
   ],
   [
     printKeys([{ ...key, token: "rk_token" } as never]),
-    'keys:2 [0].token Unrecognized key: "token".',
+    "keys:2 [0].token is a secret; add the key with evaluator-router keys add.",
   ],
 ])("an error names the line and the field, and no value: %j", (text, message) => {
   expect(() => parseKeys(text, "keys")).toThrow(message);

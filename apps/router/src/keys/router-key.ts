@@ -1,37 +1,45 @@
 import { hash, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
-import { oneOf, orNull, shortName } from "../config/fields.ts";
+import { fields, listOf, oneOf, orNull, shortName } from "../config/fields.ts";
 import { tierNames } from "../decision/tier-question.ts";
 
 /** Names that the router itself uses in the log and the metrics. */
 const reservedNames = new Set(["owner", "other", "blind"]);
 
 const notDate = "is not a date, such as 2027-01-31";
-const limit = orNull(z.number().min(0));
+const notLimit = "is not a number from 0 up; write null for no limit";
+const limit = orNull(z.number(notLimit).min(0, notLimit));
+const notModel = "is not the name of a model, such as acme/x";
+const addKey = "add the key with evaluator-router keys add";
+const notHash = `is not a SHA-256 in hexadecimal; ${addKey}`;
+const notEmpty = "is an empty list; write null for all";
 
 /** The form of a key in `ROUTER_KEYS`. */
-export const storedKeySchema = z.strictObject({
-  name: shortName.refine(
-    (each) => !reservedNames.has(each),
-    "is a name that the router itself uses",
-  ),
-  /** The budget that its calls spend, which other keys may share. */
-  budget: shortName,
-  /** The tiers and models that it may use; null for all. */
-  tiers: orNull(z.array(oneOf(tierNames)).min(1)),
-  models: orNull(z.array(z.string().regex(/^[!-~]{1,256}$/)).min(1)),
-  /** False if it may not ask decision models its own questions. */
-  decisions: orNull(z.literal(false)),
-  requestsPerMinute: limit,
-  tokensPerMinute: limit,
-  /** The limits of its budget in US dollars; null for none. Days and months are UTC. */
-  usdPerDay: limit,
-  usdPerMonth: limit,
-  /** The first instant at which it is not valid any more, in ISO 8601; null for never. */
-  expires: orNull(z.union([z.iso.date(), z.iso.datetime({ offset: true })], notDate)),
-  /** The SHA-256 of its token, in hexadecimal. */
-  sha256: z.hash("sha256"),
-});
+export const storedKeySchema = fields(
+  {
+    name: shortName.refine(
+      (each) => !reservedNames.has(each),
+      "is a name that the router itself uses",
+    ),
+    /** The budget that its calls spend, which other keys may share. */
+    budget: shortName,
+    /** The tiers and models that it may use; null for all. */
+    tiers: orNull(listOf(oneOf(tierNames)).min(1, notEmpty)),
+    models: orNull(listOf(z.string(notModel).regex(/^[!-~]{1,256}$/, notModel)).min(1, notEmpty)),
+    /** False if it may not ask decision models its own questions. */
+    decisions: orNull(z.literal(false, "is not false; leave it out")),
+    requestsPerMinute: limit,
+    tokensPerMinute: limit,
+    /** The limits of its budget in US dollars; null for none. Days and months are UTC. */
+    usdPerDay: limit,
+    usdPerMonth: limit,
+    /** The first instant at which it is not valid any more, in ISO 8601; null for never. */
+    expires: orNull(z.union([z.iso.date(), z.iso.datetime({ offset: true })], notDate)),
+    /** The SHA-256 of its token, in hexadecimal. */
+    sha256: z.hash("sha256", { error: notHash }),
+  },
+  addKey,
+);
 
 /** A key in `ROUTER_KEYS`, with the hash of its token. */
 export type StoredKey = Readonly<z.infer<typeof storedKeySchema>>;

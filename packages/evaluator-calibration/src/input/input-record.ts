@@ -47,7 +47,10 @@ export function rejectField(
   [name, value]: readonly [name: string, value: unknown],
   wantedForm = "a text",
 ): never {
-  throw new CalibrationInputError(location, `${name} is ${quote(value)}; it must be ${wantedForm}`);
+  const isComma = typeof value === "string" && /^\s*-?\d+,\d+\s*$/.test(value);
+  const nextStep = isComma ? `: write ${value.trim().replace(",", ".")}` : "";
+  const problem = `${name} is ${quote(value)}; it must be ${wantedForm}${nextStep}`;
+  throw new CalibrationInputError(location, problem);
 }
 
 /** Returns an object; `what` is the subject of the message. @throws CalibrationInputError for another value */

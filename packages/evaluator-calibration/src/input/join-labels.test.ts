@@ -99,6 +99,7 @@ test.each([
   [{ id: "a", question: "spam", truth: 1 }, 'question is "spam"; it must be one of "scam"'],
   [{ id: "", truth: 1 }, 'id is ""; each record needs its own id'],
   [{ id: "a" }, "has no truth"],
+  [{ id: "a", truth: 1, weight: "0,5" }, 'weight is "0,5"; it must be a number above 0: write 0.5'],
   [{ id: "a", truth: 1, weight: -1 }, "weight is -1; it must be a number above 0"],
   [{ id: "a", truth: 1, drawn: 1.5 }, "drawn is 1.5; it must be a probability above 0"],
   [{ id: "a", truth: 1, group: {} }, "group is {}; it must be a text"],

@@ -80,7 +80,9 @@ test.each<[string, unknown, string]>([
   ["a date in its instructions", boolean({ at: new Date(0) } as never), 'at "instructions"'],
   ["instructions in a cycle", boolean(cyclic as never), 'at "instructions"'],
   ["a cycle in a level", score("how much?", [Object.freeze([cyclic])] as never), "criteria.0"],
-  ["an unknown field", { ...boolean("scam?"), weight: 2 }, "Unrecognized key"],
+  ["an unknown field", { ...boolean("scam?"), weight: 2 }, 'leave out "weight".'],
+  ["levels that are no list", score("how much?", "low" as never), 'at "criteria": use a list.'],
+  ["text for an object", "scam?", "box question: use an object."],
 ])("rejects a question with %s and names it", (_, question, message) => {
   const error = failureOf({ state: "text", questions: { first: boolean("ok?"), odd: question } });
   expect(error).toBeInstanceOf(InvalidRequestError);

@@ -1,5 +1,6 @@
 import * as z from "zod/mini";
 import { InvalidRequestError } from "../errors.ts";
+import { schemaProblem } from "../schema-problem.ts";
 import {
   copyJson,
   Flaw,
@@ -112,7 +113,7 @@ function findProblems(questions: Questions, limits: QuestionLimits): readonly Qu
 }
 
 function problemOfOne(question: Question, limits: QuestionLimits): string | null {
-  const issue = questionSchema.safeParse(question).error?.issues[0];
+  const issue = questionSchema.safeParse(question, { error: schemaProblem }).error?.issues[0];
   if (issue !== undefined) {
     const where =
       issue.path.length === 0 ? "" : ` at ${quoteName(issue.path.map(String).join("."))}`;

@@ -6,7 +6,7 @@ export type Wording = string | JsonObject | readonly JsonValue[];
 
 /** Returns the schema of a {@link Wording}. */
 export function wordingSchema() {
-  return z.custom<Wording>(isWording, "expected text, or an object or a list of JSON");
+  return z.custom<Wording>(isWording, "use text, or an object or a list of JSON");
 }
 
 function isWording(value: unknown): boolean {
