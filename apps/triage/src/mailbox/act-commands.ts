@@ -29,16 +29,16 @@ export function addActs(program: Command, context: ProgramContext): void {
     .argument("<plan>", "the file that plan wrote")
     .option("--yes", "apply also the rules without a promise")
     .option("--limit <n>", "mails at most", wholeNumber({ minimum: 1 }), 1000)
-    .action(async (plan, options) => {
+    .action(async (planPath, options) => {
       const { applyPlan } = await import("./apply-plan.ts");
-      await runAction(context, () => applyPlan({ ...options, plan }, context));
+      await runAction(context, () => applyPlan({ ...options, plan: planPath }, context));
     });
   program
     .command("undo")
     .description("take back what apply did with a plan; your changes since then stay")
     .argument("<plan>", "the file that plan wrote")
-    .action(async (plan) => {
+    .action(async (planPath) => {
       const { undoPlan } = await import("./apply-plan.ts");
-      await runAction(context, () => undoPlan(plan, context));
+      await runAction(context, () => undoPlan(planPath, context));
     });
 }

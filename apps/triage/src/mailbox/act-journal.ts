@@ -14,14 +14,14 @@ export function toJournalPath(planPath: string): string {
  * @throws CliError if another process has it, or the file is not such a journal.
  */
 export function openActJournal(planPath: string) {
-  const path = toJournalPath(planPath);
-  let database = existsSync(path) ? openDatabase(path) : null;
+  const journalPath = toJournalPath(planPath);
+  let database = existsSync(journalPath) ? openDatabase(journalPath) : null;
   return {
     entries: () => (database === null ? [] : listEntries(database)),
-    begin: (acts: readonly BegunAct[]) => {
-      if (acts.length === 0) return [];
-      database ??= makeDatabase(path);
-      return database.prepare(insertBefore).all(JSON.stringify(acts)).map(toEntry);
+    begin: (begunActs: readonly BegunAct[]) => {
+      if (begunActs.length === 0) return [];
+      database ??= makeDatabase(journalPath);
+      return database.prepare(insertBefore).all(JSON.stringify(begunActs)).map(toEntry);
     },
     end: (entries: readonly ActEntry[]) =>
       void database?.prepare(insertAfter).run(JSON.stringify(entries)),
@@ -29,45 +29,47 @@ export function openActJournal(planPath: string) {
   };
 }
 
-const select = "SELECT * FROM before LEFT JOIN after USING (row) ORDER BY row";
+const selectEntries = "SELECT * FROM before LEFT JOIN after USING (row) ORDER BY row";
 const insertBefore = "INSERT INTO before (begun) SELECT value FROM json_each(?) RETURNING *";
 const insertAfter = "INSERT INTO after SELECT value ->> 'row', value -> 'ended' FROM json_each(?)";
 
 // In this mode the lock lasts until the file is closed.
-const tables = `PRAGMA synchronous = FULL; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;
+const createTables = `PRAGMA synchronous = FULL; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;
 CREATE TABLE IF NOT EXISTS before (row INTEGER PRIMARY KEY, begun TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS after (row INTEGER PRIMARY KEY, ended TEXT NOT NULL) STRICT;
 COMMIT`;
 
-function openDatabase(path: string) {
+function openDatabase(journalPath: string) {
   try {
-    return openPrivateDatabase(path, (database) => database.exec(tables));
+    return openPrivateDatabase(journalPath, (database) => database.exec(createTables));
   } catch (cause) {
-    const problem = printable`${path} is in use, or cannot be written as a journal of "apply"`;
+    const problem = printable`${journalPath} is in use, or cannot be written as a journal of "apply"`;
     throw new CliError(`${problem}. Wait for the other process, or move it away.`, { cause });
   }
 }
 
 /** @throws CliError if another process applied the plan meanwhile: the acts were chosen without its rows. */
-function makeDatabase(path: string) {
-  const database = openDatabase(path);
+function makeDatabase(journalPath: string) {
+  const database = openDatabase(journalPath);
   if (listEntries(database).length === 0) return database;
   database.close();
-  throw new CliError(printable`Another process wrote ${path} meanwhile. Run the command again.`);
+  throw new CliError(
+    printable`Another process wrote ${journalPath} meanwhile. Run the command again.`,
+  );
 }
 
 function listEntries(database: ReturnType<typeof openDatabase>): ActEntry[] {
-  return database.prepare(select).all().map(toEntry);
+  return database.prepare(selectEntries).all().map(toEntry);
 }
 
 function toEntry({
-  row,
+  row: rowNumber,
   begun: begunValue,
   ended: endedValue = null,
 }: Record<string, unknown>): ActEntry {
-  const both = JSON.parse(`[${String(begunValue)}, ${String(endedValue)}]`) as [
+  const begunAndEnded = JSON.parse(`[${String(begunValue)}, ${String(endedValue)}]`) as [
     BegunAct,
     ActEntry["ended"],
   ];
-  return { row: Number(row), begun: both[0], ended: both[1] };
+  return { row: Number(rowNumber), begun: begunAndEnded[0], ended: begunAndEnded[1] };
 }

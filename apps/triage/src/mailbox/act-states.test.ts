@@ -76,11 +76,11 @@ test.each<[string, [BegunAct, EndedAct | null][], boolean, boolean]>([
 ])("%s is open: %#", (_, rows, isOpen, hasUndo) => {
   const entries = rows.map(([begun, ended], row): ActEntry => ({ row, begun, ended }));
   const state = listStates(entries).get(act.key);
-  expect([state?.isOpen, state?.undo !== null]).toEqual([isOpen, hasUndo]);
+  expect([state?.isOpen, state?.undoAct !== null]).toEqual([isOpen, hasUndo]);
 });
 
 test("the undo of a move goes from the new place to the old folder", () => {
-  const { undo } = listStates([{ row: 1, begun: moving, ended: done }]).get(act.key) ?? {};
+  const { undoAct: undo } = listStates([{ row: 1, begun: moving, ended: done }]).get(act.key) ?? {};
   expect(undo).toMatchObject({ command: "move", target: "INBOX", folder: "Archive", uid: 40 });
 });
 

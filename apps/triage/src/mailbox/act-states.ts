@@ -43,45 +43,47 @@ export interface ActEntry {
 
 /** Returns for each line, by its key, whether it is to be applied, and the act that takes it back. */
 export function listStates(entries: readonly ActEntry[]) {
-  const states = new Map<string, { readonly isOpen: boolean; readonly undo: Act | null }>();
+  const statesByKey = new Map<string, { readonly isOpen: boolean; readonly undoAct: Act | null }>();
   for (const { begun: begunAct, ended: endedAct } of entries) {
-    const { undo = null } = states.get(begunAct.key) ?? {};
+    const { undoAct = null } = statesByKey.get(begunAct.key) ?? {};
     if (begunAct.isUndo)
-      states.set(begunAct.key, { isOpen: false, undo: endedAct?.isDone ? null : undo });
+      statesByKey.set(begunAct.key, { isOpen: false, undoAct: endedAct?.isDone ? null : undoAct });
     else if (endedAct?.isDone)
-      states.set(begunAct.key, { isOpen: false, undo: findUndo(begunAct, endedAct) });
-    else states.set(begunAct.key, { isOpen: true, undo: null });
+      statesByKey.set(begunAct.key, { isOpen: false, undoAct: findUndo(begunAct, endedAct) });
+    else statesByKey.set(begunAct.key, { isOpen: true, undoAct: null });
   }
-  return states;
+  return statesByKey;
 }
 
 // A flag that the mail had before is not taken back.
 function findUndo(begunAct: BegunAct, { folder, uidvalidity, uid, flags }: EndedAct): Act | null {
   const { key, id, account, mail, command, target } = begunAct;
   const knownMail = { id: mail.id, flags };
-  const act = { key, id, account, folder, uidvalidity, uid, isUndo: true, known: knownMail };
-  if (command === "move") return { ...act, command, target: begunAct.folder };
-  return hasFlag(mail, target) ? null : { ...act, command: "remove", target };
+  const undoAct = { key, id, account, folder, uidvalidity, uid, isUndo: true, known: knownMail };
+  if (command === "move") return { ...undoAct, command, target: begunAct.folder };
+  return hasFlag(mail, target) ? null : { ...undoAct, command: "remove", target };
 }
 
 /** Returns why a mail is left alone; null if the command may be sent. */
 export function reasonToLeave(
   { known: seenMail, folder, isUndo }: Act,
-  mail: SeenMail | undefined,
+  currentMail: SeenMail | undefined,
 ) {
   const advice = isUndo ? "it stays where it is" : "import again and make a new plan";
-  if (mail === undefined) return `it is no longer at its UID in ${folder}; ${advice}`;
-  return isSame(seenMail, mail) ? null : `another mail is at its UID in ${folder}; ${advice}`;
+  if (currentMail === undefined) return `it is no longer at its UID in ${folder}; ${advice}`;
+  return isSameMail(seenMail, currentMail)
+    ? null
+    : `another mail is at its UID in ${folder}; ${advice}`;
 }
 
 /** Returns whether a mail has other flags than expected. */
-export function isChanged({ known: { flags } }: Act, mail: SeenMail): boolean {
-  return flags !== undefined && flags.join(" ") !== mail.flags.join(" ");
+export function isChanged({ known: { flags: knownFlags } }: Act, currentMail: SeenMail): boolean {
+  return knownFlags !== undefined && knownFlags.join(" ") !== currentMail.flags.join(" ");
 }
 
 /** Returns whether a mail is to be moved, lacks the flag to add, or has the flag to remove. */
-export function needsCommand({ command, target }: Act, mail: SeenMail): boolean {
-  return command === "move" || hasFlag(mail, target) !== (command === "add");
+export function needsCommand({ command, target }: Act, currentMail: SeenMail): boolean {
+  return command === "move" || hasFlag(currentMail, target) !== (command === "add");
 }
 
 /**
@@ -90,28 +92,34 @@ export function needsCommand({ command, target }: Act, mail: SeenMail): boolean 
  */
 export function settleAct(
   begunAct: BegunAct,
-  here: SeenMail | undefined,
+  currentMail: SeenMail | undefined,
   seenMails: SeenMail[],
 ): EndedAct {
   const { folder, uidvalidity, uid, mail, arrival, target } = begunAct;
-  const before = { folder, uidvalidity, uid, flags: here?.flags ?? mail.flags };
-  const isHere = here !== undefined && isSame(mail, here);
-  if (isHere || arrival === null) {
-    return { isDone: isHere && !needsCommand(begunAct, here), ...before };
+  const placeBefore = { folder, uidvalidity, uid, flags: currentMail?.flags ?? mail.flags };
+  const isStillHere = currentMail !== undefined && isSameMail(mail, currentMail);
+  if (isStillHere || arrival === null) {
+    return { isDone: isStillHere && !needsCommand(begunAct, currentMail), ...placeBefore };
   }
-  const same = seenMails.filter((one) => one.uid >= arrival.uidnext && isSame(mail, one));
-  const arrivedMail = same.find((one) => one.flags.join(" ") === mail.flags.join(" ")) ?? same[0];
-  if (arrivedMail === undefined) return { isDone: false, ...before };
+  const sameMails = seenMails.filter(
+    (seenMail) => seenMail.uid >= arrival.uidnext && isSameMail(mail, seenMail),
+  );
+  const arrivedMail =
+    sameMails.find((sameMail) => sameMail.flags.join(" ") === mail.flags.join(" ")) ?? sameMails[0];
+  if (arrivedMail === undefined) return { isDone: false, ...placeBefore };
   seenMails.splice(seenMails.indexOf(arrivedMail), 1); // of several copies, each is one mail
-  const place = { folder: target, uidvalidity: arrival.uidvalidity, uid: arrivedMail.uid };
-  return { isDone: true, ...place, flags: arrivedMail.flags };
+  const newPlace = { folder: target, uidvalidity: arrival.uidvalidity, uid: arrivedMail.uid };
+  return { isDone: true, ...newPlace, flags: arrivedMail.flags };
 }
 
-function isSame({ id, messageId }: Act["known"], mail: SeenMail): boolean {
-  return (id ?? mail.id) === mail.id && (messageId ?? mail.messageId) === mail.messageId;
+function isSameMail({ id: knownId, messageId }: Act["known"], seenMail: SeenMail): boolean {
+  return (
+    (knownId ?? seenMail.id) === seenMail.id &&
+    (messageId ?? seenMail.messageId) === seenMail.messageId
+  );
 }
 
 // Flags and keywords ignore case (RFC 9051).
-function hasFlag({ flags }: SeenMail, flag: string): boolean {
-  return flags.some((one) => one.toLowerCase() === flag.toLowerCase());
+function hasFlag({ flags }: SeenMail, wantedFlag: string): boolean {
+  return flags.some((mailFlag) => mailFlag.toLowerCase() === wantedFlag.toLowerCase());
 }

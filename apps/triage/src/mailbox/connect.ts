@@ -31,7 +31,7 @@ export async function connect(
 ): Promise<ImapFlow> {
   const { secret, advice } = toSecret(env);
   hideSecret(Object.values(secret).join(""));
-  const open = async (isUpgraded: boolean): Promise<ImapFlow> => {
+  const openConnection = async (isUpgraded: boolean): Promise<ImapFlow> => {
     const client = createClient(address, { secret, isUpgraded });
     // Users must see them (RFC 9051, section 7.1).
     client.on("alert", ({ message }) => {
@@ -39,12 +39,12 @@ export async function connect(
     });
     return await signIn(client).catch(async (error: unknown) => {
       const canUpgrade = !address.isSecure && !isUpgraded && client.capabilities.has("STARTTLS");
-      if (canUpgrade && wantsTls(error)) return await open(true);
+      if (canUpgrade && wantsTls(error)) return await openConnection(true);
       throw error;
     });
   };
   try {
-    return await open(false);
+    return await openConnection(false);
   } catch (error) {
     throw toSignInError(error, { ...address, advice });
   }
@@ -99,14 +99,21 @@ function wantsTls(error: unknown): boolean {
   );
 }
 
-const none = () => undefined;
-const isLevelEnabled = (level: string) => level === "warn";
+const ignoreLog = () => undefined;
+const isLevelEnabled = (logLevel: string) => logLevel === "warn";
 
 function toLogger(onFailure: (error: unknown) => void) {
   const warn = ({ err }: { readonly err?: unknown }) => {
     if (findRefusal(err) !== null) onFailure(err);
   };
-  return { debug: none, info: none, warn, error: none, fatal: none, isLevelEnabled };
+  return {
+    debug: ignoreLog,
+    info: ignoreLog,
+    warn,
+    error: ignoreLog,
+    fatal: ignoreLog,
+    isLevelEnabled,
+  };
 }
 
 /** Returns the refusal of a command that returned false, once. */
@@ -127,13 +134,13 @@ function toSignInError(
   const isRefused = authenticationFailed === true || message.startsWith("Unsupported auth");
   if (!isRefused || isBusy(error)) return toMailboxError(error, address);
   const { host, port, user } = address;
-  const { code = "", words = "" } = findRefusal(error) ?? {};
+  const { code = "", serverWords = "" } = findRefusal(error) ?? {};
   const isDisabled = message === loginDisabled;
   const problem = isDisabled
     ? printable`${host}:${String(port)} takes no password without TLS. Use imaps://.`
     : printable`${host}:${String(port)} does not let ${user} in.`;
   const isSecret = !isDisabled && passwordCodes.test(code);
-  return new CliError(problem + (isSecret ? ` ${advice}` : "") + quoteServer(words), {
+  return new CliError(problem + (isSecret ? ` ${advice}` : "") + quoteServer(serverWords), {
     cause: error,
   });
 }
@@ -150,14 +157,14 @@ export async function openFolder(
   try {
     return await client.mailboxOpen(folder, options);
   } catch (error) {
-    const { code = "", words } = findRefusal(error) ?? {};
-    if (words === undefined || isBusy(error)) throw error;
-    const isGone =
+    const { code = "", serverWords } = findRefusal(error) ?? {};
+    if (serverWords === undefined || isBusy(error)) throw error;
+    const isMissing =
       code === "NONEXISTENT" ||
       (await client.status(folder, { uidValidity: true }).then(() => false, isNotFound));
-    if (isGone) throw new MissingFolder(printable`${account} has no folder "${folder}" now.`);
+    if (isMissing) throw new MissingFolder(printable`${account} has no folder "${folder}" now.`);
     const problem = printable`${account} does not open the folder "${folder}".`;
-    throw new CliError(problem + quoteServer(words), { cause: error });
+    throw new CliError(problem + quoteServer(serverWords), { cause: error });
   }
 }
 
@@ -176,25 +183,34 @@ export function toMailboxError(
   const { code = "", ...failure } = toImapError(error);
   const refusal = findRefusal(error);
   if (error instanceof CliError || isBusy(error)) return error;
-  const [place, cause] = [`${host}:${port}`, { cause: error }];
+  const [hostAndPort, errorOptions] = [`${host}:${port}`, { cause: error }];
   if (/CERT|SELF_SIGNED|UNABLE_TO/.test(code)) {
     const advice = "Check the host, or set NODE_EXTRA_CA_CERTS to the server's certificate.";
-    return new CliError(`The certificate of ${place} is not trusted (${code}). ${advice}`, cause);
+    return new CliError(
+      `The certificate of ${hostAndPort} is not trusted (${code}). ${advice}`,
+      errorOptions,
+    );
   }
   if (/SSL|EPROTO/.test(code)) {
-    return new CliError(`${place} does not answer with TLS. Check the port in the URL.`, cause);
+    return new CliError(
+      `${hostAndPort} does not answer with TLS. Check the port in the URL.`,
+      errorOptions,
+    );
   }
   if (refusal !== null) {
-    const problem = `${place} refused a command (${failure.responseStatus ?? "NO"}).`;
-    return new CliError(`${problem} Try again later.${quoteServer(refusal.words)}`, cause);
+    const problem = `${hostAndPort} refused a command (${failure.responseStatus ?? "NO"}).`;
+    return new CliError(
+      `${problem} Try again later.${quoteServer(refusal.serverWords)}`,
+      errorOptions,
+    );
   }
   if (!lostCodes.test(code)) return error;
-  const words = `The connection to ${place} failed (${code}). Check the host and port, or try later.`;
-  return new LostConnection(words + quoteServer(toBye(error)), cause);
+  const problem = `The connection to ${hostAndPort} failed (${code}). Check the host and port, or try later.`;
+  return new LostConnection(problem + quoteServer(toByeWords(error)), errorOptions);
 }
 
 // The client keeps the words of a BYE here.
-function toBye(error: unknown): string {
+function toByeWords(error: unknown): string {
   const { reason } = error as { readonly reason?: unknown };
   return typeof reason === "string" ? reason : "";
 }
@@ -203,14 +219,14 @@ const lostCodes =
   /^(?:NoConnection|EConnectionClosed|ClosedAfter\w+|\w+_TIMEOUT|ETIMEOUT|EPIPE|EAI_AGAIN|ENOTFOUND|ETIMEDOUT|ECONN\w+|E(?:HOST|NET)\w+)$/;
 
 function toSecret(env: Environment) {
-  const [accessToken, pass] = [env["TRIAGE_IMAP_TOKEN"], env["TRIAGE_IMAP_PASSWORD"]];
+  const [accessToken, password] = [env["TRIAGE_IMAP_TOKEN"], env["TRIAGE_IMAP_PASSWORD"]];
   if (accessToken !== undefined) {
     const advice = "The token may be expired: get a new one for TRIAGE_IMAP_TOKEN.";
     return { secret: { accessToken }, advice };
   }
-  if (pass !== undefined) {
+  if (password !== undefined) {
     const advice = "Check TRIAGE_IMAP_PASSWORD; many providers need an app password or a token.";
-    return { secret: { pass }, advice };
+    return { secret: { pass: password }, advice };
   }
   throw new CliError("Set TRIAGE_IMAP_PASSWORD, or TRIAGE_IMAP_TOKEN for OAuth; both are missing.");
 }

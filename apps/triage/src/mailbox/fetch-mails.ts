@@ -5,7 +5,7 @@ import { isBusy, mayBeOneMail, quoteServer, findRefusal } from "./refusals.ts";
 interface MailQuery {
   readonly query: FetchQueryObject;
   /** Whether an answer has all fields that were asked for; the last time, only those without which it is no mail. */
-  readonly isWhole: (message: FetchMessageObject, isLast: boolean) => boolean;
+  readonly isWhole: (message: FetchMessageObject, isLastTry: boolean) => boolean;
 }
 
 /** A mail of a UID, or why the server does not hand it out; neither if the mail is gone. */
@@ -13,7 +13,7 @@ export interface FetchedMail {
   readonly uid: number;
   readonly message: FetchMessageObject | null;
   /** The end of a sentence that begins with the mail. */
-  readonly why: string | null;
+  readonly missingReason: string | null;
 }
 
 /**
@@ -25,28 +25,30 @@ export interface FetchedMail {
  */
 export async function* fetchMails(
   client: ImapFlow,
-  uids: readonly number[],
+  wantedUids: readonly number[],
   askedMailQuery: MailQuery,
 ): AsyncGenerator<FetchedMail> {
-  const remainingAnswers: Answers = new Map(uids.map((uid) => [uid, null]));
-  if (uids.length === 0) return;
-  yield* takeWhole(client, remainingAnswers, { ...askedMailQuery, isLast: false });
+  const remainingAnswers: Answers = new Map(wantedUids.map((uid) => [uid, null]));
+  if (wantedUids.length === 0) return;
+  yield* takeWhole(client, remainingAnswers, { ...askedMailQuery, isLastTry: false });
   if (remainingAnswers.size === 0) return;
-  const there = new Set(await searchUids(client, { uid: [...remainingAnswers.keys()].join(",") }));
+  const presentUids = new Set(
+    await searchUids(client, { uid: [...remainingAnswers.keys()].join(",") }),
+  );
   let [refusal, refusedCount]: [unknown, number] = [null, 0];
-  for (const [uid, knownPart] of remainingAnswers) {
-    if (!there.has(uid)) yield { uid, message: null, why: null };
+  for (const [wantedUid, knownPart] of remainingAnswers) {
+    if (!presentUids.has(wantedUid)) yield { uid: wantedUid, message: null, missingReason: null };
     else {
-      const one: Answers = new Map([[uid, knownPart]]);
-      const error = yield* takeWhole(client, one, { ...askedMailQuery, isLast: true });
-      if (one.size === 0) continue;
+      const singleAnswer: Answers = new Map([[wantedUid, knownPart]]);
+      const error = yield* takeWhole(client, singleAnswer, { ...askedMailQuery, isLastTry: true });
+      if (singleAnswer.size === 0) continue;
       refusedCount += 1;
       refusal = error;
-      yield { uid, message: null, why: toReason(error) };
+      yield { uid: wantedUid, message: null, missingReason: toReason(error) };
     }
   }
   // Not one of several mails is odd, but the server.
-  if (refusedCount > 1 && refusedCount === uids.length && isBusy(refusal)) throw refusal;
+  if (refusedCount > 1 && refusedCount === wantedUids.length && isBusy(refusal)) throw refusal;
 }
 
 /** The incomplete answers of the server, by UID. */
@@ -56,53 +58,58 @@ type Answers = Map<number, FetchMessageObject | null>;
 async function* takeWhole(
   client: ImapFlow,
   remainingAnswers: Answers,
-  { query, isWhole, isLast }: MailQuery & { readonly isLast: boolean },
+  { query, isWhole, isLastTry }: MailQuery & { readonly isLastTry: boolean },
 ): AsyncGenerator<FetchedMail, unknown> {
-  const range = [...remainingAnswers.keys()].join(",");
+  const uidRange = [...remainingAnswers.keys()].join(",");
   let refusal: unknown = null;
   try {
-    for await (const row of client.fetch(range, query, { uid: true })) {
-      const knownPart = remainingAnswers.get(row.uid);
+    for await (const fetchedPart of client.fetch(uidRange, query, { uid: true })) {
+      const knownPart = remainingAnswers.get(fetchedPart.uid);
       if (knownPart === undefined) continue;
-      const message = knownPart === null ? row : merge(knownPart, row);
+      const message = knownPart === null ? fetchedPart : mergeParts(knownPart, fetchedPart);
       if (isWhole(message, false)) {
-        remainingAnswers.delete(row.uid);
-        yield { uid: row.uid, message, why: null };
-      } else remainingAnswers.set(row.uid, message);
+        remainingAnswers.delete(fetchedPart.uid);
+        yield { uid: fetchedPart.uid, message, missingReason: null };
+      } else remainingAnswers.set(fetchedPart.uid, message);
     }
   } catch (error) {
     if (!mayBeOneMail(error)) throw error;
     refusal = error;
   }
-  for (const [uid, message] of remainingAnswers) {
-    if (!isLast || message === null || !isWhole(message, true)) continue;
-    remainingAnswers.delete(uid);
-    yield { uid, message, why: null };
+  for (const [wantedUid, message] of remainingAnswers) {
+    if (!isLastTry || message === null || !isWhole(message, true)) continue;
+    remainingAnswers.delete(wantedUid);
+    yield { uid: wantedUid, message, missingReason: null };
   }
   return refusal;
 }
 
 // A server may split the fields of a mail over several answers.
-function merge(knownPart: FetchMessageObject, row: FetchMessageObject): FetchMessageObject {
-  const bodyParts = new Map([...(knownPart.bodyParts ?? []), ...(row.bodyParts ?? [])]);
-  return { ...knownPart, ...row, bodyParts };
+function mergeParts(
+  knownPart: FetchMessageObject,
+  fetchedPart: FetchMessageObject,
+): FetchMessageObject {
+  const bodyParts = new Map([...(knownPart.bodyParts ?? []), ...(fetchedPart.bodyParts ?? [])]);
+  return { ...knownPart, ...fetchedPart, bodyParts };
 }
 
 function toReason(refusal: unknown): string {
-  const words = quoteServer(findRefusal(refusal)?.words);
-  return words === "" ? "the server did not hand it out" : `the server refused it.${words}`;
+  const serverWords = quoteServer(findRefusal(refusal)?.serverWords);
+  return serverWords === ""
+    ? "the server did not hand it out"
+    : `the server refused it.${serverWords}`;
 }
 
 type SearchQuery = Parameters<ImapFlow["search"]>[0];
 
 /** Returns the UIDs of the mails of the open folder that match. @throws The server's refusal. */
-export async function searchUids(client: ImapFlow, query: SearchQuery): Promise<number[]> {
+export async function searchUids(client: ImapFlow, searchQuery: SearchQuery): Promise<number[]> {
   takeRefusal(client);
-  const uids = await client.search(query, { uid: true });
-  if (Array.isArray(uids)) return uids;
+  const foundUids = await client.search(searchQuery, { uid: true });
+  if (Array.isArray(foundUids)) return foundUids;
   const error =
     takeRefusal(client) ?? Object.assign(new Error("refused"), { responseStatus: "NO" });
   // Servers refuse a search without a code if they are busy.
-  const isPlain = /^NO (?!\[)/.test(findRefusal(error)?.words ?? "");
+  const isPlain = /^NO (?!\[)/.test(findRefusal(error)?.serverWords ?? "");
   throw isPlain ? Object.assign(error, { code: "ETHROTTLE" }) : error;
 }

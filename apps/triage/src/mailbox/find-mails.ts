@@ -8,7 +8,7 @@ import type { Place } from "./plan-line.ts";
 import { readMails } from "./read-message.ts";
 
 /** Mails that are fetched with one command. */
-const RANGE = 500;
+const RANGE_LENGTH = 500;
 
 /**
  * Finds mails of an export in a folder of a server, which is only read: by Message-ID, and then by
@@ -20,46 +20,65 @@ const RANGE = 500;
 export async function findMails(
   client: ImapFlow,
   address: MailboxAddress,
-  { mails, idCounts }: { mails: readonly Mail[]; idCounts: ReadonlyMap<string, number> },
+  {
+    mails: wantedMails,
+    idCounts,
+  }: { mails: readonly Mail[]; idCounts: ReadonlyMap<string, number> },
 ) {
-  const folder = await findFolder(client, address);
-  const { uidValidity, highestModseq } = await openFolder(client, { ...address, folder });
-  const place = { account: address.account, folder, uidvalidity: Number(uidValidity) };
-  const uids = await uidsById(client, new Set(mails.map(({ headers }) => headers?.messageId)));
-  const onlyUids = [...uids.values()].flatMap((all) => (all.length === 1 ? all : []));
-  const byId = new Map(mails.map((mail) => [mail.headers?.messageId, mail]));
-  const same = new Set<number>();
-  for (const range of computeRanges(onlyUids)) {
+  const folderPath = await findFolder(client, address);
+  const { uidValidity, highestModseq } = await openFolder(client, {
+    ...address,
+    folder: folderPath,
+  });
+  const folderPlace = {
+    account: address.account,
+    folder: folderPath,
+    uidvalidity: Number(uidValidity),
+  };
+  const uidsByMessageId = await uidsById(
+    client,
+    new Set(wantedMails.map(({ headers }) => headers?.messageId)),
+  );
+  const onlyUids = [...uidsByMessageId.values()].flatMap((sameIdUids) =>
+    sameIdUids.length === 1 ? sameIdUids : [],
+  );
+  const mailsByMessageId = new Map(
+    wantedMails.map((wantedMail) => [wantedMail.headers?.messageId, wantedMail]),
+  );
+  const sameMailUids = new Set<number>();
+  for (const uidRange of computeRanges(onlyUids)) {
     // As an import does, since the charset of a header may be that of a part.
-    const { mails: mailByUid } = await readMails(client, range, place);
-    for (const [uid, mail] of mailByUid) if (isSameMail(mail, byId)) same.add(uid);
+    const { uidMails: mailByUid } = await readMails(client, uidRange, folderPlace);
+    for (const [mailUid, serverMail] of mailByUid)
+      if (isSameMail(serverMail, mailsByMessageId)) sameMailUids.add(mailUid);
   }
-  const toPlace = (mail: Mail): Place | string => {
-    const { messageId = "" } = mail.headers ?? {};
-    const [uid, ...others] = uids.get(messageId) ?? [];
+  const toPlace = (wantedMail: Mail): Place | string => {
+    const { messageId = "" } = wantedMail.headers ?? {};
+    const [mailUid, ...otherUids] = uidsByMessageId.get(messageId) ?? [];
     if (messageId === "") return "it has no Message-ID";
     if (idCounts.get(messageId) !== 1) return "other mails of the file have its Message-ID too";
-    if (uid === undefined) return `no mail of ${folder} has its Message-ID`;
-    if (others.length > 0) return `several mails of ${folder} have its Message-ID`;
-    if (!same.has(uid)) return `the mail of ${folder} with its Message-ID is another one`;
-    return { ...place, uid };
+    if (mailUid === undefined) return `no mail of ${folderPath} has its Message-ID`;
+    if (otherUids.length > 0) return `several mails of ${folderPath} have its Message-ID`;
+    if (!sameMailUids.has(mailUid))
+      return `the mail of ${folderPath} with its Message-ID is another one`;
+    return { ...folderPlace, uid: mailUid };
   };
-  return { modseq: highestModseq?.toString() ?? null, places: mails.map(toPlace) };
+  return { modseq: highestModseq?.toString() ?? null, places: wantedMails.map(toPlace) };
 }
 
 /** Returns the UIDs of the open folder's mails that have one of some Message-IDs. */
 async function uidsById(client: ImapFlow, wantedIds: ReadonlySet<string | undefined>) {
-  const uids = new Map<string, number[]>();
-  for (const range of computeRanges(await searchUids(client, { all: true }))) {
-    for await (const { uid, message } of fetchMails(client, range, messageIds)) {
-      const id = messageIdIn(message?.headers?.toString("latin1") ?? "");
-      if (!wantedIds.has(id)) continue;
-      const sameUids = uids.get(id) ?? [];
-      sameUids.push(uid);
-      uids.set(id, sameUids);
+  const uidsByMessageId = new Map<string, number[]>();
+  for (const uidRange of computeRanges(await searchUids(client, { all: true }))) {
+    for await (const { uid: mailUid, message } of fetchMails(client, uidRange, messageIds)) {
+      const messageId = messageIdIn(message?.headers?.toString("latin1") ?? "");
+      if (!wantedIds.has(messageId)) continue;
+      const sameUids = uidsByMessageId.get(messageId) ?? [];
+      sameUids.push(mailUid);
+      uidsByMessageId.set(messageId, sameUids);
     }
   }
-  return uids;
+  return uidsByMessageId;
 }
 
 const messageIds = {
@@ -68,17 +87,21 @@ const messageIds = {
 };
 
 /** Returns the first Message-ID of a header, as an import reads it; the text of others is left out. */
-function messageIdIn(head: string): string {
-  const [, value = ""] = /^[^:]{1,100}:(.*(?:\r?\n[ \t].*)*)/.exec(head) ?? [];
-  return value.replace(/[<>\s]/g, "");
+function messageIdIn(headerText: string): string {
+  const [, headerValue = ""] = /^[^:]{1,100}:(.*(?:\r?\n[ \t].*)*)/.exec(headerText) ?? [];
+  return headerValue.replace(/[<>\s]/g, "");
 }
 
-function computeRanges(uids: readonly number[]): number[][] {
-  const count = Math.ceil(uids.length / RANGE);
-  return Array.from({ length: count }, (_, at) => uids.slice(at * RANGE, (at + 1) * RANGE));
+function computeRanges(mailUids: readonly number[]): number[][] {
+  const rangeCount = Math.ceil(mailUids.length / RANGE_LENGTH);
+  return Array.from({ length: rangeCount }, (_, rangeIndex) =>
+    mailUids.slice(rangeIndex * RANGE_LENGTH, (rangeIndex + 1) * RANGE_LENGTH),
+  );
 }
 
-function isSameMail(foundMail: Mail, mails: ReadonlyMap<string | undefined, Mail>): boolean {
-  const mail = mails.get(foundMail.headers?.messageId);
-  return (["from", "subject", "date"] as const).every((name) => foundMail[name] === mail?.[name]);
+function isSameMail(foundMail: Mail, wantedMails: ReadonlyMap<string | undefined, Mail>): boolean {
+  const wantedMail = wantedMails.get(foundMail.headers?.messageId);
+  return (["from", "subject", "date"] as const).every(
+    (fieldName) => foundMail[fieldName] === wantedMail?.[fieldName],
+  );
 }

@@ -6,9 +6,13 @@ const FOLDERS_SHOWN = 20;
 
 /** Returns the namespaces of a server: the user's first one, and all others that have a prefix. */
 function listNamespaces({ namespaces }: ImapFlow) {
-  const [own, ...more] = namespaces?.personal ?? [];
+  const [ownNamespace, ...moreNamespaces] = namespaces?.personal ?? [];
   const foreign = [...(namespaces?.other || []), ...(namespaces?.shared || [])];
-  return { own, more, foreign: foreign.filter(({ prefix }) => prefix !== "") };
+  return {
+    own: ownNamespace,
+    more: moreNamespaces,
+    foreign: foreign.filter(({ prefix: namePrefix }) => namePrefix !== ""),
+  };
 }
 
 /** Makes the client send names unchanged: it puts the user's own prefix before all others. */
@@ -16,67 +20,82 @@ export function keepNames(client: ImapFlow): void {
   setPrefix(client, "");
 }
 
-function setPrefix(client: ImapFlow, prefix: string): void {
+function setPrefix(client: ImapFlow, namePrefix: string): void {
   // A copy: the namespaces of the server keep the prefix.
-  client.namespace = { delimiter: client.namespace?.delimiter ?? null, prefix };
+  client.namespace = { delimiter: client.namespace?.delimiter ?? null, prefix: namePrefix };
 }
 
 /** Lists the folders of all namespaces. Only the user's own ones have a special use. */
 export async function listFolders(client: ImapFlow): Promise<ListResponse[]> {
-  const { own, more, foreign } = listNamespaces(client);
+  const { own: ownNamespace, more: moreNamespaces, foreign } = listNamespaces(client);
   const folders = new Map<string, ListResponse>();
   try {
-    for (const { prefix } of [own ?? { prefix: "" }, ...more, ...foreign]) {
-      setPrefix(client, prefix);
-      for (const folder of await client.list()) {
-        if (!folders.has(folder.path)) folders.set(folder.path, folder);
+    for (const { prefix: namePrefix } of [
+      ownNamespace ?? { prefix: "" },
+      ...moreNamespaces,
+      ...foreign,
+    ]) {
+      setPrefix(client, namePrefix);
+      for (const listedFolder of await client.list()) {
+        if (!folders.has(listedFolder.path)) folders.set(listedFolder.path, listedFolder);
       }
     }
   } finally {
     keepNames(client);
   }
-  for (const folder of folders.values()) {
+  for (const listedFolder of folders.values()) {
     // Mails must not go to the archive of other people.
-    if (foreign.some(({ prefix }) => folder.path.startsWith(prefix))) delete folder.specialUse;
+    if (foreign.some(({ prefix: namePrefix }) => listedFolder.path.startsWith(namePrefix)))
+      delete listedFolder.specialUse;
   }
   return [...folders.values()].filter(({ flags }) => !flags.has("\\Noselect"));
 }
 
 /** Returns the names that a folder may have on the server, the given one first. */
-export function listSpellings(name: string, client: Pick<ImapFlow, "namespaces">): string[] {
-  if (name.toUpperCase() === "INBOX") return ["INBOX"];
-  const { prefix = "", delimiter } = client.namespaces?.personal[0] ?? {};
-  const paths = [name, ...(delimiter ? [name.replaceAll("/", delimiter)] : [])];
-  const all = paths.flatMap((path) => [path, `${prefix}${path}`]);
-  return [...new Set(all.flatMap((path) => [path, path.normalize("NFC"), path.normalize("NFD")]))];
+export function listSpellings(folderName: string, client: Pick<ImapFlow, "namespaces">): string[] {
+  if (folderName.toUpperCase() === "INBOX") return ["INBOX"];
+  const { prefix: namePrefix = "", delimiter } = client.namespaces?.personal[0] ?? {};
+  const folderPaths = [folderName, ...(delimiter ? [folderName.replaceAll("/", delimiter)] : [])];
+  const allPaths = folderPaths.flatMap((folderPath) => [folderPath, `${namePrefix}${folderPath}`]);
+  return [
+    ...new Set(
+      allPaths.flatMap((folderPath) => [
+        folderPath,
+        folderPath.normalize("NFC"),
+        folderPath.normalize("NFD"),
+      ]),
+    ),
+  ];
 }
 
 /** Finds the folder that a name means, as the server lists it. */
 export function findListed(
-  name: string,
+  folderName: string,
   folders: readonly ListResponse[],
   client: ImapFlow,
 ): ListResponse | undefined {
-  const folderByPath = new Map(folders.map((folder) => [folder.path, folder]));
-  return listSpellings(name, client).flatMap((path) => folderByPath.get(path) ?? [])[0];
+  const folderByPath = new Map(folders.map((listedFolder) => [listedFolder.path, listedFolder]));
+  return listSpellings(folderName, client).flatMap(
+    (folderPath) => folderByPath.get(folderPath) ?? [],
+  )[0];
 }
 
 /** Returns the name of a folder on the server. @throws CliError if the account has no such folder. */
 export async function findFolder(
   client: ImapFlow,
-  { folder, account }: Pick<MailboxAddress, "folder" | "account">,
+  { folder: folderName, account }: Pick<MailboxAddress, "folder" | "account">,
 ): Promise<string> {
-  const [first = folder] = listSpellings(folder, client);
-  if (first === "INBOX") return first;
+  const [firstSpelling = folderName] = listSpellings(folderName, client);
+  if (firstSpelling === "INBOX") return firstSpelling;
   const folders = await listFolders(client);
-  const listedFolder = findListed(folder, folders, client);
+  const listedFolder = findListed(folderName, folders, client);
   if (listedFolder !== undefined) return listedFolder.path;
   // Some servers open folders that they do not list.
-  const isThere = await client.status(folder, { uidValidity: true }).catch(() => false);
-  if (isThere !== false) return folder;
-  const names = withRest(
-    Array.from(folders, ({ path }) => path),
+  const isThere = await client.status(folderName, { uidValidity: true }).catch(() => false);
+  if (isThere !== false) return folderName;
+  const folderNames = withRest(
+    Array.from(folders, ({ path: folderPath }) => folderPath),
     FOLDERS_SHOWN,
   ).join(", ");
-  throw new CliError(printable`${account} has no folder "${folder}". It has: ${names}.`);
+  throw new CliError(printable`${account} has no folder "${folderName}". It has: ${folderNames}.`);
 }

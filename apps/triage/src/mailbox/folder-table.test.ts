@@ -30,47 +30,52 @@ function openTable(path = newPath()): FolderTable {
 
 test("if the file of mails cannot be written, the table stays as it was", async () => {
   const table = openTable();
-  await table.add([
+  await table.addMails([
     [1, mail("a")],
     [2, mail("b")],
   ]);
-  await table.end(state, [], async () => undefined);
+  await table.endSync(state, [], async () => undefined);
   const full = new Error("The disk is full.");
-  const ended = table.end({ ...state, uidnext: 9 }, [2], () => Promise.reject(full));
+  const ended = table.endSync({ ...state, uidnext: 9 }, [2], () => Promise.reject(full));
   await expect(ended).rejects.toBe(full);
   expect(table.state).toMatchObject(state);
-  expect(table.uids()).toEqual([1, 2]);
+  expect(table.listUids()).toEqual([1, 2]);
 });
 
 test("equal mails have ids of their own, also if they come later", async () => {
   const table = openTable();
-  await table.add([
+  await table.addMails([
     [1, mail("a")],
     [2, mail("a")],
   ]);
-  await table.add([[3, mail("a")]]);
-  await table.end(state, [], async () => undefined);
-  expect(table.uids()).toEqual([1, 2, 3]);
-  expect(Array.from(table.mails(), (mail) => mail.id)).toEqual(["a", "a#2", "a#3"]);
+  await table.addMails([[3, mail("a")]]);
+  await table.endSync(state, [], async () => undefined);
+  expect(table.listUids()).toEqual([1, 2, 3]);
+  expect(Array.from(table.listMails(), (mail) => mail.id)).toEqual(["a", "a#2", "a#3"]);
 });
 
 test("a mail is not replaced by another one at its UID, and its text not by none", async () => {
   const table = openTable();
   const source = { account: "a", folder: "INBOX", uidvalidity: 1, uid: 1 };
   const full = { ...mail("a"), from: "ada@example.com", snippet: "Hi", source };
-  await table.add([[1, full]]);
-  await table.add([[1, { ...mail("b"), from: "", snippet: "" }]]);
-  expect([...table.mails()]).toEqual([full]);
-  await table.begin({ ...state, uidvalidity: 2 });
+  await table.addMails([[1, full]]);
+  await table.addMails([[1, { ...mail("b"), from: "", snippet: "" }]]);
+  expect([...table.listMails()]).toEqual([full]);
+  await table.beginSync({ ...state, uidvalidity: 2 });
   const moved = { ...source, uidvalidity: 2, uid: 9 };
-  await table.add([[9, { ...full, snippet: "", source: moved }]]);
-  expect([...table.mails()]).toEqual([{ ...full, source: moved }]);
+  await table.addMails([[9, { ...full, snippet: "", source: moved }]]);
+  expect([...table.listMails()]).toEqual([{ ...full, source: moved }]);
 });
 
 test("a mail with nothing to ask about is known and left out", async () => {
   const table = openTable();
-  await table.add([[1, { ...mail("a"), from: "", subject: "", snippet: "" }]]);
-  expect([table.uids(), [...table.mails()], table.count, table.empty]).toEqual([[1], [], 0, 1]);
+  await table.addMails([[1, { ...mail("a"), from: "", subject: "", snippet: "" }]]);
+  expect([table.listUids(), [...table.listMails()], table.count, table.empty]).toEqual([
+    [1],
+    [],
+    0,
+    1,
+  ]);
 });
 
 test("mails whose text an earlier version lost are read again, once", async () => {
@@ -85,10 +90,10 @@ test("mails whose text an earlier version lost are read again, once", async () =
   for (const [at, snippet] of texts) insert.run(`m${at}`, at + 1, JSON.stringify({ snippet }));
   old.close();
   const table = openTable(path);
-  expect(table.uids()).toEqual([3]);
+  expect(table.listUids()).toEqual([3]);
   expect(table.state).toMatchObject({ uidvalidity: 1, uidnext: null, highestmodseq: null });
-  await table.add([[1, { ...mail("m0"), from: "ada@example.com", snippet: "" }]]);
-  await table.end(state, [], async () => undefined);
+  await table.addMails([[1, { ...mail("m0"), from: "ada@example.com", snippet: "" }]]);
+  await table.endSync(state, [], async () => undefined);
   const again = openTable(path);
-  expect([again.uids(), again.state?.uidnext]).toEqual([[1, 3], 3]);
+  expect([again.listUids(), again.state?.uidnext]).toEqual([[1, 3], 3]);
 });

@@ -17,12 +17,16 @@ export interface FolderState {
 }
 
 /** Throws a `CliError` for a table of another folder. */
-export function rejectTable(path: string, { folder, account }: FolderState, wanted: string): never {
-  const problem = printable`${path} has the mails of ${folder} of ${account}`;
-  throw new CliError(printable`${problem}; name another file for ${wanted}.`);
+export function rejectTable(
+  tablePath: string,
+  { folder, account }: FolderState,
+  wantedFolder: string,
+): never {
+  const problem = printable`${tablePath} has the mails of ${folder} of ${account}`;
+  throw new CliError(printable`${problem}; name another file for ${wantedFolder}.`);
 }
 
-const tables = `
+const createTables = `
 CREATE TABLE IF NOT EXISTS folder (
   one INTEGER PRIMARY KEY CHECK (one = 1), account TEXT NOT NULL, folder TEXT NOT NULL,
   uidvalidity INTEGER NOT NULL, uidnext INTEGER, highestmodseq TEXT, since TEXT);
@@ -37,7 +41,7 @@ UPDATE mail SET uid = NULL WHERE record ->> 'snippet' = '';
 PRAGMA user_version = 1`;
 
 /** The record of a mail that has nothing to ask about. */
-const EMPTY = "null";
+const EMPTY_RECORD = "null";
 
 /** The mails of a folder that were read, in a file beside the file of mails. */
 export class FolderTable implements Disposable {
@@ -46,12 +50,12 @@ export class FolderTable implements Disposable {
   readonly #database: DatabaseSync;
 
   /** @throws CliError if the file is not such a table. */
-  constructor(path: string) {
-    this.#createdText = existsSync(path) ? "" : path;
+  constructor(tablePath: string) {
+    this.#createdText = existsSync(tablePath) ? "" : tablePath;
     try {
-      this.#database = openPrivateDatabase(path, prepare);
+      this.#database = openPrivateDatabase(tablePath, prepare);
     } catch (error) {
-      const problem = printable`${path} is damaged or is no table of a mailbox`;
+      const problem = printable`${tablePath} is damaged or is no table of a mailbox`;
       throw new CliError(`${problem}; move it away to read the mailbox anew.`, { cause: error });
     }
   }
@@ -69,61 +73,73 @@ export class FolderTable implements Disposable {
   }
 
   /** Returns the known UIDs, sorted. */
-  uids(): number[] {
-    const rows = this.#database
+  listUids(): number[] {
+    const uidRows = this.#database
       .prepare("SELECT uid FROM mail WHERE uid NOT NULL ORDER BY uid")
       .all();
-    return rows.map(({ uid }) => Number(uid));
+    return uidRows.map(({ uid }) => Number(uid));
   }
 
   /** Starts a folder with other UIDs; its mails stay, to be found by id. */
-  async begin(state: FolderState): Promise<void> {
+  async beginSync(folderState: FolderState): Promise<void> {
     await this.#inTransaction(() => {
       this.#database.exec("UPDATE mail SET uid = NULL");
-      this.#keep(state);
+      this.#keepState(folderState);
     });
   }
 
   /** The number of records. */
   get count(): number {
-    return this.#count("<>");
+    return this.#countMails("<>");
   }
 
   /** The number of mails that have nothing to ask about. */
   get empty(): number {
-    return this.#count("=");
+    return this.#countMails("=");
   }
 
-  #count(comparison: "=" | "<>"): number {
-    const select = `SELECT count(*) AS n FROM mail WHERE uid NOT NULL AND record ${comparison} ?`;
-    return Number(this.#database.prepare(select).get(EMPTY)?.["n"]);
+  #countMails(comparison: "=" | "<>"): number {
+    const selectCount = `SELECT count(*) AS n FROM mail WHERE uid NOT NULL AND record ${comparison} ?`;
+    return Number(this.#database.prepare(selectCount).get(EMPTY_RECORD)?.["n"]);
   }
 
   /**
    * Adds mails; one with the id of another mail of the folder gets a number behind it. The ids of mails that
    * are gone are free, since a mail that left may be back.
    */
-  async add(
-    mails: readonly (readonly [uid: number, mail: Mail])[],
+  async addMails(
+    uidMails: readonly (readonly [uid: number, mail: Mail])[],
     missingValues: readonly number[] = [],
   ) {
-    const find = this.#database.prepare("SELECT uid, record FROM mail WHERE id = ?");
-    const insert = this.#database.prepare(insertMail);
+    const findRecord = this.#database.prepare("SELECT uid, record FROM mail WHERE id = ?");
+    const insertRecord = this.#database.prepare(insertMail);
     await this.#inTransaction(() => {
       this.#database
         .prepare("UPDATE mail SET uid = NULL WHERE uid IN (SELECT value FROM json_each(?))")
         .run(JSON.stringify(missingValues));
-      for (const [uid, mail] of mails) {
-        let [id, knownRow] = [mail.id, find.get(mail.id)];
-        for (let copy = 2; knownRow !== undefined && knownRow["uid"] !== null; copy += 1) {
-          id = `${mail.id}#${copy}`;
-          knownRow = find.get(id);
+      for (const [mailUid, newMail] of uidMails) {
+        let [mailId, knownRow] = [newMail.id, findRecord.get(newMail.id)];
+        for (
+          let copyNumber = 2;
+          knownRow !== undefined && knownRow["uid"] !== null;
+          copyNumber += 1
+        ) {
+          mailId = `${newMail.id}#${copyNumber}`;
+          knownRow = findRecord.get(mailId);
         }
-        const before = JSON.parse(String(knownRow?.["record"] ?? EMPTY)) as Mail | null;
+        const recordBefore = JSON.parse(
+          String(knownRow?.["record"] ?? EMPTY_RECORD),
+        ) as Mail | null;
         // The server may not hand out a text that it did before.
-        const isLess = mail.snippet === "" && (before?.snippet ?? "") !== "";
-        const record = isLess ? { ...before, source: mail.source } : { ...mail, id };
-        insert.run(id, uid, !isLess && isEmptyMail(mail) ? EMPTY : JSON.stringify(record));
+        const hasLessText = newMail.snippet === "" && (recordBefore?.snippet ?? "") !== "";
+        const mailRecord = hasLessText
+          ? { ...recordBefore, source: newMail.source }
+          : { ...newMail, id: mailId };
+        insertRecord.run(
+          mailId,
+          mailUid,
+          !hasLessText && isEmptyMail(newMail) ? EMPTY_RECORD : JSON.stringify(mailRecord),
+        );
       }
     });
   }
@@ -132,39 +148,43 @@ export class FolderTable implements Disposable {
    * Removes mails that are gone, and keeps the state once `write` has written the others; returns how many were
    * removed. A mail that the server gave another UID is not one of them.
    */
-  async end(state: FolderState, missingValues: readonly number[], write: () => Promise<void>) {
+  async endSync(
+    folderState: FolderState,
+    missingValues: readonly number[],
+    writeMails: () => Promise<void>,
+  ) {
     let removedCount = 0;
     await this.#inTransaction(async () => {
       const { changes } = this.#database
         .prepare("DELETE FROM mail WHERE uid IS NULL OR uid IN (SELECT value FROM json_each(?))")
         .run(JSON.stringify(missingValues));
       removedCount = Number(changes);
-      this.#keep(state);
-      await write();
+      this.#keepState(folderState);
+      await writeMails();
     });
     return removedCount;
   }
 
   /** Returns the records in the order of the folder; only those of some UIDs, if there is a list. */
-  *mails(uids: readonly number[] | null = null): Generator<Mail> {
-    const rows = this.#database.prepare(selectRecords);
-    const list = uids && JSON.stringify(uids);
-    for (const { record } of rows.iterate(EMPTY, list, list)) {
-      yield JSON.parse(String(record)) as Mail;
+  *listMails(wantedUids: readonly number[] | null = null): Generator<Mail> {
+    const recordRows = this.#database.prepare(selectRecords);
+    const uidList = wantedUids && JSON.stringify(wantedUids);
+    for (const { record: recordText } of recordRows.iterate(EMPTY_RECORD, uidList, uidList)) {
+      yield JSON.parse(String(recordText)) as Mail;
     }
   }
 
-  #keep(state: FolderState): void {
-    const { account, folder, uidvalidity, uidnext, highestmodseq, since } = state;
+  #keepState(folderState: FolderState): void {
+    const { account, folder, uidvalidity, uidnext, highestmodseq, since } = folderState;
     this.#database
       .prepare("REPLACE INTO folder VALUES (1, ?, ?, ?, ?, ?, ?)")
       .run(account, folder, uidvalidity, uidnext, highestmodseq, since);
   }
 
-  async #inTransaction(change: () => void | Promise<void>): Promise<void> {
+  async #inTransaction(makeChange: () => void | Promise<void>): Promise<void> {
     this.#database.exec("BEGIN IMMEDIATE");
     try {
-      await change();
+      await makeChange();
       this.#database.exec("COMMIT");
     } catch (error) {
       this.#database.exec("ROLLBACK");
@@ -182,7 +202,7 @@ const selectRecords = `SELECT record FROM mail WHERE uid NOT NULL AND record <> 
 AND (? IS NULL OR uid IN (SELECT value FROM json_each(?))) ORDER BY uid`;
 
 function prepare(database: DatabaseSync): void {
-  database.exec(tables);
+  database.exec(createTables);
   const { user_version: version } = database.prepare("PRAGMA user_version").get() ?? {};
   if (version === 0) database.exec(`BEGIN IMMEDIATE; ${migration}; COMMIT`);
 }

@@ -34,14 +34,14 @@ export interface MailboxCommand {
 
 /** Makes or updates an input file from a folder of an IMAP server, which it only reads. */
 export async function importMailbox(command: MailboxCommand, context: CliContext): Promise<number> {
-  return await withMailbox(command, context, async ({ address, update }) => {
-    const { isWhole } = await keepConnected(address, update, context);
+  return await withMailbox(command, context, async ({ address, updateMails }) => {
+    const { isWhole } = await keepConnected(address, updateMails, context);
     return isWhole ? exitCodes.done : exitCodes.unanswered;
   });
 }
 
 interface MailboxChanges {
-  readonly added: Iterable<Mail>;
+  readonly addedMails: Iterable<Mail>;
   readonly isChanged: boolean;
   /** Whether the server handed out each mail. */
   readonly isWhole: boolean;
@@ -50,91 +50,102 @@ interface MailboxChanges {
 interface Mailbox {
   readonly address: MailboxAddress;
   /** Reads the changes, and writes the file if it lacks one; returns the mails that may be new. */
-  readonly update: (client: ImapFlow) => Promise<MailboxChanges>;
+  readonly updateMails: (client: ImapFlow) => Promise<MailboxChanges>;
 }
 
 /** Uses the file of a folder's mails and the table beside it, for one command alone. */
 export async function withMailbox<TResult>(
-  { url, output, since = null }: MailboxCommand,
+  { url: mailboxUrl, output: outputName, since = null }: MailboxCommand,
   { cwd, stderr }: CliContext,
-  use: (mailbox: Mailbox) => Promise<TResult>,
+  useMailbox: (mailbox: Mailbox) => Promise<TResult>,
 ): Promise<TResult> {
-  const address = parseMailboxUrl(url);
-  toOutputPath(output, mailSource); // a file of this name could not be triaged later
-  const path = resolve(cwd, output);
-  const tablePath = path.replace(/\.json$/, ".mailbox.sqlite");
-  await checkOutput(path, [tablePath], { isOwn: isMailFile });
-  const lockedText = printable`Another import or watch writes ${path}; wait for its end.`;
-  const unlock = lockBeside(tablePath, lockedText);
-  using _ = { [Symbol.dispose]: unlock };
-  using table = new FolderTable(tablePath);
-  checkAccount(table.state, address, path);
+  const address = parseMailboxUrl(mailboxUrl);
+  toOutputPath(outputName, mailSource); // a file of this name could not be triaged later
+  const outputPath = resolve(cwd, outputName);
+  const tablePath = outputPath.replace(/\.json$/, ".mailbox.sqlite");
+  await checkOutput(outputPath, [tablePath], { isOwn: isMailFile });
+  const lockedText = printable`Another import or watch writes ${outputPath}; wait for its end.`;
+  const unlockTable = lockBeside(tablePath, lockedText);
+  using _ = { [Symbol.dispose]: unlockTable };
+  using folderTable = new FolderTable(tablePath);
+  checkAccount(folderTable.state, address, outputPath);
   const namedUids = new Set<number>();
-  const onRange = (read: number, of: number) => {
-    if (of > read) stderr.write(`Read ${printCount(read)} of ${printCounted(of, "mail")}.\n`);
+  const onRange = (readCount: number, totalCount: number) => {
+    if (totalCount > readCount)
+      stderr.write(`Read ${printCount(readCount)} of ${printCounted(totalCount, "mail")}.\n`);
   };
-  const note = "The mails that were read are kept.";
-  const update = async (client: ImapFlow) => {
-    const sync = await syncFolder(client, table, { address, since, path, onRange });
+  const failureNote = "The mails that were read are kept.";
+  const updateMails = async (client: ImapFlow) => {
+    const syncResult = await syncFolder(client, folderTable, {
+      address,
+      since,
+      outputPath,
+      onRange,
+    });
     const {
-      state,
-      read,
+      state: folderState,
+      read: readCount,
       expunged: expungedCount,
-      fresh,
+      fresh: freshUids,
       gone: goneUids,
       skipped: skippedMails,
       marked: markedCount,
       isChanged,
-    } = sync;
-    const removedCount = await table.end(state, goneUids, async () => {
-      if (!isChanged && existsSync(path)) await chmod(path, 0o600);
-      else await writeWholeFile(path, toJsonArray(table.mails()), { failureNote: note });
+    } = syncResult;
+    const removedCount = await folderTable.endSync(folderState, goneUids, async () => {
+      if (!isChanged && existsSync(outputPath)) await chmod(outputPath, 0o600);
+      else await writeWholeFile(outputPath, toJsonArray(folderTable.listMails()), { failureNote });
     });
-    const counts = `read ${printCounted(read, "mail")}; ${printCount(removedCount + expungedCount)} left the folder`;
-    const { count, empty } = table;
-    const has = printable`${path} has ${printCounted(count, "mail")}: ${counts}`;
-    stderr.write(`${has}${describeLeftOut({ marked: markedCount, empty })}.\n`);
+    const countsText = `read ${printCounted(readCount, "mail")}; ${printCount(removedCount + expungedCount)} left the folder`;
+    const { count: mailCount, empty: emptyCount } = folderTable;
+    const tableText = printable`${outputPath} has ${printCounted(mailCount, "mail")}: ${countsText}`;
+    stderr.write(`${tableText}${describeLeftOut({ marked: markedCount, empty: emptyCount })}.\n`);
     // While a folder is watched, a mail is named once.
-    const news = skippedMails.filter(({ uid }) => !namedUids.has(uid));
-    for (const { uid } of news) namedUids.add(uid);
-    stderr.write(describeSkipped(news, state.folder));
-    return { added: table.mails(fresh), isChanged, isWhole: skippedMails.length === 0 };
+    const newlySkipped = skippedMails.filter(({ uid }) => !namedUids.has(uid));
+    for (const { uid } of newlySkipped) namedUids.add(uid);
+    stderr.write(describeSkipped(newlySkipped, folderState.folder));
+    return {
+      addedMails: folderTable.listMails(freshUids),
+      isChanged,
+      isWhole: skippedMails.length === 0,
+    };
   };
-  return await use({ address, update });
+  return await useMailbox({ address, updateMails });
 }
 
 function describeLeftOut({
   marked: markedCount,
-  empty,
+  empty: emptyCount,
 }: Record<"marked" | "empty", number>): string {
   const deletedText =
     markedCount === 0 ? "" : `; left out ${printCount(markedCount)} marked as deleted`;
-  const nothing = empty === 0 ? "" : `; left out ${printCount(empty)} with nothing to ask about`;
+  const nothing =
+    emptyCount === 0 ? "" : `; left out ${printCount(emptyCount)} with nothing to ask about`;
   return deletedText + nothing;
 }
 
 const UIDS_SHOWN = 20;
 
-function describeSkipped(skippedMails: readonly SkippedMail[], folder: string): string {
-  const lines = Array.from(
-    Map.groupBy(skippedMails, ({ why }) => why),
-    ([why, mails]) => {
-      const uids = withRest(
-        mails.map(({ uid }) => String(uid)),
+function describeSkipped(skippedMails: readonly SkippedMail[], folderName: string): string {
+  const skippedLines = Array.from(
+    Map.groupBy(skippedMails, ({ missingReason }) => missingReason),
+    ([missingReason, groupMails]) => {
+      const uidList = withRest(
+        groupMails.map(({ uid }) => String(uid)),
         UIDS_SHOWN,
       ).join(", ");
-      const words = /[".]$/.test(why) ? why : `${why}.`;
-      return printable`Broken: ${printCounted(mails.length, "mail")} of ${folder}, UID ${uids}: ${words} Import again to ask for it.\n`;
+      const reasonText = /[".]$/.test(missingReason) ? missingReason : `${missingReason}.`;
+      return printable`Broken: ${printCounted(groupMails.length, "mail")} of ${folderName}, UID ${uidList}: ${reasonText} Import again to ask for it.\n`;
     },
   );
-  return lines.join("");
+  return skippedLines.join("");
 }
 
 function checkAccount(
   knownState: FolderState | null,
-  { account, folder }: MailboxAddress,
-  path: string,
+  { account, folder: wantedFolder }: MailboxAddress,
+  outputPath: string,
 ) {
   if (knownState === null || isSameAccount(knownState.account, account)) return;
-  rejectTable(path, knownState, folder);
+  rejectTable(outputPath, knownState, wantedFolder);
 }

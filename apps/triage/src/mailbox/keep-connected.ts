@@ -16,10 +16,12 @@ export function retryDelayMs(error: unknown, attempt: number): number | null {
 
 // "Suggested Backoff Time: 92415 milliseconds", "try again in 60 seconds".
 function toldDelayMs(error: Error): number | null {
-  const texts = Object.values(error).filter((value) => typeof value === "string");
-  const [, count, unit] =
-    /\b(\d{1,9}) ?(ms|milliseconds|s|seconds?)\b/i.exec(texts.join(" ")) ?? [];
-  return count === undefined ? null : Number(count) * (/^m/i.test(unit ?? "") ? 1 : 1000);
+  const errorTexts = Object.values(error).filter((errorField) => typeof errorField === "string");
+  const [, delayCount, delayUnit] =
+    /\b(\d{1,9}) ?(ms|milliseconds|s|seconds?)\b/i.exec(errorTexts.join(" ")) ?? [];
+  return delayCount === undefined
+    ? null
+    : Number(delayCount) * (/^m/i.test(delayUnit ?? "") ? 1 : 1000);
 }
 
 type Use<TResult> = (client: ImapFlow, onUseful: () => void) => Promise<TResult>;
@@ -30,7 +32,7 @@ type Use<TResult> = (client: ImapFlow, onUseful: () => void) => Promise<TResult>
  */
 export async function keepConnected<TResult>(
   address: MailboxAddress,
-  use: Use<TResult>,
+  useClient: Use<TResult>,
   context: CliContext,
 ): Promise<TResult> {
   const { signal, stderr } = context;
@@ -38,7 +40,7 @@ export async function keepConnected<TResult>(
   const onUseful = () => void ([attempt, isUseful] = [0, true]);
   for (; ; attempt += 1) {
     try {
-      return await connectOnce(address, (client) => use(client, onUseful), context);
+      return await connectOnce(address, (client) => useClient(client, onUseful), context);
     } catch (thrownValue) {
       if (signal.aborted)
         throw interrupted(
@@ -46,13 +48,13 @@ export async function keepConnected<TResult>(
           signal,
         );
       const error = toMailboxError(thrownValue, address);
-      const isLost = error instanceof LostConnection;
+      const isConnectionLost = error instanceof LostConnection;
       const delayMs = retryDelayMs(error, attempt);
-      if (delayMs === null || (isLost && !isUseful)) throw error;
-      const problem = isLost ? "cut the connection" : "is busy";
-      const words = quoteServer(findRefusal(error)?.words);
-      const goesOn = printable`${address.host} ${problem}; goes on in ${printDuration(delayMs)}.`;
-      stderr.write(`${goesOn}${words}\n`);
+      if (delayMs === null || (isConnectionLost && !isUseful)) throw error;
+      const problem = isConnectionLost ? "cut the connection" : "is busy";
+      const serverWords = quoteServer(findRefusal(error)?.serverWords);
+      const nextAttempt = printable`${address.host} ${problem}; goes on in ${printDuration(delayMs)}.`;
+      stderr.write(`${nextAttempt}${serverWords}\n`);
       await pause(delayMs, context);
     }
   }
@@ -60,18 +62,18 @@ export async function keepConnected<TResult>(
 
 async function connectOnce<TResult>(
   address: MailboxAddress,
-  use: (client: ImapFlow) => Promise<TResult>,
+  useClient: (client: ImapFlow) => Promise<TResult>,
   context: CliContext,
 ): Promise<TResult> {
   const { signal } = context;
   signal.throwIfAborted();
   const client = await connect(address, context);
-  const close = () => client.close();
-  signal.addEventListener("abort", close);
+  const closeClient = () => client.close();
+  signal.addEventListener("abort", closeClient);
   try {
-    return await use(client);
+    return await useClient(client);
   } finally {
-    signal.removeEventListener("abort", close);
-    await client.logout().catch(close);
+    signal.removeEventListener("abort", closeClient);
+    await client.logout().catch(closeClient);
   }
 }

@@ -12,17 +12,17 @@ export interface MailboxAddress {
   readonly account: string;
 }
 
-const form = "imaps://USER@HOST/FOLDER, such as imaps://ada@imap.example.com/INBOX";
+const urlForm = "imaps://USER@HOST/FOLDER, such as imaps://ada@imap.example.com/INBOX";
 
 /** Returns whether a word names a mailbox on a server and not a file. */
-export function isMailboxUrl(word: string): boolean {
-  return /^imaps?:/i.test(word);
+export function isMailboxUrl(argument: string): boolean {
+  return /^imaps?:/i.test(argument);
 }
 
 /** Refuses words with a password in the URL of a mailbox; the message does not repeat it. */
-export function refusePasswords(words: readonly string[]): void {
+export function refusePasswords(commandWords: readonly string[]): void {
   const password = /imaps?:\/\/(?:[^@/]*:[^@]+@|[^/]*:[^/@]+@)/i;
-  if (words.some((word) => password.test(word.slice(0, 1000)))) {
+  if (commandWords.some((commandWord) => password.test(commandWord.slice(0, 1000)))) {
     throw new UsageError("The URL has a password; set TRIAGE_IMAP_PASSWORD instead.");
   }
 }
@@ -32,26 +32,29 @@ export function refusePasswords(words: readonly string[]): void {
  *
  * @throws UsageError that quotes nothing of the URL but its host.
  */
-export function parseMailboxUrl(text: string): MailboxAddress {
-  refusePasswords([text]);
-  const url = URL.parse(text);
-  const problem = url === null ? "is not valid" : findProblem(url);
-  if (url === null || problem !== null) {
-    throw new UsageError(`The URL of a mailbox ${problem}. Write ${form}.`);
+export function parseMailboxUrl(urlText: string): MailboxAddress {
+  refusePasswords([urlText]);
+  const mailboxUrl = URL.parse(urlText);
+  const problem = mailboxUrl === null ? "is not valid" : findProblem(mailboxUrl);
+  if (mailboxUrl === null || problem !== null) {
+    throw new UsageError(`The URL of a mailbox ${problem}. Write ${urlForm}.`);
   }
-  const isSecure = url.protocol === "imaps:";
-  const host = url.hostname.replace(/^\[|\]$/g, "").toLowerCase();
-  if (!isSecure && !isLoopbackHost(host)) {
-    throw new UsageError(`imap:// has no TLS, and ${host} is another machine. Use imaps://.`);
+  const isSecure = mailboxUrl.protocol === "imaps:";
+  const hostName = mailboxUrl.hostname.replace(/^\[|\]$/g, "").toLowerCase();
+  if (!isSecure && !isLoopbackHost(hostName)) {
+    throw new UsageError(`imap:// has no TLS, and ${hostName} is another machine. Use imaps://.`);
   }
-  const [user, folder] = [decode(url.username), decode(url.pathname.slice(1))];
-  const port = url.port === "" ? "" : `:${url.port}`;
-  const account = `${url.protocol}//${encodeURIComponent(user)}@${toHostname(host)}${port}`;
+  const [userName, folderPath] = [
+    decodePart(mailboxUrl.username),
+    decodePart(mailboxUrl.pathname.slice(1)),
+  ];
+  const portText = mailboxUrl.port === "" ? "" : `:${mailboxUrl.port}`;
+  const account = `${mailboxUrl.protocol}//${encodeURIComponent(userName)}@${toHostname(hostName)}${portText}`;
   return {
-    user,
-    host,
-    port: Number(url.port) || (isSecure ? 993 : 143),
-    folder,
+    user: userName,
+    host: hostName,
+    port: Number(mailboxUrl.port) || (isSecure ? 993 : 143),
+    folder: folderPath,
     isSecure,
     account,
   };
@@ -59,15 +62,19 @@ export function parseMailboxUrl(text: string): MailboxAddress {
 
 /** Returns user and host of an account, such as `ada@imap.example.com`; another text unchanged. */
 export function accountName(account: string): string {
-  const url = isMailboxUrl(account) ? URL.parse(account) : null;
-  return url === null ? account : `${decode(url.username)}@${url.hostname}`;
+  const accountUrl = isMailboxUrl(account) ? URL.parse(account) : null;
+  return accountUrl === null
+    ? account
+    : `${decodePart(accountUrl.username)}@${accountUrl.hostname}`;
 }
 
 /** Returns whether two URLs name one account, such as with and without the default port. */
-export function isSameAccount(one: string, other: string): boolean {
-  const [first, second] = [one, other].map((account) => parseMailboxUrl(`${account}/INBOX`));
+export function isSameAccount(oneAccount: string, otherAccount: string): boolean {
+  const [firstAddress, secondAddress] = [oneAccount, otherAccount].map((account) =>
+    parseMailboxUrl(`${account}/INBOX`),
+  );
   return (["user", "host", "port", "isSecure"] as const).every(
-    (name) => first?.[name] === second?.[name],
+    (fieldName) => firstAddress?.[fieldName] === secondAddress?.[fieldName],
   );
 }
 
@@ -77,14 +84,14 @@ function findProblem({ protocol, username, hostname, pathname, search, hash }: U
   if (username === "") return "has no user";
   if (pathname.length < 2) return "has no folder";
   if (search !== "" || hash !== "") return "has a ? or #, which is %3F or %23 in a folder";
-  const isOdd = [username, pathname].some((name) => /^$|\p{Cc}/u.test(decode(name)));
+  const isOdd = [username, pathname].some((urlPart) => /^$|\p{Cc}/u.test(decodePart(urlPart)));
   return isOdd ? "has a broken % or a control character" : null;
 }
 
 /** Returns an empty text if a name is not percent-encoded UTF-8. */
-function decode(name: string): string {
+function decodePart(encodedPart: string): string {
   try {
-    return decodeURIComponent(name);
+    return decodeURIComponent(encodedPart);
   } catch {
     return "";
   }

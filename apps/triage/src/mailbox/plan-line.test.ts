@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { toKey, parseAction } from "./plan-line.ts";
+import { toMailKey, parseAction } from "./plan-line.ts";
 
 test("mails of two folders, and of two lives of a folder, have two keys", () => {
   const place = { account: "imaps://ada@b.example", folder: "INBOX", uidvalidity: 1, uid: 5 };
   const keys = [
-    toKey(place),
-    toKey({ ...place, folder: "Archive" }),
-    toKey({ ...place, uidvalidity: 2 }),
-    toKey({ ...place, uid: 6 }),
+    toMailKey(place),
+    toMailKey({ ...place, folder: "Archive" }),
+    toMailKey({ ...place, uidvalidity: 2 }),
+    toMailKey({ ...place, uid: 6 }),
   ];
   expect(new Set(keys).size).toBe(4);
 });

@@ -3,23 +3,23 @@ import { printCounted } from "evaluator-runs/commands";
 import { z } from "zod";
 
 const actions = ["archive", "junk", "move", "keyword", "flag", "read"] as const;
-const words = "archive, junk, move FOLDER, keyword NAME, flag or read";
+const actionWords = "archive, junk, move FOLDER, keyword NAME, flag or read";
 // An atom of IMAP (RFC 9051) without a backslash, so that it is no system flag.
 const keywordForm = /^(?:(?![(){%*"\\\]])[!-~]){1,100}$/;
 
 /** Returns the action of a rule with its folder or keyword, or the problem with it. */
-export function parseAction(text: string) {
-  const [word, ...rest] = text.split(" ");
-  const name = rest.join(" ");
-  const action = actions.find((one) => one === word);
+export function parseAction(actionText: string) {
+  const [actionWord, ...nameWords] = actionText.split(" ");
+  const targetName = nameWords.join(" ");
+  const action = actions.find((knownAction) => knownAction === actionWord);
   const hasName = action === "move" || action === "keyword";
-  if (action === undefined || hasName !== (name !== "")) {
-    return printable`a plan has no action "${text}"; use ${words}`;
+  if (action === undefined || hasName !== (targetName !== "")) {
+    return printable`a plan has no action "${actionText}"; use ${actionWords}`;
   }
-  if (action === "keyword" && !keywordForm.test(name)) {
-    return printable`"${name}" is not a keyword; use letters, digits, -, _ and $`;
+  if (action === "keyword" && !keywordForm.test(targetName)) {
+    return printable`"${targetName}" is not a keyword; use letters, digits, -, _ and $`;
   }
-  return { action, target: hasName ? name : null };
+  return { action, target: hasName ? targetName : null };
 }
 
 /** The place of a mail. */
@@ -56,50 +56,55 @@ const IDS_SHOWN = 20;
 
 /** Returns a line for each reason, with the ids of its mails. */
 export function describeNotes(notes: readonly Note[]): string {
-  const lines = Array.from(
+  const noteLines = Array.from(
     Map.groupBy(notes, ({ why }) => why),
-    ([why, mails]) => {
-      const ids = mails.map(({ id }) => id);
-      const idList = withRest(ids, IDS_SHOWN).join(", ");
-      return printable`Note on ${printCounted(mails.length, "mail")}: ${why}: ${idList}` + "\n";
+    ([why, groupNotes]) => {
+      const mailIds = groupNotes.map(({ id: mailId }) => mailId);
+      const idList = withRest(mailIds, IDS_SHOWN).join(", ");
+      return (
+        printable`Note on ${printCounted(groupNotes.length, "mail")}: ${why}: ${idList}` + "\n"
+      );
     },
   );
-  return lines.join("");
+  return noteLines.join("");
 }
 
 /** Reads a plan. @throws CliError that names the first broken line and its problem. */
-export async function readPlan(path: string): Promise<PlanLine[]> {
-  const text = await readTextFile(path, "To make one: evaluator-triage plan FILE --rules RULES");
-  const lines = new Map<string, PlanLine>();
-  for (const [index, json] of text.split("\n").entries()) {
-    if (json.trim() === "") continue;
-    const { data: line, error } = lineSchema.safeParse(parseJson(json));
-    const problem = line === undefined ? describeIssue(error) : problemIn(line, lines);
-    if (line !== undefined && problem === null) lines.set(toKey(line), line);
+export async function readPlan(planPath: string): Promise<PlanLine[]> {
+  const planText = await readTextFile(
+    planPath,
+    "To make one: evaluator-triage plan FILE --rules RULES",
+  );
+  const planLines = new Map<string, PlanLine>();
+  for (const [lineIndex, lineJson] of planText.split("\n").entries()) {
+    if (lineJson.trim() === "") continue;
+    const { data: planLine, error } = lineSchema.safeParse(parseJson(lineJson));
+    const problem = planLine === undefined ? describeIssue(error) : problemIn(planLine, planLines);
+    if (planLine !== undefined && problem === null) planLines.set(toMailKey(planLine), planLine);
     else {
-      const place = printable`Line ${String(index + 1)} of ${path} cannot be used: ${problem ?? ""}`;
-      throw new CliError(`${place}. Remove the line, or make the plan again.`);
+      const linePlace = printable`Line ${String(lineIndex + 1)} of ${planPath} cannot be used: ${problem ?? ""}`;
+      throw new CliError(`${linePlace}. Remove the line, or make the plan again.`);
     }
   }
-  return [...lines.values()];
+  return [...planLines.values()];
 }
 
-function describeIssue({ issues: [issue] }: z.ZodError): string {
-  const [field] = issue?.path ?? [];
-  if (field === undefined) return "it is not JSON of one mail";
-  return `its field ${String(field)} is missing or wrong`;
+function describeIssue({ issues: [firstIssue] }: z.ZodError): string {
+  const [fieldName] = firstIssue?.path ?? [];
+  if (fieldName === undefined) return "it is not JSON of one mail";
+  return `its field ${String(fieldName)} is missing or wrong`;
 }
 
-function problemIn(line: PlanLine, lines: ReadonlyMap<string, PlanLine>): string | null {
-  const { action, target, account } = line;
+function problemIn(planLine: PlanLine, earlierLines: ReadonlyMap<string, PlanLine>): string | null {
+  const { action, target, account } = planLine;
   const parsedAction = parseAction(target === null ? action : `${action} ${target}`);
-  const [first = line] = lines.values();
+  const [firstLine = planLine] = earlierLines.values();
   if (typeof parsedAction === "string") return parsedAction;
-  if (account !== first.account) return `its account ${account} is not ${first.account}`;
-  return lines.has(toKey(line)) ? "a line before is about the same mail" : null;
+  if (account !== firstLine.account) return `its account ${account} is not ${firstLine.account}`;
+  return earlierLines.has(toMailKey(planLine)) ? "a line before is about the same mail" : null;
 }
 
 /** Returns a text that no two mails of an account share. */
-export function toKey({ folder, uidvalidity, uid }: Omit<Place, "account">): string {
+export function toMailKey({ folder, uidvalidity, uid }: Omit<Place, "account">): string {
   return `${uidvalidity}:${uid}:${folder}`;
 }

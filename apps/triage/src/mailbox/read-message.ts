@@ -21,19 +21,19 @@ const SNIPPET_LENGTH = 195;
 
 /** The mails of some UIDs, as far as the server hands them out. */
 export interface ReadMails {
-  readonly mails: (readonly [uid: number, mail: Mail])[];
-  readonly skipped: SkippedMail[];
+  readonly uidMails: (readonly [uid: number, mail: Mail])[];
+  readonly skippedMails: SkippedMail[];
   /** Mails that left the folder meanwhile. */
-  readonly gone: number[];
+  readonly goneUids: number[];
 }
 
 /** A mail that was not read; `why` ends a sentence that begins with the mail. */
 export interface SkippedMail {
   readonly uid: number;
-  readonly why: string;
+  readonly missingReason: string;
 }
 
-const heads = {
+const headerQuery = {
   query: {
     internalDate: true,
     size: true,
@@ -41,96 +41,100 @@ const heads = {
     bodyParts: [{ key: "HEADER", maxLength: HEADER_BYTES }],
   },
   // A server may have no structure of a mail.
-  isWhole: (message: FetchMessageObject, isLast: boolean) =>
+  isWhole: (message: FetchMessageObject, isLastTry: boolean) =>
     [message.headers, message.internalDate, message.size].every((field) => field !== undefined) &&
-    (isLast || message.bodyStructure !== undefined),
+    (isLastTry || message.bodyStructure !== undefined),
 };
 
 /** Reads mails of the open folder: their structure, header and the start of their texts. */
 export async function readMails(
   client: ImapFlow,
-  uids: readonly number[],
-  place: MailSource,
+  mailUids: readonly number[],
+  mailPlace: MailSource,
 ): Promise<ReadMails> {
-  const read: ReadMails = { mails: [], skipped: [], gone: [] };
+  const result: ReadMails = { uidMails: [], skippedMails: [], goneUids: [] };
   let messages: FetchMessageObject[] = [];
-  for await (const fetchedMail of fetchMails(client, uids, heads)) {
-    if (fetchedMail.message === null) noteMissing(read, fetchedMail);
+  for await (const fetchedMail of fetchMails(client, mailUids, headerQuery)) {
+    if (fetchedMail.message === null) noteMissing(result, fetchedMail);
     else messages.push(fetchedMail.message);
   }
-  for (const step of steps) {
-    const next: FetchMessageObject[] = [];
-    for await (const message of withTexts(client, messages, { ...step, read })) {
-      const mail = await readMessage(message, { place, end: step.end });
-      if (step.isEnough(message, mail)) read.mails.push([message.uid, mail]);
-      else next.push(message);
+  for (const readStep of readSteps) {
+    const nextMessages: FetchMessageObject[] = [];
+    for await (const message of withTexts(client, messages, { ...readStep, result })) {
+      const parsedMail = await readMessage(message, { mailPlace, endByte: readStep.endByte });
+      if (readStep.isEnough(message, parsedMail)) result.uidMails.push([message.uid, parsedMail]);
+      else nextMessages.push(message);
     }
-    messages = next;
+    messages = nextMessages;
   }
-  return read;
+  return result;
 }
 
 function noteMissing(
-  { skipped: skippedMails, gone: missingValues }: ReadMails,
-  { uid, why }: Omit<FetchedMail, "message">,
+  { skippedMails, goneUids }: ReadMails,
+  { uid, missingReason: why }: Omit<FetchedMail, "message">,
 ) {
-  if (why === null) missingValues.push(uid);
-  else skippedMails.push({ uid, why });
+  if (why === null) goneUids.push(uid);
+  else skippedMails.push({ uid, missingReason: why });
 }
 
 /** A range of bytes of some parts. */
 interface TextRange {
   readonly keysOf: (message: FetchMessageObject) => readonly string[];
   /** The first byte, and the one behind the last. */
-  readonly start: number;
-  readonly end: number;
+  readonly startByte: number;
+  readonly endByte: number;
 }
 
 interface ReadStep extends TextRange {
   /** Whether a record needs no further step. */
-  readonly isEnough: (message: FetchMessageObject, mail: Mail) => boolean;
+  readonly isEnough: (message: FetchMessageObject, parsedMail: Mail) => boolean;
 }
 
-function isCut({ bodyParts = new Map<string, Buffer>() }: FetchMessageObject): boolean {
-  return [...bodyParts.values()].some((text) => text.length >= TEXT_BYTES);
+function isTextCut({ bodyParts = new Map<string, Buffer>() }: FetchMessageObject): boolean {
+  return [...bodyParts.values()].some((partText) => partText.length >= TEXT_BYTES);
 }
 
 /** The start of the texts, more of them if they lack a snippet, and the whole text if no part is one. */
-const steps: readonly ReadStep[] = [
+const readSteps: readonly ReadStep[] = [
   {
     keysOf: ({ bodyStructure }) => textParts(bodyStructure),
-    start: 0,
-    end: TEXT_BYTES,
+    startByte: 0,
+    endByte: TEXT_BYTES,
     isEnough: (message, { snippet }) =>
-      snippet.length >= SNIPPET_LENGTH || (snippet !== "" && !isCut(message)),
+      snippet.length >= SNIPPET_LENGTH || (snippet !== "" && !isTextCut(message)),
   },
   {
-    keysOf: (message) => (isCut(message) ? textParts(message.bodyStructure) : []),
-    start: TEXT_BYTES,
-    end: MOST_BYTES,
+    keysOf: (message) => (isTextCut(message) ? textParts(message.bodyStructure) : []),
+    startByte: TEXT_BYTES,
+    endByte: MOST_BYTES,
     isEnough: (_, { snippet }) => snippet !== "",
   },
-  { keysOf: () => ["TEXT"], start: 0, end: MOST_BYTES, isEnough: () => true },
+  { keysOf: () => ["TEXT"], startByte: 0, endByte: MOST_BYTES, isEnough: () => true },
 ];
 
 /** Adds the bytes of a range to the texts of mails: one command for mails with the same parts. */
 async function* withTexts(
   client: ImapFlow,
   messages: readonly FetchMessageObject[],
-  { read, keysOf: partsOf, start, end }: TextRange & { readonly read: ReadMails },
+  { result, keysOf: partsOf, startByte, endByte }: TextRange & { readonly result: ReadMails },
 ): AsyncGenerator<FetchMessageObject> {
   const messageByUid = new Map(messages.map((message) => [message.uid, message]));
   for (const [parts, group] of Map.groupBy(messages, (message) => partsOf(message).join(","))) {
-    const keys = parts.split(",").filter((key) => key !== "");
-    if (keys.length === 0) yield* group;
+    const partKeys = parts.split(",").filter((partKey) => partKey !== "");
+    if (partKeys.length === 0) yield* group;
     else {
-      const bodyParts = keys.map((key) => ({ key, start, maxLength: end - start }));
-      const isWhole = ({ bodyParts: texts }: FetchMessageObject) =>
-        keys.every((key) => texts?.has(key.toLowerCase()) === true);
+      const bodyParts = partKeys.map((partKey) => ({
+        key: partKey,
+        start: startByte,
+        maxLength: endByte - startByte,
+      }));
+      const isWhole = ({ bodyParts: partTexts }: FetchMessageObject) =>
+        partKeys.every((partKey) => partTexts?.has(partKey.toLowerCase()) === true);
       const uids = group.map(({ uid }) => uid);
       for await (const fetchedMail of fetchMails(client, uids, { query: { bodyParts }, isWhole })) {
         const message = messageByUid.get(fetchedMail.uid);
-        if (fetchedMail.message === null || message === undefined) noteMissing(read, fetchedMail);
+        if (fetchedMail.message === null || message === undefined) noteMissing(result, fetchedMail);
         else yield { ...message, bodyParts: joinTexts(message, fetchedMail.message) };
       }
     }
@@ -151,13 +155,13 @@ export function mailId({
   emailId = "",
   messageId = "",
   received: receivedTime,
-  size = 0,
+  size: mailSize = 0,
 }: Pick<FetchMessageObject, "emailId" | "size"> &
   Record<"messageId" | "received", string | undefined>): string {
   // Gmail's number, as its addresses have it.
   if (/^\d{1,20}$/.test(emailId)) return BigInt(emailId).toString(16);
-  const parts = [emailId || messageId.replace(/[<>\s]/g, ""), receivedTime, size];
-  return `mail-${hash("sha256", parts.join("\n")).slice(0, 24)}`;
+  const idParts = [emailId || messageId.replace(/[<>\s]/g, ""), receivedTime, mailSize];
+  return `mail-${hash("sha256", idParts.join("\n")).slice(0, 24)}`;
 }
 
 /** Returns when a mailbox received a mail, in ISO 8601; undefined for a time that is none. */
@@ -165,114 +169,133 @@ export function receivedAt({
   internalDate,
 }: Pick<FetchMessageObject, "internalDate">): string | undefined {
   // Texts are dates that the client cannot parse, and NIL is read as the year 1970.
-  const isTime = internalDate instanceof Date && internalDate.getTime() > 0;
-  const time = isTime ? internalDate.toISOString() : "";
-  return /^\d{4}-/.test(time) ? time : undefined;
+  const isValidTime = internalDate instanceof Date && internalDate.getTime() > 0;
+  const timeText = isValidTime ? internalDate.toISOString() : "";
+  return /^\d{4}-/.test(timeText) ? timeText : undefined;
 }
 
 /** Returns the numbers of the text parts of a mail, without attachments. */
-export function textParts(root: MessageStructureObject | undefined): string[] {
-  return (hasBoundaries(root) ? listLeaves(root) : [])
-    .filter(({ type, disposition }) => {
-      return /^text\b/i.test(type) && disposition?.toLowerCase() !== "attachment";
+export function textParts(rootPart: MessageStructureObject | undefined): string[] {
+  return (hasBoundaries(rootPart) ? listLeaves(rootPart) : [])
+    .filter(({ type: partType, disposition }) => {
+      return /^text\b/i.test(partType) && disposition?.toLowerCase() !== "attachment";
     })
     .slice(0, MOST_TEXTS)
-    .map(({ part = "1" }) => part);
+    .map(({ part: partNumber = "1" }) => partNumber);
 }
 
 /** Returns whether a structure is known, and its parts can be written again. */
-function hasBoundaries(node: MessageStructureObject | undefined): node is MessageStructureObject {
-  if (node === undefined || !isMultipart(node)) return node !== undefined;
-  return Boolean(node.parameters?.["boundary"]) && (node.childNodes ?? []).every(hasBoundaries);
+function hasBoundaries(
+  bodyPart: MessageStructureObject | undefined,
+): bodyPart is MessageStructureObject {
+  if (bodyPart === undefined || !isMultipart(bodyPart)) return bodyPart !== undefined;
+  return (
+    Boolean(bodyPart.parameters?.["boundary"]) && (bodyPart.childNodes ?? []).every(hasBoundaries)
+  );
 }
 
-function listLeaves(node: MessageStructureObject): MessageStructureObject[] {
-  return isMultipart(node) ? (node.childNodes ?? []).flatMap(listLeaves) : [node];
+function listLeaves(bodyPart: MessageStructureObject): MessageStructureObject[] {
+  return isMultipart(bodyPart) ? (bodyPart.childNodes ?? []).flatMap(listLeaves) : [bodyPart];
 }
 
 // A forwarded mail has child nodes too, and is an attachment.
-function isMultipart({ type }: MessageStructureObject): boolean {
-  return type.toLowerCase().startsWith("multipart/");
+function isMultipart({ type: partType }: MessageStructureObject): boolean {
+  return partType.toLowerCase().startsWith("multipart/");
 }
 
 interface RecordOptions {
-  readonly place: MailSource;
+  readonly mailPlace: MailSource;
   /** How many bytes of each text were asked for. */
-  readonly end: number;
+  readonly endByte: number;
 }
 
 /** Returns the record of a mail whose structure, header and texts are read. */
 async function readMessage(
   message: FetchMessageObject,
-  { place, end }: RecordOptions,
+  { mailPlace, endByte }: RecordOptions,
 ): Promise<Mail> {
   const { headers, bodyStructure, bodyParts = new Map<string, Buffer>() } = message;
   // A server has NIL for a header that it cannot read.
-  const head = endHeader(headers && headers.includes(":") ? headers : Buffer.from("Subject:"));
-  const texts = new Map(Array.from(bodyParts, ([key, text]) => [key, toWholeLines(text, end)]));
-  const isWhole = texts.has("text") || !hasBoundaries(bodyStructure);
-  const body = isWhole ? texts.values() : toBody(bodyStructure, texts);
-  // A text that cannot be parsed leaves the header.
-  const mail = await parseMessage(Buffer.concat([head, ...body])).catch(() => parseMessage(head));
-  const receivedTime = receivedAt(message);
-  const id = mailId({ ...message, messageId: mail.headers?.messageId, received: receivedTime });
-  const arrivalTime = receivedTime?.slice(0, 10) ?? "1970-01-01";
-  const source = { ...place, uid: message.uid };
-  const record = toMail(
-    { ...mail, id, received: receivedTime ?? mail.received },
-    { arrived: arrivalTime, source },
+  const headerBytes = endHeader(
+    headers && headers.includes(":") ? headers : Buffer.from("Subject:"),
   );
-  const isNoMail = isFolderData(head.toString("latin1"));
-  return isNoMail ? { ...record, from: "", subject: "", snippet: "" } : record;
+  const partTexts = new Map(
+    Array.from(bodyParts, ([partKey, partText]) => [partKey, toWholeLines(partText, endByte)]),
+  );
+  const isWhole = partTexts.has("text") || !hasBoundaries(bodyStructure);
+  const bodyTexts = isWhole ? partTexts.values() : toBodyBytes(bodyStructure, partTexts);
+  // A text that cannot be parsed leaves the header.
+  const parsedMail = await parseMessage(Buffer.concat([headerBytes, ...bodyTexts])).catch(() =>
+    parseMessage(headerBytes),
+  );
+  const receivedTime = receivedAt(message);
+  const id = mailId({
+    ...message,
+    messageId: parsedMail.headers?.messageId,
+    received: receivedTime,
+  });
+  const arrivalTime = receivedTime?.slice(0, 10) ?? "1970-01-01";
+  const mailSource = { ...mailPlace, uid: message.uid };
+  const mailRecord = toMail(
+    { ...parsedMail, id, received: receivedTime ?? parsedMail.received },
+    { arrived: arrivalTime, source: mailSource },
+  );
+  const isNoMail = isFolderData(headerBytes.toString("latin1"));
+  return isNoMail ? { ...mailRecord, from: "", subject: "", snippet: "" } : mailRecord;
 }
 
 /** Adds the blank line that some servers leave out; without it the text would belong to the header. */
-function endHeader(header: Buffer): Buffer {
-  const isEnded = /\n\r?\n$/.test(header.toString("latin1", header.length - 3));
-  return isEnded ? header : Buffer.concat([header, Buffer.from("\r\n\r\n")]);
+function endHeader(headerBytes: Buffer): Buffer {
+  const isEnded = /\n\r?\n$/.test(headerBytes.toString("latin1", headerBytes.length - 3));
+  return isEnded ? headerBytes : Buffer.concat([headerBytes, Buffer.from("\r\n\r\n")]);
 }
 
 // Cut at a line end, since an encoded character or group may have been cut.
-function toWholeLines(text: Buffer, end: number): Buffer {
-  const lineEnd = text.lastIndexOf("\n") + 1;
-  const isLong = text.length - lineEnd > LINE_BYTES;
-  return text.length < end || isLong ? text : text.subarray(0, lineEnd || undefined);
+function toWholeLines(partText: Buffer, endByte: number): Buffer {
+  const lineEnd = partText.lastIndexOf("\n") + 1;
+  const isLongLine = partText.length - lineEnd > LINE_BYTES;
+  return partText.length < endByte || isLongLine
+    ? partText
+    : partText.subarray(0, lineEnd || undefined);
 }
 
 /** Writes the parts again, each with the start of its text; attachments have none. */
-function* toBody(
-  node: MessageStructureObject,
-  texts: ReadonlyMap<string, Buffer>,
+function* toBodyBytes(
+  bodyPart: MessageStructureObject,
+  partTexts: ReadonlyMap<string, Buffer>,
 ): Generator<Buffer> {
-  if (!isMultipart(node)) {
-    yield texts.get(node.part ?? "1") ?? Buffer.of();
+  if (!isMultipart(bodyPart)) {
+    yield partTexts.get(bodyPart.part ?? "1") ?? Buffer.of();
     return;
   }
-  const boundary = node.parameters?.["boundary"] ?? "";
-  for (const child of node.childNodes ?? []) {
-    yield Buffer.from(`\r\n--${boundary}\r\n${toHeader(child)}\r\n\r\n`);
-    yield* toBody(child, texts);
+  const boundary = bodyPart.parameters?.["boundary"] ?? "";
+  for (const childPart of bodyPart.childNodes ?? []) {
+    yield Buffer.from(`\r\n--${boundary}\r\n${toHeader(childPart)}\r\n\r\n`);
+    yield* toBodyBytes(childPart, partTexts);
   }
   yield Buffer.from(`\r\n--${boundary}--\r\n`);
 }
 
-function toHeader(node: MessageStructureObject): string {
-  const { type, parameters, encoding, id, disposition, dispositionParameters } = node;
-  const { charset = "", ...others } = parameters ?? {};
+function toHeader(bodyPart: MessageStructureObject): string {
+  const { type, parameters, encoding, id, disposition, dispositionParameters } = bodyPart;
+  const { charset = "", ...otherParameters } = parameters ?? {};
   // Servers write us-ascii for a part that names no charset.
-  const namedFields = /^us-ascii$/i.test(charset) ? others : parameters;
-  const lines = [withParameters(`Content-Type: ${type}`, namedFields)];
-  if (encoding !== undefined) lines.push(`Content-Transfer-Encoding: ${encoding}`);
-  if (id !== undefined) lines.push(`Content-ID: ${id}`);
+  const namedFields = /^us-ascii$/i.test(charset) ? otherParameters : parameters;
+  const headerLines = [withParameters(`Content-Type: ${type}`, namedFields)];
+  if (encoding !== undefined) headerLines.push(`Content-Transfer-Encoding: ${encoding}`);
+  if (id !== undefined) headerLines.push(`Content-ID: ${id}`);
   if (disposition !== undefined) {
-    lines.push(withParameters(`Content-Disposition: ${disposition}`, dispositionParameters));
+    headerLines.push(withParameters(`Content-Disposition: ${disposition}`, dispositionParameters));
   }
-  return lines.map((line) => line.replace(/\p{Cc}/gu, " ")).join("\r\n");
+  return headerLines.map((headerLine) => headerLine.replace(/\p{Cc}/gu, " ")).join("\r\n");
 }
 
-function withParameters(start: string, parameters: Readonly<Record<string, string>> = {}): string {
-  const words = Object.entries(parameters).map(([name, value]) => {
-    return `; ${name}="${value.replace(/["\\]/g, "\\$&")}"`;
+function withParameters(
+  lineStart: string,
+  parameters: Readonly<Record<string, string>> = {},
+): string {
+  const parameterTexts = Object.entries(parameters).map(([parameterName, parameterValue]) => {
+    return `; ${parameterName}="${parameterValue.replace(/["\\]/g, "\\$&")}"`;
   });
-  return start + words.join("");
+  return lineStart + parameterTexts.join("");
 }

@@ -44,7 +44,7 @@ test("the words have the code, one line, no control characters and no secret", (
   hideSecret("hunter2");
   const error = refused("ALERT", "Go to\r\nhttps://mail.example.com/\u001B[31m as ada hunter2");
   const words = "NO [ALERT] Go to https://mail.example.com/ as ada …";
-  expect(findRefusal(error)).toEqual({ code: "ALERT", words });
+  expect(findRefusal(error)).toEqual({ code: "ALERT", serverWords: words });
   for (const sent of ["hunter2", "\0ada\0hunter2", "user=ada\u0001auth=Bearer hunter2\u0001\u0001"])
     expect(toServerWords(`No ${Buffer.from(sent).toString("base64")}.`)).toBe("No ….");
   expect(toServerWords("a".repeat(5000))).toHaveLength(300);

@@ -6,7 +6,7 @@ interface Refusal {
   /** The response code (RFC 5530); empty without one. */
   readonly code: string;
   /** The server's words, such as `NO [INUSE] Mailbox is in use`. */
-  readonly words: string;
+  readonly serverWords: string;
 }
 
 const WORDS_LENGTH = 300;
@@ -21,17 +21,19 @@ export function hideSecret(secret: string): void {
   secrets.add(secret).add(secret.replace(/["\\]/g, "\\$&"));
 }
 
-function hide(words: string): string {
-  return [...secrets].reduce((shownText, secret) => shownText.replaceAll(secret, "…"), words);
+function hideSecrets(serverText: string): string {
+  return [...secrets].reduce((shownText, secret) => shownText.replaceAll(secret, "…"), serverText);
 }
 
 /** Returns the words of a server for one line, without secrets, also as part of a text in base64. */
-export function toServerWords(text: string): string {
-  const words = text.slice(0, 10 * WORDS_LENGTH).replace(/[\w+/-]{4,}={0,2}/g, (run) => {
-    const decodedText = Buffer.from(run, "base64").toString();
-    return hide(decodedText) === decodedText ? run : "…";
-  });
-  return truncateCharacters(toPrintable(hide(words)), WORDS_LENGTH);
+export function toServerWords(serverText: string): string {
+  const shownWords = serverText
+    .slice(0, 10 * WORDS_LENGTH)
+    .replace(/[\w+/-]{4,}={0,2}/g, (base64Run) => {
+      const decodedText = Buffer.from(base64Run, "base64").toString();
+      return hideSecrets(decodedText) === decodedText ? base64Run : "…";
+    });
+  return truncateCharacters(toPrintable(hideSecrets(shownWords)), WORDS_LENGTH);
 }
 
 /** Returns the error with the fields that the client adds; no field for another value. */
@@ -45,19 +47,21 @@ export function findRefusal(error: unknown): Refusal | null {
   const { code, authenticationFailed } = toImapError(error);
   if (responseStatus === undefined && authenticationFailed !== true) return null;
   // Some commands leave the parsed response, others its text with the tag.
-  const text = typeof response === "string" ? response.replace(/^\S+ (?=NO|BAD)/, "") : null;
+  const responseLine =
+    typeof response === "string" ? response.replace(/^\S+ (?=NO|BAD)/, "") : null;
   const responseCode =
-    code === "ETHROTTLE" ? "THROTTLED" : (serverResponseCode ?? codeIn(response));
+    code === "ETHROTTLE" ? "THROTTLED" : (serverResponseCode ?? responseCodeIn(response));
   const shownText = responseCode === "" ? "" : `[${responseCode}] `;
-  const words = text ?? `${responseStatus ?? ""} ${shownText}${responseText}`;
-  return { code: responseCode.toUpperCase(), words: toServerWords(words) };
+  const refusalText = responseLine ?? `${responseStatus ?? ""} ${shownText}${responseText}`;
+  return { code: responseCode.toUpperCase(), serverWords: toServerWords(refusalText) };
 }
 
-function codeIn(response: unknown): string {
+function responseCodeIn(response: unknown): string {
   if (typeof response === "string") return /^\S+ \S+ \[([\w-]+)/.exec(response)?.[1] ?? "";
-  const [first] = (response as { attributes?: unknown[] } | undefined)?.attributes ?? [];
-  const [atom] = (first as { section?: { value?: unknown }[] } | undefined)?.section ?? [];
-  return typeof atom?.value === "string" ? atom.value : "";
+  const [firstAttribute] = (response as { attributes?: unknown[] } | undefined)?.attributes ?? [];
+  const [codeAtom] =
+    (firstAttribute as { section?: { value?: unknown }[] } | undefined)?.section ?? [];
+  return typeof codeAtom?.value === "string" ? codeAtom.value : "";
 }
 
 // RFC 5530, RFC 9051, and the codes of Gmail and Yahoo.
@@ -74,8 +78,8 @@ const faultWords = /\b(?:system|internal|server) (?:server )?error\b/i;
 export function isBusy(error: unknown): error is Error {
   const refusal = findRefusal(error);
   if (refusal === null) return false;
-  const { code, words } = refusal;
-  const isToldInWords = busyWords.test(words) || faultWords.test(words);
+  const { code, serverWords } = refusal;
+  const isToldInWords = busyWords.test(serverWords) || faultWords.test(serverWords);
   return busyCodes.has(code) || (/^(?:ALERT)?$/.test(code) && isToldInWords);
 }
 
@@ -83,11 +87,11 @@ export function isBusy(error: unknown): error is Error {
 export function mayBeOneMail(error: unknown): boolean {
   const refusal = findRefusal(error);
   if (refusal === null || !isBusy(error)) return refusal !== null;
-  return /^(?:SERVERBUG|CONTACTADMIN)$/.test(refusal.code) || faultWords.test(refusal.words);
+  return /^(?:SERVERBUG|CONTACTADMIN)$/.test(refusal.code) || faultWords.test(refusal.serverWords);
 }
 
 /** Returns a sentence with the server's words behind a message; empty without words. */
-export function quoteServer(text: string | undefined): string {
-  const words = toServerWords(text ?? "");
-  return words === "" ? "" : ` The server wrote: "${words}"`;
+export function quoteServer(serverText: string | undefined): string {
+  const serverWords = toServerWords(serverText ?? "");
+  return serverWords === "" ? "" : ` The server wrote: "${serverWords}"`;
 }

@@ -21,9 +21,9 @@ import { isBusy, quoteServer, findRefusal } from "./refusals.ts";
 type ActJournal = ReturnType<typeof openActJournal>;
 
 interface ActReport {
-  done: number;
-  readonly left: Note[];
-  readonly kept: Note[];
+  doneCount: number;
+  readonly leftNotes: Note[];
+  readonly keptNotes: Note[];
 }
 
 /** Signs in, settles commands that were cut, and runs acts in groups, until an interruption. */
@@ -34,19 +34,21 @@ export async function runActs(
 ): Promise<ActReport> {
   const address = parseMailboxUrl(`${account}/INBOX`);
   const client = await connect(address, context);
-  const report: ActReport = { done: 0, left: [], kept: [] };
+  const report: ActReport = { doneCount: 0, leftNotes: [], keptNotes: [] };
   try {
     const unknownKeys = await settleCut({ client, journal, report });
     // A second command would make the result of the first one unreadable.
-    const acts = (await findActs(client)).filter(({ key }) => !unknownKeys.has(key));
-    for (const group of inGroups(acts)) {
-      if (!context.signal.aborted) await runGroup(group, { client, journal, report });
+    const foundActs = (await findActs(client)).filter(
+      ({ key: actKey }) => !unknownKeys.has(actKey),
+    );
+    for (const actGroup of inGroups(foundActs)) {
+      if (!context.signal.aborted) await runGroup(actGroup, { client, journal, report });
     }
     return report;
   } catch (error) {
     if (!isBusy(error)) throw toMailboxError(error, address);
-    const words = quoteServer(findRefusal(error)?.words);
-    const problem = `${address.host} is busy. Run the command again later.${words}`;
+    const serverWords = quoteServer(findRefusal(error)?.serverWords);
+    const problem = `${address.host} is busy. Run the command again later.${serverWords}`;
     throw new CliError(problem, { cause: error });
   } finally {
     await client.logout().catch(() => client.close());
@@ -54,13 +56,15 @@ export async function runActs(
 }
 
 // Some servers refuse long commands.
-const GROUP = 100;
+const GROUP_SIZE = 100;
 
-function inGroups(acts: readonly Act[]): Iterable<Act[]> {
-  const moves = acts.filter(({ command }) => command === "move");
-  const flags = acts.filter(({ command }) => command !== "move");
-  return Map.groupBy([...flags, ...moves], ({ folder, uidvalidity, command, target }, index) =>
-    JSON.stringify([folder, uidvalidity, command, target, Math.floor(index / GROUP)]),
+function inGroups(allActs: readonly Act[]): Iterable<Act[]> {
+  const moveActs = allActs.filter(({ command }) => command === "move");
+  const flagActs = allActs.filter(({ command }) => command !== "move");
+  return Map.groupBy(
+    [...flagActs, ...moveActs],
+    ({ folder, uidvalidity, command, target }, actIndex) =>
+      JSON.stringify([folder, uidvalidity, command, target, Math.floor(actIndex / GROUP_SIZE)]),
   ).values();
 }
 
@@ -78,7 +82,7 @@ async function settleCut({ client, journal, report }: Session): Promise<Set<stri
   );
   const unknownKeys = new Set<string>();
   for (const group of groups.values()) {
-    const endedActEntries = await settle(group, client);
+    const endedActEntries = await settleEntries(group, client);
     journal.end(endedActEntries);
     for (const { begun: begunAct } of noteUnknown(group, endedActEntries, report))
       unknownKeys.add(begunAct.key);
@@ -92,35 +96,35 @@ function noteUnknown(
   endedActEntries: readonly ActEntry[],
   report: ActReport,
 ) {
-  const rows = new Set(endedActEntries.map(({ row }) => row));
-  const unknown = begunActEntries.filter(({ row }) => !rows.has(row));
+  const endedRows = new Set(endedActEntries.map(({ row }) => row));
+  const unknownEntries = begunActEntries.filter(({ row }) => !endedRows.has(row));
   const why = "the server does not hand it out now, so its change is not known; run again later";
-  report.left.push(...unknown.map(({ begun: { id } }) => ({ id, why })));
-  return unknown;
+  report.leftNotes.push(...unknownEntries.map(({ begun: { id } }) => ({ id, why })));
+  return unknownEntries;
 }
 
 async function runGroup(acts: readonly Act[], { client, journal, report }: Session): Promise<void> {
-  const [first] = acts as [Act];
-  const seenLook = await look(first, listUids(acts), client);
-  if (seenLook === null && !first.isUndo) throw otherFolder(first);
-  const arrival = first.command === "move" ? await arrivalIn(first.target, client) : null;
-  const refusal = whyRefused(first, { client, arrival });
-  const ready = acts.flatMap((act) => {
-    const mail = seenLook?.mails.get(act.uid);
-    const why = seenLook?.hidden.get(act.uid) ?? reasonToLeave(act, mail) ?? refusal;
-    if (why !== null) report.left.push({ id: act.id, why });
-    return mail === undefined || why !== null ? [] : { ...act, mail, arrival };
+  const [firstAct] = acts as [Act];
+  const seenLook = await look(firstAct, listUids(acts), client);
+  if (seenLook === null && !firstAct.isUndo) throw otherFolder(firstAct);
+  const arrival = firstAct.command === "move" ? await arrivalIn(firstAct.target, client) : null;
+  const refusal = whyRefused(firstAct, { client, arrival });
+  const readyActs = acts.flatMap((act) => {
+    const seenMail = seenLook?.mailsByUid.get(act.uid);
+    const why = seenLook?.hiddenReasons.get(act.uid) ?? reasonToLeave(act, seenMail) ?? refusal;
+    if (why !== null) report.leftNotes.push({ id: act.id, why });
+    return seenMail === undefined || why !== null ? [] : { ...act, mail: seenMail, arrival };
   });
-  const begunActEntries = journal.begin(ready);
-  const { copied: copiedMap, words } = await sendCommand(ready, client);
-  const endedActEntries = await settle(begunActEntries, client, copiedMap);
+  const begunActEntries = journal.begin(readyActs);
+  const { copiedUids: copiedMap, serverWords } = await sendCommand(readyActs, client);
+  const endedActEntries = await settleEntries(begunActEntries, client, copiedMap);
   journal.end(endedActEntries);
   noteUnknown(begunActEntries, endedActEntries, report);
-  for (const { begun: act, ended: after } of endedActEntries) {
-    if (after?.isDone === true) report.done += 1;
-    else report.left.push({ id: act.id, why: words || "it changed just now" });
-    if (isChanged(act, act.mail))
-      report.kept.push({ id: act.id, why: "its flags changed since, and stay" });
+  for (const { begun: begunAct, ended: endedAct } of endedActEntries) {
+    if (endedAct?.isDone === true) report.doneCount += 1;
+    else report.leftNotes.push({ id: begunAct.id, why: serverWords || "it changed just now" });
+    if (isChanged(begunAct, begunAct.mail))
+      report.keptNotes.push({ id: begunAct.id, why: "its flags changed since, and stay" });
   }
 }
 
@@ -143,50 +147,50 @@ function whyRefused(
   }
   if (command === "move") return `moving to ${target} is refused, as the server has no ${lacking}`;
   const { permanentFlags } = mailbox || {};
-  const isKept = ["\\*", target].some((flag) => permanentFlags?.has(flag) !== false);
-  if (command === "remove" || isKept) return null;
+  const isFlagKept = ["\\*", target].some((flagName) => permanentFlags?.has(flagName) !== false);
+  if (command === "remove" || isFlagKept) return null;
   return `${target} is refused, as PERMANENTFLAGS of ${folder} has no \\*`;
 }
 
 interface Look {
-  readonly mails: ReadonlyMap<number, SeenMail>;
+  readonly mailsByUid: ReadonlyMap<number, SeenMail>;
   /** Mails that are there, and why the server does not hand them out. */
-  readonly hidden: ReadonlyMap<number, string>;
+  readonly hiddenReasons: ReadonlyMap<number, string>;
 }
 
 const marks = {
   query: { flags: true, envelope: true, internalDate: true, size: true },
   isWhole: ({ flags, envelope, internalDate, size }: FetchMessageObject) =>
-    [flags, envelope, internalDate, size].every((field) => field !== undefined),
+    [flags, envelope, internalDate, size].every((mailField) => mailField !== undefined),
 };
 
 /** Returns the mails at some UIDs; null if the folder is missing or has another UIDVALIDITY. */
 async function look(
   { account, folder, uidvalidity }: Pick<Act, "account" | "folder" | "uidvalidity">,
-  range: string,
+  uidRange: string,
   client: ImapFlow,
 ): Promise<Look | null> {
-  const wantedUids = range.includes(":") ? [] : range.split(",").map(Number);
+  const wantedUids = uidRange.includes(":") ? [] : uidRange.split(",").map(Number);
   const openedFolder = await openFolder(client, { account, folder }, { readOnly: false }).catch(
     toClosed,
   );
   if (typeof openedFolder === "string") {
     return {
-      mails: new Map(),
-      hidden: new Map([0, ...wantedUids].map((uid) => [uid, openedFolder])),
+      mailsByUid: new Map(),
+      hiddenReasons: new Map([0, ...wantedUids].map((uid) => [uid, openedFolder])),
     };
   }
   if (openedFolder?.uidValidity !== BigInt(uidvalidity)) return null;
   // Some servers enable CONDSTORE without naming it.
   if (openedFolder.highestModseq !== undefined) client.enabled.add("CONDSTORE");
-  const mails = new Map<number, SeenMail>();
-  const reasons = new Map<number, string>();
-  const uids = wantedUids.length > 0 ? wantedUids : await searchUids(client, { uid: range });
-  for await (const { uid, message, why } of fetchMails(client, uids, marks)) {
-    if (message !== null) mails.set(uid, toSeenMail(message));
-    else if (why !== null) reasons.set(uid, `${why}; run again later`);
+  const mailsByUid = new Map<number, SeenMail>();
+  const hiddenReasons = new Map<number, string>();
+  const uids = wantedUids.length > 0 ? wantedUids : await searchUids(client, { uid: uidRange });
+  for await (const { uid, message, missingReason } of fetchMails(client, uids, marks)) {
+    if (message !== null) mailsByUid.set(uid, toSeenMail(message));
+    else if (missingReason !== null) hiddenReasons.set(uid, `${missingReason}; run again later`);
   }
-  return { mails, hidden: reasons };
+  return { mailsByUid, hiddenReasons };
 }
 
 /** Returns null for a folder that is missing, and why another one is not opened. */
@@ -196,16 +200,16 @@ function toClosed(error: unknown): null | string {
   throw error;
 }
 
-function toSeenMail({ uid, envelope, ...mail }: FetchMessageObject): SeenMail {
+function toSeenMail({ uid, envelope, ...fetchedMail }: FetchMessageObject): SeenMail {
   const messageId = envelope?.messageId?.replace(/[<>\s]/g, "") ?? "";
-  const receivedTime = receivedAt(mail);
-  const flags = [...(mail.flags ?? [])].filter((flag) => flag !== "\\Recent").toSorted();
-  const modseq = mail.modseq?.toString() ?? null;
+  const receivedTime = receivedAt(fetchedMail);
+  const mailFlags = [...(fetchedMail.flags ?? [])].filter((flag) => flag !== "\\Recent").toSorted();
+  const modseq = fetchedMail.modseq?.toString() ?? null;
   return {
     uid,
-    id: mailId({ ...mail, messageId, received: receivedTime }),
+    id: mailId({ ...fetchedMail, messageId, received: receivedTime }),
     messageId,
-    flags,
+    flags: mailFlags,
     modseq,
   };
 }
@@ -214,73 +218,74 @@ type Arrival = BegunAct["arrival"];
 
 /** Returns where mails arrive in a folder; null if the server does not give it. */
 async function arrivalIn(folder: string, client: ImapFlow): Promise<Arrival> {
-  const status = await client.status(folder, { uidNext: true, uidValidity: true });
-  const { uidNext: uidnext, uidValidity } = status || {};
+  const folderStatus = await client.status(folder, { uidNext: true, uidValidity: true });
+  const { uidNext: uidnext, uidValidity } = folderStatus || {};
   if (uidnext === undefined || uidValidity === undefined) return null;
   return { uidvalidity: Number(uidValidity), uidnext };
 }
 
 interface SentCommand {
   /** The pairs of COPYUID. */
-  readonly copied?: ReadonlyMap<number, number> | undefined;
+  readonly copiedUids?: ReadonlyMap<number, number> | undefined;
   /** Why the server refused it; empty if it did not. */
-  readonly words: string;
+  readonly serverWords: string;
 }
 
 /** Sends the command of a group, if a mail needs it. */
 async function sendCommand(acts: readonly BegunAct[], client: ImapFlow): Promise<SentCommand> {
-  const [first, ...others] = acts.filter((act) => needsCommand(act, act.mail));
-  if (first === undefined) return { words: "" };
-  const { command, target } = first;
-  const uids = listUids([first, ...others]);
+  const [firstAct, ...otherActs] = acts.filter((act) => needsCommand(act, act.mail));
+  if (firstAct === undefined) return { serverWords: "" };
+  const { command, target } = firstAct;
+  const uids = listUids([firstAct, ...otherActs]);
   takeRefusal(client); // that of another command
   if (command === "move") {
     const movedResult = await client.messageMove(uids, target, { uid: true });
-    return { copied: (movedResult || {}).uidMap, words: listWords(movedResult, client) };
+    return { copiedUids: (movedResult || {}).uidMap, serverWords: listWords(movedResult, client) };
   }
   // A change since the mails were looked at has a higher one.
   const modseqs = acts.map(({ mail }) => BigInt(mail.modseq ?? 0));
   const unchangedSince = modseqs.reduce((one, other) => (one > other ? one : other));
   const change = command === "add" ? "messageFlagsAdd" : "messageFlagsRemove";
   const isSet = await client[change](uids, [target], { uid: true, unchangedSince, silent: true });
-  return { words: listWords(isSet, client) };
+  return { serverWords: listWords(isSet, client) };
 }
 
-function listWords(result: unknown, client: ImapFlow): string {
-  if (result !== false) return "";
-  return `the server refused it.${quoteServer(findRefusal(takeRefusal(client))?.words)}`;
+function listWords(commandResult: unknown, client: ImapFlow): string {
+  if (commandResult !== false) return "";
+  return `the server refused it.${quoteServer(findRefusal(takeRefusal(client))?.serverWords)}`;
 }
 
 /**
  * Finds out about the commands of a group: by COPYUID, else by a look at the mails. Leaves out those
  * whose mail the server does not hand out: they may have taken effect.
  */
-async function settle(
+async function settleEntries(
   entries: readonly ActEntry[],
   client: ImapFlow,
   copiedMap?: ReadonlyMap<number, number>,
 ): Promise<ActEntry[]> {
-  const acts = entries
+  const openActs = entries
     .map(({ begun: begunAct }) => begunAct)
     .filter(({ uid }) => copiedMap?.has(uid) !== true);
-  const [first] = acts;
-  const source = first && (await look(first, listUids(acts), client));
-  const { account = "", target: folder = "", arrival = null } = first ?? {};
-  const target =
+  const [firstAct] = openActs;
+  const sourceLook = firstAct && (await look(firstAct, listUids(openActs), client));
+  const { account = "", target: folder = "", arrival = null } = firstAct ?? {};
+  const targetLook =
     arrival && (await look({ ...arrival, account, folder }, `${arrival.uidnext}:*`, client));
-  const seenMails = [...(target?.mails.values() ?? [])];
+  const seenMails = [...(targetLook?.mailsByUid.values() ?? [])];
   return entries.flatMap(({ row, begun: begunAct }) => {
-    const uid = copiedMap?.get(begunAct.uid);
-    const currentSeenMails = uid === undefined ? seenMails : [{ ...begunAct.mail, uid }];
-    const here = source?.mails.get(begunAct.uid);
-    const endedAct = settleAct(begunAct, here, currentSeenMails);
-    const mayHaveMoved = here === undefined && (target?.hidden.size ?? 0) > 0;
+    const copiedUid = copiedMap?.get(begunAct.uid);
+    const currentSeenMails =
+      copiedUid === undefined ? seenMails : [{ ...begunAct.mail, uid: copiedUid }];
+    const currentMail = sourceLook?.mailsByUid.get(begunAct.uid);
+    const endedAct = settleAct(begunAct, currentMail, currentSeenMails);
+    const mayHaveMoved = currentMail === undefined && (targetLook?.hiddenReasons.size ?? 0) > 0;
     const isUnknown =
-      source?.hidden.has(begunAct.uid) === true || (!endedAct.isDone && mayHaveMoved);
-    return uid === undefined && isUnknown ? [] : [{ row, begun: begunAct, ended: endedAct }];
+      sourceLook?.hiddenReasons.has(begunAct.uid) === true || (!endedAct.isDone && mayHaveMoved);
+    return copiedUid === undefined && isUnknown ? [] : [{ row, begun: begunAct, ended: endedAct }];
   });
 }
 
-function listUids(acts: readonly Act[]): string {
-  return acts.map(({ uid }) => uid).join(",");
+function listUids(listedActs: readonly Act[]): string {
+  return listedActs.map(({ uid }) => uid).join(",");
 }

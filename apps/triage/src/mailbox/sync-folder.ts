@@ -8,125 +8,143 @@ import type { MailboxAddress } from "./mailbox-url.ts";
 import { readMails, type SkippedMail } from "./read-message.ts";
 
 /** Mails that are read and kept at once. */
-const RANGE = 500;
+const RANGE_LENGTH = 500;
 
 /** The folder to read, and the first day of its mails; null for all. */
 interface SyncTarget {
   readonly address: MailboxAddress;
   readonly since: string | null;
   /** The file of mails, for messages. */
-  readonly path: string;
+  readonly outputPath: string;
   /** Called after each range. */
-  readonly onRange: (read: number, of: number) => void;
+  readonly onRange: (readCount: number, totalCount: number) => void;
 }
 
 type Box = Pick<MailboxObject, "uidValidity" | "highestModseq" | "noModseq" | "exists"> &
   Partial<Pick<MailboxObject, "uidNext">>;
 
 /** Compares a folder with its last read, and decides which UIDs may be new. */
-export function planSync(knownState: FolderState | null, box: Box, since: string | null) {
-  const isOther = knownState?.uidvalidity !== Number(box.uidValidity);
-  const next = isOther || knownState.since !== since ? null : knownState.uidnext;
-  const hasNew = next === null || box.uidNext === undefined || box.uidNext > next;
+export function planSync(knownState: FolderState | null, mailbox: Box, since: string | null) {
+  const isOther = knownState?.uidvalidity !== Number(mailbox.uidValidity);
+  const nextUid = isOther || knownState.since !== since ? null : knownState.uidnext;
+  const hasNewMails =
+    nextUid === null || mailbox.uidNext === undefined || mailbox.uidNext > nextUid;
   return {
     /** Whether the UIDs of the table belong to other mails now. */
     isOther,
     /** Whether all UIDs are compared. */
-    isWhole: next === null,
+    isWhole: nextUid === null,
     /** The first UID to look for; null if none is new. */
-    first: hasNew ? (next ?? 1) : null,
+    first: hasNewMails ? (nextUid ?? 1) : null,
   };
 }
 
 /** Reads the new mails of a folder into its table; returns its state, and the changes of its mails. */
 export async function syncFolder(
   client: ImapFlow,
-  table: FolderTable,
-  { address, since, path, onRange }: SyncTarget,
+  folderTable: FolderTable,
+  { address, since, outputPath, onRange }: SyncTarget,
 ) {
-  const folder = await findFolder(client, address);
-  checkFolder(table.state, { folder, client, path });
+  const folderPath = await findFolder(client, address);
+  checkFolder(folderTable.state, { folder: folderPath, client, path: outputPath });
   // A table that has the folder under a short name begins again.
-  const knownState = table.state?.folder === folder ? table.state : null;
+  const knownState = folderTable.state?.folder === folderPath ? folderTable.state : null;
   // One account has one name in all records.
-  const place = { folder, account: knownState?.account ?? address.account };
-  const { box, vanished: vanishedUids } = await examine(client, place, knownState);
-  const plan = planSync(knownState, box, since);
-  const state: FolderState = {
-    ...place,
-    uidvalidity: Number(box.uidValidity),
+  const folderPlace = { folder: folderPath, account: knownState?.account ?? address.account };
+  const { box: mailbox, vanished: vanishedUids } = await examine(client, folderPlace, knownState);
+  const syncPlan = planSync(knownState, mailbox, since);
+  const folderState: FolderState = {
+    ...folderPlace,
+    uidvalidity: Number(mailbox.uidValidity),
     since,
     uidnext: null,
     highestmodseq: null,
   };
-  if (plan.isOther) await table.begin(state);
-  const have = new Set(table.uids());
-  const there = await uidsThere(client, { ...plan, box, have, vanished: vanishedUids, since });
-  const missing = there.uids.filter((uid) => !have.has(uid));
-  const uids = new Set(there.uids);
-  const goneUids = [...have].filter((uid) => !uids.has(uid));
+  if (syncPlan.isOther) await folderTable.beginSync(folderState);
+  const knownUids = new Set(folderTable.listUids());
+  const mailsThere = await uidsThere(client, {
+    ...syncPlan,
+    mailbox,
+    knownUids,
+    vanished: vanishedUids,
+    since,
+  });
+  const missingUids = mailsThere.uids.filter((uid) => !knownUids.has(uid));
+  const presentUids = new Set(mailsThere.uids);
+  const goneUids = [...knownUids].filter((uid) => !presentUids.has(uid));
   const skippedMails: SkippedMail[] = [];
   let expungedCount = 0;
-  const { account, uidvalidity } = state;
-  for (let at = 0; at < missing.length; at += RANGE) {
-    const range = missing.slice(at, at + RANGE);
-    const read = await readMails(client, range, { account, folder, uidvalidity });
-    await table.add(read.mails, goneUids);
-    skippedMails.push(...read.skipped);
-    expungedCount += read.gone.length;
-    onRange(Math.min(at + RANGE, missing.length), missing.length);
+  const { account, uidvalidity } = folderState;
+  for (let rangeStart = 0; rangeStart < missingUids.length; rangeStart += RANGE_LENGTH) {
+    const uidRange = missingUids.slice(rangeStart, rangeStart + RANGE_LENGTH);
+    const readResult = await readMails(client, uidRange, {
+      account,
+      folder: folderPath,
+      uidvalidity,
+    });
+    await folderTable.addMails(readResult.uidMails, goneUids);
+    skippedMails.push(...readResult.skippedMails);
+    expungedCount += readResult.goneUids.length;
+    onRange(Math.min(rangeStart + RANGE_LENGTH, missingUids.length), missingUids.length);
   }
   // A skipped mail is looked for again next time.
-  const next = Math.min(box.uidNext ?? Infinity, ...skippedMails.map(({ uid }) => uid));
-  const uidnext = Number.isFinite(next) ? next : null;
-  const highestmodseq = box.highestModseq?.toString() ?? null;
+  const nextUid = Math.min(mailbox.uidNext ?? Infinity, ...skippedMails.map(({ uid }) => uid));
+  const uidnext = Number.isFinite(nextUid) ? nextUid : null;
+  const highestmodseq = mailbox.highestModseq?.toString() ?? null;
   return {
-    state: { ...state, uidnext, highestmodseq },
+    state: { ...folderState, uidnext, highestmodseq },
     /** The UIDs that were new to the table, or may be new to the file of mails. */
-    fresh: [...missing, ...there.found],
+    fresh: [...missingUids, ...mailsThere.found],
     gone: goneUids,
     skipped: skippedMails,
     /** New mails that left the folder during this read. */
     expunged: expungedCount,
     /** Mails that are marked as deleted, which are left out. */
-    marked: there.marked,
-    read: missing.length - skippedMails.length - expungedCount,
+    marked: mailsThere.marked,
+    read: missingUids.length - skippedMails.length - expungedCount,
     // Found mails may be in the table, and not in the file of mails, after a cut connection.
-    isChanged: plan.isWhole || there.found.length + missing.length + goneUids.length > 0,
+    isChanged:
+      syncPlan.isWhole || mailsThere.found.length + missingUids.length + goneUids.length > 0,
   };
 }
 
 function checkFolder(
   knownState: FolderState | null,
-  { folder, client, path }: { folder: string; client: ImapFlow; path: string },
+  {
+    folder: folderPath,
+    client,
+    path: outputPath,
+  }: { folder: string; client: ImapFlow; path: string },
 ): void {
-  if (knownState === null || listSpellings(knownState.folder, client).includes(folder)) return;
-  rejectTable(path, knownState, folder);
+  if (knownState === null || listSpellings(knownState.folder, client).includes(folderPath)) return;
+  rejectTable(outputPath, knownState, folderPath);
 }
 
 // With QRESYNC one command returns the changes too.
 async function examine(
   client: ImapFlow,
-  place: Pick<FolderState, "account" | "folder">,
+  folderPlace: Pick<FolderState, "account" | "folder">,
   knownState: FolderState | null,
 ) {
   const vanishedUids = new Set<number>();
-  const note = ({ uid }: ExpungeEvent) => void (uid !== undefined && vanishedUids.add(uid));
-  client.on("expunge", note);
+  const noteVanished = ({ uid }: ExpungeEvent) => void (uid !== undefined && vanishedUids.add(uid));
+  client.on("expunge", noteVanished);
   try {
     const { highestmodseq, uidvalidity } = knownState ?? {};
     const changes = highestmodseq ? { changedSince: highestmodseq, uidValidity: uidvalidity } : {};
     // A copy, since later answers about other mails change the box of the client.
-    const box: Box = { ...(await openFolder(client, place, { readOnly: true, ...changes })) };
-    return { box, vanished: vanishedUids };
+    const mailbox: Box = {
+      ...(await openFolder(client, folderPlace, { readOnly: true, ...changes })),
+    };
+    return { box: mailbox, vanished: vanishedUids };
   } finally {
-    client.off("expunge", note);
+    client.off("expunge", noteVanished);
   }
 }
 
 interface FolderUids extends ReturnType<typeof planSync> {
-  readonly box: Box;
-  readonly have: ReadonlySet<number>;
+  readonly mailbox: Box;
+  readonly knownUids: ReadonlySet<number>;
   readonly vanished: ReadonlySet<number>;
   readonly since: string | null;
 }
@@ -134,28 +152,32 @@ interface FolderUids extends ReturnType<typeof planSync> {
 /** Finds the mails that are in a folder and not marked as deleted. */
 async function uidsThere(
   client: ImapFlow,
-  { box, have, vanished: vanishedUids, since, isWhole, first }: FolderUids,
+  { mailbox, knownUids, vanished: vanishedUids, since, isWhole, first: firstUid }: FolderUids,
 ) {
-  const days = since === null ? {} : { since: new Date(since) };
-  const search = async (from: number) => {
-    const uids = await searchUids(client, { uid: `${from}:*`, deleted: false, ...days });
+  const sinceQuery = since === null ? {} : { since: new Date(since) };
+  const searchFrom = async (fromUid: number) => {
+    const laterUids = await searchUids(client, {
+      uid: `${fromUid}:*`,
+      deleted: false,
+      ...sinceQuery,
+    });
     // A server answers N:* with its last mail if N is too high.
-    return uids.filter((uid) => uid >= from);
+    return laterUids.filter((uid) => uid >= fromUid);
   };
-  if (box.exists === 0) return { uids: [], found: [], marked: 0 };
-  const markedUids = await searchUids(client, { deleted: true, ...days });
-  const foundUids = first === null ? [] : await search(first);
-  const remainingUids = [...have].filter((uid) => !vanishedUids.has(uid));
-  const uids = [...new Set([...remainingUids, ...foundUids])];
-  const isSure =
+  if (mailbox.exists === 0) return { uids: [], found: [], marked: 0 };
+  const markedUids = await searchUids(client, { deleted: true, ...sinceQuery });
+  const foundUids = firstUid === null ? [] : await searchFrom(firstUid);
+  const remainingUids = [...knownUids].filter((uid) => !vanishedUids.has(uid));
+  const allUids = [...new Set([...remainingUids, ...foundUids])];
+  const isListComplete =
     since === null &&
-    uids.length + markedUids.length === box.exists &&
-    !markedUids.some((uid) => have.has(uid));
-  const all = isWhole ? foundUids : isSure ? uids : await search(1);
-  const there = new Set(all);
+    allUids.length + markedUids.length === mailbox.exists &&
+    !markedUids.some((uid) => knownUids.has(uid));
+  const presentUids = isWhole ? foundUids : isListComplete ? allUids : await searchFrom(1);
+  const presentSet = new Set(presentUids);
   return {
-    uids: all,
+    uids: presentUids,
     found: foundUids,
-    marked: markedUids.filter((uid) => !there.has(uid)).length,
+    marked: markedUids.filter((uid) => !presentSet.has(uid)).length,
   };
 }

@@ -15,74 +15,81 @@ export async function watchMailbox(
 ): Promise<number> {
   const command = { url, output, since: options.since };
   const newSince = new Date(context.clock.epochNow()).toISOString();
-  const run = async (more: Partial<RunCommand> = {}, program = context) => {
-    const start = await loadRun({ ...options, file: output, newSince, ...more }, program);
-    return await start();
+  const startRun = async (moreOptions: Partial<RunCommand> = {}, program = context) => {
+    const askQuestions = await loadRun(
+      { ...options, file: output, newSince, ...moreOptions },
+      program,
+    );
+    return await askQuestions();
   };
   if (options.dryRun) {
     await importMailbox(command, context);
-    return await run();
+    return await startRun();
   }
   // A mail that was moved back is not new.
-  const only = [options.only, "new"].filter(Boolean).join(", ");
-  const quiet = { ...context, stderr: { write: () => true }, openCatalog: async () => null };
-  return await withMailbox(command, context, async ({ address, update }) => {
+  const onlyRule = [options.only, "new"].filter(Boolean).join(", ");
+  const quietContext = { ...context, stderr: { write: () => true }, openCatalog: async () => null };
+  return await withMailbox(command, context, async ({ address, updateMails }) => {
     let isFirst = true;
     const knownIds = new Set<string>();
     const { state, limit, journal = context.env[context.source.journalVariable] } = options;
     // With --context a new mail may change the state of others, and a named journal may be a database.
     const canAskAlone = !state["context"] && limit === Infinity && journal === undefined;
     /** Asks about new mails and prints their rows, which do not wait for the results of all. */
-    const follow = async (mails: readonly Mail[]) => {
-      const ids = new Set(mails.map(({ id }) => id));
-      const isPart = canAskAlone && mails.length > 0;
-      if (isPart) await run({ part: mails, added: ids, only }, quiet);
-      const rest = isPart ? { asked: ids, added: new Set<string>() } : { added: ids };
-      if ((await run({ ...rest, only }, quiet)) === exitCodes.done) return;
+    const askNewMails = async (newMails: readonly Mail[]) => {
+      const newIds = new Set(newMails.map(({ id: mailId }) => mailId));
+      const isPartRun = canAskAlone && newMails.length > 0;
+      if (isPartRun)
+        await startRun({ part: newMails, added: newIds, only: onlyRule }, quietContext);
+      const restOptions = isPartRun
+        ? { asked: newIds, added: new Set<string>() }
+        : { added: newIds };
+      if ((await startRun({ ...restOptions, only: onlyRule }, quietContext)) === exitCodes.done)
+        return;
       context.stderr.write("Some mails have no answer; the results say why.\n");
     };
-    const use = async (client: ImapFlow, onUseful: () => void): Promise<never> => {
+    const followChanges = async (client: ImapFlow, onUseful: () => void): Promise<never> => {
       const changes = listChanges(client);
       for (;;) {
-        const { added: addedMails, isChanged } = await changes.during(() => update(client));
+        const { addedMails, isChanged } = await changes.during(() => updateMails(client));
         onUseful();
-        const mails: Mail[] = [];
-        for (const mail of addedMails) {
-          if (!isFirst && !knownIds.has(mail.id)) mails.push(mail);
-          knownIds.add(mail.id);
+        const newMails: Mail[] = [];
+        for (const addedMail of addedMails) {
+          if (!isFirst && !knownIds.has(addedMail.id)) newMails.push(addedMail);
+          knownIds.add(addedMail.id);
         }
-        const change = changes.next();
-        if (isFirst) await run();
-        else if (isChanged) await follow(mails);
+        const nextChange = changes.next();
+        if (isFirst) await startRun();
+        else if (isChanged) await askNewMails(newMails);
         isFirst = false;
-        await change;
+        await nextChange;
       }
     };
-    return await keepConnected(address, use, context);
+    return await keepConnected(address, followChanges, context);
   });
 }
 
 function listChanges(client: ImapFlow) {
-  let notice = Promise.withResolvers<void>();
-  const onChange = () => notice.resolve();
+  let changeNotice = Promise.withResolvers<void>();
+  const onChange = () => changeNotice.resolve();
   client.on("exists", onChange).on("close", onChange);
   client.on("expunge", ({ earlier }) => {
     if (earlier !== true) onChange();
   });
-  client.on("flags", ({ flags }) => {
+  client.on("mailFlags", ({ flags }) => {
     if (flags.has("\\Deleted")) onChange();
   });
   return {
     /** Reads the folder; changes from its start on count as the next. */
-    async during<TResult>(read: () => Promise<TResult>): Promise<TResult> {
-      notice = Promise.withResolvers<void>();
-      return await read();
+    async during<TResult>(readMails: () => Promise<TResult>): Promise<TResult> {
+      changeNotice = Promise.withResolvers<void>();
+      return await readMails();
     },
     /** Waits in IDLE for a change or the end of the connection. */
     async next(): Promise<void> {
-      const { promise, resolve } = notice;
-      const onEnd = () => resolve();
-      client.idle().then(onEnd, onEnd);
+      const { promise, resolve } = changeNotice;
+      const onIdleEnd = () => resolve();
+      client.idle().then(onIdleEnd, onIdleEnd);
       await promise;
     },
   };

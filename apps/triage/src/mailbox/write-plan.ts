@@ -19,58 +19,64 @@ type PlanCommand = Parameters<typeof withResults>[0] &
 /** Writes which action the rules ask for on which mail, and prints the promise of each rule. */
 export async function writePlan(command: PlanCommand, context: ProgramContext): Promise<number> {
   const { cwd, stderr } = context;
-  const path = toPlanPath(command, cwd);
-  const inputs = [toInputPath(command.file, cwd), resolve(cwd, command.rules)];
-  await checkOutput(path, inputs, { isOwn: isPlan });
+  const planPath = toPlanPath(command, cwd);
+  const inputPaths = [toInputPath(command.file, cwd), resolve(cwd, command.rules)];
+  await checkOutput(planPath, inputPaths, { isOwn: isPlanFile });
   const address = command.mailbox === undefined ? null : parseMailboxUrl(command.mailbox);
   return await withResults(command, context, async (results) => {
-    const rules = await readRules(command.rules, results.columns, { cwd, parseAction });
-    const plan = planOf(rules, results.calibration);
+    const planRules = await readRules(command.rules, results.columns, { cwd, parseAction });
+    const rulePlan = planOf(planRules, results.calibration);
     const newRecords = await results.newRecords();
-    let all = 0;
+    let mailCount = 0;
     const idCounts = new Map<string, number>();
     const takenMails = async function* takenMails() {
-      for await (const row of results.rows) {
-        all += 1;
-        const mail = mailOfRecord(row.input);
-        const { messageId } = mail.headers ?? {};
+      for await (const resultRow of results.rows) {
+        mailCount += 1;
+        const inputMail = mailOfRecord(resultRow.input);
+        const { messageId } = inputMail.headers ?? {};
         if (address && messageId) idCounts.set(messageId, (idCounts.get(messageId) ?? 0) + 1);
-        const takenAct = plan.take(toAnswered(row, results, newRecords));
-        if (takenAct !== null) yield { mail, ...toLine(mail, takenAct, rules[takenAct.at]?.text) };
+        const takenAct = rulePlan.take(toAnswered(resultRow, results, newRecords));
+        if (takenAct !== null)
+          yield { mail: inputMail, ...toLine(inputMail, takenAct, planRules[takenAct.at]?.text) };
       }
     };
-    const notes: Note[] = [];
-    const lines =
+    const planNotes: Note[] = [];
+    const planLines =
       address === null
         ? importedLines(takenMails(), findModseq(command, cwd))
-        : await foundLines(takenMails(), { address, idCounts, notes }, context);
-    await writeWholeFile(path, toJsonLines(lines));
-    stderr.write(describePlan(plan.rules(), all, mailSource.word) + describeNotes(notes));
-    stderr.write(printable`Wrote ${path}. Read it; then "apply" does it.` + "\n");
-    return notes.length > 0 ? exitCodes.unanswered : exitCodes.done;
+        : await foundLines(takenMails(), { address, idCounts, notes: planNotes }, context);
+    await writeWholeFile(planPath, toJsonLines(planLines));
+    stderr.write(
+      describePlan(rulePlan.rules(), mailCount, mailSource.word) + describeNotes(planNotes),
+    );
+    stderr.write(printable`Wrote ${planPath}. Read it; then "apply" does it.` + "\n");
+    return planNotes.length > 0 ? exitCodes.unanswered : exitCodes.done;
   });
 }
 
-function isPlan(beginning: string): boolean {
+function isPlanFile(beginning: string): boolean {
   return /^\{"id":.*"uidvalidity":\d+,/.test(beginning);
 }
 
 /** Returns the HIGHESTMODSEQ of the folder when it was read; null if it has none. */
-function findModseq({ file }: PlanCommand, cwd: string): string | null {
-  const path = toInputPath(file, cwd).replace(/\.json$/, ".mailbox.sqlite");
-  if (!existsSync(path)) return null;
-  using table = new FolderTable(path);
-  return table.state?.highestmodseq ?? null;
+function findModseq({ file: mailFile }: PlanCommand, cwd: string): string | null {
+  const tablePath = toInputPath(mailFile, cwd).replace(/\.json$/, ".mailbox.sqlite");
+  if (!existsSync(tablePath)) return null;
+  using folderTable = new FolderTable(tablePath);
+  return folderTable.state?.highestmodseq ?? null;
 }
 
-function toPlanPath({ file, output }: PlanCommand, cwd: string): string {
-  const results = toOutputPath(toInputPath(file, cwd), mailSource);
-  const path = resolve(cwd, output ?? results.replace(/\.triage\.json$/, ".plan.ndjson"));
-  const journal = toJournalPath(path);
-  if (!existsSync(journal)) return path;
-  using acts = openActJournal(path);
-  if (acts.entries().length === 0) return path;
-  const problem = printable`${journal} has what "apply" did with the plan before`;
+function toPlanPath({ file: mailFile, output: outputName }: PlanCommand, cwd: string): string {
+  const resultsPath = toOutputPath(toInputPath(mailFile, cwd), mailSource);
+  const planPath = resolve(
+    cwd,
+    outputName ?? resultsPath.replace(/\.triage\.json$/, ".plan.ndjson"),
+  );
+  const journalPath = toJournalPath(planPath);
+  if (!existsSync(journalPath)) return planPath;
+  using actJournal = openActJournal(planPath);
+  if (actJournal.entries().length === 0) return planPath;
+  const problem = printable`${journalPath} has what "apply" did with the plan before`;
   throw new CliError(`${problem}, and "undo" needs it. Move it away, or use another --output.`);
 }
 
@@ -79,20 +85,24 @@ type Taken = NonNullable<ReturnType<ReturnType<typeof planOf>["take"]>>;
 /** A line without the place of its mail on a server. */
 type BareLine = ReturnType<typeof toLine>;
 
-function toLine({ id, from, subject, headers }: Mail, { action, act }: Taken, rule = "") {
+function toLine(
+  { id, from, subject, headers }: Mail,
+  { action, act: takenAct }: Taken,
+  ruleText = "",
+) {
   const parsedAction = parseAction(action);
   if (typeof parsedAction === "string") throw new CliError(parsedAction);
   const messageId = headers?.messageId ?? null;
-  const evidence = act.evidence && { ...act.evidence };
-  const line = {
+  const evidence = takenAct.evidence && { ...takenAct.evidence };
+  const planLine = {
     messageId,
     from,
     subject,
     ...parsedAction,
-    rule: `${rule} -> ${action}`,
+    rule: `${ruleText} -> ${action}`,
     evidence,
   };
-  return { id, line };
+  return { id, line: planLine };
 }
 
 interface TakenMail extends BareLine {
@@ -105,12 +115,12 @@ async function* importedLines(
   modseq: string | null,
 ): AsyncGenerator<PlanLine> {
   for await (const { id, line, mail } of takenItems) {
-    const { data: place } = placeSchema.safeParse(mail.source);
-    if (place === undefined) {
+    const { data: mailPlace } = placeSchema.safeParse(mail.source);
+    if (mailPlace === undefined) {
       const problem = printable`The mail ${id} is not from a mailbox on a server`;
       throw new CliError(`${problem}. Find it there: --mailbox imaps://USER@HOST/FOLDER`);
     }
-    yield { id, ...place, ...line, modseq };
+    yield { id, ...mailPlace, ...line, modseq };
   }
 }
 
@@ -129,18 +139,20 @@ async function foundLines(
 ): Promise<PlanLine[]> {
   const { findMails } = await import("./find-mails.ts");
   const { keepConnected } = await import("./keep-connected.ts");
-  const all: TakenMail[] = [];
-  for await (const mail of takenItems) all.push(mail);
-  const mails = all.map(({ mail }) => mail);
-  const find = async (client: ImapFlow) => await findMails(client, address, { mails, idCounts });
-  const { places, modseq } = await keepConnected(address, find, context);
-  return all.flatMap(({ id, line }, at) => {
-    const place = places[at] ?? "";
-    if (typeof place === "string") notes.push({ id, why: `${place}; it is not in the plan` });
-    return typeof place === "string" ? [] : [{ id, ...place, ...line, modseq }];
+  const takenMails: TakenMail[] = [];
+  for await (const takenMail of takenItems) takenMails.push(takenMail);
+  const wantedMails = takenMails.map(({ mail: takenMail }) => takenMail);
+  const findPlaces = async (client: ImapFlow) =>
+    await findMails(client, address, { mails: wantedMails, idCounts });
+  const { places, modseq } = await keepConnected(address, findPlaces, context);
+  return takenMails.flatMap(({ id, line }, mailIndex) => {
+    const mailPlace = places[mailIndex] ?? "";
+    if (typeof mailPlace === "string")
+      notes.push({ id, why: `${mailPlace}; it is not in the plan` });
+    return typeof mailPlace === "string" ? [] : [{ id, ...mailPlace, ...line, modseq }];
   });
 }
 
-async function* toJsonLines(lines: AsyncIterable<PlanLine> | Iterable<PlanLine>) {
-  for await (const line of lines) yield `${JSON.stringify(line)}\n`;
+async function* toJsonLines(planLines: AsyncIterable<PlanLine> | Iterable<PlanLine>) {
+  for await (const planLine of planLines) yield `${JSON.stringify(planLine)}\n`;
 }
