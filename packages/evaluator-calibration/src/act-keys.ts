@@ -19,7 +19,7 @@ export function actKey({ id, act, sureness, state }: KeyedAct): string {
   return jsonHash([id, act, toHundredths(sureness), ...(state === null ? [] : [state])]);
 }
 
-const keys = new WeakMap<LockedThreshold, ReadonlySet<string>>();
+const recordKeys = new WeakMap<LockedThreshold, ReadonlySet<string>>();
 
 /** Returns whether a promise is about records like the labelled ones, or about exactly some of which this is one. */
 export function isAbout(
@@ -28,8 +28,8 @@ export function isAbout(
 ): boolean {
   const { these } = lockedThreshold;
   if (these === undefined) return true;
-  const ownKeys = keys.get(lockedThreshold) ?? new Set(these.records);
-  keys.set(lockedThreshold, ownKeys);
+  const ownKeys = recordKeys.get(lockedThreshold) ?? new Set(these.records);
+  recordKeys.set(lockedThreshold, ownKeys);
   if (id === undefined) return false;
   const isNamed = these.hasStates === true && state !== undefined;
   return ownKeys.has(actKey({ ...act, id, state: isNamed ? stateHash(state) : null }));

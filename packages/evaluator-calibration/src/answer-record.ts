@@ -34,11 +34,15 @@ export function toAnswerRecord<TEvaluation extends AnsweredEvaluation>(
     headers = {},
   } = evaluation;
   const { route, steps }: AnsweredEvaluation = evaluation;
-  const toWire = (name: string) => ("x-evaluator-emulator" in headers ? `emulator ${name}` : name);
-  const toStep = ({ transport: name, ...step }: NonNullable<typeof steps>[number]) => ({
-    answers: step.answers,
-    modelId: step.modelId,
-    wire: toWire(name),
+  const toWire = (transportName: string) =>
+    "x-evaluator-emulator" in headers ? `emulator ${transportName}` : transportName;
+  const toStep = ({
+    transport: transportName,
+    ...answeredStep
+  }: NonNullable<typeof steps>[number]) => ({
+    answers: answeredStep.answers,
+    modelId: answeredStep.modelId,
+    wire: toWire(transportName),
   });
   return {
     id,

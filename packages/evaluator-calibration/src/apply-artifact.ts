@@ -74,15 +74,15 @@ export function calibrate<TEvaluation extends PrintedEvaluation>(
   { questions }: CalibrateOptions = {},
 ): CalibratedEvaluation<TEvaluation> {
   checkMatch(evaluation, artifact, questions);
-  const isOwn = (id: string) => isOfModel(id, evaluation, artifact);
+  const isOwn = (questionId: string) => isOfModel(questionId, evaluation, artifact);
   const confidence = { ...evaluation.confidence };
-  const answers = Object.entries(evaluation.answers).map(([id, answer]) => {
-    const recalibration = recalibrationOf(artifact, id);
-    const isFitted = recalibration !== null && fits(recalibration, answer) && isOwn(id);
-    if (!isFitted) return [id, answer] as const;
+  const answers = Object.entries(evaluation.answers).map(([questionId, answer]) => {
+    const recalibration = recalibrationOf(artifact, questionId);
+    const isFitted = recalibration !== null && fits(recalibration, answer) && isOwn(questionId);
+    if (!isFitted) return [questionId, answer] as const;
     // The service computed it from the printed values.
-    delete confidence[id];
-    return [id, recalibrate(answer, recalibration)] as const;
+    delete confidence[questionId];
+    return [questionId, recalibrate(answer, recalibration)] as const;
   });
   return {
     ...evaluation,
@@ -120,9 +120,9 @@ function checkMatch(
 ): void {
   const { answers, modelId, questionHash: ownHash, steps = [] } = evaluation;
   const { model } = artifact;
-  const isOwn = (id: string) => isOfModel(id, evaluation, artifact);
+  const isOwn = (questionId: string) => isOfModel(questionId, evaluation, artifact);
   // The model may have been asked and its unsure answers replaced by those of another.
-  const hasAnswered = steps.some((step) => step.modelId === model.id);
+  const hasAnswered = steps.some((modelStep) => modelStep.modelId === model.id);
   if (modelId !== model.id && !hasAnswered && !Object.keys(answers).some(isOwn)) {
     const problem = `The calibration was made for ${model.id}, and ${nameModel(modelId)} answered.`;
     throw new CalibrationMismatchError("model", `${problem} Calibrate again on its answers.`);
@@ -132,12 +132,16 @@ function checkMatch(
   if (problem !== null) {
     throw new CalibrationMismatchError("questionHash", `The calibration ${problem}.`);
   }
-  for (const [id, answer] of Object.entries(answers)) {
-    const recalibration = recalibrationOf(artifact, id);
+  for (const [questionId, answer] of Object.entries(answers)) {
+    const recalibration = recalibrationOf(artifact, questionId);
     const isNamed = !("question" in artifact) || artifact.question !== undefined;
-    if (recalibration === null || !isNamed || !isOwn(id) || fits(recalibration, answer)) continue;
-    const of = `${JSON.stringify(id)} is ${recalibration.kind}, not for a ${answer.type}`;
-    throw new CalibrationMismatchError("answer", `The calibration of question ${of} answer.`);
+    if (recalibration === null || !isNamed || !isOwn(questionId) || fits(recalibration, answer))
+      continue;
+    const mismatchText = `${JSON.stringify(questionId)} is ${recalibration.kind}, not for a ${answer.type}`;
+    throw new CalibrationMismatchError(
+      "answer",
+      `The calibration of question ${mismatchText} answer.`,
+    );
   }
 }
 
@@ -155,18 +159,25 @@ function fits({ kind }: Recalibration, answer: PrintedAnswer): answer is ScoredA
   return isScored(answer) && recalibrationsOf[toForm(answer.type).form].includes(kind);
 }
 
-function recalibrate(answer: ScoredAnswer, recalibration: Recalibration): PrintedAnswer {
-  const { confidence: _, ...rest } = answer as typeof answer & { confidence?: unknown };
+function recalibrate(scoredAnswer: ScoredAnswer, recalibration: Recalibration): PrintedAnswer {
+  const { confidence: _, ...rest } = scoredAnswer as typeof scoredAnswer & {
+    confidence?: unknown;
+  };
   if ("probability" in rest) {
     const [probability = rest.probability] = applyRecalibration([rest.probability], recalibration);
     return { ...rest, probability };
   }
-  const names = Object.keys(rest.probabilities);
-  const shares = applyRecalibration(Object.values(rest.probabilities), recalibration);
-  const probabilities = Object.fromEntries(names.map((name, i) => [name, shares[i] as number]));
+  const optionNames = Object.keys(rest.probabilities);
+  const fittedShares = applyRecalibration(Object.values(rest.probabilities), recalibration);
+  const probabilities = Object.fromEntries(
+    optionNames.map((optionName, optionIndex) => [optionName, fittedShares[optionIndex] as number]),
+  );
   if (!toForm(rest.type).isOrdered) return { ...rest, probabilities };
-  const score = names.reduce((sum, level) => sum + Number(level) * (probabilities[level] ?? 0), 0);
-  return { ...rest, probabilities, score } as PrintedAnswer;
+  const meanLevel = optionNames.reduce(
+    (runningSum, levelName) => runningSum + Number(levelName) * (probabilities[levelName] ?? 0),
+    0,
+  );
+  return { ...rest, probabilities, score: meanLevel } as PrintedAnswer;
 }
 
 /** What to do about one answer: `yes`, `no`, an option or the index of a level, or no act. */
@@ -194,48 +205,55 @@ interface DecideOptions {
 export function decide(
   evaluation: PrintedEvaluation & { readonly printed?: PrintedEvaluation["answers"] },
   artifact: CalibrationArtifact,
-  { questions, id: record, state }: DecideOptions = {},
+  { questions, id: recordId, state: recordState }: DecideOptions = {},
 ): Record<string, Decision> {
   const answers = evaluation.printed ?? evaluation.answers;
-  const isOwn = (id: string) => isOfModel(id, evaluation, artifact);
+  const isOwn = (questionId: string) => isOfModel(questionId, evaluation, artifact);
   checkMatch({ ...evaluation, answers }, artifact, questions);
   if (questions === undefined && typeof evaluation.questionHash !== "string") {
     const problem = "The evaluation does not name its questions; give them as questions.";
     throw new CalibrationMismatchError("questionHash", problem);
   }
   // A promise is about states that were read as a whole.
-  const isCut = evaluation.warnings?.some((one) => Object(one).type === "state-cut") === true;
-  const decisions = Object.entries(answers).map(([id, answer]): [string, Decision] => {
-    const ownThresholds = artifact.thresholds.filter(({ question }) => question === id);
-    const hasPromise = ownThresholds.length > 0 && isOwn(id) && !isCut;
-    if (!hasPromise) return [id, { act: null, why: "no-promise" }];
+  const isStateCut =
+    evaluation.warnings?.some((warning) => Object(warning).type === "state-cut") === true;
+  const decisions = Object.entries(answers).map(([questionId, answer]): [string, Decision] => {
+    const ownThresholds = artifact.thresholds.filter(({ question }) => question === questionId);
+    const hasPromise = ownThresholds.length > 0 && isOwn(questionId) && !isStateCut;
+    if (!hasPromise) return [questionId, { act: null, why: "no-promise" }];
     for (const threshold of ownThresholds) {
-      const { act, sureness } = toAct(answer, threshold);
+      const { act: printedAct, sureness } = toPrintedAct(answer, threshold);
       if (toHundredths(sureness) < toHundredths(threshold.threshold)) continue;
-      const isPromised = isAbout(threshold, { id: record, state, act, sureness });
-      if (!isPromised) return [id, { act: null, why: "no-promise" }];
-      return [id, { act, evidence: toEvidence(artifact, threshold, sureness) }];
+      const isPromised = isAbout(threshold, {
+        id: recordId,
+        state: recordState,
+        act: printedAct,
+        sureness,
+      });
+      if (!isPromised) return [questionId, { act: null, why: "no-promise" }];
+      return [questionId, { act: printedAct, evidence: toEvidence(artifact, threshold, sureness) }];
     }
-    return [id, { act: null, why: "below-threshold" }];
+    return [questionId, { act: null, why: "below-threshold" }];
   });
   return Object.fromEntries(decisions);
 }
 
 /** Whether the artifact's model gave an answer; of several with one name, the first is known to be unless its wire has a step. */
 function isOfModel(
-  id: string,
+  questionId: string,
   { modelId, route, steps = [] }: PrintedEvaluation,
   { model }: CalibrationArtifact,
 ): boolean {
-  const own = route !== undefined && Object.hasOwn(route, id) ? route[id] : undefined;
-  if (own === undefined) return modelId === model.id;
-  if (own.modelId !== model.id) return false;
-  const namedStep = steps.findIndex((step) => step.modelId === model.id) + 1;
-  const step = stepOfWire(model.wire) ?? namedStep;
-  return step === 0 ? model.id !== null || own.step === 1 : own.step === step;
+  const ownRoute =
+    route !== undefined && Object.hasOwn(route, questionId) ? route[questionId] : undefined;
+  if (ownRoute === undefined) return modelId === model.id;
+  if (ownRoute.modelId !== model.id) return false;
+  const namedStep = steps.findIndex((modelStep) => modelStep.modelId === model.id) + 1;
+  const stepNumber = stepOfWire(model.wire) ?? namedStep;
+  return stepNumber === 0 ? model.id !== null || ownRoute.step === 1 : ownRoute.step === stepNumber;
 }
 
-function toAct(answer: PrintedAnswer, { question, action }: LockedThreshold) {
+function toPrintedAct(answer: PrintedAnswer, { question, action }: LockedThreshold) {
   const isYesOrNo = action !== "top";
   if (!isScored(answer) || isYesOrNo !== (toForm(answer.type).form === "probability")) {
     const promiseText = `The calibration promises "${action}" for question ${JSON.stringify(question)}`;
@@ -249,11 +267,11 @@ function toAct(answer: PrintedAnswer, { question, action }: LockedThreshold) {
     return { act: action, sureness: action === "yes" ? probability : complement(probability) };
   }
   // The first of equals, as in the promise.
-  let [act, sureness] = ["", -1];
-  for (const [name, probability] of Object.entries(answer.probabilities)) {
-    if (probability > sureness) [act, sureness] = [name, probability];
+  let [topOption, topProbability] = ["", -1];
+  for (const [optionName, probability] of Object.entries(answer.probabilities)) {
+    if (probability > topProbability) [topOption, topProbability] = [optionName, probability];
   }
-  return { act, sureness };
+  return { act: topOption, sureness: topProbability };
 }
 
 function toEvidence(
@@ -288,11 +306,11 @@ function toEvidence(
 /** The promise that an act is based on. */
 export type ActEvidence = Readonly<ReturnType<typeof toEvidence>>;
 
-const hashes = new WeakMap<CalibrationArtifact, string>();
+const artifactHashes = new WeakMap<CalibrationArtifact, string>();
 
 /** Returns the first 16 hex digits of the SHA-256 of an artifact's JSON with sorted keys. */
 export function artifactHash(artifact: CalibrationArtifact): string {
-  const hash = hashes.get(artifact) ?? jsonHash(artifact);
-  hashes.set(artifact, hash);
-  return hash;
+  const knownHash = artifactHashes.get(artifact) ?? jsonHash(artifact);
+  artifactHashes.set(artifact, knownHash);
+  return knownHash;
 }

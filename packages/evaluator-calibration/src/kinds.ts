@@ -23,28 +23,28 @@ export type QuestionKind = {
 }[keyof Kinds];
 
 /** Returns the form of a kind's answers. @throws RangeError for a kind that is not known. */
-export function toForm(kind: string): Kinds[QuestionKind] {
-  const form = isKind(kind) && kinds[kind];
-  if (form) return form;
-  throw new RangeError(unknownKind(kind));
+export function toForm(kindName: string): Kinds[QuestionKind] {
+  const answerForm = isKind(kindName) && kinds[kindName];
+  if (answerForm) return answerForm;
+  throw new RangeError(unknownKind(kindName));
 }
 
 /** Whether a name is that of a kind. */
-export function isKind(name: unknown): name is keyof Kinds {
-  return Object.hasOwn(kinds, name as string);
+export function isKind(kindName: unknown): kindName is keyof Kinds {
+  return Object.hasOwn(kinds, kindName as string);
 }
 
 /** Describes a type that is no kind, for messages. */
-export function unknownKind(type: unknown): string {
-  return `There is no kind ${JSON.stringify(type)}; use ${Object.keys(kinds).join(", ")}`;
+export function unknownKind(typeName: unknown): string {
+  return `There is no kind ${JSON.stringify(typeName)}; use ${Object.keys(kinds).join(", ")}`;
 }
 
 /** Returns the kind of an answer with several options: the named one if it fits them. */
-export function listedKind(name: unknown, options: readonly string[]): QuestionKind {
-  const isLevels = options.every((option, index) => option === String(index));
-  const kind = isKind(name) ? kinds[name] : null;
-  const fits = kind?.form === "distribution" && (isLevels || !kind.isOrdered);
-  if (fits) return name as QuestionKind;
+export function listedKind(kindName: unknown, options: readonly string[]): QuestionKind {
+  const isLevels = options.every((optionName, optionIndex) => optionName === String(optionIndex));
+  const namedKind = isKind(kindName) ? kinds[kindName] : null;
+  const fitsOptions = namedKind?.form === "distribution" && (isLevels || !namedKind.isOrdered);
+  if (fitsOptions) return kindName as QuestionKind;
   return isLevels ? "score" : "choice";
 }
 
@@ -60,14 +60,16 @@ export type AskedQuestions = Readonly<Record<string, AskedQuestion>>;
 
 /** Returns a hash of questions as the model reads them; another word or another order changes it. */
 export function questionHash(questions: AskedQuestions): string {
-  const askedItemLists = Object.entries(questions).map(([id, { type, instructions, criteria }]) => [
-    id,
-    type,
-    instructions,
-    criteria ?? null,
-  ]);
-  const digest = sha256(utf8ToBytes(JSON.stringify(askedItemLists)));
-  return btoa(String.fromCharCode(...digest))
+  const askedItemLists = Object.entries(questions).map(
+    ([questionId, { type, instructions, criteria }]) => [
+      questionId,
+      type,
+      instructions,
+      criteria ?? null,
+    ],
+  );
+  const hashBytes = sha256(utf8ToBytes(JSON.stringify(askedItemLists)));
+  return btoa(String.fromCharCode(...hashBytes))
     .replaceAll("+", "-")
     .replaceAll("/", "_")
     .replace("=", "");

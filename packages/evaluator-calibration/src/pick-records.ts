@@ -35,23 +35,23 @@ export function pickRecords(
   { budget, seed = DEFAULT_SEED, clusters = new Map() }: DrawOptions,
 ): PickedRecord[] {
   // `drawRecords` takes the numbers of the seed itself.
-  const random = seededRandom(seed + 1);
+  const nextRandom = seededRandom(seed + 1);
   const { question } = column;
   const members = mapMembers(column.ids, clusters);
   const takenNames = drawRecords(column, { budget: Infinity, seed, clusters });
-  const strata = toStrata(column, takenNames, budget);
-  const drawnOf = allocate(strata, budget);
-  const pickedItems = strata.flatMap(({ ids }, index) => {
-    const size = drawnOf[index] as number;
+  const recordStrata = toStrata(column, takenNames, budget);
+  const drawnOf = allocate(recordStrata, budget);
+  const pickedItems = recordStrata.flatMap(({ ids }, stratumIndex) => {
+    const drawnCount = drawnOf[stratumIndex] as number;
     // Once more: in the first order, large clusters are early.
-    return shuffle(ids, random)
-      .slice(0, size)
-      .map((id) => {
-        const own = members.get(toCluster(id, clusters)) ?? [id];
-        return { id, question, drawn: size / ids.length / own.length };
+    return shuffle(ids, nextRandom)
+      .slice(0, drawnCount)
+      .map((recordId) => {
+        const clusterMembers = members.get(toCluster(recordId, clusters)) ?? [recordId];
+        return { id: recordId, question, drawn: drawnCount / ids.length / clusterMembers.length };
       });
   });
-  return shuffle(pickedItems, random);
+  return shuffle(pickedItems, nextRandom);
 }
 
 /**
@@ -63,21 +63,21 @@ export function drawRecords(
   { budget, seed = DEFAULT_SEED, clusters = new Map() }: DrawOptions,
 ): string[] {
   const shuffledNames = shuffle(ids.toSorted(), seededRandom(seed));
-  return Array.from(mapMembers(shuffledNames, clusters).values(), ([first = ""]) => first).slice(
-    0,
-    budget,
-  );
+  return Array.from(
+    mapMembers(shuffledNames, clusters).values(),
+    ([firstMember = ""]) => firstMember,
+  ).slice(0, budget);
 }
 
 type Clusters = NonNullable<DrawOptions["clusters"]>;
 
-function mapMembers(ids: readonly string[], clusters: Clusters): Map<string, string[]> {
-  return Map.groupBy(ids, (id) => toCluster(id, clusters));
+function mapMembers(recordIds: readonly string[], clusters: Clusters): Map<string, string[]> {
+  return Map.groupBy(recordIds, (recordId) => toCluster(recordId, clusters));
 }
 
 /** Returns a name for the cluster of a record; without one it is its own. */
-function toCluster(id: string, clusters: Clusters): string {
-  return JSON.stringify(clusters.get(id) ?? [id]);
+function toCluster(recordId: string, clusters: Clusters): string {
+  return JSON.stringify(clusters.get(recordId) ?? [recordId]);
 }
 
 // The top option of several is seldom below one over their number.
@@ -88,39 +88,52 @@ const lowestHundredths: Record<Form, (options: number) => number> = {
 
 function toStrata(column: AnswerColumn, takenNames: readonly string[], budget: number) {
   const { form, ids, options } = column;
-  const p = topAnswers(column).probability;
-  const lowest = lowestHundredths[form](options.length);
-  const most = Math.max(1, Math.floor(budget / LABELS_OF_STRATUM));
-  const step = (101 - lowest) / Math.min(MOST_STRATA, most);
-  const strata = Map.groupBy(
-    takenNames.map((id) => column.rowOf(id) as number),
-    (row) => Math.max(0, Math.floor((toHundredths(p[row] as number) - lowest) / step)),
+  const probabilities = topAnswers(column).probability;
+  const lowestPrinted = lowestHundredths[form](options.length);
+  const mostStrata = Math.max(1, Math.floor(budget / LABELS_OF_STRATUM));
+  const stratumWidth = (101 - lowestPrinted) / Math.min(MOST_STRATA, mostStrata);
+  const rowsByStratum = Map.groupBy(
+    takenNames.map((recordId) => column.rowOf(recordId) as number),
+    (rowIndex) =>
+      Math.max(
+        0,
+        Math.floor(
+          (toHundredths(probabilities[rowIndex] as number) - lowestPrinted) / stratumWidth,
+        ),
+      ),
   );
-  return [...strata]
-    .toSorted(([one], [other]) => one - other)
-    .map(([, rows]) => {
-      const mean = rows.reduce((sum, row) => sum + (p[row] as number), 0) / rows.length;
+  return [...rowsByStratum]
+    .toSorted(([firstStratum], [secondStratum]) => firstStratum - secondStratum)
+    .map(([, stratumRows]) => {
+      const meanProbability =
+        stratumRows.reduce(
+          (runningSum, rowIndex) => runningSum + (probabilities[rowIndex] as number),
+          0,
+        ) / stratumRows.length;
       // √(p (1 − p)) of the mean; a printed 0 or 1 has an error of up to half a printed unit.
-      const spreadWidth = Math.sqrt(Math.max(mean * (1 - mean), 0.005 * 0.995));
-      return { ids: rows.map((row) => ids[row] as string), spread: spreadWidth };
+      const spreadWidth = Math.sqrt(
+        Math.max(meanProbability * (1 - meanProbability), 0.005 * 0.995),
+      );
+      return { ids: stratumRows.map((rowIndex) => ids[rowIndex] as string), spread: spreadWidth };
     });
 }
 
 /** Neyman's allocation: in proportion to size times spread, at least 2 and at most all of each. */
-function allocate(strata: ReturnType<typeof toStrata>, budget: number): number[] {
-  const sizes = strata.map(({ ids }) => Math.min(LEAST_OF_STRATUM, ids.length));
-  let remainingCount = budget - sizes.reduce((sum, size) => sum + size, 0);
+function allocate(recordStrata: ReturnType<typeof toStrata>, budget: number): number[] {
+  const drawnCounts = recordStrata.map(({ ids }) => Math.min(LEAST_OF_STRATUM, ids.length));
+  let remainingCount =
+    budget - drawnCounts.reduce((runningSum, drawnCount) => runningSum + drawnCount, 0);
   while (remainingCount > 0) {
     // The next record is from the stratum that is farthest below its share.
-    const wants = strata.map(({ ids, spread: spreadWidth }, i) => {
-      const size = sizes[i] as number;
-      return size < ids.length ? (ids.length * spreadWidth) / (size + 0.5) : 0;
+    const gains = recordStrata.map(({ ids, spread: spreadWidth }, stratumIndex) => {
+      const drawnCount = drawnCounts[stratumIndex] as number;
+      return drawnCount < ids.length ? (ids.length * spreadWidth) / (drawnCount + 0.5) : 0;
     });
-    const most = Math.max(...wants);
-    if (most === 0) break;
-    const next = wants.indexOf(most);
-    sizes[next] = (sizes[next] as number) + 1;
+    const mostGain = Math.max(...gains);
+    if (mostGain === 0) break;
+    const nextStratum = gains.indexOf(mostGain);
+    drawnCounts[nextStratum] = (drawnCounts[nextStratum] as number) + 1;
     remainingCount -= 1;
   }
-  return sizes;
+  return drawnCounts;
 }

@@ -19,7 +19,7 @@ type FittedRows = Weighted & { readonly table: ProbabilityTable; readonly truth:
 
 /** How a kind of recalibration is fitted, and applied to the printed probabilities of one row. */
 interface Recalibrator<TParameters> {
-  readonly fit: (rows: FittedRows) => TParameters;
+  readonly fit: (fittedRows: FittedRows) => TParameters;
   readonly apply: (printedValues: readonly number[], parameters: TParameters) => number[];
 }
 
@@ -32,36 +32,40 @@ const recalibrators: { [TKind in Kind]: Recalibrator<Fit<TKind>["parameters"]> }
   },
   /** The softmax of ln max(p, 0.005) / temperature, at the temperature with the lowest log loss. */
   temperature: {
-    fit: (rows) => ({ temperature: fitTemperature(rows) }),
+    fit: (fittedRows) => ({ temperature: fitTemperature(fittedRows) }),
     apply(printedValues, { temperature }) {
-      const powers = printedValues.map(
-        (p) => Math.max(p, HALF_A_PRINTED_UNIT) ** (1 / temperature),
+      const tempered = printedValues.map(
+        (probability) => Math.max(probability, HALF_A_PRINTED_UNIT) ** (1 / temperature),
       );
-      const sum = powers.reduce((total, power) => total + power, 0);
-      return powers.map((power) => power / sum);
+      const temperedSum = tempered.reduce(
+        (runningSum, temperedValue) => runningSum + temperedValue,
+        0,
+      );
+      return tempered.map((temperedValue) => temperedValue / temperedSum);
     },
   },
   /** The isotonic regression of truth on p: straight between its points (x, y), and flat outside. */
   isotonic: {
     fit({ table, truth, weights }) {
-      const pool = poolRows(table.values, truth, weights);
-      const fittedValues = monotoneMeans(pool.positives, pool.weights);
+      const pooledRows = poolRows(table.values, truth, weights);
+      const fittedValues = monotoneMeans(pooledRows.positives, pooledRows.weights);
       // Inside a flat stretch no point is needed.
-      const isEdge = (_: number, i: number) =>
-        fittedValues[i] !== fittedValues[i - 1] || fittedValues[i] !== fittedValues[i + 1];
+      const isEdge = (_: number, valueIndex: number) =>
+        fittedValues[valueIndex] !== fittedValues[valueIndex - 1] ||
+        fittedValues[valueIndex] !== fittedValues[valueIndex + 1];
       return {
-        x: Array.from(pool.values.filter(isEdge)),
+        x: Array.from(pooledRows.values.filter(isEdge)),
         y: Array.from(fittedValues.filter(isEdge)),
       };
     },
     apply: (printedValues, { x, y }) =>
-      printedValues.map((p) => {
-        const above = x.findIndex((value) => value >= p);
-        if (above === -1) return y.at(-1) ?? Number.NaN;
-        const [right, high] = [x[above] as number, y[above] as number];
-        if (above === 0 || right === p) return high;
-        const [remainingCount, low] = [x[above - 1] as number, y[above - 1] as number];
-        return low + ((high - low) * (p - remainingCount)) / (right - remainingCount);
+      printedValues.map((probability) => {
+        const upperIndex = x.findIndex((fittedValue) => fittedValue >= probability);
+        if (upperIndex === -1) return y.at(-1) ?? Number.NaN;
+        const [rightX, rightY] = [x[upperIndex] as number, y[upperIndex] as number];
+        if (upperIndex === 0 || rightX === probability) return rightY;
+        const [leftX, leftY] = [x[upperIndex - 1] as number, y[upperIndex - 1] as number];
+        return leftY + ((rightY - leftY) * (probability - leftX)) / (rightX - leftX);
       }),
   },
 };
@@ -73,9 +77,9 @@ export const recalibrationsOf: Readonly<Record<Form, readonly Kind[]>> = {
 };
 
 /** Returns the recalibration of a kind that fits labelled rows best. */
-export function toFit<TKind extends Kind>(kind: TKind, rows: FittedRows): Fit<TKind> {
-  const fit = { kind, parameters: recalibrators[kind].fit(rows) } as Recalibration;
-  return fit as Fit<TKind>;
+export function toFit<TKind extends Kind>(kind: TKind, fittedRows: FittedRows): Fit<TKind> {
+  const anyFit = { kind, parameters: recalibrators[kind].fit(fittedRows) } as Recalibration;
+  return anyFit as Fit<TKind>;
 }
 
 /** Returns recalibrated probabilities: one for each option or level, or those of yes in a list. */
@@ -90,8 +94,11 @@ export function applyRecalibration(
 }
 
 /** Returns the log odds of a probability, clipped at half a printed unit. */
-function logOdds(p: number): number {
-  const clippedCount = Math.min(Math.max(p, HALF_A_PRINTED_UNIT), 1 - HALF_A_PRINTED_UNIT);
+function logOdds(probability: number): number {
+  const clippedCount = Math.min(
+    Math.max(probability, HALF_A_PRINTED_UNIT),
+    1 - HALF_A_PRINTED_UNIT,
+  );
   return Math.log(clippedCount / (1 - clippedCount));
 }
 
@@ -101,52 +108,57 @@ type Line = Fit<"logistic">["parameters"];
 const STEEPEST = 100;
 
 /** Newton's method, with shorter steps if a whole one makes it worse. */
-function fitLine(pool: Pool): Line {
-  const odds = pool.values.map(logOdds);
+function fitLine(pooledRows: Pool): Line {
+  const odds = pooledRows.values.map(logOdds);
   // One value does not determine a slope.
-  let fit: Line = { intercept: 0, slope: odds.some((x) => x !== odds[0]) ? 1 : 0 };
-  let loss = computeLoss(fit, pool, odds);
-  for (let round = 0; round < 200; round += 1) {
-    const step = newtonStep(fit, pool, odds);
-    let next = fit;
+  let lineFit: Line = { intercept: 0, slope: odds.some((logOdd) => logOdd !== odds[0]) ? 1 : 0 };
+  let loss = computeLoss(lineFit, pooledRows, odds);
+  for (let iteration = 0; iteration < 200; iteration += 1) {
+    const newtonMove = newtonStep(lineFit, pooledRows, odds);
+    let nextFit = lineFit;
     let nextLoss = Infinity;
-    for (let share = 1; share > 1e-10 && !(nextLoss <= loss); share /= 2) {
-      next = {
-        intercept: fit.intercept + share * step.intercept,
-        slope: fit.slope + share * step.slope,
+    for (let stepShare = 1; stepShare > 1e-10 && !(nextLoss <= loss); stepShare /= 2) {
+      nextFit = {
+        intercept: lineFit.intercept + stepShare * newtonMove.intercept,
+        slope: lineFit.slope + stepShare * newtonMove.slope,
       };
-      nextLoss = computeLoss(next, pool, odds);
+      nextLoss = computeLoss(nextFit, pooledRows, odds);
     }
     if (!(nextLoss <= loss)) break;
-    const movedCount = Math.abs(next.intercept - fit.intercept) + Math.abs(next.slope - fit.slope);
-    [fit, loss] = [next, nextLoss];
-    if (movedCount < 1e-14 * (1 + Math.abs(fit.slope)) || Math.abs(fit.slope) > STEEPEST) break;
+    const movedCount =
+      Math.abs(nextFit.intercept - lineFit.intercept) + Math.abs(nextFit.slope - lineFit.slope);
+    [lineFit, loss] = [nextFit, nextLoss];
+    if (movedCount < 1e-14 * (1 + Math.abs(lineFit.slope)) || Math.abs(lineFit.slope) > STEEPEST)
+      break;
   }
-  return fit;
+  return lineFit;
 }
 
-function computeLoss({ intercept, slope }: Line, pool: Pool, odds: Float64Array): number {
+function computeLoss({ intercept, slope }: Line, pooledRows: Pool, odds: Float64Array): number {
   let loss = 0;
-  for (let i = 0; i < odds.length; i += 1) {
-    const x = intercept + slope * (odds[i] as number);
+  for (let valueIndex = 0; valueIndex < odds.length; valueIndex += 1) {
+    const x = intercept + slope * (odds[valueIndex] as number);
     const softplus = Math.max(x, 0) + Math.log1p(Math.exp(-Math.abs(x)));
-    loss += (pool.weights[i] as number) * softplus - (pool.positives[i] as number) * x;
+    loss +=
+      (pooledRows.weights[valueIndex] as number) * softplus -
+      (pooledRows.positives[valueIndex] as number) * x;
   }
   return loss;
 }
 
-function newtonStep(fit: Line, pool: Pool, odds: Float64Array): Line {
+function newtonStep(lineFit: Line, pooledRows: Pool, odds: Float64Array): Line {
   let [g0, g1, h00, h01, h11] = [0, 0, 0, 0, 0];
-  for (let i = 0; i < odds.length; i += 1) {
-    const x = odds[i] as number;
-    const q = 1 / (1 + Math.exp(-fit.intercept - fit.slope * x));
-    const rest = (pool.positives[i] as number) - (pool.weights[i] as number) * q;
-    const curve = (pool.weights[i] as number) * q * (1 - q);
-    g0 += rest;
-    g1 += rest * x;
-    h00 += curve;
-    h01 += curve * x;
-    h11 += curve * x * x;
+  for (let valueIndex = 0; valueIndex < odds.length; valueIndex += 1) {
+    const x = odds[valueIndex] as number;
+    const q = 1 / (1 + Math.exp(-lineFit.intercept - lineFit.slope * x));
+    const residual =
+      (pooledRows.positives[valueIndex] as number) - (pooledRows.weights[valueIndex] as number) * q;
+    const curvature = (pooledRows.weights[valueIndex] as number) * q * (1 - q);
+    g0 += residual;
+    g1 += residual * x;
+    h00 += curvature;
+    h01 += curvature * x;
+    h11 += curvature * x * x;
   }
   const determinant = h00 * h11 - h01 * h01;
   if (determinant < 1e-12 * h00 * h11 || h00 === 0) {
@@ -158,23 +170,23 @@ function newtonStep(fit: Line, pool: Pool, odds: Float64Array): Line {
   };
 }
 
-function fitTemperature(rows: FittedRows): number {
-  const slopesAt = lossSlopes(rows);
-  const [least, most] = [1 / TEMPERATURE_LIMITS[1], 1 / TEMPERATURE_LIMITS[0]];
-  let [low, high] = [least, most];
+function fitTemperature(fittedRows: FittedRows): number {
+  const slopesAt = lossSlopes(fittedRows);
+  const [leastBeta, mostBeta] = [1 / TEMPERATURE_LIMITS[1], 1 / TEMPERATURE_LIMITS[0]];
+  let [lowBeta, highBeta] = [leastBeta, mostBeta];
   // The loss is convex in 1 / temperature: Newton's steps, kept inside the known bounds.
   let beta = 1;
-  for (let round = 0; round < 100; round += 1) {
+  for (let iteration = 0; iteration < 100; iteration += 1) {
     const { slope, curve } = slopesAt(beta);
-    if (slope > 0) high = beta;
-    else low = beta;
-    const newton = beta - slope / curve;
-    let next = (low + high) / 2;
-    if (newton > low && newton < high) next = newton;
-    else if (newton >= high && high === most) next = high;
-    else if (newton <= low && low === least) next = low;
-    const movedCount = Math.abs(next - beta);
-    beta = next;
+    if (slope > 0) highBeta = beta;
+    else lowBeta = beta;
+    const newtonBeta = beta - slope / curve;
+    let nextBeta = (lowBeta + highBeta) / 2;
+    if (newtonBeta > lowBeta && newtonBeta < highBeta) nextBeta = newtonBeta;
+    else if (newtonBeta >= highBeta && highBeta === mostBeta) nextBeta = highBeta;
+    else if (newtonBeta <= lowBeta && lowBeta === leastBeta) nextBeta = lowBeta;
+    const movedCount = Math.abs(nextBeta - beta);
+    beta = nextBeta;
     // A step of Newton's doubles the digits that are right: the next would move the last one.
     if (movedCount < 1e-10 * beta) break;
   }
@@ -185,34 +197,41 @@ function fitTemperature(rows: FittedRows): number {
 function lossSlopes({ table: { width, values }, truth, weights }: FittedRows) {
   // A power is computed once for each distinct value.
   const distinct = [...new Set(Array.from(values))];
-  const indexOf = new Map(distinct.map((value, index) => [value, index]));
-  const indices = Uint32Array.from(values, (value) => indexOf.get(value) as number);
-  const logs = Float64Array.from(distinct, (p) => Math.log(Math.max(p, HALF_A_PRINTED_UNIT)));
-  const toWeight = (row: number) => (weights === undefined ? 1 : (weights[row] as number));
-  let [total, trueLog] = [0, 0];
-  for (let row = 0; row < truth.length; row += 1) {
-    const index = indices[row * width + (truth[row] as number)] as number;
-    total += toWeight(row);
-    trueLog += toWeight(row) * (logs[index] as number);
+  const indexOf = new Map(distinct.map((printedValue, valueIndex) => [printedValue, valueIndex]));
+  const indices = Uint32Array.from(values, (printedValue) => indexOf.get(printedValue) as number);
+  const logValues = Float64Array.from(distinct, (probability) =>
+    Math.log(Math.max(probability, HALF_A_PRINTED_UNIT)),
+  );
+  const toWeight = (rowIndex: number) =>
+    weights === undefined ? 1 : (weights[rowIndex] as number);
+  let [totalWeight, trueLog] = [0, 0];
+  for (let rowIndex = 0; rowIndex < truth.length; rowIndex += 1) {
+    const valueIndex = indices[rowIndex * width + (truth[rowIndex] as number)] as number;
+    totalWeight += toWeight(rowIndex);
+    trueLog += toWeight(rowIndex) * (logValues[valueIndex] as number);
   }
-  trueLog /= total;
+  trueLog /= totalWeight;
   return (beta: number): { slope: number; curve: number } => {
-    const powers = logs.map((log) => Math.exp(beta * log));
-    const firsts = powers.map((power, index) => power * (logs[index] as number));
-    const seconds = firsts.map((first, index) => first * (logs[index] as number));
-    let [slope, curve] = [0, 0];
-    for (let row = 0; row < truth.length; row += 1) {
-      let [sum, mean, square] = [0, 0, 0];
-      for (let i = row * width; i < (row + 1) * width; i += 1) {
-        const index = indices[i] as number;
-        sum += powers[index] as number;
-        mean += firsts[index] as number;
-        square += seconds[index] as number;
+    const weightTerms = logValues.map((logValue) => Math.exp(beta * logValue));
+    const firstMoments = weightTerms.map(
+      (weightTerm, valueIndex) => weightTerm * (logValues[valueIndex] as number),
+    );
+    const secondMoments = firstMoments.map(
+      (firstMoment, valueIndex) => firstMoment * (logValues[valueIndex] as number),
+    );
+    let [slopeSum, curveSum] = [0, 0];
+    for (let rowIndex = 0; rowIndex < truth.length; rowIndex += 1) {
+      let [termSum, momentMean, squareSum] = [0, 0, 0];
+      for (let position = rowIndex * width; position < (rowIndex + 1) * width; position += 1) {
+        const valueIndex = indices[position] as number;
+        termSum += weightTerms[valueIndex] as number;
+        momentMean += firstMoments[valueIndex] as number;
+        squareSum += secondMoments[valueIndex] as number;
       }
-      mean /= sum;
-      slope += toWeight(row) * mean;
-      curve += toWeight(row) * (square / sum - mean * mean);
+      momentMean /= termSum;
+      slopeSum += toWeight(rowIndex) * momentMean;
+      curveSum += toWeight(rowIndex) * (squareSum / termSum - momentMean * momentMean);
     }
-    return { slope: slope / total - trueLog, curve: curve / total };
+    return { slope: slopeSum / totalWeight - trueLog, curve: curveSum / totalWeight };
   };
 }

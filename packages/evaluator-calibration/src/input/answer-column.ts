@@ -26,33 +26,33 @@ export interface RecordAnswer {
 }
 
 /** How the values and truths of a form are read, and named in messages. */
-const forms: Record<
+const formFields: Record<
   Form,
   {
-    readonly width: (options: number) => number;
-    readonly field: (option: string) => string;
+    readonly valueCount: (optionCount: number) => number;
+    readonly fieldName: (optionName: string) => string;
     /** How far a sum may be from 1; each option is rounded by up to half a hundredth. */
-    readonly rounding: (options: number) => number;
-    readonly truth: (truth: unknown, options: readonly string[]) => number;
-    readonly truths: (column: AnswerColumn) => string;
+    readonly rounding: (optionCount: number) => number;
+    readonly truthIndex: (truthValue: unknown, options: readonly string[]) => number;
+    readonly wantedTruths: (answerColumn: AnswerColumn) => string;
   }
 > = {
   probability: {
-    width: () => 1,
-    field: () => "probability",
+    valueCount: () => 1,
+    fieldName: () => "probability",
     rounding: () => Infinity,
-    truth: yesOrNo,
-    truths: () => "true or false, 1 or 0, yes or no",
+    truthIndex: yesOrNo,
+    wantedTruths: () => "true or false, 1 or 0, yes or no",
   },
   distribution: {
-    width: (options) => options,
-    field: (option) => `probabilities.${option}`,
-    rounding: (options) => options * 0.005 + 1e-6,
-    truth: (truth, options) => {
-      const at = options.indexOf(String(truth));
-      return at < 0 ? options.indexOf(truthText(truth)) : at;
+    valueCount: (optionCount) => optionCount,
+    fieldName: (optionName) => `probabilities.${optionName}`,
+    rounding: (optionCount) => optionCount * 0.005 + 1e-6,
+    truthIndex: (truthValue, options) => {
+      const optionIndex = options.indexOf(String(truthValue));
+      return optionIndex < 0 ? options.indexOf(truthText(truthValue)) : optionIndex;
     },
-    truths: ({ isOrdered, options }) =>
+    wantedTruths: ({ isOrdered, options }) =>
       isOrdered ? `a level from 0 to ${options.length - 1}` : `one of ${listNames(options)}`,
   },
 };
@@ -72,10 +72,10 @@ export class AnswerColumn {
   readonly ids: string[] = [];
   /** The hash of each row's record; undefined if it is not known. */
   readonly states: (string | undefined)[] = [];
-  readonly #rows = new Map<string, number>();
+  readonly #rowsById = new Map<string, number>();
   #latestRow = -1;
   readonly #numbers: number[] = [];
-  #values: Float64Array | null = null;
+  #cachedValues: Float64Array | null = null;
 
   constructor({ question, kind, options, source }: RecordAnswer) {
     const { form, isOrdered } = toForm(kind);
@@ -85,21 +85,21 @@ export class AnswerColumn {
     this.isOrdered = isOrdered;
     this.options = options;
     this.source = source;
-    this.width = forms[form].width(options.length);
+    this.width = formFields[form].valueCount(options.length);
   }
 
   /** Row by row. */
   get values(): Float64Array {
-    return (this.#values ??= new Float64Array(this.#numbers));
+    return (this.#cachedValues ??= new Float64Array(this.#numbers));
   }
 
   /** Returns the row of a record, or undefined. */
-  rowOf(id: string): number | undefined {
+  rowOf(recordId: string): number | undefined {
     // Labels are mostly in the order of the answers; a million map lookups cost a second.
-    const next = this.#latestRow + 1;
-    const row = this.ids[next] === id ? next : this.#rows.get(id);
-    if (row !== undefined) this.#latestRow = row;
-    return row;
+    const nextRow = this.#latestRow + 1;
+    const rowIndex = this.ids[nextRow] === recordId ? nextRow : this.#rowsById.get(recordId);
+    if (rowIndex !== undefined) this.#latestRow = rowIndex;
+    return rowIndex;
   }
 
   /**
@@ -107,60 +107,67 @@ export class AnswerColumn {
    *
    * @throws CalibrationInputError if a value is invalid, or the options are not those of the column.
    */
-  add(answer: RecordAnswer, location: SourceLocation, last: boolean): boolean {
-    this.#check(answer, location);
-    const { ids, options, values, state } = answer;
-    let ownRow: number | undefined;
-    for (const id of ids) ownRow ??= this.#rows.get(id);
-    if (ownRow !== undefined && !last) return false;
-    this.#values = null;
-    const row = ownRow ?? this.ids.length;
-    if (ownRow === undefined) {
-      for (const id of ids) this.#rows.set(id, row);
+  add(recordAnswer: RecordAnswer, location: SourceLocation, isLastTaken: boolean): boolean {
+    this.#checkAnswer(recordAnswer, location);
+    const { ids, options, values, state } = recordAnswer;
+    let answerRow: number | undefined;
+    for (const recordId of ids) answerRow ??= this.#rowsById.get(recordId);
+    if (answerRow !== undefined && !isLastTaken) return false;
+    this.#cachedValues = null;
+    const rowIndex = answerRow ?? this.ids.length;
+    if (answerRow === undefined) {
+      for (const recordId of ids) this.#rowsById.set(recordId, rowIndex);
       this.ids.push(ids[0] ?? "");
     }
-    this.states[row] = state;
-    for (let at = 0; at < values.length; at += 1) {
+    this.states[rowIndex] = state;
+    for (let position = 0; position < values.length; position += 1) {
       // The options of a record may be in another order.
-      const isHere = options[at] === this.options[at];
-      const to = isHere ? at : this.options.indexOf(options[at] as string);
-      this.#numbers[row * this.width + to] = values[at] as number;
+      const isSamePlace = options[position] === this.options[position];
+      const ownPosition = isSamePlace
+        ? position
+        : this.options.indexOf(options[position] as string);
+      this.#numbers[rowIndex * this.width + ownPosition] = values[position] as number;
     }
     return true;
   }
 
-  #check({ kind, options, values }: RecordAnswer, location: SourceLocation): void {
-    const { field, rounding } = forms[toForm(kind).form];
-    let sum = 0;
-    for (let i = 0; i < values.length; i += 1) {
-      const value = values[i] as number;
-      sum += value;
-      if (typeof value === "number" && value >= 0 && value <= 1) continue;
-      const name = `${field(options[i] as string)} of ${quote(this.question)}`;
-      rejectField(location, [name, value], "a number from 0 to 1");
+  #checkAnswer({ kind, options, values }: RecordAnswer, location: SourceLocation): void {
+    const { fieldName: field, rounding } = formFields[toForm(kind).form];
+    let probabilitySum = 0;
+    for (let position = 0; position < values.length; position += 1) {
+      const probability = values[position] as number;
+      probabilitySum += probability;
+      if (typeof probability === "number" && probability >= 0 && probability <= 1) continue;
+      const valueName = `${field(options[position] as string)} of ${quote(this.question)}`;
+      rejectField(location, [valueName, probability], "a number from 0 to 1");
     }
-    if (Math.abs(sum - 1) > rounding(values.length)) {
-      const name = `the sum of the probabilities of ${quote(this.question)}`;
-      rejectField(location, [name, Number(sum.toFixed(3))], "1");
+    if (Math.abs(probabilitySum - 1) > rounding(values.length)) {
+      const sumName = `the sum of the probabilities of ${quote(this.question)}`;
+      rejectField(location, [sumName, Number(probabilitySum.toFixed(3))], "1");
     }
-    const isSame =
+    const hasSameOptions =
       kind === this.kind &&
       (options === this.options ||
         (options.length === this.options.length &&
           options.every(
-            (option, i) => option === this.options[i] || this.options.includes(option),
+            (optionName, position) =>
+              optionName === this.options[position] || this.options.includes(optionName),
           )));
-    if (isSame) return;
+    if (hasSameOptions) return;
     const problem = `question ${quote(this.question)} has the options ${listNames(options)}`;
-    const before = `in earlier rows ${listNames(this.options)}`;
-    throw new CalibrationInputError(location, `${problem}, and ${before}`);
+    const earlierOptions = `in earlier rows ${listNames(this.options)}`;
+    throw new CalibrationInputError(location, `${problem}, and ${earlierOptions}`);
   }
 
   /** Returns the truth of a row as the index of its option. @throws CalibrationInputError that lists the valid ones. */
-  truthOf(truth: unknown, location: SourceLocation, _row?: number): number {
-    const form = forms[this.form];
-    const index = form.truth(truth, this.options);
-    if (index >= 0) return index;
-    return rejectField(location, [`truth of ${quote(this.question)}`, truth], form.truths(this));
+  truthOf(truthValue: unknown, location: SourceLocation, _row?: number): number {
+    const ownFields = formFields[this.form];
+    const optionIndex = ownFields.truthIndex(truthValue, this.options);
+    if (optionIndex >= 0) return optionIndex;
+    return rejectField(
+      location,
+      [`truth of ${quote(this.question)}`, truthValue],
+      ownFields.wantedTruths(this),
+    );
   }
 }

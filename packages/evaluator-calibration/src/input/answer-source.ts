@@ -1,13 +1,13 @@
 import { type Fields, rejectField, type SourceLocation } from "./input-record.ts";
 
-const bases = ["model", "recorded", "rule", "lexical"] as const;
+const basisNames = ["model", "recorded", "rule", "lexical"] as const;
 
 /** The origin of an answer: a model, or a substitute of the emulator. */
-export type Basis = (typeof bases)[number];
+export type Basis = (typeof basisNames)[number];
 
 /** Returns the origin of answers, by the model and the wire that they name; or the one that is named. */
-export function basisOf(modelId: string | null, wire: string | null, name?: unknown): Basis {
-  const basis = bases.find((one) => one === name);
+export function basisOf(modelId: string | null, wire: string | null, basisName?: unknown): Basis {
+  const basis = basisNames.find((knownBasis) => knownBasis === basisName);
   if (basis !== undefined) return basis;
   if (modelId === "local/rules-1") return "rule";
   if (modelId?.startsWith("local/") === true) return "lexical";
@@ -24,17 +24,22 @@ export interface AnswerSource {
 
 /** Reads the source of a record's answers. @throws CalibrationInputError for a name that is no text */
 export function toSource(
-  fields: Fields,
+  recordFields: Fields,
   location: SourceLocation,
   modelField = "modelId",
 ): AnswerSource {
-  const toText = (name: string, value: unknown) => {
-    if (typeof value === "string") return value;
-    if (value === undefined || value === null) return null;
-    return rejectField(location, [name, value]);
+  const toFieldText = (fieldName: string, fieldValue: unknown) => {
+    if (typeof fieldValue === "string") return fieldValue;
+    if (fieldValue === undefined || fieldValue === null) return null;
+    return rejectField(location, [fieldName, fieldValue]);
   };
-  const modelId = toText(modelField, fields["modelId"]);
-  const wire = toText("wire", fields["wire"]);
-  const basis = basisOf(modelId, wire, fields["basis"]);
-  return { modelId, wire, questionHash: toText("questionHash", fields["questionHash"]), basis };
+  const modelId = toFieldText(modelField, recordFields["modelId"]);
+  const wire = toFieldText("wire", recordFields["wire"]);
+  const basis = basisOf(modelId, wire, recordFields["basis"]);
+  return {
+    modelId,
+    wire,
+    questionHash: toFieldText("questionHash", recordFields["questionHash"]),
+    basis,
+  };
 }

@@ -83,7 +83,7 @@ export class AnswerTable {
   readonly stepCosts: StepCost[] = [];
   /** The questions of all answers, also of those that were not taken. */
   readonly allQuestions = new Set<string>();
-  readonly #notes: RecordNotes;
+  readonly #recordNotes: RecordNotes;
   /** The cluster of each record that names one; without `onePer`, that of each record with the state of another. */
   readonly clusters: RecordNotes["clusters"];
   /** The columns whose values may repeat. */
@@ -93,8 +93,8 @@ export class AnswerTable {
 
   constructor(options: AnswerTableOptions = {}) {
     this.#options = options;
-    this.#notes = new RecordNotes(options.onePer);
-    ({ clusters: this.clusters, repeats: this.repeats, days: this.days } = this.#notes);
+    this.#recordNotes = new RecordNotes(options.onePer);
+    ({ clusters: this.clusters, repeats: this.repeats, days: this.days } = this.#recordNotes);
   }
 
   /** In the order of their first answers. */
@@ -104,8 +104,8 @@ export class AnswerTable {
 
   /** Returns the column with the most answers to a question: sources are never mixed. */
   largest(question: string): AnswerColumn | undefined {
-    const columns = this.columns.filter((column) => column.question === question);
-    return columns.toSorted((one, other) => other.ids.length - one.ids.length)[0];
+    const columns = this.columns.filter((answerColumn) => answerColumn.question === question);
+    return columns.toSorted((first, second) => second.ids.length - first.ids.length)[0];
   }
 
   /** The questions that were answered. */
@@ -120,25 +120,29 @@ export class AnswerTable {
    */
   addRecord({ line, value: givenValue }: InputRecord, file: string): void {
     const location = { file, line };
-    const value = toObject(givenValue, location);
+    const recordFields = toObject(givenValue, location);
     // An id that is no text is an error below.
-    if (!(value["id"] instanceof Object)) {
-      this.#notes.addCluster(value["id"] ?? value["requestId"], value);
-      this.repeats.add(String(value["id"]), value);
+    if (!(recordFields["id"] instanceof Object)) {
+      this.#recordNotes.addCluster(recordFields["id"] ?? recordFields["requestId"], recordFields);
+      this.repeats.add(String(recordFields["id"]), recordFields);
     }
-    if ("requestId" in value && "outcome" in value) this.#addDecision(value, location);
-    else if ("answers" in value) {
-      const answers = toObject(value["answers"], location, "answers");
-      const ids = [idOf(value, location)];
-      const wireOf = stepWires();
-      for (const [step, { given: own, one }] of listSteps(value, answers).entries()) {
-        const namedSource = toSource({ ...value, ...one }, location);
-        const source = { ...namedSource, wire: wireOf(namedSource) };
-        this.#addAnswers(own, { ids, source, location });
-        if (one !== value) this.#noteStep(step, Object.keys(own), source);
+    if ("requestId" in recordFields && "outcome" in recordFields)
+      this.#addDecision(recordFields, location);
+    else if ("answers" in recordFields) {
+      const answers = toObject(recordFields["answers"], location, "answers");
+      const ids = [idOf(recordFields, location)];
+      const toStepWire = stepWires();
+      for (const [stepIndex, { stepAnswers, stepFields: own }] of listSteps(
+        recordFields,
+        answers,
+      ).entries()) {
+        const namedSource = toSource({ ...recordFields, ...own }, location);
+        const answerSource = { ...namedSource, wire: toStepWire(namedSource) };
+        this.#addAnswers(stepAnswers, { ids, source: answerSource, location });
+        if (own !== recordFields) this.#noteStep(stepIndex, Object.keys(stepAnswers), answerSource);
       }
-    } else if ("question" in value) this.#addLine(value, location);
-    else if (!("requestId" in value)) {
+    } else if ("question" in recordFields) this.#addLine(recordFields, location);
+    else if (!("requestId" in recordFields)) {
       // Other lines of a decision log, such as feedback, hold no answer.
       const problem = "has no question; give id, question and probability (or probabilities)";
       throw new CalibrationInputError(location, problem);
@@ -151,117 +155,134 @@ export class AnswerTable {
     location: SourceLocation,
   ): void {
     if (isObject(state)) {
-      this.#notes.addDate(state["date"]);
-      this.#notes.addCluster(id, state);
+      this.#recordNotes.addDate(state["date"]);
+      this.#recordNotes.addCluster(id, state);
       this.repeats.add(id, state);
     }
-    const key = state === undefined ? undefined : this.#notes.addCopy(id, stateHash(state));
+    const stateKey =
+      state === undefined ? undefined : this.#recordNotes.addCopy(id, stateHash(state));
     let hash = this.#hashes.get(questions);
     if (hash === undefined) this.#hashes.set(questions, (hash = questionHash(questions)));
     const { steps = [evaluation] } = evaluation;
-    const wireOf = stepWires();
-    for (const [step, { answers, modelId, transport, costUsd = null }] of steps.entries()) {
-      const from = wireOf({ modelId, wire: step === 0 ? wire : (transport ?? wire) });
-      const origin = basisOf(modelId, from, basis);
-      const source = { modelId, wire: from, basis: origin, questionHash: hash };
-      this.#addAnswers(answers, { ids: [id], source, location, state: key });
-      if (steps.length > 1) this.#noteStep(step, Object.keys(answers), source);
-      const cost = (this.stepCosts[step] ??= { records: 0, costUsd: 0 });
-      cost.records += 1;
-      cost.costUsd = cost.costUsd === null || costUsd === null ? null : cost.costUsd + costUsd;
+    const toStepWire = stepWires();
+    for (const [stepIndex, { answers, modelId, transport, costUsd = null }] of steps.entries()) {
+      const stepWire = toStepWire({ modelId, wire: stepIndex === 0 ? wire : (transport ?? wire) });
+      const stepBasis = basisOf(modelId, stepWire, basis);
+      const answerSource = { modelId, wire: stepWire, basis: stepBasis, questionHash: hash };
+      this.#addAnswers(answers, { ids: [id], source: answerSource, location, state: stateKey });
+      if (steps.length > 1) this.#noteStep(stepIndex, Object.keys(answers), answerSource);
+      const stepCost = (this.stepCosts[stepIndex] ??= { records: 0, costUsd: 0 });
+      stepCost.records += 1;
+      stepCost.costUsd =
+        stepCost.costUsd === null || costUsd === null ? null : stepCost.costUsd + costUsd;
     }
   }
 
-  #noteStep(step: number, questions: readonly string[], source: AnswerSource): void {
+  #noteStep(stepIndex: number, questions: readonly string[], answerSource: AnswerSource): void {
     for (const question of questions) {
-      const column = this.#columns.get(toKey(source, question));
-      const steps = this.steps.get(question) ?? [];
-      this.steps.set(question, steps);
-      const columns = (steps[step] ??= []);
+      const column = this.#columns.get(toColumnKey(answerSource, question));
+      const questionSteps = this.steps.get(question) ?? [];
+      this.steps.set(question, questionSteps);
+      const columns = (questionSteps[stepIndex] ??= []);
       if (column !== undefined && !columns.includes(column)) columns.push(column);
     }
   }
 
   /** Notes a record that is known and has no answer, such as one whose call failed. */
-  addFailed(id: string): void {
-    this.#failedIds.add(id);
+  addFailed(recordId: string): void {
+    this.#failedIds.add(recordId);
   }
 
   /** Returns whether any question of a record was answered, or its call is known to have failed. */
-  knows(id: string): boolean {
-    return this.#failedIds.has(id) || this.columns.some((column) => column.rowOf(id) !== undefined);
+  knows(recordId: string): boolean {
+    return (
+      this.#failedIds.has(recordId) ||
+      this.columns.some((column) => column.rowOf(recordId) !== undefined)
+    );
   }
 
   /** @throws CalibrationInputError if the answer is invalid, or the record has one already. */
-  add(answer: RecordAnswer, location: SourceLocation): void {
+  add(recordAnswer: RecordAnswer, location: SourceLocation): void {
     const { questions, last = false } = this.#options;
-    const { ids, question, source } = answer;
+    const { ids, question, source } = recordAnswer;
     this.allQuestions.add(question);
     if (questions !== undefined && !questions.includes(question)) return;
-    const key = toKey(source, question);
-    const column = this.#columns.get(key) ?? new AnswerColumn(answer);
-    if (column.add(answer, location, last)) this.#columns.set(key, column);
+    const columnKey = toColumnKey(source, question);
+    const answerColumn = this.#columns.get(columnKey) ?? new AnswerColumn(recordAnswer);
+    if (answerColumn.add(recordAnswer, location, last)) this.#columns.set(columnKey, answerColumn);
     else {
-      const record = `record ${quote(ids[0])} has a second answer to ${quote(question)}`;
-      throw new CalibrationInputError(location, `${record}; --last takes the last of several`);
+      const recordText = `record ${quote(ids[0])} has a second answer to ${quote(question)}`;
+      throw new CalibrationInputError(location, `${recordText}; --last takes the last of several`);
     }
   }
 
   /** Adds a line of the router's decision log: joined by its request's id or the evaluation's. */
-  #addDecision(fields: Fields, location: SourceLocation): void {
-    this.#notes.addDate(fields["time"]);
-    const ids = [fields["requestId"], fields["evaluationId"]].filter(
-      (id) => typeof id === "string",
+  #addDecision(decisionFields: Fields, location: SourceLocation): void {
+    this.#recordNotes.addDate(decisionFields["time"]);
+    const ids = [decisionFields["requestId"], decisionFields["evaluationId"]].filter(
+      (recordId) => typeof recordId === "string",
     );
     // If a calibration changed a value, the log holds the printed one too.
-    const probabilities = fields["printedProbabilities"] ?? fields["probabilities"];
+    const probabilities = decisionFields["printedProbabilities"] ?? decisionFields["probabilities"];
     if (!isObject(probabilities)) {
-      for (const id of ids) this.addFailed(id);
+      for (const recordId of ids) this.addFailed(recordId);
       return;
     }
-    const { evaluatorModelId: modelId, wire, questionHash: hash } = fields;
-    const source = toSource({ modelId, wire, questionHash: hash }, location, "evaluatorModelId");
-    this.#addAnswer("tier", { probabilities }, { ids, source, location });
+    const { evaluatorModelId: modelId, wire, questionHash: hash } = decisionFields;
+    const answerSource = toSource(
+      { modelId, wire, questionHash: hash },
+      location,
+      "evaluatorModelId",
+    );
+    this.#addAnswer("tier", { probabilities }, { ids, source: answerSource, location });
   }
 
   /** Adds a record with one answer. */
-  #addLine(fields: Fields, location: SourceLocation): void {
-    const id = idOf(fields, location);
-    const { question, probabilities, error } = fields;
-    const probability = toNumber(fields["probability"]);
+  #addLine(lineFields: Fields, location: SourceLocation): void {
+    const recordId = idOf(lineFields, location);
+    const { question, probabilities, error } = lineFields;
+    const probability = toNumber(lineFields["probability"]);
     if (typeof question !== "string") {
       return rejectField(location, ["question", question]);
     }
     if ((probability == null || probability === "") && probabilities == null) {
-      if (error != null) return this.addFailed(id);
+      if (error != null) return this.addFailed(recordId);
       throw new CalibrationInputError(location, NO_VALUES);
     }
-    const answer = probability == null ? fields : { ...fields, probability };
-    this.#addAnswer(question, answer, { ids: [id], source: toSource(fields, location), location });
+    const answerFields = probability == null ? lineFields : { ...lineFields, probability };
+    this.#addAnswer(question, answerFields, {
+      ids: [recordId],
+      source: toSource(lineFields, location),
+      location,
+    });
   }
 
-  #addAnswers(answers: Fields, origin: Origin): void {
+  #addAnswers(answers: Fields, answerOrigin: Origin): void {
     for (const [question, givenAnswer] of Object.entries(answers)) {
-      const what = `the answer to ${quote(question)}`;
-      const answer = toObject(givenAnswer, origin.location, what);
-      checkType(question, answer, origin);
-      this.#addAnswer(question, answer, origin);
+      const answerName = `the answer to ${quote(question)}`;
+      const answerFields = toObject(givenAnswer, answerOrigin.location, answerName);
+      checkType(question, answerFields, answerOrigin);
+      this.#addAnswer(question, answerFields, answerOrigin);
     }
   }
 
-  #addAnswer(question: string, answer: Fields, { ids, source, location, state }: Origin): void {
-    const { probability, probabilities, type } = answer;
+  #addAnswer(
+    question: string,
+    answerFields: Fields,
+    { ids, source, location, state }: Origin,
+  ): void {
+    const { probability, probabilities, type } = answerFields;
     const about = { ids, question, source, state };
     if (probability !== undefined) {
-      const values = [probability as number];
-      this.add({ ...about, kind: "boolean", options: YES_NO, values }, location);
+      const answerValues = [probability as number];
+      this.add({ ...about, kind: "boolean", options: YES_NO, values: answerValues }, location);
     } else if (isObject(probabilities) && Object.keys(probabilities).length > 0) {
       const options = Object.keys(probabilities);
-      const values = Object.values(probabilities) as number[];
-      const kind = listedKind(type, options);
-      this.add({ ...about, kind, options, values }, location);
+      const answerValues = Object.values(probabilities) as number[];
+      const answerKind = listedKind(type, options);
+      this.add({ ...about, kind: answerKind, options, values: answerValues }, location);
     } else if (type === "refusal") {
-      for (const id of ids) this.addFailed(id);
+      for (const recordId of ids) this.addFailed(recordId);
     } else if (!isKind(type) || kinds[type] !== null) {
       throw new CalibrationInputError(location, `the answer to ${quote(question)} ${NO_VALUES}`);
     }
@@ -276,12 +297,12 @@ function checkType(question: string, answer: Fields, { location }: Origin) {
   throw new CalibrationInputError(location, problem);
 }
 
-function toKey({ modelId, wire, basis, questionHash: hash }: AnswerSource, question: string) {
+function toColumnKey({ modelId, wire, basis, questionHash: hash }: AnswerSource, question: string) {
   return JSON.stringify([modelId, wire, basis, hash, question]);
 }
 
 /** Returns the number of a text, as a CSV file holds it; any other value is kept. */
-function toNumber(value: unknown): unknown {
-  if (typeof value !== "string" || value.trim() === "") return value;
-  return Number.isFinite(Number(value)) ? Number(value) : value;
+function toNumber(fieldValue: unknown): unknown {
+  if (typeof fieldValue !== "string" || fieldValue.trim() === "") return fieldValue;
+  return Number.isFinite(Number(fieldValue)) ? Number(fieldValue) : fieldValue;
 }

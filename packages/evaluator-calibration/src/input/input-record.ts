@@ -21,16 +21,16 @@ export class CalibrationInputError extends Error {
 }
 
 /** Returns a value as a message quotes it: short, on one line, without control characters. */
-export function quote(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
-  const plain = text.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "");
-  return plain.length > 60 ? `${plain.slice(0, 60)}…` : plain;
+export function quote(quotedValue: unknown): string {
+  const jsonText = JSON.stringify(quotedValue) ?? String(quotedValue);
+  const plainText = jsonText.replace(/[\p{Cc}\p{Cf}\p{Cs}]/gu, "");
+  return plainText.length > 60 ? `${plainText.slice(0, 60)}…` : plainText;
 }
 
 /** Returns a list of names as a message gives it, the first few of many. */
-export function listNames(names: readonly string[]): string {
-  const nameList = names.slice(0, 12).map(quote).join(", ");
-  return names.length > 12 ? `${nameList} and ${names.length - 12} more` : nameList;
+export function listNames(quotedNames: readonly string[]): string {
+  const nameList = quotedNames.slice(0, 12).map(quote).join(", ");
+  return quotedNames.length > 12 ? `${nameList} and ${quotedNames.length - 12} more` : nameList;
 }
 
 /** The fields of a JSON object. */
@@ -44,82 +44,96 @@ export function isObject(value: unknown): value is Fields {
 /** Throws a `CalibrationInputError` about the value of a field. */
 export function rejectField(
   location: SourceLocation,
-  [name, value]: readonly [name: string, value: unknown],
+  [fieldName, fieldValue]: readonly [name: string, value: unknown],
   wantedForm = "a text",
 ): never {
-  const isComma = typeof value === "string" && /^\s*-?\d+,\d+\s*$/.test(value);
-  const nextStep = isComma ? `: write ${value.trim().replace(",", ".")}` : "";
-  const problem = `${name} is ${quote(value)}; it must be ${wantedForm}${nextStep}`;
+  const isComma = typeof fieldValue === "string" && /^\s*-?\d+,\d+\s*$/.test(fieldValue);
+  const nextStep = isComma ? `: write ${fieldValue.trim().replace(",", ".")}` : "";
+  const problem = `${fieldName} is ${quote(fieldValue)}; it must be ${wantedForm}${nextStep}`;
   throw new CalibrationInputError(location, problem);
 }
 
 /** Returns an object; `what` is the subject of the message. @throws CalibrationInputError for another value */
-export function toObject(value: unknown, location: SourceLocation, what = "the record"): Fields {
-  if (isObject(value)) return value;
-  throw new CalibrationInputError(location, `${what} is no JSON object`);
+export function toObject(
+  recordValue: unknown,
+  location: SourceLocation,
+  recordName = "the record",
+): Fields {
+  if (isObject(recordValue)) return recordValue;
+  throw new CalibrationInputError(location, `${recordName} is no JSON object`);
 }
 
 /** Returns the id of a record. @throws CalibrationInputError if it has none. */
-export function idOf(record: Fields, location: SourceLocation): string {
-  const { id } = record;
-  if (typeof id === "string" && id !== "") return id;
+export function idOf(recordFields: Fields, location: SourceLocation): string {
+  const { id: recordId } = recordFields;
+  if (typeof recordId === "string" && recordId !== "") return recordId;
   // Beyond these, two different numbers can be one.
-  if (typeof id === "number" && Math.abs(id) <= Number.MAX_SAFE_INTEGER) return String(id);
-  const missing = `has no id among ${listNames(Object.keys(record))}`;
-  const problem = id === undefined ? missing : `id is ${quote(id)}`;
+  if (typeof recordId === "number" && Math.abs(recordId) <= Number.MAX_SAFE_INTEGER)
+    return String(recordId);
+  const missing = `has no id among ${listNames(Object.keys(recordFields))}`;
+  const problem = recordId === undefined ? missing : `id is ${quote(recordId)}`;
   throw new CalibrationInputError(location, `${problem}; each record needs its own id`);
 }
 
 /** Parses JSON and checks it by a schema. @throws Error that names the problem. */
 export function parseJsonAs<TSchema extends z.ZodMiniType>(
-  schema: TSchema,
-  text: string,
-  { what, latest }: { readonly what: string; readonly latest: number },
+  fileSchema: TSchema,
+  fileText: string,
+  { fileKind, latestVersion }: { readonly fileKind: string; readonly latestVersion: number },
 ): z.infer<TSchema> {
-  let value: unknown;
+  let parsedValue: unknown;
   try {
-    value = JSON.parse(text);
+    parsedValue = JSON.parse(fileText);
   } catch (error) {
     throw new Error("is not JSON", { cause: error });
   }
-  const version = isObject(value) ? value["version"] : null;
-  if (typeof version === "number" && version > latest) {
-    throw new Error(`is of version ${version}, and this release reads versions 1 to ${latest}`);
+  const version = isObject(parsedValue) ? parsedValue["version"] : null;
+  if (typeof version === "number" && version > latestVersion) {
+    throw new Error(
+      `is of version ${version}, and this release reads versions 1 to ${latestVersion}`,
+    );
   }
   // A check's own message stays; the others would be in the validator's words.
-  const { data, error } = schema.safeParse(value, { error: () => "is missing or wrong" });
+  const { data, error } = fileSchema.safeParse(parsedValue, { error: () => "is missing or wrong" });
   if (error === undefined) return data;
-  const [issue] = error.issues;
-  throw new Error(`is not ${what}: ${issue?.path.join(".") || "it"} ${issue?.message}`);
+  const [firstIssue] = error.issues;
+  throw new Error(
+    `is not ${fileKind}: ${firstIssue?.path.join(".") || "it"} ${firstIssue?.message}`,
+  );
 }
 
 const WORDS = new Map<unknown, number>([
-  ...[true, 1, "1", "true", "yes"].map((word) => [word, 1] as const),
-  ...[false, 0, "0", "false", "no"].map((word) => [word, 0] as const),
+  ...[true, 1, "1", "true", "yes"].map((yesWord) => [yesWord, 1] as const),
+  ...[false, 0, "0", "false", "no"].map((noWord) => [noWord, 0] as const),
 ]);
 
 /** Returns 1 for a word of yes, 0 for one of no, and −1 for any other value. */
-export function yesOrNo(value: unknown): number {
-  return WORDS.get(typeof value === "string" ? truthText(value).toLowerCase() : value) ?? -1;
+export function yesOrNo(truthValue: unknown): number {
+  return (
+    WORDS.get(typeof truthValue === "string" ? truthText(truthValue).toLowerCase() : truthValue) ??
+    -1
+  );
 }
 
 /** Returns a truth as text. Data frames write the whole numbers of a column with gaps as 1.0. */
-export function truthText(value: unknown): string {
-  return String(value)
+export function truthText(truthValue: unknown): string {
+  return String(truthValue)
     .trim()
     .replace(/^(\d+)\.0+$/, "$1");
 }
 
 /** Returns the answers of each model; of a record whose steps are something else, its own. */
 export function listSteps(
-  value: Fields,
+  recordFields: Fields,
   answers: Fields,
-): readonly { given: Fields; one: Fields }[] {
-  const { steps } = value;
-  const items = Array.isArray(steps) ? steps : [];
-  const stepAnswers = items.flatMap((one: unknown) =>
-    isObject(one) && isObject(one["answers"]) ? [{ given: one["answers"], one }] : [],
+): readonly { stepAnswers: Fields; stepFields: Fields }[] {
+  const { steps } = recordFields;
+  const stepItems = Array.isArray(steps) ? steps : [];
+  const stepAnswers = stepItems.flatMap((stepItem: unknown) =>
+    isObject(stepItem) && isObject(stepItem["answers"])
+      ? [{ stepAnswers: stepItem["answers"], stepFields: stepItem }]
+      : [],
   );
-  const isWhole = stepAnswers.length > 0 && stepAnswers.length === items.length;
-  return isWhole ? stepAnswers : [{ given: answers, one: value }];
+  const isWhole = stepAnswers.length > 0 && stepAnswers.length === stepItems.length;
+  return isWhole ? stepAnswers : [{ stepAnswers: answers, stepFields: recordFields }];
 }

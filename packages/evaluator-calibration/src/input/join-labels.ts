@@ -15,9 +15,9 @@ import { RepeatedColumns } from "./repeated-columns.ts";
 /** The labelled rows of one column of answers, one number each. */
 export type JoinedColumn = ReturnType<typeof emptyJoin>;
 
-function emptyJoin(join: LabelJoin, column: AnswerColumn) {
+function emptyJoin(labelJoin: LabelJoin, column: AnswerColumn) {
   return {
-    join,
+    join: labelJoin,
     column,
     /** Rows of the column, in the order of the labels. */
     rows: [] as number[],
@@ -85,7 +85,7 @@ export class LabelJoin {
   readonly #byQuestion: ReadonlyMap<string, readonly AnswerColumn[]>;
   readonly #joinedColumns = new Map<AnswerColumn, JoinedColumn>();
   readonly #drawnColumns = new Map<AnswerColumn, JoinedColumn>();
-  readonly #counts = new Map<string, JoinCounts>();
+  readonly #countsByQuestion = new Map<string, JoinCounts>();
   /** Labels without an answer: for each question and record its labelers. */
   readonly #unansweredMap = new Map<string, Set<string | null>>();
   /** Rows of a drawn sheet without a truth, which are skipped if a later row is filled in. */
@@ -124,57 +124,57 @@ export class LabelJoin {
   /** Returns what became of the labels of a question. */
   countsOf(question: string): JoinCounts {
     const columns = this.#byQuestion.get(question) ?? [];
-    const answeredCount = columns.reduce((sum, { ids }) => sum + ids.length, 0);
-    const counts = this.#listCounts(question);
-    const truths = columns.flatMap((column) => this.#joinedColumns.get(column)?.truth ?? []);
-    const skippedCount = truths.filter((truth) => truth < 0).length;
+    const answeredCount = columns.reduce((runningSum, { ids }) => runningSum + ids.length, 0);
+    const questionCounts = this.#listCounts(question);
+    const columnTruths = columns.flatMap((column) => this.#joinedColumns.get(column)?.truth ?? []);
+    const skippedCount = columnTruths.filter((truthIndex) => truthIndex < 0).length;
     return {
-      ...counts,
+      ...questionCounts,
       answered: answeredCount,
       skipped: skippedCount,
-      answeredWithoutLabel: answeredCount - counts.joined,
+      answeredWithoutLabel: answeredCount - questionCounts.joined,
     };
   }
 
   /** Adds one record of a labels file. @throws CalibrationInputError that names the line and the field. */
-  add(record: InputRecord, file: string): void {
+  add(labelRecord: InputRecord, file: string): void {
     const { by = "group", onePer = "group" } = this.#options;
-    const label = parseLabel(record, { file, by, onePer });
-    if (label === null) return;
-    if (isObject(record.value)) this.repeats.add(label.id, record.value);
-    if (label.isOverride) {
+    const parsedLabel = parseLabel(labelRecord, { file, by, onePer });
+    if (parsedLabel === null) return;
+    if (isObject(labelRecord.value)) this.repeats.add(parsedLabel.id, labelRecord.value);
+    if (parsedLabel.isOverride) {
       this.overrides += 1;
       return;
     }
-    if (label.truth === null && !label.isSkipped) {
+    if (parsedLabel.truth === null && !parsedLabel.isSkipped) {
       this.blank += 1;
-      if (label.isDrawn) this.#unreachedLabels.push(label);
+      if (parsedLabel.isDrawn) this.#unreachedLabels.push(parsedLabel);
       return;
     }
     const passedParts = this.#unreachedLabels.splice(0);
     this.blank -= passedParts.length;
-    for (const one of [...passedParts, label]) this.#addLabel(one);
+    for (const drawnLabel of [...passedParts, parsedLabel]) this.#addLabel(drawnLabel);
   }
 
   #addLabel(label: Label): void {
     const question = this.#findQuestion(label);
     if (question === null) return;
-    const counts = this.#listCounts(question);
+    const questionCounts = this.#listCounts(question);
     let [foundCount, addedCount] = [0, 0];
     for (const column of this.#byQuestion.get(question) ?? []) {
-      const row = column.rowOf(label.id);
-      if (row === undefined) continue;
+      const rowIndex = column.rowOf(label.id);
+      if (rowIndex === undefined) continue;
       foundCount += 1;
-      if (this.#addRow(column, row, label)) addedCount += 1;
+      if (this.#addLabelRow(column, rowIndex, label)) addedCount += 1;
     }
     if (foundCount === 0) this.#addUnanswered(question, label);
     if (label.plan !== null) {
       if (!this.plans.has(label.plan)) this.plans.set(label.plan, label.location);
-      counts.drawn += Number(addedCount > 0);
+      questionCounts.drawn += Number(addedCount > 0);
       return;
     }
-    if (addedCount > 0) counts.labelled += 1;
-    counts.joined += addedCount;
+    if (addedCount > 0) questionCounts.labelled += 1;
+    questionCounts.joined += addedCount;
   }
 
   #findQuestion({ question, location }: Label): string | null {
@@ -190,47 +190,62 @@ export class LabelJoin {
     return rejectField(location, ["question", question], `one of ${listNames(knownNames)}`);
   }
 
-  #addRow(column: AnswerColumn, row: number, label: Label): boolean {
+  #addLabelRow(column: AnswerColumn, rowIndex: number, label: Label): boolean {
     const columns = label.plan === null ? this.#joinedColumns : this.#drawnColumns;
     let joinedColumn = columns.get(column);
     if (joinedColumn === undefined) columns.set(column, (joinedColumn = emptyJoin(this, column)));
-    const before = joinedColumn.joinedRows[row];
-    const at = before ?? joinedColumn.rows.length;
+    const earlierPosition = joinedColumn.joinedRows[rowIndex];
+    const position = earlierPosition ?? joinedColumn.rows.length;
     const labeler = this.labelers.indexOf(label.labeler);
-    let truth = label.truth === null ? -1 : column.truthOf(label.truth, label.location, row);
-    if (before !== undefined) {
-      const all = joinedColumn.votes.get(at) ?? [
-        { labeler: joinedColumn.labelerOf[at] as number, truth: joinedColumn.truth[at] as number },
+    let truthIndex =
+      label.truth === null ? -1 : column.truthOf(label.truth, label.location, rowIndex);
+    if (earlierPosition !== undefined) {
+      const earlierVotes = joinedColumn.votes.get(position) ?? [
+        {
+          labeler: joinedColumn.labelerOf[position] as number,
+          truth: joinedColumn.truth[position] as number,
+        },
       ];
-      const votes = all.filter((vote) => vote.labeler !== labeler);
-      if (votes.length < all.length) this.#countRepeated(column.question, label);
-      votes.push({ labeler, truth });
-      joinedColumn.votes.set(at, votes);
-      truth = computeMajority(votes);
+      const otherVotes = earlierVotes.filter((vote) => vote.labeler !== labeler);
+      if (otherVotes.length < earlierVotes.length) this.#countRepeated(column.question, label);
+      otherVotes.push({ labeler, truth: truthIndex });
+      joinedColumn.votes.set(position, otherVotes);
+      truthIndex = computeMajority(otherVotes);
     }
-    joinedColumn.joinedRows[row] = at;
-    joinedColumn.rows[at] = row;
-    joinedColumn.truth[at] = truth;
-    this.#addWeight(joinedColumn, at, label);
+    joinedColumn.joinedRows[rowIndex] = position;
+    joinedColumn.rows[position] = rowIndex;
+    joinedColumn.truth[position] = truthIndex;
+    this.#addWeight(joinedColumn, position, label);
     // A second labeler's row may leave out the columns of the first one's.
-    this.groups.keepIn(joinedColumn.groupOf, at, label.group);
+    this.groups.keepIn(joinedColumn.groupOf, position, label.group);
     const cluster = this.#options.onePer && this.table.clusters?.get(label.id);
-    this.clusters.keepIn(joinedColumn.clusterOf, at, cluster ?? label.cluster);
-    joinedColumn.labelerOf[at] = labeler;
-    return before === undefined;
+    this.clusters.keepIn(joinedColumn.clusterOf, position, cluster ?? label.cluster);
+    joinedColumn.labelerOf[position] = labeler;
+    return earlierPosition === undefined;
   }
 
   /** @throws CalibrationInputError if another label names a different weight of the record. */
-  #addWeight({ weights, isWeighted }: JoinedColumn, at: number, { id, weight, location }: Label) {
+  #addWeight(
+    { weights, isWeighted }: JoinedColumn,
+    position: number,
+    { id, weight, location }: Label,
+  ) {
     const isRepeated = this.#options.last === true;
-    if (weight !== null && isWeighted[at] === true && weights[at] !== weight && !isRepeated) {
+    if (
+      weight !== null &&
+      isWeighted[position] === true &&
+      weights[position] !== weight &&
+      !isRepeated
+    ) {
       // A weight may be 1 / 0.9: of its digits, six tell it.
-      const [here, before] = [weight, weights[at] ?? 1].map((one) => Number(one.toPrecision(6)));
-      const problem = `record ${quote(id)} has the weight ${here}, and ${before} in an earlier row`;
+      const [newWeight, oldWeight] = [weight, weights[position] ?? 1].map((weightValue) =>
+        Number(weightValue.toPrecision(6)),
+      );
+      const problem = `record ${quote(id)} has the weight ${newWeight}, and ${oldWeight} in an earlier row`;
       throw new CalibrationInputError(location, `${problem}; correct one, or use --last`);
     }
-    isWeighted[at] = weight !== null || isWeighted[at] === true;
-    weights[at] = weight ?? weights[at] ?? 1;
+    isWeighted[position] = weight !== null || isWeighted[position] === true;
+    weights[position] = weight ?? weights[position] ?? 1;
   }
 
   #addUnanswered(question: string, label: Label): void {
@@ -239,15 +254,15 @@ export class LabelJoin {
       const problem = `id ${quote(label.id)} has no answer; --allow-unknown counts such labels`;
       throw new CalibrationInputError(label.location, problem);
     }
-    const key = JSON.stringify([question, label.id]);
-    const labelers = this.#unansweredMap.get(key) ?? new Set<string | null>();
+    const recordKey = JSON.stringify([question, label.id]);
+    const labelers = this.#unansweredMap.get(recordKey) ?? new Set<string | null>();
     if (labelers.has(label.labeler)) this.#countRepeated(question, label);
     const isFirst = labelers.size === 0;
-    this.#unansweredMap.set(key, labelers.add(label.labeler));
+    this.#unansweredMap.set(recordKey, labelers.add(label.labeler));
     if (!isFirst) return;
-    const counts = this.#listCounts(question);
-    counts.labelled += 1;
-    counts[isKnown ? "labelledWithoutAnswer" : "unknown"] += 1;
+    const questionCounts = this.#listCounts(question);
+    questionCounts.labelled += 1;
+    questionCounts[isKnown ? "labelledWithoutAnswer" : "unknown"] += 1;
   }
 
   /** Counts the second label of one labeler. @throws CalibrationInputError unless the last is to count. */
@@ -259,19 +274,20 @@ export class LabelJoin {
   }
 
   #listCounts(question: string): JoinCounts {
-    let counts = this.#counts.get(question);
-    if (counts === undefined) this.#counts.set(question, (counts = { ...noCounts }));
-    return counts;
+    let questionCounts = this.#countsByQuestion.get(question);
+    if (questionCounts === undefined)
+      this.#countsByQuestion.set(question, (questionCounts = { ...noCounts }));
+    return questionCounts;
   }
 }
 
 /** Returns the most frequent truth; −1 for a tie. A skip is a vote that the truth is unknown. */
-function computeMajority(votes: readonly { truth: number }[]): number {
-  const counts = [...Map.groupBy(votes, ({ truth }) => truth)].toSorted(
-    ([, one], [, other]) => other.length - one.length,
+function computeMajority(labelVotes: readonly { truth: number }[]): number {
+  const truthVotes = [...Map.groupBy(labelVotes, ({ truth }) => truth)].toSorted(
+    ([, firstVotes], [, secondVotes]) => secondVotes.length - firstVotes.length,
   );
-  const [[truth, most] = [-1, []], [, next] = [-1, []]] = counts;
-  return most.length > next.length ? truth : -1;
+  const [[truth, mostVotes] = [-1, []], [, nextVotes] = [-1, []]] = truthVotes;
+  return mostVotes.length > nextVotes.length ? truth : -1;
 }
 
 /** Names by number. */
@@ -280,17 +296,18 @@ class Names {
   readonly #indexes = new Map<string, number>();
 
   /** Notes the name of a row, unless it has one; of two the first in the alphabet, whichever came first. */
-  keepIn(indexes: number[], at: number, name: string | null): void {
-    const knownText = this.list[indexes[at] ?? -1] ?? null;
-    const isKept = knownText !== null && (name === null || knownText < name);
-    indexes[at] = this.indexOf(isKept ? knownText : name);
+  keepIn(indexes: number[], position: number, newName: string | null): void {
+    const knownText = this.list[indexes[position] ?? -1] ?? null;
+    const isKept = knownText !== null && (newName === null || knownText < newName);
+    indexes[position] = this.indexOf(isKept ? knownText : newName);
   }
 
   /** Returns the number of a name, which may be new; −1 for none. */
-  indexOf(name: string | null): number {
-    if (name === null) return -1;
-    let index = this.#indexes.get(name);
-    if (index === undefined) this.#indexes.set(name, (index = this.list.push(name) - 1));
-    return index;
+  indexOf(newName: string | null): number {
+    if (newName === null) return -1;
+    let nameIndex = this.#indexes.get(newName);
+    if (nameIndex === undefined)
+      this.#indexes.set(newName, (nameIndex = this.list.push(newName) - 1));
+    return nameIndex;
   }
 }

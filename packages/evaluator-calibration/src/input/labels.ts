@@ -22,13 +22,14 @@ export function parseLabel(
   { file, by, onePer }: { readonly file: string; readonly by: string; readonly onePer: string },
 ) {
   const location = { file, line };
-  const record = toObject(givenValue, location, "the label");
-  if ("requestId" in record && !("feedback" in record || "truth" in record)) return null;
-  const value = "feedback" in record ? toLabel(record) : record;
-  const { truth, skipped: skippedValue } = value;
-  const id = idOf(value, location);
+  const labelRecord = toObject(givenValue, location, "the label");
+  if ("requestId" in labelRecord && !("feedback" in labelRecord || "truth" in labelRecord))
+    return null;
+  const labelFields = "feedback" in labelRecord ? toLabel(labelRecord) : labelRecord;
+  const { truth, skipped: skippedValue } = labelFields;
+  const recordId = idOf(labelFields, location);
   const isSkipped = yesOrNo(skippedValue) === 1;
-  if (truth === undefined && !isSkipped && !("truth" in value) && !("drawn" in value)) {
+  if (truth === undefined && !isSkipped && !("truth" in labelFields) && !("drawn" in labelFields)) {
     throw new CalibrationInputError(location, "has no truth; a label is { id, question?, truth }");
   }
   const isEmpty = isBlank(truth);
@@ -36,27 +37,27 @@ export function parseLabel(
     const problem = `has skipped and the truth ${quote(truth)}; leave one empty`;
     throw new CalibrationInputError(location, problem);
   }
-  const drawnCount = findNumber(value, "drawn", location);
-  const plan = findPlan(value["draw"], location);
+  const drawnCount = findNumber(labelFields, "drawn", location);
+  const planHash = findPlan(labelFields["draw"], location);
   return {
     location,
-    id,
+    id: recordId,
     /** Null for a record that was skipped, or not reached. */
     truth: isEmpty ? null : truth,
     isSkipped,
     /** Whether a draw put the record into the sheet, whose rows are filled in from the top. */
-    isDrawn: drawnCount !== null || plan !== null,
+    isDrawn: drawnCount !== null || planHash !== null,
     /** The plan of a promise that the record was drawn for, or null. */
-    plan,
+    plan: planHash,
     /** Null if the answers know one question only. */
-    question: toText(value, "question", location),
+    question: toFieldText(labelFields, "question", location),
     /** Whether it corrects an answer that a person found wrong; the right ones are silent. */
-    isOverride: value["origin"] === "override",
-    weight: findWeight(value, drawnCount, location),
-    group: Object.hasOwn(value, by) ? toText(value, by, location) : null,
+    isOverride: labelFields["origin"] === "override",
+    weight: findWeight(labelFields, drawnCount, location),
+    group: Object.hasOwn(labelFields, by) ? toFieldText(labelFields, by, location) : null,
     /** Labels of one cluster, such as a thread, are not independent. */
-    cluster: Object.hasOwn(value, onePer) ? toText(value, onePer, location) : null,
-    labeler: toText(value, "labeler", location),
+    cluster: Object.hasOwn(labelFields, onePer) ? toFieldText(labelFields, onePer, location) : null,
+    labeler: toFieldText(labelFields, "labeler", location),
   };
 }
 
@@ -66,44 +67,52 @@ function toLabel({ requestId, feedback, ...fields }: Fields): Fields {
   return { id: requestId, question: "tier", truth: feedback, labeler: "feedback" };
 }
 
-function isBlank(value: unknown): boolean {
-  return value === undefined || value === null || value === "";
+function isBlank(fieldValue: unknown): boolean {
+  return fieldValue === undefined || fieldValue === null || fieldValue === "";
 }
 
-function toText(fields: Fields, name: string, location: SourceLocation): string | null {
-  const value = fields[name];
-  if (isBlank(value)) return null;
-  if (typeof value === "string") return value;
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
-  return rejectField(location, [name, value]);
+function toFieldText(
+  labelFields: Fields,
+  fieldName: string,
+  location: SourceLocation,
+): string | null {
+  const fieldValue = labelFields[fieldName];
+  if (isBlank(fieldValue)) return null;
+  if (typeof fieldValue === "string") return fieldValue;
+  if (typeof fieldValue === "number" || typeof fieldValue === "boolean") return String(fieldValue);
+  return rejectField(location, [fieldName, fieldValue]);
 }
 
-function findPlan(draw: unknown, location: SourceLocation): string | null {
-  if (isBlank(draw)) return null;
-  if (isObject(draw) && typeof draw["plan"] === "string") return draw["plan"];
-  return rejectField(location, ["draw", draw], "{ plan, from, at }, as label and pick write it");
+function findPlan(drawField: unknown, location: SourceLocation): string | null {
+  if (isBlank(drawField)) return null;
+  if (isObject(drawField) && typeof drawField["plan"] === "string") return drawField["plan"];
+  return rejectField(
+    location,
+    ["draw", drawField],
+    "{ plan, from, at }, as label and pick write it",
+  );
 }
 
 /** @throws CalibrationInputError for a weight that is not the inverse of `drawn`. */
-function findWeight(fields: Fields, drawnShare: number | null, location: SourceLocation) {
-  const weight = findNumber(fields, "weight", location);
-  if (drawnShare === null) return weight;
-  const isOther = weight !== null && Math.abs(weight * drawnShare - 1) > 1e-3;
+function findWeight(labelFields: Fields, drawnShare: number | null, location: SourceLocation) {
+  const statedWeight = findNumber(labelFields, "weight", location);
+  if (drawnShare === null) return statedWeight;
+  const isOther = statedWeight !== null && Math.abs(statedWeight * drawnShare - 1) > 1e-3;
   if (!isOther) return 1 / drawnShare;
-  const problem = `has the weight ${weight}, and drawn gives it ${Number((1 / drawnShare).toPrecision(6))}; leave one empty`;
+  const problem = `has the weight ${statedWeight}, and drawn gives it ${Number((1 / drawnShare).toPrecision(6))}; leave one empty`;
   throw new CalibrationInputError(location, problem);
 }
 
 function findNumber(
-  fields: Fields,
-  name: "weight" | "drawn",
+  labelFields: Fields,
+  fieldName: "weight" | "drawn",
   location: SourceLocation,
 ): number | null {
-  const value = fields[name];
-  if (isBlank(value)) return null;
-  const number = typeof value === "string" ? Number(value) : value;
-  const isRight = typeof number === "number" && number > 0 && number < Infinity;
-  if (isRight && (name !== "drawn" || number <= 1)) return number;
-  const wantedForm = { weight: "a number above 0", drawn: "a probability above 0" }[name];
-  return rejectField(location, [name, value], wantedForm);
+  const fieldValue = labelFields[fieldName];
+  if (isBlank(fieldValue)) return null;
+  const fieldNumber = typeof fieldValue === "string" ? Number(fieldValue) : fieldValue;
+  const isRight = typeof fieldNumber === "number" && fieldNumber > 0 && fieldNumber < Infinity;
+  if (isRight && (fieldName !== "drawn" || fieldNumber <= 1)) return fieldNumber;
+  const wantedForm = { weight: "a number above 0", drawn: "a probability above 0" }[fieldName];
+  return rejectField(location, [fieldName, fieldValue], wantedForm);
 }

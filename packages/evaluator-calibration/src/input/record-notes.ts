@@ -11,35 +11,39 @@ export class RecordNotes {
   /** The first and the last day of the records that have a date. */
   readonly days: { from: string | null; to: string | null } = { from: null, to: null };
   /** The first record of each state. */
-  readonly #states = new Map<string, string>();
+  readonly #firstIdByState = new Map<string, string>();
 
   constructor(onePer: string | undefined) {
     this.#onePer = onePer;
   }
 
   /** Adds the cluster of a record, by its fields or those of its state. */
-  addCluster(id: unknown, fields: Fields): void {
-    if (this.#onePer === undefined || !Object.hasOwn(fields, this.#onePer)) return;
-    const value = fields[this.#onePer];
-    if ((typeof value === "string" && value !== "") || typeof value === "number") {
-      this.clusters.set(String(id), String(value));
+  addCluster(recordId: unknown, recordFields: Fields): void {
+    if (this.#onePer === undefined || !Object.hasOwn(recordFields, this.#onePer)) return;
+    const clusterValue = recordFields[this.#onePer];
+    if (
+      (typeof clusterValue === "string" && clusterValue !== "") ||
+      typeof clusterValue === "number"
+    ) {
+      this.clusters.set(String(recordId), String(clusterValue));
     }
   }
 
   /** Adds the records of one state, for which one label is enough, and returns its hash. */
-  addCopy(id: string, key: string): string {
-    if (this.#onePer !== undefined) return key;
-    const first = this.#states.get(key) ?? id;
-    this.#states.set(key, first);
-    if (first !== id) for (const copy of [first, id]) this.clusters.set(copy, key);
-    return key;
+  addCopy(recordId: string, stateKey: string): string {
+    if (this.#onePer !== undefined) return stateKey;
+    const firstId = this.#firstIdByState.get(stateKey) ?? recordId;
+    this.#firstIdByState.set(stateKey, firstId);
+    if (firstId !== recordId)
+      for (const copyId of [firstId, recordId]) this.clusters.set(copyId, stateKey);
+    return stateKey;
   }
 
   /** Adds the day of a record, if it has one: YYYY-MM-DD, more may follow. */
-  addDate(date: unknown): void {
-    if (typeof date !== "string" || !/^\d{4}-\d\d-\d\d/.test(date)) return;
-    const day = date.slice(0, 10);
-    if (this.days.from === null || day < this.days.from) this.days.from = day;
-    if (this.days.to === null || day > this.days.to) this.days.to = day;
+  addDate(dateValue: unknown): void {
+    if (typeof dateValue !== "string" || !/^\d{4}-\d\d-\d\d/.test(dateValue)) return;
+    const dayText = dateValue.slice(0, 10);
+    if (this.days.from === null || dayText < this.days.from) this.days.from = dayText;
+    if (this.days.to === null || dayText > this.days.to) this.days.to = dayText;
   }
 }

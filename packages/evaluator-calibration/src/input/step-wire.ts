@@ -4,17 +4,17 @@ interface StepModel {
 }
 
 /** Returns a function for the models that were asked one after the other: a wire has its step if an earlier model has the same name. */
-export function stepWires(): (model: StepModel) => string | null {
+export function stepWires(): (stepModel: StepModel) => string | null {
   const earlier: (string | null)[] = [];
   return ({ modelId, wire }) => {
-    const isSame = earlier.includes(modelId);
-    const step = earlier.push(modelId);
-    return isSame ? `${wire ?? "unknown"} (step ${step})` : wire;
+    const isRepeated = earlier.includes(modelId);
+    const stepNumber = earlier.push(modelId);
+    return isRepeated ? `${wire ?? "unknown"} (step ${stepNumber})` : wire;
   };
 }
 
 /** Returns the step that a wire has, or null. */
 export function stepOfWire(wire: string | null): number | null {
-  const [, step] = /\(step (\d{1,3})\)$/.exec(wire ?? "") ?? [];
-  return step === undefined ? null : Number(step);
+  const [, stepText] = /\(step (\d{1,3})\)$/.exec(wire ?? "") ?? [];
+  return stepText === undefined ? null : Number(stepText);
 }

@@ -2,11 +2,16 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js";
 
 /** Returns the first 16 hex digits of the SHA-256 of a value's JSON with sorted keys. */
-export function jsonHash(value: unknown): string {
-  return bytesToHex(sha256(utf8ToBytes(JSON.stringify(value, sortKeys)))).slice(0, 16);
+export function jsonHash(jsonValue: unknown): string {
+  return bytesToHex(sha256(utf8ToBytes(JSON.stringify(jsonValue, sortKeys)))).slice(0, 16);
 }
 
-function sortKeys(_: string, value: unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+function sortKeys(_: string, jsonValue: unknown): unknown {
+  if (typeof jsonValue !== "object" || jsonValue === null || Array.isArray(jsonValue))
+    return jsonValue;
+  return Object.fromEntries(
+    Object.entries(jsonValue).toSorted(([firstKey], [secondKey]) =>
+      firstKey < secondKey ? -1 : 1,
+    ),
+  );
 }

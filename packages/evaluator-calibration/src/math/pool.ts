@@ -10,20 +10,36 @@ interface Cell {
 }
 
 /** Returns rows by value, truth and weight, sorted: sums over them do not depend on the order of the rows. */
-export function listCells(p: Numbers, truth: Numbers, weights: Numbers | undefined): Cell[] {
+export function listCells(
+  probabilities: Numbers,
+  truth: Numbers,
+  weights: Numbers | undefined,
+): Cell[] {
   const byWeight = new Map<number, readonly Map<number, Cell>[]>();
-  for (let row = 0; row < p.length; row += 1) {
-    const [value, isTrue] = [p[row] as number, truth[row] as number];
-    const weight = weights === undefined ? 1 : (weights[row] as number);
-    let byTruth = byWeight.get(weight);
-    if (byTruth === undefined) byWeight.set(weight, (byTruth = [new Map(), new Map()]));
-    const cell = byTruth[isTrue]?.get(value);
-    if (cell === undefined) byTruth[isTrue]?.set(value, { value, truth: isTrue, weight, count: 1 });
-    else cell.count += 1;
+  for (let rowIndex = 0; rowIndex < probabilities.length; rowIndex += 1) {
+    const [probability, truthValue] = [
+      probabilities[rowIndex] as number,
+      truth[rowIndex] as number,
+    ];
+    const rowWeight = weights === undefined ? 1 : (weights[rowIndex] as number);
+    let byTruth = byWeight.get(rowWeight);
+    if (byTruth === undefined) byWeight.set(rowWeight, (byTruth = [new Map(), new Map()]));
+    const knownCell = byTruth[truthValue]?.get(probability);
+    if (knownCell === undefined)
+      byTruth[truthValue]?.set(probability, {
+        value: probability,
+        truth: truthValue,
+        weight: rowWeight,
+        count: 1,
+      });
+    else knownCell.count += 1;
   }
-  const cells = [...byWeight.values()].flat().flatMap((byValue) => Array.from(byValue.values()));
-  return cells.toSorted(
-    (one, other) => one.value - other.value || one.truth - other.truth || one.weight - other.weight,
+  const allCells = [...byWeight.values()].flat().flatMap((byValue) => Array.from(byValue.values()));
+  return allCells.toSorted(
+    (firstCell, secondCell) =>
+      firstCell.value - secondCell.value ||
+      firstCell.truth - secondCell.truth ||
+      firstCell.weight - secondCell.weight,
   );
 }
 
@@ -39,12 +55,16 @@ export interface Pool {
 }
 
 /** Returns rows pooled by equal value: a million printed values make at most 101 pools. */
-export function poolRows(p: Numbers, truth: Numbers, weights?: Numbers): Pool {
-  const groups = [...Map.groupBy(listCells(p, truth, weights), ({ value }) => value)];
-  const listSums = (amountOf: (cell: Cell) => number) =>
-    Float64Array.from(groups, ([, cells]) => cells.reduce((sum, cell) => sum + amountOf(cell), 0));
+export function poolRows(probabilities: Numbers, truth: Numbers, weights?: Numbers): Pool {
+  const valueGroups = [
+    ...Map.groupBy(listCells(probabilities, truth, weights), ({ value }) => value),
+  ];
+  const listSums = (amountOf: (pooledCell: Cell) => number) =>
+    Float64Array.from(valueGroups, ([, groupCells]) =>
+      groupCells.reduce((runningSum, pooledCell) => runningSum + amountOf(pooledCell), 0),
+    );
   return {
-    values: Float64Array.from(groups, ([value]) => value),
+    values: Float64Array.from(valueGroups, ([value]) => value),
     counts: listSums(({ count }) => count),
     weights: listSums(({ count, weight }) => count * weight),
     positives: listSums(({ count, weight, truth: isTrue }) => count * weight * isTrue),
@@ -54,42 +74,49 @@ export function poolRows(p: Numbers, truth: Numbers, weights?: Numbers): Pool {
 /** Draws anew which rows of a pool are positive, each row with the same chance; returns their number at each value. */
 export function mixPositives(
   { counts, positives }: Pick<Pool, "counts" | "positives">,
-  random: () => number,
+  nextRandom: () => number,
 ): Float64Array {
   let remainingCount = computeSum(counts);
   let negatives = remainingCount - computeSum(positives);
-  return counts.map((count) => {
+  return counts.map((valueCount) => {
     const drawnCount = drawHypergeometric(
-      { first: count, second: remainingCount - count, draws: negatives },
-      random,
+      { first: valueCount, second: remainingCount - valueCount, draws: negatives },
+      nextRandom,
     );
-    remainingCount -= count;
+    remainingCount -= valueCount;
     negatives -= drawnCount;
-    return count - drawnCount;
+    return valueCount - drawnCount;
   });
 }
 
 /** Returns the closest values that never descend: pool-adjacent-violators by weight. */
-export function monotoneMeans(sums: Numbers, weights: Numbers): Float64Array {
-  const blocks: { sum: number; weight: number; size: number }[] = [];
-  for (let i = 0; i < sums.length; i += 1) {
-    const block = { sum: sums[i] as number, weight: weights[i] as number, size: 1 };
-    let before = blocks.at(-1);
+export function monotoneMeans(valueSums: Numbers, weights: Numbers): Float64Array {
+  const meanBlocks: { sum: number; weight: number; size: number }[] = [];
+  for (let valueIndex = 0; valueIndex < valueSums.length; valueIndex += 1) {
+    const newBlock = {
+      sum: valueSums[valueIndex] as number,
+      weight: weights[valueIndex] as number,
+      size: 1,
+    };
+    let lastBlock = meanBlocks.at(-1);
     // Compared by products: a division could round two equal means apart.
-    while (before !== undefined && before.sum * block.weight >= block.sum * before.weight) {
-      block.sum += before.sum;
-      block.weight += before.weight;
-      block.size += before.size;
-      blocks.pop();
-      before = blocks.at(-1);
+    while (
+      lastBlock !== undefined &&
+      lastBlock.sum * newBlock.weight >= newBlock.sum * lastBlock.weight
+    ) {
+      newBlock.sum += lastBlock.sum;
+      newBlock.weight += lastBlock.weight;
+      newBlock.size += lastBlock.size;
+      meanBlocks.pop();
+      lastBlock = meanBlocks.at(-1);
     }
-    blocks.push(block);
+    meanBlocks.push(newBlock);
   }
-  const fittedValues = new Float64Array(sums.length);
-  let at = 0;
-  for (const { sum, weight, size } of blocks) {
-    fittedValues.fill(sum / weight, at, at + size);
-    at += size;
+  const fittedValues = new Float64Array(valueSums.length);
+  let blockStart = 0;
+  for (const { sum, weight, size } of meanBlocks) {
+    fittedValues.fill(sum / weight, blockStart, blockStart + size);
+    blockStart += size;
   }
   return fittedValues;
 }

@@ -9,36 +9,37 @@ export const DEFAULT_SEED = 20_260_101;
 /** Returns a generator (sfc32) that gives the same numbers for the same seed. */
 export function seededRandom(seed: number): Random {
   // A typed array, because numbers that a closure changes are boxed, which takes three times as long.
-  const state = Int32Array.of(seed, seed / 2 ** 32, 0x9e3779b9, 1);
-  for (let i = 0; i < 12; i += 1) findNext(state); // close seeds begin alike
-  return () => findNext(state);
+  const words = Int32Array.of(seed, seed / 2 ** 32, 0x9e3779b9, 1);
+  for (let round = 0; round < 12; round += 1) findNext(words); // close seeds begin alike
+  return () => findNext(words);
 }
 
-function findNext(state: Int32Array): number {
-  const b = state[1] as number;
-  const c = state[2] as number;
-  const counter = state[3] as number;
-  const sum = ((((state[0] as number) + b) | 0) + counter) | 0;
-  state[0] = b ^ (b >>> 9);
-  state[1] = c + (c << 3);
-  state[2] = ((c << 21) | (c >>> 11)) + sum;
-  state[3] = counter + 1;
-  return (sum >>> 0) / 2 ** 32;
+function findNext(words: Int32Array): number {
+  const b = words[1] as number;
+  const c = words[2] as number;
+  const counter = words[3] as number;
+  const nextWord = ((((words[0] as number) + b) | 0) + counter) | 0;
+  words[0] = b ^ (b >>> 9);
+  words[1] = c + (c << 3);
+  words[2] = ((c << 21) | (c >>> 11)) + nextWord;
+  words[3] = counter + 1;
+  return (nextWord >>> 0) / 2 ** 32;
 }
 
 /** Returns a hash of a text from 0 to below 1, so a row's part does not depend on its position. */
-export function hashToShare(text: string, seed = DEFAULT_SEED): number {
-  let hash = 0x811c9dc5 ^ seed;
-  for (let i = 0; i < text.length; i += 1) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+export function hashToShare(hashedText: string, seed = DEFAULT_SEED): number {
+  let hashValue = 0x811c9dc5 ^ seed;
+  for (let position = 0; position < hashedText.length; position += 1)
+    hashValue = Math.imul(hashValue ^ hashedText.charCodeAt(position), 0x01000193);
   // The last steps of MurmurHash3: FNV alone leaves the high bits of short texts alike.
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32;
+  hashValue = Math.imul(hashValue ^ (hashValue >>> 16), 0x85ebca6b);
+  hashValue = Math.imul(hashValue ^ (hashValue >>> 13), 0xc2b2ae35);
+  return ((hashValue ^ (hashValue >>> 16)) >>> 0) / 2 ** 32;
 }
 
 /** Returns a short name of a text: equal texts have one name, and others by chance in 1 of 2 ** 64 pairs. */
-export function textHash(text: string): string {
-  return `${text.length} ${hashToShare(text)} ${hashToShare(text, 1)}`;
+export function textHash(hashedText: string): string {
+  return `${hashedText.length} ${hashToShare(hashedText)} ${hashToShare(hashedText, 1)}`;
 }
 
 /** Returns the hash of a record's state. */
@@ -47,10 +48,13 @@ export function stateHash(state: unknown): string {
 }
 
 /** Shuffles in place and returns the same list. */
-export function shuffle<TItem>(items: TItem[], random: Random): TItem[] {
-  for (let i = items.length - 1; i > 0; i -= 1) {
-    const other = Math.floor(random() * (i + 1));
-    [items[i], items[other]] = [items[other] as TItem, items[i] as TItem];
+export function shuffle<TItem>(items: TItem[], nextRandom: Random): TItem[] {
+  for (let position = items.length - 1; position > 0; position -= 1) {
+    const otherPosition = Math.floor(nextRandom() * (position + 1));
+    [items[position], items[otherPosition]] = [
+      items[otherPosition] as TItem,
+      items[position] as TItem,
+    ];
   }
   return items;
 }
@@ -59,7 +63,7 @@ export function shuffle<TItem>(items: TItem[], random: Random): TItem[] {
 export function binomialDrawer(n: number, p: number): (random: Random) => number {
   if (p > 0.5) {
     const drawOthers = binomialDrawer(n, 1 - p);
-    return (random) => n - drawOthers(random);
+    return (nextRandom) => n - drawOthers(nextRandom);
   }
   if (n === 0 || p === 0) return () => 0;
   const mode = Math.floor((n + 1) * p);
@@ -73,19 +77,19 @@ export function binomialDrawer(n: number, p: number): (random: Random) => number
 /** Returns how many of `draws` without replacement are of the first kind. */
 export function drawHypergeometric(
   { first, second, draws }: { first: number; second: number; draws: number },
-  random: Random,
+  nextRandom: Random,
 ): number {
-  const range = [Math.max(0, draws - second), Math.min(first, draws)] as const;
-  if (range[0] === range[1]) return range[0];
+  const drawRange = [Math.max(0, draws - second), Math.min(first, draws)] as const;
+  if (drawRange[0] === drawRange[1]) return drawRange[0];
   const mode = Math.floor(((draws + 1) * (first + 1)) / (first + second + 2));
   const p = draws / (first + second);
-  const draw = drawerFromMode(mode, range, {
+  const drawCount = drawerFromMode(mode, drawRange, {
     pOfMode:
       (binomialProbability(mode, first, p) * binomialProbability(draws - mode, second, p)) /
       binomialProbability(draws, first + second, p),
     up: (k) => ((first - k) / (k + 1)) * ((draws - k) / (second - draws + k + 1)),
   });
-  return draw(random);
+  return drawCount(nextRandom);
 }
 
 interface Distribution {
@@ -97,23 +101,23 @@ interface Distribution {
 // Inversion from the mode, the most probable value: it takes about one standard deviation of steps.
 function drawerFromMode(
   mode: number,
-  [low, high]: readonly [number, number],
+  [lowest, highest]: readonly [number, number],
   { pOfMode, up }: Distribution,
-): (random: Random) => number {
-  return (random) => {
-    let remainingCount = random() - pOfMode;
+): (nextRandom: Random) => number {
+  return (nextRandom) => {
+    let remainingCount = nextRandom() - pOfMode;
     let below = mode;
     let above = mode;
     let pBelow = pOfMode;
     let pAbove = pOfMode;
-    while (remainingCount > 0 && (below > low || above < high)) {
-      if (above < high) {
+    while (remainingCount > 0 && (below > lowest || above < highest)) {
+      if (above < highest) {
         pAbove *= up(above);
         above += 1;
         remainingCount -= pAbove;
         if (remainingCount <= 0) return above;
       }
-      if (below > low) {
+      if (below > lowest) {
         pBelow /= up(below - 1);
         below -= 1;
         remainingCount -= pBelow;

@@ -10,26 +10,27 @@ export interface Weighted {
 type Named = readonly [name: string, values: Numbers];
 
 /** Throws a `RangeError` about an argument. */
-export function rejectValue(name: string, value: unknown, wantedForm: string): never {
-  throw new RangeError(`${name} is ${String(value)}; it must be ${wantedForm}.`);
+export function rejectValue(valueName: string, value: unknown, wantedForm: string): never {
+  throw new RangeError(`${valueName} is ${String(value)}; it must be ${wantedForm}.`);
 }
 
 /** @throws RangeError that names the first index whose value is not a whole number below `end`. */
-function checkBelow(end: number, [name, values]: Named): void {
-  const wantedName = end === 2 ? "0 or 1" : `a whole number from 0 to ${end - 1}`;
-  for (let i = 0; i < values.length; i += 1) {
-    const value = values[i] as number;
-    if (!(value >>> 0 === value && value < end)) rejectValue(`${name}[${i}]`, value, wantedName);
+function checkBelow(upperEnd: number, [listName, values]: Named): void {
+  const wantedName = upperEnd === 2 ? "0 or 1" : `a whole number from 0 to ${upperEnd - 1}`;
+  for (let position = 0; position < values.length; position += 1) {
+    const listedNumber = values[position] as number;
+    if (!(listedNumber >>> 0 === listedNumber && listedNumber < upperEnd))
+      rejectValue(`${listName}[${position}]`, listedNumber, wantedName);
   }
 }
 
 /** @throws RangeError if the lists are empty, or that names the index at which the shorter one ends. */
-function checkLengths([name, values]: Named, [otherName, others]: Named): void {
-  if (values.length === 0) throw new RangeError(`${name} is empty; it needs at least one row.`);
-  if (values.length === others.length) return;
-  const end = Math.min(values.length, others.length);
+function checkLengths([listName, values]: Named, [otherName, otherValues]: Named): void {
+  if (values.length === 0) throw new RangeError(`${listName} is empty; it needs at least one row.`);
+  if (values.length === otherValues.length) return;
+  const shorterLength = Math.min(values.length, otherValues.length);
   throw new RangeError(
-    `${name} has ${values.length} rows and ${otherName} ${others.length}: index ${end} is in one of them only.`,
+    `${listName} has ${values.length} rows and ${otherName} ${otherValues.length}: index ${shorterLength} is in one of them only.`,
   );
 }
 
@@ -39,82 +40,84 @@ function checkLengths([name, values]: Named, [otherName, others]: Named): void {
  * @throws RangeError that names the first index at which they are invalid.
  */
 export function checkRows(
-  p: Numbers,
+  probabilities: Numbers,
   truth: Numbers,
   {
     weights,
-    names: [name, truthName] = ["p", "truth"],
-    end = 2,
+    names: [listName, truthName] = ["p", "truth"],
+    end: upperEnd = 2,
   }: Weighted & { readonly names?: readonly [string, string]; readonly end?: number } = {},
 ): void {
-  checkLengths([name, p], [truthName, truth]);
+  checkLengths([listName, probabilities], [truthName, truth]);
   // Each check has its own loop: one that calls a function takes longer over a million rows.
-  for (let i = 0; i < p.length; i += 1) {
-    const value = p[i] as number;
-    if (!(value >= 0 && value <= 1)) rejectValue(`${name}[${i}]`, value, "a number from 0 to 1");
+  for (let position = 0; position < probabilities.length; position += 1) {
+    const probability = probabilities[position] as number;
+    if (!(probability >= 0 && probability <= 1))
+      rejectValue(`${listName}[${position}]`, probability, "a number from 0 to 1");
   }
-  checkBelow(end, [truthName, truth]);
+  checkBelow(upperEnd, [truthName, truth]);
   if (weights === undefined) return;
-  checkLengths(["weights", weights], ["p", p]);
-  for (let i = 0; i < weights.length; i += 1) {
-    const weight = weights[i] as number;
-    if (!(weight > 0 && weight < Infinity))
-      rejectValue(`weights[${i}]`, weight, "a positive number");
+  checkLengths(["weights", weights], ["p", probabilities]);
+  for (let position = 0; position < weights.length; position += 1) {
+    const rowWeight = weights[position] as number;
+    if (!(rowWeight > 0 && rowWeight < Infinity))
+      rejectValue(`weights[${position}]`, rowWeight, "a positive number");
   }
 }
 
 /** Checks two equally long lists of whole numbers. @throws RangeError that names the first invalid index. */
-export function checkIndexes(one: Named, other: Named): void {
-  checkLengths(one, other);
-  for (const list of [one, other]) checkBelow(Infinity, list);
+export function checkIndexes(firstList: Named, secondList: Named): void {
+  checkLengths(firstList, secondList);
+  for (const indexList of [firstList, secondList]) checkBelow(Infinity, indexList);
 }
 
 /** Returns the sum of numbers. */
 export function computeSum(values: Numbers): number {
-  let sum = 0;
-  for (let i = 0; i < values.length; i += 1) sum += values[i] as number;
-  return sum;
+  let valueSum = 0;
+  for (let position = 0; position < values.length; position += 1)
+    valueSum += values[position] as number;
+  return valueSum;
 }
 
 /** Returns the mean of a value over rows, each counted by its weight. */
 export function weightedMean(
-  length: number,
+  rowCount: number,
   weights: Numbers | undefined,
   valueAt: (index: number) => number,
 ): number {
   // Kahan's sum: a million rows in another order must give the same digits.
-  let [sum, lostCount, total] = [0, 0, 0];
-  for (let i = 0; i < length; i += 1) {
-    const weight = weights === undefined ? 1 : (weights[i] as number);
-    const addedCount = weight * valueAt(i) - lostCount;
-    const next = sum + addedCount;
-    lostCount = next - sum - addedCount;
-    sum = next;
-    total += weight;
+  let [weightedSum, lostPart, totalWeight] = [0, 0, 0];
+  for (let rowIndex = 0; rowIndex < rowCount; rowIndex += 1) {
+    const rowWeight = weights === undefined ? 1 : (weights[rowIndex] as number);
+    const addedPart = rowWeight * valueAt(rowIndex) - lostPart;
+    const nextSum = weightedSum + addedPart;
+    lostPart = nextSum - weightedSum - addedPart;
+    weightedSum = nextSum;
+    totalWeight += rowWeight;
   }
-  return sum / total;
+  return weightedSum / totalWeight;
 }
 
 /** Returns the number of equal rows that have the worth of weighted ones (Kish). */
-export function effectiveRows(length: number, weights: Numbers | undefined): number {
-  if (weights === undefined) return length;
-  let [sum, squares] = [0, 0];
-  for (let i = 0; i < length; i += 1) {
-    sum += weights[i] as number;
-    squares += (weights[i] as number) ** 2;
+export function effectiveRows(rowCount: number, weights: Numbers | undefined): number {
+  if (weights === undefined) return rowCount;
+  let [weightSum, squares] = [0, 0];
+  for (let rowIndex = 0; rowIndex < rowCount; rowIndex += 1) {
+    weightSum += weights[rowIndex] as number;
+    squares += (weights[rowIndex] as number) ** 2;
   }
-  return sum ** 2 / squares;
+  return weightSum ** 2 / squares;
 }
 
 /** Returns the value that a share of numbers does not exceed, with linear steps between. */
-export function computeQuantile(values: Float64Array, share: number): number {
+export function computeQuantile(values: Float64Array, quantileShare: number): number {
   const sortedValues = values.toSorted();
-  const position = share * (sortedValues.length - 1);
-  const below = Math.floor(position);
-  const [low, high] = [
-    sortedValues[below],
-    sortedValues[Math.min(below + 1, sortedValues.length - 1)],
+  const position = quantileShare * (sortedValues.length - 1);
+  const lowerIndex = Math.floor(position);
+  const [lowerValue, upperValue] = [
+    sortedValues[lowerIndex],
+    sortedValues[Math.min(lowerIndex + 1, sortedValues.length - 1)],
   ];
-  if (low === undefined || high === undefined) return Number.NaN;
-  return low + (position - below) * (high - low);
+  if (lowerValue === undefined || upperValue === undefined) return Number.NaN;
+  return lowerValue + (position - lowerIndex) * (upperValue - lowerValue);
 }

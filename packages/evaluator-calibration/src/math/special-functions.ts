@@ -51,7 +51,7 @@ export function binomialProbability(x: number, n: number, p: number): number {
   return Math.exp(log) * Math.sqrt(n / (2 * Math.PI * x * y));
 }
 
-const TINY = 1e-300;
+const TINY_NUMBER = 1e-300;
 
 /** Sums a continued fraction by Lentz's method, from the numerator and the denominator of step i. */
 function continuedFraction(
@@ -67,13 +67,13 @@ function continuedFraction(
     const a = numerator(i);
     const b = denominator(i);
     d = b + a * d;
-    if (d === 0) d = TINY;
+    if (d === 0) d = TINY_NUMBER;
     c = b + a / c;
-    if (c === 0) c = TINY;
+    if (c === 0) c = TINY_NUMBER;
     d = 1 / d;
-    const step = c * d;
-    f *= step;
-    if (Math.abs(step - 1) < 1e-16) break;
+    const factor = c * d;
+    f *= factor;
+    if (Math.abs(factor - 1) < 1e-16) break;
   }
   return f;
 }
@@ -83,7 +83,7 @@ function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
   if (x * (b + 1) > (1 - x) * (a + 1)) return 1 - incompleteBeta(1 - x, b, a);
-  const front = (binomialProbability(a, a + b, x) * b) / (a + b);
+  const leadFactor = (binomialProbability(a, a + b, x) * b) / (a + b);
   const numerator = (i: number) => {
     const m = i >> 1;
     return i % 2 === 0
@@ -91,7 +91,7 @@ function incompleteBeta(x: number, a: number, b: number): number {
       : (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1));
   };
   const fraction = continuedFraction(1, numerator, () => 1);
-  return front / fraction;
+  return leadFactor / fraction;
 }
 
 /** Returns the probability that a binomial count is at most `k`. */
@@ -102,19 +102,19 @@ export function binomialAtMost(k: number, n: number, p: number): number {
 
 /** Returns the x in [low, high] at which an increasing function reaches a target, to the last bits. */
 export function solveIncreasing(
-  increasing: (x: number) => number,
+  increasing: (argument: number) => number,
   target: number,
-  [low, high]: readonly [number, number],
+  [lowest, highest]: readonly [number, number],
 ): number {
-  let below = low;
-  let above = high;
-  for (let step = 0; step < 2000; step += 1) {
-    const middle = below + (above - below) / 2;
-    if (middle <= below || middle >= above) break;
-    if (increasing(middle) < target) below = middle;
-    else above = middle;
+  let lowerLimit = lowest;
+  let upperLimit = highest;
+  for (let iteration = 0; iteration < 2000; iteration += 1) {
+    const midpoint = lowerLimit + (upperLimit - lowerLimit) / 2;
+    if (midpoint <= lowerLimit || midpoint >= upperLimit) break;
+    if (increasing(midpoint) < target) lowerLimit = midpoint;
+    else upperLimit = midpoint;
   }
-  return above;
+  return upperLimit;
 }
 
 /** Returns the x at which I_x(a, b) is `share`. */
@@ -132,28 +132,29 @@ export function twoSidedP(z: number): number {
 
 /** Returns the probability that a chi-square value is above `x`. */
 function chiSquareAbove(x: number, degrees: number): number {
-  const [a, half] = [degrees / 2, x / 2];
-  if (half <= 0) return 1;
-  const front = Math.exp(-stirlingError(a) - deviance(a, half)) / Math.sqrt(2 * Math.PI * a);
-  if (half >= a + 1) {
+  const [a, halfValue] = [degrees / 2, x / 2];
+  if (halfValue <= 0) return 1;
+  const leadFactor =
+    Math.exp(-stirlingError(a) - deviance(a, halfValue)) / Math.sqrt(2 * Math.PI * a);
+  if (halfValue >= a + 1) {
     const fraction = continuedFraction(
-      half + 1 - a,
+      halfValue + 1 - a,
       (i) => i * (a - i),
-      (i) => half + 2 * i + 1 - a,
+      (i) => halfValue + 2 * i + 1 - a,
     );
-    return (front * a) / fraction;
+    return (leadFactor * a) / fraction;
   }
   let term = 1;
   let sum = 1;
   for (let i = 1; term > 1e-17 * sum; i += 1) {
-    term *= half / (a + i);
+    term *= halfValue / (a + i);
     sum += term;
   }
-  return 1 - front * sum;
+  return 1 - leadFactor * sum;
 }
 
 /** Returns the value that a chi-square value exceeds with probability `share`. */
 export function chiSquareCut(share: number, degrees: number): number {
-  const high = degrees + 20 * Math.sqrt(2 * degrees) + 2000;
-  return solveIncreasing((x) => -chiSquareAbove(x, degrees), -share, [0, high]);
+  const upperLimit = degrees + 20 * Math.sqrt(2 * degrees) + 2000;
+  return solveIncreasing((x) => -chiSquareAbove(x, degrees), -share, [0, upperLimit]);
 }

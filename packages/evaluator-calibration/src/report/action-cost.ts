@@ -13,19 +13,20 @@ interface ActionRows extends Weighted {
 }
 
 /** How a threshold is found on some rows; null is never to act. */
-type Rule = (rows: ActionRows, costs: Costs) => number | null;
+type Rule = (actionRows: ActionRows, errorCosts: Costs) => number | null;
 
-const PARTS = 5;
+const FOLD_COUNT = 5;
 /** Fewer rows of the rarer outcome are not recalibrated. */
 const LEAST_OF_RARER = 10;
 
-const rules = {
+const thresholdRules = {
   /** The best threshold if the probabilities are true, after recalibration. */
-  theory: (rows, { falseAct, missedAct }) =>
-    theoryThreshold(rows, falseAct / (falseAct + missedAct)),
+  theory: (actionRows, { falseAct, missedAct }) =>
+    theoryThreshold(actionRows, falseAct / (falseAct + missedAct)),
   /** The threshold that costs least on the rows. */
-  cheapest: (rows, costs) =>
-    costThreshold(rows.sureness, rows.wrong, { ...rows, ...costs }).threshold,
+  cheapest: (actionRows, errorCosts) =>
+    costThreshold(actionRows.sureness, actionRows.wrong, { ...actionRows, ...errorCosts })
+      .threshold,
 } satisfies Record<string, Rule>;
 
 /** The lower of two noisy costs is below the truth, so a difference of less standard errors does not count (one-sided 5 %). */
@@ -36,76 +37,101 @@ const LEAST_ERRORS = 1.645;
  * they had not seen: each of five parts is costed at the threshold that the other four give. Taken is the theoretical
  * threshold of recalibrated probabilities, unless it is beaten there.
  */
-export function crossFittedCost(rows: ActionRows, costs: Costs) {
-  const folds = rows.ids.map((id) => Math.floor(PARTS * hashToShare(id)));
-  const others = Array.from({ length: PARTS }, (_, part) =>
-    takeRows(rows, (row) => folds[row] !== part),
+export function crossFittedCost(actionRows: ActionRows, errorCosts: Costs) {
+  const rowFolds = actionRows.ids.map((recordId) => Math.floor(FOLD_COUNT * hashToShare(recordId)));
+  const otherParts = Array.from({ length: FOLD_COUNT }, (_, foldIndex) =>
+    takeRows(actionRows, (rowIndex) => rowFolds[rowIndex] !== foldIndex),
   );
-  const listCosts = (rule: Rule) => {
-    const foundNumbers = others.map((other) => rule(other, costs));
-    return Float64Array.from(folds, (fold, row) =>
-      computeCost(rows, row, { ...costs, threshold: foundNumbers[fold] ?? null }),
+  const listCosts = (thresholdRule: Rule) => {
+    const foundNumbers = otherParts.map((otherRows) => thresholdRule(otherRows, errorCosts));
+    return Float64Array.from(rowFolds, (foldIndex, rowIndex) =>
+      computeCost(actionRows, rowIndex, {
+        ...errorCosts,
+        threshold: foundNumbers[foldIndex] ?? null,
+      }),
     );
   };
-  const computeMean = (values: Numbers) =>
-    weightedMean(folds.length, rows.weights, (row) => values[row] as number);
-  const [theory, cheapest] = [listCosts(rules.theory), listCosts(rules.cheapest)];
-  const gains = cheapest.map((cost, row) => (theory[row] as number) - cost);
-  const error = computeError(gains, { mean: computeMean(gains), weights: rows.weights });
-  const isBeaten = computeMean(gains) > LEAST_ERRORS * error;
-  const rule = isBeaten ? rules.cheapest : rules.theory;
-  return { threshold: rule(rows, costs), cost: computeMean(isBeaten ? cheapest : theory) };
+  const computeMean = (rowValues: Numbers) =>
+    weightedMean(rowFolds.length, actionRows.weights, (rowIndex) => rowValues[rowIndex] as number);
+  const [theoryCosts, cheapestCosts] = [
+    listCosts(thresholdRules.theory),
+    listCosts(thresholdRules.cheapest),
+  ];
+  const costGains = cheapestCosts.map(
+    (cheapestCost, rowIndex) => (theoryCosts[rowIndex] as number) - cheapestCost,
+  );
+  const standardError = computeError(costGains, {
+    meanValue: computeMean(costGains),
+    weights: actionRows.weights,
+  });
+  const isBeaten = computeMean(costGains) > LEAST_ERRORS * standardError;
+  const betterRule = isBeaten ? thresholdRules.cheapest : thresholdRules.theory;
+  return {
+    threshold: betterRule(actionRows, errorCosts),
+    cost: computeMean(isBeaten ? cheapestCosts : theoryCosts),
+  };
 }
 
 /** Returns the standard error of a mean. */
 function computeError(
-  values: Numbers,
-  { mean, weights }: Weighted & { readonly mean: number },
+  rowValues: Numbers,
+  { meanValue, weights }: Weighted & { readonly meanValue: number },
 ): number {
-  const n = values.length;
-  const variance = weightedMean(n, weights, (row) => ((values[row] as number) - mean) ** 2);
-  return Math.sqrt(variance / effectiveRows(n, weights));
+  const rowCount = rowValues.length;
+  const variance = weightedMean(
+    rowCount,
+    weights,
+    (rowIndex) => ((rowValues[rowIndex] as number) - meanValue) ** 2,
+  );
+  return Math.sqrt(variance / effectiveRows(rowCount, weights));
 }
 
 function takeRows(
   { ids, sureness, wrong, weights, lowest }: ActionRows,
-  isTaken: (row: number) => boolean,
+  isTaken: (rowIndex: number) => boolean,
 ) {
-  const takenRows = ids.map((_, row) => row).filter(isTaken);
-  const take = (numbers: Numbers) => Float64Array.from(takenRows, (row) => numbers[row] as number);
+  const takenRows = ids.map((_, rowIndex) => rowIndex).filter(isTaken);
+  const takeNumbers = (numbers: Numbers) =>
+    Float64Array.from(takenRows, (rowIndex) => numbers[rowIndex] as number);
   return {
-    ids: takenRows.map((row) => ids[row] as string),
-    sureness: take(sureness),
-    wrong: take(wrong),
-    weights: weights && take(weights),
+    ids: takenRows.map((rowIndex) => ids[rowIndex] as string),
+    sureness: takeNumbers(sureness),
+    wrong: takeNumbers(wrong),
+    weights: weights && takeNumbers(weights),
     lowest,
   };
 }
 
 function computeCost(
   { sureness, wrong }: ActionRows,
-  row: number,
+  rowIndex: number,
   { falseAct, missedAct, threshold }: Costs & { readonly threshold: number | null },
 ): number {
-  const at = toHundredths(sureness[row] as number);
-  const isActedOn = threshold !== null && at >= toHundredths(threshold);
-  if (isActedOn) return wrong[row] === 1 ? falseAct : 0;
-  return wrong[row] === 1 ? 0 : missedAct;
+  const hundredths = toHundredths(sureness[rowIndex] as number);
+  const isActedOn = threshold !== null && hundredths >= toHundredths(threshold);
+  if (isActedOn) return wrong[rowIndex] === 1 ? falseAct : 0;
+  return wrong[rowIndex] === 1 ? 0 : missedAct;
 }
 
 /** Returns the lowest printed value from which on every recalibrated one is at least a share; null for none. */
-function theoryThreshold({ sureness, wrong, weights, lowest }: ActionRows, share: number) {
-  const right = Float64Array.from(wrong, (one) => 1 - one);
-  const yes = right.reduce((sum, one) => sum + one, 0);
-  const isFitted = Math.min(yes, right.length - yes) >= LEAST_OF_RARER;
-  const table = { width: 1, values: sureness };
-  const fit = isFitted ? toFit("logistic", { table, truth: right, weights }) : null;
-  const countTrue = (at: number) =>
-    fit === null ? at / 100 : (applyRecalibration([at / 100], fit)[0] as number);
+function theoryThreshold({ sureness, wrong, weights, lowest }: ActionRows, wantedShare: number) {
+  const rightRows = Float64Array.from(wrong, (wrongValue) => 1 - wrongValue);
+  const rightCount = rightRows.reduce((runningCount, rightValue) => runningCount + rightValue, 0);
+  const isFitted = Math.min(rightCount, rightRows.length - rightCount) >= LEAST_OF_RARER;
+  const valueTable = { width: 1, values: sureness };
+  const logisticFit = isFitted
+    ? toFit("logistic", { table: valueTable, truth: rightRows, weights })
+    : null;
+  const countTrue = (hundredths: number) =>
+    logisticFit === null
+      ? hundredths / 100
+      : (applyRecalibration([hundredths / 100], logisticFit)[0] as number);
   const printedValues = [...new Set(Array.from(sureness, toHundredths))]
-    .filter((at) => at >= toHundredths(lowest))
-    .toSorted((one, other) => other - one);
-  const refusedCount = printedValues.findIndex((at) => countTrue(at) < share - 1e-12);
-  const last = printedValues[(refusedCount === -1 ? printedValues.length : refusedCount) - 1];
-  return last === undefined ? null : last / 100;
+    .filter((hundredths) => hundredths >= toHundredths(lowest))
+    .toSorted((firstValue, secondValue) => secondValue - firstValue);
+  const refusedCount = printedValues.findIndex(
+    (hundredths) => countTrue(hundredths) < wantedShare - 1e-12,
+  );
+  const lastValue = printedValues[(refusedCount === -1 ? printedValues.length : refusedCount) - 1];
+  return lastValue === undefined ? null : lastValue / 100;
 }

@@ -33,44 +33,47 @@ type Search = ReturnType<typeof searchPromises>[number];
 
 /** An action's search or plan, and the threshold of either. */
 interface Tested {
-  readonly search: Search | null;
-  readonly plan: PlannedPromise | undefined;
+  readonly promiseSearch: Search | null;
+  readonly plannedPromise: PlannedPromise | undefined;
   readonly promisedThreshold: LockedThreshold | null;
   readonly options: ActionOptions;
 }
 
 /** Returns the result of an action on labelled rows. */
 export function reportAction(
-  rows: LabelledRows,
+  labelledRows: LabelledRows,
   action: Action,
-  { search, plan, promisedThreshold, options }: Tested,
+  { promiseSearch, plannedPromise, promisedThreshold, options }: Tested,
 ) {
-  const { weights, cameTrue } = rows;
+  const { weights, cameTrue } = labelledRows;
   const { maxRisk, costs } = options;
-  const { sureness, wrong } = actionRows(rows, action);
-  const lowest = LOWEST[action];
-  const all = sureness.length === 0 ? [] : riskCoverage(sureness, wrong, { weights });
-  const curve = all.filter(({ threshold }) => threshold >= lowest);
-  const least = promisedThreshold?.threshold ?? 2;
+  const { sureness, wrong } = actionRows(labelledRows, action);
+  const lowestThreshold = LOWEST[action];
+  const wholeCurve = sureness.length === 0 ? [] : riskCoverage(sureness, wrong, { weights });
+  const allowedCurve = wholeCurve.filter(({ threshold }) => threshold >= lowestThreshold);
+  const leastThreshold = promisedThreshold?.threshold ?? 2;
   const onAverage =
-    options.onAverage && search !== null && weights === undefined
+    options.onAverage && promiseSearch !== null && weights === undefined
       ? conformalRiskControl(sureness, wrong, { maxRisk })
       : null;
-  const isActedOn = (row: number) => toHundredths(sureness[row] as number) >= toHundredths(least);
-  const actedOn = (one: Action, truth: 0 | 1) =>
-    promisedThreshold === null || action !== one || all.length === 0
+  const isActedOn = (rowIndex: number) =>
+    toHundredths(sureness[rowIndex] as number) >= toHundredths(leastThreshold);
+  const actedOn = (wantedAction: Action, truthValue: 0 | 1) =>
+    promisedThreshold === null || action !== wantedAction || wholeCurve.length === 0
       ? null
-      : shareOfRows(rows, isActedOn, { isCounted: (row) => cameTrue[row] === truth });
+      : shareOfRows(labelledRows, isActedOn, {
+          isCounted: (rowIndex) => cameTrue[rowIndex] === truthValue,
+        });
   return {
     action,
-    riskCoverage: curve,
+    riskCoverage: allowedCurve,
     promised: promisedThreshold,
     /** The labels that were drawn for this action one by one, and about how many more it takes; null if none. */
-    drawn: plan === undefined ? null : plan.draw.state,
+    drawn: plannedPromise === undefined ? null : plannedPromise.draw.state,
     /** Share of all rows at the promised threshold and above; of a plan, of all answers. */
     coverage:
-      (promisedThreshold && plan?.coverageAt(least)) ??
-      curve.findLast(({ threshold }) => threshold >= least)?.coverage ??
+      (promisedThreshold && plannedPromise?.coverageAt(leastThreshold)) ??
+      allowedCurve.findLast(({ threshold }) => threshold >= leastThreshold)?.coverage ??
       null,
     /** The share of all "yes" that acting on yes finds at the promised threshold. */
     found: actedOn("yes", 1),
@@ -78,13 +81,16 @@ export function reportAction(
     passed: actedOn("no", 1),
     /** The share of all "no" that is acted on: for yes the false positive rate. */
     actedOnNo: actedOn("yes", 0) ?? actedOn("no", 0),
-    smallest: search?.smallest ?? null,
+    smallest: promiseSearch?.smallest ?? null,
     /** The lowest threshold at which wrong acts stay below the risk on average, as a share of all rows. */
-    onAverage: onAverage === null ? null : Math.max(onAverage, lowest),
+    onAverage: onAverage === null ? null : Math.max(onAverage, lowestThreshold),
     cost:
-      search === null || costs === null
+      promiseSearch === null || costs === null
         ? null
-        : crossFittedCost({ ids: rows.ids, sureness, wrong, weights, lowest }, costs),
+        : crossFittedCost(
+            { ids: labelledRows.ids, sureness, wrong, weights, lowest: lowestThreshold },
+            costs,
+          ),
   };
 }
 

@@ -29,8 +29,11 @@ export interface ThresholdTest {
  *
  * @example checkThreshold(artifact.thresholds[0], { p: [0.97, 0.99], cameTrue: [1, 1] }).verdict
  */
-export function checkThreshold(lockedThreshold: LockedThreshold, rows: TestedRows): ThresholdCheck {
-  return toVerdict({ locked: lockedThreshold, rows, all: null }, 1);
+export function checkThreshold(
+  lockedThreshold: LockedThreshold,
+  testedRows: TestedRows,
+): ThresholdCheck {
+  return toVerdict({ locked: lockedThreshold, rows: testedRows, all: null }, 1);
 }
 
 /**
@@ -38,36 +41,44 @@ export function checkThreshold(lockedThreshold: LockedThreshold, rows: TestedRow
  * doubt: with the promised confidence no verdict is wrong. Rows that are no fair draw of the records that were acted
  * on have no verdict.
  *
- * @param lines - How many tests share the doubt. @default those with a label
+ * @param lineCount - How many tests share the doubt. @default those with a label
  */
 export function checkThresholds(
-  tests: readonly ThresholdTest[],
-  lines = tests.filter(
-    ({ locked: lockedThreshold, rows }) => countActed(lockedThreshold, rows).n > 0,
+  thresholdTests: readonly ThresholdTest[],
+  lineCount = thresholdTests.filter(
+    ({ locked: lockedThreshold, rows: testedRows }) =>
+      countActed(lockedThreshold, testedRows).n > 0,
   ).length,
 ): ThresholdCheck[] {
-  return tests.map((test) => toVerdict(test, Math.max(1, lines)));
+  return thresholdTests.map((thresholdTest) => toVerdict(thresholdTest, Math.max(1, lineCount)));
 }
 
-function toVerdict(test: ThresholdTest, tests: number) {
-  const { locked: lockedThreshold, rows } = test;
-  const { n, wrong } = countActed(lockedThreshold, rows);
-  const level = (1 - lockedThreshold.confidence) / tests;
+function toVerdict(thresholdTest: ThresholdTest, testCount: number) {
+  const { locked: lockedThreshold, rows: testedRows } = thresholdTest;
+  const { n: actedCount, wrong: wrongCount } = countActed(lockedThreshold, testedRows);
+  const testLevel = (1 - lockedThreshold.confidence) / testCount;
   let verdict: "holds" | "broken" | "not enough labels" | "no fair draw" = "not enough labels";
   // 1 − 0.95 is a little over 0.05 in binary.
-  const doubt = level + 1e-15;
-  if (!isFairTest(test)) verdict = "no fair draw";
-  else if (n > 0 && binomialAtMost(wrong, n, lockedThreshold.maxRisk) <= doubt) verdict = "holds";
-  else if (binomialAtMost(n - wrong, n, 1 - lockedThreshold.maxRisk) <= doubt) verdict = "broken";
-  const limits = exactLimits(wrong, n, level);
+  const doubtLevel = testLevel + 1e-15;
+  if (!isFairTest(thresholdTest)) verdict = "no fair draw";
+  else if (
+    actedCount > 0 &&
+    binomialAtMost(wrongCount, actedCount, lockedThreshold.maxRisk) <= doubtLevel
+  )
+    verdict = "holds";
+  else if (
+    binomialAtMost(actedCount - wrongCount, actedCount, 1 - lockedThreshold.maxRisk) <= doubtLevel
+  )
+    verdict = "broken";
+  const riskLimits = exactLimits(wrongCount, actedCount, testLevel);
   return {
     locked: lockedThreshold,
-    ...wholeCounts({ n, wrong }),
-    ...clopperPearson(wrong, n),
+    ...wholeCounts({ n: actedCount, wrong: wrongCount }),
+    ...clopperPearson(wrongCount, actedCount),
     verdict,
     /** The one-sided limits of the risk that decide: it holds if `atMost` is within the promise. */
-    atMost: limits.high,
-    atLeast: limits.low,
+    atMost: riskLimits.high,
+    atLeast: riskLimits.low,
   };
 }
 
@@ -75,23 +86,28 @@ function toVerdict(test: ThresholdTest, tests: number) {
 export type ThresholdCheck = ReturnType<typeof toVerdict>;
 
 /** Returns whether the labelled rows at a threshold and above look like a random draw of all records there. */
-export function isFairTest({ locked: { action, threshold }, rows, all }: ThresholdTest): boolean {
-  if (all === null) return true;
-  const toSureness = (p: Numbers) => actionRows({ p, cameTrue: [] }, action).sureness;
-  const drawnSample = { p: toSureness(rows.p), weights: rows.weights };
-  return isFairDraw(drawnSample, toSureness(all), threshold);
+export function isFairTest({
+  locked: { action, threshold },
+  rows: testedRows,
+  all: allPrinted,
+}: ThresholdTest): boolean {
+  if (allPrinted === null) return true;
+  const toSureness = (probabilities: Numbers) =>
+    actionRows({ p: probabilities, cameTrue: [] }, action).sureness;
+  const drawnSample = { p: toSureness(testedRows.p), weights: testedRows.weights };
+  return isFairDraw(drawnSample, toSureness(allPrinted), threshold);
 }
 
-function countActed({ action, threshold }: LockedThreshold, rows: TestedRows) {
-  const { p, cameTrue, weights, ids } = rows;
-  if (p.length === 0) return { n: 0, wrong: 0 };
-  checkRows(p, cameTrue, { names: ["p", "cameTrue"], end: 3 });
-  const { sureness, wrong } = actionRows(rows, action);
+function countActed({ action, threshold }: LockedThreshold, testedRows: TestedRows) {
+  const { p: probabilities, cameTrue, weights, ids } = testedRows;
+  if (probabilities.length === 0) return { n: 0, wrong: 0 };
+  checkRows(probabilities, cameTrue, { names: ["p", "cameTrue"], end: 3 });
+  const { sureness, wrong } = actionRows(testedRows, action);
   const { acted: actedValues, actedWrong } = equalRows(sureness, wrong, {
     weights,
     ids,
-    from: threshold,
+    fromThreshold: threshold,
   });
-  const at = toHundredths(threshold);
-  return { n: actedValues[at] as number, wrong: actedWrong[at] as number };
+  const hundredths = toHundredths(threshold);
+  return { n: actedValues[hundredths] as number, wrong: actedWrong[hundredths] as number };
 }

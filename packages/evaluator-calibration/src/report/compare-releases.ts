@@ -28,28 +28,39 @@ interface ReleaseOptions {
 
 /** Returns what changed between two columns of answers to one question. */
 export function compareReleases(
-  before: AnswerColumn,
-  after: AnswerColumn,
-  { seed, labelled: labelledCounts, questions = 1 }: ReleaseOptions,
+  earlierColumn: AnswerColumn,
+  laterColumn: AnswerColumn,
+  { seed: randomSeed, labelled: labelledCounts, questions = 1 }: ReleaseOptions,
 ) {
-  const [first, second] = [topAnswers(before), topAnswers(after)];
-  const samples = listSamples(first.probability, second.probability);
-  const { stability, kolmogorovSmirnov } = permutationTests(samples, { seed, questions });
-  let [of, n] = [0, 0];
-  for (const [row, id] of before.ids.entries()) {
-    const other = after.rowOf(id);
-    if (other === undefined) continue;
-    of += 1;
-    if (first.option[row] !== second.option[other]) n += 1;
+  const [earlierTops, laterTops] = [topAnswers(earlierColumn), topAnswers(laterColumn)];
+  const samples = listSamples(earlierTops.probability, laterTops.probability);
+  const { stability, kolmogorovSmirnov } = permutationTests(samples, {
+    seed: randomSeed,
+    questions,
+  });
+  let [sharedCount, flipCount] = [0, 0];
+  for (const [earlierRow, recordId] of earlierColumn.ids.entries()) {
+    const laterRow = laterColumn.rowOf(recordId);
+    if (laterRow === undefined) continue;
+    sharedCount += 1;
+    if (earlierTops.option[earlierRow] !== laterTops.option[laterRow]) flipCount += 1;
   }
   return {
-    question: before.question,
-    before: { source: before.source, n: before.ids.length },
-    after: { source: after.source, n: after.ids.length },
+    question: earlierColumn.question,
+    before: { source: earlierColumn.source, n: earlierColumn.ids.length },
+    after: { source: laterColumn.source, n: laterColumn.ids.length },
     stability,
     kolmogorovSmirnov,
     /** Records of both releases with another most probable answer; null if no record has both. */
-    flips: of === 0 ? null : { n, of, value: n / of, ...clopperPearson(n, of) },
+    flips:
+      sharedCount === 0
+        ? null
+        : {
+            n: flipCount,
+            of: sharedCount,
+            value: flipCount / sharedCount,
+            ...clopperPearson(flipCount, sharedCount),
+          },
     /** Whether the printed values changed, for better or worse. */
     isChanged:
       // Two tests, each at half the level.
@@ -68,39 +79,39 @@ interface LabelledOptions {
 
 /** Returns how two releases do on the records that are labelled in both; null without such records. */
 export function compareLabelled(
-  before: LabelledRows,
-  after: LabelledRows,
-  { thresholds, lines = 1 }: LabelledOptions,
+  earlierRows: LabelledRows,
+  laterRows: LabelledRows,
+  { thresholds, lines: lineCount = 1 }: LabelledOptions,
 ) {
-  const rowOf = new Map(before.ids.map((id, row) => [id, row]));
+  const earlierRowById = new Map(earlierRows.ids.map((recordId, rowIndex) => [recordId, rowIndex]));
   const [differences, weights]: [number[], number[]] = [[], []];
   let [onlyBeforeRight, onlyAfterRight] = [0, 0];
-  for (const [row, id] of after.ids.entries()) {
-    const earlier = rowOf.get(id);
-    if (earlier === undefined) continue;
+  for (const [laterRow, recordId] of laterRows.ids.entries()) {
+    const earlierRow = earlierRowById.get(recordId);
+    if (earlierRow === undefined) continue;
     differences.push(
-      computeBrier(after, row, after.truth[row] as number) -
-        computeBrier(before, earlier, before.truth[earlier] as number),
+      computeBrier(laterRows, laterRow, laterRows.truth[laterRow] as number) -
+        computeBrier(earlierRows, earlierRow, earlierRows.truth[earlierRow] as number),
     );
-    weights.push(after.weights?.[row] ?? 1);
-    const wasRight = before.top[earlier] === before.truth[earlier];
-    const isRight = after.top[row] === after.truth[row];
+    weights.push(laterRows.weights?.[laterRow] ?? 1);
+    const wasRight = earlierRows.top[earlierRow] === earlierRows.truth[earlierRow];
+    const isRight = laterRows.top[laterRow] === laterRows.truth[laterRow];
     if (wasRight && !isRight) onlyBeforeRight += 1;
     if (isRight && !wasRight) onlyAfterRight += 1;
   }
   if (differences.length === 0) return null;
-  const fewer = Math.min(onlyBeforeRight, onlyAfterRight);
-  const isFair = isFairOf(before, after) && isFairOf(after, before);
-  const own = thresholds.filter(
-    ({ question, these }) => question === after.question && these === undefined,
+  const fewerCount = Math.min(onlyBeforeRight, onlyAfterRight);
+  const isFair = isFairOf(earlierRows, laterRows) && isFairOf(laterRows, earlierRows);
+  const ownThresholds = thresholds.filter(
+    ({ question, these }) => question === laterRows.question && these === undefined,
   );
   // The Brier score, who is right more often, and each threshold.
-  const tests = lines * (2 + own.length);
-  const pValue = Math.min(1, 2 * binomialAtMost(fewer, onlyBeforeRight + onlyAfterRight, 0.5));
+  const testCount = lineCount * (2 + ownThresholds.length);
+  const pValue = Math.min(1, 2 * binomialAtMost(fewerCount, onlyBeforeRight + onlyAfterRight, 0.5));
   const { isAbove, ...brierDifference } = describeDifferences(differences, {
-    ...extremeDifferences(before.joined.column, after.joined.column, differences.length),
-    level: BY_CHANCE / tests,
-    lines,
+    ...extremeDifferences(earlierRows.joined.column, laterRows.joined.column, differences.length),
+    level: BY_CHANCE / testCount,
+    lines: lineCount,
     weights,
   });
   return {
@@ -115,27 +126,31 @@ export function compareLabelled(
     isFair,
     /** Whether the second release has the higher Brier score, or is right less often, by more than chance. */
     isWorse:
-      isFair && (isAbove || (onlyBeforeRight > onlyAfterRight && pValue / 2 <= BY_CHANCE / tests)),
+      isFair &&
+      (isAbove || (onlyBeforeRight > onlyAfterRight && pValue / 2 <= BY_CHANCE / testCount)),
     /** The locked thresholds, tried again on the second release. */
     thresholds: checkThresholds(
-      own.map((lockedThreshold) => ({
+      ownThresholds.map((lockedThreshold) => ({
         locked: lockedThreshold,
-        rows: after.testedRows,
-        all: printedOf(after),
+        rows: laterRows.testedRows,
+        all: printedOf(laterRows),
       })),
-      tests,
+      testCount,
     ),
   };
 }
 
 /** Returns whether the labelled records of a release look like a random draw of those that another one answered, too. */
-function isFairOf({ testedRows: rows }: LabelledRows, { joined: other }: LabelledRows): boolean {
-  const isShared = (id: string) => other.column.rowOf(id) !== undefined;
-  const shared = takeRows(
-    rows,
-    [...rows.ids.keys()].filter((row) => isShared(rows.ids[row] as string)),
+function isFairOf(
+  { testedRows: sampleRows }: LabelledRows,
+  { joined: otherRows }: LabelledRows,
+): boolean {
+  const isShared = (recordId: string) => otherRows.column.rowOf(recordId) !== undefined;
+  const sharedRows = takeRows(
+    sampleRows,
+    [...sampleRows.ids.keys()].filter((rowIndex) => isShared(sampleRows.ids[rowIndex] as string)),
   );
-  return isFairDraw(shared, printedOf(rows, isShared));
+  return isFairDraw(sharedRows, printedOf(sampleRows, isShared));
 }
 
 /** How two releases do on the same labelled records. */
@@ -144,21 +159,21 @@ export type LabelledComparison = NonNullable<ReturnType<typeof compareLabelled>>
 /** The rows of two samples at each value; the second sample's are the positives. */
 type Samples = Pick<Pool, "counts" | "positives"> & { readonly sizes: readonly [number, number] };
 
-function listSamples(a: Float64Array, b: Float64Array): Samples {
-  const values = new Float64Array(a.length + b.length);
-  values.set(a);
-  values.set(b, a.length);
-  const isSecond = new Uint8Array(values.length).fill(1, a.length);
-  return { ...poolRows(values, isSecond), sizes: [a.length, b.length] };
+function listSamples(earlierValues: Float64Array, laterValues: Float64Array): Samples {
+  const allValues = new Float64Array(earlierValues.length + laterValues.length);
+  allValues.set(earlierValues);
+  allValues.set(laterValues, earlierValues.length);
+  const isSecond = new Uint8Array(allValues.length).fill(1, earlierValues.length);
+  return { ...poolRows(allValues, isSecond), sizes: [earlierValues.length, laterValues.length] };
 }
 
 /** Returns the largest distance between the cumulated shares of two samples. */
 function computeDistance({ counts, positives, sizes }: Samples): number {
-  let [belowA, belowB, distance] = [0, 0, 0];
-  for (let i = 0; i < counts.length; i += 1) {
-    belowA += (counts[i] as number) - (positives[i] as number);
-    belowB += positives[i] as number;
-    distance = Math.max(distance, Math.abs(belowA / sizes[0] - belowB / sizes[1]));
+  let [earlierBelow, laterBelow, distance] = [0, 0, 0];
+  for (let valueIndex = 0; valueIndex < counts.length; valueIndex += 1) {
+    earlierBelow += (counts[valueIndex] as number) - (positives[valueIndex] as number);
+    laterBelow += positives[valueIndex] as number;
+    distance = Math.max(distance, Math.abs(earlierBelow / sizes[0] - laterBelow / sizes[1]));
   }
   return distance;
 }
@@ -175,18 +190,18 @@ function permutationTests(
   samples: Samples,
   { seed, questions }: { readonly seed: number; readonly questions: number },
 ) {
-  const [index, distance] = [stabilityIndex(samples), computeDistance(samples)];
-  const random = seededRandom(seed);
-  const rounds = Math.max(PERMUTATIONS.least, PERMUTATIONS.perQuestion * questions);
-  const asFar = { index: 1, distance: 1 };
-  for (let round = 0; round < rounds; round += 1) {
-    const mixedParts = { ...samples, positives: mixPositives(samples, random) };
-    if (stabilityIndex(mixedParts) >= index - 1e-12) asFar.index += 1;
-    if (computeDistance(mixedParts) >= distance - 1e-12) asFar.distance += 1;
+  const [seenIndex, seenDistance] = [stabilityIndex(samples), computeDistance(samples)];
+  const nextRandom = seededRandom(seed);
+  const roundCount = Math.max(PERMUTATIONS.least, PERMUTATIONS.perQuestion * questions);
+  const farCounts = { index: 1, distance: 1 };
+  for (let roundIndex = 0; roundIndex < roundCount; roundIndex += 1) {
+    const mixedParts = { ...samples, positives: mixPositives(samples, nextRandom) };
+    if (stabilityIndex(mixedParts) >= seenIndex - 1e-12) farCounts.index += 1;
+    if (computeDistance(mixedParts) >= seenDistance - 1e-12) farCounts.distance += 1;
   }
   return {
-    stability: { index, pValue: asFar.index / (rounds + 1) },
-    kolmogorovSmirnov: { distance, pValue: asFar.distance / (rounds + 1) },
+    stability: { index: seenIndex, pValue: farCounts.index / (roundCount + 1) },
+    kolmogorovSmirnov: { distance: seenDistance, pValue: farCounts.distance / (roundCount + 1) },
   };
 }
 
@@ -196,20 +211,20 @@ const LEAST_SHARE = 1e-4;
 /** Returns the population stability index over the first sample's deciles. */
 function stabilityIndex({ counts, positives, sizes }: Samples): number {
   const [allBefore, allAfter] = sizes;
-  let [inBefore, inAfter, filledValue, bins, index] = [0, 0, 0, 0, 0];
-  for (let i = 0; i < counts.length; i += 1) {
-    const before = (counts[i] as number) - (positives[i] as number);
-    inBefore += before;
-    inAfter += positives[i] as number;
-    filledValue += before;
-    if (filledValue < ((bins + 1) * allBefore) / 10 && i < counts.length - 1) continue;
-    const expectedValue = Math.max(inBefore / allBefore, LEAST_SHARE);
-    const actual = Math.max(inAfter / allAfter, LEAST_SHARE);
-    index += (actual - expectedValue) * Math.log(actual / expectedValue);
-    bins += 1;
+  let [inBefore, inAfter, filledValue, binCount, indexSum] = [0, 0, 0, 0, 0];
+  for (let valueIndex = 0; valueIndex < counts.length; valueIndex += 1) {
+    const earlierCount = (counts[valueIndex] as number) - (positives[valueIndex] as number);
+    inBefore += earlierCount;
+    inAfter += positives[valueIndex] as number;
+    filledValue += earlierCount;
+    if (filledValue < ((binCount + 1) * allBefore) / 10 && valueIndex < counts.length - 1) continue;
+    const earlierShare = Math.max(inBefore / allBefore, LEAST_SHARE);
+    const laterShare = Math.max(inAfter / allAfter, LEAST_SHARE);
+    indexSum += (laterShare - earlierShare) * Math.log(laterShare / earlierShare);
+    binCount += 1;
     [inBefore, inAfter] = [0, 0];
   }
-  return index;
+  return indexSum;
 }
 
 /**
@@ -217,7 +232,7 @@ function stabilityIndex({ counts, positives, sizes }: Samples): number {
  * together with those of the other lines, and whether it is above 0 with a chance of error of `level`.
  */
 function describeDifferences(
-  values: readonly number[],
+  differences: readonly number[],
   {
     least,
     most,
@@ -227,12 +242,12 @@ function describeDifferences(
   }: ReturnType<typeof extremeDifferences> & Weighted & { level: number; lines: number },
 ) {
   // With one unseen row, 12 limits at their part of the level would miss in 22 % if a rare loss is never seen; with two in 3 %.
-  const limit = { level: BY_CHANCE / 2 / lines, unseen: lines === 1 ? 1 : 2, weights };
+  const limitOptions = { level: BY_CHANCE / 2 / lines, unseen: lines === 1 ? 1 : 2, weights };
   return {
-    mean: weightedMean(values.length, weights, (row) => values[row] as number),
-    low: meanLimit(values, { ...limit, worst: least }),
-    high: meanLimit(values, { ...limit, worst: most }),
-    isAbove: meanLimit(values, { worst: least, level, unseen: 2, weights }) > 0,
+    mean: weightedMean(differences.length, weights, (rowIndex) => differences[rowIndex] as number),
+    low: meanLimit(differences, { ...limitOptions, worst: least }),
+    high: meanLimit(differences, { ...limitOptions, worst: most }),
+    isAbove: meanLimit(differences, { worst: least, level, unseen: 2, weights }) > 0,
   };
 }
 
@@ -241,21 +256,34 @@ function describeDifferences(
  * more of the records are labelled, the less their answers show of others, and the nearer both are to those of any answers:
  * without this, 30 labels of 30 records that all stayed the same had the interval from 0 to 0.
  */
-function extremeDifferences(before: AnswerColumn, after: AnswerColumn, labels: number) {
-  const { form } = after;
-  let [least, most, records] = [0, 0, 0];
-  for (const [row, id] of after.ids.entries()) {
-    const earlier = before.rowOf(id);
-    if (earlier === undefined) continue;
-    records += 1;
-    for (const [truth, option] of after.options.entries()) {
-      const earlierTruth = before.options.indexOf(option);
+function extremeDifferences(
+  earlierColumn: AnswerColumn,
+  laterColumn: AnswerColumn,
+  labelCount: number,
+) {
+  const { form: answerForm } = laterColumn;
+  let [leastDifference, mostDifference, recordCount] = [0, 0, 0];
+  for (const [laterRow, recordId] of laterColumn.ids.entries()) {
+    const earlierRow = earlierColumn.rowOf(recordId);
+    if (earlierRow === undefined) continue;
+    recordCount += 1;
+    for (const [truthIndex, optionName] of laterColumn.options.entries()) {
+      const earlierTruth = earlierColumn.options.indexOf(optionName);
       const difference =
-        computeBrier({ form, table: after }, row, truth) -
-        computeBrier({ form, table: before }, earlier, earlierTruth);
-      [least, most] = [Math.min(least, difference), Math.max(most, difference)];
+        computeBrier({ form: answerForm, table: laterColumn }, laterRow, truthIndex) -
+        computeBrier({ form: answerForm, table: earlierColumn }, earlierRow, earlierTruth);
+      [leastDifference, mostDifference] = [
+        Math.min(leastDifference, difference),
+        Math.max(mostDifference, difference),
+      ];
     }
   }
-  const [share, possible] = [labels / records, form === "probability" ? 1 : 2];
-  return { least: least - share * (possible + least), most: most + share * (possible - most) };
+  const [labelShare, possibleRange] = [
+    labelCount / recordCount,
+    answerForm === "probability" ? 1 : 2,
+  ];
+  return {
+    least: leastDifference - labelShare * (possibleRange + leastDifference),
+    most: mostDifference + labelShare * (possibleRange - mostDifference),
+  };
 }

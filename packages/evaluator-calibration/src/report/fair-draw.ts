@@ -19,38 +19,45 @@ interface DrawnValues {
  * Returns whether labels look like a random draw of all records whose printed value is at least `from`: the
  * weighted shares of printed values equal those of all, up to chance. True if there are too few of either.
  */
-export function isFairDraw(drawnValues: DrawnValues, all: Numbers, from = 0): boolean {
-  const [labelledCounts, whole] = [listShares(drawnValues, from), listShares({ p: all }, from)];
-  if (labelledCounts.n < LEAST_ROWS || whole.n - labelledCounts.n < LEAST_ROWS) return true;
-  const least = Math.max(0.1, LEAST_EXPECTED / labelledCounts.effective);
-  let [expectedValue, seenCount, rest, distance, bins] = [0, 0, 1, 0, 0];
-  for (const [at, share] of whole.shares.entries()) {
-    expectedValue += share;
-    seenCount += labelledCounts.shares[at] as number;
-    rest -= share;
+export function isFairDraw(
+  drawnValues: DrawnValues,
+  allPrinted: Numbers,
+  fromThreshold = 0,
+): boolean {
+  const [labelledCounts, wholeShares] = [
+    listShares(drawnValues, fromThreshold),
+    listShares({ p: allPrinted }, fromThreshold),
+  ];
+  if (labelledCounts.n < LEAST_ROWS || wholeShares.n - labelledCounts.n < LEAST_ROWS) return true;
+  const leastShare = Math.max(0.1, LEAST_EXPECTED / labelledCounts.effective);
+  let [expectedValue, seenCount, restShare, distance, binCount] = [0, 0, 1, 0, 0];
+  for (const [hundredths, binShare] of wholeShares.shares.entries()) {
+    expectedValue += binShare;
+    seenCount += labelledCounts.shares[hundredths] as number;
+    restShare -= binShare;
     // The last bin includes the rest that is too small for another.
-    if (at < 100 && (expectedValue < least || rest < least)) continue;
+    if (hundredths < 100 && (expectedValue < leastShare || restShare < leastShare)) continue;
     distance += (seenCount - expectedValue) ** 2 / expectedValue;
-    bins += 1;
+    binCount += 1;
     [expectedValue, seenCount] = [0, 0];
   }
   // The labelled rows are among all rows: the common rows cannot differ.
-  const chance = Math.max(0, 1 / labelledCounts.effective - 1 / whole.n);
-  return bins < 2 || distance <= chance * chiSquareCut(BY_CHANCE, bins - 1);
+  const chanceFactor = Math.max(0, 1 / labelledCounts.effective - 1 / wholeShares.n);
+  return binCount < 2 || distance <= chanceFactor * chiSquareCut(BY_CHANCE, binCount - 1);
 }
 
 /** The rows at `from` and above: their number, their worth in equal rows, and the share of each hundredth. */
-function listShares({ p, weights }: DrawnValues, from: number) {
-  const shares = new Float64Array(101);
+function listShares({ p: probabilities, weights }: DrawnValues, fromThreshold: number) {
+  const binShares = new Float64Array(101);
   const countedValues: number[] = [];
-  let total = 0;
-  for (let row = 0; row < p.length; row += 1) {
-    const at = toHundredths(p[row] as number);
-    if (at < toHundredths(from)) continue;
-    const weight = weights?.[row] ?? 1;
-    countedValues.push(weight);
-    total += weight;
-    shares[at] = (shares[at] as number) + weight;
+  let totalWeight = 0;
+  for (let rowIndex = 0; rowIndex < probabilities.length; rowIndex += 1) {
+    const hundredths = toHundredths(probabilities[rowIndex] as number);
+    if (hundredths < toHundredths(fromThreshold)) continue;
+    const rowWeight = weights?.[rowIndex] ?? 1;
+    countedValues.push(rowWeight);
+    totalWeight += rowWeight;
+    binShares[hundredths] = (binShares[hundredths] as number) + rowWeight;
   }
   return {
     n: countedValues.length,
@@ -58,6 +65,6 @@ function listShares({ p, weights }: DrawnValues, from: number) {
       countedValues.length,
       weights === undefined ? undefined : countedValues,
     ),
-    shares: shares.map((weight) => weight / total),
+    shares: binShares.map((binWeight) => binWeight / totalWeight),
   };
 }

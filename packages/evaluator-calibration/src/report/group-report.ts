@@ -6,36 +6,48 @@ import { scoreRows } from "./score-report.ts";
 
 /** Returns the report of each group, the largest first. */
 export function reportGroups(
-  rows: Rows,
-  promisedTo: (group: string) => readonly LockedThreshold[],
+  labelledRows: Rows,
+  promisedTo: (groupName: string) => readonly LockedThreshold[],
 ) {
-  const names = rows.joined.join.groups.list;
-  return [...rowsByIndex(rows.groupOf)]
-    .map(([group, groupRows]) => {
-      const foundGroup = reportGroup(names[group] ?? "(none)", takeRows(rows, groupRows));
+  const groupNames = labelledRows.joined.join.groups.list;
+  return [...rowsByIndex(labelledRows.groupOf)]
+    .map(([groupIndex, groupRows]) => {
+      const foundGroup = reportGroup(
+        groupNames[groupIndex] ?? "(none)",
+        takeRows(labelledRows, groupRows),
+      );
       /** The thresholds that are promised for this group alone. */
       const promisedThresholds = promisedTo(foundGroup.group);
       return Object.assign(foundGroup, { promised: promisedThresholds });
     })
-    .toSorted((one, other) => other.n - one.n || (one.group < other.group ? -1 : 1));
+    .toSorted(
+      (firstGroup, secondGroup) =>
+        secondGroup.n - firstGroup.n || (firstGroup.group < secondGroup.group ? -1 : 1),
+    );
 }
 
-function reportGroup(group: string, rows: Rows) {
-  const { p, cameTrue, weights } = rows;
-  const distances = p.map((value, row) => (cameTrue[row] as number) - value);
-  const limit = { level: 0.025, unseen: 1, weights };
-  const { brier, skill } = scoreRows(rows);
+function reportGroup(groupName: string, groupRows: Rows) {
+  const { p: probabilities, cameTrue, weights } = groupRows;
+  const distances = probabilities.map(
+    (probability, rowIndex) => (cameTrue[rowIndex] as number) - probability,
+  );
+  const limitOptions = { level: 0.025, unseen: 1, weights };
+  const { brier, skill } = scoreRows(groupRows);
   return {
-    group,
-    n: p.length,
+    group: groupName,
+    n: probabilities.length,
     brier,
     /** Null if every row of the group has one truth. */
     skill: Number.isNaN(skill.value) ? null : skill.value,
     /** The share of true rows minus the mean probability, with its 95 % interval. */
     difference: {
-      value: weightedMean(p.length, weights, (row) => distances[row] as number),
-      low: meanLimit(distances, { ...limit, worst: -1 }),
-      high: meanLimit(distances, { ...limit, worst: 1 }),
+      value: weightedMean(
+        probabilities.length,
+        weights,
+        (rowIndex) => distances[rowIndex] as number,
+      ),
+      low: meanLimit(distances, { ...limitOptions, worst: -1 }),
+      high: meanLimit(distances, { ...limitOptions, worst: 1 }),
     },
   };
 }

@@ -13,45 +13,52 @@ import { printedOf, type Rows } from "./labelled-rows.ts";
  */
 export function judgeLabels(testedRows: Rows, drawnColumn: JoinedColumn = testedRows.joined) {
   const labelers = listLabelers([...new Set([testedRows.joined, drawnColumn])]);
-  const ofKin = reasonOfKin(testedRows, labelers);
-  const noPromise = reasonOfDraw(testedRows) ?? ofKin;
-  return { labelers, agreement: toAgreement(testedRows.joined), noPromise, ofKin };
+  const kinReason = reasonOfKin(testedRows, labelers);
+  const noPromise = reasonOfDraw(testedRows) ?? kinReason;
+  return { labelers, agreement: toAgreement(testedRows.joined), noPromise, ofKin: kinReason };
 }
 
 function reasonOfDraw(testedRows: Rows): string | null {
   if (isFairDraw(testedRows, printedOf(testedRows))) return null;
-  const [weightedText, why] =
+  const [weightedText, weightNote] =
     testedRows.weights === undefined
       ? ["", ", and the labels have no weights"]
       : [", by their weights,", ""];
-  return `The printed values of the labelled records${weightedText} differ from those of the others by more than chance${why}: nothing is promised from them. Draw with pick, and keep its column drawn.`;
+  return `The printed values of the labelled records${weightedText} differ from those of the others by more than chance${weightNote}: nothing is promised from them. Draw with pick, and keep its column drawn.`;
 }
 
 function reasonOfKin(testedRows: Rows, labelers: ReturnType<typeof listLabelers>): string | null {
-  const kin = labelers.find(({ name }) => isOfFamily(name, testedRows.source.modelId));
-  if (kin === undefined) return null;
-  return `Labels made by ${kin.name} come from the answering model's own family: they share its mistakes, so nothing is promised from them.`;
+  const kinLabeler = labelers.find(({ name: labelerName }) =>
+    isOfFamily(labelerName, testedRows.source.modelId),
+  );
+  if (kinLabeler === undefined) return null;
+  return `Labels made by ${kinLabeler.name} come from the answering model's own family: they share its mistakes, so nothing is promised from them.`;
 }
 
 /** Returns the labelers, those with most labels first. */
 function listLabelers(columns: readonly JoinedColumn[]) {
-  const counts = new Map<string, number>();
+  const labelCounts = new Map<string, number>();
   for (const { join, labelerOf, votes } of columns) {
-    for (const [at, single] of labelerOf.entries()) {
-      const labelers = votes.get(at)?.map(({ labeler }) => labeler) ?? [single];
-      const names = labelers.map((labeler) => join.labelers.list[labeler] ?? "");
-      for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+    for (const [labelIndex, singleLabeler] of labelerOf.entries()) {
+      const labelers = votes.get(labelIndex)?.map(({ labeler }) => labeler) ?? [singleLabeler];
+      const labelerNames = labelers.map((labeler) => join.labelers.list[labeler] ?? "");
+      for (const labelerName of labelerNames)
+        labelCounts.set(labelerName, (labelCounts.get(labelerName) ?? 0) + 1);
     }
   }
-  return Array.from(counts, ([name, n]) => ({ name, n })).toSorted(
-    (one, other) => other.n - one.n || (one.name < other.name ? -1 : 1),
+  return Array.from(labelCounts, ([labelerName, labelCount]) => ({
+    name: labelerName,
+    n: labelCount,
+  })).toSorted(
+    (firstLabeler, secondLabeler) =>
+      secondLabeler.n - firstLabeler.n || (firstLabeler.name < secondLabeler.name ? -1 : 1),
   );
 }
 
 /** How far two labels of a record differ; levels differ by the square of their distance. */
 const distances = {
-  levels: (one: number, other: number) => (one - other) ** 2,
-  options: (one: number, other: number) => Number(one !== other),
+  levels: (firstTruth: number, secondTruth: number) => (firstTruth - secondTruth) ** 2,
+  options: (firstTruth: number, secondTruth: number) => Number(firstTruth !== secondTruth),
 };
 
 /** Returns how far the labelers of a column agree on the records that several labelled; null without one. */
@@ -61,26 +68,27 @@ function toAgreement({ join, column, votes }: JoinedColumn) {
     .filter(({ length }) => length > 1);
   if (records.length === 0) return null;
   const comparedQuestion = records.flatMap((givenItems) =>
-    givenItems.map(({ labeler, truth }) => {
-      const differing = givenItems.filter((other) => other.truth !== truth).length;
+    givenItems.map(({ labeler, truth: ownTruth }) => {
+      const differing = givenItems.filter((otherLabel) => otherLabel.truth !== ownTruth).length;
       return { labeler, differs: differing / (givenItems.length - 1) };
     }),
   );
-  const labels = records.map((givenItems) => givenItems.map(({ truth }) => truth));
+  const recordTruths = records.map((givenItems) => givenItems.map(({ truth }) => truth));
   const disagree =
-    comparedQuestion.reduce((sum, { differs }) => sum + differs, 0) / comparedQuestion.length;
-  const own = Map.groupBy(comparedQuestion, ({ labeler }) => labeler);
+    comparedQuestion.reduce((runningSum, { differs }) => runningSum + differs, 0) /
+    comparedQuestion.length;
+  const labelsByLabeler = Map.groupBy(comparedQuestion, ({ labeler }) => labeler);
   return {
     /** How many records have labels of several labelers. */
     n: records.length,
-    labelers: own.size,
+    labelers: labelsByLabeler.size,
     /** How often another label of the same record differs. */
     disagree,
-    alpha: krippendorffAlpha(labels, distances[column.isOrdered ? "levels" : "options"]),
+    alpha: krippendorffAlpha(recordTruths, distances[column.isOrdered ? "levels" : "options"]),
     farthest:
-      own.size < 3 || disagree === 0
+      labelsByLabeler.size < 3 || disagree === 0
         ? null
-        : toFarthest(own, { names: join.labelers.list, disagree }),
+        : toFarthest(labelsByLabeler, { labelerNames: join.labelers.list, disagree }),
     /** The largest share of single labels that any answers can fit: of two labels that differ it is at most one. */
     ceiling: 1 - disagree / 2,
   };
@@ -91,30 +99,43 @@ const LEAST_COMPARED = 10;
 
 /** Returns the labeler whose labels surely differ most from those of the others on the same records. */
 function toFarthest(
-  own: ReadonlyMap<number, readonly { readonly differs: number }[]>,
-  { names, disagree }: { readonly names: readonly string[]; readonly disagree: number },
+  labelsByLabeler: ReadonlyMap<number, readonly { readonly differs: number }[]>,
+  {
+    labelerNames,
+    disagree,
+  }: { readonly labelerNames: readonly string[]; readonly disagree: number },
 ) {
-  const all = Array.from(own, ([labeler, labels]) => {
-    const n = labels.length;
-    const differing = labels.reduce((sum, { differs }) => sum + differs, 0);
-    const differs = { value: differing / n, ...clopperPearson(differing, n) };
+  const labelerReports = Array.from(labelsByLabeler, ([labeler, labelerLabels]) => {
+    const labelCount = labelerLabels.length;
+    const differing = labelerLabels.reduce((runningSum, { differs }) => runningSum + differs, 0);
+    const differs = { value: differing / labelCount, ...clopperPearson(differing, labelCount) };
     // The labelers share the doubt.
-    const byChance = binomialAtMost(n - differing, n, 1 - disagree) * own.size;
-    return { name: names[labeler] ?? "", n, differs, isByChance: byChance > 0.05 };
+    const byChance =
+      binomialAtMost(labelCount - differing, labelCount, 1 - disagree) * labelsByLabeler.size;
+    return {
+      name: labelerNames[labeler] ?? "",
+      n: labelCount,
+      differs,
+      isByChance: byChance > 0.05,
+    };
   }).filter(({ n }) => n >= LEAST_COMPARED);
-  return all.toSorted((one, other) => other.differs.low - one.differs.low)[0] ?? null;
+  return (
+    labelerReports.toSorted(
+      (firstReport, secondReport) => secondReport.differs.low - firstReport.differs.low,
+    )[0] ?? null
+  );
 }
 
 /** Returns whether a labeler is a model of the same maker or name as the one that answered. */
 function isOfFamily(labeler: string, modelId: string | null): boolean {
   if (labeler === "" || modelId === null) return false;
-  const [one, other] = [findFamily(labeler), findFamily(modelId)];
-  const isSameMaker = one.maker !== null && one.maker === other.maker;
-  return isSameMaker || one.name === other.name;
+  const [labelerFamily, modelFamily] = [findFamily(labeler), findFamily(modelId)];
+  const isSameMaker = labelerFamily.maker !== null && labelerFamily.maker === modelFamily.maker;
+  return isSameMaker || labelerFamily.name === modelFamily.name;
 }
 
-function findFamily(id: string): { maker: string | null; name: string } {
-  const parts = id.toLowerCase().split("/");
-  const name = (parts.at(-1) ?? "").split(/[-.:@_ ]/, 1)[0] ?? "";
-  return { maker: parts.length > 1 ? (parts.at(-2) ?? null) : null, name };
+function findFamily(modelName: string): { maker: string | null; name: string } {
+  const nameParts = modelName.toLowerCase().split("/");
+  const familyName = (nameParts.at(-1) ?? "").split(/[-.:@_ ]/, 1)[0] ?? "";
+  return { maker: nameParts.length > 1 ? (nameParts.at(-2) ?? null) : null, name: familyName };
 }

@@ -7,7 +7,7 @@ import { complement } from "../thresholds/risk-coverage.ts";
 import { type Population, stratifiedInterval } from "../thresholds/stratified-interval.ts";
 
 /** Some labelled answers of one source to one question, in arrays. */
-export type Rows = ReturnType<typeof rowsAt>;
+export type Rows = ReturnType<typeof rowsAtPositions>;
 
 /** The labelled answers of one source to one question: those with a truth. */
 export interface LabelledRows extends Rows {
@@ -18,16 +18,18 @@ export interface LabelledRows extends Rows {
 /** Returns the joined rows of a column in the form of a report, or only those of some records. */
 export function toLabelledRows(
   joinedColumn: JoinedColumn,
-  isTaken: (id: string) => boolean = () => true,
+  isTaken: (recordId: string) => boolean = () => true,
 ): LabelledRows {
-  const { column, rows, truth } = joinedColumn;
-  const takenRows = rows
-    .map((_, at) => at)
-    .filter((at) => isTaken(column.ids[rows[at] as number] as string));
-  const sure = takenRows.filter((at) => (truth[at] as number) >= 0);
-  const testedRows = rowsAt(joinedColumn, takenRows);
+  const { column, rows: joinedRows, truth } = joinedColumn;
+  const takenRows = joinedRows
+    .map((_, position) => position)
+    .filter((position) => isTaken(column.ids[joinedRows[position] as number] as string));
+  const sureRows = takenRows.filter((position) => (truth[position] as number) >= 0);
+  const testedRows = rowsAtPositions(joinedColumn, takenRows);
   return {
-    ...(sure.length === takenRows.length ? testedRows : rowsAt(joinedColumn, sure)),
+    ...(sureRows.length === takenRows.length
+      ? testedRows
+      : rowsAtPositions(joinedColumn, sureRows)),
     testedRows,
   };
 }
@@ -36,36 +38,43 @@ export function toLabelledRows(
 export function takeRows(
   { joined: joinedColumn, positions, weights }: Rows,
   takenValues: readonly number[],
-  weightOf = (row: number) => weights?.[row] ?? 1,
+  weightOf = (rowIndex: number) => weights?.[rowIndex] ?? 1,
 ): Rows {
-  const rows = rowsAt(
+  const takenRows = rowsAtPositions(
     joinedColumn,
-    takenValues.map((row) => positions[row] as number),
+    takenValues.map((rowIndex) => positions[rowIndex] as number),
   );
-  return { ...rows, weights: unequal(takenValues.map(weightOf)) };
+  return { ...takenRows, weights: unequal(takenValues.map(weightOf)) };
 }
 
 function unequal(weights: readonly number[]): Float64Array | undefined {
-  const isWeighted = weights.some((weight) => weight !== weights[0]);
+  const isWeighted = weights.some((rowWeight) => rowWeight !== weights[0]);
   return isWeighted ? Float64Array.from(weights) : undefined;
 }
 
-function rowsAt(joinedColumn: JoinedColumn, positions: readonly number[]) {
+function rowsAtPositions(joinedColumn: JoinedColumn, positions: readonly number[]) {
   const { column } = joinedColumn;
   const { question, kind, form, isOrdered, options, source, width } = column;
-  const take = (numbers: readonly number[]) => positions.map((at) => numbers[at] as number);
-  const rows = take(joinedColumn.rows);
-  const values = new Float64Array(rows.length * width);
-  for (const [at, row] of rows.entries()) {
-    for (let i = 0; i < width; i += 1) {
-      values[at * width + i] = column.values[row * width + i] as number;
+  const takeNumbers = (numbers: readonly number[]) =>
+    positions.map((position) => numbers[position] as number);
+  const columnRows = takeNumbers(joinedColumn.rows);
+  const tableValues = new Float64Array(columnRows.length * width);
+  for (const [position, columnRow] of columnRows.entries()) {
+    for (let optionIndex = 0; optionIndex < width; optionIndex += 1) {
+      tableValues[position * width + optionIndex] = column.values[
+        columnRow * width + optionIndex
+      ] as number;
     }
   }
-  const { option: top, probability: p } = topAnswers({ form, width, values });
-  const truth = take(joinedColumn.truth);
-  const cameTrueAt = (one: number, row: number) => {
-    if (one < 0) return 2;
-    return form === "probability" ? one : Number(one === top[row]);
+  const { option: topOptions, probability: topProbabilities } = topAnswers({
+    form,
+    width,
+    values: tableValues,
+  });
+  const truthIndexes = takeNumbers(joinedColumn.truth);
+  const cameTrueAt = (truthIndex: number, rowIndex: number) => {
+    if (truthIndex < 0) return 2;
+    return form === "probability" ? truthIndex : Number(truthIndex === topOptions[rowIndex]);
   };
   return {
     joined: joinedColumn,
@@ -77,22 +86,22 @@ function rowsAt(joinedColumn: JoinedColumn, positions: readonly number[]) {
     isOrdered,
     options,
     source,
-    ids: rows.map((row) => column.ids[row] as string),
+    ids: columnRows.map((columnRow) => column.ids[columnRow] as string),
     /** Every printed probability. */
-    table: { width, values },
+    table: { width, values: tableValues },
     /** 0 and 1, or the index of the option or level. */
-    truth: Uint32Array.from(truth),
+    truth: Uint32Array.from(truthIndexes),
     /** The most probable option of each row; 1 if yes is at least as probable as no. */
-    top,
+    top: topOptions,
     /** The probability that the curve is about: of yes, or of the most probable option. */
-    p,
+    p: topProbabilities,
     /** Whether that is true; 2 for a skipped record and a tie of labelers, which count as wrong. */
-    cameTrue: Uint8Array.from(truth.map(cameTrueAt)),
+    cameTrue: Uint8Array.from(truthIndexes.map(cameTrueAt)),
     /** Undefined if every row counts as much as the others. */
-    weights: unequal(take(joinedColumn.weights)),
-    groupOf: take(joinedColumn.groupOf),
+    weights: unequal(takeNumbers(joinedColumn.weights)),
+    groupOf: takeNumbers(joinedColumn.groupOf),
     /** Rows of one cluster are not independent; −1 for none. */
-    clusterOf: take(joinedColumn.clusterOf),
+    clusterOf: takeNumbers(joinedColumn.clusterOf),
   };
 }
 
@@ -102,34 +111,35 @@ export function topAnswers({
   width,
   values,
 }: Pick<AnswerColumn, "form" | "width" | "values">) {
-  const rows = values.length / width;
-  const tops = { option: new Uint32Array(rows), probability: new Float64Array(rows) };
-  for (let row = 0; row < rows; row += 1) {
-    const from = row * width;
-    let top = form === "probability" && (values[from] as number) >= 0.5 ? 1 : 0;
-    for (let other = 1; other < width; other += 1) {
-      if ((values[from + other] as number) > (values[from + top] as number)) top = other;
+  const rowCount = values.length / width;
+  const topsByRow = { option: new Uint32Array(rowCount), probability: new Float64Array(rowCount) };
+  for (let rowIndex = 0; rowIndex < rowCount; rowIndex += 1) {
+    const rowStart = rowIndex * width;
+    let topOption = form === "probability" && (values[rowStart] as number) >= 0.5 ? 1 : 0;
+    for (let otherOption = 1; otherOption < width; otherOption += 1) {
+      if ((values[rowStart + otherOption] as number) > (values[rowStart + topOption] as number))
+        topOption = otherOption;
     }
-    tops.option[row] = top;
+    topsByRow.option[rowIndex] = topOption;
     // The only probability of a row is that of yes.
-    tops.probability[row] = values[from + Math.min(top, width - 1)] as number;
+    topsByRow.probability[rowIndex] = values[rowStart + Math.min(topOption, width - 1)] as number;
   }
-  return tops;
+  return topsByRow;
 }
 
 /** Returns `p` of every record that has an answer of the source of some rows, labelled or not, or only of some records. */
 export function printedOf(
   { joined: { column } }: Rows,
-  isTaken?: (id: string) => boolean,
+  isTaken?: (recordId: string) => boolean,
 ): Float64Array {
   const { probability } = topAnswers(column);
   if (isTaken === undefined) return probability;
-  return probability.filter((_, row) => isTaken(column.ids[row] as string));
+  return probability.filter((_, rowIndex) => isTaken(column.ids[rowIndex] as string));
 }
 
 /** Returns the rows of each group or cluster. */
 export function rowsByIndex(indexOf: readonly number[]): Map<number, number[]> {
-  return Map.groupBy(indexOf.keys(), (row) => indexOf[row] as number);
+  return Map.groupBy(indexOf.keys(), (rowIndex) => indexOf[rowIndex] as number);
 }
 
 /** A figure with its 95 % interval. */
@@ -145,37 +155,48 @@ const LEAST_OF_WEIGHTED = 5;
 
 interface ShareOptions {
   /** @default all */
-  readonly isCounted?: (row: number) => boolean;
+  readonly isCounted?: (rowIndex: number) => boolean;
   /** @default "alike" */
   readonly population?: Population;
 }
 
 /** Returns the share of the counted rows that are hit, by weight, with its 95 % interval; NaN without rows. */
 export function shareOfRows(
-  rows: Pick<Rows, "truth" | "weights" | "joined">,
-  isHit: (row: number) => boolean,
+  sampleRows: Pick<Rows, "truth" | "weights" | "joined">,
+  isHitRow: (rowIndex: number) => boolean,
   { isCounted, population = "alike" }: ShareOptions = {},
 ): Estimate {
-  const { truth, weights } = rows;
-  const countedValues = [...truth.keys()].filter((row) => isCounted?.(row) ?? true);
+  const { truth, weights } = sampleRows;
+  const countedValues = [...truth.keys()].filter((rowIndex) => isCounted?.(rowIndex) ?? true);
   if (countedValues.length === 0) return { value: Number.NaN, low: 0, high: 1 };
-  const toWeight = (row: number) => weights?.[row] ?? 1;
-  const total = countedValues.reduce((sum, row) => sum + toWeight(row), 0);
-  const hits = countedValues.reduce((sum, row) => sum + (isHit(row) ? toWeight(row) : 0), 0);
-  const value = hits / total;
-  if (countedValues.length === truth.length && isDrawnByStrata(rows)) {
-    const strata = Array.from(Map.groupBy(countedValues, toWeight), ([weight, own]) => ({
-      records: weight * own.length,
-      n: own.length,
-      hits: own.filter(isHit).length,
-    }));
-    return { value, ...stratifiedInterval(strata, population) };
+  const toWeight = (rowIndex: number) => weights?.[rowIndex] ?? 1;
+  const totalWeight = countedValues.reduce(
+    (runningSum, rowIndex) => runningSum + toWeight(rowIndex),
+    0,
+  );
+  const hitWeight = countedValues.reduce(
+    (runningSum, rowIndex) => runningSum + (isHitRow(rowIndex) ? toWeight(rowIndex) : 0),
+    0,
+  );
+  const value = hitWeight / totalWeight;
+  if (countedValues.length === truth.length && isDrawnByStrata(sampleRows)) {
+    const sampleStrata = Array.from(
+      Map.groupBy(countedValues, toWeight),
+      ([stratumWeight, stratumRows]) => ({
+        records: stratumWeight * stratumRows.length,
+        n: stratumRows.length,
+        hits: stratumRows.filter(isHitRow).length,
+      }),
+    );
+    return { value, ...stratifiedInterval(sampleStrata, population) };
   }
   if (weights !== undefined && countedValues.length < LEAST_OF_WEIGHTED) {
     return { value, low: 0, high: 1 };
   }
   // The number of equal rows that have the worth of the weighted ones (Kish; of such a number the interval is Korn and Graubard's).
-  const effective = total ** 2 / countedValues.reduce((sum, row) => sum + toWeight(row) ** 2, 0);
+  const effective =
+    totalWeight ** 2 /
+    countedValues.reduce((runningSum, rowIndex) => runningSum + toWeight(rowIndex) ** 2, 0);
   return { value, ...clopperPearson(value * effective, effective) };
 }
 
@@ -189,51 +210,61 @@ export function isDrawnByStrata({
 }: Pick<Rows, "weights" | "joined">): boolean {
   if (weights === undefined) return false;
   const records = joinedColumn.column.ids.length;
-  const isFar = (sum: number, most: number) => Math.abs(sum / records - 1) > most;
-  const strata = Map.groupBy(joinedColumn.weights, (weight) => weight);
+  const isFarOff = (weightSum: number, mostDistance: number) =>
+    Math.abs(weightSum / records - 1) > mostDistance;
+  const weightGroups = Map.groupBy(joinedColumn.weights, (rowWeight) => rowWeight);
   return (
-    [...strata].every(([weight, own]) => weight <= 1 || own.length > 1) &&
-    !isFar(computeSum(joinedColumn.weights), 1e-6) &&
-    !isFar(computeSum(weights), 0.1)
+    [...weightGroups].every(
+      ([groupWeight, groupRows]) => groupWeight <= 1 || groupRows.length > 1,
+    ) &&
+    !isFarOff(computeSum(joinedColumn.weights), 1e-6) &&
+    !isFarOff(computeSum(weights), 0.1)
   );
 }
 
 /** Returns how sure each row is of an action, and whether acting on it would be wrong or is unknown. */
 export function actionRows(
-  { p, cameTrue }: { readonly p: Numbers; readonly cameTrue: Numbers },
+  { p: probabilities, cameTrue }: { readonly p: Numbers; readonly cameTrue: Numbers },
   action: LockedThreshold["action"],
 ) {
-  const right = action === "no" ? 0 : 1;
+  const rightValue = action === "no" ? 0 : 1;
   // Loops: a mapping from() takes ten times as long.
-  const rows = { sureness: new Float64Array(p.length), wrong: new Uint8Array(p.length) };
-  for (let i = 0; i < p.length; i += 1) {
-    const yes = p[i] as number;
-    rows.sureness[i] = right === 1 ? yes : complement(yes);
-    rows.wrong[i] = cameTrue[i] === right ? 0 : 1;
+  const actedRows = {
+    sureness: new Float64Array(probabilities.length),
+    wrong: new Uint8Array(probabilities.length),
+  };
+  for (let rowIndex = 0; rowIndex < probabilities.length; rowIndex += 1) {
+    const yesProbability = probabilities[rowIndex] as number;
+    actedRows.sureness[rowIndex] = rightValue === 1 ? yesProbability : complement(yesProbability);
+    actedRows.wrong[rowIndex] = cameTrue[rowIndex] === rightValue ? 0 : 1;
   }
-  return rows;
+  return actedRows;
 }
 
 /** Returns the probability of one row's option; those of no and yes are 0 and 1. */
-export function computeProbability({ form, table }: Rows, row: number, option: number): number {
+export function computeProbability(
+  { form, table }: Rows,
+  rowIndex: number,
+  optionIndex: number,
+): number {
   // The only probability of a row is that of yes.
   const printedValue = table.values[
-    row * table.width + Math.min(option, table.width - 1)
+    rowIndex * table.width + Math.min(optionIndex, table.width - 1)
   ] as number;
-  return form === "probability" && option === 0 ? complement(printedValue) : printedValue;
+  return form === "probability" && optionIndex === 0 ? complement(printedValue) : printedValue;
 }
 
 /** Returns a row's Brier score if an option is true: of a probability that of yes, of a distribution summed over its options. */
 export function computeBrier(
   { form, table }: Pick<Rows, "form"> & { readonly table: Pick<AnswerColumn, "width" | "values"> },
-  row: number,
-  truth: number,
+  rowIndex: number,
+  truthIndex: number,
 ): number {
-  if (form === "probability") return ((table.values[row] as number) - truth) ** 2;
-  let sum = 0;
-  for (let option = 0; option < table.width; option += 1) {
-    const isTrue = option === truth ? 1 : 0;
-    sum += ((table.values[row * table.width + option] as number) - isTrue) ** 2;
+  if (form === "probability") return ((table.values[rowIndex] as number) - truthIndex) ** 2;
+  let squareSum = 0;
+  for (let optionIndex = 0; optionIndex < table.width; optionIndex += 1) {
+    const trueShare = optionIndex === truthIndex ? 1 : 0;
+    squareSum += ((table.values[rowIndex * table.width + optionIndex] as number) - trueShare) ** 2;
   }
-  return sum;
+  return squareSum;
 }

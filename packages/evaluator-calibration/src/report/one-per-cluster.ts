@@ -9,57 +9,77 @@ import { type Rows, takeRows } from "./labelled-rows.ts";
  *
  * @param isOnePer - Whether a column names the clusters; else only records with equal states are one.
  */
-export function onePerCluster(rows: Rows, isOnePer: boolean): Rows {
-  const { ids, weights, clusterOf, joined: joinedColumn } = rows;
+export function onePerCluster(labelledRows: Rows, isOnePer: boolean): Rows {
+  const { ids: recordIds, weights, clusterOf, joined: joinedColumn } = labelledRows;
   const clusters = joinedColumn.join.table.clusters;
-  if (!isOnePer && !ids.some((id) => clusters?.has(id))) return rows;
-  const names = ids.map((id, row) => {
-    const namedValue = isOnePer ? (clusterOf[row] as number) : -1;
-    return clusters?.get(id) ?? (namedValue < 0 ? JSON.stringify([id]) : `label ${namedValue}`);
+  if (!isOnePer && !recordIds.some((recordId) => clusters?.has(recordId))) return labelledRows;
+  const clusterNames = recordIds.map((recordId, rowIndex) => {
+    const namedValue = isOnePer ? (clusterOf[rowIndex] as number) : -1;
+    return (
+      clusters?.get(recordId) ??
+      (namedValue < 0 ? JSON.stringify([recordId]) : `label ${namedValue}`)
+    );
   });
-  const members = [...Map.groupBy(ids.keys(), (row) => names[row] as string)];
-  const toShare = (row: number) => hashToShare(ids[row] as string);
-  const takenRows = members.map(([, own]) =>
-    own.reduce((one, other) => (toShare(other) < toShare(one) ? other : one)),
+  const members = [
+    ...Map.groupBy(recordIds.keys(), (rowIndex) => clusterNames[rowIndex] as string),
+  ];
+  const toShare = (rowIndex: number) => hashToShare(recordIds[rowIndex] as string);
+  const takenRows = members.map(([, memberRows]) =>
+    memberRows.reduce((firstRow, secondRow) =>
+      toShare(secondRow) < toShare(firstRow) ? secondRow : firstRow,
+    ),
   );
-  const weightOfOwn = (own: readonly number[]) =>
-    own.reduce((sum, row) => sum + (weights?.[row] ?? 1), 0);
+  const weightOfOwn = (memberRows: readonly number[]) =>
+    memberRows.reduce((runningSum, rowIndex) => runningSum + (weights?.[rowIndex] ?? 1), 0);
   // The sum of the weights of a cluster's labels estimates its size if the answers do not name it.
-  const isSized = weights === undefined && (!isOnePer || ids.every((id) => clusters?.has(id)));
-  const sizes = isSized ? mapSizes(rows) : null;
-  const chanceOf = sizes === null ? null : listChances([...sizes.values()], members.length);
-  const byRow = new Map(
-    members.map(([name, own], at) => {
-      const size = sizes?.get(name) ?? 1;
-      return [takenRows[at], chanceOf === null ? weightOfOwn(own) : size / chanceOf(size)];
+  const isSized =
+    weights === undefined && (!isOnePer || recordIds.every((recordId) => clusters?.has(recordId)));
+  const clusterSizes = isSized ? mapSizes(labelledRows) : null;
+  const chanceOf =
+    clusterSizes === null ? null : listChances([...clusterSizes.values()], members.length);
+  const weightByRow = new Map(
+    members.map(([clusterName, memberRows], clusterIndex) => {
+      const clusterSize = clusterSizes?.get(clusterName) ?? 1;
+      return [
+        takenRows[clusterIndex],
+        chanceOf === null ? weightOfOwn(memberRows) : clusterSize / chanceOf(clusterSize),
+      ];
     }),
   );
-  return takeRows(rows, takenRows, (row) => byRow.get(row) as number);
+  return takeRows(labelledRows, takenRows, (rowIndex) => weightByRow.get(rowIndex) as number);
 }
 
 /** Returns how many records each cluster has. */
 function mapSizes({ joined: { column, join } }: Rows): Map<string, number> {
-  const sizes = new Map<string, number>();
-  for (const id of column.ids) {
-    const name = join.table.clusters?.get(id) ?? JSON.stringify([id]);
-    sizes.set(name, (sizes.get(name) ?? 0) + 1);
+  const clusterSizes = new Map<string, number>();
+  for (const recordId of column.ids) {
+    const clusterName = join.table.clusters?.get(recordId) ?? JSON.stringify([recordId]);
+    clusterSizes.set(clusterName, (clusterSizes.get(clusterName) ?? 0) + 1);
   }
-  return sizes;
+  return clusterSizes;
 }
 
 /**
  * Returns the chance of a cluster by its size if records are drawn at random until so many clusters are seen. It holds
  * for labels of random records, and for a draw that passes over further records of a cluster.
  */
-function listChances(sizes: readonly number[], seenCount: number): (size: number) => number {
-  const bySize = [...Map.groupBy(sizes, (size) => size)];
-  const seenAt = (share: number) =>
-    bySize.reduce((sum, [size, { length }]) => sum + length * chanceAt(share, size), 0);
-  const share = seenCount >= sizes.length ? 1 : solveIncreasing(seenAt, seenCount, [0, 1]);
-  return (size) => chanceAt(share, size);
+function listChances(
+  clusterSizes: readonly number[],
+  seenCount: number,
+): (clusterSize: number) => number {
+  const sizeGroups = [...Map.groupBy(clusterSizes, (clusterSize) => clusterSize)];
+  const seenCountAt = (drawnShare: number) =>
+    sizeGroups.reduce(
+      (runningSum, [clusterSize, { length: groupLength }]) =>
+        runningSum + groupLength * chanceAt(drawnShare, clusterSize),
+      0,
+    );
+  const drawnShare =
+    seenCount >= clusterSizes.length ? 1 : solveIncreasing(seenCountAt, seenCount, [0, 1]);
+  return (clusterSize) => chanceAt(drawnShare, clusterSize);
 }
 
 /** The chance that a cluster of a size is seen if a share of all records is drawn. */
-function chanceAt(share: number, size: number): number {
-  return 1 - (1 - share) ** size;
+function chanceAt(drawnShare: number, clusterSize: number): number {
+  return 1 - (1 - drawnShare) ** clusterSize;
 }

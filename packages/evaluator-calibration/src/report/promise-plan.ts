@@ -34,68 +34,74 @@ const planSchema = z.object({
 export type PromisePlan = z.infer<typeof planSchema>;
 
 /** Returns a plan from the text of its file. @throws Error that names the invalid field. */
-export function parsePromisePlan(text: string): PromisePlan {
-  return parseJsonAs(planSchema, text, { what: "a plan of a promise", latest: 2 });
+export function parsePromisePlan(planText: string): PromisePlan {
+  return parseJsonAs(planSchema, planText, { fileKind: "a plan of a promise", latestVersion: 2 });
 }
 
 /** Returns the records of a column in the order of their ids, and the hash of their answers and states. */
 export function promisePool(column: AnswerColumn, version: PromisePlan["version"] = 2) {
-  const { ids, values, width, source } = column;
-  const rows = [...ids.keys()].toSorted((one, other) =>
-    (ids[one] as string) < (ids[other] as string) ? -1 : 1,
+  const { ids: recordIds, values: columnValues, width, source } = column;
+  const sortedRows = [...recordIds.keys()].toSorted((firstRow, secondRow) =>
+    (recordIds[firstRow] as string) < (recordIds[secondRow] as string) ? -1 : 1,
   );
-  const states = version === 1 ? [] : column.states;
-  const hasStates = rows.length > 0 && rows.every((row) => states[row] !== undefined);
-  const answers = rows.map((row) => {
-    const own = values.subarray(row * width, (row + 1) * width);
-    return [ids[row], ...own, ...(hasStates ? [states[row]] : [])];
+  const recordStates = version === 1 ? [] : column.states;
+  const hasStates =
+    sortedRows.length > 0 && sortedRows.every((rowIndex) => recordStates[rowIndex] !== undefined);
+  const answers = sortedRows.map((rowIndex) => {
+    const rowValues = columnValues.subarray(rowIndex * width, (rowIndex + 1) * width);
+    return [recordIds[rowIndex], ...rowValues, ...(hasStates ? [recordStates[rowIndex]] : [])];
   });
-  const { option, probability } = topAnswers(column);
+  const { option: topOptions, probability } = topAnswers(column);
   return {
     column,
-    rows,
-    indexes: new Map(rows.map((row, index) => [row, index])),
+    rows: sortedRows,
+    indexes: new Map(sortedRows.map((rowIndex, poolIndex) => [rowIndex, poolIndex])),
     /** Of yes, or the largest. */
-    printed: rows.map((row) => probability[row] as number),
+    printed: sortedRows.map((rowIndex) => probability[rowIndex] as number),
     /** The most probable option. */
-    tops: rows.map((row) => column.options[option[row] as number] ?? ""),
+    tops: sortedRows.map((rowIndex) => column.options[topOptions[rowIndex] as number] ?? ""),
     /** The hash of each state; null if they are not known. */
-    states: hasStates ? rows.map((row) => states[row] as string) : null,
+    states: hasStates ? sortedRows.map((rowIndex) => recordStates[rowIndex] as string) : null,
     hash: jsonHash(JSON.stringify([source.modelId, source.questionHash, answers])),
   };
 }
 
 type PromisePool = ReturnType<typeof promisePool>;
 // Label by label, the same columns are asked for.
-const pools = {
+const poolsByVersion = {
   1: new WeakMap<AnswerColumn, PromisePool>(),
   2: new WeakMap<AnswerColumn, PromisePool>(),
 };
 
-function toPool(column: AnswerColumn, version: PromisePlan["version"]): PromisePool {
-  const pool = pools[version].get(column) ?? promisePool(column, version);
-  pools[version].set(column, pool);
-  return pool;
+function toPromisePool(column: AnswerColumn, version: PromisePlan["version"]): PromisePool {
+  const knownPool = poolsByVersion[version].get(column) ?? promisePool(column, version);
+  poolsByVersion[version].set(column, knownPool);
+  return knownPool;
 }
 
-function toKey(
-  { column, rows, printed: printedValues, tops, states }: PromisePool,
-  index: number,
+function toActKey(
+  { column, rows: poolRows, printed: printedValues, tops: topNames, states }: PromisePool,
+  poolIndex: number,
   action: Action,
 ) {
-  const p = printedValues[index] as number;
+  const probability = printedValues[poolIndex] as number;
   return actKey({
-    id: column.ids[rows[index] as number] as string,
-    act: action === "top" ? (tops[index] as string) : action,
-    sureness: action === "no" ? complement(p) : p,
-    state: states?.[index] ?? null,
+    id: column.ids[poolRows[poolIndex] as number] as string,
+    act: action === "top" ? (topNames[poolIndex] as string) : action,
+    sureness: action === "no" ? complement(probability) : probability,
+    state: states?.[poolIndex] ?? null,
   });
 }
 
 /** Returns the name of each record's state and act: one label is enough for all records with the same; undefined if all differ. */
-function findCopies({ states, tops }: PromisePool, action: Action): readonly string[] | undefined {
+function findCopies(
+  { states, tops: topNames }: PromisePool,
+  action: Action,
+): readonly string[] | undefined {
   if (states === null || new Set(states).size === states.length) return undefined;
-  return action === "top" ? states.map((state, at) => JSON.stringify([state, tops[at]])) : states;
+  return action === "top"
+    ? states.map((recordState, poolIndex) => JSON.stringify([recordState, topNames[poolIndex]]))
+    : states;
 }
 
 /**
@@ -107,25 +113,25 @@ function findCopies({ states, tops }: PromisePool, action: Action): readonly str
 export function toThresholdTest(
   lockedThreshold: LockedThreshold,
   joinedColumn: JoinedColumn,
-  isFitted: (id: string) => boolean,
+  isFitted: (recordId: string) => boolean,
 ) {
   const isAbout = recordsOf(lockedThreshold, joinedColumn.column);
-  const rows = toLabelledRows(joinedColumn, isAbout).testedRows;
-  const all = printedOf(rows, (id) => isAbout(id) && !isFitted(id));
-  return { locked: lockedThreshold, rows, all };
+  const testedRows = toLabelledRows(joinedColumn, isAbout).testedRows;
+  const allPrinted = printedOf(testedRows, (recordId) => isAbout(recordId) && !isFitted(recordId));
+  return { locked: lockedThreshold, rows: testedRows, all: allPrinted };
 }
 
 /** Returns whether a promise is about a record of a column, by the id. */
 function recordsOf(
   { these, action }: LockedThreshold,
   column: AnswerColumn,
-): (id: string) => boolean {
+): (recordId: string) => boolean {
   if (these === undefined) return () => true;
-  const pool = toPool(column, these.hasStates === true ? 2 : 1);
-  const keys = new Set(these.records);
-  return (id) => {
-    const index = pool.indexes.get(column.rowOf(id) as number);
-    return index !== undefined && keys.has(toKey(pool, index, action));
+  const columnPool = toPromisePool(column, these.hasStates === true ? 2 : 1);
+  const recordKeys = new Set(these.records);
+  return (recordId) => {
+    const poolIndex = columnPool.indexes.get(column.rowOf(recordId) as number);
+    return poolIndex !== undefined && recordKeys.has(toActKey(columnPool, poolIndex, action));
   };
 }
 
@@ -142,105 +148,123 @@ interface ReplayOptions {
  * @throws CalibrationInputError if the plan was made for other answers, or a label is of another plan.
  */
 export function replayPlan(
-  plan: PromisePlan,
-  join: LabelJoin,
-  { file, isWanted = () => true }: ReplayOptions,
+  promisePlan: PromisePlan,
+  labelJoin: LabelJoin,
+  { file: planFile, isWanted = () => true }: ReplayOptions,
 ) {
-  for (const [other, location] of join.plans) {
-    if (other === jsonHash(plan)) continue;
+  for (const [otherPlan, location] of labelJoin.plans) {
+    if (otherPlan === jsonHash(promisePlan)) continue;
     const problem = "draw is of another plan than the file; keep its labels in another file";
     throw new CalibrationInputError(location, problem);
   }
-  return plan.actions.filter(isWanted).map((action) => {
-    const columns = join.table.columns.filter(({ question }) => question === action.question);
-    const pool = columns
-      .map((column) => toPool(column, plan.version))
+  return promisePlan.actions.filter(isWanted).map((action) => {
+    const columns = labelJoin.table.columns.filter(({ question }) => question === action.question);
+    const plannedPool = columns
+      .map((column) => toPromisePool(column, promisePlan.version))
       .find(({ hash }) => hash === action.pool);
-    if (pool !== undefined) return replayAction(plan, action, { pool, join });
+    if (plannedPool !== undefined)
+      return replayAction(promisePlan, action, { pool: plannedPool, join: labelJoin });
     const problem = "was planned for other answers; use those, or another file with --labels";
-    throw new CalibrationInputError({ file }, problem);
+    throw new CalibrationInputError({ file: planFile }, problem);
   });
 }
 
 /** Returns the records that labels contradict that were not made for the plan; it does not count them otherwise. */
 function wrongIndexes(
   { column, indexes }: PromisePool,
-  join: LabelJoin,
+  labelJoin: LabelJoin,
   { action, copies }: { readonly action: Action; readonly copies: ReturnType<typeof findCopies> },
 ) {
-  const joinedColumn = join.columns.find((one) => one.column === column);
+  const joinedColumn = labelJoin.columns.find((candidate) => candidate.column === column);
   if (joinedColumn === undefined) return new Set<number>();
-  const { wrong } = actionRows(toLabelledRows(joinedColumn).testedRows, action);
-  const rows = joinedColumn.rows.filter((_, at) => wrong[at] === 1);
-  const labelledIndexes = rows.map((row) => indexes.get(row) as number);
+  const { wrong: wrongValues } = actionRows(toLabelledRows(joinedColumn).testedRows, action);
+  const wrongRows = joinedColumn.rows.filter((_, position) => wrongValues[position] === 1);
+  const labelledIndexes = wrongRows.map((columnRow) => indexes.get(columnRow) as number);
   if (copies === undefined) return new Set(labelledIndexes);
-  const names = new Set(labelledIndexes.map((index) => copies[index]));
-  return new Set([...copies.keys()].filter((index) => names.has(copies[index])));
+  const copyNames = new Set(labelledIndexes.map((poolIndex) => copies[poolIndex]));
+  return new Set([...copies.keys()].filter((poolIndex) => copyNames.has(copies[poolIndex])));
 }
 
 function replayAction(
-  plan: PromisePlan,
+  promisePlan: PromisePlan,
   { question, action }: PromisePlan["actions"][number],
-  { pool, join }: { readonly pool: PromisePool; readonly join: LabelJoin },
+  { pool: plannedPool, join: labelJoin }: { readonly pool: PromisePool; readonly join: LabelJoin },
 ) {
-  const { column, rows, indexes, printed: printedValues } = pool;
-  const copies = findCopies(pool, action);
+  const { column, rows: poolRows, indexes, printed: printedValues } = plannedPool;
+  const copies = findCopies(plannedPool, action);
   const { sureness } = actionRows({ p: printedValues, cameTrue: [] }, action);
-  const shares = plan.actions.length;
-  const isExact = plan.of === "these";
-  const draw = createPromiseDraw(printedValues, { ...plan, action, shares, isExact, copies });
-  const labels = join.drawn.find((joinedColumn) => joinedColumn.column === column);
-  const testedRows = labels ? toLabelledRows(labels).testedRows : { p: [], cameTrue: [] };
-  const { wrong } = actionRows(testedRows, action);
-  const indexAt = (at: number) => indexes.get(labels?.rows[at] as number) as number;
+  const shareCount = promisePlan.actions.length;
+  const isExact = promisePlan.of === "these";
+  const promiseDraw = createPromiseDraw(printedValues, {
+    ...promisePlan,
+    action,
+    shares: shareCount,
+    isExact,
+    copies,
+  });
+  const drawnLabels = labelJoin.drawn.find((joinedColumn) => joinedColumn.column === column);
+  const testedRows = drawnLabels ? toLabelledRows(drawnLabels).testedRows : { p: [], cameTrue: [] };
+  const { wrong: wrongValues } = actionRows(testedRows, action);
+  const indexAt = (position: number) =>
+    indexes.get(drawnLabels?.rows[position] as number) as number;
   // Wrong ones last: if two copies have labels that differ, they are wrong in any order of the labels.
-  for (const side of [0, 1]) {
-    for (let at = 0; at < wrong.length; at += 1) {
-      if (wrong[at] === side && draw.has(indexAt(at))) draw.add(indexAt(at), side === 1);
+  for (const wrongSide of [0, 1]) {
+    for (let position = 0; position < wrongValues.length; position += 1) {
+      if (wrongValues[position] === wrongSide && promiseDraw.has(indexAt(position)))
+        promiseDraw.add(indexAt(position), wrongSide === 1);
     }
   }
-  const refutedIndexes = wrongIndexes(pool, join, { action, copies });
+  const refutedIndexes = wrongIndexes(plannedPool, labelJoin, { action, copies });
   return {
-    plan,
+    plan: promisePlan,
     question,
     action,
     column,
-    draw,
+    draw: promiseDraw,
     /** The labels, also of other actions on the question. */
-    labels,
-    level: Number(((1 - plan.confidence) / shares).toPrecision(12)),
+    labels: drawnLabels,
+    level: Number(((1 - promisePlan.confidence) / shareCount).toPrecision(12)),
     /** Returns the share of all records at a threshold and above. */
     coverageAt: (threshold: number) => {
-      const least = toHundredths(threshold);
-      return sureness.filter((one) => toHundredths(one) >= least).length / rows.length;
+      const leastHundredths = toHundredths(threshold);
+      return (
+        sureness.filter((rowSureness) => toHundredths(rowSureness) >= leastHundredths).length /
+        poolRows.length
+      );
     },
     /**
      * Returns what a promise about exactly these records permits at a threshold: the keys of those that no label contradicts,
      * and the counts of those without a label. Null if labels refute it, whatever they were made for.
      */
-    theseAt: (threshold: number, counts: { unlabelled: number; mostWrong: number }) => {
-      const least = toHundredths(threshold);
-      const above = [...rows.keys()].filter(
-        (index) => toHundredths(sureness[index] as number) >= least,
+    theseAt: (threshold: number, drawCounts: { unlabelled: number; mostWrong: number }) => {
+      const leastHundredths = toHundredths(threshold);
+      const aboveIndexes = [...poolRows.keys()].filter(
+        (poolIndex) => toHundredths(sureness[poolIndex] as number) >= leastHundredths,
       );
-      const { length: refutedCount } = above.filter(
-        (index) => refutedIndexes.has(index) && draw.labelOf(index) === undefined,
+      const { length: refutedCount } = aboveIndexes.filter(
+        (poolIndex) =>
+          refutedIndexes.has(poolIndex) && promiseDraw.labelOf(poolIndex) === undefined,
       );
-      const mostWrong = counts.mostWrong - refutedCount;
+      const mostWrong = drawCounts.mostWrong - refutedCount;
       if (mostWrong < 0) return null;
-      const records = above
-        .filter((index) => draw.labelOf(index) !== true && !refutedIndexes.has(index))
-        .map((index) => toKey(pool, index, action));
-      const rest = { unlabelled: counts.unlabelled - refutedCount, mostWrong };
-      return { ...rest, records, ...(pool.states && { hasStates: true }) };
+      const records = aboveIndexes
+        .filter(
+          (poolIndex) => promiseDraw.labelOf(poolIndex) !== true && !refutedIndexes.has(poolIndex),
+        )
+        .map((poolIndex) => toActKey(plannedPool, poolIndex, action));
+      const restCounts = { unlabelled: drawCounts.unlabelled - refutedCount, mostWrong };
+      return { ...restCounts, records, ...(plannedPool.states && { hasStates: true }) };
     },
     /** Returns the id of the next record to label, and the field `draw` of its label; null at the end. */
     next: () => {
-      const index = draw.next();
-      if (index === null) return null;
-      const id = column.ids[rows[index] as number] as string;
-      const at = sureness[index] as number;
-      return { id, draw: { plan: jsonHash(plan), from: draw.from, at } };
+      const poolIndex = promiseDraw.next();
+      if (poolIndex === null) return null;
+      const recordId = column.ids[poolRows[poolIndex] as number] as string;
+      const rowSureness = sureness[poolIndex] as number;
+      return {
+        id: recordId,
+        draw: { plan: jsonHash(promisePlan), from: promiseDraw.from, at: rowSureness },
+      };
     },
   };
 }

@@ -46,7 +46,7 @@ export function reportQuestions(
   questions: readonly LabelledRows[],
   options: ReportOptions,
 ): QuestionReport[] {
-  const drafts = questions.map((rows) => toDraft(rows, options));
+  const drafts = questions.map((labelledRows) => toDraft(labelledRows, options));
   const { maxRisk, confidence } = options;
   const plannedPromises = drafts.flatMap((draft) => draft.planned);
   const spentAmount = plannedPromises.reduce((sum, { level }) => sum + level, 0);
@@ -64,7 +64,7 @@ function toDraft(
   { actions: wantedItems, planned: all = [], isOnePer = false, hasGroups = false }: ReportOptions,
 ) {
   const rows = isOnePer ? labelledRows : withoutCopies(labelledRows);
-  const { question, form } = rows;
+  const { question, form: answerForm } = rows;
   const isWanted = (action: Action) =>
     wantedItems?.some((one) => one.question === question && one.action === action) ?? true;
   const plannedPromises = all.filter(
@@ -72,18 +72,19 @@ function toDraft(
   );
   const testedRows = isOnePer ? onePerCluster(rows.testedRows, true) : rows.testedRows;
   const labels = judgeLabels(testedRows, plannedPromises[0]?.labels);
-  const isPlanned = (action: Action) => plannedPromises.some((one) => one.action === action);
+  const isPlanned = (action: Action) =>
+    plannedPromises.some((plannedPromise) => plannedPromise.action === action);
   const isJudged = rows.ids.length >= LEAST_JUDGED;
-  const actions = actionsOf[form].filter(
+  const actions = actionsOf[answerForm].filter(
     (action) => isPlanned(action) || (isJudged && isWanted(action)),
   );
   const fixedTexts = actions.filter((action) => !isPlanned(action));
   const parts = [{ group: null, part: testedRows }, ...(hasGroups ? judgedGroups(testedRows) : [])];
-  const promises = parts.flatMap(({ group, part }) =>
+  const promises = parts.flatMap(({ group: groupName, part: groupRows }) =>
     fixedTexts.map((action) => {
-      const { weights, ids } = part;
-      const askedAction = { question, action, group, weights, ids };
-      return Object.assign(askedAction, actionRows(part, action));
+      const { weights, ids } = groupRows;
+      const askedAction = { question, action, group: groupName, weights, ids };
+      return Object.assign(askedAction, actionRows(groupRows, action));
     }),
   );
   return {
@@ -97,15 +98,18 @@ function toDraft(
 }
 
 /** Takes one label of each state, with the weight of all records that have it. */
-function withoutCopies(rows: LabelledRows): LabelledRows {
-  return { ...onePerCluster(rows, false), testedRows: onePerCluster(rows.testedRows, false) };
+function withoutCopies(labelledRows: LabelledRows): LabelledRows {
+  return {
+    ...onePerCluster(labelledRows, false),
+    testedRows: onePerCluster(labelledRows.testedRows, false),
+  };
 }
 
 function judgedGroups(testedRows: Rows) {
-  return [...rowsByIndex(testedRows.groupOf)].flatMap(([index, groupRows]) => {
-    const group = testedRows.joined.join.groups.list[index];
-    if (group === undefined || groupRows.length < LEAST_JUDGED) return [];
-    return [{ group, part: takeRows(testedRows, groupRows) }];
+  return [...rowsByIndex(testedRows.groupOf)].flatMap(([groupIndex, groupRows]) => {
+    const groupName = testedRows.joined.join.groups.list[groupIndex];
+    if (groupName === undefined || groupRows.length < LEAST_JUDGED) return [];
+    return [{ group: groupName, part: takeRows(testedRows, groupRows) }];
   });
 }
 
@@ -120,7 +124,7 @@ function toReport(
   const { seed, isOnePer = false, hasGroups = false } = options;
   const { question, kind, form, source, truth, top, weights, testedRows } = rows;
   const { join } = rows.joined;
-  const n = rows.ids.length;
+  const rowCount = rows.ids.length;
   const scores = scoreRows(rows);
   // All labels of a cluster may be right or wrong together: one of each shows whether the answers are worth something.
   const judgedRows = isOnePer ? onePerCluster(rows, true) : rows;
@@ -128,19 +132,19 @@ function toReport(
   const orderedBy = findOrder(judgedRows, judgedScores);
   const verdict = toVerdict(judgedScores.skill, orderedBy);
   // Answers whose order is no better than chance permit nothing, however seldom the constant is wrong.
-  const own = isOrdered(verdict)
+  const ownSearches = isOrdered(verdict)
     ? searches.filter(({ asked: askedAction }) => promises.includes(askedAction))
     : [];
-  const isUseless = n >= LEAST_JUDGED && verdict !== "useful";
+  const isUseless = rowCount >= LEAST_JUDGED && verdict !== "useful";
   // Always giving the commonest truth, without the answers, keeps the promise of these actions.
   const isConstant = (action: Action) =>
     (action === "top" || action === scores.constant.always) &&
     scores.constant.wrong.value <= options.maxRisk;
   const isRefused = (action: Action) => labels.ofKin !== null || (isUseless && isConstant(action));
-  const toRate = (side: 0 | 1) => {
-    const isSide = (row: number) => truth[row] === side;
+  const toSideRate = (truthSide: 0 | 1) => {
+    const isTruthSide = (rowIndex: number) => truth[rowIndex] === truthSide;
     return form === "probability"
-      ? shareOfRows(rows, (row) => top[row] === side, { isCounted: isSide })
+      ? shareOfRows(rows, (rowIndex) => top[rowIndex] === truthSide, { isCounted: isTruthSide })
       : null;
   };
   return {
@@ -148,7 +152,7 @@ function toReport(
     kind,
     form,
     source,
-    n,
+    n: rowCount,
     isWeighted: weights !== undefined,
     labelers: labels.labelers,
     /** How far several labelers agree; null without a record that two labelled. */
@@ -170,31 +174,36 @@ function toReport(
     orderPValue: orderedBy,
     scores,
     /** Of yes and no at 0.5: the share of all yes answered with yes, and of all no with no. */
-    tpr: toRate(1),
-    tnr: toRate(0),
+    tpr: toSideRate(1),
+    tnr: toSideRate(0),
     /** The share of "yes" in all records, labelled or not; null if the labels are no fair draw or too few. */
     yes: labels.noPromise === labels.ofKin ? shareOfYes(rows) : null,
     /** Under 30 rows there are no curve and no actions. */
-    curve: n >= LEAST_JUDGED ? curveOfRows(rows, seed) : null,
+    curve: rowCount >= LEAST_JUDGED ? curveOfRows(rows, seed) : null,
     actions: actions.map((action) => {
-      const isOf = ({ asked: askedAction }: Searches[number]) =>
+      const isOfAction = ({ asked: askedAction }: Searches[number]) =>
         askedAction.group === null && askedAction.action === action;
-      const plan = plannedPromises.find((one) => one.action === action);
-      const search = isRefused(action) ? null : (own.find(isOf) ?? null);
+      const plannedPromise = plannedPromises.find((candidate) => candidate.action === action);
+      const promiseSearch = isRefused(action) ? null : (ownSearches.find(isOfAction) ?? null);
       const promisedThreshold =
-        plan === undefined || isRefused(action)
-          ? toLocked(search, options)
-          : toSequential(plan, options);
-      return reportAction(rows, action, { search, plan, promisedThreshold, options });
+        plannedPromise === undefined || isRefused(action)
+          ? toLocked(promiseSearch, options)
+          : toSequential(plannedPromise, options);
+      return reportAction(rows, action, {
+        promiseSearch,
+        plannedPromise,
+        promisedThreshold,
+        options,
+      });
     }),
     /** The reason for no promise from labels of a random draw, or null. */
     noPromise: labels.noPromise,
     recalibration: recalibrateRows(rows, scores.logLoss.value),
     groups: hasGroups
-      ? reportGroups(rows, (group) =>
-          own
-            .filter(({ asked: askedAction }) => askedAction.group === group)
-            .flatMap((search) => toLocked(search, options) ?? []),
+      ? reportGroups(rows, (groupName) =>
+          ownSearches
+            .filter(({ asked: askedAction }) => askedAction.group === groupName)
+            .flatMap((promiseSearch) => toLocked(promiseSearch, options) ?? []),
         )
       : [],
     worst: worstRows(rows),
@@ -207,9 +216,9 @@ function toReport(
 export type QuestionReport = ReturnType<typeof toReport>;
 
 function listClusters({ clusterOf }: Rows) {
-  const [labels, namedValues] = [clusterOf.length, clusterOf.filter((cluster) => cluster >= 0)];
-  const n = labels - namedValues.length + new Set(namedValues).size;
-  return n < labels ? { n, labels } : null;
+  const [labelCount, namedValues] = [clusterOf.length, clusterOf.filter((cluster) => cluster >= 0)];
+  const clusterCount = labelCount - namedValues.length + new Set(namedValues).size;
+  return clusterCount < labelCount ? { n: clusterCount, labels: labelCount } : null;
 }
 
 function listRepeats({ ids, joined: { join } }: Rows) {
@@ -223,10 +232,10 @@ const BY_CHANCE = 0.025;
 
 // An interval that includes the constant's skill, or the order of chance, can be luck.
 function toVerdict(
-  skill: ReturnType<typeof scoreRows>["skill"],
+  skillScore: ReturnType<typeof scoreRows>["skill"],
   orderedBy: number | null,
 ): Verdict {
-  if (Number.isNaN(skill.value)) return "one truth only";
+  if (Number.isNaN(skillScore.value)) return "one truth only";
   if (orderedBy === null) return "useful";
   return orderedBy <= BY_CHANCE ? "useful after recalibration" : "worthless";
 }
@@ -235,9 +244,12 @@ function toVerdict(
  * Returns how often chance alone sorts the rows as well; null if that decides nothing. Newcombe's interval of the AUC is too wide for few
  * or weighted labels: of 50 by `pick`, 2 % of them yes, it shows an AUC of 0.94 in 10 % of draws, the test in 60 %.
  */
-function findOrder({ p, cameTrue }: Rows, { skill, auc }: ReturnType<typeof scoreRows>) {
+function findOrder(
+  { p: probabilities, cameTrue }: Rows,
+  { skill, auc }: ReturnType<typeof scoreRows>,
+) {
   if (skill.isShown || Number.isNaN(skill.value)) return null;
-  return auc.value > 0.5 ? orderPValue(p, cameTrue) : 1;
+  return auc.value > 0.5 ? orderPValue(probabilities, cameTrue) : 1;
 }
 
 function isOrdered(verdict: Verdict): boolean {
@@ -247,26 +259,27 @@ function isOrdered(verdict: Verdict): boolean {
 const WORST_ROWS = 20;
 
 /** Returns the rows whose truth has the lowest printed probability, the worst first. */
-function worstRows(rows: Rows) {
-  const { ids, truth, top, options } = rows;
-  const worst: { row: number; id: string; probability: number }[] = [];
-  for (let row = 0; row < truth.length; row += 1) {
-    const probability = computeProbability(rows, row, truth[row] as number);
-    const last = worst[WORST_ROWS - 1]?.probability ?? 1 - HALF_A_PRINTED_UNIT;
-    if (probability > last || probability >= 1 - HALF_A_PRINTED_UNIT) continue;
-    const one = { row, id: ids[row] as string, probability };
+function worstRows(labelledRows: Rows) {
+  const { ids, truth, top: topOptions, options } = labelledRows;
+  const worstAnswers: { row: number; id: string; probability: number }[] = [];
+  for (let rowIndex = 0; rowIndex < truth.length; rowIndex += 1) {
+    const probability = computeProbability(labelledRows, rowIndex, truth[rowIndex] as number);
+    const lastProbability = worstAnswers[WORST_ROWS - 1]?.probability ?? 1 - HALF_A_PRINTED_UNIT;
+    if (probability > lastProbability || probability >= 1 - HALF_A_PRINTED_UNIT) continue;
+    const worstAnswer = { row: rowIndex, id: ids[rowIndex] as string, probability };
     // Equals are in the order of their ids: the result is the same in any order of the rows.
-    const before = worst.findLastIndex(
-      (other) =>
-        other.probability < probability || (other.probability === probability && other.id < one.id),
+    const before = worstAnswers.findLastIndex(
+      (otherAnswer) =>
+        otherAnswer.probability < probability ||
+        (otherAnswer.probability === probability && otherAnswer.id < worstAnswer.id),
     );
-    worst.splice(before + 1, 0, one);
-    worst.length = Math.min(worst.length, WORST_ROWS);
+    worstAnswers.splice(before + 1, 0, worstAnswer);
+    worstAnswers.length = Math.min(worstAnswers.length, WORST_ROWS);
   }
-  return worst.map(({ row, id, probability }) => ({
+  return worstAnswers.map(({ row: rowIndex, id, probability }) => ({
     id,
-    truth: options[truth[row] as number] ?? "",
-    answer: options[top[row] as number] ?? "",
+    truth: options[truth[rowIndex] as number] ?? "",
+    answer: options[topOptions[rowIndex] as number] ?? "",
     probability,
   }));
 }

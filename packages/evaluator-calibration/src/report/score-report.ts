@@ -15,47 +15,62 @@ import {
 const brierParts: Readonly<Record<Form, number>> = { probability: 2, distribution: 1 };
 
 /** Returns every score of labelled rows; NaN without rows. */
-export function scoreRows(rows: Rows) {
-  const { truth, top, weights, p, cameTrue, form, isOrdered } = rows;
-  const n = truth.length;
-  const shares = truthShares(rows);
-  const distances = listDistances(rows, shares);
+export function scoreRows(labelledRows: Rows) {
+  const { truth, top, weights, p: probabilities, cameTrue, form, isOrdered } = labelledRows;
+  const rowCount = truth.length;
+  const optionShares = truthShares(labelledRows);
+  const distances = listDistances(labelledRows, optionShares);
   const { mean: meanDistance, constant: meanConstant } = distances;
-  const commonest = shares.indexOf(Math.max(...shares));
+  const commonest = optionShares.indexOf(Math.max(...optionShares));
   return {
     /** 0 is the constant prediction, 1 is perfect; by ranked probability for levels, else by Brier score. */
-    skill: toSkill(rows, distances),
-    accuracy: shareOfRows(rows, (row) => top[row] === truth[row]),
+    skill: toSkill(labelledRows, distances),
+    accuracy: shareOfRows(labelledRows, (rowIndex) => top[rowIndex] === truth[rowIndex]),
     /** Of a probability 0 to 1, of a distribution summed over its options: 0 to 2. */
     brier: isOrdered
-      ? weightedMean(n, weights, (i) => computeBrier(rows, i, truth[i] as number))
+      ? weightedMean(rowCount, weights, (rowIndex) =>
+          computeBrier(labelledRows, rowIndex, truth[rowIndex] as number),
+        )
       : meanDistance,
-    logLoss: clippedLogLoss(n, (i) => computeProbability(rows, i, truth[i] as number), { weights }),
+    logLoss: clippedLogLoss(
+      rowCount,
+      (rowIndex) => computeProbability(labelledRows, rowIndex, truth[rowIndex] as number),
+      { weights },
+    ),
     /** How well the probability orders the truths; of a distribution, that of the picked option. */
-    auc: toOrder(p, cameTrue, weights),
+    auc: toOrder(probabilities, cameTrue, weights),
     spiegelhalter:
-      n > 0 && form === "probability" && weights === undefined ? spiegelhalter(p, cameTrue) : null,
-    levels: isOrdered ? levelScores(rows, meanDistance) : null,
+      rowCount > 0 && form === "probability" && weights === undefined
+        ? spiegelhalter(probabilities, cameTrue)
+        : null,
+    levels: isOrdered ? levelScores(labelledRows, meanDistance) : null,
     /** The constant base-rate prediction on the same rows; `always` is the most frequent truth. */
     constant: {
-      always: rows.options[commonest] ?? "",
-      accuracy: shares[commonest] ?? 0,
-      wrong: shareOfRows(rows, (row) => truth[row] !== commonest),
-      brier: (1 - sumOfSquares(shares)) / brierParts[form],
-      logLoss: clippedLogLoss(shares.length, (i) => shares[i] as number, { weights: shares }).value,
+      always: labelledRows.options[commonest] ?? "",
+      accuracy: optionShares[commonest] ?? 0,
+      wrong: shareOfRows(labelledRows, (rowIndex) => truth[rowIndex] !== commonest),
+      brier: (1 - sumOfSquares(optionShares)) / brierParts[form],
+      logLoss: clippedLogLoss(
+        optionShares.length,
+        (optionIndex) => optionShares[optionIndex] as number,
+        { weights: optionShares },
+      ).value,
       rankedProbability: isOrdered ? meanConstant : null,
     },
   };
 }
 
 /** Returns the AUC with Newcombe's interval. */
-function toOrder(p: Rows["p"], cameTrue: Rows["cameTrue"], weights: Rows["weights"]) {
-  const effective = effectiveRows(p.length, weights);
-  const share = p.length === 0 ? 0 : weightedMean(p.length, weights, (i) => cameTrue[i] as number);
-  const [ones, zeros] = [effective * share, effective * (1 - share)];
-  const rarer = Math.min(ones, zeros);
-  const auc = rarer === 0 ? Number.NaN : rocAuc(p, cameTrue, { weights }).auc;
-  return withLimits({ value: auc, ...aucInterval(auc, ones, zeros) }, rarer);
+function toOrder(probabilities: Rows["p"], cameTrue: Rows["cameTrue"], weights: Rows["weights"]) {
+  const effective = effectiveRows(probabilities.length, weights);
+  const trueShare =
+    probabilities.length === 0
+      ? 0
+      : weightedMean(probabilities.length, weights, (rowIndex) => cameTrue[rowIndex] as number);
+  const [oneCount, zeroCount] = [effective * trueShare, effective * (1 - trueShare)];
+  const rarerCount = Math.min(oneCount, zeroCount);
+  const aucValue = rarerCount === 0 ? Number.NaN : rocAuc(probabilities, cameTrue, { weights }).auc;
+  return withLimits({ value: aucValue, ...aucInterval(aucValue, oneCount, zeroCount) }, rarerCount);
 }
 
 /** Two sums of the same numbers differ by less: answers that are all the base rate have a skill of 0, and 300 × (10 / 300) is 10. */
@@ -64,62 +79,76 @@ const ROUNDING = 1e-9;
 const LEAST_OF_RARER = 10;
 
 /** Returns an estimate; its limits are NaN if few rows have the rarer truth. */
-function withLimits({ value, low, high }: Estimate, rarer: number): Estimate {
-  return rarer < LEAST_OF_RARER - ROUNDING
+function withLimits({ value, low, high }: Estimate, rarerCount: number): Estimate {
+  return rarerCount < LEAST_OF_RARER - ROUNDING
     ? { value, low: Number.NaN, high: Number.NaN }
     : { value, low, high };
 }
 
-function sumOfSquares(shares: readonly number[]): number {
-  return shares.reduce((sum, share) => sum + share ** 2, 0);
+function sumOfSquares(optionShares: readonly number[]): number {
+  return optionShares.reduce((runningSum, optionShare) => runningSum + optionShare ** 2, 0);
 }
 
 /** Returns the share of rows, by weight, that each option is the truth of. */
 function truthShares({ options, truth, weights }: Rows): number[] {
-  const sums = options.map(() => 0);
-  let total = 0;
-  for (const [i, option] of truth.entries()) {
-    const weight = weights?.[i] ?? 1;
-    sums[option] = (sums[option] ?? 0) + weight;
-    total += weight;
+  const weightSums = options.map(() => 0);
+  let totalWeight = 0;
+  for (const [rowIndex, trueOption] of truth.entries()) {
+    const rowWeight = weights?.[rowIndex] ?? 1;
+    weightSums[trueOption] = (weightSums[trueOption] ?? 0) + rowWeight;
+    totalWeight += rowWeight;
   }
-  return sums.map((sum) => sum / total);
+  return weightSums.map((weightSum) => weightSum / totalWeight);
 }
 
 /** Each row's own score, and that of the constant prediction by the truth of a row. */
-function listDistances(rows: Rows, shares: readonly number[]) {
-  const { truth, form, isOrdered } = rows;
-  const squares = sumOfSquares(shares);
-  const constants = shares.map((share, option) =>
+function listDistances(labelledRows: Rows, optionShares: readonly number[]) {
+  const { truth, form, isOrdered } = labelledRows;
+  const squares = sumOfSquares(optionShares);
+  const constants = optionShares.map((optionShare, optionIndex) =>
     isOrdered
-      ? rankedScore(option, shares.length, (level) => shares[level] as number)
-      : (1 - 2 * share + squares) / brierParts[form],
+      ? rankedScore(optionIndex, optionShares.length, (level) => optionShares[level] as number)
+      : (1 - 2 * optionShare + squares) / brierParts[form],
   );
-  const own = new Float64Array(truth.length);
-  for (const [row, option] of truth.entries()) {
-    own[row] = isOrdered
-      ? rankedScore(option, shares.length, (level) => computeProbability(rows, row, level))
-      : computeBrier(rows, row, option);
+  const ownDistances = new Float64Array(truth.length);
+  for (const [rowIndex, trueOption] of truth.entries()) {
+    ownDistances[rowIndex] = isOrdered
+      ? rankedScore(trueOption, optionShares.length, (level) =>
+          computeProbability(labelledRows, rowIndex, level),
+        )
+      : computeBrier(labelledRows, rowIndex, trueOption);
   }
   return {
-    own,
+    own: ownDistances,
     constants,
-    mean: weightedMean(own.length, rows.weights, (i) => own[i] as number),
-    constant: weightedMean(shares.length, shares, (option) => constants[option] as number),
+    mean: weightedMean(
+      ownDistances.length,
+      labelledRows.weights,
+      (rowIndex) => ownDistances[rowIndex] as number,
+    ),
+    constant: weightedMean(
+      optionShares.length,
+      optionShares,
+      (optionIndex) => constants[optionIndex] as number,
+    ),
     /** The share of the most frequent truth. */
-    most: Math.max(...shares),
+    most: Math.max(...optionShares),
   };
 }
 
 type Distances = ReturnType<typeof listDistances>;
 
-function rankedScore(truth: number, levels: number, probabilityAt: (level: number) => number) {
-  let [sum, below] = [0, 0];
-  for (let level = 0; level < levels - 1; level += 1) {
-    below += probabilityAt(level);
-    sum += (below - (truth <= level ? 1 : 0)) ** 2;
+function rankedScore(
+  trueLevel: number,
+  levelCount: number,
+  probabilityAt: (level: number) => number,
+) {
+  let [squareSum, cumulative] = [0, 0];
+  for (let level = 0; level < levelCount - 1; level += 1) {
+    cumulative += probabilityAt(level);
+    squareSum += (cumulative - (trueLevel <= level ? 1 : 0)) ** 2;
   }
-  return sum;
+  return squareSum;
 }
 
 /**
@@ -128,72 +157,89 @@ function rankedScore(truth: number, levels: number, probabilityAt: (level: numbe
  */
 function toSkill(
   { truth, top, weights }: Rows,
-  { own, constants, mean, constant, most }: Distances,
+  { own: ownDistances, constants, mean: meanDistance, constant, most: mostShare }: Distances,
 ) {
-  const n = truth.length;
-  const effective = effectiveRows(n, weights);
-  const rarer = effective * Math.min(most, 1 - most);
-  const none = { value: Number.NaN, low: Number.NaN, high: Number.NaN };
-  if (!(constant >= 1e-15)) return { ...none, isShown: false };
-  const total = weights === undefined ? n : computeSum(weights);
+  const rowCount = truth.length;
+  const effective = effectiveRows(rowCount, weights);
+  const rarerCount = effective * Math.min(mostShare, 1 - mostShare);
+  const noEstimate = { value: Number.NaN, low: Number.NaN, high: Number.NaN };
+  if (!(constant >= 1e-15)) return { ...noEstimate, isShown: false };
+  const totalWeight = weights === undefined ? rowCount : computeSum(weights);
   let squares = 0;
-  for (let i = 0; i < n; i += 1) {
-    const ofConstant = (constants[truth[i] as number] as number) / constant;
-    const ofOwn = mean === 0 ? 1 : (own[i] as number) / mean;
-    squares += ((weights?.[i] ?? 1) * (ofOwn - ofConstant)) ** 2;
+  for (let rowIndex = 0; rowIndex < rowCount; rowIndex += 1) {
+    const constantRatio = (constants[truth[rowIndex] as number] as number) / constant;
+    const ownRatio = meanDistance === 0 ? 1 : (ownDistances[rowIndex] as number) / meanDistance;
+    squares += ((weights?.[rowIndex] ?? 1) * (ownRatio - constantRatio)) ** 2;
   }
-  const deviation = Math.sqrt((squares * n) / Math.max(1, n - 1)) / total;
+  const deviation = Math.sqrt((squares * rowCount) / Math.max(1, rowCount - 1)) / totalWeight;
   const factor = Math.exp(Z_OF_95 * deviation);
   // Without a wrong row the deviation shows nothing of how much one costs.
-  const hasWrong = truth.some((option, i) => option !== top[i]);
-  const worst = hasWrong ? 0 : mean + clopperPearson(0, effective).high;
-  const low = 1 - Math.max(mean * factor, worst) / constant;
-  const value = 1 - mean / constant;
-  const limited = withLimits({ value, low, high: 1 - mean / factor / constant }, rarer);
+  const hasWrong = truth.some((trueOption, rowIndex) => trueOption !== top[rowIndex]);
+  const worstMean = hasWrong ? 0 : meanDistance + clopperPearson(0, effective).high;
+  const low = 1 - Math.max(meanDistance * factor, worstMean) / constant;
+  const value = 1 - meanDistance / constant;
+  const limited = withLimits(
+    { value, low, high: 1 - meanDistance / factor / constant },
+    rarerCount,
+  );
   /** Whether these labels show it to be above that of the constant. */
   return { ...limited, isShown: low > ROUNDING };
 }
 
 function levelScores({ table, truth, weights }: Rows, rankedProbability: number) {
   const { width, values } = table;
-  const means = Float64Array.from(truth, (_, row) => {
-    let mean = 0;
+  const levelMeans = Float64Array.from(truth, (_, rowIndex) => {
+    let levelMean = 0;
     for (let level = 1; level < width; level += 1) {
-      mean += level * (values[row * width + level] as number);
+      levelMean += level * (values[rowIndex * width + level] as number);
     }
-    return mean;
+    return levelMean;
   });
-  const distance = (i: number) => Math.abs((means[i] as number) - (truth[i] as number));
+  const distance = (rowIndex: number) =>
+    Math.abs((levelMeans[rowIndex] as number) - (truth[rowIndex] as number));
   return {
     rankedProbability,
     meanAbsoluteError: weightedMean(truth.length, weights, distance),
-    spearman: correlation(listRanks(means), listRanks(Float64Array.from(truth))),
+    spearman: correlation(listRanks(levelMeans), listRanks(Float64Array.from(truth))),
   };
 }
 
 /** Ranks with the mean of equals. */
-function listRanks(values: Float64Array): Float64Array {
-  const order = Uint32Array.from(values, (_, i) => i);
-  order.sort((one, other) => (values[one] as number) - (values[other] as number));
-  const ranks = new Float64Array(values.length);
-  for (let start = 0; start < order.length;) {
-    let end = start;
-    while (end < order.length && values[order[end] as number] === values[order[start] as number])
-      end += 1;
-    for (let i = start; i < end; i += 1) ranks[order[i] as number] = (start + end - 1) / 2;
-    start = end;
+function listRanks(rankedValues: Float64Array): Float64Array {
+  const valueOrder = Uint32Array.from(rankedValues, (_, i) => i);
+  valueOrder.sort(
+    (firstIndex, secondIndex) =>
+      (rankedValues[firstIndex] as number) - (rankedValues[secondIndex] as number),
+  );
+  const meanRanks = new Float64Array(rankedValues.length);
+  for (let tieStart = 0; tieStart < valueOrder.length;) {
+    let tieEnd = tieStart;
+    while (
+      tieEnd < valueOrder.length &&
+      rankedValues[valueOrder[tieEnd] as number] === rankedValues[valueOrder[tieStart] as number]
+    )
+      tieEnd += 1;
+    for (let position = tieStart; position < tieEnd; position += 1)
+      meanRanks[valueOrder[position] as number] = (tieStart + tieEnd - 1) / 2;
+    tieStart = tieEnd;
   }
-  return ranks;
+  return meanRanks;
 }
 
-function correlation(a: Float64Array, b: Float64Array): number {
-  const [meanA, meanB] = [computeSum(a) / a.length, computeSum(b) / b.length];
-  let [ab, aa, bb] = [0, 0, 0];
-  for (let i = 0; i < a.length; i += 1) {
-    const [x, y] = [(a[i] as number) - meanA, (b[i] as number) - meanB];
-    ab += x * y;
-    aa += x * x;
-    bb += y * y;
+function correlation(firstRanks: Float64Array, secondRanks: Float64Array): number {
+  const [firstMean, secondMean] = [
+    computeSum(firstRanks) / firstRanks.length,
+    computeSum(secondRanks) / secondRanks.length,
+  ];
+  let [crossSum, firstSquares, secondSquares] = [0, 0, 0];
+  for (let rowIndex = 0; rowIndex < firstRanks.length; rowIndex += 1) {
+    const [x, y] = [
+      (firstRanks[rowIndex] as number) - firstMean,
+      (secondRanks[rowIndex] as number) - secondMean,
+    ];
+    crossSum += x * y;
+    firstSquares += x * x;
+    secondSquares += y * y;
   }
-  return ab / Math.sqrt(aa * bb);
+  return crossSum / Math.sqrt(firstSquares * secondSquares);
 }

@@ -19,49 +19,55 @@ const LEAST_OF_WEIGHTED = 3;
  * printed values corrects the share of the labels by how far their printed values differ from all (Cochran, Sampling
  * Techniques, chapter 7). Weighted labels keep their weights instead. Only records without a label are in doubt.
  *
- * @param rows - Labels of a fair draw.
+ * @param labelledRows - Labels of a fair draw.
  */
-export function shareOfYes(rows: Rows): (Estimate & { readonly records: number }) | null {
-  const { form, truth, weights } = rows;
-  const [n, yes] = [truth.length, computeSum(truth)];
-  const rarer = Math.min(yes, n - yes);
-  if (form !== "probability" || n === 0) return null;
-  if (weights !== undefined && rarer < LEAST_OF_WEIGHTED && !isDrawnByStrata(rows)) return null;
-  const all = printedOf(rows);
-  const records = all.length;
+export function shareOfYes(labelledRows: Rows): (Estimate & { readonly records: number }) | null {
+  const { form, truth, weights } = labelledRows;
+  const [rowCount, yesCount] = [truth.length, computeSum(truth)];
+  const rarerCount = Math.min(yesCount, rowCount - yesCount);
+  if (form !== "probability" || rowCount === 0) return null;
+  if (weights !== undefined && rarerCount < LEAST_OF_WEIGHTED && !isDrawnByStrata(labelledRows))
+    return null;
+  const allPrinted = printedOf(labelledRows);
+  const records = allPrinted.length;
   const estimate = () => {
     if (weights !== undefined) {
-      return shareOfRows(rows, (row) => truth[row] === 1, { population: "these" });
+      return shareOfRows(labelledRows, (rowIndex) => truth[rowIndex] === 1, {
+        population: "these",
+      });
     }
-    if (rarer < LEAST_OF_RARER || n === records)
-      return { value: yes / n, ...clopperPearson(yes, n) };
-    return regress(rows, all);
+    if (rarerCount < LEAST_OF_RARER || rowCount === records)
+      return { value: yesCount / rowCount, ...clopperPearson(yesCount, rowCount) };
+    return regress(labelledRows, allPrinted);
   };
-  const known = (share: number) =>
-    Math.min(1 - (n - yes) / records, Math.max(yes / records, share));
+  const withinKnown = (yesShare: number) =>
+    Math.min(1 - (rowCount - yesCount) / records, Math.max(yesCount / records, yesShare));
   const { value, low, high } = estimate();
-  return { value: known(value), low: known(low), high: known(high), records };
+  return { value: withinKnown(value), low: withinKnown(low), high: withinKnown(high), records };
 }
 
-function regress({ truth, p }: Rows, all: Float64Array): Estimate {
-  const [n, records] = [truth.length, all.length];
-  const [meanTruth, meanPrinted] = [computeSum(truth) / n, computeSum(p) / n];
-  let [common, spreadWidth, squares] = [0, 0, 0];
-  for (let row = 0; row < n; row += 1) {
-    const distance = (p[row] as number) - meanPrinted;
-    common += distance * ((truth[row] as number) - meanTruth);
+function regress({ truth, p: probabilities }: Rows, allPrinted: Float64Array): Estimate {
+  const [rowCount, records] = [truth.length, allPrinted.length];
+  const [meanTruth, meanPrinted] = [
+    computeSum(truth) / rowCount,
+    computeSum(probabilities) / rowCount,
+  ];
+  let [crossSum, spreadWidth, squares] = [0, 0, 0];
+  for (let rowIndex = 0; rowIndex < rowCount; rowIndex += 1) {
+    const distance = (probabilities[rowIndex] as number) - meanPrinted;
+    crossSum += distance * ((truth[rowIndex] as number) - meanTruth);
     spreadWidth += distance ** 2;
-    squares += ((truth[row] as number) - meanTruth) ** 2;
+    squares += ((truth[rowIndex] as number) - meanTruth) ** 2;
   }
-  const slope = spreadWidth === 0 ? 0 : common / spreadWidth;
+  const slope = spreadWidth === 0 ? 0 : crossSum / spreadWidth;
   const value = Math.min(
     1,
-    Math.max(0, meanTruth + slope * (computeSum(all) / records - meanPrinted)),
+    Math.max(0, meanTruth + slope * (computeSum(allPrinted) / records - meanPrinted)),
   );
   // A printed line that fits all labels is not sure to fit all records: two more rows have the whole spread.
-  const rest = squares - slope * common + (2 * squares) / n;
-  const variance = ((1 - n / records) * rest) / n / (n - 2);
-  const effective = Math.max(n, (value * (1 - value)) / variance);
+  const restSquares = squares - slope * crossSum + (2 * squares) / rowCount;
+  const variance = ((1 - rowCount / records) * restSquares) / rowCount / (rowCount - 2);
+  const effective = Math.max(rowCount, (value * (1 - value)) / variance);
   // With Wilson's limits 5.4 % of the intervals of 60 labels miss, with the exact ones of as many equal labels 4.2 %.
   const { low, high } = clopperPearson(value * effective, effective);
   // The interval is a smooth one of whole numbers of records.

@@ -18,22 +18,29 @@ export interface StepReport {
 }
 
 /** Returns what each model did about each question, if several were asked one after the other. */
-export function reportSteps(table: Pick<AnswerTable, "steps">, join: LabelJoin): StepReport[] {
-  return Array.from(table.steps, ([question, steps]) =>
-    steps.map((columns, at) => {
-      const later = steps.slice(at + 1).flat();
-      const isFinal = (id: string) => later.every((column) => column.rowOf(id) === undefined);
-      const truths = columns.map((column) => countTruths(join, { column, isFinal }));
-      const sum = (count: (column: AnswerColumn) => number) =>
-        columns.reduce((total, column) => total + count(column), 0);
+export function reportSteps(
+  answerTable: Pick<AnswerTable, "steps">,
+  labelJoin: LabelJoin,
+): StepReport[] {
+  return Array.from(answerTable.steps, ([question, steps]) =>
+    steps.map((columns, stepIndex) => {
+      const laterColumns = steps.slice(stepIndex + 1).flat();
+      const isFinal = (recordId: string) =>
+        laterColumns.every((laterColumn) => laterColumn.rowOf(recordId) === undefined);
+      const truthCounts = columns.map((column) => countTruths(labelJoin, { column, isFinal }));
+      const sumColumns = (countColumn: (column: AnswerColumn) => number) =>
+        columns.reduce((runningTotal, column) => runningTotal + countColumn(column), 0);
       return {
         question,
-        step: at + 1,
+        step: stepIndex + 1,
         modelId: columns[0]?.source.modelId ?? null,
-        asked: sum(({ ids }) => ids.length),
-        answered: sum(({ ids }) => ids.filter(isFinal).length),
-        labelled: truths.reduce((total, { labelled: labelledCount }) => total + labelledCount, 0),
-        wrong: truths.reduce((total, { wrong }) => total + wrong, 0),
+        asked: sumColumns(({ ids }) => ids.length),
+        answered: sumColumns(({ ids }) => ids.filter(isFinal).length),
+        labelled: truthCounts.reduce(
+          (runningTotal, { labelled: labelledCount }) => runningTotal + labelledCount,
+          0,
+        ),
+        wrong: truthCounts.reduce((runningTotal, { wrong }) => runningTotal + wrong, 0),
       };
     }),
   ).flat();
@@ -41,18 +48,18 @@ export function reportSteps(table: Pick<AnswerTable, "steps">, join: LabelJoin):
 
 /** Counts the labelled and the wrong answers of a column that no later model replaced. */
 function countTruths(
-  join: LabelJoin,
+  labelJoin: LabelJoin,
   { column, isFinal }: { column: AnswerColumn; isFinal: (id: string) => boolean },
 ) {
-  const counts = { labelled: 0, wrong: 0 };
-  const joinedColumn = join.columns.find((one) => one.column === column);
-  if (joinedColumn === undefined) return counts;
-  const { option: top } = topAnswers(column);
-  for (const [at, row] of joinedColumn.rows.entries()) {
-    const truth = joinedColumn.truth[at] as number;
-    if (truth < 0 || !isFinal(column.ids[row] as string)) continue;
-    counts.labelled += 1;
-    if (top[row] !== truth) counts.wrong += 1;
+  const truthCounts = { labelled: 0, wrong: 0 };
+  const joinedColumn = labelJoin.columns.find((candidate) => candidate.column === column);
+  if (joinedColumn === undefined) return truthCounts;
+  const { option: topOptions } = topAnswers(column);
+  for (const [position, columnRow] of joinedColumn.rows.entries()) {
+    const trueOption = joinedColumn.truth[position] as number;
+    if (trueOption < 0 || !isFinal(column.ids[columnRow] as string)) continue;
+    truthCounts.labelled += 1;
+    if (topOptions[columnRow] !== trueOption) truthCounts.wrong += 1;
   }
-  return counts;
+  return truthCounts;
 }

@@ -17,29 +17,33 @@ export function krippendorffAlpha(
   distanceOf: (one: number, other: number) => number,
 ): (Interval & { readonly value: number }) | null {
   const comparedValueLists = records.filter(({ length }) => length > 1);
-  const all = comparedValueLists.flat();
-  const shares = Array.from(
-    Map.groupBy(all, (label) => label),
-    ([label, { length }]) => ({ label, share: length / all.length }),
-  ).toSorted((one, other) => other.share - one.share);
+  const allLabels = comparedValueLists.flat();
+  const labelShares = Array.from(
+    Map.groupBy(allLabels, (label) => label),
+    ([label, { length }]) => ({ label, share: length / allLabels.length }),
+  ).toSorted((firstShare, secondShare) => secondShare.share - firstShare.share);
   const fromAll = (one: number) =>
-    sumOver(shares, ({ label, share }) => share * distanceOf(one, label));
-  const expectedValue = sumOver(shares, ({ label, share }) => share * fromAll(label));
+    sumOver(labelShares, ({ label, share }) => share * distanceOf(one, label));
+  const expectedValue = sumOver(labelShares, ({ label, share }) => share * fromAll(label));
   if (comparedValueLists.length < LEAST_RECORDS || expectedValue === 0) return null;
-  const parts = comparedValueLists.map((labels) => ({
-    n: labels.length,
-    seen: sumOver(labels, (one) => sumOver(labels, (other) => distanceOf(one, other))),
-    byChance: sumOver(labels, fromAll),
+  const recordParts = comparedValueLists.map((recordLabels) => ({
+    n: recordLabels.length,
+    seen: sumOver(recordLabels, (firstLabel) =>
+      sumOver(recordLabels, (secondLabel) => distanceOf(firstLabel, secondLabel)),
+    ),
+    byChance: sumOver(recordLabels, fromAll),
   }));
   const observedValue =
-    sumOver(parts, ({ n, seen: seenCount }) => seenCount / (n - 1)) / all.length;
-  const value = 1 - (observedValue / expectedValue) * (1 - 1 / all.length);
-  const commonest = shares[0]?.label;
-  const rarer = comparedValueLists.length * (1 - (shares[0]?.share ?? 1));
+    sumOver(recordParts, ({ n, seen: seenCount }) => seenCount / (n - 1)) / allLabels.length;
+  const value = 1 - (observedValue / expectedValue) * (1 - 1 / allLabels.length);
+  const commonest = labelShares[0]?.label;
+  const rarerRecords = comparedValueLists.length * (1 - (labelShares[0]?.share ?? 1));
   // 100 × (1 − 0.9) is a little below 10 in binary.
-  if (rarer < LEAST_RECORDS - 1e-9) return { value, low: Number.NaN, high: Number.NaN };
+  if (rarerRecords < LEAST_RECORDS - 1e-9) return { value, low: Number.NaN, high: Number.NaN };
   if (observedValue === 0) {
-    const farthest = Math.max(...shares.map(({ label }) => distanceOf(label, commonest as number)));
+    const farthest = Math.max(
+      ...labelShares.map(({ label }) => distanceOf(label, commonest as number)),
+    );
     return {
       value,
       low: 1 - (farthest * clopperPearson(0, comparedValueLists.length).high) / expectedValue,
@@ -47,15 +51,15 @@ export function krippendorffAlpha(
     };
   }
   // The delta method on the logarithm of observed over expected disagreement, record by record.
-  const squares = sumOver(parts, ({ n, seen: seenCount, byChance }) => {
-    const ofSeen = seenCount / (n - 1) / observedValue - n;
-    return (ofSeen - 2 * (byChance / expectedValue - n)) ** 2;
+  const squares = sumOver(recordParts, ({ n, seen: seenCount, byChance }) => {
+    const seenTerm = seenCount / (n - 1) / observedValue - n;
+    return (seenTerm - 2 * (byChance / expectedValue - n)) ** 2;
   });
   const degrees = comparedValueLists.length / (comparedValueLists.length - 1);
-  const factor = Math.exp((Z_OF_95 * Math.sqrt(squares * degrees)) / all.length);
+  const factor = Math.exp((Z_OF_95 * Math.sqrt(squares * degrees)) / allLabels.length);
   return { value, low: 1 - (1 - value) * factor, high: 1 - (1 - value) / factor };
 }
 
-function sumOver<TItem>(items: readonly TItem[], valueOf: (item: TItem) => number): number {
-  return items.reduce((sum, item) => sum + valueOf(item), 0);
+function sumOver<TItem>(summedItems: readonly TItem[], valueOf: (item: TItem) => number): number {
+  return summedItems.reduce((runningSum, summedItem) => runningSum + valueOf(summedItem), 0);
 }

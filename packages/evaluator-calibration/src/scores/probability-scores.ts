@@ -29,7 +29,11 @@ interface LogLossOptions extends Weighted {
  */
 export function brierScore(p: Numbers, truth: Numbers, { weights }: Weighted = {}): number {
   checkRows(p, truth, { weights });
-  return weightedMean(p.length, weights, (i) => ((p[i] as number) - (truth[i] as number)) ** 2);
+  return weightedMean(
+    p.length,
+    weights,
+    (rowIndex) => ((p[rowIndex] as number) - (truth[rowIndex] as number)) ** 2,
+  );
 }
 
 /**
@@ -41,7 +45,8 @@ export function brierScore(p: Numbers, truth: Numbers, { weights }: Weighted = {
  */
 export function logLoss(p: Numbers, truth: Numbers, options: LogLossOptions = {}) {
   checkRows(p, truth, options);
-  const trueSide = (i: number) => (truth[i] === 1 ? (p[i] as number) : 1 - (p[i] as number));
+  const trueSide = (rowIndex: number) =>
+    truth[rowIndex] === 1 ? (p[rowIndex] as number) : 1 - (p[rowIndex] as number);
   return clippedLogLoss(p.length, trueSide, options);
 }
 
@@ -52,7 +57,7 @@ export function logLoss(p: Numbers, truth: Numbers, options: LogLossOptions = {}
  * unrounded log loss, one at 1e-15 more than ten times as much.
  */
 export function clippedLogLoss(
-  length: number,
+  rowCount: number,
   trueSide: (index: number) => number,
   { weights, clip = HALF_A_PRINTED_UNIT }: LogLossOptions,
 ) {
@@ -60,13 +65,13 @@ export function clippedLogLoss(
     rejectValue("clip", clip, "a number above 0 and below 0.5");
   }
   let [clippedCount, clippedAndWrong] = [0, 0];
-  const value = weightedMean(length, weights, (i) => {
-    const probability = trueSide(i);
+  const meanLoss = weightedMean(rowCount, weights, (rowIndex) => {
+    const probability = trueSide(rowIndex);
     if (probability < clip) clippedAndWrong += 1;
     if (probability < clip || probability > 1 - clip) clippedCount += 1;
     return -Math.log(Math.min(Math.max(probability, clip), 1 - clip));
   });
-  return { value, clipped: clippedCount, clippedAndWrong };
+  return { value: meanLoss, clipped: clippedCount, clippedAndWrong };
 }
 
 /**
@@ -76,10 +81,10 @@ export function clippedLogLoss(
 export function spiegelhalter(p: Numbers, truth: Numbers): { z: number; pValue: number } {
   checkRows(p, truth);
   let [distance, variance] = [0, 0];
-  for (let i = 0; i < p.length; i += 1) {
-    const probability = p[i] as number;
+  for (let rowIndex = 0; rowIndex < p.length; rowIndex += 1) {
+    const probability = p[rowIndex] as number;
     const slope = 1 - 2 * probability;
-    distance += ((truth[i] as number) - probability) * slope;
+    distance += ((truth[rowIndex] as number) - probability) * slope;
     variance += slope ** 2 * probability * (1 - probability);
   }
   const z = distance === 0 ? 0 : distance / Math.sqrt(variance);
@@ -94,21 +99,32 @@ export function spiegelhalter(p: Numbers, truth: Numbers): { z: number; pValue: 
  */
 export function rocAuc(p: Numbers, truth: Numbers, { weights }: Weighted = {}) {
   checkRows(p, truth, { weights });
-  const pool = poolRows(p, truth, weights === undefined ? undefined : toEffective(weights));
-  const ones = pool.positives;
-  const zeros = pool.weights.map((weight, index) => weight - (ones[index] as number));
-  const [allOnes, allZeros] = [computeSum(ones), computeSum(zeros)];
+  const pooledRows = poolRows(p, truth, weights === undefined ? undefined : toEffective(weights));
+  const oneWeights = pooledRows.positives;
+  const zeroWeights = pooledRows.weights.map(
+    (valueWeight, valueIndex) => valueWeight - (oneWeights[valueIndex] as number),
+  );
+  const [allOnes, allZeros] = [computeSum(oneWeights), computeSum(zeroWeights)];
   if (allOnes === 0 || allZeros === 0) {
     return { auc: Number.NaN, standardError: Number.NaN, low: Number.NaN, high: Number.NaN };
   }
-  const overZeros = sharesBelow(zeros, allZeros);
-  const overOnes = sharesBelow(ones, allOnes);
-  const auc = weightedMean(ones.length, ones, (i) => overZeros[i] as number);
-  const standardError = Math.sqrt(
-    varianceOfMean(overZeros, ones, auc) + varianceOfMean(overOnes, zeros, 1 - auc),
+  const overZeros = sharesBelow(zeroWeights, allZeros);
+  const overOnes = sharesBelow(oneWeights, allOnes);
+  const auc = weightedMean(
+    oneWeights.length,
+    oneWeights,
+    (valueIndex) => overZeros[valueIndex] as number,
   );
-  const half = Z_OF_95 * standardError;
-  return { auc, standardError, low: Math.max(0, auc - half), high: Math.min(1, auc + half) };
+  const standardError = Math.sqrt(
+    varianceOfMean(overZeros, oneWeights, auc) + varianceOfMean(overOnes, zeroWeights, 1 - auc),
+  );
+  const halfWidth = Z_OF_95 * standardError;
+  return {
+    auc,
+    standardError,
+    low: Math.max(0, auc - halfWidth),
+    high: Math.min(1, auc + halfWidth),
+  };
 }
 
 /** If none of the few is as high, or more of the most than are by chance in 2.5 %, others would change no verdict. */
@@ -120,40 +136,48 @@ const PERMUTATIONS = { few: 399, most: 1999, byChance: 50 };
  * for any draw by the values, so rows of `pick` need no weights.
  */
 export function orderPValue(p: Numbers, truth: Numbers): number {
-  const pool = poolRows(p, truth);
-  const ranks = sharesBelow(pool.counts, p.length);
-  const toSum = (positives: Numbers) =>
-    ranks.reduce((sum, rank, i) => sum + rank * (positives[i] as number), 0);
-  const least = toSum(pool.positives) - 1e-9;
-  const random = seededRandom(DEFAULT_SEED);
-  let [asHigh, round] = [1, 0];
-  while (round < PERMUTATIONS.most && asHigh <= PERMUTATIONS.byChance) {
-    round += 1;
-    if (toSum(mixPositives(pool, random)) >= least) asHigh += 1;
-    if (round === PERMUTATIONS.few && asHigh === 1) break;
+  const pooledRows = poolRows(p, truth);
+  const valueRanks = sharesBelow(pooledRows.counts, p.length);
+  const toRankSum = (positives: Numbers) =>
+    valueRanks.reduce(
+      (runningSum, valueRank, valueIndex) =>
+        runningSum + valueRank * (positives[valueIndex] as number),
+      0,
+    );
+  const leastSum = toRankSum(pooledRows.positives) - 1e-9;
+  const nextRandom = seededRandom(DEFAULT_SEED);
+  let [highCount, roundCount] = [1, 0];
+  while (roundCount < PERMUTATIONS.most && highCount <= PERMUTATIONS.byChance) {
+    roundCount += 1;
+    if (toRankSum(mixPositives(pooledRows, nextRandom)) >= leastSum) highCount += 1;
+    if (roundCount === PERMUTATIONS.few && highCount === 1) break;
   }
-  return asHigh / (round + 1);
+  return highCount / (roundCount + 1);
 }
 
 /** Weights whose sum is the number of equal rows with the same worth (Kish). */
 function toEffective(weights: Numbers): Float64Array {
-  const list = Float64Array.from(weights);
-  const scale = effectiveRows(list.length, list) / computeSum(list);
-  return list.map((weight) => weight * scale);
+  const weightList = Float64Array.from(weights);
+  const scaleFactor = effectiveRows(weightList.length, weightList) / computeSum(weightList);
+  return weightList.map((rowWeight) => rowWeight * scaleFactor);
 }
 
 /** The share of the mass below each value, and half of that at it. */
-function sharesBelow(masses: Float64Array, total: number): Float64Array {
-  let below = 0;
-  return masses.map((mass) => {
-    below += mass;
-    return (below - mass / 2) / total;
+function sharesBelow(valueMasses: Float64Array, totalMass: number): Float64Array {
+  let massBelow = 0;
+  return valueMasses.map((valueMass) => {
+    massBelow += valueMass;
+    return (massBelow - valueMass / 2) / totalMass;
   });
 }
 
-function varianceOfMean(values: Float64Array, masses: Float64Array, mean: number): number {
-  const square = (i: number) => ((values[i] as number) - mean) ** 2;
-  return weightedMean(values.length, masses, square) / (computeSum(masses) - 1);
+function varianceOfMean(
+  values: Float64Array,
+  valueMasses: Float64Array,
+  meanValue: number,
+): number {
+  const squaredDistance = (valueIndex: number) => ((values[valueIndex] as number) - meanValue) ** 2;
+  return weightedMean(values.length, valueMasses, squaredDistance) / (computeSum(valueMasses) - 1);
 }
 
 /**
@@ -169,18 +193,19 @@ export function cohenKappa(
   { weights = "none" }: { readonly weights?: "none" | "quadratic" } = {},
 ): number {
   checkIndexes(["a", a], ["b", b]);
-  const distance = (one: number, other: number) =>
-    weights === "quadratic" ? (one - other) ** 2 : Number(one !== other);
+  const distance = (firstLabel: number, secondLabel: number) =>
+    weights === "quadratic" ? (firstLabel - secondLabel) ** 2 : Number(firstLabel !== secondLabel);
   let [observedValue, byChance] = [0, 0];
-  for (let i = 0; i < a.length; i += 1) observedValue += distance(a[i] as number, b[i] as number);
-  for (const [one, { length: n }] of byLabel(a)) {
-    for (const [other, { length: m }] of byLabel(b)) {
-      byChance += distance(one, other) * n * (m / a.length);
+  for (let rowIndex = 0; rowIndex < a.length; rowIndex += 1)
+    observedValue += distance(a[rowIndex] as number, b[rowIndex] as number);
+  for (const [firstLabel, { length: n }] of byLabel(a)) {
+    for (const [secondLabel, { length: m }] of byLabel(b)) {
+      byChance += distance(firstLabel, secondLabel) * n * (m / a.length);
     }
   }
   return byChance === 0 ? Number.NaN : 1 - observedValue / byChance;
 }
 
-function byLabel(labels: Numbers): Map<number, number[]> {
-  return Map.groupBy(Array.from(labels), (label) => label);
+function byLabel(raterLabels: Numbers): Map<number, number[]> {
+  return Map.groupBy(Array.from(raterLabels), (raterLabel) => raterLabel);
 }

@@ -25,37 +25,41 @@ export function corpCurve(p: Numbers, truth: Numbers, { weights }: Weighted = {}
 /** A reliability curve. */
 export type CorpCurve = ReturnType<typeof corpCurve>;
 
-function curveOfPool(pool: Pool) {
-  const observedValues = monotoneMeans(pool.positives, pool.weights);
-  const points = Array.from(pool.values, (value, index) => ({
-    p: value,
-    n: pool.counts[index] as number,
+function curveOfPool(pooledRows: Pool) {
+  const observedValues = monotoneMeans(pooledRows.positives, pooledRows.weights);
+  const curvePoints = Array.from(pooledRows.values, (probability, valueIndex) => ({
+    p: probability,
+    n: pooledRows.counts[valueIndex] as number,
     /** The share of true rows; `observed` is the monotone estimate of it. */
-    raw: (pool.positives[index] as number) / (pool.weights[index] as number),
-    observed: observedValues[index] as number,
+    raw: (pooledRows.positives[valueIndex] as number) / (pooledRows.weights[valueIndex] as number),
+    observed: observedValues[valueIndex] as number,
   }));
-  return { points, ...brierParts(pool, observedValues) };
+  return { points: curvePoints, ...brierParts(pooledRows, observedValues) };
 }
 
 function brierParts({ values, weights, positives }: Pool, observedValues: Float64Array) {
-  let [total, positive, brier, relabelledValue] = [0, 0, 0, 0];
-  for (let i = 0; i < values.length; i += 1) {
-    const ones = positives[i] as number;
-    const all = weights[i] as number;
-    total += all;
-    positive += ones;
-    brier += computeScore(values[i] as number, ones, all);
-    relabelledValue += computeScore(observedValues[i] as number, ones, all);
+  let [totalWeight, positiveWeight, brierSum, relabelledValue] = [0, 0, 0, 0];
+  for (let valueIndex = 0; valueIndex < values.length; valueIndex += 1) {
+    const positivePart = positives[valueIndex] as number;
+    const valueWeight = weights[valueIndex] as number;
+    totalWeight += valueWeight;
+    positiveWeight += positivePart;
+    brierSum += computeScore(values[valueIndex] as number, positivePart, valueWeight);
+    relabelledValue += computeScore(
+      observedValues[valueIndex] as number,
+      positivePart,
+      valueWeight,
+    );
   }
-  const rate = positive / total;
-  const uncertainty = rate * (1 - rate);
+  const baseRate = positiveWeight / totalWeight;
+  const uncertainty = baseRate * (1 - baseRate);
   return {
-    miscalibration: (brier - relabelledValue) / total,
-    discrimination: uncertainty - relabelledValue / total,
+    miscalibration: (brierSum - relabelledValue) / totalWeight,
+    discrimination: uncertainty - relabelledValue / totalWeight,
     uncertainty,
-    brier: brier / total,
+    brier: brierSum / totalWeight,
     /** 1 minus the Brier score divided by that of the base rate; NaN if all rows have one truth. */
-    skill: uncertainty === 0 ? Number.NaN : 1 - brier / total / uncertainty,
+    skill: uncertainty === 0 ? Number.NaN : 1 - brierSum / totalWeight / uncertainty,
   };
 }
 
@@ -65,7 +69,7 @@ function computeScore(q: number, ones: number, all: number): number {
 
 /** The bin of a value by its position, in bins: equal values are never parted. */
 // 0.1 + 0.2 is a little over 0.3 in binary.
-const binsOf = {
+const binAtPosition = {
   /** Bins of equal width hold their right edge, and the first holds 0. */
   width: (position: number) => Math.max(0, Math.ceil(position - 1e-9) - 1),
   /** Bins of about equally many rows; the value that fills a bin is its last one. */
@@ -77,7 +81,7 @@ interface BinOptions {
   /** A whole number from 1 up. @default 10 */
   readonly bins?: number | undefined;
   /** Bins of equal width, or of about equally many rows. @default "width" */
-  readonly binning?: keyof typeof binsOf | undefined;
+  readonly binning?: keyof typeof binAtPosition | undefined;
 }
 
 /**
@@ -103,21 +107,27 @@ function computeCalibrationError(
   if (!(Number.isSafeInteger(bins) && bins > 0)) {
     rejectValue("bins", bins, "a whole number from 1 up");
   }
-  if (!Object.hasOwn(binsOf, binning)) {
+  if (!Object.hasOwn(binAtPosition, binning)) {
     rejectValue("binning", binning, '"width" or "mass"');
   }
-  const total = computeSum(weights);
+  const totalWeight = computeSum(weights);
   const distances = new Map<number, number>();
-  let below = 0;
-  for (let i = 0; i < values.length; i += 1) {
-    const [value, weight] = [values[i] as number, weights[i] as number];
-    const position = bins * { width: value, mass: below / total }[binning];
-    const bin = Math.min(bins - 1, binsOf[binning](position));
-    const distance = (positives[i] as number) - weight * value;
-    distances.set(bin, (distances.get(bin) ?? 0) + distance);
-    below += weight;
+  let weightBelow = 0;
+  for (let valueIndex = 0; valueIndex < values.length; valueIndex += 1) {
+    const [probability, valueWeight] = [
+      values[valueIndex] as number,
+      weights[valueIndex] as number,
+    ];
+    const position = bins * { width: probability, mass: weightBelow / totalWeight }[binning];
+    const binIndex = Math.min(bins - 1, binAtPosition[binning](position));
+    const distance = (positives[valueIndex] as number) - valueWeight * probability;
+    distances.set(binIndex, (distances.get(binIndex) ?? 0) + distance);
+    weightBelow += valueWeight;
   }
-  return [...distances.values()].reduce((sum, distance) => sum + Math.abs(distance), 0) / total;
+  return (
+    [...distances.values()].reduce((runningSum, distance) => runningSum + Math.abs(distance), 0) /
+    totalWeight
+  );
 }
 
 // A band around each of very many values would take minutes, and show no more.
@@ -133,21 +143,23 @@ export function curveOfRows(
   seed: number,
 ) {
   const hasManyValues = new Set(printedValues).size > MOST_VALUES;
-  const p = hasManyValues
-    ? printedValues.map((one) => Math.round(1000 * one) / 1000)
+  const roundedValues = hasManyValues
+    ? printedValues.map((printedValue) => Math.round(1000 * printedValue) / 1000)
     : printedValues;
-  const pool = poolRows(p, cameTrue, weights);
-  const { points, miscalibration, discrimination, uncertainty } = curveOfPool(pool);
+  const pooledRows = poolRows(roundedValues, cameTrue, weights);
+  const { points, miscalibration, discrimination, uncertainty } = curveOfPool(pooledRows);
   // Rows of one value and one weight are drawn in one go.
-  const cells = listCells(p, new Uint8Array(p.length), weights);
-  const chance = drawByChance(pool, cells, seed);
-  const bandedItems = points.map((point, i) => Object.assign(point, chance.bandAt(i)));
-  const isCalibrated = miscalibration <= chance.miscalibration;
+  const probabilityCells = listCells(roundedValues, new Uint8Array(roundedValues.length), weights);
+  const chanceCurve = drawByChance(pooledRows, probabilityCells, seed);
+  const bandedItems = points.map((curvePoint, pointIndex) =>
+    Object.assign(curvePoint, chanceCurve.bandAt(pointIndex)),
+  );
+  const isCalibrated = miscalibration <= chanceCurve.miscalibration;
   return {
     points: bandedItems,
     miscalibration,
     /** The upper limit of the miscalibration in 95 of 100 cases if every printed value is true. */
-    miscalibrationByChance: chance.miscalibration,
+    miscalibrationByChance: chanceCurve.miscalibration,
     discrimination,
     uncertainty,
     isCalibrated,
@@ -155,10 +167,10 @@ export function curveOfRows(
     wrongRanges: isCalibrated ? [] : rangesOutside(bandedItems),
     /** Secondary: it depends on the bins, and is above 0 even if every value is true. */
     calibrationError: {
-      equalWidth: computeCalibrationError(pool, { binning: "width" }),
-      equalWidthByChance: chance.equalWidth,
-      equalMass: computeCalibrationError(pool, { binning: "mass" }),
-      equalMassByChance: chance.equalMass,
+      equalWidth: computeCalibrationError(pooledRows, { binning: "width" }),
+      equalWidthByChance: chanceCurve.equalWidth,
+      equalMass: computeCalibrationError(pooledRows, { binning: "mass" }),
+      equalMassByChance: chanceCurve.equalMass,
     },
   };
 }
@@ -167,36 +179,42 @@ export function curveOfRows(
 export type CurveReport = ReturnType<typeof curveOfRows>;
 
 /** How often truths are drawn. */
-const DRAWS = 500;
+const DRAW_COUNT = 500;
 
 /** Draws truths as if every value were true, and returns how far the figures then are from perfect. */
-function drawByChance(pool: Pool, cells: ReturnType<typeof listCells>, seed: number) {
-  const random = seededRandom(seed);
-  const draws = cells.map(({ value, weight, count }) => {
+function drawByChance(
+  pooledRows: Pool,
+  probabilityCells: ReturnType<typeof listCells>,
+  seed: number,
+) {
+  const nextRandom = seededRandom(seed);
+  const cellDraws = probabilityCells.map(({ value, weight, count }) => {
     const drawOnes = binomialDrawer(count, computeMeaning(value));
-    return { at: pool.values.indexOf(value), weight, drawOnes };
+    return { at: pooledRows.values.indexOf(value), weight, drawOnes };
   });
-  const curves = Array.from(pool.values, () => new Float64Array(DRAWS));
-  const miscalibrations = new Float64Array(DRAWS);
+  const drawnCurves = Array.from(pooledRows.values, () => new Float64Array(DRAW_COUNT));
+  const miscalibrations = new Float64Array(DRAW_COUNT);
   let [equalWidth, equalMass] = [0, 0];
-  for (let round = 0; round < DRAWS; round += 1) {
-    const drawnSample = { ...pool, positives: new Float64Array(curves.length) };
-    for (const { at, weight, drawOnes } of draws) {
-      drawnSample.positives[at] = (drawnSample.positives[at] as number) + weight * drawOnes(random);
+  for (let drawIndex = 0; drawIndex < DRAW_COUNT; drawIndex += 1) {
+    const drawnSample = { ...pooledRows, positives: new Float64Array(drawnCurves.length) };
+    for (const { at, weight, drawOnes } of cellDraws) {
+      drawnSample.positives[at] =
+        (drawnSample.positives[at] as number) + weight * drawOnes(nextRandom);
     }
-    const observedValues = monotoneMeans(drawnSample.positives, pool.weights);
-    miscalibrations[round] = brierParts(drawnSample, observedValues).miscalibration;
-    for (const [i, curve] of curves.entries()) curve[round] = observedValues[i] as number;
+    const observedValues = monotoneMeans(drawnSample.positives, pooledRows.weights);
+    miscalibrations[drawIndex] = brierParts(drawnSample, observedValues).miscalibration;
+    for (const [valueIndex, drawnCurve] of drawnCurves.entries())
+      drawnCurve[drawIndex] = observedValues[valueIndex] as number;
     equalWidth += computeCalibrationError(drawnSample, { binning: "width" });
     equalMass += computeCalibrationError(drawnSample, { binning: "mass" });
   }
   return {
     miscalibration: computeQuantile(miscalibrations, 0.95),
-    equalWidth: equalWidth / DRAWS,
-    equalMass: equalMass / DRAWS,
+    equalWidth: equalWidth / DRAW_COUNT,
+    equalMass: equalMass / DRAW_COUNT,
     /** The middle 90 % of the draws. */
-    bandAt: (value: number) => {
-      const drawnValues = curves[value] as Float64Array;
+    bandAt: (valueIndex: number) => {
+      const drawnValues = drawnCurves[valueIndex] as Float64Array;
       return { low: computeQuantile(drawnValues, 0.05), high: computeQuantile(drawnValues, 0.95) };
     },
   };
@@ -204,30 +222,33 @@ function drawByChance(pool: Pool, cells: ReturnType<typeof listCells>, seed: num
 
 // A printed 0 is anything below half a printed unit, a printed 1 anything above one less it.
 function computeMeaning(printedValue: number): number {
-  const middle = HALF_A_PRINTED_UNIT / 2;
-  return Math.min(Math.max(printedValue, middle), 1 - middle);
+  const halfUnit = HALF_A_PRINTED_UNIT / 2;
+  return Math.min(Math.max(printedValue, halfUnit), 1 - halfUnit);
 }
 
 /** Returns ranges of adjacent points; the one that is farthest out, by rows times distance, is the first. */
 function rangesOutside(
-  points: readonly (CorpCurve["points"][number] & {
+  curvePoints: readonly (CorpCurve["points"][number] & {
     readonly low: number;
     readonly high: number;
   })[],
 ) {
   type Range = { from: number; to: number; is: "too high" | "too low"; n: number };
-  const ranges: { readonly range: Range; excess: number }[] = [];
-  let before: "too high" | "too low" | null = null;
-  for (const { p, observed: observedValue, n, low, high } of points) {
-    const is = observedValue < low ? "too high" : observedValue > high ? "too low" : null;
-    if (is !== null) {
-      if (is !== before) ranges.push({ range: { from: p, to: p, is, n: 0 }, excess: 0 });
-      const last = ranges.at(-1) as (typeof ranges)[number];
-      last.range.to = p;
-      last.range.n += n;
-      last.excess += n * Math.max(low - observedValue, observedValue - high);
+  const foundRanges: { readonly range: Range; excess: number }[] = [];
+  let directionBefore: "too high" | "too low" | null = null;
+  for (const { p, observed: observedValue, n, low, high } of curvePoints) {
+    const direction = observedValue < low ? "too high" : observedValue > high ? "too low" : null;
+    if (direction !== null) {
+      if (direction !== directionBefore)
+        foundRanges.push({ range: { from: p, to: p, is: direction, n: 0 }, excess: 0 });
+      const lastRange = foundRanges.at(-1) as (typeof foundRanges)[number];
+      lastRange.range.to = p;
+      lastRange.range.n += n;
+      lastRange.excess += n * Math.max(low - observedValue, observedValue - high);
     }
-    before = is;
+    directionBefore = direction;
   }
-  return ranges.toSorted((one, other) => other.excess - one.excess).map(({ range }) => range);
+  return foundRanges
+    .toSorted((firstRange, secondRange) => secondRange.excess - firstRange.excess)
+    .map(({ range }) => range);
 }

@@ -10,7 +10,7 @@ export interface Identified extends Weighted {
 
 interface ThinningOptions extends Identified {
   /** Rows below it do not count. */
-  readonly from: number;
+  readonly fromThreshold: number;
 }
 
 /**
@@ -24,20 +24,24 @@ export function equalRows(
   wrong: Numbers,
   options: ThinningOptions,
 ): ReturnType<typeof countRisks> {
-  const all = countRisks(sureness, wrong, options);
-  if (options.weights === undefined) return all;
-  const rows = listAlike(sureness, wrong, { ...options, weights: options.weights });
-  const heaviest = rows.reduce((most, { weight }) => Math.max(most, weight), 0);
-  const counts = { rows: new Float64Array(101), wrong: new Float64Array(101) };
-  let [sum, keptCount] = [0, 0];
-  for (const { at, weight, n, wrong: wrongCount } of rows) {
-    sum += (n * weight) / heaviest;
-    const count = Math.ceil(sum - 1e-9) - keptCount;
-    keptCount += count;
-    counts.rows[at] = (counts.rows[at] as number) + count;
-    counts.wrong[at] = (counts.wrong[at] as number) + (count * wrongCount) / n;
+  const allCounts = countRisks(sureness, wrong, options);
+  if (options.weights === undefined) return allCounts;
+  const alikeRows = listAlike(sureness, wrong, { ...options, weights: options.weights });
+  const heaviest = alikeRows.reduce(
+    (mostWeight, { weight: entryWeight }) => Math.max(mostWeight, entryWeight),
+    0,
+  );
+  const thinnedCounts = { rows: new Float64Array(101), wrong: new Float64Array(101) };
+  let [exactCount, keptCount] = [0, 0];
+  for (const { at: hundredths, weight: entryWeight, n: rowCount, wrong: wrongCount } of alikeRows) {
+    exactCount += (rowCount * entryWeight) / heaviest;
+    const addedCount = Math.ceil(exactCount - 1e-9) - keptCount;
+    keptCount += addedCount;
+    thinnedCounts.rows[hundredths] = (thinnedCounts.rows[hundredths] as number) + addedCount;
+    thinnedCounts.wrong[hundredths] =
+      (thinnedCounts.wrong[hundredths] as number) + (addedCount * wrongCount) / rowCount;
   }
-  return cumulate(counts);
+  return cumulate(thinnedCounts);
 }
 
 /**
@@ -47,37 +51,44 @@ export function equalRows(
 function listAlike(
   sureness: Numbers,
   wrong: Numbers,
-  { weights, ids, from }: ThinningOptions & { readonly weights: Numbers },
+  { weights, ids, fromThreshold }: ThinningOptions & { readonly weights: Numbers },
 ) {
   // Typed arrays and loops: objects and mappings of a million rows take several times as long.
-  const at = new Uint8Array(sureness.length);
-  const places = new Float64Array(sureness.length);
-  for (let row = 0; row < at.length; row += 1) {
-    at[row] = toHundredths(sureness[row] as number);
-    places[row] = hashToShare(ids?.[row] ?? "");
+  const rowHundredths = new Uint8Array(sureness.length);
+  const hashPlaces = new Float64Array(sureness.length);
+  for (let rowIndex = 0; rowIndex < rowHundredths.length; rowIndex += 1) {
+    rowHundredths[rowIndex] = toHundredths(sureness[rowIndex] as number);
+    hashPlaces[rowIndex] = hashToShare(ids?.[rowIndex] ?? "");
   }
-  const compare = (one: number, other: number) =>
-    (at[other] as number) - (at[one] as number) ||
-    (weights[other] as number) - (weights[one] as number) ||
-    (places[one] as number) - (places[other] as number);
-  const lowest = toHundredths(from);
-  const order = Uint32Array.from(at.keys()).filter((row) => (at[row] as number) >= lowest);
+  const compare = (firstRow: number, secondRow: number) =>
+    (rowHundredths[secondRow] as number) - (rowHundredths[firstRow] as number) ||
+    (weights[secondRow] as number) - (weights[firstRow] as number) ||
+    (hashPlaces[firstRow] as number) - (hashPlaces[secondRow] as number);
+  const lowestHundredths = toHundredths(fromThreshold);
+  const actedRows = Uint32Array.from(rowHundredths.keys()).filter(
+    (rowIndex) => (rowHundredths[rowIndex] as number) >= lowestHundredths,
+  );
   const entries: { at: number; weight: number; n: number; wrong: number }[] = [];
-  let before: number | undefined;
-  for (const row of order.toSorted(compare)) {
-    if (before === undefined || compare(before, row) !== 0) {
-      entries.push({ at: at[row] as number, weight: weights[row] as number, n: 0, wrong: 0 });
+  let rowBefore: number | undefined;
+  for (const rowIndex of actedRows.toSorted(compare)) {
+    if (rowBefore === undefined || compare(rowBefore, rowIndex) !== 0) {
+      entries.push({
+        at: rowHundredths[rowIndex] as number,
+        weight: weights[rowIndex] as number,
+        n: 0,
+        wrong: 0,
+      });
     }
-    const entry = entries.at(-1) as (typeof entries)[number];
-    entry.n += 1;
-    entry.wrong += Number(wrong[row] === 1);
-    before = row;
+    const lastEntry = entries.at(-1) as (typeof entries)[number];
+    lastEntry.n += 1;
+    lastEntry.wrong += Number(wrong[rowIndex] === 1);
+    rowBefore = rowIndex;
   }
   return entries;
 }
 
 /** Returns counts of weighted rows as whole numbers, rounded to the side of the weaker promise. */
 export function wholeCounts({ n, wrong }: { readonly n: number; readonly wrong: number }) {
-  const rows = Math.floor(n + 1e-9);
-  return { n: rows, wrong: Math.min(rows, Math.ceil(Math.max(0, wrong - 1e-9))) };
+  const wholeRows = Math.floor(n + 1e-9);
+  return { n: wholeRows, wrong: Math.min(wholeRows, Math.ceil(Math.max(0, wrong - 1e-9))) };
 }

@@ -36,13 +36,13 @@ export function wilson(wrong: number, n: number): Interval {
   checkCounts(wrong, n);
   if (n === 0) return { low: 0, high: 1 };
   const z = Z_OF_95;
-  const share = wrong / n;
-  const center = share + z ** 2 / (2 * n);
-  const half = z * Math.sqrt((share * (1 - share)) / n + z ** 2 / (4 * n ** 2));
+  const wrongShare = wrong / n;
+  const center = wrongShare + z ** 2 / (2 * n);
+  const halfWidth = z * Math.sqrt((wrongShare * (1 - wrongShare)) / n + z ** 2 / (4 * n ** 2));
   const scale = 1 + z ** 2 / n;
   return {
-    low: wrong === 0 ? 0 : (center - half) / scale,
-    high: wrong === n ? 1 : (center + half) / scale,
+    low: wrong === 0 ? 0 : (center - halfWidth) / scale,
+    high: wrong === n ? 1 : (center + halfWidth) / scale,
   };
 }
 
@@ -56,15 +56,15 @@ export function aucInterval(auc: number, ones: number, zeros: number): Interval 
   if (Number.isNaN(auc)) return { low: Number.NaN, high: Number.NaN };
   const half = (ones + zeros) / 2 - 1;
   // How many standard errors a true area is below the seen one; increasing along the way from it.
-  const away = (area: number) => {
+  const deviationsAt = (area: number) => {
     const spreadWidth = 1 + half * ((1 - area) / (2 - area) + area / (1 + area));
     return Math.abs(auc - area) / Math.sqrt((area * (1 - area) * spreadWidth) / (ones * zeros));
   };
-  const below = (distance: number) => away(auc - distance);
-  const above = (distance: number) => away(auc + distance);
+  const deviationsBelow = (distance: number) => deviationsAt(auc - distance);
+  const deviationsAbove = (distance: number) => deviationsAt(auc + distance);
   return {
-    low: auc === 0 ? 0 : auc - solveIncreasing(below, Z_OF_95, [0, auc]),
-    high: auc === 1 ? 1 : auc + solveIncreasing(above, Z_OF_95, [0, 1 - auc]),
+    low: auc === 0 ? 0 : auc - solveIncreasing(deviationsBelow, Z_OF_95, [0, auc]),
+    high: auc === 1 ? 1 : auc + solveIncreasing(deviationsAbove, Z_OF_95, [0, 1 - auc]),
   };
 }
 
@@ -88,28 +88,28 @@ export function labelsForZeroErrors({ maxRisk, confidence = 0.95 }: Bound): numb
 
 /** Returns how many labels it takes if a report has so many actions. */
 export function neededLabels({ maxRisk, confidence }: Required<Bound>, actions: number) {
-  const level = (1 - confidence) / Math.max(1, actions);
+  const actionLevel = (1 - confidence) / Math.max(1, actions);
   return {
     /** Acted-on labels, all right, for the requested promise. */
-    forPromiseWithoutErrors: labelsForZeroErrors({ maxRisk, confidence: 1 - level }),
+    forPromiseWithoutErrors: labelsForZeroErrors({ maxRisk, confidence: 1 - actionLevel }),
     /** Acted-on labels for an 80 % chance of that promise, if the true risk is 2 fifths of it. */
-    forPromise: labelsForPromise(maxRisk, level),
+    forPromise: labelsForPromise(maxRisk, actionLevel),
   };
 }
 
 function labelsForPromise(maxRisk: number, level: number): number {
-  for (let wrong = 0; ; wrong += 1) {
+  for (let wrongCount = 0; ; wrongCount += 1) {
     // The smallest number of labels that promises the risk although so many of them are wrong.
-    const missing = (n: number) => -binomialAtMost(wrong, n, maxRisk);
-    const n = Math.ceil(solveIncreasing(missing, -level, [wrong, 1e15]));
-    if (binomialAtMost(wrong, n, 0.4 * maxRisk) >= 0.8) return n;
+    const missing = (labelCount: number) => -binomialAtMost(wrongCount, labelCount, maxRisk);
+    const labelCount = Math.ceil(solveIncreasing(missing, -level, [wrongCount, 1e15]));
+    if (binomialAtMost(wrongCount, labelCount, 0.4 * maxRisk) >= 0.8) return labelCount;
   }
 }
 
 /** @throws RangeError if the share is not above 0 and below 1. */
-export function checkShare(name: string, share: number): void {
+export function checkShare(valueName: string, share: number): void {
   if (!(share > 0 && share < 1)) {
-    rejectValue(name, share, "above 0 and below 1");
+    rejectValue(valueName, share, "above 0 and below 1");
   }
 }
 

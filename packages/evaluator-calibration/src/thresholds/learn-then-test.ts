@@ -51,8 +51,8 @@ export function learnThenTest(
   const level = 1 - confidence;
   checkShare("maxRisk", options.maxRisk);
   checkShare("confidence", 1 - level);
-  const counts = equalRows(sureness, wrong, { weights, ids, from: lowest });
-  return lastPassed(listTests(counts, { ...options, level, lowest }), level);
+  const riskCounts = equalRows(sureness, wrong, { weights, ids, fromThreshold: lowest });
+  return lastPassed(listTests(riskCounts, { ...options, level, lowest }), level);
 }
 
 /**
@@ -74,39 +74,42 @@ export function searchPromises<TAction extends PromiseAction>(
   { maxRisk, confidence = 0.95 }: Bound,
 ) {
   checkShare("confidence", confidence);
-  const parts = actions.map((askedAction) => {
+  const actionParts = actions.map((askedAction) => {
     const { action, sureness, wrong, weights, ids } = askedAction;
     const lowest = LOWEST[action];
     return {
       asked: askedAction,
       lowest,
-      counts: equalRows(sureness, wrong, { weights, ids, from: lowest }),
+      counts: equalRows(sureness, wrong, { weights, ids, fromThreshold: lowest }),
     };
   });
-  const rows = parts.map(({ counts, lowest }) => counts.acted[toHundredths(lowest)] ?? 0);
-  const testable = chooseTestable(rows, { maxRisk, confidence });
-  const share = (1 - confidence) / Math.max(1, testable.size);
-  const searches = parts.map(({ asked: askedAction, lowest, counts }, at) => {
-    const options = { maxRisk, level: share, lowest };
-    const tests = testable.has(at) ? listTests(counts, options) : [];
-    return { asked: askedAction, level: share, tests };
+  const actedRows = actionParts.map(
+    ({ counts, lowest }) => counts.acted[toHundredths(lowest)] ?? 0,
+  );
+  const testable = chooseTestable(actedRows, { maxRisk, confidence });
+  const levelShare = (1 - confidence) / Math.max(1, testable.size);
+  const searches = actionParts.map(({ asked: askedAction, lowest, counts }, actionIndex) => {
+    const options = { maxRisk, level: levelShare, lowest };
+    const thresholdTests = testable.has(actionIndex) ? listTests(counts, options) : [];
+    return { asked: askedAction, level: levelShare, tests: thresholdTests };
   });
-  shareLevels(searches.filter((_, at) => testable.has(at)));
-  return searches.map(({ asked: askedAction, level: own, tests }) => {
+  shareLevels(searches.filter((_, actionIndex) => testable.has(actionIndex)));
+  return searches.map(({ asked: askedAction, level: ownLevel, tests: thresholdTests }) => {
     const { question, action } = askedAction;
-    const foundEntry = lastPassed(tests, own);
-    const [first] = tests;
-    const level = Number(own.toPrecision(12));
+    const foundEntry = lastPassed(thresholdTests, ownLevel);
+    const [firstTest] = thresholdTests;
+    const roundedLevel = Number(ownLevel.toPrecision(12));
     const promisedThreshold =
-      foundEntry === null ? null : { question, action, ...foundEntry, level };
-    if (first === undefined)
+      foundEntry === null ? null : { question, action, ...foundEntry, level: roundedLevel };
+    if (firstTest === undefined)
       return { asked: askedAction, promised: promisedThreshold, smallest: null };
-    const right = first.acted - first.wrong;
-    const risk = right <= 0 ? 1 : 1 - betaQuantile(own, right, first.wrong + 1);
+    const rightCount = firstTest.acted - firstTest.wrong;
+    const smallestRisk =
+      rightCount <= 0 ? 1 : 1 - betaQuantile(ownLevel, rightCount, firstTest.wrong + 1);
     return {
       asked: askedAction,
       promised: promisedThreshold,
-      smallest: { risk, threshold: first.threshold },
+      smallest: { risk: smallestRisk, threshold: firstTest.threshold },
     };
   });
 }
@@ -119,34 +122,40 @@ export type PromisedAction = NonNullable<ReturnType<typeof searchPromises>[numbe
  * The truths do not choose them, so the others need no part.
  */
 function chooseTestable(
-  rows: readonly number[],
+  actedRows: readonly number[],
   { maxRisk, confidence }: Required<Bound>,
 ): ReadonlySet<number> {
-  const order = [...rows.keys()].toSorted(
-    (one, other) => (rows[other] as number) - (rows[one] as number),
+  const sortedActions = [...actedRows.keys()].toSorted(
+    (firstAction, secondAction) =>
+      (actedRows[secondAction] as number) - (actedRows[firstAction] as number),
   );
-  const least = (parts: number) =>
-    labelsForZeroErrors({ maxRisk, confidence: 1 - (1 - confidence) / parts });
-  const last = order.findLastIndex((at, place) => (rows[at] as number) >= least(place + 1));
-  return new Set(order.slice(0, last + 1));
+  const leastRows = (partCount: number) =>
+    labelsForZeroErrors({ maxRisk, confidence: 1 - (1 - confidence) / partCount });
+  const lastTestable = sortedActions.findLastIndex(
+    (actionIndex, orderIndex) => (actedRows[actionIndex] as number) >= leastRows(orderIndex + 1),
+  );
+  return new Set(sortedActions.slice(0, lastTestable + 1));
 }
 
 /** An action that passes every test no longer needs its share of the level: it goes to the others. */
 function shareLevels(searches: readonly { level: number; tests: PromisedThreshold[] }[]): void {
-  const open = new Set(searches);
+  const openSearches = new Set(searches);
   const findDone = () =>
-    [...open].find(({ tests, level }) => lastPassed(tests, level) === tests.at(-1));
+    [...openSearches].find(({ tests, level }) => lastPassed(tests, level) === tests.at(-1));
   for (let doneDone = findDone(); doneDone !== undefined; doneDone = findDone()) {
-    open.delete(doneDone);
-    for (const other of open) other.level += doneDone.level / open.size;
+    openSearches.delete(doneDone);
+    for (const otherSearch of openSearches) otherSearch.level += doneDone.level / openSearches.size;
   }
 }
 
 /** Returns the last test that passed before the first that failed. */
-function lastPassed(tests: readonly PromisedThreshold[], level: number): PromisedThreshold | null {
+function lastPassed(
+  thresholdTests: readonly PromisedThreshold[],
+  level: number,
+): PromisedThreshold | null {
   // 1 − 0.95 is a little over 0.05 in binary.
-  const failedCount = tests.findIndex(({ pValue }) => pValue > level + 1e-15);
-  return tests[(failedCount === -1 ? tests.length : failedCount) - 1] ?? null;
+  const failedCount = thresholdTests.findIndex(({ pValue }) => pValue > level + 1e-15);
+  return thresholdTests[(failedCount === -1 ? thresholdTests.length : failedCount) - 1] ?? null;
 }
 
 interface TestOptions extends Pick<PromiseOptions, "maxRisk" | "thresholds"> {
@@ -155,17 +164,22 @@ interface TestOptions extends Pick<PromiseOptions, "maxRisk" | "thresholds"> {
 }
 
 /** Returns every test in its order, passed or not. */
-function listTests(counts: ReturnType<typeof equalRows>, options: TestOptions) {
+function listTests(riskCounts: ReturnType<typeof equalRows>, options: TestOptions) {
   const { maxRisk, thresholds, lowest } = options;
-  const order =
+  const testOrder =
     thresholds === undefined
-      ? computeOrder(counts, options)
-      : Array.from(thresholds, toHundredths).filter((at) => at >= toHundredths(lowest));
-  return order.map((at) => {
-    const [actedCount, actedWrong] = [counts.acted[at] ?? 0, counts.actedWrong[at] ?? 0];
+      ? computeOrder(riskCounts, options)
+      : Array.from(thresholds, toHundredths).filter(
+          (hundredths) => hundredths >= toHundredths(lowest),
+        );
+  return testOrder.map((hundredths) => {
+    const [actedCount, actedWrong] = [
+      riskCounts.acted[hundredths] ?? 0,
+      riskCounts.actedWrong[hundredths] ?? 0,
+    ];
     const pValue = actedCount === 0 ? 1 : binomialAtMost(actedWrong, actedCount, maxRisk);
-    const { n, wrong: bad } = wholeCounts({ n: actedCount, wrong: actedWrong });
-    return { threshold: at / 100, acted: n, wrong: bad, pValue };
+    const { n: wholeCount, wrong: wholeWrong } = wholeCounts({ n: actedCount, wrong: actedWrong });
+    return { threshold: hundredths / 100, acted: wholeCount, wrong: wholeWrong, pValue };
   });
 }
 
@@ -177,22 +191,24 @@ export type PromisedThreshold = ReturnType<typeof listTests>[number];
  * can be tested: the first is the highest that leaves enough rows, the next are the lower ones.
  */
 function computeOrder(
-  { rows, acted: actedValues }: Counts,
+  { rows: printedRows, acted: actedValues }: Counts,
   { maxRisk, level, lowest }: TestOptions,
 ): number[] {
-  const from = toHundredths(lowest);
-  const region = toRegion({ rows, acted: actedValues }, maxRisk, from).at(-1)?.acted ?? 0;
-  const least = labelsForZeroErrors({ maxRisk, confidence: 1 - level });
-  return printedFrom(rows, from).filter(
-    (at) => (actedValues[at] as number) >= Math.max(least, START_SHARE * region),
+  const fromHundredths = toHundredths(lowest);
+  const regionSize =
+    toRegion({ rows: printedRows, acted: actedValues }, maxRisk, fromHundredths).at(-1)?.acted ?? 0;
+  const leastActed = labelsForZeroErrors({ maxRisk, confidence: 1 - level });
+  return printedFrom(printedRows, fromHundredths).filter(
+    (hundredths) =>
+      (actedValues[hundredths] as number) >= Math.max(leastActed, START_SHARE * regionSize),
   );
 }
 
 type Counts = Pick<ReturnType<typeof countRisks>, "rows" | "acted">;
 
-function printedFrom(rows: Counts["rows"], from: number): number[] {
-  return Array.from({ length: 101 - from }, (_, index) => 100 - index).filter(
-    (at) => (rows[at] as number) > 0,
+function printedFrom(printedRows: Counts["rows"], fromHundredths: number): number[] {
+  return Array.from({ length: 101 - fromHundredths }, (_, index) => 100 - index).filter(
+    (hundredths) => (printedRows[hundredths] as number) > 0,
   );
 }
 
@@ -200,13 +216,19 @@ function printedFrom(rows: Counts["rows"], from: number): number[] {
  * Returns the thresholds, in hundredths from the highest down, at which the printed values themselves allow
  * acting, with the rows at each and above, and the share of them that is wrong if the values are true.
  */
-export function toRegion({ rows, acted: actedValues }: Counts, maxRisk: number, from = 0) {
+export function toRegion(
+  { rows: printedRows, acted: actedValues }: Counts,
+  maxRisk: number,
+  fromHundredths = 0,
+) {
   let printedWrong = 0;
-  const all = printedFrom(rows, Math.max(51, from)).map((at) => {
-    printedWrong += (rows[at] as number) * (100 - at);
-    const count = actedValues[at] as number;
-    return { at, acted: count, printedRisk: printedWrong / (100 * count) };
+  const printedParts = printedFrom(printedRows, Math.max(51, fromHundredths)).map((hundredths) => {
+    printedWrong += (printedRows[hundredths] as number) * (100 - hundredths);
+    const actedCount = actedValues[hundredths] as number;
+    return { at: hundredths, acted: actedCount, printedRisk: printedWrong / (100 * actedCount) };
   });
-  const lowest = all.findLastIndex(({ printedRisk }) => printedRisk <= maxRisk + 1e-12);
-  return all.slice(0, lowest + 1);
+  const lowestPart = printedParts.findLastIndex(
+    ({ printedRisk }) => printedRisk <= maxRisk + 1e-12,
+  );
+  return printedParts.slice(0, lowestPart + 1);
 }

@@ -20,20 +20,26 @@ export function meanLimit(
   values: Numbers,
   { worst, level, unseen, weights }: LimitOptions,
 ): number {
-  const n = effectiveRows(values.length, weights);
-  const all = n + unseen;
-  const meanOf = (toTerm: (value: number) => number) => {
-    const seen = weightedMean(values.length, weights, (i) => toTerm(values[i] as number));
-    return (n * seen + unseen * toTerm(worst)) / all;
+  const effectiveCount = effectiveRows(values.length, weights);
+  const totalCount = effectiveCount + unseen;
+  const computeMean = (toTerm: (termValue: number) => number) => {
+    const seenMean = weightedMean(values.length, weights, (rowIndex) =>
+      toTerm(values[rowIndex] as number),
+    );
+    return (effectiveCount * seenMean + unseen * toTerm(worst)) / totalCount;
   };
-  const mean = meanOf((value) => value);
-  const variance = meanOf((value) => (value - mean) ** 2) / Math.max(Number.MIN_VALUE, all - 1);
-  const half = studentQuantile(level, all - 1) * Math.sqrt(variance);
-  return worst < mean ? Math.max(worst, mean - half) : Math.min(worst, mean + half);
+  const totalMean = computeMean((rowValue) => rowValue);
+  const variance =
+    computeMean((rowValue) => (rowValue - totalMean) ** 2) /
+    Math.max(Number.MIN_VALUE, totalCount - 1);
+  const halfWidth = studentQuantile(level, totalCount - 1) * Math.sqrt(variance);
+  return worst < totalMean
+    ? Math.max(worst, totalMean - halfWidth)
+    : Math.min(worst, totalMean + halfWidth);
 }
 
 /** Returns the value that Student's t exceeds with probability `level`. */
 function studentQuantile(level: number, freedom: number): number {
-  const share = betaQuantile(2 * level, freedom / 2, 0.5);
-  return Math.sqrt((freedom * (1 - share)) / share);
+  const betaShare = betaQuantile(2 * level, freedom / 2, 0.5);
+  return Math.sqrt((freedom * (1 - betaShare)) / betaShare);
 }

@@ -95,12 +95,12 @@ export class PromiseDraw {
     this.#sureness = action === "no" ? hundredths.map((at) => 100 - at) : hundredths;
     const sureness = Float64Array.from(this.#sureness, (at) => at / 100);
     const region = toRegion(countRisks(sureness, new Uint8Array(printedValues.length)), maxRisk);
-    const need = shares / (1 - confidence);
+    const neededEvidence = shares / (1 - confidence);
     const { copies } = options;
     const parts = region.map((part) =>
       Object.assign(part, { copies: this.#listSizes(part, copies) }),
     );
-    const plans = isExact ? planRegion(parts, maxRisk, need) : null;
+    const plans = isExact ? planRegion(parts, maxRisk, neededEvidence) : null;
     const planned = parts.filter((_, at) => plans === null || plans[at] !== null);
     const lowest = planned.at(-1)?.at ?? 101;
     const records = [...this.#sureness.keys()].filter((index) => this.#isFrom(index, lowest));
@@ -119,8 +119,11 @@ export class PromiseDraw {
     });
     this.#searches =
       plans === null
-        ? listSearches(this.#tests, { need, confidence, records: printedValues.length })
-        : choosePlan(plans.filter((plan) => plan !== null)).map((start) => ({ start, need }));
+        ? listSearches(this.#tests, { neededEvidence, confidence, records: printedValues.length })
+        : choosePlan(plans.filter((plan) => plan !== null)).map((startIndex) => ({
+            startIndex,
+            neededEvidence,
+          }));
   }
 
   /** How many records may be acted on if their printed values are true. */
@@ -145,7 +148,9 @@ export class PromiseDraw {
 
   /** The counts of the labels so far, and the promise. */
   get state() {
-    const reached = this.#searches.map((search) => [search.start, this.#findEnd(search)] as const);
+    const reached = this.#searches.map(
+      (search) => [search.startIndex, this.#findEnd(search)] as const,
+    );
     const promisedTest = this.#tests.findLast(
       (test, place) =>
         reached.some(([start, end]) => start <= place && place < end) &&
@@ -285,7 +290,9 @@ export class PromiseDraw {
   /** Counts the labels that follow in the order without a gap. */
   #count(test: Test): void {
     const place = this.#tests.indexOf(test);
-    const needs = this.#searches.filter(({ start }) => start <= place).map(({ need }) => need);
+    const needs = this.#searches
+      .filter(({ startIndex }) => startIndex <= place)
+      .map(({ neededEvidence }) => neededEvidence);
     const least = Math.min(...needs);
     for (; test.next < this.#order.length; test.next += 1) {
       const index = this.#order[test.next] as number;
@@ -308,9 +315,10 @@ export class PromiseDraw {
   }
 
   /** Returns the index after the last test of a search that passed without a gap. */
-  #findEnd({ start, need }: Search): number {
+  #findEnd({ startIndex, neededEvidence }: Search): number {
     const end = this.#tests.findIndex(
-      ({ evidence, alarmedAt }, at) => at >= start && (evidence < need || alarmedAt !== null),
+      ({ evidence, alarmedAt }, at) =>
+        at >= startIndex && (evidence < neededEvidence || alarmedAt !== null),
     );
     return end === -1 ? this.#tests.length : end;
   }
@@ -319,7 +327,7 @@ export class PromiseDraw {
   #nearest() {
     const nextTests = this.#searches.flatMap((search) => {
       const test = this.#tests[this.#findEnd(search)];
-      return test === undefined ? [] : { test, need: search.need };
+      return test === undefined ? [] : { test, need: search.neededEvidence };
     });
     return nextTests
       .filter(({ test }) => test.alarmedAt === null)

@@ -1,7 +1,7 @@
 import { type Bound, checkShare } from "./intervals.ts";
 
 /** The alarm bets that the risk is one of these multiples of the promised one, each with a part of the stake. */
-const BETS = [
+const RISK_BETS = [
   [1.5, 0.3],
   [2, 0.3],
   [3, 0.2],
@@ -46,55 +46,72 @@ export function createRiskAlarm(
     wrong: 0,
     evidence: 1,
     alarm: false,
-    gains: BETS.map(() => 0),
+    gains: RISK_BETS.map(() => 0),
   },
 ) {
   checkShare("maxRisk", maxRisk);
   checkShare("confidence", confidence);
   checkSaved(savedRiskAlarm);
-  let state: SavedRiskAlarm = savedRiskAlarm;
+  let alarmState: SavedRiskAlarm = savedRiskAlarm;
   return {
     /**
      * Adds the label of one record that was acted on, and returns the state.
      *
-     * @param chance - The largest chance that it is wrong if the promise is true. It changes if the records are of a fixed
+     * @param wrongChance - The largest chance that it is wrong if the promise is true. It changes if the records are of a fixed
      * number. Default: `maxRisk`.
      */
-    add(wrong: boolean, chance = maxRisk): RiskAlarmState {
-      state = nextState(state, { isWrong: wrong, chance }, { maxRisk, confidence });
-      const { gains: _, ...shownEntries } = state;
+    add(isWrong: boolean, wrongChance = maxRisk): RiskAlarmState {
+      alarmState = nextState(alarmState, { isWrong, wrongChance }, { maxRisk, confidence });
+      const { gains: _, ...shownEntries } = alarmState;
       return shownEntries;
     },
-    toJSON: () => state,
+    toJSON: () => alarmState,
   };
 }
 
 /** The j-th possible start of a rise has 1 / (j (j + 1)) of the stake; the rest is not bet yet. */
 function nextState(
-  { n: before, wrong: wrongBefore, alarm, gains: former }: SavedRiskAlarm,
-  { isWrong, chance }: { readonly isWrong: boolean; readonly chance: number },
+  { n: countBefore, wrong: wrongBefore, alarm, gains: formerGains }: SavedRiskAlarm,
+  { isWrong, wrongChance }: { readonly isWrong: boolean; readonly wrongChance: number },
   { maxRisk, confidence }: Required<Bound>,
 ): SavedRiskAlarm {
-  const starts = Math.floor(before / LABELS_BETWEEN) + 1;
-  const startTime = before % LABELS_BETWEEN === 0 ? 1 / (starts * (starts + 1)) : 0;
-  const gains = BETS.map(([multiple, stake], i) => {
-    const risk = Math.max(chance, Math.min(HIGHEST_RISK, multiple * maxRisk));
+  const startCount = Math.floor(countBefore / LABELS_BETWEEN) + 1;
+  const startTime = countBefore % LABELS_BETWEEN === 0 ? 1 / (startCount * (startCount + 1)) : 0;
+  const newGains = RISK_BETS.map(([multiple, betStake], betIndex) => {
+    const betRisk = Math.max(wrongChance, Math.min(HIGHEST_RISK, multiple * maxRisk));
     // Nothing is bet on a label that may well be wrong although the promise is true.
-    const payoff = risk <= chance ? 1 : isWrong ? risk / chance : (1 - risk) / (1 - chance);
-    return Math.min(LARGEST_GAIN, ((former[i] as number) + stake * startTime) * payoff);
+    const payoff =
+      betRisk <= wrongChance
+        ? 1
+        : isWrong
+          ? betRisk / wrongChance
+          : (1 - betRisk) / (1 - wrongChance);
+    return Math.min(
+      LARGEST_GAIN,
+      ((formerGains[betIndex] as number) + betStake * startTime) * payoff,
+    );
   });
-  const evidence = gains.reduce((sum, gain) => sum + gain, 1 / (starts + 1));
+  const evidence = newGains.reduce(
+    (runningSum, betGain) => runningSum + betGain,
+    1 / (startCount + 1),
+  );
   return {
-    n: before + 1,
+    n: countBefore + 1,
     wrong: wrongBefore + Number(isWrong),
     evidence,
     alarm: alarm || evidence >= 1 / (1 - confidence),
-    gains,
+    gains: newGains,
   };
 }
 
 function checkSaved({ n, wrong, evidence, alarm, gains }: SavedRiskAlarm): void {
-  const numbers = [n, wrong, evidence, ...(gains.length === BETS.length ? gains : [Number.NaN])];
-  if (numbers.every((value) => value >= 0) && wrong <= n && typeof alarm === "boolean") return;
+  const numbers = [
+    n,
+    wrong,
+    evidence,
+    ...(gains.length === RISK_BETS.length ? gains : [Number.NaN]),
+  ];
+  if (numbers.every((savedNumber) => savedNumber >= 0) && wrong <= n && typeof alarm === "boolean")
+    return;
   throw new RangeError("The saved alarm is invalid; start a new one.");
 }

@@ -14,24 +14,25 @@ import { checkShare, clopperPearson } from "./intervals.ts";
  */
 export function countRisks(sureness: Numbers, wrong: Numbers, { weights }: Weighted = {}) {
   checkRows(sureness, wrong, { weights, names: ["sureness", "wrong"] });
-  const counts = { rows: new Float64Array(101), wrong: new Float64Array(101) };
-  for (let i = 0; i < sureness.length; i += 1) {
-    const at = toHundredths(sureness[i] as number);
-    const weight = weights === undefined ? 1 : (weights[i] as number);
-    counts.rows[at] = (counts.rows[at] as number) + weight;
-    if (wrong[i] === 1) counts.wrong[at] = (counts.wrong[at] as number) + weight;
+  const riskCounts = { rows: new Float64Array(101), wrong: new Float64Array(101) };
+  for (let rowIndex = 0; rowIndex < sureness.length; rowIndex += 1) {
+    const hundredths = toHundredths(sureness[rowIndex] as number);
+    const rowWeight = weights === undefined ? 1 : (weights[rowIndex] as number);
+    riskCounts.rows[hundredths] = (riskCounts.rows[hundredths] as number) + rowWeight;
+    if (wrong[rowIndex] === 1)
+      riskCounts.wrong[hundredths] = (riskCounts.wrong[hundredths] as number) + rowWeight;
   }
-  return cumulate(counts);
+  return cumulate(riskCounts);
 }
 
 /** Returns a printed value as a whole number of hundredths. */
-export function toHundredths(value: number): number {
-  return Math.round(100 * value);
+export function toHundredths(printedValue: number): number {
+  return Math.round(100 * printedValue);
 }
 
 /** Returns 1 − p rounded again: 1 − 0.83 is not the number that is printed as 0.17. */
-export function complement(p: number): number {
-  return Math.round(1e12 * (1 - p)) / 1e12;
+export function complement(probability: number): number {
+  return Math.round(1e12 * (1 - probability)) / 1e12;
 }
 
 /** Returns the counts of rows and wrong rows at each hundredth, and their sums at it and above. */
@@ -42,13 +43,13 @@ export function cumulate({
   readonly rows: Float64Array;
   readonly wrong: Float64Array;
 }) {
-  const sums = { acted: new Float64Array(101), actedWrong: new Float64Array(101) };
+  const actedSums = { acted: new Float64Array(101), actedWrong: new Float64Array(101) };
   let [actedCount, actedWrong] = [0, 0];
-  for (let at = 100; at >= 0; at -= 1) {
-    sums.acted[at] = actedCount += rows[at] as number;
-    sums.actedWrong[at] = actedWrong += wrong[at] as number;
+  for (let hundredths = 100; hundredths >= 0; hundredths -= 1) {
+    actedSums.acted[hundredths] = actedCount += rows[hundredths] as number;
+    actedSums.actedWrong[hundredths] = actedWrong += wrong[hundredths] as number;
   }
-  return { rows, wrong, ...sums, total: actedCount };
+  return { rows, wrong, ...actedSums, total: actedCount };
 }
 
 /**
@@ -59,14 +60,33 @@ export function cumulate({
  * the interval is no longer exact.
  */
 export function riskCoverage(sureness: Numbers, wrong: Numbers, { weights }: Weighted = {}) {
-  const { rows, acted: actedValues, actedWrong, total } = countRisks(sureness, wrong, { weights });
-  const scale = effectiveRows(sureness.length, weights) / total;
-  const printedValues = [...rows.keys()].filter((at) => (rows[at] as number) > 0);
-  return printedValues.toReversed().map((at) => {
-    const [all, bad] = [actedValues[at] as number, actedWrong[at] as number];
-    const { low, high } = clopperPearson(Math.min(bad, all) * scale, all * scale);
-    const [coverage, risk] = [all / total, bad / all];
-    return { threshold: at / 100, acted: all, wrong: bad, coverage, risk, low, high };
+  const {
+    rows,
+    acted: actedValues,
+    actedWrong,
+    total: totalWeight,
+  } = countRisks(sureness, wrong, { weights });
+  const scale = effectiveRows(sureness.length, weights) / totalWeight;
+  const printedValues = [...rows.keys()].filter((hundredths) => (rows[hundredths] as number) > 0);
+  return printedValues.toReversed().map((hundredths) => {
+    const [actedCount, wrongCount] = [
+      actedValues[hundredths] as number,
+      actedWrong[hundredths] as number,
+    ];
+    const { low, high } = clopperPearson(
+      Math.min(wrongCount, actedCount) * scale,
+      actedCount * scale,
+    );
+    const [coverage, risk] = [actedCount / totalWeight, wrongCount / actedCount];
+    return {
+      threshold: hundredths / 100,
+      acted: actedCount,
+      wrong: wrongCount,
+      coverage,
+      risk,
+      low,
+      high,
+    };
   });
 }
 
@@ -88,20 +108,30 @@ export function costThreshold(
   wrong: Numbers,
   { falseAct, missedAct, weights, lowest = 0 }: Costs & Weighted & { readonly lowest?: number },
 ) {
-  for (const [name, cost] of Object.entries({ falseAct, missedAct })) {
-    if (cost > 0 && cost < Infinity) continue;
-    rejectValue(name, cost, "a positive number");
+  for (const [costName, costValue] of Object.entries({ falseAct, missedAct })) {
+    if (costValue > 0 && costValue < Infinity) continue;
+    rejectValue(costName, costValue, "a positive number");
   }
-  const { rows, acted: actedCount, actedWrong, total } = countRisks(sureness, wrong, { weights });
-  const ones = total - (actedWrong[0] as number);
-  let [threshold, best]: [number | null, number] = [null, (missedAct * ones) / total];
-  for (let at = 100; at >= toHundredths(lowest); at -= 1) {
-    if (rows[at] === 0) continue;
-    const missedValue = ones - ((actedCount[at] as number) - (actedWrong[at] as number));
-    const cost = (falseAct * (actedWrong[at] as number) + missedAct * missedValue) / total;
-    if (cost < best - 1e-12) [threshold, best] = [at / 100, cost];
+  const {
+    rows,
+    acted: actedCount,
+    actedWrong,
+    total: totalWeight,
+  } = countRisks(sureness, wrong, { weights });
+  const rightWeight = totalWeight - (actedWrong[0] as number);
+  let [threshold, bestCost]: [number | null, number] = [
+    null,
+    (missedAct * rightWeight) / totalWeight,
+  ];
+  for (let hundredths = 100; hundredths >= toHundredths(lowest); hundredths -= 1) {
+    if (rows[hundredths] === 0) continue;
+    const missedValue =
+      rightWeight - ((actedCount[hundredths] as number) - (actedWrong[hundredths] as number));
+    const meanCost =
+      (falseAct * (actedWrong[hundredths] as number) + missedAct * missedValue) / totalWeight;
+    if (meanCost < bestCost - 1e-12) [threshold, bestCost] = [hundredths / 100, meanCost];
   }
-  return { threshold, cost: best, theory: falseAct / (falseAct + missedAct) };
+  return { threshold, cost: bestCost, theory: falseAct / (falseAct + missedAct) };
 }
 
 /**
@@ -114,12 +144,12 @@ export function conformalRiskControl(
   { maxRisk }: { readonly maxRisk: number },
 ): number | null {
   checkShare("maxRisk", maxRisk);
-  const { rows, actedWrong, total } = countRisks(sureness, wrong);
+  const { rows, actedWrong, total: totalWeight } = countRisks(sureness, wrong);
   let threshold: number | null = null;
-  for (let at = 100; at >= 0; at -= 1) {
+  for (let hundredths = 100; hundredths >= 0; hundredths -= 1) {
     // The next row counts as wrong: without it, the mean over future rows could be above.
-    if (((actedWrong[at] as number) + 1) / (total + 1) > maxRisk) break;
-    if ((rows[at] as number) > 0) threshold = at / 100;
+    if (((actedWrong[hundredths] as number) + 1) / (totalWeight + 1) > maxRisk) break;
+    if ((rows[hundredths] as number) > 0) threshold = hundredths / 100;
   }
   return threshold;
 }

@@ -23,25 +23,39 @@ const MULTIPLIERS = [-40, 40] as const;
  * does not reject. A stratum without a hit limits its share by its number of labels, so it is not taken for one that has none.
  */
 export function stratifiedInterval(strata: readonly Stratum[], population: Population): Interval {
-  const records = computeSum(strata.map((one) => one.records));
-  const tested = strata.map(({ n, hits, records: own }) => {
-    const rest = population === "these" ? Math.max(0, 1 - n / own) : 1;
+  const records = computeSum(strata.map((stratum) => stratum.records));
+  const testedStrata = strata.map(({ n, hits, records: stratumRecords }) => {
+    const restFactor = population === "these" ? Math.max(0, 1 - n / stratumRecords) : 1;
     // The variance of a sample is divided by n − 1. Labels of all records leave no doubt.
-    return { n, hits, share: own / records, certainty: Math.max(0.5, (n - 1) / n) / rest };
+    return {
+      n,
+      hits,
+      share: stratumRecords / records,
+      certainty: Math.max(0.5, (n - 1) / n) / restFactor,
+    };
   });
-  const limit = (side: 1 | -1) => {
-    const at = (exponent: number) => constrain(tested, side * 2 ** exponent);
-    const most = mostDeviance(tested, side);
-    return at(solveIncreasing((x) => at(x).deviance, most, MULTIPLIERS)).share;
+  const limitOnSide = (limitSide: 1 | -1) => {
+    const constrainedAt = (exponent: number) => constrain(testedStrata, limitSide * 2 ** exponent);
+    const mostLost = mostDeviance(testedStrata, limitSide);
+    return constrainedAt(solveIncreasing((x) => constrainedAt(x).deviance, mostLost, MULTIPLIERS))
+      .share;
   };
-  const [low, high] = [limit(-1), limit(1)];
+  const [low, high] = [limitOnSide(-1), limitOnSide(1)];
   // The likelihood is a smooth curve through whole numbers of records.
   if (population === "these") return toLimits(low - 1 / records, high + 1 / records);
   // Other records like these also have other numbers of each stratum.
-  const value = computeSum(tested.map(({ share, hits, n }) => (share * hits) / n));
-  const between = computeSum(tested.map((one) => one.share * (one.hits / one.n - value) ** 2));
-  const away = Math.sqrt((MOST_DEVIANCE * between) / records);
-  return toLimits(value - Math.hypot(value - low, away), value + Math.hypot(high - value, away));
+  const totalShare = computeSum(testedStrata.map(({ share, hits, n }) => (share * hits) / n));
+  const between = computeSum(
+    testedStrata.map(
+      (testedStratum) =>
+        testedStratum.share * (testedStratum.hits / testedStratum.n - totalShare) ** 2,
+    ),
+  );
+  const extraDistance = Math.sqrt((MOST_DEVIANCE * between) / records);
+  return toLimits(
+    totalShare - Math.hypot(totalShare - low, extraDistance),
+    totalShare + Math.hypot(high - totalShare, extraDistance),
+  );
 }
 
 function toLimits(low: number, high: number): Interval {
@@ -53,16 +67,16 @@ function toLimits(low: number, high: number): Interval {
  * permits 3.7 / n, not 2.2 / n. Each stratum counts by its part of the variance, so that a heavy one without a hit is not
  * taken for certain beside the many hits of a light one.
  */
-function mostDeviance(strata: readonly TestedStratum[], side: 1 | -1): number {
+function mostDeviance(strata: readonly TestedStratum[], limitSide: 1 | -1): number {
   const variances = strata.map(({ share, n, certainty }) => (share / n) ** 2 / certainty);
   const heaviest = Math.max(Number.MIN_VALUE, ...variances);
-  const few = computeSum(
-    strata.map(({ n, hits }, at) => {
-      const own = side === 1 ? hits : n - hits;
-      return (own * (variances[at] as number)) / heaviest;
+  const fewCount = computeSum(
+    strata.map(({ n, hits }, stratumIndex) => {
+      const sideHits = limitSide === 1 ? hits : n - hits;
+      return (sideHits * (variances[stratumIndex] as number)) / heaviest;
     }),
   );
-  return (MOST_DEVIANCE * (few + 1.7)) / (few + 1);
+  return (MOST_DEVIANCE * (fewCount + 1.7)) / (fewCount + 1);
 }
 
 interface TestedStratum extends Omit<Stratum, "records"> {
@@ -72,27 +86,30 @@ interface TestedStratum extends Omit<Stratum, "records"> {
 
 /** Returns the most likely share of hits in all strata if a multiplier moves it, and twice the lost log-likelihood. */
 function constrain(strata: readonly TestedStratum[], multiplier: number) {
-  let [share, deviance] = [0, 0];
-  for (const one of strata) {
-    const force = (multiplier * one.share) / one.certainty;
-    const moved = movedShare(one, force);
-    share += one.share * moved;
-    if (force !== 0) deviance += 2 * one.certainty * lostLikelihood(one, moved);
+  let [totalShare, deviance] = [0, 0];
+  for (const testedStratum of strata) {
+    const shiftForce = (multiplier * testedStratum.share) / testedStratum.certainty;
+    const newShare = movedShare(testedStratum, shiftForce);
+    totalShare += testedStratum.share * newShare;
+    if (shiftForce !== 0)
+      deviance += 2 * testedStratum.certainty * lostLikelihood(testedStratum, newShare);
   }
-  return { share, deviance };
+  return { share: totalShare, deviance };
 }
 
 /** Returns the q with the largest hits ln q + (n − hits) ln (1 − q) + force q. */
-function movedShare({ n, hits }: TestedStratum, force: number): number {
-  if (force === 0) return hits / n;
-  const rest = n - force;
-  const root = Math.sqrt(Math.max(0, rest ** 2 + 4 * force * hits));
+function movedShare({ n, hits }: TestedStratum, shiftForce: number): number {
+  if (shiftForce === 0) return hits / n;
+  const restCount = n - shiftForce;
+  const rootTerm = Math.sqrt(Math.max(0, restCount ** 2 + 4 * shiftForce * hits));
   // Of the two forms of the root, the one that subtracts no near numbers.
-  return rest > 0 ? (2 * hits) / (rest + root) : (root - rest) / (2 * force);
+  return restCount > 0
+    ? (2 * hits) / (restCount + rootTerm)
+    : (rootTerm - restCount) / (2 * shiftForce);
 }
 
-function lostLikelihood({ n, hits }: TestedStratum, moved: number): number {
-  const hit = hits === 0 ? 0 : hits * Math.log(hits / n / moved);
-  const miss = hits === n ? 0 : (n - hits) * Math.log((n - hits) / n / (1 - moved));
-  return hit + miss;
+function lostLikelihood({ n, hits }: TestedStratum, newShare: number): number {
+  const hitLoss = hits === 0 ? 0 : hits * Math.log(hits / n / newShare);
+  const missLoss = hits === n ? 0 : (n - hits) * Math.log((n - hits) / n / (1 - newShare));
+  return hitLoss + missLoss;
 }
