@@ -125,8 +125,8 @@ export type CalibrationArtifact = z.infer<typeof calibrationArtifactSchema>;
 /** Returns an artifact from the text of its file. @throws Error that names the invalid field. */
 export function parseCalibrationArtifact(artifactText: string): CalibrationArtifact {
   return parseJsonAs(calibrationArtifactSchema, artifactText, {
-    fileKind: "a calibration",
-    latestVersion: LATEST_VERSION,
+    what: "a calibration",
+    latest: LATEST_VERSION,
   });
 }
 

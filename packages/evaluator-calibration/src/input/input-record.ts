@@ -79,7 +79,7 @@ export function idOf(recordFields: Fields, location: SourceLocation): string {
 export function parseJsonAs<TSchema extends z.ZodMiniType>(
   fileSchema: TSchema,
   fileText: string,
-  { fileKind, latestVersion }: { readonly fileKind: string; readonly latestVersion: number },
+  { what: fileKind, latest: latestVersion }: { readonly what: string; readonly latest: number },
 ): z.infer<TSchema> {
   let parsedValue: unknown;
   try {

@@ -106,7 +106,7 @@ function countActed({ action, threshold }: LockedThreshold, testedRows: TestedRo
   const { acted: actedValues, actedWrong } = equalRows(sureness, wrong, {
     weights,
     ids,
-    fromThreshold: threshold,
+    from: threshold,
   });
   const hundredths = toHundredths(threshold);
   return { n: actedValues[hundredths] as number, wrong: actedWrong[hundredths] as number };

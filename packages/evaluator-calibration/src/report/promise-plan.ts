@@ -35,7 +35,7 @@ export type PromisePlan = z.infer<typeof planSchema>;
 
 /** Returns a plan from the text of its file. @throws Error that names the invalid field. */
 export function parsePromisePlan(planText: string): PromisePlan {
-  return parseJsonAs(planSchema, planText, { fileKind: "a plan of a promise", latestVersion: 2 });
+  return parseJsonAs(planSchema, planText, { what: "a plan of a promise", latest: 2 });
 }
 
 /** Returns the records of a column in the order of their ids, and the hash of their answers and states. */

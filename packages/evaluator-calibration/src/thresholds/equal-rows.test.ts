@@ -17,7 +17,7 @@ function countsOf(own: typeof rows, from = 0.51) {
   return equalRows(
     own.map(({ sureness }) => sureness),
     own.map(({ wrong }) => wrong),
-    { weights: own.map(({ weight }) => weight), ids: own.map(({ id }) => id), fromThreshold: from },
+    { weights: own.map(({ weight }) => weight), ids: own.map(({ id }) => id), from },
   );
 }
 

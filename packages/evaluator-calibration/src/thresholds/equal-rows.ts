@@ -10,7 +10,7 @@ export interface Identified extends Weighted {
 
 interface ThinningOptions extends Identified {
   /** Rows below it do not count. */
-  readonly fromThreshold: number;
+  readonly from: number;
 }
 
 /**
@@ -51,7 +51,7 @@ export function equalRows(
 function listAlike(
   sureness: Numbers,
   wrong: Numbers,
-  { weights, ids, fromThreshold }: ThinningOptions & { readonly weights: Numbers },
+  { weights, ids, from: fromThreshold }: ThinningOptions & { readonly weights: Numbers },
 ) {
   // Typed arrays and loops: objects and mappings of a million rows take several times as long.
   const rowHundredths = new Uint8Array(sureness.length);

@@ -51,7 +51,7 @@ export function learnThenTest(
   const level = 1 - confidence;
   checkShare("maxRisk", options.maxRisk);
   checkShare("confidence", 1 - level);
-  const riskCounts = equalRows(sureness, wrong, { weights, ids, fromThreshold: lowest });
+  const riskCounts = equalRows(sureness, wrong, { weights, ids, from: lowest });
   return lastPassed(listTests(riskCounts, { ...options, level, lowest }), level);
 }
 
@@ -80,7 +80,7 @@ export function searchPromises<TAction extends PromiseAction>(
     return {
       asked: askedAction,
       lowest,
-      counts: equalRows(sureness, wrong, { weights, ids, fromThreshold: lowest }),
+      counts: equalRows(sureness, wrong, { weights, ids, from: lowest }),
     };
   });
   const actedRows = actionParts.map(

@@ -119,7 +119,11 @@ export class PromiseDraw {
     });
     this.#searches =
       plans === null
-        ? listSearches(this.#tests, { neededEvidence, confidence, records: printedValues.length })
+        ? listSearches(this.#tests, {
+            need: neededEvidence,
+            confidence,
+            records: printedValues.length,
+          })
         : choosePlan(plans.filter((plan) => plan !== null)).map((startIndex) => ({
             startIndex,
             neededEvidence,
@@ -148,9 +152,7 @@ export class PromiseDraw {
 
   /** The counts of the labels so far, and the promise. */
   get state() {
-    const reached = this.#searches.map(
-      (search) => [search.startIndex, this.#findEnd(search)] as const,
-    );
+    const reached = this.#searches.map((search) => [search.start, this.#findEnd(search)] as const);
     const promisedTest = this.#tests.findLast(
       (test, place) =>
         reached.some(([start, end]) => start <= place && place < end) &&
@@ -291,8 +293,8 @@ export class PromiseDraw {
   #count(test: Test): void {
     const place = this.#tests.indexOf(test);
     const needs = this.#searches
-      .filter(({ startIndex }) => startIndex <= place)
-      .map(({ neededEvidence }) => neededEvidence);
+      .filter(({ start: startIndex }) => startIndex <= place)
+      .map(({ need: neededEvidence }) => neededEvidence);
     const least = Math.min(...needs);
     for (; test.next < this.#order.length; test.next += 1) {
       const index = this.#order[test.next] as number;
@@ -315,7 +317,7 @@ export class PromiseDraw {
   }
 
   /** Returns the index after the last test of a search that passed without a gap. */
-  #findEnd({ startIndex, neededEvidence }: Search): number {
+  #findEnd({ start: startIndex, need: neededEvidence }: Search): number {
     const end = this.#tests.findIndex(
       ({ evidence, alarmedAt }, at) =>
         at >= startIndex && (evidence < neededEvidence || alarmedAt !== null),
@@ -327,7 +329,7 @@ export class PromiseDraw {
   #nearest() {
     const nextTests = this.#searches.flatMap((search) => {
       const test = this.#tests[this.#findEnd(search)];
-      return test === undefined ? [] : { test, need: search.neededEvidence };
+      return test === undefined ? [] : { test, need: search.need };
     });
     return nextTests
       .filter(({ test }) => test.alarmedAt === null)

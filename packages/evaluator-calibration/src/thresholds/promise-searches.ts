@@ -3,9 +3,9 @@ import { labelsFor } from "./promise-evidence.ts";
 /** A search for a threshold with a promise: from the test at which it begins, it goes on to lower ones. */
 export interface Search {
   /** The index of that test. */
-  readonly startIndex: number;
+  readonly start: number;
   /** The evidence that each test takes. */
-  readonly neededEvidence: number;
+  readonly need: number;
 }
 
 /** The shares of the region at which a search begins; each search has a part of the level. */
@@ -20,7 +20,7 @@ type Test = Parameters<typeof labelsFor>[0] & { readonly acted: number };
 
 interface SearchOptions {
   /** The evidence that one search with the whole level takes. */
-  readonly neededEvidence: number;
+  readonly need: number;
   readonly confidence: number;
   /** How many records the pool has. */
   readonly records: number;
@@ -42,8 +42,8 @@ export function listSearches(thresholdTests: readonly Test[], options: SearchOpt
   });
   const levelParts = computeParts(labelCounts, options.records);
   return startIndexes.map((startIndex, orderIndex) => ({
-    startIndex,
-    neededEvidence: options.neededEvidence / (levelParts[orderIndex] as number),
+    start: startIndex,
+    need: options.need / (levelParts[orderIndex] as number),
   }));
 }
 

@@ -61,7 +61,7 @@ export function createRiskAlarm(
      * number. Default: `maxRisk`.
      */
     add(isWrong: boolean, wrongChance = maxRisk): RiskAlarmState {
-      alarmState = nextState(alarmState, { isWrong, wrongChance }, { maxRisk, confidence });
+      alarmState = nextState(alarmState, { isWrong, chance: wrongChance }, { maxRisk, confidence });
       const { gains: _, ...shownEntries } = alarmState;
       return shownEntries;
     },
@@ -72,7 +72,7 @@ export function createRiskAlarm(
 /** The j-th possible start of a rise has 1 / (j (j + 1)) of the stake; the rest is not bet yet. */
 function nextState(
   { n: countBefore, wrong: wrongBefore, alarm, gains: formerGains }: SavedRiskAlarm,
-  { isWrong, wrongChance }: { readonly isWrong: boolean; readonly wrongChance: number },
+  { isWrong, chance: wrongChance }: { readonly isWrong: boolean; readonly chance: number },
   { maxRisk, confidence }: Required<Bound>,
 ): SavedRiskAlarm {
   const startCount = Math.floor(countBefore / LABELS_BETWEEN) + 1;
