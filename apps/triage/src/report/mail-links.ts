@@ -14,14 +14,17 @@ interface MailLink {
 /** Returns the link to a mail in a program, by default that of its account's host; null if there is none. */
 export function linkTo(mail: Mail, program: MailProgram | null): MailLink | null {
   const chosenProgram = program ?? usualProgram(mail);
-  const id = findMessageId(mail);
-  if (chosenProgram === "gmail") return gmailLink(mail, id);
-  if (chosenProgram === null || id === null) return null;
-  const [plain, bracketedText] = [encodeURIComponent(id), encodeURIComponent(`<${id}>`)];
+  const messageId = findMessageId(mail);
+  if (chosenProgram === "gmail") return gmailLink(mail, messageId);
+  if (chosenProgram === null || messageId === null) return null;
+  const [plainText, bracketedText] = [
+    encodeURIComponent(messageId),
+    encodeURIComponent(`<${messageId}>`),
+  ];
   return {
     outlook: { href: outlookAddress + outlookSearch(mail), program: "Outlook's search" },
     message: { href: `message://${bracketedText}`, program: "Apple Mail" },
-    mid: { href: `mid:${plain}`, program: "the mail program" },
+    mid: { href: `mid:${plainText}`, program: "the mail program" },
   }[chosenProgram];
 }
 
@@ -29,11 +32,11 @@ export function linkTo(mail: Mail, program: MailProgram | null): MailLink | null
 const outlookAddress = "https://outlook.office.com/mail/deeplink/search?query=";
 
 function outlookSearch({ from, subject }: Mail): string {
-  const words = `from:${senderAddress(from) ?? ""} subject:"${subject.replaceAll('"', " ")}"`;
-  return encodeURIComponent(words.toWellFormed());
+  const searchWords = `from:${senderAddress(from) ?? ""} subject:"${subject.replaceAll('"', " ")}"`;
+  return encodeURIComponent(searchWords.toWellFormed());
 }
 
-const hosts: readonly (readonly [RegExp, MailProgram])[] = [
+const programHosts: readonly (readonly [RegExp, MailProgram])[] = [
   [/[@.](?:gmail|googlemail)\.com$/i, "gmail"],
   [/[@.](?:outlook|office365|hotmail|live)\.com$/i, "outlook"],
   [/[@.](?:icloud|me|mac)\.com$/i, "message"],
@@ -41,7 +44,8 @@ const hosts: readonly (readonly [RegExp, MailProgram])[] = [
 
 function usualProgram({ source }: Mail): MailProgram | null {
   const account = findAccount(source);
-  if (account !== null) return hosts.find(([host]) => host.test(account))?.[1] ?? "mid";
+  if (account !== null)
+    return programHosts.find(([hostPattern]) => hostPattern.test(account))?.[1] ?? "mid";
   // Without a source only the form of the id can name Gmail.
   return source === undefined || source.gmail === true ? "gmail" : null;
 }
@@ -52,12 +56,12 @@ function findAccount(source: Mail["source"]): string | null {
 
 function gmailLink({ id, source }: Mail, messageId: string | null): MailLink | null {
   const account = findAccount(source)?.replace(/@imap\.(?:gmail|googlemail)\.com$/i, "");
-  const user = account === undefined ? "" : `u/?authuser=${encodeURIComponent(account)}`;
-  const base = `https://mail.google.com/mail/${user}`;
-  if (/^[0-9a-f]{16}$/.test(id)) return { href: `${base}#all/${id}`, program: "Gmail" };
+  const userPath = account === undefined ? "" : `u/?authuser=${encodeURIComponent(account)}`;
+  const baseAddress = `https://mail.google.com/mail/${userPath}`;
+  if (/^[0-9a-f]{16}$/.test(id)) return { href: `${baseAddress}#all/${id}`, program: "Gmail" };
   if (messageId === null) return null;
-  const search = encodeURIComponent(`rfc822msgid:${messageId}`);
-  return { href: `${base}#search/${search}`, program: "Gmail" };
+  const searchText = encodeURIComponent(`rfc822msgid:${messageId}`);
+  return { href: `${baseAddress}#search/${searchText}`, program: "Gmail" };
 }
 
 function findMessageId({ id, headers }: Mail): string | null {

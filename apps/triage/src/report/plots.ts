@@ -7,70 +7,80 @@ import type { ShownQuestion } from "./mail-row.ts";
 const OPTIONS = 15;
 const LABEL_LENGTH = 30;
 /** More dots overlap, and a browser draws them slowly. */
-const DOTS = 2000;
+const MOST_DOTS = 2000;
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;
 
 /** Returns a plot or two of each question. */
-export function numbersSection(list: MailList, questions: readonly ShownQuestion[]): Html {
-  const plots = questions.flatMap((question, at) => {
+export function numbersSection(mailList: MailList, questions: readonly ShownQuestion[]): Html {
+  const questionPlots = questions.flatMap((question, questionIndex) => {
     const { title, form, names } = question;
-    const counts = list.values[at] ?? new Map<number, number>();
+    const valueCounts = mailList.values[questionIndex] ?? new Map<number, number>();
     if (form === "option") {
-      const mails = names.map((name, option) => [name, counts.get(option) ?? 0] as const);
-      return [countList(title, mails)];
+      const optionMails = names.map(
+        (optionName, optionIndex) => [optionName, valueCounts.get(optionIndex) ?? 0] as const,
+      );
+      return [countList(title, optionMails)];
     }
     if (form === "probability") {
-      return [mailsByValue(title, counts, { step: 0.05, label: "probability of yes", end: 1 })];
+      return [
+        mailsByValue(title, valueCounts, { step: 0.05, label: "probability of yes", end: 1 }),
+      ];
     }
-    const end = Math.max(1, names.length - 1);
-    const dots = { levels: list.levels[at] ?? [], days: list.days };
+    const scaleEnd = Math.max(1, names.length - 1);
+    const timeDots = { levels: mailList.levels[questionIndex] ?? [], days: mailList.days };
     return [
-      mailsByValue(title, counts, { step: 0.1, label: "mean level", end }),
-      timePlot(question, dots),
+      mailsByValue(title, valueCounts, { step: 0.1, label: "mean level", end: scaleEnd }),
+      timePlot(question, timeDots),
     ];
   });
-  const cards = plots.map((plot) => html`<div class="card">${plot}</div>`);
+  const plotCards = questionPlots.map(
+    (questionPlot) => html`<div class="card">${questionPlot}</div>`,
+  );
   return html`<section class="part" id="numbers">
     <h2>In numbers</h2>
-    <div class="columns">${list.added + list.days.length === 0 ? null : cards}</div>
+    <div class="columns">${mailList.added + mailList.days.length === 0 ? null : plotCards}</div>
   </section>`;
 }
 
 type Dots = Readonly<Record<"levels" | "days", readonly number[]>>;
 
-function describeDots(mails: number): string {
-  return mails <= DOTS
+function describeDots(mailCount: number): string {
+  return mailCount <= MOST_DOTS
     ? "mails by day"
-    : `${printCount(DOTS)} of ${printCounted(mails, "mail")} by day`;
+    : `${printCount(MOST_DOTS)} of ${printCounted(mailCount, "mail")} by day`;
 }
 
 /** Returns a plot of the mean level of each mail by day; of too many mails, of some at equal steps. */
-function timePlot({ title, names }: ShownQuestion, dots: Dots): Html {
-  const { levels, days } = dots;
+function timePlot({ title, names }: ShownQuestion, timeDots: Dots): Html {
+  const { levels, days } = timeDots;
   const sortedDays = new Float64Array(days).toSorted();
-  const [first, last] = [sortedDays[0], sortedDays.at(-1)];
-  if (first === undefined || last === undefined) return nothing;
-  const room = Math.max(DAY_MS, (last - first) / 40);
-  const part = last - first > YEAR_MS ? "year" : "day";
-  const form = { [part]: "numeric", month: "short", timeZone: "UTC" } as const;
-  const dates = new Intl.DateTimeFormat("en-GB", form);
-  const top = Math.max(1, names.length - 1);
+  const [firstDay, lastDay] = [sortedDays[0], sortedDays.at(-1)];
+  if (firstDay === undefined || lastDay === undefined) return nothing;
+  const spareRoom = Math.max(DAY_MS, (lastDay - firstDay) / 40);
+  const dateUnit = lastDay - firstDay > YEAR_MS ? "year" : "day";
+  const dateOptions = { [dateUnit]: "numeric", month: "short", timeZone: "UTC" } as const;
+  const dateFormat = new Intl.DateTimeFormat("en-GB", dateOptions);
+  const topLevel = Math.max(1, names.length - 1);
   const x = {
-    domain: [first - room, last + room],
+    domain: [firstDay - spareRoom, lastDay + spareRoom],
     label: "",
     ticks: 3,
     isTime: true,
-    format: (time: number) => dates.format(time),
+    format: (time: number) => dateFormat.format(time),
   } as const;
   // Half a dot of room above the highest level.
-  const y = { domain: [0, top * 1.03], label: "mean level", ticks: Math.min(top, 8) } as const;
-  const step = Math.max(1, days.length / DOTS);
-  const shownDots = Array.from({ length: Math.min(days.length, DOTS) }, (_, dot) => {
-    const at = Math.floor(dot * step);
-    const [x, y] = [days[at] ?? 0, levels[at] ?? 0];
-    const day = new Date(x).toISOString().slice(0, 10);
-    return { x, y, day, title: `${day}: ${y.toFixed(2)}` };
+  const y = {
+    domain: [0, topLevel * 1.03],
+    label: "mean level",
+    ticks: Math.min(topLevel, 8),
+  } as const;
+  const dotStep = Math.max(1, days.length / MOST_DOTS);
+  const shownDots = Array.from({ length: Math.min(days.length, MOST_DOTS) }, (_, dotIndex) => {
+    const position = Math.floor(dotIndex * dotStep);
+    const [x, y] = [days[position] ?? 0, levels[position] ?? 0];
+    const dayText = new Date(x).toISOString().slice(0, 10);
+    return { x, y, day: dayText, title: `${dayText}: ${y.toFixed(2)}` };
   });
   const options = {
     title: `${title} over time`,
@@ -78,9 +88,9 @@ function timePlot({ title, names }: ShownQuestion, dots: Dots): Html {
     x,
     y,
     head: ["day", "mean level"],
-    rows: shownDots.map((dot) => [dot.day, dot.y.toFixed(2)]),
+    rows: shownDots.map((shownDot) => [shownDot.day, shownDot.y.toFixed(2)]),
   };
-  return plot(options, (scales) => points(shownDots, scales));
+  return plot(options, (plotScales) => points(shownDots, plotScales));
 }
 
 const nothing = html`<p>No answers.</p>`;
@@ -88,11 +98,11 @@ const nothing = html`<p>No answers.</p>`;
 /** Returns how many mails have which value; the highest possible one, `end`, has its own bar. */
 function mailsByValue(
   title: string,
-  counts: ReadonlyMap<number, number>,
+  valueCounts: ReadonlyMap<number, number>,
   { step, label, end }: { readonly step: number; readonly label: string; readonly end: number },
 ): Html {
-  if (counts.size === 0) return nothing;
-  return histogram(counts, {
+  if (valueCounts.size === 0) return nothing;
+  return histogram(valueCounts, {
     title,
     about: label === "mean level" ? "mails by mean level" : "mails by probability",
     name: `${title}: mails by ${label}`,
@@ -103,18 +113,23 @@ function mailsByValue(
   });
 }
 
-function countList(title: string, all: readonly (readonly [name: string, count: number])[]): Html {
-  const counts = all
-    .filter(([, count]) => count > 0)
-    .map(([name, count]) => ({ name: toLabel(name), count }))
-    .toSorted((one, other) => other.count - one.count);
+function countList(
+  title: string,
+  optionCounts: readonly (readonly [name: string, count: number])[],
+): Html {
+  const shownCounts = optionCounts
+    .filter(([, mailCount]) => mailCount > 0)
+    .map(([optionName, mailCount]) => ({ name: toLabel(optionName), count: mailCount }))
+    .toSorted((firstOption, secondOption) => secondOption.count - firstOption.count);
   const options = { title, about: "mails by option", head: [title, "mails"] };
-  return counts.length === 0 ? nothing : barPlot(counts.slice(0, OPTIONS), options, printCount);
+  return shownCounts.length === 0
+    ? nothing
+    : barPlot(shownCounts.slice(0, OPTIONS), options, printCount);
 }
 
 /** Returns a name that has room. */
-export function toLabel(text: string, length = LABEL_LENGTH): string {
-  const plain = toPrintable(text);
-  const cut = truncateCharacters(plain, length);
-  return cut === plain ? plain : `${cut}…`;
+export function toLabel(labelText: string, length = LABEL_LENGTH): string {
+  const plainText = toPrintable(labelText);
+  const shortText = truncateCharacters(plainText, length);
+  return shortText === plainText ? plainText : `${shortText}…`;
 }

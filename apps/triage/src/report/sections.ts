@@ -26,27 +26,29 @@ export type Sections = ReturnType<typeof toSections>;
 
 /** Returns the sections of a list of mails about which some questions were asked. */
 export function toSections(currentAskedQuestions: Questions) {
-  const questions = askedQuestions(currentAskedQuestions).map((one) =>
-    toShown(one, currentAskedQuestions[one.id] as Question),
+  const questions = askedQuestions(currentAskedQuestions).map((askedQuestion) =>
+    toShown(askedQuestion, currentAskedQuestions[askedQuestion.id] as Question),
   );
   const score = computeIndex(questions, "number", "importance");
   const choice = computeIndex(questions, "option", "category");
-  const yesRules = (isWanted: (id: string) => boolean) =>
-    questions.flatMap((question, at) =>
-      question.form === "probability" && isWanted(question.id) ? [yesRule(question, at)] : [],
+  const yesRules = (isWanted: (questionId: string) => boolean) =>
+    questions.flatMap((question, questionIndex) =>
+      question.form === "probability" && isWanted(question.id)
+        ? [yesRule(question, questionIndex)]
+        : [],
     );
-  const scams = yesRules((id) => id === WARNING);
-  const others = yesRules((id) => id !== WARNING);
-  const needs = questions[score] === undefined ? [] : [needsRule(questions[score], score)];
-  const rest = restRules(questions[choice], choice);
-  const unsure: Rule = {
+  const scamRules = yesRules((questionId) => questionId === WARNING);
+  const otherRules = yesRules((questionId) => questionId !== WARNING);
+  const needsRules = questions[score] === undefined ? [] : [needsRule(questions[score], score)];
+  const lastRules = restRules(questions[choice], choice);
+  const unsureRule: Rule = {
     id: "unsure",
     title: "Unsure",
     about: `Of the others, those with ${doubtRule}.`,
     takes: (answers) => listDoubts(answers, questions).length > 0,
   };
-  const shownRules = [...needs, ...scams, ...others, ...rest, unsure];
-  const triedRules = [...scams, ...needs, ...others, unsure, ...rest];
+  const shownRules = [...needsRules, ...scamRules, ...otherRules, ...lastRules, unsureRule];
+  const triedRules = [...scamRules, ...needsRules, ...otherRules, unsureRule, ...lastRules];
   return {
     /** In the order in which they are shown. */
     sections: [...shownRules, withoutAnswer] satisfies Section[] as readonly Section[],
@@ -60,53 +62,55 @@ export function toSections(currentAskedQuestions: Questions) {
       const rule = answers === null ? undefined : triedRules.find(({ takes }) => takes(answers));
       if (rule === undefined) return { section: shownRules.length, weight: 0, isScam: false };
       const weight = answers?.[rule.weight ?? score]?.value ?? 0;
-      return { section: shownRules.indexOf(rule), weight, isScam: scams.includes(rule) };
+      return { section: shownRules.indexOf(rule), weight, isScam: scamRules.includes(rule) };
     },
   };
 }
 
 // The contract's question, else the first of its form.
 function computeIndex(
-  all: readonly ShownQuestion[],
+  questions: readonly ShownQuestion[],
   form: ShownQuestion["form"],
-  id: string,
+  questionId: string,
 ): number {
-  const namedIndex = all.findIndex((question) => question.id === id && question.form === form);
-  return namedIndex === -1 ? all.findIndex((question) => question.form === form) : namedIndex;
+  const namedIndex = questions.findIndex(
+    (question) => question.id === questionId && question.form === form,
+  );
+  return namedIndex === -1 ? questions.findIndex((question) => question.form === form) : namedIndex;
 }
 
-function needsRule({ title, names }: ShownQuestion, at: number): Rule {
-  const most = names.length - 1;
-  const middle = most / 2;
+function needsRule({ title, names }: ShownQuestion, questionIndex: number): Rule {
+  const mostLevel = names.length - 1;
+  const middleLevel = mostLevel / 2;
   return {
     id: "needs-you",
     title: "Needs you",
-    about: `${title} above the middle of its levels: a mean above ${middle} of ${most}; the most urgent first.`,
-    takes: (answers) => (answers[at]?.value ?? 0) > middle,
+    about: `${title} above the middle of its levels: a mean above ${middleLevel} of ${mostLevel}; the most urgent first.`,
+    takes: (answers) => (answers[questionIndex]?.value ?? 0) > middleLevel,
   };
 }
 
-function yesRule({ id, title }: ShownQuestion, at: number): Rule {
+function yesRule({ id, title }: ShownQuestion, questionIndex: number): Rule {
   const isWarning = id === WARNING;
   const advice = isWarning ? "; open and answer nothing in them" : "";
   return {
-    id: `yes-${at}`,
+    id: `yes-${questionIndex}`,
     title: isWarning ? "Scams: do not touch" : id === "brand_deal" ? "Deals" : title,
     about: `${title} at ${YES} or more, the surest first${advice}.`,
-    takes: (answers) => (answers[at]?.value ?? 0) >= YES,
-    weight: at,
+    takes: (answers) => (answers[questionIndex]?.value ?? 0) >= YES,
+    weight: questionIndex,
   };
 }
 
-function restRules(question: ShownQuestion | undefined, at: number): Rule[] {
+function restRules(question: ShownQuestion | undefined, questionIndex: number): Rule[] {
   if (question === undefined) {
     return [{ id: "rest", title: "The rest", about: "All others.", takes: () => true }];
   }
-  return question.names.map((name, option) => ({
-    id: `rest-${option}`,
-    title: toTitle(name),
+  return question.names.map((optionName, optionIndex) => ({
+    id: `rest-${optionIndex}`,
+    title: toTitle(optionName),
     about: `Of the others, those with this ${question.title.toLowerCase()}.`,
-    takes: (answers) => answers[at]?.value === option,
+    takes: (answers) => answers[questionIndex]?.value === optionIndex,
   }));
 }
 
@@ -118,28 +122,28 @@ const withoutAnswer: Section = {
 
 function toShown({ id, short }: AskedQuestion, { type, criteria = {} }: Question): ShownQuestion {
   const { form } = short;
-  const names = {
+  const namesByForm = {
     option: Object.keys(criteria),
-    number: Object.values(criteria).map((level) => toLabel(toText(level))),
+    number: Object.values(criteria).map((levelText) => toLabel(toText(levelText))),
     probability: [],
   };
-  return { id, title: toTitle(id), type, form, names: names[form].map(toPrintable) };
+  return { id, title: toTitle(id), type, form, names: namesByForm[form].map(toPrintable) };
 }
 
 // A level is a label and a situation, `high: needs action`, or one sentence.
-function toLabel(level: string): string {
-  const [label = ""] = level.split(":", 1);
-  return label.length <= 24 ? label : `${level.slice(0, 23)}…`;
+function toLabel(levelText: string): string {
+  const [labelText = ""] = levelText.split(":", 1);
+  return labelText.length <= 24 ? labelText : `${levelText.slice(0, 23)}…`;
 }
 
-function toText(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
+function toText(levelValue: unknown): string {
+  return typeof levelValue === "string" ? levelValue : JSON.stringify(levelValue);
 }
 
 /** Returns a name as a heading: `brand_deal` is "Brand deal". */
-function toTitle(name: string): string {
-  const words = toPrintable(name)
+function toTitle(rawName: string): string {
+  const titleWords = toPrintable(rawName)
     .replaceAll("_", " ")
-    .replace(/(?<=[\p{Ll}\d])\p{Lu}/gu, (letter) => ` ${letter.toLowerCase()}`);
-  return words.slice(0, 1).toUpperCase() + words.slice(1);
+    .replace(/(?<=[\p{Ll}\d])\p{Lu}/gu, (upperLetter) => ` ${upperLetter.toLowerCase()}`);
+  return titleWords.slice(0, 1).toUpperCase() + titleWords.slice(1);
 }

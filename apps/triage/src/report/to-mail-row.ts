@@ -42,40 +42,47 @@ export function toMailRow(
     answers:
       keptEvaluation === null || answers === null
         ? null
-        : askedQuestions.map((one) => toShown(answers[one.id], keptEvaluation, one)),
+        : askedQuestions.map((askedQuestion) =>
+            toShown(answers[askedQuestion.id], keptEvaluation, askedQuestion),
+          ),
     error: keptEvaluation === null ? toPrintable(String(record["error"] ?? "")) : "",
   };
 }
 
 /** Returns the sender of a mail as the list shows it. */
-function toSender(from: string) {
-  const address = senderAddress(from) ?? "";
-  const plain = toPrintable(from);
-  const bracket = plain.lastIndexOf("<");
-  const name = (bracket === -1 ? plain : plain.slice(0, bracket)).replaceAll('"', "").trim();
-  if (name === "" || name.toLowerCase() === address) {
-    return { sender: toPrintable(address) || plain, address: "", isMasked: false };
+function toSender(sender: string) {
+  const address = senderAddress(sender) ?? "";
+  const plainSender = toPrintable(sender);
+  const bracket = plainSender.lastIndexOf("<");
+  const senderName = (bracket === -1 ? plainSender : plainSender.slice(0, bracket))
+    .replaceAll('"', "")
+    .trim();
+  if (senderName === "" || senderName.toLowerCase() === address) {
+    return { sender: toPrintable(address) || plainSender, address: "", isMasked: false };
   }
-  const isMasked = bracket !== -1 && addressesIn(name).some((other) => other !== address);
-  return { sender: name, address: toPrintable(address), isMasked };
+  const isMasked =
+    bracket !== -1 && addressesIn(senderName).some((otherAddress) => otherAddress !== address);
+  return { sender: senderName, address: toPrintable(address), isMasked };
 }
 
 /** Returns the checks of the receiving host, and the signs of a forged sender among the headers. */
 function listSigns({ from, headers = {} }: Mail) {
   const { checks = {}, replyTo } = headers;
-  const results = Object.entries(checks).map(([name, result]) => {
+  const results = Object.entries(checks).map(([checkName, checkResult]) => {
     return {
-      text: toPrintable(`${name.toUpperCase()} ${result}`),
-      isBad: /fail|error/.test(result),
+      text: toPrintable(`${checkName.toUpperCase()} ${checkResult}`),
+      isBad: /fail|error/.test(checkResult),
     };
   });
-  const [reply, own] = [replyTo, senderAddress(from)].map((address) => toDomain(address ?? ""));
-  const isElsewhere = reply !== "" && own !== "" && reply !== own;
+  const [replyDomain, ownDomain] = [replyTo, senderAddress(from)].map((address) =>
+    toDomain(address ?? ""),
+  );
+  const isElsewhere = replyDomain !== "" && ownDomain !== "" && replyDomain !== ownDomain;
   return {
     checks: results.map(({ text }) => text).join(", "),
     signs: [
       ...results.filter(({ isBad }) => isBad).map(({ text }) => text),
-      ...(isElsewhere ? [`replies go to ${toPrintable(reply ?? "")}`] : []),
+      ...(isElsewhere ? [`replies go to ${toPrintable(replyDomain ?? "")}`] : []),
     ],
   };
 }
@@ -86,31 +93,33 @@ function toDomain(address: string): string {
 
 function toLocation({ source }: Mail): string {
   const { file = "", offset } = source ?? {};
-  const at = offset === undefined ? "" : `, byte ${printCount(offset)}`;
-  return file === "" ? "" : toPrintablePath(file) + at;
+  const bytePlace = offset === undefined ? "" : `, byte ${printCount(offset)}`;
+  return file === "" ? "" : toPrintablePath(file) + bytePlace;
 }
 
 function toShown(
-  answer: Answer | undefined,
+  shownAnswer: Answer | undefined,
   keptEvaluation: KeptEvaluation,
   askedRequest: AskedQuestion,
 ) {
-  if (answer === undefined) return { value: 0, confidence: null, printed: null, shares: [] };
+  if (shownAnswer === undefined) return { value: 0, confidence: null, printed: null, shares: [] };
   const { id, short, distribution } = askedRequest;
-  const before = keptEvaluation.answers[id];
-  const isChanged = before !== undefined && before !== answer;
-  const all = distribution?.of(answer) ?? {};
-  const toNumber = (one: Answer) => Number(shortValue(askedRequest, one));
+  const earlierAnswer = keptEvaluation.answers[id];
+  const isChanged = earlierAnswer !== undefined && earlierAnswer !== shownAnswer;
+  const distributionShares = distribution?.of(shownAnswer) ?? {};
+  const toNumber = (anyAnswer: Answer) => Number(shortValue(askedRequest, anyAnswer));
   const isOption = short.form === "option";
   return {
-    value: isOption ? short.keys.indexOf(short.of(answer)) : round(toNumber(answer)),
-    confidence: isChanged ? null : round(keptEvaluation.confidence[id] ?? null),
-    printed: isChanged && !isOption ? round(toNumber(before)) : null,
-    shares: (distribution?.keys ?? []).map((key) => round(all[key] ?? 0)),
+    value: isOption ? short.keys.indexOf(short.of(shownAnswer)) : roundValue(toNumber(shownAnswer)),
+    confidence: isChanged ? null : roundValue(keptEvaluation.confidence[id] ?? null),
+    printed: isChanged && !isOption ? roundValue(toNumber(earlierAnswer)) : null,
+    shares: (distribution?.keys ?? []).map((shareKey) =>
+      roundValue(distributionShares[shareKey] ?? 0),
+    ),
   };
 }
 
 // Services print hundredths, calibrations many more digits, which would make a page larger.
-function round<TNumber extends number | null>(value: TNumber): TNumber {
-  return (value === null ? null : Math.round(1000 * value) / 1000) as TNumber;
+function roundValue<TNumber extends number | null>(roundedValue: TNumber): TNumber {
+  return (roundedValue === null ? null : Math.round(1000 * roundedValue) / 1000) as TNumber;
 }
