@@ -125,8 +125,8 @@ export class PromiseDraw {
             records: printedValues.length,
           })
         : choosePlan(plans.filter((plan) => plan !== null)).map((startIndex) => ({
-            startIndex,
-            neededEvidence,
+            start: startIndex,
+            need: neededEvidence,
           }));
   }
 
