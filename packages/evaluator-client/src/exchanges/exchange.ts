@@ -14,7 +14,7 @@ import { isSecretHeader } from "./find-secrets.ts";
 
 const headerNameSchema = z.string().check(
   z.regex(/^[a-z0-9-]+$/),
-  z.refine((name) => !isSecretHeader(name)),
+  z.refine((headerName) => !isSecretHeader(headerName)),
 );
 const headersSchema = z.record(headerNameSchema, z.string(), {
   error: ({ code }) =>
@@ -58,22 +58,24 @@ export type Exchange = z.infer<typeof exchangeSchema> & { name: string };
  *
  * @throws {Error} if a file is invalid; names the file and the field.
  */
-export function loadExchanges(folder: string): Exchange[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((path) => path.endsWith(".json"))
-    .map((path) => path.slice(0, -".json".length).split(sep).join("/"))
+export function loadExchanges(exchangesFolder: string): Exchange[] {
+  return readdirSync(exchangesFolder, { recursive: true, encoding: "utf8" })
+    .filter((relativePath) => relativePath.endsWith(".json"))
+    .map((relativePath) => relativePath.slice(0, -".json".length).split(sep).join("/"))
     .toSorted()
-    .map((name) => readExchange(folder, name));
+    .map((exchangeName) => readExchange(exchangesFolder, exchangeName));
 }
 
-function readExchange(folder: string, name: string): Exchange {
-  const file = join(folder, `${name}.json`);
-  const json = parseJson(readFileSync(file, "utf8"));
-  if (json === undefined) throw new Error(`${file} is not JSON.`);
-  const { data, error } = exchangeSchema.safeParse(json);
-  if (data !== undefined) return { name, ...data };
-  const [issue] = error.issues;
-  throw new Error(`${file} is not an exchange: ${issue?.path.join(".")}: ${issue?.message}`);
+function readExchange(exchangesFolder: string, exchangeName: string): Exchange {
+  const exchangeFile = join(exchangesFolder, `${exchangeName}.json`);
+  const exchangeJson = parseJson(readFileSync(exchangeFile, "utf8"));
+  if (exchangeJson === undefined) throw new Error(`${exchangeFile} is not JSON.`);
+  const { data: exchangeData, error: schemaError } = exchangeSchema.safeParse(exchangeJson);
+  if (exchangeData !== undefined) return { name: exchangeName, ...exchangeData };
+  const [firstIssue] = schemaError.issues;
+  throw new Error(
+    `${exchangeFile} is not an exchange: ${firstIssue?.path.join(".")}: ${firstIssue?.message}`,
+  );
 }
 
 /** The options that a recorded or replayed transport must be made with. */
@@ -92,7 +94,7 @@ export interface ExchangeOptions {
    * Makes the transport from these options and your own, such as
    * `(own) => gatewayTransport({ ...own, modelId: "…" })`. @default gatewayTransport
    */
-  transport?: ((own: OwnTransportOptions) => Transport) | undefined;
+  transport?: ((ownOptions: OwnTransportOptions) => Transport) | undefined;
   /** Returns the text to store for a text of a state, question or answer. @default unchanged */
   redact?: ((text: string) => string) | undefined;
 }
@@ -106,11 +108,13 @@ const optionsSchema = optionsObject({
 });
 
 /** Returns checked options with their defaults, and the folder's path. */
-export function readExchangeOptions(folder: string | URL, options: ExchangeOptions) {
+export function readExchangeOptions(exchangesFolder: string | URL, options: ExchangeOptions) {
   checkOptions(optionsSchema, options);
   const { transport = gatewayTransport, redact = (text: string) => text } = options;
-  const path = resolve(folder instanceof URL ? fileURLToPath(folder) : folder);
-  return { make: transport, redact, path };
+  const absoluteFolder = resolve(
+    exchangesFolder instanceof URL ? fileURLToPath(exchangesFolder) : exchangesFolder,
+  );
+  return { make: transport, redact, path: absoluteFolder };
 }
 
 /** A request of a transport, as exchanges are compared with it. */
@@ -122,36 +126,44 @@ export interface AskedRequest extends Pick<Exchange["request"], "path" | "header
 
 /** Reads the request that a transport passes to `fetch`, with its texts redacted. */
 export function readAsked(
-  url: string,
-  init: RequestInit,
-  redact: (text: string) => string,
+  requestUrl: string,
+  requestInit: RequestInit,
+  redactText: (bodyText: string) => string,
 ): AskedRequest {
-  const { pathname, search } = new URL(url);
-  const body = typeof init.body === "string" ? JSON.parse(init.body) : undefined;
+  const { pathname, search } = new URL(requestUrl);
+  const requestBody =
+    typeof requestInit.body === "string" ? JSON.parse(requestInit.body) : undefined;
   return {
-    method: init.method ?? "GET",
+    method: requestInit.method ?? "GET",
     path: pathname + search,
-    headers: Object.fromEntries(new Headers(init.headers)),
-    body: mapTexts(body, (text) => redact(imageDigest(text) ?? text)),
+    headers: Object.fromEntries(new Headers(requestInit.headers)),
+    body: mapTexts(requestBody, (bodyText) => redactText(imageDigest(bodyText) ?? bodyText)),
   };
 }
 
 /** Replaces an image in base64 or as a data: URL by its digest, to keep files small; null for other texts. */
-function imageDigest(text: string): string | null {
-  const start = /^(?:data:image\/\w+;base64,)?(?:iVBORw0KGg|\/9j\/|R0lGOD|UklGR)/.exec(text);
-  if (start === null || /[^A-Za-z0-9+/=]/.test(text.slice(text.indexOf(",") + 1))) return null;
-  return `image sha256:${hash("sha256", text).slice(0, 16)}`;
+function imageDigest(fieldText: string): string | null {
+  const imageStart = /^(?:data:image\/\w+;base64,)?(?:iVBORw0KGg|\/9j\/|R0lGOD|UklGR)/.exec(
+    fieldText,
+  );
+  if (imageStart === null || /[^A-Za-z0-9+/=]/.test(fieldText.slice(fieldText.indexOf(",") + 1)))
+    return null;
+  return `image sha256:${hash("sha256", fieldText).slice(0, 16)}`;
 }
 
 /** Replaces every text of a JSON value except keys; the items of a list get the key of the list. */
 export function mapTexts(
-  value: unknown,
-  toText: (text: string, key: string) => string,
-  key = "",
+  jsonValue: unknown,
+  replaceText: (text: string, fieldName: string) => string,
+  fieldName = "",
 ): unknown {
-  if (typeof value === "string") return toText(value, key);
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, toText, key));
-  if (!isRecord(value)) return value;
-  const entries = Object.entries(value).map(([name, item]) => [name, mapTexts(item, toText, name)]);
+  if (typeof jsonValue === "string") return replaceText(jsonValue, fieldName);
+  if (Array.isArray(jsonValue))
+    return jsonValue.map((listItem) => mapTexts(listItem, replaceText, fieldName));
+  if (!isRecord(jsonValue)) return jsonValue;
+  const entries = Object.entries(jsonValue).map(([fieldName, fieldValue]) => [
+    fieldName,
+    mapTexts(fieldValue, replaceText, fieldName),
+  ]);
   return Object.fromEntries(entries);
 }

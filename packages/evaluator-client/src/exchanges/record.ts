@@ -27,7 +27,7 @@ export interface RecordOptions extends ExchangeOptions {
  * 5xx) are not stored. If something looks like a key or a real person's address, nothing is written
  * and the call fails with a `RecordingError` that names the place.
  *
- * @param folder - The folder of the files; created if missing.
+ * @param exchangesFolder - The folder of the files; created if missing.
  * @throws {ConfigurationError} when an option is wrong or the key is missing.
  * @example
  * ```ts
@@ -35,56 +35,75 @@ export interface RecordOptions extends ExchangeOptions {
  * const transport = process.env.RECORD ? record(folder) : replay(folder);
  * ```
  */
-export function record(folder: string | URL, options: RecordOptions = {}): Transport {
-  const { make, redact, path } = readExchangeOptions(folder, options);
-  const { fetch: send = (url, init) => globalThis.fetch(url, init) } = options;
+export function record(exchangesFolder: string | URL, options: RecordOptions = {}): Transport {
+  const {
+    make: makeTransport,
+    redact: redactText,
+    path: exchangesPath,
+  } = readExchangeOptions(exchangesFolder, options);
+  const {
+    fetch: sendRequest = (requestUrl, requestInit) => globalThis.fetch(requestUrl, requestInit),
+  } = options;
 
-  async function fetch(url: string, init: RequestInit): Promise<Response> {
-    const askedRequest = readAsked(url, init, redact);
+  async function recordingFetch(requestUrl: string, requestInit: RequestInit): Promise<Response> {
+    const askedRequest = readAsked(requestUrl, requestInit, redactText);
     const request = toStored(askedRequest);
-    const keys = keysIn(askedRequest);
-    const key = findKey(JSON.stringify(request), keys, emulatorHeader);
-    const secret = key === null ? findSecretIn(request, "request") : `${key} in the request`;
-    if (secret !== null)
-      throw new RecordingError(`it holds ${secret}`, { consequence: "Nothing was sent." });
-    const reply = await send(url, init);
-    const { status, ok } = reply;
-    if (status >= 500 || [408, 409, 425, 429].includes(status)) return reply;
-    const { body, ...head } = await readReply(reply.clone(), keys, request);
-    if (body === undefined && ok) return reply; // cut off
-    const name = fileName(request);
-    const redactedValue = mapTexts(body ?? null, (text) =>
-      redact(text),
+    const apiKeys = apiKeysIn(askedRequest);
+    const foundKey = findKey(JSON.stringify(request), apiKeys, emulatorHeader);
+    const secretPlace =
+      foundKey === null ? findSecretIn(request, "request") : `${foundKey} in the request`;
+    if (secretPlace !== null)
+      throw new RecordingError(`it holds ${secretPlace}`, { consequence: "Nothing was sent." });
+    const fetchResponse = await sendRequest(requestUrl, requestInit);
+    const { status, ok } = fetchResponse;
+    if (status >= 500 || [408, 409, 425, 429].includes(status)) return fetchResponse;
+    const { body: responseBody, ...responseHead } = await readReply(
+      fetchResponse.clone(),
+      apiKeys,
+      request,
+    );
+    if (responseBody === undefined && ok) return fetchResponse; // cut off
+    const exchangeName = fileName(request);
+    const redactedValue = mapTexts(responseBody ?? null, (bodyText) =>
+      redactText(bodyText),
     ) as Exchange["response"]["body"];
-    const response = { ...head, body: redactedValue };
-    const description = `Answer of a service to ${name}.`;
-    await writeExchange(join(path, `${name}.json`), { description, request, response }, new Date());
-    return reply;
+    const response = { ...responseHead, body: redactedValue };
+    const description = `Answer of a service to ${exchangeName}.`;
+    await writeExchange(
+      join(exchangesPath, `${exchangeName}.json`),
+      { description, request, response },
+      new Date(),
+    );
+    return fetchResponse;
   }
 
-  return make({ fetch });
+  return makeTransport({ fetch: recordingFetch });
 }
 
 /** Returns a request with only the headers of the wire. */
 function toStored({ method, path, headers, body }: AskedRequest): Request {
   const keptEntries = Object.entries(headers).filter(
-    ([name]) => name === "content-type" || (name.startsWith("ai-") && !isSecretHeader(name)),
+    ([headerName]) =>
+      headerName === "content-type" ||
+      (headerName.startsWith("ai-") && !isSecretHeader(headerName)),
   );
   return { method, path, headers: Object.fromEntries(keptEntries), body } as Request;
 }
 
-function keysIn({ headers }: AskedRequest): string[] {
+function apiKeysIn({ headers }: AskedRequest): string[] {
   return Object.entries(headers)
-    .filter(([name]) => isSecretHeader(name))
-    .flatMap(([, value]) => value.split(/\s+/));
+    .filter(([headerName]) => isSecretHeader(headerName))
+    .flatMap(([, headerValue]) => headerValue.split(/\s+/));
 }
 
 /** Returns a file name from the question ids and the digest, so that the same request replaces its file. */
 function fileName(request: Request): string {
   const { path, body } = request;
   const questions = (body as { questions?: object } | undefined)?.questions ?? {};
-  const ids = Object.keys(questions);
-  const words = ids.length > 0 ? ids : [path.slice(path.lastIndexOf("/") + 1)];
-  const slug = words.map((word) => word.slice(0, 20).replace(/[^A-Za-z0-9_]+/g, "-")).join("-");
-  return `${slug.slice(0, 60).replace(/^-+|-+$/g, "") || "exchange"}-${requestDigest(request).slice(0, 12)}`;
+  const questionIds = Object.keys(questions);
+  const nameWords = questionIds.length > 0 ? questionIds : [path.slice(path.lastIndexOf("/") + 1)];
+  const nameSlug = nameWords
+    .map((nameWord) => nameWord.slice(0, 20).replace(/[^A-Za-z0-9_]+/g, "-"))
+    .join("-");
+  return `${nameSlug.slice(0, 60).replace(/^-+|-+$/g, "") || "exchange"}-${requestDigest(request).slice(0, 12)}`;
 }

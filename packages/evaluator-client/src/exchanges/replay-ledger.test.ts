@@ -25,26 +25,26 @@ const same = request({ b: [{ d: 3, c: 2 }], a: 1 });
 
 test("as often as asked: each exchange for one request once, then the last again", () => {
   const ledger = new ReplayLedger([exchange("limited"), exchange("answered")]);
-  const names = [same, same, same].map((asked) => ledger.take(asked)?.name);
+  const names = [same, same, same].map((asked) => ledger.takeExchange(asked)?.name);
   expect(names).toEqual(["limited", "answered", "answered"]);
-  expect(ledger.unused()).toEqual([]);
+  expect(ledger.listUnused()).toEqual([]);
 });
 
 test("an exchange that names no model answers any, one that does answers its own first", () => {
   const exchanges = [exchange("any"), exchange("own", { "ai-model-id": "a/b" })];
   const ledger = new ReplayLedger(exchanges);
-  expect(ledger.take(request({ a: 1, b: [{ c: 2, d: 3 }] }, { "ai-model-id": "a/b" }))?.name).toBe(
-    "own",
-  );
-  expect(ledger.take(request({ a: 1, b: [{ c: 2, d: 3 }] }, { "ai-model-id": "c/d" }))?.name).toBe(
-    "any",
-  );
+  expect(
+    ledger.takeExchange(request({ a: 1, b: [{ c: 2, d: 3 }] }, { "ai-model-id": "a/b" }))?.name,
+  ).toBe("own");
+  expect(
+    ledger.takeExchange(request({ a: 1, b: [{ c: 2, d: 3 }] }, { "ai-model-id": "c/d" }))?.name,
+  ).toBe("any");
 });
 
 test("a request without a header that the exchange has is not answered", () => {
   const ledger = new ReplayLedger([exchange("only", { "content-type": "application/json" })]);
-  expect(ledger.take(same)).toBeNull();
-  expect(ledger.unused().map(({ name }) => name)).toEqual(["only"]);
+  expect(ledger.takeExchange(same)).toBeNull();
+  expect(ledger.listUnused().map(({ name }) => name)).toEqual(["only"]);
 });
 
 test.each([
@@ -68,5 +68,5 @@ test.each([
   const base = exchange("only");
   const only = { ...base, request: { ...base.request, body: expected } };
   const asked = { ...base.request, body: actual };
-  expect(new ReplayLedger([only]).take(asked) !== null).toBe(isAnswered);
+  expect(new ReplayLedger([only]).takeExchange(asked) !== null).toBe(isAnswered);
 });

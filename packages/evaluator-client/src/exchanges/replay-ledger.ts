@@ -6,7 +6,7 @@ import type { AskedRequest, Exchange } from "./exchange.ts";
 export class ReplayLedger {
   readonly #exchanges: readonly Exchange[];
   readonly #byDigest: ReadonlyMap<string, readonly Exchange[]>;
-  readonly #used = new Set<Exchange>();
+  readonly #usedExchanges = new Set<Exchange>();
 
   constructor(exchanges: readonly Exchange[]) {
     this.#exchanges = exchanges;
@@ -14,18 +14,23 @@ export class ReplayLedger {
   }
 
   /** Returns the first unused exchange that answers a request, else the last one again, or null. */
-  take(request: AskedRequest): Exchange | null {
+  takeExchange(request: AskedRequest): Exchange | null {
     // An exchange may name no model.
     const digests = [request, { ...request, headers: {} }].map(requestDigest);
-    const alike = new Set(digests.flatMap((digest) => this.#byDigest.get(digest) ?? []));
-    const matching = [...alike].filter((exchange) => hasHeaders(request, exchange.request.headers));
-    const foundExchange = matching.find((exchange) => !this.#used.has(exchange)) ?? matching.at(-1);
-    if (foundExchange !== undefined) this.#used.add(foundExchange);
+    const sameDigestExchanges = new Set(
+      digests.flatMap((requestDigestText) => this.#byDigest.get(requestDigestText) ?? []),
+    );
+    const matching = [...sameDigestExchanges].filter((exchange) =>
+      hasHeaders(request, exchange.request.headers),
+    );
+    const foundExchange =
+      matching.find((exchange) => !this.#usedExchanges.has(exchange)) ?? matching.at(-1);
+    if (foundExchange !== undefined) this.#usedExchanges.add(foundExchange);
     return foundExchange ?? null;
   }
 
-  unused(): Exchange[] {
-    return this.#exchanges.filter((exchange) => !this.#used.has(exchange));
+  listUnused(): Exchange[] {
+    return this.#exchanges.filter((exchange) => !this.#usedExchanges.has(exchange));
   }
 }
 
@@ -33,20 +38,22 @@ function hasHeaders(
   { headers }: AskedRequest,
   expectedParts: Exchange["request"]["headers"],
 ): boolean {
-  return Object.entries(expectedParts).every(([name, value]) => headers[name] === value);
+  return Object.entries(expectedParts).every(
+    ([headerName, headerValue]) => headers[headerName] === headerValue,
+  );
 }
 
 /** Returns the SHA-256 of a request's method, path, `ai-model-id` and JSON body with sorted keys. */
 export function requestDigest({ method, path, headers, body }: AskedRequest): string {
-  const model = headers["ai-model-id"] ?? null;
-  return hash("sha256", canonicalJson([method, path, model, body ?? null]));
+  const modelId = headers["ai-model-id"] ?? null;
+  return hash("sha256", canonicalJson([method, path, modelId, body ?? null]));
 }
 
-function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  if (!isRecord(value)) return JSON.stringify(value);
-  const fields = Object.entries(value)
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`);
-  return `{${fields.join(",")}}`;
+function canonicalJson(jsonValue: unknown): string {
+  if (Array.isArray(jsonValue)) return `[${jsonValue.map(canonicalJson).join(",")}]`;
+  if (!isRecord(jsonValue)) return JSON.stringify(jsonValue);
+  const sortedFields = Object.entries(jsonValue)
+    .toSorted(([leftName], [rightName]) => (leftName < rightName ? -1 : 1))
+    .map(([fieldName, fieldValue]) => `${JSON.stringify(fieldName)}:${canonicalJson(fieldValue)}`);
+  return `{${sortedFields.join(",")}}`;
 }

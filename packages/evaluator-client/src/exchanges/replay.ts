@@ -42,7 +42,7 @@ export interface ReplayTransport extends Transport {
  * network. The order of keys in a state does not count. A call that was not recorded fails with a
  * `MissingExchangeError` that explains how to record it, and is not retried.
  *
- * @param folder - The folder of `record`; a missing one counts as empty.
+ * @param exchangesFolder - The folder of `record`; a missing one counts as empty.
  * @throws {ConfigurationError} when an option is wrong.
  * @throws {Error} if a file in the folder is not an exchange; names the file and the field.
  * @example
@@ -51,55 +51,67 @@ export interface ReplayTransport extends Transport {
  * const evaluator = createEvaluator({ transport });
  * ```
  */
-export function replay(folder: string | URL, options: ReplayOptions = {}): ReplayTransport {
-  const { make, redact, path } = readExchangeOptions(folder, options);
-  const ledger = new ReplayLedger(existsSync(path) ? loadExchanges(path) : []);
-  // How `fetch` knows the call that it answers.
-  const calls = new AsyncLocalStorage<{ questionIds: readonly string[]; hasAsked: boolean }>();
+export function replay(
+  exchangesFolder: string | URL,
+  options: ReplayOptions = {},
+): ReplayTransport {
+  const {
+    make: makeTransport,
+    redact: redactText,
+    path,
+  } = readExchangeOptions(exchangesFolder, options);
+  const replayLedger = new ReplayLedger(existsSync(path) ? loadExchanges(path) : []);
+  // How `replayingFetch` knows the call that it answers.
+  const currentCalls = new AsyncLocalStorage<{
+    questionIds: readonly string[];
+    hasAsked: boolean;
+  }>();
 
-  async function fetch(url: string, init: RequestInit): Promise<Response> {
-    init.signal?.throwIfAborted();
-    const request = readAsked(url, init, redact);
-    const exchange = ledger.take(request);
-    const call = calls.getStore() ?? { questionIds: [], hasAsked: false };
-    call.hasAsked = true;
-    if (exchange === null) throw toMissing(request, { path, ...call });
+  async function replayingFetch(requestUrl: string, requestInit: RequestInit): Promise<Response> {
+    requestInit.signal?.throwIfAborted();
+    const request = readAsked(requestUrl, requestInit, redactText);
+    const exchange = replayLedger.takeExchange(request);
+    const currentCall = currentCalls.getStore() ?? { questionIds: [], hasAsked: false };
+    currentCall.hasAsked = true;
+    if (exchange === null) throw toMissing(request, { path, ...currentCall });
     const { status, headers, body } = exchange.response;
-    const text = [204, 205, 304].includes(status) ? null : JSON.stringify(body);
-    return new Response(text, { status, headers });
+    const bodyText = [204, 205, 304].includes(status) ? null : JSON.stringify(body);
+    return new Response(bodyText, { status, headers });
   }
 
-  const inner = make({ fetch, apiKey: "replayed", env: {} });
+  const innerTransport = makeTransport({ fetch: replayingFetch, apiKey: "replayed", env: {} });
   return {
-    ...withoutLimits(inner),
+    ...withoutLimits(innerTransport),
     async send(request, context) {
-      const call = { questionIds: Object.keys(request.questions), hasAsked: false };
-      const reply = await calls.run(call, () => inner.send(request, context));
-      if (call.hasAsked) return reply;
+      const currentCall = { questionIds: Object.keys(request.questions), hasAsked: false };
+      const transportReply = await currentCalls.run(currentCall, () =>
+        innerTransport.send(request, context),
+      );
+      if (currentCall.hasAsked) return transportReply;
       return rejectOption("transport", unusedFetch);
     },
     assertAllUsed() {
-      const files = ledger
-        .unused()
-        .map(({ name }) => `  ${name}.json\n`)
+      const unusedFiles = replayLedger
+        .listUnused()
+        .map(({ name: exchangeName }) => `  ${exchangeName}.json\n`)
         .join("");
-      if (files === "") return;
+      if (unusedFiles === "") return;
       throw new Error(
-        `No call used these exchanges in ${path}; delete the outdated ones:\n${files}`,
+        `No call used these exchanges in ${path}; delete the outdated ones:\n${unusedFiles}`,
       );
     },
   };
 }
 
 /** Drops the service's limits, which a folder does not have. */
-function withoutLimits(inner: Transport): Omit<Transport, "send"> {
-  const { name, target, images } = inner;
+function withoutLimits(innerTransport: Transport): Omit<Transport, "send"> {
+  const { name, target, images } = innerTransport;
   return {
     name,
     ...(target && { target }),
     ...(images && { images }),
-    ...(inner.estimate && { estimate: inner.estimate.bind(inner) }),
-    close: async () => inner.close?.(),
+    ...(innerTransport.estimate && { estimate: innerTransport.estimate.bind(innerTransport) }),
+    close: async () => innerTransport.close?.(),
   };
 }
 
@@ -111,20 +123,22 @@ function toMissing(
   { path, questionIds }: { path: string; questionIds: readonly string[] },
 ): MissingExchangeError {
   const digest = requestDigest(request);
-  const model = request.headers["ai-model-id"] ?? textAt(request.body, "model");
-  const wire = request.path.slice(request.path.lastIndexOf("/") + 1);
+  const modelId = request.headers["ai-model-id"] ?? textAt(request.body, "model");
+  const wireName = request.path.slice(request.path.lastIndexOf("/") + 1);
   const message = [
     `No exchange in ${path} answers the ${listQuestions(questionIds)}`,
-    model === null ? "" : `, asked of ${model}`,
-    ` over ${wire} (digest ${digest.slice(0, 12)}).`,
+    modelId === null ? "" : `, asked of ${modelId}`,
+    ` over ${wireName} (digest ${digest.slice(0, 12)}).`,
     " To record it, make the evaluator with record(folder) in place of replay(folder), give it a key, and run this once.",
   ];
   return new MissingExchangeError(message.join(""), { questionIds, digest });
 }
 
 /** Returns question ids for a message, such as `questions category, scam and 3 more`. */
-function listQuestions(ids: readonly string[]): string {
-  const shownNames = ids.slice(0, 8).map((id) => keyText(id).replace(/^\.|^\[|\]$/g, ""));
-  const others = ids.length > 8 ? ` and ${ids.length - 8} more` : "";
-  return `${ids.length === 1 ? "question" : "questions"} ${shownNames.join(", ")}${others}`;
+function listQuestions(questionIds: readonly string[]): string {
+  const shownNames = questionIds
+    .slice(0, 8)
+    .map((questionId) => keyText(questionId).replace(/^\.|^\[|\]$/g, ""));
+  const othersText = questionIds.length > 8 ? ` and ${questionIds.length - 8} more` : "";
+  return `${questionIds.length === 1 ? "question" : "questions"} ${shownNames.join(", ")}${othersText}`;
 }

@@ -51,21 +51,25 @@ const keptHeaders = new Set([
  * @param knownValue - The request, or another JSON value without secrets: parts of a key in it do not count.
  * @throws {RecordingError} if any header or the body holds one of the keys, also in part, escaped or in base64.
  */
-export async function readReply(reply: Response, keys: readonly string[], knownValue: unknown) {
-  const { status, headers } = reply;
-  const text = await reply.text();
+export async function readReply(
+  fetchResponse: Response,
+  apiKeys: readonly string[],
+  knownValue: unknown,
+) {
+  const { status, headers } = fetchResponse;
+  const bodyText = await fetchResponse.text();
   const publicText = `${JSON.stringify(knownValue)} ${emulatorHeader}`;
-  const parts = [...headers].flatMap(([name, value]) => [
-    ["the name of a header", name],
-    [`its header ${name}`, value],
+  const replyParts = [...headers].flatMap(([headerName, headerValue]) => [
+    ["the name of a header", headerName],
+    [`its header ${headerName}`, headerValue],
   ]);
-  for (const [where, part = ""] of [...parts, ["its body", text]]) {
-    const key = findKey(part, keys, publicText);
-    if (key !== null) throw new RecordingError(`${where} holds ${key}`);
+  for (const [partPlace, partText = ""] of [...replyParts, ["its body", bodyText]]) {
+    const foundKey = findKey(partText, apiKeys, publicText);
+    if (foundKey !== null) throw new RecordingError(`${partPlace} holds ${foundKey}`);
   }
-  const keptEntries = [...headers].filter(([name]) => keptHeaders.has(name));
-  const body = parseJson(text) as Answer["body"] | undefined;
-  return { status, headers: Object.fromEntries(keptEntries), body };
+  const keptEntries = [...headers].filter(([headerName]) => keptHeaders.has(headerName));
+  const parsedBody = parseJson(bodyText) as Answer["body"] | undefined;
+  return { status, headers: Object.fromEntries(keptEntries), body: parsedBody };
 }
 
 /**
@@ -76,36 +80,37 @@ export async function readReply(reply: Response, keys: readonly string[], knownV
  * @throws {RecordingError} if the response looks private, or the file cannot be written.
  */
 export async function writeExchange(
-  path: string,
+  exchangePath: string,
   exchange: Pick<Exchange, "description" | "request" | "response">,
-  today: Date,
+  recordingDate: Date,
 ): Promise<void> {
   const { description, request } = exchange;
   const response = scrubResponse(exchange.response);
-  const secret = findSecretIn(response, "response");
-  if (secret !== null) throw new RecordingError(`it holds ${secret}`);
-  const recordedAt = today.toISOString().slice(0, "YYYY-MM-DD".length);
+  const secretPlace = findSecretIn(response, "response");
+  if (secretPlace !== null) throw new RecordingError(`it holds ${secretPlace}`);
+  const recordedAt = recordingDate.toISOString().slice(0, "YYYY-MM-DD".length);
   const provenance = { source: "live", recordedAt, model: toModel(request, response) };
-  const text = JSON.stringify({ description, provenance, request, response }, null, 2);
-  const target = await realpath(path).catch(() => missingTarget(path));
-  const temporaryPath = `${target}.${randomUUID()}.tmp`;
+  const exchangeText = JSON.stringify({ description, provenance, request, response }, null, 2);
+  const targetPath = await realpath(exchangePath).catch(() => missingTarget(exchangePath));
+  const temporaryPath = `${targetPath}.${randomUUID()}.tmp`;
   try {
-    await mkdir(dirname(target), { recursive: true });
-    await writeFile(temporaryPath, `${text}\n`, { mode: 0o600 }); // it holds the state
-    await rename(temporaryPath, target);
-  } catch (error) {
+    await mkdir(dirname(targetPath), { recursive: true });
+    await writeFile(temporaryPath, `${exchangeText}\n`, { mode: 0o600 }); // it holds the state
+    await rename(temporaryPath, targetPath);
+  } catch (writeError) {
     await rm(temporaryPath, { force: true }).catch(() => undefined);
-    const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-    const reason = `${path} cannot be written (${code})`;
+    const errorCode =
+      writeError instanceof Error && "code" in writeError ? String(writeError.code) : "unknown";
+    const failureReason = `${exchangePath} cannot be written (${errorCode})`;
     const next = "Choose a folder that can be written.";
-    throw new RecordingError(reason, { next, cause: error });
+    throw new RecordingError(failureReason, { next, cause: writeError });
   }
 }
 
 /** Returns the missing file that a link names; the path itself if it is no link. */
-async function missingTarget(path: string): Promise<string> {
-  const link = await readlink(path).catch(() => null);
-  return link === null ? path : resolve(dirname(path), link);
+async function missingTarget(exchangePath: string): Promise<string> {
+  const linkTarget = await readlink(exchangePath).catch(() => null);
+  return linkTarget === null ? exchangePath : resolve(dirname(exchangePath), linkTarget);
 }
 
 /** Returns the model that answered, else the requested one (contract sections 2.5 and 2.6). */
@@ -120,25 +125,27 @@ function toModel(request: Request, { body }: Answer): string {
 }
 
 const serviceId = /\b(gen|req)_[0-9A-Za-z-]{8,}/g;
-const idKey =
+const idFieldPattern =
   /^(?:[\w-]+[-_])?(?:request|generation|trace|session|team|user|account|owner|org|organization|project|api_?key)[-_]?id$/i;
 
 /** Numbers the ids that link a response to an account's logs: `gen_recorded0001`. Answers stay unchanged. */
 export function scrubResponse({ status, headers, body }: Answer): Answer {
-  const names = new Map<string, string>();
-  const rename = (id: string) => {
-    const prefix = /^(?:gen|req)_/.exec(id)?.[0] ?? "id_";
-    const name = names.get(id) ?? `${prefix}recorded${String(names.size + 1).padStart(4, "0")}`;
-    names.set(id, name);
-    return name;
+  const newIds = new Map<string, string>();
+  const renameId = (originalId: string) => {
+    const idPrefix = /^(?:gen|req)_/.exec(originalId)?.[0] ?? "id_";
+    const newId =
+      newIds.get(originalId) ?? `${idPrefix}recorded${String(newIds.size + 1).padStart(4, "0")}`;
+    newIds.set(originalId, newId);
+    return newId;
   };
-  const scrubText = (text: string, key: string) =>
-    idKey.test(key) ? rename(text) : text.replace(serviceId, rename);
-  const scrubField = ([key, value]: [string, unknown]) => {
-    if (key === "answers") return [key, value];
+  const scrubText = (fieldText: string, fieldName: string) =>
+    idFieldPattern.test(fieldName) ? renameId(fieldText) : fieldText.replace(serviceId, renameId);
+  const scrubField = ([fieldName, fieldValue]: [string, unknown]) => {
+    if (fieldName === "answers") return [fieldName, fieldValue];
     // The id of a chat's answer.
-    if (key === "id" && typeof value === "string") return [key, rename(value)];
-    return [key, mapTexts(value, scrubText, key)];
+    if (fieldName === "id" && typeof fieldValue === "string")
+      return [fieldName, renameId(fieldValue)];
+    return [fieldName, mapTexts(fieldValue, scrubText, fieldName)];
   };
   return {
     status,

@@ -3,7 +3,7 @@ import { ConnectionError } from "../errors.ts";
 type Fate = "unreachable" | "insecure" | "unsendable" | "http2" | "lost" | "unknown";
 
 /** Error codes of Node (libuv, c-ares, TLS, streams, HTTP/2) and undici, and Bun's own names. */
-const codes: Readonly<Partial<Record<Fate, string>>> = {
+const codesOfFates: Readonly<Partial<Record<Fate, string>>> = {
   unreachable: `EADDRINUSE EADDRNOTAVAIL EAI_AGAIN EAI_FAIL EAI_MEMORY EAI_NODATA EAI_NONAME EAI_SYSTEM
     ECONNREFUSED EHOSTDOWN EHOSTUNREACH EMFILE ENETDOWN ENETUNREACH ENFILE ENOBUFS ENODATA ENOMEM ENONET
     ENOTFOUND EREFUSED ESERVFAIL ETIMEOUT UND_ERR_CONNECT_TIMEOUT UND_ERR_PRX_CONN
@@ -20,9 +20,9 @@ const codes: Readonly<Partial<Record<Fate, string>>> = {
     HPE_CLOSED_CONNECTION HPE_INVALID_EOF_STATE UND_ERR_ABORTED UND_ERR_BODY_TIMEOUT UND_ERR_HEADERS_TIMEOUT
     UND_ERR_INFO UND_ERR_REQ_RETRY UND_ERR_SOCKET UND_ERR_RES_CONTENT_LENGTH_MISMATCH ConnectionClosed`,
 };
-const fates = new Map<string, Fate>(
-  Object.entries(codes).flatMap(([fate, list]) =>
-    list.split(/\s+/).map((code) => [code, fate as Fate] as const),
+const fateOfCode = new Map<string, Fate>(
+  Object.entries(codesOfFates).flatMap(([fate, codeList]) =>
+    codeList.split(/\s+/).map((errorCode) => [errorCode, fate as Fate] as const),
   ),
 );
 
@@ -61,36 +61,36 @@ interface FailureContext {
 /** Turns the error of a socket or `fetch` into a `ConnectionError`. */
 export function toConnectionError(thrownValue: unknown, context: FailureContext): ConnectionError {
   const { endpoint, keepCause, hint = "" } = context;
-  const { origin } = new URL(endpoint.url);
-  const cause = keepCause ? { cause: thrownValue } : {};
+  const { origin: endpointOrigin } = new URL(endpoint.url);
+  const causeOption = keepCause ? { cause: thrownValue } : {};
   const proxyStatus = findProxyStatus(thrownValue);
   if (proxyStatus !== null) {
-    const message = `The proxy refused the way to ${origin} (${proxyStatus}); nothing was sent to the service, and nothing was billed. Check the proxy's address, credentials and rules.`;
+    const message = `The proxy refused the way to ${endpointOrigin} (${proxyStatus}); nothing was sent to the service, and nothing was billed. Check the proxy's address, credentials and rules.`;
     const isRetryable = proxyStatus >= 500; // the proxy is out of order, not against it
-    return new ConnectionError(message, { ...cause, isRetryable, maybeBilled: false });
+    return new ConnectionError(message, { ...causeOption, isRetryable, maybeBilled: false });
   }
-  const { fate, why } = sort(thrownValue);
+  const { fate, why: failureReason } = classifyFailure(thrownValue);
   const isUnsent = wasNeverSent(thrownValue, fate, context.wasSent);
   const { maybeBilled, note } = isUnsent ? { maybeBilled: false, note: "" } : toBilling(endpoint);
-  const because = why === null ? "" : ` (${why})`;
+  const because = failureReason === null ? "" : ` (${failureReason})`;
   const message = isUnsent
-    ? describeUnsent(fate, origin + because) + hint
-    : `The connection to ${origin} broke before a whole response arrived${because}${note}.`;
+    ? describeUnsent(fate, endpointOrigin + because) + hint
+    : `The connection to ${endpointOrigin} broke before a whole response arrived${because}${note}.`;
   const isRetryable = fate === "unreachable" || fate === "lost";
-  return new ConnectionError(message, { ...cause, isRetryable, maybeBilled });
+  return new ConnectionError(message, { ...causeOption, isRetryable, maybeBilled });
 }
 
-function describeUnsent(fate: Fate, to: string): string {
+function describeUnsent(fate: Fate, endpointOrigin: string): string {
   if (fate === "http2") {
-    return `The server at ${to} speaks only HTTP/2, and this call was sent over HTTP/1.1; nothing was billed. Use an https address without EVALUATOR_HTTP2=0, the option "dispatcher" and the option "fetch", or pass a "fetch" that speaks HTTP/2.`;
+    return `The server at ${endpointOrigin} speaks only HTTP/2, and this call was sent over HTTP/1.1; nothing was billed. Use an https address without EVALUATOR_HTTP2=0, the option "dispatcher" and the option "fetch", or pass a "fetch" that speaks HTTP/2.`;
   }
   if (fate === "insecure") {
-    return `No secure connection to ${to}; check its certificate and the base URL.`;
+    return `No secure connection to ${endpointOrigin}; check its certificate and the base URL.`;
   }
   if (fate === "unsendable" || fate === "unknown") {
-    return `Nothing can be sent to ${to}; check the base URL and what this program may reach.`;
+    return `Nothing can be sent to ${endpointOrigin}; check the base URL and what this program may reach.`;
   }
-  return `Could not connect to ${to}; check the base URL and the network.`;
+  return `Could not connect to ${endpointOrigin}; check the base URL and the network.`;
 }
 
 const unsentFates: ReadonlySet<Fate> = new Set(["unreachable", "unsendable", "http2"]);
@@ -103,13 +103,14 @@ function wasNeverSent(thrownValue: unknown, fate: Fate, wasSent: boolean | undef
   return /^(connect|getaddrinfo|bind)$/.test(String(findText(thrownValue, "syscall")));
 }
 
-function sort(thrownValue: unknown): { fate: Fate; why: string | null } {
-  const data = findText(thrownValue, "data") ?? "";
-  if (data.slice(0, 2) + data.slice(3, 9) === settingsFrame) return { fate: "http2", why: null };
-  const code = findText(thrownValue, "code");
-  const why = code !== null && /^[\w.-]{1,60}$/.test(code) ? code : null;
-  const family = families.find(([, prefix]) => prefix.test(code ?? ""));
-  const knownFate = fates.get(code ?? "") ?? family?.[0];
+function classifyFailure(thrownValue: unknown): { fate: Fate; why: string | null } {
+  const errorData = findText(thrownValue, "data") ?? "";
+  if (errorData.slice(0, 2) + errorData.slice(3, 9) === settingsFrame)
+    return { fate: "http2", why: null };
+  const errorCode = findText(thrownValue, "code");
+  const why = errorCode !== null && /^[\w.-]{1,60}$/.test(errorCode) ? errorCode : null;
+  const errorFamily = families.find(([, codePrefix]) => codePrefix.test(errorCode ?? ""));
+  const knownFate = fateOfCode.get(errorCode ?? "") ?? errorFamily?.[0];
   if (knownFate !== undefined) return { fate: knownFate, why };
   const messages = listCauses(thrownValue).map(({ message }) => message.slice(0, 500));
   const reportedSaying = sayings.find(([pattern]) =>
@@ -118,7 +119,7 @@ function sort(thrownValue: unknown): { fate: Fate; why: string | null } {
   if (reportedSaying !== undefined) return { fate: reportedSaying[1], why: reportedSaying[2] };
   // For a network error a browser's `fetch` throws a `TypeError` without a cause.
   const isNetwork =
-    code === null && messages.length === 1 && (thrownValue as Error).name === "TypeError";
+    errorCode === null && messages.length === 1 && (thrownValue as Error).name === "TypeError";
   return { fate: isNetwork ? "lost" : "unknown", why };
 }
 
@@ -131,16 +132,18 @@ function findProxyStatus(thrownValue: unknown): number | null {
   return null;
 }
 
-function findText(thrownValue: unknown, field: "code" | "data" | "syscall"): string | null {
-  const values = listCauses(thrownValue).map((error): unknown => Reflect.get(error, field));
-  return values.find((value) => typeof value === "string") ?? null;
+function findText(thrownValue: unknown, fieldName: "code" | "data" | "syscall"): string | null {
+  const fieldValues = listCauses(thrownValue).map((causeError): unknown =>
+    Reflect.get(causeError, fieldName),
+  );
+  return fieldValues.find((fieldValue) => typeof fieldValue === "string") ?? null;
 }
 
 /** The error and what caused it, five at most. No instanceof: in jest, errors of Node are of another realm. */
-function listCauses(thrownValue: unknown, most = 5): readonly Error[] {
-  const error = thrownValue as Error | null | undefined;
-  if (most === 0 || typeof error?.message !== "string") return [];
-  return [error, ...listCauses(error.cause, most - 1)];
+function listCauses(thrownValue: unknown, depthLimit = 5): readonly Error[] {
+  const thrownError = thrownValue as Error | null | undefined;
+  if (depthLimit === 0 || typeof thrownError?.message !== "string") return [];
+  return [thrownError, ...listCauses(thrownError.cause, depthLimit - 1)];
 }
 
 /** Returns whether a lost response may have been charged for (evaluations are posted, look-ups are free), and in words. */

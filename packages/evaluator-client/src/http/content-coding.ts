@@ -8,37 +8,49 @@ import type { HttpEndpoint } from "./http-client.ts";
 import { bodyTooLarge, MAX_BODY_BYTES } from "./http-response.ts";
 
 // Each chunk goes to another thread and back: 1.2 MB take 7 ms, and 40 ms in chunks of Node's 16 KiB.
-const limits = { maxOutputLength: MAX_BODY_BYTES, chunkSize: 256 * 1024 };
+const decodingLimits = { maxOutputLength: MAX_BODY_BYTES, chunkSize: 256 * 1024 };
 
 interface Decoder {
-  readonly whole: (bytes: Uint8Array, options: typeof limits) => Promise<Uint8Array>;
-  readonly stream: () => Duplex;
+  readonly decodeWhole: (
+    encodedBytes: Uint8Array,
+    options: typeof decodingLimits,
+  ) => Promise<Uint8Array>;
+  readonly createStream: () => Duplex;
 }
 
-const gzip: Decoder = { whole: promisify(zlib.gunzip), stream: zlib.createGunzip };
+const gzipDecoder: Decoder = {
+  decodeWhole: promisify(zlib.gunzip),
+  createStream: zlib.createGunzip,
+};
 const decoders = new Map<string, Decoder>([
-  ["gzip", gzip],
-  ["x-gzip", gzip],
-  ["deflate", { whole: promisify(zlib.inflate), stream: zlib.createInflate }],
-  ["br", { whole: promisify(zlib.brotliDecompress), stream: zlib.createBrotliDecompress }],
-  ["zstd", { whole: promisify(zlib.zstdDecompress), stream: zlib.createZstdDecompress }],
+  ["gzip", gzipDecoder],
+  ["x-gzip", gzipDecoder],
+  ["deflate", { decodeWhole: promisify(zlib.inflate), createStream: zlib.createInflate }],
+  [
+    "br",
+    { decodeWhole: promisify(zlib.brotliDecompress), createStream: zlib.createBrotliDecompress },
+  ],
+  [
+    "zstd",
+    { decodeWhole: promisify(zlib.zstdDecompress), createStream: zlib.createZstdDecompress },
+  ],
 ]);
 
 /** Undoes the `content-encoding` of a body, last coding first, never past {@link MAX_BODY_BYTES}. */
 export async function decodeBody(
-  bytes: Uint8Array,
+  encodedBytes: Uint8Array,
   contentEncoding: string,
   endpoint: HttpEndpoint,
 ) {
-  let decodedBytes = bytes;
-  for (const coding of listCodings(contentEncoding)) {
-    const decoder = decoders.get(coding);
-    if (decoder === undefined) throw unreadable(unknownCoding(coding), endpoint);
+  let decodedBytes = encodedBytes;
+  for (const contentCoding of listCodings(contentEncoding)) {
+    const decoder = decoders.get(contentCoding);
+    if (decoder === undefined) throw unreadable(unknownCoding(contentCoding), endpoint);
     decodedBytes = await decoder
-      .whole(decodedBytes, limits)
-      .catch(({ code }: NodeJS.ErrnoException) => {
-        if (code === "ERR_BUFFER_TOO_LARGE") throw bodyTooLarge();
-        throw unreadable(`its ${coding} data is broken or cut off`, endpoint);
+      .decodeWhole(decodedBytes, decodingLimits)
+      .catch(({ code: errorCode }: NodeJS.ErrnoException) => {
+        if (errorCode === "ERR_BUFFER_TOO_LARGE") throw bodyTooLarge();
+        throw unreadable(`its ${contentCoding} data is broken or cut off`, endpoint);
       });
   }
   return decodedBytes;
@@ -50,24 +62,26 @@ const MOST_CODINGS = 5;
 /** Creates the streams that undo a `content-encoding`, last coding first. @throws TypeError for an unknown one */
 export function createDecoders(contentEncoding: string): Duplex[] {
   const codings = listCodings(contentEncoding);
-  const knownDecoders = codings.flatMap((coding) => decoders.get(coding) ?? []);
+  const knownDecoders = codings.flatMap((contentCoding) => decoders.get(contentCoding) ?? []);
   const isKnown = knownDecoders.length === codings.length && codings.length <= MOST_CODINGS;
   if (!isKnown) throw new TypeError(unknownCoding(codings.join(", ")));
-  return knownDecoders.map((decoder) => decoder.stream());
+  return knownDecoders.map((decoder) => decoder.createStream());
 }
 
 /** Returns the codings of a body, the last first. */
 function listCodings(contentEncoding: string): string[] {
-  const all = contentEncoding.split(",").map((coding) => coding.trim().toLowerCase());
-  return all.filter((coding) => coding !== "" && coding !== "identity").toReversed();
+  const allCodings = contentEncoding
+    .split(",")
+    .map((contentCoding) => contentCoding.trim().toLowerCase());
+  return allCodings.filter((coding) => coding !== "" && coding !== "identity").toReversed();
 }
 
-function unknownCoding(coding: string): string {
-  return `its encoding "${coding.slice(0, 20)}" is not known`;
+function unknownCoding(contentCoding: string): string {
+  return `its encoding "${contentCoding.slice(0, 20)}" is not known`;
 }
 
-function unreadable(reason: string, endpoint: HttpEndpoint): ConnectionError {
+function unreadable(failureReason: string, endpoint: HttpEndpoint): ConnectionError {
   const { maybeBilled, note } = toBilling(endpoint);
-  const message = `The response body cannot be decoded: ${reason}${note}.`;
+  const message = `The response body cannot be decoded: ${failureReason}${note}.`;
   return new ConnectionError(message, { isRetryable: true, maybeBilled });
 }

@@ -76,8 +76,8 @@ export function fetchHttpClient(fetch: Fetch): HttpClient {
   let isClosed = false;
   const stream: HttpClient["stream"] = async ({ method, url, headers }, body, { signal }) => {
     if (isClosed) throw closedClientError();
-    const init = { method, headers, body, signal, redirect: "manual" } as const;
-    return toStreamed(await fetch(url, init));
+    const requestInit = { method, headers, body, signal, redirect: "manual" } as const;
+    return toStreamed(await fetch(url, requestInit));
   };
   return {
     stream,
@@ -86,10 +86,10 @@ export function fetchHttpClient(fetch: Fetch): HttpClient {
         try {
           const response = await stream({ ...endpoint, headers }, body, abortable);
           return { ...response, text: await readText(response) };
-        } catch (error) {
+        } catch (fetchError) {
           abortable.signal.throwIfAborted();
-          if (error instanceof EvaluatorError) throw error;
-          throw toConnectionError(error, { endpoint, keepCause: false });
+          if (fetchError instanceof EvaluatorError) throw fetchError;
+          throw toConnectionError(fetchError, { endpoint, keepCause: false });
         }
       };
     },
@@ -107,27 +107,27 @@ export function createHttpClient({ fetch: givenFetch, dispatcher }: HttpClientOp
 }
 
 async function readText({ status, read }: StreamedResponse): Promise<string> {
-  const body = new BodyCollector();
+  const bodyCollector = new BodyCollector();
   try {
-    await read((chunk) => body.add(chunk));
-  } catch (error) {
-    if (isSuccess(status)) throw error;
+    await read((bodyChunk) => bodyCollector.addChunk(bodyChunk));
+  } catch (readError) {
+    if (isSuccess(status)) throw readError;
     return ""; // a broken body must not hide an error status
   }
-  return new TextDecoder().decode(body.bytes());
+  return new TextDecoder().decode(bodyCollector.joinBytes());
 }
 
 function toStreamed({ status, statusText, headers, body }: Response): StreamedResponse {
-  const read: StreamedResponse["read"] = async (sink) => {
+  const readBody: StreamedResponse["read"] = async (chunkSink) => {
     const reader = body?.getReader();
     try {
       for (let part = await reader?.read(); part?.done === false; part = await reader?.read()) {
-        const waiting = sink(part.value);
+        const waiting = chunkSink(part.value);
         if (waiting !== undefined) await waiting;
       }
     } finally {
       await reader?.cancel().catch(() => undefined);
     }
   };
-  return { status, statusText, headers: Object.fromEntries(headers), read };
+  return { status, statusText, headers: Object.fromEntries(headers), read: readBody };
 }

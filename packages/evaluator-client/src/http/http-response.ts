@@ -28,42 +28,42 @@ export interface StreamedResponse {
 export const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
 /** Returns whether a status means success (2xx). */
-export function isSuccess(status: number): boolean {
-  return status >= 200 && status <= 299;
+export function isSuccess(httpStatus: number): boolean {
+  return httpStatus >= 200 && httpStatus <= 299;
 }
 
 /** Returns a header by its lower-case name, else another one, or null; of several values the first. */
 export function findHeader(
   { headers }: Pick<HttpResponse, "headers">,
-  name: string,
-  other = name,
+  headerName: string,
+  otherName = headerName,
 ): string | null {
-  const value = headers[name] ?? headers[other];
-  return (Array.isArray(value) ? value[0] : value) ?? null;
+  const headerValue = headers[headerName] ?? headers[otherName];
+  return (Array.isArray(headerValue) ? headerValue[0] : headerValue) ?? null;
 }
 
 /** Collects the chunks of a body, up to {@link MAX_BODY_BYTES}. */
 export class BodyCollector {
-  readonly #chunks: Uint8Array[] = [];
-  #length = 0;
+  readonly #bodyChunks: Uint8Array[] = [];
+  #byteLength = 0;
 
   /** @throws InvalidResponseError when the body is over the limit. */
-  add(chunk: Uint8Array): void {
-    this.#length += chunk.byteLength;
-    if (this.#length > MAX_BODY_BYTES) throw bodyTooLarge();
-    this.#chunks.push(chunk);
+  addChunk(bodyChunk: Uint8Array): void {
+    this.#byteLength += bodyChunk.byteLength;
+    if (this.#byteLength > MAX_BODY_BYTES) throw bodyTooLarge();
+    this.#bodyChunks.push(bodyChunk);
   }
 
-  bytes(): Uint8Array {
-    const [first] = this.#chunks;
-    if (first !== undefined && this.#chunks.length === 1) return first;
-    const whole = new Uint8Array(this.#length);
-    let offset = 0;
-    for (const chunk of this.#chunks) {
-      whole.set(chunk, offset);
-      offset += chunk.byteLength;
+  joinBytes(): Uint8Array {
+    const [firstChunk] = this.#bodyChunks;
+    if (firstChunk !== undefined && this.#bodyChunks.length === 1) return firstChunk;
+    const wholeBody = new Uint8Array(this.#byteLength);
+    let writeOffset = 0;
+    for (const bodyChunk of this.#bodyChunks) {
+      wholeBody.set(bodyChunk, writeOffset);
+      writeOffset += bodyChunk.byteLength;
     }
-    return whole;
+    return wholeBody;
   }
 }
 
@@ -85,67 +85,67 @@ export function toJsonResponse(
   endpoint: Parameters<typeof toBilling>[0],
 ): JsonResponse {
   const { status, headers, text } = response;
-  const json = parseJson(text);
-  if (json === undefined && isSuccess(status)) throw unparseable(response, endpoint);
+  const parsedJson = parseJson(text);
+  if (parsedJson === undefined && isSuccess(status)) throw unparseable(response, endpoint);
   // In a body of 1.3 kB counting takes 1 µs, and looking at each key 10 µs.
-  if (isSuccess(status) && keyColons(text) !== countKeys([json])) checkKeys(text);
-  return { status, headers, text, json };
+  if (isSuccess(status) && keyColons(text) !== countKeys([parsedJson])) checkKeys(text);
+  return { status, headers, text, json: parsedJson };
 }
 
 /** Counts the colons that may follow a key: all that do, and a few in strings. */
-function keyColons(text: string): number {
-  let count = 0;
-  for (let at = text.indexOf(":"); at >= 0; at = text.indexOf(":", at + 1)) {
-    const before = text[at - 1] as string;
-    if (before === '"' || before <= " ") count += 1;
+function keyColons(jsonText: string): number {
+  let colonCount = 0;
+  for (let at = jsonText.indexOf(":"); at >= 0; at = jsonText.indexOf(":", at + 1)) {
+    const previousCharacter = jsonText[at - 1] as string;
+    if (previousCharacter === '"' || previousCharacter <= " ") colonCount += 1;
   }
-  return count;
+  return colonCount;
 }
 
 /** Counts the keys of all objects in a list; NaN if they are nested deeper than any answer. */
-function countKeys(value: object, depth = 0): number {
-  const items: unknown[] = Array.isArray(value) ? value : Object.values(value);
-  let count = items === value ? 0 : items.length;
-  for (const item of items) {
-    if (typeof item !== "object" || item === null) continue;
-    count += depth < 50 ? countKeys(item, depth + 1) : Number.NaN;
+function countKeys(jsonValue: object, nestingDepth = 0): number {
+  const childValues: unknown[] = Array.isArray(jsonValue) ? jsonValue : Object.values(jsonValue);
+  let keyCount = childValues === jsonValue ? 0 : childValues.length;
+  for (const childValue of childValues) {
+    if (typeof childValue !== "object" || childValue === null) continue;
+    keyCount += nestingDepth < 50 ? countKeys(childValue, nestingDepth + 1) : Number.NaN;
   }
-  return count;
+  return keyCount;
 }
 
 /** @throws InvalidResponseError when an object in the text, which is JSON, has a key twice. */
-function checkKeys(text: string): void {
-  const open: Set<string>[] = [];
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at] as string;
-    if (character === "{" || character === "[") open.push(new Set());
-    else if (character === "}" || character === "]") open.pop();
+function checkKeys(jsonText: string): void {
+  const openObjects: Set<string>[] = [];
+  for (let at = 0; at < jsonText.length; at += 1) {
+    const character = jsonText[at] as string;
+    if (character === "{" || character === "[") openObjects.push(new Set());
+    else if (character === "}" || character === "]") openObjects.pop();
     if (character !== '"') continue;
-    const start = at;
-    at = endOfString(text, start);
-    colon.lastIndex = at + 1;
-    if (!colon.test(text)) continue;
-    const key = JSON.parse(text.slice(start, at + 1)) as string;
-    const keys = open.at(-1) as Set<string>;
-    if (keys.size === keys.add(key).size) {
-      const message = `The response has the key ${JSON.stringify(key.slice(0, 60))} twice in one object, so one answer hides another. It is not used; report it to the service.`;
+    const stringStart = at;
+    at = endOfString(jsonText, stringStart);
+    colonPattern.lastIndex = at + 1;
+    if (!colonPattern.test(jsonText)) continue;
+    const objectKey = JSON.parse(jsonText.slice(stringStart, at + 1)) as string;
+    const objectKeys = openObjects.at(-1) as Set<string>;
+    if (objectKeys.size === objectKeys.add(objectKey).size) {
+      const message = `The response has the key ${JSON.stringify(objectKey.slice(0, 60))} twice in one object, so one answer hides another. It is not used; report it to the service.`;
       throw new InvalidResponseError(message, { questionId: null, rule: "duplicate-key" });
     }
   }
 }
 
-const colon = /\s*:/y;
+const colonPattern = /\s*:/y;
 
-function endOfString(text: string, start: number): number {
-  let at = start + 1;
-  while (text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
+function endOfString(jsonText: string, stringStart: number): number {
+  let at = stringStart + 1;
+  while (jsonText[at] !== '"') at += jsonText[at] === "\\" ? 2 : 1;
   return at;
 }
 
 /** Returns the value of a JSON text, or undefined. */
-export function parseJson(text: string): unknown {
+export function parseJson(jsonText: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(jsonText);
   } catch {
     return undefined; // the parser's own message quotes the body, so it goes no further
   }

@@ -40,7 +40,12 @@ async function openSession() {
   const onChange = vi.fn<() => void>();
   const onUnprocessed = vi.fn<() => void>();
   const origin = `https://127.0.0.1:${port}`;
-  const session = new Http2Session(origin, socket, { most: 2, clock, onChange, onUnprocessed });
+  const session = new Http2Session(origin, socket, {
+    streamLimit: 2,
+    clock,
+    onChange,
+    onUnprocessed,
+  });
   onTestFinished(() => {
     socket.destroy();
     for (const each of sockets) each.destroy();
@@ -70,12 +75,12 @@ test("after 30 s of silence, takes a call when a ping has an answer", async () =
   const { session, clock, post, changed } = await openSession();
   expect(await post("{}")).toMatchObject({ text: "{}" });
   await clock.advance(29_999);
-  expect(session.takes()).toBe(true);
+  expect(session.takesRequests()).toBe(true);
   await clock.advance(2);
   const answered = changed();
-  expect(session.takes()).toBe(false);
+  expect(session.takesRequests()).toBe(false);
   await answered;
-  expect(session.takes()).toBe(true);
+  expect(session.takesRequests()).toBe(true);
   expect(clock.waiting).toBe(0);
 });
 
@@ -102,9 +107,9 @@ test("ends a session whose server is gone while calls wait, also one that takes 
     expect(await post("{}")).toMatchObject({ text: "{}" });
     stop();
     const lost = post("hang").catch((error: unknown) => error);
-    if (isDraining) session.drain();
+    if (isDraining) session.drainSession();
     await clock.advance(3000);
-    expect(session.takes()).toBe(false);
+    expect(session.takesRequests()).toBe(false);
     await clock.advance(2000);
     expect(await lost).toMatchObject({ name: "ConnectionError", maybeBilled: true });
     expect(clock.waiting).toBe(0);
@@ -159,11 +164,11 @@ test.each([false, true])(
     const controller = new AbortController();
     const slow = post("hang", controller.signal);
     expect(await post("{}")).toMatchObject({ text: "{}" });
-    if (isDraining) session.drain();
+    if (isDraining) session.drainSession();
     for (let silence = 0; silence < 6; silence++) {
       await clock.advance(3000);
       await expect.poll(() => clock.waiting).toBe(1); // the ping has an answer
-      expect(session.takes()).toBe(!isDraining);
+      expect(session.takesRequests()).toBe(!isDraining);
     }
     controller.abort("enough");
     await expect(slow).rejects.toBe("enough");
@@ -176,11 +181,11 @@ test("is full at its limit, and has room again when a call ends", async () => {
   const controller = new AbortController();
   const first = post("hang", controller.signal);
   const second = post("{}");
-  expect([session.isFull, session.takes()]).toEqual([true, false]);
+  expect([session.isFull, session.takesRequests()]).toEqual([true, false]);
   expect(await second).toMatchObject({ text: "{}" });
   controller.abort("enough");
   await expect(first).rejects.toBe("enough");
-  expect(session.takes()).toBe(true);
+  expect(session.takesRequests()).toBe(true);
 });
 
 test("a process that is blocked while a ping is answered keeps its session", async () => {
@@ -204,18 +209,18 @@ test("a process that is blocked while a ping is answered keeps its session", asy
   const settings = Promise.withResolvers<void>();
   const listener = { onChange: settings.resolve, onUnprocessed: () => undefined };
   const session = new Http2Session(`https://127.0.0.1:${port}`, socket, {
-    most: 2,
+    streamLimit: 2,
     clock,
     ...listener,
   });
   await settings.promise;
   nowMs = 30_001;
-  expect(session.takes()).toBe(false);
+  expect(session.takesRequests()).toBe(false);
   await nextTurn(); // the ping is written
   expect(Atomics.wait(flag, 0, 0, 10_000)).not.toBe("timed-out");
   timers[0]?.();
   await nextTurn();
   await nextTurn();
-  expect(session.takes()).toBe(true);
+  expect(session.takesRequests()).toBe(true);
   socket.destroy();
 });

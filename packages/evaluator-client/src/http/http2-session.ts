@@ -6,7 +6,7 @@ import type { UndiciExchange } from "./undici-exchange.ts";
 
 interface SessionOptions {
   /** The most streams until the server's own limit is known. */
-  readonly most: number;
+  readonly streamLimit: number;
   /** Called for a request that the server has surely not processed. */
   readonly onUnprocessed: (exchange: UndiciExchange) => void;
   /** Called when the session may take more requests, or none any more. */
@@ -33,12 +33,12 @@ const PING_MS = 2000;
 /** An HTTP/2 session over one socket. Without calls in flight, it does not keep the process alive. */
 export class Http2Session {
   /** The most streams at once. */
-  most: number;
+  streamLimit: number;
   readonly #session: ClientHttp2Session;
   readonly #listener: Pick<SessionOptions, "onUnprocessed" | "onChange">;
   #inFlight = 0;
-  #aborts = 0;
-  readonly #clock: Clock;
+  #abortCount = 0;
+  readonly #runtimeClock: Clock;
   #heardAtMs: number;
   /** Streams above this id were not processed. */
   #lastStreamId = Number.POSITIVE_INFINITY;
@@ -46,29 +46,29 @@ export class Http2Session {
   #stopWatching = () => {};
 
   constructor(
-    origin: string,
-    socket: Socket,
-    { most, clock = readRuntime({}).clock, ...listener }: SessionOptions,
+    sessionOrigin: string,
+    tlsSocket: Socket,
+    { streamLimit, clock = readRuntime({}).clock, ...listener }: SessionOptions,
   ) {
-    const session = connect(origin, {
-      createConnection: () => socket,
+    const session = connect(sessionOrigin, {
+      createConnection: () => tlsSocket,
       settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
       maxSessionMemory: MOST_MEMORY,
     });
     this.#session = session;
     this.#listener = listener;
-    this.most = most;
-    this.#clock = clock;
+    this.streamLimit = streamLimit;
+    this.#runtimeClock = clock;
     this.#heardAtMs = clock.now();
     session.once("connect", () => session.setLocalWindowSize(WINDOW_BYTES));
     session.on("remoteSettings", ({ maxConcurrentStreams = Number.POSITIVE_INFINITY }) => {
-      this.most = maxConcurrentStreams;
-      this.#hear();
+      this.streamLimit = maxConcurrentStreams;
+      this.#hearPeer();
       listener.onChange();
     });
     session.on("goaway", (_, lastStreamId) => {
       this.#lastStreamId = lastStreamId;
-      this.drain();
+      this.drainSession();
     });
     session.on("error", () => undefined); // its streams report it
     session.once("close", listener.onChange);
@@ -80,76 +80,80 @@ export class Http2Session {
   }
 
   get isFull(): boolean {
-    return this.#inFlight >= this.most;
+    return this.#inFlight >= this.streamLimit;
   }
 
   /** Whether it takes a request now; after a silence, it does so when a ping has an answer. */
-  takes(): boolean {
+  takesRequests(): boolean {
     if (this.isOver || this.isFull) return false;
-    if (this.#clock.now() - this.#heardAtMs > SILENT_MS) this.#check();
+    if (this.#runtimeClock.now() - this.#heardAtMs > SILENT_MS) this.#checkPeer();
     return !this.#isChecking;
   }
 
   send(exchange: UndiciExchange): void {
-    const { request, body } = exchange;
-    const startedAtMs = this.#clock.now();
-    const stream = this.#session.request(request.http2Headers, { endStream: body === null });
+    const { request, body: requestBody } = exchange;
+    const startedAtMs = this.#runtimeClock.now();
+    const requestStream = this.#session.request(request.http2Headers, {
+      endStream: requestBody === null,
+    });
     if (this.#inFlight === 0) {
       this.#session.ref();
-      this.#watch();
+      this.#watchSession();
     }
     this.#inFlight += 1;
     let isAnswered = false;
     let isWhole = false;
     // A reset without an error ends the stream too, after it has closed it; proxies cut answers so.
-    stream.push = (...args) => {
-      isWhole ||= args[0] === null && !stream.closed;
-      return Readable.prototype.push.apply(stream, args);
+    requestStream.push = (...pushArguments) => {
+      isWhole ||= pushArguments[0] === null && !requestStream.closed;
+      return Readable.prototype.push.apply(requestStream, pushArguments);
     };
-    stream.on("response", ({ ":status": status = 0, ...headers }) => {
-      this.#hear();
+    requestStream.on("response", ({ ":status": status = 0, ...headers }) => {
+      this.#hearPeer();
       isAnswered = true;
-      if (!stream.writableFinished) stream.once("end", () => stream.destroy()); // the rest may never be read
+      if (!requestStream.writableFinished) requestStream.once("end", () => requestStream.destroy()); // the rest may never be read
       // Without Node's list of sensitive headers, a symbol.
       exchange.onResponseStart(null, status, Object.fromEntries(Object.entries(headers)));
     });
-    stream.on("data", (chunk: Uint8Array) => {
-      this.#hear();
-      exchange.onResponseData(null, chunk);
+    requestStream.on("data", (bodyChunk: Uint8Array) => {
+      this.#hearPeer();
+      exchange.onResponseData(null, bodyChunk);
     });
     let failure: Error | null = null;
-    stream.on("error", (error: Error) => (failure = error));
-    stream.once("close", () => {
+    requestStream.on("error", (streamError: Error) => (failure = streamError));
+    requestStream.once("close", () => {
       this.#release();
       if (exchange.isOver) return;
-      if (!isAnswered && this.#isUnprocessed(stream)) return this.#listener.onUnprocessed(exchange);
-      const isRead = isWhole && stream.readableEnded;
-      if (isRead && stream.rstCode === NGHTTP2_NO_ERROR) return exchange.onResponseEnd();
-      const reset = Object.assign(new Error("The stream was reset."), {
+      if (!isAnswered && this.#isUnprocessed(requestStream))
+        return this.#listener.onUnprocessed(exchange);
+      const isFullyRead = isWhole && requestStream.readableEnded;
+      if (isFullyRead && requestStream.rstCode === NGHTTP2_NO_ERROR)
+        return exchange.onResponseEnd();
+      const resetError = Object.assign(new Error("The stream was reset."), {
         code: "ERR_HTTP2_STREAM_ERROR",
       });
-      exchange.onResponseError(null, failure ?? reset);
+      exchange.onResponseError(null, failure ?? resetError);
     });
     exchange.onRequestStart({
-      abort: () => this.#abort(stream, startedAtMs),
-      pause: () => stream.pause(),
-      resume: () => stream.resume(),
+      abort: () => this.#abortStream(requestStream, startedAtMs),
+      pause: () => requestStream.pause(),
+      resume: () => requestStream.resume(),
     });
-    if (body !== null) stream.end(body);
+    if (requestBody !== null) requestStream.end(requestBody);
   }
 
   /** Takes no more requests, and ends after those in flight. */
-  drain(): void {
+  drainSession(): void {
     this.#session.close();
     this.#listener.onChange();
   }
 
-  #abort(stream: ClientHttp2Stream, startedAtMs: number): void {
-    if (stream.closed || stream.destroyed) return;
-    stream.close(NGHTTP2_CANCEL);
-    this.#aborts += 1;
-    if (this.#aborts === MOST_ABORTS) this.drain();
-    else if (this.#heardAtMs < startedAtMs) this.#check();
+  #abortStream(requestStream: ClientHttp2Stream, startedAtMs: number): void {
+    if (requestStream.closed || requestStream.destroyed) return;
+    requestStream.close(NGHTTP2_CANCEL);
+    this.#abortCount += 1;
+    if (this.#abortCount === MOST_ABORTS) this.drainSession();
+    else if (this.#heardAtMs < startedAtMs) this.#checkPeer();
   }
 
   #isUnprocessed({ id, rstCode }: ClientHttp2Stream): boolean {
@@ -166,29 +170,29 @@ export class Http2Session {
   }
 
   /** Node may not report a connection that is reset while it writes: its calls would wait until their time is up. */
-  #watch(): void {
-    const sinceMs = this.#clock.now();
-    this.#stopWatching = this.#clock.schedule(SILENT_WITH_CALLS_MS, () => {
-      if (this.#heardAtMs <= sinceMs) this.#check();
-      this.#watch();
+  #watchSession(): void {
+    const sinceMs = this.#runtimeClock.now();
+    this.#stopWatching = this.#runtimeClock.schedule(SILENT_WITH_CALLS_MS, () => {
+      if (this.#heardAtMs <= sinceMs) this.#checkPeer();
+      this.#watchSession();
     });
   }
 
-  #hear(): void {
-    this.#heardAtMs = this.#clock.now();
+  #hearPeer(): void {
+    this.#heardAtMs = this.#runtimeClock.now();
   }
 
   /** Ends the session if it does not answer a ping. */
-  #check(): void {
+  #checkPeer(): void {
     if (this.#isChecking || this.#session.destroyed) return;
     this.#isChecking = true;
     this.#session.ref();
     // After a look at the socket: if this process was blocked, the answer may be there.
-    const end = () => this.#isChecking && this.#destroy();
-    const cancel = this.#clock.schedule(PING_MS, () => setImmediate(end));
-    const onReply = (error: Error | null) => {
-      if (error === null) this.#hear();
-      cancel();
+    const endSession = () => this.#isChecking && this.#destroy();
+    const cancelPing = this.#runtimeClock.schedule(PING_MS, () => setImmediate(endSession));
+    const onReply = (replyError: Error | null) => {
+      if (replyError === null) this.#hearPeer();
+      cancelPing();
       this.#isChecking = false;
       if (this.#inFlight === 0) this.#session.unref();
       this.#listener.onChange();

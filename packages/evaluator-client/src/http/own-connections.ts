@@ -16,12 +16,19 @@ interface Way {
 }
 
 /** Connections that all HTTP clients share, by origin or proxies, with the users of each. */
-const sharedConnections = new Map<string, { connections: Connections; users: Set<object> }>();
+const sharedConnections = new Map<
+  string,
+  { connections: Connections; connectionUsers: Set<object> }
+>();
 /** The function that every socket connects with; interceptors replace it. */
 let connectInUse: unknown;
 
 /** Sends over the connections of a way, which all clients share, and notes their user. */
-export function sendOver(way: Way, user: object, exchange: UndiciExchange): void {
+export function sendOver(
+  connectionWay: Way,
+  connectionUser: object,
+  exchange: UndiciExchange,
+): void {
   const connect: unknown = Reflect.get(Socket.prototype, "connect");
   if (connect !== connectInUse) {
     // Existing connections would bypass an interceptor of sockets that was added or removed.
@@ -30,21 +37,21 @@ export function sendOver(way: Way, user: object, exchange: UndiciExchange): void
       connections.close().catch(() => undefined);
     sharedConnections.clear();
   }
-  let entry = sharedConnections.get(way.key);
-  if (entry === undefined) {
-    entry = { connections: new Connections(way), users: new Set() };
-    sharedConnections.set(way.key, entry);
+  let sharedEntry = sharedConnections.get(connectionWay.key);
+  if (sharedEntry === undefined) {
+    sharedEntry = { connections: new Connections(connectionWay), connectionUsers: new Set() };
+    sharedConnections.set(connectionWay.key, sharedEntry);
   }
-  entry.users.add(user);
-  entry.connections.send(exchange);
+  sharedEntry.connectionUsers.add(connectionUser);
+  sharedEntry.connections.send(exchange);
 }
 
 /** Closes the connections that only this user uses, once their requests are over. */
-export async function leave(user: object): Promise<void> {
+export async function leaveConnections(leavingUser: object): Promise<void> {
   const closing: Promise<void>[] = [];
-  for (const [key, { connections, users }] of sharedConnections) {
-    if (!users.delete(user) || users.size > 0) continue;
-    sharedConnections.delete(key);
+  for (const [connectionKey, { connections, connectionUsers: users }] of sharedConnections) {
+    if (!users.delete(leavingUser) || users.size > 0) continue;
+    sharedConnections.delete(connectionKey);
     closing.push(connections.close());
   }
   await Promise.all(closing);
@@ -67,48 +74,50 @@ const CONNECT_MS = 10_000;
  * undici, which is loaded only then.
  */
 class Connections {
-  readonly #way: Way;
+  readonly #connectionWay: Way;
   /** Requests that wait for a session, or for the protocol of their origin. */
   readonly #waiting: UndiciExchange[] = [];
   readonly #sessions = new Set<Http2Session>();
-  #http1: Dispatcher | null = null;
+  #http1Dispatcher: Dispatcher | null = null;
   #mostSessions = MOST_SESSIONS;
   /** The limit of the latest session, which is the first limit of the next. */
   #mostStreams = FIRST_STREAMS;
   #connecting: Promise<void> | null = null;
   #isClosing = false;
 
-  constructor(way: Way) {
-    this.#way = way;
+  constructor(connectionWay: Way) {
+    this.#connectionWay = connectionWay;
   }
 
   send(exchange: UndiciExchange): void {
-    if (this.#http1 !== null) return sendOverHttp1(this.#http1, exchange);
+    if (this.#http1Dispatcher !== null) return sendOverHttp1(this.#http1Dispatcher, exchange);
     this.#waiting.push(exchange);
-    this.#send();
+    this.#sendWaiting();
   }
 
   /** Ends all connections after the requests that wait or are in flight. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    this.#send();
+    this.#sendWaiting();
     await this.#connecting;
-    await this.#http1?.close();
+    await this.#http1Dispatcher?.close();
   }
 
-  #send(): void {
+  #sendWaiting(): void {
     for (const session of this.#sessions) if (session.isOver) this.#sessions.delete(session);
     if (this.#sessions.size === 0) this.#mostSessions = MOST_SESSIONS;
     for (let exchange = this.#waiting[0]; exchange !== undefined; exchange = this.#waiting[0]) {
       const sessions = [...this.#sessions];
-      const session = exchange.isOver ? null : sessions.find((one) => one.takes());
+      const session = exchange.isOver
+        ? null
+        : sessions.find((openSession) => openSession.takesRequests());
       if (session === undefined) break;
       this.#waiting.shift();
       session?.send(exchange);
     }
     if (this.#waiting.length > 0 && this.#mayConnect()) this.#connecting = this.#connect();
     else if (this.#isClosing && this.#waiting.length === 0) {
-      for (const session of this.#sessions) if (!session.isOver) session.drain();
+      for (const session of this.#sessions) if (!session.isOver) session.drainSession();
     }
   }
 
@@ -120,31 +129,31 @@ class Connections {
 
   /** All requests that wait share one handshake, which shows the server's protocol. */
   async #connect(): Promise<void> {
-    const { origin, hasHttp2 } = this.#way;
+    const { origin, hasHttp2 } = this.#connectionWay;
     const opening = hasHttp2 ? openSocket(origin) : Promise.resolve(null);
     try {
       const loading = hasHttp2 ? import("./http2-session.ts") : null; // while the handshake takes its time
-      const [socket, http2] = await Promise.all([opening, loading]);
-      const isHttp2 = socket?.alpnProtocol === "h2" && http2 !== null;
-      if (isHttp2) this.#addSession(socket, http2.Http2Session);
+      const [socket, http2Module] = await Promise.all([opening, loading]);
+      const isHttp2 = socket?.alpnProtocol === "h2" && http2Module !== null;
+      if (isHttp2) this.#addSession(socket, http2Module.Http2Session);
       else await this.#useHttp1(socket);
-    } catch (error) {
+    } catch (openingError) {
       (await opening.catch(() => null))?.destroy();
       if (this.#sessions.size > 0) this.#mostSessions = this.#sessions.size;
       else
         for (const exchange of this.#waiting.splice(0))
-          exchange.onResponseError(null, error as Error);
+          exchange.onResponseError(null, openingError as Error);
     }
     this.#connecting = null;
-    this.#send();
+    this.#sendWaiting();
   }
 
   #addSession(socket: TLSSocket, Session: typeof Http2Session): void {
-    const session = new Session(this.#way.origin, socket, {
-      most: this.#mostStreams,
+    const session = new Session(this.#connectionWay.origin, socket, {
+      streamLimit: this.#mostStreams,
       onChange: () => {
-        this.#mostStreams = session.most;
-        this.#send();
+        this.#mostStreams = session.streamLimit;
+        this.#sendWaiting();
       },
       onUnprocessed: (exchange) => this.#sendAgain(exchange),
     });
@@ -154,31 +163,31 @@ class Connections {
   #sendAgain(exchange: UndiciExchange): void {
     exchange.onUnprocessed();
     if (exchange.refusals > MOST_REFUSALS) {
-      const message = `The server at ${this.#way.origin} refused the request again and again before it processed it; nothing was billed. Send fewer requests at once, or try again later.`;
-      const error = new ConnectionError(message, { isRetryable: true, maybeBilled: false });
-      return exchange.onResponseError(null, error);
+      const message = `The server at ${this.#connectionWay.origin} refused the request again and again before it processed it; nothing was billed. Send fewer requests at once, or try again later.`;
+      const openingError = new ConnectionError(message, { isRetryable: true, maybeBilled: false });
+      return exchange.onResponseError(null, openingError);
     }
     this.#waiting.unshift(exchange);
-    this.#send();
+    this.#sendWaiting();
   }
 
   async #useHttp1(socket: TLSSocket | null): Promise<void> {
     const { createDispatcher } = await loadUndici();
-    const http1 = createDispatcher(this.#way, socket, () => {
+    const newDispatcher = createDispatcher(this.#connectionWay, socket, () => {
       // The protocol is asked for again.
-      if (socket !== null) this.#http1 = null;
+      if (socket !== null) this.#http1Dispatcher = null;
     });
-    this.#http1 = http1;
+    this.#http1Dispatcher = newDispatcher;
     for (const exchange of this.#waiting.splice(0))
-      if (!exchange.isOver) sendOverHttp1(http1, exchange);
-    if (this.#isClosing) void http1.close();
+      if (!exchange.isOver) sendOverHttp1(newDispatcher, exchange);
+    if (this.#isClosing) void newDispatcher.close();
   }
 }
 
 /** Loads undici, which costs more processor time than the rest of this package. */
 function loadUndici() {
-  return import("./undici-dispatchers.ts").catch(({ message: reason }: Error) => {
-    const message = `undici cannot be loaded: ${reason}. If esbuild bundles this program as an ES module, keep undici out of it (--external:undici), or let a banner define "require".`;
+  return import("./undici-dispatchers.ts").catch(({ message: loadFailure }: Error) => {
+    const message = `undici cannot be loaded: ${loadFailure}. If esbuild bundles this program as an ES module, keep undici out of it (--external:undici), or let a banner define "require".`;
     throw new ConfigurationError(message, { option: "transport" });
   });
 }
@@ -190,17 +199,17 @@ function sendOverHttp1(dispatcher: Dispatcher, exchange: UndiciExchange): void {
 async function openSocket(origin: string): Promise<TLSSocket> {
   const { connect } = await import("node:tls");
   const { hostname, port } = new URL(origin);
-  const host = hostname.replace(/^\[|\]$/g, ""); // of an IPv6 address
-  const socket = connect({
-    host,
+  const hostName = hostname.replace(/^\[|\]$/g, ""); // of an IPv6 address
+  const tlsSocket = connect({
+    host: hostName,
     port: Number(port || 443),
-    ...(isIP(host) === 0 && { servername: host }),
+    ...(isIP(hostName) === 0 && { servername: hostName }),
     ALPNProtocols: ["h2", "http/1.1"],
   });
-  socket.setKeepAlive(true, 60_000).setNoDelay(true);
-  const late = new Error(`There was no connection within ${CONNECT_MS} ms.`);
-  Object.assign(late, { code: "UND_ERR_CONNECT_TIMEOUT" });
-  const timer = setTimeout(() => socket.destroy(late), CONNECT_MS);
-  await once(socket, "secureConnect").finally(() => clearTimeout(timer));
-  return socket;
+  tlsSocket.setKeepAlive(true, 60_000).setNoDelay(true);
+  const timeoutError = new Error(`There was no connection within ${CONNECT_MS} ms.`);
+  Object.assign(timeoutError, { code: "UND_ERR_CONNECT_TIMEOUT" });
+  const connectTimer = setTimeout(() => tlsSocket.destroy(timeoutError), CONNECT_MS);
+  await once(tlsSocket, "secureConnect").finally(() => clearTimeout(connectTimer));
+  return tlsSocket;
 }

@@ -2,8 +2,10 @@ import { isProxy } from "node:util/types";
 import type { AnyDispatcher } from "./http-client.ts";
 
 // This file is evaluated before undici, which crashes on an older Node with a useless error.
-const [major = 0, minor = 0] = (globalThis.process?.versions.node ?? "").split(".").map(Number);
-if (major < 22 || (major === 22 && minor < 19)) {
+const [nodeMajor = 0, nodeMinor = 0] = (globalThis.process?.versions.node ?? "")
+  .split(".")
+  .map(Number);
+if (nodeMajor < 22 || (nodeMajor === 22 && nodeMinor < 19)) {
   throw new Error(
     `evaluator-client needs Node 22.19 or later, and this is Node ${process.versions.node}.`,
   );
@@ -22,22 +24,32 @@ type Replacement = AnyDispatcher | "fetch" | null;
 let ownDispatchers: readonly unknown[] = [];
 
 /** Returns the dispatchers of the whole program. */
-export function readDispatchers(): { newer: unknown; older: unknown } {
-  return { newer: Reflect.get(globalThis, newerKey), older: Reflect.get(globalThis, olderKey) };
+export function readDispatchers(): { newerDispatcher: unknown; olderDispatcher: unknown } {
+  return {
+    newerDispatcher: Reflect.get(globalThis, newerKey),
+    olderDispatcher: Reflect.get(globalThis, olderKey),
+  };
 }
 
 /**
  * Notes the dispatchers that undici has just set; in a bundle, their classes may have other names. Restores
  * the program's dispatcher of undici 6 or 7.
  */
-export function afterUndiciLoaded({ newer, older }: ReturnType<typeof readDispatchers>): void {
+export function afterUndiciLoaded({
+  newerDispatcher: newer,
+  olderDispatcher: older,
+}: ReturnType<typeof readDispatchers>): void {
   if (newer === undefined) ownDispatchers = Object.values(readDispatchers());
   if (older !== undefined) Reflect.set(globalThis, olderKey, older);
 }
 
 /** The last found replacement, and the globals that decided it. */
-let lastSearch: { fetch: unknown; newer: unknown; older: unknown; found: Replacement } | null =
-  null;
+let lastSearch: {
+  fetch: unknown;
+  newerDispatcher: unknown;
+  olderDispatcher: unknown;
+  foundReplacement: Replacement;
+} | null = null;
 
 /**
  * Returns the dispatcher that the program has set, of any undici, or null. It is "fetch" if `fetch` uses
@@ -47,31 +59,36 @@ let lastSearch: { fetch: unknown; newer: unknown; older: unknown; found: Replace
  */
 export function replacementInUse(hasProxies: boolean): Replacement {
   const { fetch } = globalThis;
-  const { newer, older } = readDispatchers();
+  const { newerDispatcher: newer, olderDispatcher: older } = readDispatchers();
   if (
     lastSearch === null ||
     lastSearch.fetch !== fetch ||
-    lastSearch.newer !== newer ||
-    lastSearch.older !== older
+    lastSearch.newerDispatcher !== newer ||
+    lastSearch.olderDispatcher !== older
   ) {
-    lastSearch = { fetch, newer, older, found: findReplacement(fetch, newer, older) };
+    lastSearch = {
+      fetch,
+      newerDispatcher: newer,
+      olderDispatcher: older,
+      foundReplacement: findReplacement(fetch, newer, older),
+    };
   }
-  const { found: foundReplacement } = lastSearch;
+  const { foundReplacement } = lastSearch;
   if (hasProxies && foundReplacement?.constructor.name === "EnvHttpProxyAgent") return null;
   return foundReplacement === older && fetchUsesOlder ? "fetch" : foundReplacement;
 }
 
 function findReplacement(fetch: unknown, newer: unknown, older: unknown): Replacement {
   // Node's own is written in JavaScript; a Proxy or a bound function shows no source.
-  const source = typeof fetch === "function" ? Function.prototype.toString.call(fetch) : null;
-  if (source !== null && !source.includes("internal/deps/undici/undici")) return "fetch";
+  const fetchSource = typeof fetch === "function" ? Function.prototype.toString.call(fetch) : null;
+  if (fetchSource !== null && !fetchSource.includes("internal/deps/undici/undici")) return "fetch";
   // undici 8 wraps its dispatcher for older versions; older versions set no newer one.
-  if (isSet(older) && !("wrapHandler" in older.constructor)) return older;
-  return isSet(newer) ? newer : null;
+  if (isDispatcher(older) && !("wrapHandler" in older.constructor)) return older;
+  return isDispatcher(newer) ? newer : null;
 }
 
 /** Whether a dispatcher was set by the program, not by undici. */
-function isSet(dispatcher: unknown): dispatcher is AnyDispatcher {
+function isDispatcher(dispatcher: unknown): dispatcher is AnyDispatcher {
   if (typeof dispatcher !== "object" || dispatcher === null) return false;
   return !ownDispatchers.includes(dispatcher) && !isPlainAgent(dispatcher);
 }
@@ -84,7 +101,7 @@ function isPlainAgent(dispatcher: object): boolean {
   if (Object.hasOwn(dispatcher, "dispatch")) return false;
   const { options, factory } = symbolFields(dispatcher);
   const hasOptions = Object.values(options ?? {}).some(
-    (value) => value !== undefined && value !== Number.POSITIVE_INFINITY,
+    (optionValue) => optionValue !== undefined && optionValue !== Number.POSITIVE_INFINITY,
   );
   return !hasOptions && /\.connections\b/.test(String(factory));
 }
@@ -92,6 +109,6 @@ function isPlainAgent(dispatcher: object): boolean {
 function symbolFields(dispatcher: object): { options?: object; factory?: unknown } {
   const symbols = Object.getOwnPropertySymbols(dispatcher);
   return Object.fromEntries(
-    symbols.map((symbol) => [symbol.description, Reflect.get(dispatcher, symbol)]),
+    symbols.map((fieldSymbol) => [fieldSymbol.description, Reflect.get(dispatcher, fieldSymbol)]),
   );
 }

@@ -8,74 +8,74 @@ type Read = StreamedResponse["read"];
 
 /** Passes a response on as it arrives, and holds it up while it is not read. */
 export class ResponseStream implements Receiver {
-  readonly #head = Promise.withResolvers<StreamedResponse>();
-  readonly response = this.#head.promise;
-  readonly #whole = Promise.withResolvers<void>();
+  readonly #streamedHead = Promise.withResolvers<StreamedResponse>();
+  readonly response = this.#streamedHead.promise;
+  readonly #wholeBody = Promise.withResolvers<void>();
   #controller: Controller | null = null;
   /** Chunks that wait for the sink. */
   readonly #heldChunks: Uint8Array[] = [];
-  #sink: ChunkSink | null = null;
+  #chunkSink: ChunkSink | null = null;
   #isTaking = false;
   #isPaused = false;
   /** The end of the body, which its chunks come before. */
-  #end: { readonly error: Error | null } | null = null;
+  #streamEnd: { readonly streamError: Error | null } | null = null;
 
   constructor() {
-    this.#whole.promise.catch(() => undefined); // a response may not be read
+    this.#wholeBody.promise.catch(() => undefined); // a response may not be read
   }
 
-  onStart(head: Omit<StreamedResponse, "read">, controller: Controller | null): void {
+  onStart(responseHead: Omit<StreamedResponse, "read">, controller: Controller | null): void {
     this.#controller = controller;
-    const contentEncoding = findHeader(head, "content-encoding");
-    const read: Read = (sink) => {
+    const contentEncoding = findHeader(responseHead, "content-encoding");
+    const readChunks: Read = (chunkSink) => {
       const decoders = contentEncoding === null ? [] : createDecoders(contentEncoding);
       const readAll = decoders.reduce<Read>(
-        (inner, decoder) => (to) => this.#readThrough(inner, decoder, to),
-        (to) => this.#read(to),
+        (innerRead, decoder) => (outerSink) => this.#readThrough(innerRead, decoder, outerSink),
+        (outerSink) => this.#readChunks(outerSink),
       );
-      return readAll(sink);
+      return readAll(chunkSink);
     };
-    this.#head.resolve({ ...head, read });
+    this.#streamedHead.resolve({ ...responseHead, read: readChunks });
   }
 
-  onChunk(chunk: Uint8Array): void {
-    if (chunk.length === 0) return; // undici gives one each time that it goes on
-    this.#heldChunks.push(chunk);
-    this.#pass();
+  onChunk(bodyChunk: Uint8Array): void {
+    if (bodyChunk.length === 0) return; // undici gives one each time that it goes on
+    this.#heldChunks.push(bodyChunk);
+    this.#passChunks();
   }
 
   onEnd(): void {
-    this.#end = { error: null };
-    this.#pass();
+    this.#streamEnd = { streamError: null };
+    this.#passChunks();
   }
 
-  onError(cause: Error): void {
-    const error = new TypeError("fetch failed", { cause });
-    this.#head.reject(error);
-    this.#end ??= { error };
-    this.#pass();
+  onError(connectionError: Error): void {
+    const streamError = new TypeError("fetch failed", { cause: connectionError });
+    this.#streamedHead.reject(streamError);
+    this.#streamEnd ??= { streamError };
+    this.#passChunks();
   }
 
-  onAbort(reason: unknown): void {
-    this.#head.reject(reason);
-    this.#whole.reject(reason);
+  onAbort(abortReason: unknown): void {
+    this.#streamedHead.reject(abortReason);
+    this.#wholeBody.reject(abortReason);
   }
 
-  #read(sink: ChunkSink): Promise<void> {
-    this.#sink = sink;
-    this.#pass();
-    return this.#whole.promise;
+  #readChunks(chunkSink: ChunkSink): Promise<void> {
+    this.#chunkSink = chunkSink;
+    this.#passChunks();
+    return this.#wholeBody.promise;
   }
 
-  #pass(): void {
-    while (this.#sink !== null && !this.#isTaking && this.#heldChunks.length > 0) {
-      this.#give(this.#heldChunks.shift() as Uint8Array, this.#sink);
+  #passChunks(): void {
+    while (this.#chunkSink !== null && !this.#isTaking && this.#heldChunks.length > 0) {
+      this.#giveChunk(this.#heldChunks.shift() as Uint8Array, this.#chunkSink);
     }
-    const isPaused = this.#isTaking || this.#sink === null;
-    if (this.#end === null && isPaused !== this.#isPaused) this.#setPaused(isPaused);
-    if (isPaused || this.#end === null) return;
-    if (this.#end.error === null) this.#whole.resolve();
-    else this.#whole.reject(this.#end.error);
+    const isPaused = this.#isTaking || this.#chunkSink === null;
+    if (this.#streamEnd === null && isPaused !== this.#isPaused) this.#setPaused(isPaused);
+    if (isPaused || this.#streamEnd === null) return;
+    if (this.#streamEnd.streamError === null) this.#wholeBody.resolve();
+    else this.#wholeBody.reject(this.#streamEnd.streamError);
   }
 
   #setPaused(isPaused: boolean): void {
@@ -84,43 +84,45 @@ export class ResponseStream implements Receiver {
     else this.#controller?.resume();
   }
 
-  #give(chunk: Uint8Array, sink: ChunkSink): void {
+  #giveChunk(bodyChunk: Uint8Array, chunkSink: ChunkSink): void {
     try {
-      const taking = sink(chunk);
-      if (taking === undefined) return;
+      const chunkTaken = chunkSink(bodyChunk);
+      if (chunkTaken === undefined) return;
       this.#isTaking = true;
       const onTaken = () => {
         this.#isTaking = false;
-        this.#pass();
+        this.#passChunks();
       };
-      taking.then(onTaken, (error: unknown) => this.#fail(error));
-    } catch (error) {
-      this.#fail(error);
+      chunkTaken.then(onTaken, (streamError: unknown) => this.#failStream(streamError));
+    } catch (streamError) {
+      this.#failStream(streamError);
     }
   }
 
   /** Ends the response for an error of its reader. */
-  #fail(error: unknown): void {
-    this.#sink = () => undefined;
-    this.#whole.reject(error);
+  #failStream(streamError: unknown): void {
+    this.#chunkSink = () => undefined;
+    this.#wholeBody.reject(streamError);
     this.#controller?.abort(new DOMException("The response was not read.", "AbortError"));
   }
 
-  async #readThrough(read: Read, decoder: Duplex, sink: ChunkSink): Promise<void> {
-    const write: ChunkSink = (chunk) => {
+  async #readThrough(readChunks: Read, decoder: Duplex, chunkSink: ChunkSink): Promise<void> {
+    const writeDecoded: ChunkSink = (bodyChunk) => {
       if (decoder.destroyed) throw new TypeError("The response was not read.");
-      return decoder.write(chunk) ? undefined : once(decoder, "drain").then(() => undefined);
+      return decoder.write(bodyChunk) ? undefined : once(decoder, "drain").then(() => undefined);
     };
-    read(write).then(
+    readChunks(writeDecoded).then(
       () => decoder.end(),
-      (error: Error) => decoder.destroy(error),
+      (streamError: Error) => decoder.destroy(streamError),
     );
     try {
-      for await (const chunk of decoder) await sink(chunk as Uint8Array);
-    } catch (error) {
-      this.#fail(error);
-      const isOfCoding = Object(error).code !== undefined;
-      throw isOfCoding ? new TypeError("The body cannot be decoded.", { cause: error }) : error;
+      for await (const bodyChunk of decoder) await chunkSink(bodyChunk as Uint8Array);
+    } catch (streamError) {
+      this.#failStream(streamError);
+      const isOfCoding = Object(streamError).code !== undefined;
+      throw isOfCoding
+        ? new TypeError("The body cannot be decoded.", { cause: streamError })
+        : streamError;
     }
   }
 }

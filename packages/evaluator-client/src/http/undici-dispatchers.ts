@@ -13,23 +13,24 @@ const options = { allowH2: false };
 /** Creates the dispatcher of the proxies, or of an origin; it begins with the open socket if there is one. */
 export function createDispatcher(
   { origin, proxies }: { origin: string; proxies: EnvHttpProxyAgent.Options | null },
-  first: Socket | null,
+  firstSocket: Socket | null,
   onConnectFailed: () => void,
 ): Dispatcher {
   if (proxies !== null) return new EnvHttpProxyAgent({ ...proxies, ...options, noProxy: "" });
   const connectAnew = buildConnector(options);
-  let heldSocket = first;
-  const connect: buildConnector.connector = (target, callback) => {
-    const socket = heldSocket;
+  let heldSocket = firstSocket;
+  const connect: buildConnector.connector = (connectTarget, callback) => {
+    const takenSocket = heldSocket;
     heldSocket = null;
     // Later, since undici does not resume within its own call.
-    if (socket?.destroyed === false) return queueMicrotask(() => callback(null, socket));
-    connectAnew(target, (...result) => {
-      const [error] = result;
-      if (error === null) return callback(...result);
+    if (takenSocket?.destroyed === false) return queueMicrotask(() => callback(null, takenSocket));
+    connectAnew(connectTarget, (...connectResult) => {
+      const [connectError] = connectResult;
+      if (connectError === null) return callback(...connectResult);
       onConnectFailed();
-      const isSpoken = Reflect.get(error, "code") !== "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL";
-      if (first === null || isSpoken) return callback(error, null);
+      const isSpoken =
+        Reflect.get(connectError, "code") !== "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL";
+      if (firstSocket === null || isSpoken) return callback(connectError, null);
       const message = `The server at ${origin} no longer speaks HTTP/1.1; nothing was sent, and nothing was billed. The next attempt asks for its protocol.`;
       callback(new ConnectionError(message, { isRetryable: true, maybeBilled: false }), null);
     });

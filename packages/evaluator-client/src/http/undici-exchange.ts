@@ -20,12 +20,12 @@ type ResponseStart = [status: number, headers: ResponseHeaders, statusText?: str
 
 /** The reader of a response. An error that it throws ends the exchange. */
 export interface Receiver {
-  onStart(head: Omit<StreamedResponse, "read">, controller: Controller | null): void;
-  onChunk(chunk: Uint8Array): void;
+  onStart(responseHead: Omit<StreamedResponse, "read">, controller: Controller | null): void;
+  onChunk(bodyChunk: Uint8Array): void;
   onEnd(): void;
   /** Called with the error of a connection, or of another method. */
-  onError(error: Error, wasSent: boolean): void;
-  onAbort(reason: unknown): void;
+  onError(connectionError: Error, wasSent: boolean): void;
+  onAbort(abortReason: unknown): void;
 }
 
 /** One request and its response; without the stream of `undici.request`, it costs a third less (benchmark: calls). */
@@ -51,9 +51,9 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
     this.#abortable = abortable;
     this.#receiver = receiver;
     abortable.wasSent ??= false;
-    this.#stopListening = whenAborted(abortable, (reason) => {
-      receiver.onAbort(reason);
-      this.#end();
+    this.#stopListening = whenAborted(abortable, (abortReason) => {
+      receiver.onAbort(abortReason);
+      this.#endExchange();
     });
   }
 
@@ -61,7 +61,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Controller): void {
     this.#controller = controller;
     this.#abortable.wasSent = true;
-    if (this.isOver) this.#end();
+    if (this.isOver) this.#endExchange();
   }
 
   /** Notes that the server has surely not processed the request, which may be sent again. */
@@ -77,11 +77,11 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
     this.#receiver.onStart({ status, statusText, headers }, this.#controller);
   }
 
-  onResponseData(_: unknown, chunk: Uint8Array): void {
+  onResponseData(_: unknown, bodyChunk: Uint8Array): void {
     try {
-      this.#receiver.onChunk(chunk);
-    } catch (error) {
-      this.onResponseError(null, error as Error); // the body is too large
+      this.#receiver.onChunk(bodyChunk);
+    } catch (chunkError) {
+      this.onResponseError(null, chunkError as Error); // the body is too large
     }
   }
 
@@ -90,24 +90,24 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
     this.#stopListening?.();
   }
 
-  onResponseError(_: unknown, error: Error): void {
-    this.#receiver.onError(error, this.#controller !== null);
-    this.#end();
+  onResponseError(_: unknown, connectionError: Error): void {
+    this.#receiver.onError(connectionError, this.#controller !== null);
+    this.#endExchange();
   }
 
-  #end(): void {
+  #endExchange(): void {
     this.isOver = true;
     this.#stopListening?.();
     this.#controller?.abort(new DOMException("The request was aborted.", "AbortError"));
   }
 
   /** undici 6 calls this before it sends; the other events of its handlers have other names too. */
-  onConnect(abort?: (error: Error) => void): void {
+  onConnect(abortRequest?: (abortError: Error) => void): void {
     const message = "The dispatcher is of undici 6; use one of undici 7 or 8.";
-    const error = new ConfigurationError(message, { option: "dispatcher" });
-    this.onResponseError(null, error);
+    const abortError = new ConfigurationError(message, { option: "dispatcher" });
+    this.onResponseError(null, abortError);
     // An interceptor of undici 6 has the other events itself, and would send the request.
-    abort?.(error);
+    abortRequest?.(abortError);
   }
 
   /** undici 6 calls this if it misses other events. */
@@ -122,9 +122,9 @@ function whenAborted(abortable: Abortable, listener: (reason: unknown) => void) 
     abortable.onAbort(listener);
     return null;
   }
-  const { signal } = abortable;
-  const onAbort = () => listener(signal.reason);
-  if (signal.aborted) onAbort();
-  signal.addEventListener("abort", onAbort, { once: true });
-  return () => signal.removeEventListener("abort", onAbort);
+  const { signal: abortSignal } = abortable;
+  const onAbort = () => listener(abortSignal.reason);
+  if (abortSignal.aborted) onAbort();
+  abortSignal.addEventListener("abort", onAbort, { once: true });
+  return () => abortSignal.removeEventListener("abort", onAbort);
 }

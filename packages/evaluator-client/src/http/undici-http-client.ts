@@ -11,7 +11,7 @@ import {
   type HttpClientOptions,
   type HttpEndpoint,
 } from "./http-client.ts";
-import { leave, sendOver } from "./own-connections.ts";
+import { leaveConnections, sendOver } from "./own-connections.ts";
 import { passOverContinueFrom } from "./pass-over-continue.ts";
 import { ResponseStream } from "./response-stream.ts";
 import { UndiciExchange } from "./undici-exchange.ts";
@@ -27,34 +27,36 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
   const givenMethod = givenFetch === undefined ? givenDispatcher(options) : "fetch";
   const proxies = givenMethod === null ? proxiesInUse(env) : null;
   const hasHttp2 = givenFetch === undefined && readHttp2(env);
-  const overFetch = fetchHttpClient(givenFetch ?? ((url, init) => fetch(url, init)));
-  const user = {};
+  const overFetch = fetchHttpClient(
+    givenFetch ?? ((requestUrl, requestInit) => fetch(requestUrl, requestInit)),
+  );
+  const connectionUser = {};
   let isClosed = false;
-  const routes = new Map<string, ReturnType<typeof openRoute>>(); // as many as endpoints
+  const openRoutes = new Map<string, ReturnType<typeof openRoute>>(); // as many as endpoints
   const openRoute = (address: string) => {
     passOverContinueFrom(address);
-    const url = new URL(address);
-    const way = wayTo(url, proxies, hasHttp2);
-    const hint = givenMethod === null ? proxyHint(address, env) : "";
-    const path = url.pathname + url.search;
+    const endpointUrl = new URL(address);
+    const connectionWay = connectionWayTo(endpointUrl, proxies, hasHttp2);
+    const failureHint = givenMethod === null ? proxyHint(address, env) : "";
+    const requestPath = endpointUrl.pathname + endpointUrl.search;
     const toRequest = (endpoint: HttpEndpoint) => ({
       endpoint,
-      hint,
-      http1: toHttp1(endpoint, way.origin, path),
-      http2Headers: way.hasHttp2 ? toHttp2Headers(endpoint, url) : {},
+      hint: failureHint,
+      http1: toHttp1(endpoint, connectionWay.origin, requestPath),
+      http2Headers: connectionWay.hasHttp2 ? toHttp2Headers(endpoint, endpointUrl) : {},
     });
-    return { way, toRequest };
+    return { way: connectionWay, toRequest };
   };
   const routeTo = (address: string) => {
-    const route = routes.get(address) ?? openRoute(address);
-    routes.set(address, route);
-    return route;
+    const endpointRoute = openRoutes.get(address) ?? openRoute(address);
+    openRoutes.set(address, endpointRoute);
+    return endpointRoute;
   };
   const methodInUse = () => givenMethod ?? replacementInUse(proxies !== null);
-  const send = (exchange: UndiciExchange, dispatcher: AnyDispatcher | null) => {
+  const sendExchange = (exchange: UndiciExchange, dispatcher: AnyDispatcher | null) => {
     if (exchange.isOver) return;
     if (dispatcher !== null) dispatchOver(dispatcher, exchange);
-    else sendOver(routeTo(exchange.request.endpoint.url).way, user, exchange);
+    else sendOver(routeTo(exchange.request.endpoint.url).way, connectionUser, exchange);
   };
   return {
     prepare(endpoint) {
@@ -68,7 +70,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
         const request =
           headers === undefined ? preparedRequest : toRequest({ ...endpoint, headers });
         const receiver = new WholeResponse(request);
-        send(new UndiciExchange(request, body, { abortable, receiver }), method);
+        sendExchange(new UndiciExchange(request, body, { abortable, receiver }), method);
         return receiver.response;
       };
     },
@@ -78,12 +80,12 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
       if (method === "fetch") return overFetch.stream(endpoint, body, abortable);
       const receiver = new ResponseStream();
       const request = routeTo(endpoint.url).toRequest(endpoint);
-      send(new UndiciExchange(request, body, { abortable, receiver }), method);
+      sendExchange(new UndiciExchange(request, body, { abortable, receiver }), method);
       return receiver.response;
     },
     async close() {
       isClosed = true;
-      await leave(user);
+      await leaveConnections(connectionUser);
     },
   };
 }
@@ -95,9 +97,13 @@ function givenDispatcher({ dispatcher }: HttpClientOptions): AnyDispatcher | nul
 }
 
 /** Returns the way to a URL: through the proxies, unless `NO_PROXY` has its host. */
-function wayTo(url: URL, all: ReturnType<typeof proxiesInUse>, mayHaveHttp2: boolean) {
-  const { origin } = url;
-  const proxies = isExempt(url, all?.noProxy ?? "") ? null : all;
+function connectionWayTo(
+  endpointUrl: URL,
+  proxyOptions: ReturnType<typeof proxiesInUse>,
+  mayHaveHttp2: boolean,
+) {
+  const { origin } = endpointUrl;
+  const proxies = isExempt(endpointUrl, proxyOptions?.noProxy ?? "") ? null : proxyOptions;
   const hasHttp2 = origin.startsWith("https:") && proxies === null && mayHaveHttp2;
   return { key: JSON.stringify(proxies ?? [origin, hasHttp2]), origin, proxies, hasHttp2 };
 }
@@ -110,8 +116,8 @@ function dispatchOver(dispatcher: AnyDispatcher, exchange: UndiciExchange): void
   const options = { ...http1, headers: { ...endpoint.headers }, body: exchange.body, ...version };
   try {
     (dispatcher as Dispatcher).dispatch(options, exchange);
-  } catch (error) {
-    exchange.onResponseError(null, error as Error); // some versions throw
+  } catch (dispatchError) {
+    exchange.onResponseError(null, dispatchError as Error); // some versions throw
   }
 }
 
@@ -127,13 +133,15 @@ const connectionHeaders = new Set(["connection", "host", "keep-alive", "transfer
 
 /** Returns the headers of requests to an endpoint over HTTP/2. */
 function toHttp2Headers({ method, headers }: HttpEndpoint, { host, pathname, search }: URL) {
-  const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  const ownHeaders = Object.entries(headers).map(
+    ([headerName, headerValue]) => [headerName.toLowerCase(), headerValue] as const,
+  );
   return {
     ":method": method,
     ":scheme": "https",
     ":authority": host,
     ":path": pathname + search,
-    ...Object.fromEntries(own.filter(([name]) => !connectionHeaders.has(name))),
+    ...Object.fromEntries(ownHeaders.filter(([headerName]) => !connectionHeaders.has(headerName))),
   };
 }
 
@@ -146,52 +154,63 @@ function proxiesInUse(env: HttpClientOptions["env"]) {
   return { httpProxy, httpsProxy, noProxy: readEither(env, "NO_PROXY").value };
 }
 
-function readProxy(env: HttpClientOptions["env"], name: string): string {
-  const { value, environmentVariable } = readEither(env, name);
-  if (value === "" || (URL.canParse(value) && /^https?:/i.test(value))) return value;
-  const what = "is not the URL of a proxy, such as http://127.0.0.1:3128; its value is not shown";
-  return rejectVariable(environmentVariable, "dispatcher", what);
+function readProxy(env: HttpClientOptions["env"], variableName: string): string {
+  const { value: proxyValue, environmentVariable } = readEither(env, variableName);
+  if (proxyValue === "" || (URL.canParse(proxyValue) && /^https?:/i.test(proxyValue)))
+    return proxyValue;
+  const proxyProblem =
+    "is not the URL of a proxy, such as http://127.0.0.1:3128; its value is not shown";
+  return rejectVariable(environmentVariable, "dispatcher", proxyProblem);
 }
 
-function readEither(env: HttpClientOptions["env"], name: string) {
-  const lower = name.toLowerCase();
-  const environmentVariable = env[lower] === undefined ? name : lower;
+function readEither(env: HttpClientOptions["env"], variableName: string) {
+  const lowerCaseName = variableName.toLowerCase();
+  const environmentVariable = env[lowerCaseName] === undefined ? variableName : lowerCaseName;
   return { environmentVariable, value: env[environmentVariable]?.trim() ?? "" };
 }
 
 /** Returns whether `NO_PROXY` has the host of a URL, also in a range such as `10.0.0.1-10.0.0.99`. */
 function isExempt({ hostname, port, protocol }: URL, noProxy: string): boolean {
-  const host = hostname.replace(/^\[|\.?\]?$/g, "");
-  const end = `:${port || (protocol === "https:" ? 443 : 80)}`;
-  return noProxy.split(/[\s,]+/).some((entry) => {
-    const [first = "", last = ""] = entry.split("-");
-    if (isIP(host) !== 0 && isIP(first) === isIP(host) && isIP(last) === isIP(host)) {
-      const family = isIP(host) === 6 ? "ipv6" : "ipv4";
-      const range = new BlockList();
+  const hostName = hostname.replace(/^\[|\.?\]?$/g, "");
+  const portSuffix = `:${port || (protocol === "https:" ? 443 : 80)}`;
+  return noProxy.split(/[\s,]+/).some((exemptEntry) => {
+    const [firstAddress = "", lastAddress = ""] = exemptEntry.split("-");
+    if (
+      isIP(hostName) !== 0 &&
+      isIP(firstAddress) === isIP(hostName) &&
+      isIP(lastAddress) === isIP(hostName)
+    ) {
+      const addressFamily = isIP(hostName) === 6 ? "ipv6" : "ipv4";
+      const addressRange = new BlockList();
       try {
-        range.addRange(first, last, family);
+        addressRange.addRange(firstAddress, lastAddress, addressFamily);
       } catch {
         return false; // its last address comes before its first
       }
-      return range.check(host, family);
+      return addressRange.check(hostName, addressFamily);
     }
     const entryName =
-      isIP(entry) === 0 && entry.endsWith(end) ? entry.slice(0, -end.length) : entry;
+      isIP(exemptEntry) === 0 && exemptEntry.endsWith(portSuffix)
+        ? exemptEntry.slice(0, -portSuffix.length)
+        : exemptEntry;
     const name = entryName.replace(/^\[|\.?\]?$/g, "").toLowerCase();
-    if (/^\*(\.|$)/.test(name)) return host.endsWith(name.slice(1));
-    return `.${host}`.endsWith(`.${name}`.replace("..", "."));
+    if (/^\*(\.|$)/.test(name)) return hostName.endsWith(name.slice(1));
+    return `.${hostName}`.endsWith(`.${name}`.replace("..", "."));
   });
 }
 
 /** Returns a sentence for the error of a call that a proxy of the environment takes part in, or could. */
 function proxyHint(url: string, env: HttpClientOptions["env"]): string {
-  const names = new URL(url).protocol === "https:" ? ["HTTPS_PROXY", "HTTP_PROXY"] : ["HTTP_PROXY"];
-  const set = names.map((name) => readEither(env, name)).find(({ value }) => value !== "");
-  const advice =
+  const variableNames =
+    new URL(url).protocol === "https:" ? ["HTTPS_PROXY", "HTTP_PROXY"] : ["HTTP_PROXY"];
+  const setVariable = variableNames
+    .map((variableName) => readEither(env, variableName))
+    .find(({ value }) => value !== "");
+  const proxyAdvice =
     env["NODE_USE_ENV_PROXY"] === "1"
       ? "in use, unless NO_PROXY has the host: check that proxy too"
       : "set but not in use: set NODE_USE_ENV_PROXY=1 to go through that proxy";
-  return set === undefined ? "" : ` ${set.environmentVariable} is ${advice}.`;
+  return setVariable === undefined ? "" : ` ${setVariable.environmentVariable} is ${proxyAdvice}.`;
 }
 
 /** Returns whether HTTP/2 may be used: unless `EVALUATOR_HTTP2` is 0. */

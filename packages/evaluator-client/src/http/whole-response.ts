@@ -4,7 +4,7 @@ import { decodeBody } from "./content-coding.ts";
 import { BodyCollector, findHeader, type HttpResponse, isSuccess } from "./http-response.ts";
 import type { PreparedRequest, Receiver } from "./undici-exchange.ts";
 
-const utf8 = new TextDecoder();
+const utf8Decoder = new TextDecoder();
 
 /** Reads a whole response. */
 export class WholeResponse implements Receiver {
@@ -12,43 +12,47 @@ export class WholeResponse implements Receiver {
   readonly response = this.#outcome.promise;
   readonly #request: PreparedRequest;
   readonly #receivedBodyCollector = new BodyCollector();
-  #head: Parameters<Receiver["onStart"]>[0] | null = null;
+  #responseHead: Parameters<Receiver["onStart"]>[0] | null = null;
 
   constructor(request: PreparedRequest) {
     this.#request = request;
   }
 
-  onStart(head: Parameters<Receiver["onStart"]>[0]): void {
-    this.#head = head;
+  onStart(startedHead: Parameters<Receiver["onStart"]>[0]): void {
+    this.#responseHead = startedHead;
   }
 
-  onChunk(chunk: Uint8Array): void {
-    this.#receivedBodyCollector.add(chunk);
+  onChunk(bodyChunk: Uint8Array): void {
+    this.#receivedBodyCollector.addChunk(bodyChunk);
   }
 
   onEnd(): void {
-    const contentEncoding = findHeader({ headers: this.#head?.headers ?? {} }, "content-encoding");
-    const bytes = this.#receivedBodyCollector.bytes();
-    if (contentEncoding === null) return this.#succeed(bytes);
-    decodeBody(bytes, contentEncoding, this.#request.endpoint).then(
+    const contentEncoding = findHeader(
+      { headers: this.#responseHead?.headers ?? {} },
+      "content-encoding",
+    );
+    const receivedBytes = this.#receivedBodyCollector.joinBytes();
+    if (contentEncoding === null) return this.#succeed(receivedBytes);
+    decodeBody(receivedBytes, contentEncoding, this.#request.endpoint).then(
       (decodedBytes) => this.#succeed(decodedBytes),
-      (error: Error) => this.onError(error, true),
+      (decodingError: Error) => this.onError(decodingError, true),
     );
   }
 
-  onError(error: Error, wasSent: boolean): void {
+  onError(connectionError: Error, wasSent: boolean): void {
     // A broken body must not hide an error status.
-    if (this.#head !== null && !isSuccess(this.#head.status)) this.#succeed(new Uint8Array());
-    else this.#outcome.reject(this.#toFailure(error, wasSent));
+    if (this.#responseHead !== null && !isSuccess(this.#responseHead.status))
+      this.#succeed(new Uint8Array());
+    else this.#outcome.reject(this.#toFailure(connectionError, wasSent));
   }
 
-  onAbort(reason: unknown): void {
-    this.#outcome.reject(reason);
+  onAbort(abortReason: unknown): void {
+    this.#outcome.reject(abortReason);
   }
 
-  #succeed(bytes: Uint8Array): void {
-    const { status = 0, headers = {} } = this.#head ?? {};
-    this.#outcome.resolve({ status, headers, text: utf8.decode(bytes) });
+  #succeed(bodyBytes: Uint8Array): void {
+    const { status = 0, headers = {} } = this.#responseHead ?? {};
+    this.#outcome.resolve({ status, headers, text: utf8Decoder.decode(bodyBytes) });
   }
 
   #toFailure(error: Error, wasSent: boolean): Error {

@@ -38,18 +38,19 @@ export async function askOther(
     const evaluation = await untilAborted(helper.evaluate(request, options), signal);
     const { steps = [evaluation] } = evaluation;
     // Its answers before the last attempt are among the lost ones that it reported; they came.
-    const came = steps.filter(({ timing }) => timing.attempts > 0).length - onTheWay;
-    elsewhere.lost = earlier + Math.max(0, lostAttempts - Math.max(0, came));
+    const answeredHere = steps.filter(({ timing }) => timing.attempts > 0).length - onTheWay;
+    elsewhere.lost = earlier + Math.max(0, lostAttempts - Math.max(0, answeredHere));
     elsewhere.answered += steps.length;
     return evaluation;
-  } catch (error) {
+  } catch (helperError) {
     // One that the end of the call met on the way is counted there.
-    const isEnd = signal?.aborted === true && error === signal.reason;
-    if (!isEnd && error instanceof ConnectionError && error.maybeBilled) lostAttempts += 1;
+    const isCallerAbort = signal?.aborted === true && helperError === signal.reason;
+    if (!isCallerAbort && helperError instanceof ConnectionError && helperError.maybeBilled)
+      lostAttempts += 1;
     // These come before anything is sent: whoever answered before had its answer, and another one was asked.
-    if (error instanceof ConfigurationError || error instanceof InvalidRequestError)
+    if (helperError instanceof ConfigurationError || helperError instanceof InvalidRequestError)
       lostAttempts += onTheWay;
     elsewhere.lost = earlier + lostAttempts;
-    throw error;
+    throw helperError;
   }
 }

@@ -40,13 +40,13 @@ export type Bounds<TId extends string = string> = {
   readonly [TKey in TId]?: Bound | undefined;
 };
 
-const share = z.number().check(z.minimum(0), z.maximum(1));
+const shareSchema = z.number().check(z.minimum(0), z.maximum(1));
 const thresholdSchema = z.object({
   question: z.string(),
   action: z.string(),
-  threshold: share,
-  maxRisk: z.optional(share),
-  confidence: z.optional(share),
+  threshold: shareSchema,
+  maxRisk: z.optional(shareSchema),
+  confidence: z.optional(shareSchema),
   these: z.optional(z.unknown()),
 });
 const artifactSchema = z.object({
@@ -54,16 +54,18 @@ const artifactSchema = z.object({
   questionHash: z.string("it names no questions; calibrate again with --questions"),
   thresholds: z.array(thresholdSchema),
 });
-const isRising = ([low, high]: readonly number[]) => (low as number) < (high as number);
-const bounds = {
-  below: optionsObject({ below: share }),
+const isRising = ([lowerShare, higherShare]: readonly number[]) =>
+  (lowerShare as number) < (higherShare as number);
+const boundSchemas = {
+  below: optionsObject({ below: shareSchema }),
   between: optionsObject({
-    between: z.tuple([share, share]).check(z.refine(isRising, "the first is lower")),
+    between: z.tuple([shareSchema, shareSchema]).check(z.refine(isRising, "the first is lower")),
   }),
   promise: optionsObject({ promise: artifactSchema }),
 };
 const anyBound = z.custom<object>(
-  (value) => Object.keys(bounds).some((name) => Object.hasOwn(Object(value), name)),
+  (givenBound) =>
+    Object.keys(boundSchemas).some((boundName) => Object.hasOwn(Object(givenBound), boundName)),
   "it is { below }, { between } or { promise }",
 );
 
@@ -71,46 +73,60 @@ const anyBound = z.custom<object>(
 export function parseBounds<TBounds extends Bounds>(givenBounds: TBounds): TBounds {
   checkOptions(toRecord(z.optional(anyBound)), givenBounds);
   const definedEntries = Object.entries(givenBounds).filter(([, bound]) => bound !== undefined);
-  const copies = definedEntries.map(([id, bound]) => {
-    const name = Object.keys(bounds).find((one) => Object.hasOwn(bound as object, one));
-    const schema = bounds[name as keyof typeof bounds];
-    checkOptions(toRecord(schema as z.ZodMiniType), Object.fromEntries([[id, bound]]));
-    return [id, structuredClone(schema.parse(bound))] as const;
+  const copiedBounds = definedEntries.map(([questionId, bound]) => {
+    const boundName = Object.keys(boundSchemas).find((knownName) =>
+      Object.hasOwn(bound as object, knownName),
+    );
+    const boundSchema = boundSchemas[boundName as keyof typeof boundSchemas];
+    checkOptions(toRecord(boundSchema as z.ZodMiniType), Object.fromEntries([[questionId, bound]]));
+    return [questionId, structuredClone(boundSchema.parse(bound))] as const;
   });
-  return Object.fromEntries(copies) as TBounds;
+  return Object.fromEntries(copiedBounds) as TBounds;
 }
 
 /** Returns the bound of a typed text: `0.8`, or `0.2..0.8`; null for any other text. */
-export function boundFrom(text: string): Exclude<Bound, { promise: unknown }> | null {
-  const numbers = text
+export function boundFrom(boundText: string): Exclude<Bound, { promise: unknown }> | null {
+  const numbers = boundText
     .split("..", 3)
-    .map((number) => (/^\d(?:\.\d+)?$/.test(number) ? +number : 2));
-  const [low = 2, high = low, more] = numbers;
-  if (more !== undefined || low > 1 || high > 1 || low > high) return null;
+    .map((numberText) => (/^\d(?:\.\d+)?$/.test(numberText) ? +numberText : 2));
+  const [low = 2, high = low, surplusNumber] = numbers;
+  if (surplusNumber !== undefined || low > 1 || high > 1 || low > high) return null;
   if (numbers.length === 1) return { below: low };
   return low < high ? { between: [low, high] } : null;
 }
 
 /** Returns whether a bound is for questions of this kind; a promise is for those that it names. */
-export function boundFits(bound: Bound, id: string, question: Question): boolean {
-  if ("promise" in bound) return bound.promise.thresholds.some((one) => one.question === id);
-  const forms = questionKinds[question.type].values(question).map(({ form }) => form);
-  if ("between" in bound) return forms.includes("probability");
-  return forms.some((form) => form === "probability" || form === "distribution");
+export function boundFits(bound: Bound, questionId: string, question: Question): boolean {
+  if ("promise" in bound)
+    return bound.promise.thresholds.some(
+      (promisedThreshold) => promisedThreshold.question === questionId,
+    );
+  const valueForms = questionKinds[question.type]
+    .values(question)
+    .map(({ form: valueForm }) => valueForm);
+  if ("between" in bound) return valueForms.includes("probability");
+  return valueForms.some(
+    (valueForm) => valueForm === "probability" || valueForm === "distribution",
+  );
 }
 
 /** @throws ConfigurationError if a bound does not fit its question, or an artifact is for other questions. */
 export async function checkBounds(givenBounds: Bounds, questions: Questions): Promise<void> {
-  for (const [id, bound, question] of boundedIn(givenBounds, questions)) {
-    const forms = new Set(questionKinds[question.type].values(question).map(({ form }) => form));
-    const isYesNo = forms.has("probability");
-    if (!isYesNo && !forms.has("distribution"))
-      rejectOption(id, `is a bound for a ${question.type} question, which has no probabilities`);
+  for (const [questionId, bound, question] of boundedIn(givenBounds, questions)) {
+    const valueForms = new Set(
+      questionKinds[question.type].values(question).map(({ form: valueForm }) => valueForm),
+    );
+    const isYesNo = valueForms.has("probability");
+    if (!isYesNo && !valueForms.has("distribution"))
+      rejectOption(
+        questionId,
+        `is a bound for a ${question.type} question, which has no probabilities`,
+      );
     if ("between" in bound && !isYesNo)
-      rejectOption(`${id}.between`, `is for a ${question.type} question; use { below }`);
+      rejectOption(`${questionId}.between`, `is for a ${question.type} question; use { below }`);
     if (!("promise" in bound) || bound.promise.questionHash === (await hashOf(questions))) continue;
     const problem = "was made for other questions than are asked; one changed word is enough";
-    rejectOption(`${id}.promise`, `${problem}. Calibrate again on answers to these`);
+    rejectOption(`${questionId}.promise`, `${problem}. Calibrate again on answers to these`);
   }
 }
 
@@ -127,22 +143,27 @@ export function unsureIn(
   { answers: all, modelId, route, warnings }: BoundedAnswers,
 ): string[] {
   // A promise is about states that were read as a whole.
-  const isCut = isStateCut({ warnings });
+  const isCutState = isStateCut({ warnings });
   const answers = all as Readonly<Record<string, Answer>>;
-  const boundedItems = boundedIn(givenBounds, questions).filter(([id]) =>
-    Object.hasOwn(answers, id),
+  const boundedItems = boundedIn(givenBounds, questions).filter(([questionId]) =>
+    Object.hasOwn(answers, questionId),
   );
-  return boundedItems.flatMap(([id, bound, question]) => {
-    const shares = listShares(question, answers[id] as Answer);
-    if (isCut && "promise" in bound) return [id];
-    return isSure(bound, shares, { id, modelId: route?.[id]?.modelId ?? modelId }) ? [] : [id];
+  return boundedItems.flatMap(([questionId, bound, question]) => {
+    const shares = listShares(question, answers[questionId] as Answer);
+    if (isCutState && "promise" in bound) return [questionId];
+    return isSure(bound, shares, {
+      id: questionId,
+      modelId: route?.[questionId]?.modelId ?? modelId,
+    })
+      ? []
+      : [questionId];
   });
 }
 
 function boundedIn(givenBounds: Bounds, questions: Questions) {
-  return Object.entries(questions).flatMap(([id, question]) => {
-    const bound = Object.hasOwn(givenBounds, id) ? givenBounds[id] : undefined;
-    return bound === undefined ? [] : [[id, bound, question] as const];
+  return Object.entries(questions).flatMap(([questionId, question]) => {
+    const bound = Object.hasOwn(givenBounds, questionId) ? givenBounds[questionId] : undefined;
+    return bound === undefined ? [] : [[questionId, bound, question] as const];
   });
 }
 
@@ -154,10 +175,11 @@ interface Shares {
 
 /** Returns the printed probabilities of an answer. */
 export function listShares(question: Question, answer: Answer): Shares {
-  for (const field of questionKinds[question.type].values(question)) {
-    if (field.form === "distribution") return { isYesNo: false, shares: field.of(answer) };
-    if (field.form !== "probability") continue;
-    const yes = field.of(answer);
+  for (const answerField of questionKinds[question.type].values(question)) {
+    if (answerField.form === "distribution")
+      return { isYesNo: false, shares: answerField.of(answer) };
+    if (answerField.form !== "probability") continue;
+    const yes = answerField.of(answer);
     // As in evaluator-calibration: 1 - 0.9 is not 0.1.
     return { isYesNo: true, shares: { yes, no: Math.round(1e12 * (1 - yes)) / 1e12 } };
   }
@@ -192,14 +214,16 @@ function isSure(
 
 /** Returns the hash of questions as `questionHash` of evaluator-calibration does. */
 const hashOf = perQuestions(async (questions) => {
-  const askedItemLists = Object.entries(questions).map(([id, { type, instructions, criteria }]) => [
-    id,
-    type,
-    instructions,
-    criteria ?? null,
-  ]);
-  const bytes = new TextEncoder().encode(JSON.stringify(askedItemLists));
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  const text = btoa(String.fromCharCode(...digest));
-  return text.replaceAll("+", "-").replaceAll("/", "_").replace("=", "");
+  const askedItemLists = Object.entries(questions).map(
+    ([questionId, { type, instructions, criteria }]) => [
+      questionId,
+      type,
+      instructions,
+      criteria ?? null,
+    ],
+  );
+  const encodedQuestions = new TextEncoder().encode(JSON.stringify(askedItemLists));
+  const digestBytes = new Uint8Array(await crypto.subtle.digest("SHA-256", encodedQuestions));
+  const binaryDigest = btoa(String.fromCharCode(...digestBytes));
+  return binaryDigest.replaceAll("+", "-").replaceAll("/", "_").replace("=", "");
 });

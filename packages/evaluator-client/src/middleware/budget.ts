@@ -73,25 +73,26 @@ export function budget(options: BudgetOptions): Budget {
   checkPrice("usdPerMillionTokens", usdPerMillionTokens);
   if (options.maxCostUsd === undefined && options.maxTokens === undefined)
     rejectOption("maxCostUsd", "is missing, and so is maxTokens; set one of them");
-  const ledger = new Ledger(options);
-  const middleware = ledger.evaluate.bind(ledger) as Middleware;
-  const spending = { get: () => ledger.spending, enumerable: true };
+  const spendingLedger = new Ledger(options);
+  const middleware = spendingLedger.evaluate.bind(spendingLedger) as Middleware;
+  const spending = { get: () => spendingLedger.spending, enumerable: true };
   return Object.defineProperty(middleware, "spending", spending) as Budget;
 }
 
 /** Returns how many attempts of a failed call the service may have charged for. */
 export function billedAttempts(
-  error: unknown,
+  callError: unknown,
   { lostAttempts, signal }: Pick<MiddlewareCall, "lostAttempts" | "signal">,
 ): number {
-  const wasAborted = signal?.aborted === true && error === signal.reason;
-  if (wasAborted || !(error instanceof EvaluatorError)) return lostAttempts + 1; // On the way.
+  const wasAborted = signal?.aborted === true && callError === signal.reason;
+  if (wasAborted || !(callError instanceof EvaluatorError)) return lostAttempts + 1; // On the way.
   // The service did its work, though its answer is of no use.
-  if (error instanceof InvalidResponseError || error instanceof RefusalError)
+  if (callError instanceof InvalidResponseError || callError instanceof RefusalError)
     return lostAttempts + 1;
   // The error of an evaluator that a middleware asked by itself has its own attempts.
-  const isCounted = lostAttempts > 0 || !(error instanceof ConnectionError && error.maybeBilled);
-  return isCounted ? lostAttempts : error.attempts;
+  const isCounted =
+    lostAttempts > 0 || !(callError instanceof ConnectionError && callError.maybeBilled);
+  return isCounted ? lostAttempts : callError.attempts;
 }
 
 type Amount = Pick<Spending, "costUsd" | "tokens">;
@@ -99,11 +100,11 @@ type Amount = Pick<Spending, "costUsd" | "tokens">;
 const nothing: Amount = { costUsd: 0, tokens: 0 };
 
 function computeSum(amounts: readonly Amount[]): Amount {
-  const add = (one: Amount, other: Amount) => ({
-    costUsd: one.costUsd + other.costUsd,
-    tokens: one.tokens + other.tokens,
+  const addAmounts = (leftAmount: Amount, rightAmount: Amount) => ({
+    costUsd: leftAmount.costUsd + rightAmount.costUsd,
+    tokens: leftAmount.tokens + rightAmount.tokens,
   });
-  return amounts.reduce(add, nothing);
+  return amounts.reduce(addAmounts, nothing);
 }
 
 /** The reservation of a call: of one attempt, and of each that was lost before it. */
@@ -125,15 +126,17 @@ function mostOfLost(
     answered: answeredCount,
   }: { readonly lost: number; readonly answered: number },
 ): number {
-  const sortedAmounts = attempts.toSorted((one, other) => other.tokens - one.tokens);
+  const sortedAmounts = attempts.toSorted(
+    (leftAmount, rightAmount) => rightAmount.tokens - leftAmount.tokens,
+  );
   const [most = nothing] = sortedAmounts;
   const { tokens: largest } = computeSum(sortedAmounts.slice(0, lostCount));
   const { tokens: smallest } = computeSum(
     sortedAmounts.slice(Math.max(0, sortedAmounts.length - lostCount)),
   );
-  const room = computeSum(sortedAmounts).tokens - answeredCount;
+  const remainingTokens = computeSum(sortedAmounts).tokens - answeredCount;
   const unreservedValue = Math.max(0, lostCount - sortedAmounts.length) * most.tokens;
-  return Math.max(smallest, Math.min(largest, room)) + unreservedValue;
+  return Math.max(smallest, Math.min(largest, remainingTokens)) + unreservedValue;
 }
 
 class Ledger {
@@ -161,30 +164,33 @@ class Ledger {
 
   async evaluate(
     request: EvaluationRequest,
-    next: (request: EvaluationRequest) => Promise<Evaluation>,
+    nextMiddleware: (request: EvaluationRequest) => Promise<Evaluation>,
     call: MiddlewareCall,
   ): Promise<Evaluation> {
     const reservation = await this.#reserve(request, call);
     call.beforeAttempt(() => this.#reserveRetry(reservation, call));
     try {
-      const evaluation = await next(request);
+      const evaluation = await nextMiddleware(request);
       const most = Math.max(...reservation.attempts.map(({ tokens }) => tokens));
-      const parts = (evaluation.steps ?? [evaluation]).map(({ usage, costUsd }) => {
+      const stepAmounts = (evaluation.steps ?? [evaluation]).map(({ usage, costUsd }) => {
         // An answer without usage counts as reserved: nothing else is known of it.
         const usedTokens = usage === null ? 0 : usage.inputTokens + usage.outputTokens;
         const tokens = usage === null ? most : usedTokens;
-        const part = { costUsd: costUsd ?? this.#computePrice(tokens), tokens };
+        const stepAmount = { costUsd: costUsd ?? this.#computePrice(tokens), tokens };
         const learnedValue =
           usedTokens === 0 ? reservation.estimatedTokens : Math.min(usedTokens, most);
-        this.#learnPrice(part.costUsd, learnedValue);
-        return part;
+        this.#learnPrice(stepAmount.costUsd, learnedValue);
+        return stepAmount;
       });
-      this.#settle(reservation, computeSum(parts), { call, lost: call.lostAttempts });
+      this.#settleReservation(reservation, computeSum(stepAmounts), {
+        call,
+        lost: call.lostAttempts,
+      });
       return evaluation;
-    } catch (error) {
-      const lostCount = billedAttempts(error, call);
-      this.#settle(reservation, nothing, { call, lost: lostCount });
-      throw error;
+    } catch (callError) {
+      const lostCount = billedAttempts(callError, call);
+      this.#settleReservation(reservation, nothing, { call, lost: lostCount });
+      throw callError;
     }
   }
 
@@ -201,7 +207,7 @@ class Ledger {
     if (this.#options.maxCostUsd !== undefined) await this.#untilPriced(call);
     const amount = { costUsd: tokens * (this.#usdPerToken ?? 0), tokens };
     this.#forgetOld(call);
-    this.#take(amount);
+    this.#takeAmount(amount);
     this.#inFlight += 1;
     const { inputTokens, outputTokens = 0 } = estimate;
     return { attempts: [amount], estimatedTokens: inputTokens + outputTokens, isOver: false };
@@ -217,20 +223,20 @@ class Ledger {
     const tokens = Math.max(mostTokens, (attempts[0] ?? knownAmount).tokens);
     const costUsd = Math.max(knownAmount.costUsd, tokens * (this.#usdPerToken ?? 0));
     const amount = { tokens: Math.max(knownAmount.tokens, tokens), costUsd };
-    const more = {
+    const additionalAmount = {
       tokens: amount.tokens - knownAmount.tokens,
       costUsd: costUsd - knownAmount.costUsd,
     };
     // It stays reserved if there is no room for more.
     if (knownAmount !== nothing) attempts.push(knownAmount);
-    if (more.tokens === 0 && more.costUsd === 0) return;
-    this.#take(more);
+    if (additionalAmount.tokens === 0 && additionalAmount.costUsd === 0) return;
+    this.#takeAmount(additionalAmount);
     if (knownAmount !== nothing) attempts.pop();
     attempts.push(amount);
   }
 
-  #take(amount: Amount): void {
-    this.#check(amount);
+  #takeAmount(amount: Amount): void {
+    this.#checkAmount(amount);
     this.#spending.reservedUsd += amount.costUsd;
     this.#spending.reservedTokens += amount.tokens;
   }
@@ -241,9 +247,9 @@ class Ledger {
   }
 
   /** Ends a reservation; each lost attempt may cost as much as was reserved for the dearest ones. */
-  #settle(
+  #settleReservation(
     reservation: Reservation,
-    answer: Amount,
+    answerAmount: Amount,
     { call: { clock }, lost: lostCount }: { readonly call: MiddlewareCall; readonly lost: number },
   ): void {
     reservation.isOver = true;
@@ -257,11 +263,11 @@ class Ledger {
     this.#pricing = null;
     const lostTokens = mostOfLost(reservation.attempts, {
       lost: lostCount,
-      answered: answer.tokens,
+      answered: answerAmount.tokens,
     });
     const spentAmounts = {
-      costUsd: answer.costUsd + lostTokens * (this.#usdPerToken ?? 0),
-      tokens: answer.tokens + lostTokens,
+      costUsd: answerAmount.costUsd + lostTokens * (this.#usdPerToken ?? 0),
+      tokens: answerAmount.tokens + lostTokens,
     };
     if (spentAmounts.tokens === 0 && spentAmounts.costUsd === 0) return;
     this.#spending.costUsd += spentAmounts.costUsd;
@@ -285,21 +291,21 @@ class Ledger {
     this.#pricing = Promise.withResolvers();
   }
 
-  #check(amount: Amount): void {
+  #checkAmount(amount: Amount): void {
     const { maxCostUsd = Infinity, maxTokens = Infinity, spanMs } = this.#options;
     const { spending } = this;
     const { costUsd, tokens, reservedUsd, reservedTokens } = spending;
-    const span = spanMs === undefined ? "" : ` in ${describeWait(spanMs)}`;
-    const others = reservedTokens > 0 ? " and the calls in flight may take the rest" : "";
-    const reject = (limit: BudgetError["limit"], most: string, spentText: string) => {
-      const message = `The call was not sent: it might exceed the budget of ${most}${span}, of which ${spentText} are spent${others}. Raise ${limit}, or wait.`;
+    const spanText = spanMs === undefined ? "" : ` in ${describeWait(spanMs)}`;
+    const othersText = reservedTokens > 0 ? " and the calls in flight may take the rest" : "";
+    const rejectCall = (limit: BudgetError["limit"], largestText: string, spentText: string) => {
+      const message = `The call was not sent: it might exceed the budget of ${largestText}${spanText}, of which ${spentText} are spent${othersText}. Raise ${limit}, or wait.`;
       throw new BudgetError(message, { limit, spending });
     };
     if (costUsd + reservedUsd + amount.costUsd > maxCostUsd) {
-      reject("maxCostUsd", `$${maxCostUsd}`, `$${costUsd.toPrecision(3)}`);
+      rejectCall("maxCostUsd", `$${maxCostUsd}`, `$${costUsd.toPrecision(3)}`);
     }
     if (tokens + reservedTokens + amount.tokens > maxTokens) {
-      reject("maxTokens", `${maxTokens} tokens`, `${tokens}`);
+      rejectCall("maxTokens", `${maxTokens} tokens`, `${tokens}`);
     }
   }
 

@@ -11,9 +11,9 @@ import type { Middleware, MiddlewareCall } from "../evaluator.ts";
 /** Stores evaluations: a `Map`, or any object with these two methods, in this process or not. */
 export interface EvaluationStore {
   /** Returns the value of a key, or undefined. Its answers are checked again. */
-  get(key: string): unknown;
+  get(cacheKey: string): unknown;
   /** Stores an evaluation, a plain JSON object. */
-  set(key: string, evaluation: Evaluation): unknown;
+  set(cacheKey: string, storedEvaluation: Evaluation): unknown;
 }
 
 /** Options of {@link cache}. */
@@ -72,51 +72,51 @@ const optionsSchema = optionsObject({
 export function cache(options: CacheOptions = {}, runtime: CacheRuntime = {}): Cache {
   checkOptions(optionsSchema, options);
   checkOptions(optionsNamed("sha256"), runtime);
-  const { sha256 = (bytes) => crypto.subtle.digest("SHA-256", bytes) } = runtime;
+  const { sha256: hashBytes = (bytes) => crypto.subtle.digest("SHA-256", bytes) } = runtime;
   const { maxEntries = 1000, store = boundedMemory(maxEntries), onStoreError } = options;
   const savings: CacheSavings = { hits: 0, joined: 0, misses: 0, inputTokens: 0, costUsd: 0 };
   const inFlight = new Map<string, Flight>();
 
   /** Uses the store until the call ends; a store that fails or does not answer costs no answer. */
-  async function use<TValue>(signal: AbortSignal | undefined, operation: () => TValue) {
+  async function useStore<TValue>(signal: AbortSignal | undefined, operation: () => TValue) {
     try {
       return await untilAborted((async () => await operation())(), signal);
-    } catch (error) {
-      quietly({ onStoreError }, "onStoreError", error);
+    } catch (storeError) {
+      quietly({ onStoreError }, "onStoreError", storeError);
       return undefined;
     }
   }
 
-  async function ask(key: string, request: EvaluationRequest, call: Asking) {
-    const storedValue = await use(call.signal, () => store.get(key));
+  async function askAndStore(cacheKey: string, request: EvaluationRequest, askingCall: Asking) {
+    const storedValue = await useStore(askingCall.signal, () => store.get(cacheKey));
     if (storedValue && isAnswerTo(request, storedValue))
       return { evaluation: storedValue, isStored: true };
     savings.misses += 1;
-    const evaluation = await call.next(request);
+    const evaluation = await askingCall.next(request);
     // The caller may change the evaluation while others still wait for theirs.
     const keptEvaluation = structuredClone(evaluation);
     // An answer that waits for a better one is not kept in its place.
     const isFailed = Object.values(evaluation.route ?? {}).some(({ failure }) => failure !== null);
-    if (!isFailed) await use(call.signal, () => store.set(key, keptEvaluation));
-    return { evaluation, kept: keptEvaluation, isStored: false };
+    if (!isFailed) await useStore(askingCall.signal, () => store.set(cacheKey, keptEvaluation));
+    return { evaluation, keptEvaluation, isStored: false };
   }
 
   async function evaluate(
     request: EvaluationRequest,
-    next: Next,
+    nextMiddleware: Next,
     call: MiddlewareCall,
   ): Promise<Evaluation> {
     const { clock, transport, target, providerOptions } = call;
     const startedAtMs = clock.now();
     // Keys are not sorted: the model reads options and keys in this order too.
-    const parts = [transport, target ?? null, request.state, request.questions];
-    const whole = providerOptions === undefined ? parts : [...parts, providerOptions];
-    const digest = await sha256(new TextEncoder().encode(JSON.stringify(whole)));
-    const key = toHex(new Uint8Array(digest));
-    const saved = (paidEvaluation: Evaluation, how: "hits" | "joined") => {
+    const keyParts = [transport, target ?? null, request.state, request.questions];
+    const allKeyParts = providerOptions === undefined ? keyParts : [...keyParts, providerOptions];
+    const keyDigest = await hashBytes(new TextEncoder().encode(JSON.stringify(allKeyParts)));
+    const cacheKey = toHex(new Uint8Array(keyDigest));
+    const savedEvaluation = (paidEvaluation: Evaluation, savingKind: "hits" | "joined") => {
       const evaluation = { ...paidEvaluation };
       delete evaluation.steps; // each has its price
-      savings[how] += 1;
+      savings[savingKind] += 1;
       savings.inputTokens += evaluation.usage?.inputTokens ?? 0;
       savings.costUsd += evaluation.costUsd ?? 0;
       const timing = { totalMs: elapsedMs(clock, startedAtMs), providerMs: null, attempts: 0 };
@@ -124,14 +124,20 @@ export function cache(options: CacheOptions = {}, runtime: CacheRuntime = {}): C
       return { ...structuredClone(evaluation), usage, costUsd: 0, timing };
     };
     const { signal } = call;
-    for (let flight = inFlight.get(key); flight; flight = inFlight.get(key)) {
-      const evaluation = await joined(flight, { signal, limits: call.limits });
-      if (evaluation !== null) return saved(evaluation, "joined");
+    for (
+      let currentFlight = inFlight.get(cacheKey);
+      currentFlight;
+      currentFlight = inFlight.get(cacheKey)
+    ) {
+      const evaluation = await joined(currentFlight, { signal, limits: call.limits });
+      if (evaluation !== null) return savedEvaluation(evaluation, "joined");
     }
-    const outcome = ask(key, request, { next, signal }).finally(() => inFlight.delete(key));
-    inFlight.set(key, { outcome, signal, limits: call.limits });
+    const outcome = askAndStore(cacheKey, request, { next: nextMiddleware, signal }).finally(() =>
+      inFlight.delete(cacheKey),
+    );
+    inFlight.set(cacheKey, { outcome, signal, limits: call.limits });
     const { evaluation, isStored } = await outcome;
-    return isStored ? saved(evaluation, "hits") : evaluation;
+    return isStored ? savedEvaluation(evaluation, "hits") : evaluation;
   }
 
   return Object.assign(evaluate as Middleware, { savings });
@@ -148,27 +154,25 @@ interface Flight extends Pick<MiddlewareCall, "signal" | "limits"> {
   readonly outcome: Promise<{
     readonly evaluation: Evaluation;
     /** A copy for those that join; a stored evaluation is copied anyway. */
-    readonly kept?: Evaluation;
+    readonly keptEvaluation?: Evaluation;
   }>;
 }
 
 /** Waits for another call's evaluation; null if this call has to ask, since the other gave up earlier than it would. */
 async function joined(
-  { outcome, signal: askers, limits }: Flight,
-  own: Pick<MiddlewareCall, "signal" | "limits">,
+  { outcome, signal: flightSignal, limits }: Flight,
+  ownCall: Pick<MiddlewareCall, "signal" | "limits">,
 ): Promise<Evaluation | null> {
   try {
-    const { evaluation, kept: keptEvaluation = evaluation } = await untilAborted(
-      outcome,
-      own.signal,
-    );
+    const { evaluation, keptEvaluation = evaluation } = await untilAborted(outcome, ownCall.signal);
     return keptEvaluation;
-  } catch (error) {
-    own.signal?.throwIfAborted();
-    if (askers?.aborted || hasTimeLeft(error)) return null;
-    if (!(error instanceof EvaluatorError && error.isRetryable)) throw error;
-    const triedAsOften = error.attempts > own.limits.maxRetries;
-    if (triedAsOften && limits.attemptTimeoutMs >= own.limits.attemptTimeoutMs) throw error;
+  } catch (flightError) {
+    ownCall.signal?.throwIfAborted();
+    if (flightSignal?.aborted || hasTimeLeft(flightError)) return null;
+    if (!(flightError instanceof EvaluatorError && flightError.isRetryable)) throw flightError;
+    const triedAsOften = flightError.attempts > ownCall.limits.maxRetries;
+    if (triedAsOften && limits.attemptTimeoutMs >= ownCall.limits.attemptTimeoutMs)
+      throw flightError;
     return null;
   }
 }
@@ -194,21 +198,22 @@ function isAnswerTo(
   }
 }
 
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+function toHex(digestBytes: Uint8Array): string {
+  return Array.from(digestBytes, (digestByte) => digestByte.toString(16).padStart(2, "0")).join("");
 }
 
 function boundedMemory(maxEntries: number): EvaluationStore {
   const evaluations = new Map<string, Evaluation>();
-  const set = (key: string, evaluation: Evaluation) => {
-    evaluations.delete(key);
-    evaluations.set(key, evaluation);
+  const set = (cacheKey: string, storedEvaluation: Evaluation) => {
+    evaluations.delete(cacheKey);
+    evaluations.set(cacheKey, storedEvaluation);
     // An iterator that is kept would keep each table of the map that hits wore out.
-    if (evaluations.size > maxEntries) evaluations.delete(evaluations.keys().next().value ?? key);
+    if (evaluations.size > maxEntries)
+      evaluations.delete(evaluations.keys().next().value ?? cacheKey);
   };
-  const get = (key: string) => {
-    const evaluation = evaluations.get(key);
-    if (evaluation !== undefined) set(key, evaluation);
+  const get = (cacheKey: string) => {
+    const evaluation = evaluations.get(cacheKey);
+    if (evaluation !== undefined) set(cacheKey, evaluation);
     return evaluation;
   };
   return { get, set };

@@ -39,70 +39,81 @@ const nextSchema = optionsObject({
  * const { answers, route } = await evaluator.evaluate({ state, questions });
  * ```
  */
-export function escalate(next: Helper, bounds: Bounds, options: EscalateOptions = {}): Middleware {
-  checkOptions(nextSchema, { next });
+export function escalate(
+  nextEvaluator: Helper,
+  bounds: Bounds,
+  options: EscalateOptions = {},
+): Middleware {
+  checkOptions(nextSchema, { next: nextEvaluator });
   checkOptions(optionsNamed("nextBounds"), options);
   const firstBounds = parseBounds(bounds);
   const nextBounds = parseBounds(options.nextBounds ?? {});
   const evaluate = async (
     request: EvaluationRequest,
-    ask: (request: EvaluationRequest) => Promise<Evaluation>,
+    askFirst: (request: EvaluationRequest) => Promise<Evaluation>,
     call: MiddlewareCall,
   ): Promise<Evaluation> => {
     const { questions } = request;
     await checkBounds(firstBounds, questions);
     await checkBounds(nextBounds, questions);
     const startedAtMs = call.clock.now();
-    const first = withRoute(await ask(request), { questions, bounds: firstBounds, stepsBefore: 0 });
-    const unsure = unsureIn(firstBounds, questions, first);
-    if (unsure.length === 0) return first;
-    const again = Object.fromEntries(unsure.map((id) => [id, questions[id] as Question]));
+    const first = withRoute(await askFirst(request), {
+      questions,
+      bounds: firstBounds,
+      stepsBefore: 0,
+    });
+    const unsureIds = unsureIn(firstBounds, questions, first);
+    if (unsureIds.length === 0) return first;
+    const repeatedQuestions = Object.fromEntries(
+      unsureIds.map((questionId) => [questionId, questions[questionId] as Question]),
+    );
     const lostEarlier = call.elsewhere.lost;
     const { answered: answeredEvaluation, failure } = await askOther(
-      next,
-      { ...request, questions: again },
+      nextEvaluator,
+      { ...request, questions: repeatedQuestions },
       call,
     ).then(
       (evaluation) => ({ answered: evaluation, failure: undefined }),
       (error: unknown) => answersDespite(error, call, lostEarlier),
     );
-    const firstEvaluation = failure === undefined ? first : withFailure(first, unsure, failure);
+    const firstEvaluation = failure === undefined ? first : withFailure(first, unsureIds, failure);
     if (answeredEvaluation === null) return firstEvaluation;
     const stepsBefore = first.steps?.length ?? 1;
-    const second = withRoute(answeredEvaluation, {
-      questions: again,
+    const secondEvaluation = withRoute(answeredEvaluation, {
+      questions: repeatedQuestions,
       bounds: nextBounds,
       stepsBefore,
     });
     const totalMs = elapsedMs(call.clock, startedAtMs);
-    return merge(firstEvaluation, second, totalMs);
+    return mergeEvaluations(firstEvaluation, secondEvaluation, totalMs);
   };
   return evaluate as Middleware;
 }
 
 /** Returns the answers and the failure of the next evaluator. @throws an error that the caller has to see. */
 function answersDespite(
-  error: unknown,
+  helperError: unknown,
   { signal, elsewhere }: MiddlewareCall,
   lostEarlier: number,
 ): { readonly answered: Evaluation | null; readonly failure: string } {
-  const isLate = error instanceof TimeoutError && error.limit === "deadline";
-  const wasAborted = signal?.aborted === true && !isLate;
-  if (wasAborted || error instanceof ConfigurationError) {
+  const isPastDeadline = helperError instanceof TimeoutError && helperError.limit === "deadline";
+  const wasAborted = signal?.aborted === true && !isPastDeadline;
+  if (wasAborted || helperError instanceof ConfigurationError) {
     // The first answers were paid for, and are lost with the call.
     elsewhere.lost += elsewhere.answered;
-    throw error;
+    throw helperError;
   }
-  const answeredEvaluation = error instanceof RefusalError ? restOfRefusal(error) : null;
+  const answeredEvaluation =
+    helperError instanceof RefusalError ? restOfRefusal(helperError) : null;
   const lostAttempts = elsewhere.lost - lostEarlier;
   if (answeredEvaluation === null)
-    elsewhere.lost = lostEarlier + billedAttempts(error, { lostAttempts, signal });
+    elsewhere.lost = lostEarlier + billedAttempts(helperError, { lostAttempts, signal });
   else elsewhere.answered += 1;
-  const { name = "Error", message } = Object(error) as Partial<Error>;
+  const { name: errorName = "Error", message } = Object(helperError) as Partial<Error>;
   // The text of an error that is not ours may contain the state.
   return {
     answered: answeredEvaluation,
-    failure: error instanceof EvaluatorError ? `${name}: ${message}` : name,
+    failure: helperError instanceof EvaluatorError ? `${errorName}: ${message}` : errorName,
   };
 }
 
@@ -118,87 +129,112 @@ function withRoute(
   { questions, bounds, stepsBefore }: Routing,
 ): Evaluation & Required<Pick<Evaluation, "route">> {
   const { transport, modelId, route } = evaluation;
-  const unsure = new Set(unsureIn(bounds, questions, evaluation));
-  const ids = Object.keys(questions).filter((id) => Object.hasOwn(evaluation.answers, id));
-  const routes = ids.map((id): [string, AnswerRoute] => {
-    const knownAnswerRoute = route?.[id] ?? {
+  const unsureIds = new Set(unsureIn(bounds, questions, evaluation));
+  const answeredIds = Object.keys(questions).filter((questionId) =>
+    Object.hasOwn(evaluation.answers, questionId),
+  );
+  const answerRoutes = answeredIds.map((questionId): [string, AnswerRoute] => {
+    const knownAnswerRoute = route?.[questionId] ?? {
       step: 1,
       transport,
       modelId,
       isSure: null,
       failure: null,
     };
-    const isSure = Object.hasOwn(bounds, id) ? !unsure.has(id) : knownAnswerRoute.isSure;
-    return [id, { ...knownAnswerRoute, step: knownAnswerRoute.step + stepsBefore, isSure }];
+    const isSure = Object.hasOwn(bounds, questionId)
+      ? !unsureIds.has(questionId)
+      : knownAnswerRoute.isSure;
+    return [questionId, { ...knownAnswerRoute, step: knownAnswerRoute.step + stepsBefore, isSure }];
   });
-  return { ...evaluation, route: Object.fromEntries(routes) };
+  return { ...evaluation, route: Object.fromEntries(answerRoutes) };
 }
 
 type Routed = ReturnType<typeof withRoute>;
 
-function withFailure(first: Routed, ids: readonly string[], failure: string): Routed {
-  const marks = ids.map((id) => [id, { ...(first.route[id] as AnswerRoute), failure }] as const);
-  return { ...first, route: { ...first.route, ...Object.fromEntries(marks) } };
+function withFailure(firstEvaluation: Routed, ids: readonly string[], failure: string): Routed {
+  const markedRoutes = ids.map(
+    (questionId) =>
+      [questionId, { ...(firstEvaluation.route[questionId] as AnswerRoute), failure }] as const,
+  );
+  return {
+    ...firstEvaluation,
+    route: { ...firstEvaluation.route, ...Object.fromEntries(markedRoutes) },
+  };
 }
 
 /** Returns the first evaluation with the answers of the second in their places, and the cost of both. */
-function merge(first: Routed, second: Routed, totalMs: number): Routed {
-  const isFrom = (id: string) => Object.hasOwn(second.answers, id);
-  const isWhole = Object.keys(first.answers).every(isFrom);
-  const mixed = (field: "answers" | "confidence" | "route") => {
-    const ids = Object.keys(first[field]);
+function mergeEvaluations(
+  firstEvaluation: Routed,
+  secondEvaluation: Routed,
+  totalMs: number,
+): Routed {
+  const isFromSecond = (questionId: string) => Object.hasOwn(secondEvaluation.answers, questionId);
+  const isWhole = Object.keys(firstEvaluation.answers).every(isFromSecond);
+  const mixFields = (fieldName: "answers" | "confidence" | "route") => {
+    const ids = Object.keys(firstEvaluation[fieldName]);
     return Object.fromEntries(
-      ids.map((id) => [id, toOwn((isFrom(id) ? second : first)[field], id)]),
+      ids.map((questionId) => [
+        questionId,
+        ownValueOf(
+          (isFromSecond(questionId) ? secondEvaluation : firstEvaluation)[fieldName],
+          questionId,
+        ),
+      ]),
     ) as never;
   };
-  const isOneModel = isWhole || first.modelId === second.modelId;
-  const { usage, timing } = first;
+  const isOneModel = isWhole || firstEvaluation.modelId === secondEvaluation.modelId;
+  const { usage, timing } = firstEvaluation;
   return {
-    ...(isWhole ? second : first),
-    answers: mixed("answers"),
-    confidence: mixed("confidence"),
-    route: mixed("route"),
+    ...(isWhole ? secondEvaluation : firstEvaluation),
+    answers: mixFields("answers"),
+    confidence: mixFields("confidence"),
+    route: mixFields("route"),
     // A cut state of either one is a fact about the answers of both.
-    warnings: isWhole ? second.warnings : [...first.warnings, ...second.warnings],
+    warnings: isWhole
+      ? secondEvaluation.warnings
+      : [...firstEvaluation.warnings, ...secondEvaluation.warnings],
     // The coarser one holds for the answers of both.
-    rounding: coarser(first.rounding, second.rounding),
-    modelId: isOneModel ? second.modelId : null,
+    rounding: coarser(firstEvaluation.rounding, secondEvaluation.rounding),
+    modelId: isOneModel ? secondEvaluation.modelId : null,
     usage: usage &&
-      second.usage && {
-        inputTokens: usage.inputTokens + second.usage.inputTokens,
-        outputTokens: usage.outputTokens + second.usage.outputTokens,
+      secondEvaluation.usage && {
+        inputTokens: usage.inputTokens + secondEvaluation.usage.inputTokens,
+        outputTokens: usage.outputTokens + secondEvaluation.usage.outputTokens,
       },
-    costUsd: sum(first.costUsd, second.costUsd),
+    costUsd: sumOrNull(firstEvaluation.costUsd, secondEvaluation.costUsd),
     timing: {
       totalMs,
-      providerMs: sum(timing.providerMs, second.timing.providerMs),
-      attempts: timing.attempts + second.timing.attempts,
+      providerMs: sumOrNull(timing.providerMs, secondEvaluation.timing.providerMs),
+      attempts: timing.attempts + secondEvaluation.timing.attempts,
     },
-    steps: [...listSteps(first), ...listSteps(second)],
+    steps: [...listSteps(firstEvaluation), ...listSteps(secondEvaluation)],
   };
 }
 
-function toOwn(record: Readonly<Record<string, unknown>>, id: string): unknown {
-  return Object.hasOwn(record, id) ? record[id] : null;
+function ownValueOf(recordById: Readonly<Record<string, unknown>>, questionId: string): unknown {
+  return Object.hasOwn(recordById, questionId) ? recordById[questionId] : null;
 }
 
 function listSteps(evaluation: Routed): readonly Evaluation[] {
   if (evaluation.steps !== undefined) return evaluation.steps;
-  const step: Evaluation = { ...evaluation };
-  delete step.route;
-  return [step];
+  const ownStep: Evaluation = { ...evaluation };
+  delete ownStep.route;
+  return [ownStep];
 }
 
-function coarser(one: Rounding, other: Rounding): Rounding {
-  const sumError = Math.max(one.sumError ?? 0, other.sumError ?? 0);
+function coarser(leftRounding: Rounding, rightRounding: Rounding): Rounding {
+  const sumError = Math.max(leftRounding.sumError ?? 0, rightRounding.sumError ?? 0);
   return {
-    probabilityDecimals: Math.min(one.probabilityDecimals, other.probabilityDecimals),
-    scoreDecimals: Math.min(one.scoreDecimals, other.scoreDecimals),
+    probabilityDecimals: Math.min(
+      leftRounding.probabilityDecimals,
+      rightRounding.probabilityDecimals,
+    ),
+    scoreDecimals: Math.min(leftRounding.scoreDecimals, rightRounding.scoreDecimals),
     ...(sumError > 0 && { sumError }),
   };
 }
 
 /** Returns a sum that is unknown if a part of it is. */
-function sum(one: number | null, other: number | null): number | null {
-  return one === null || other === null ? null : one + other;
+function sumOrNull(leftAmount: number | null, rightAmount: number | null): number | null {
+  return leftAmount === null || rightAmount === null ? null : leftAmount + rightAmount;
 }

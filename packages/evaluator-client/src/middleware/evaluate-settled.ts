@@ -57,26 +57,28 @@ export async function evaluateSettled<
   await checkBounds(bounds, questions);
   const askedEvaluationRequest: EvaluationRequest = request as EvaluationRequest;
   const outcome = await evaluator.evaluate(askedEvaluationRequest, options).catch(toRefusal);
-  const unsure = new Set(unsureIn(bounds, questions, outcome));
-  const settle = (id: string): SettledAnswer<unknown> => {
-    if (!Object.hasOwn(outcome.answers, id)) return { status: "refused" };
-    const answer = outcome.answers[id];
-    const bound = Object.hasOwn(bounds, id) ? (bounds[id] as Bound) : null;
-    const isMarked = bound === null && outcome.route?.[id]?.isSure === false;
-    if (unsure.has(id) || isMarked) return { status: "unsure", answer, bound };
+  const unsureIds = new Set(unsureIn(bounds, questions, outcome));
+  const settleAnswer = (questionId: string): SettledAnswer<unknown> => {
+    if (!Object.hasOwn(outcome.answers, questionId)) return { status: "refused" };
+    const answer = outcome.answers[questionId];
+    const bound = Object.hasOwn(bounds, questionId) ? (bounds[questionId] as Bound) : null;
+    const isMarked = bound === null && outcome.route?.[questionId]?.isSure === false;
+    if (unsureIds.has(questionId) || isMarked) return { status: "unsure", answer, bound };
     return { status: "answered", answer };
   };
-  const answers = Object.fromEntries(Object.keys(questions).map((id) => [id, settle(id)]));
+  const answers = Object.fromEntries(
+    Object.keys(questions).map((questionId) => [questionId, settleAnswer(questionId)]),
+  );
   const { usage, costUsd } = outcome;
   const evaluation = "raw" in outcome ? outcome : null;
   return { answers, usage, costUsd, evaluation } as unknown as SettledEvaluation<TQuestions>;
 }
 
 /** Returns what a model answered beside the questions that it refused. @throws any other error */
-function toRefusal(error: unknown) {
-  if (!(error instanceof RefusalError)) throw error;
-  const { usage, costUsd, rest } = error;
-  const answers = error.answers as Evaluation["answers"];
+function toRefusal(evaluationError: unknown) {
+  if (!(evaluationError instanceof RefusalError)) throw evaluationError;
+  const { usage, costUsd, rest } = evaluationError;
+  const answers = evaluationError.answers as Evaluation["answers"];
   const { modelId = null, warnings = [] } = rest ?? {};
   return { answers, usage, costUsd, modelId, route: undefined, warnings };
 }

@@ -42,28 +42,33 @@ export function fallback(evaluator: Evaluator, options: FallbackOptions = {}): M
   checkOptions(optionsSchema, isFunction ? { ...options, on: undefined } : options);
   const { maxWaitMs = 1000 } = options;
   const { on } = options;
-  const kinds = Array.isArray(on) ? [...(on as readonly ErrorClass[])] : [];
-  const isOf =
-    typeof on === "function" ? on : (error: unknown) => kinds.some((kind) => error instanceof kind);
+  const errorClasses = Array.isArray(on) ? [...(on as readonly ErrorClass[])] : [];
+  const isWorthFallback =
+    typeof on === "function"
+      ? on
+      : (thrownError: unknown) =>
+          errorClasses.some((errorClass) => thrownError instanceof errorClass);
   // A probe that is not answered in time has the error that began the pause as its cause.
   const isMeant = (error: unknown): boolean =>
-    on === undefined ? isWorthAnother(error) : isOf(error) || isOf((error as Error).cause);
-  return async (request, next, call) => {
-    call.limitWait({ maxWaitMs, isMeant });
+    on === undefined
+      ? isWorthAnother(error)
+      : isWorthFallback(error) || isWorthFallback((error as Error).cause);
+  return async (request, nextMiddleware, middlewareCall) => {
+    middlewareCall.limitWait({ maxWaitMs, isMeant });
     try {
-      return await next(request);
+      return await nextMiddleware(request);
     } catch (error) {
-      if (call.signal?.aborted || !isMeant(error)) throw error;
+      if (middlewareCall.signal?.aborted || !isMeant(error)) throw error;
       // The service did its work, though its answer is of no use.
       if (error instanceof InvalidResponseError || error instanceof RefusalError)
-        call.elsewhere.lost += 1;
+        middlewareCall.elsewhere.lost += 1;
       // Its questions are those of the request, which the compiler cannot see for all types of them.
-      return (await askOther(evaluator, request, call)) as never;
+      return (await askOther(evaluator, request, middlewareCall)) as never;
     }
   };
 }
 
-function isWorthAnother(error: unknown): boolean {
-  if (error instanceof InvalidResponseError) return true;
-  return (error as Partial<EvaluatorError>).isRetryable === true;
+function isWorthAnother(thrownError: unknown): boolean {
+  if (thrownError instanceof InvalidResponseError) return true;
+  return (thrownError as Partial<EvaluatorError>).isRetryable === true;
 }

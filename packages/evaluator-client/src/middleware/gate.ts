@@ -28,7 +28,7 @@ export interface GateOptions<TQuestions extends Questions> {
   /** The longest wait for the answers, in milliseconds. @default 10000 */
   readonly deadlineMs?: number | undefined;
   /** Receives one line for each tool call, without its input. @default none */
-  readonly log?: ((line: string) => void) | undefined;
+  readonly log?: ((logLine: string) => void) | undefined;
 }
 
 /** A call of a tool, as `ai`, MCP and agents have it. */
@@ -77,7 +77,7 @@ export function gate<const TQuestions extends Questions>(
   const questions: Questions = options.questions;
   const requirements: Readonly<Record<string, Requirement>> = { ...options.approve };
   const bounds = listBounds(requirements, questions);
-  const decide = async (
+  const decideCall = async (
     call: ToolCall,
     signal: AbortSignal | undefined,
   ): Promise<Omit<GateVerdict, "approved">> => {
@@ -91,29 +91,29 @@ export function gate<const TQuestions extends Questions>(
         signal,
       });
       const { costUsd } = settledEvaluation;
-      const findings = Object.entries(questions).map(([id, question]) => {
-        const requirement = requirements[id] as Requirement;
+      const findings = Object.entries(questions).map(([questionId, question]) => {
+        const requirement = requirements[questionId] as Requirement;
         return toFinding(
-          id,
+          questionId,
           { question, requirement },
-          settledEvaluation.answers[id] as SettledAnswer<Answer>,
+          settledEvaluation.answers[questionId] as SettledAnswer<Answer>,
         );
       });
-      const worst = findings.find(({ status }) => status === "denied");
-      const open = findings.find(({ status }) => status === "undecided");
-      const { status } = worst ?? open ?? { status: "approved" as const };
+      const deniedFinding = findings.find(({ status }) => status === "denied");
+      const undecidedFinding = findings.find(({ status }) => status === "undecided");
+      const { status } = deniedFinding ?? undecidedFinding ?? { status: "approved" as const };
       const telling = findings.filter((finding) => finding.status === status);
       return { status, reason: telling.map(({ reason }) => reason).join("; "), costUsd };
-    } catch (error) {
-      return { status: "undecided", reason: errorName(error), costUsd: null };
+    } catch (evaluationError) {
+      return { status: "undecided", reason: errorName(evaluationError), costUsd: null };
     }
   };
   return async (call, { signal } = {}) => {
-    const verdict = await decide(call, signal);
+    const verdict = await decideCall(call, signal);
     const { status, reason, costUsd } = verdict;
-    const price = costUsd === null ? "" : `, $${costUsd.toPrecision(2)}`;
+    const priceText = costUsd === null ? "" : `, $${costUsd.toPrecision(2)}`;
     const { tool } = Object(call) as Partial<ToolCall>;
-    quietly({ log }, "log", `gate: ${quoteName(`${tool}`)} ${status}: ${reason}${price}`);
+    quietly({ log }, "log", `gate: ${quoteName(`${tool}`)} ${status}: ${reason}${priceText}`);
     return { approved: status === "approved", ...verdict };
   };
 }
@@ -123,28 +123,38 @@ function listBounds(
   requirements: Readonly<Record<string, Requirement>>,
   questions: Questions,
 ): Bounds {
-  const ids = Object.keys(questions);
-  const isAsked = (id: string) => Object.hasOwn(questions, id);
+  const questionIds = Object.keys(questions);
+  const isAsked = (questionId: string) => Object.hasOwn(questions, questionId);
   const unknown = Object.keys(requirements).find((id) => !isAsked(id));
   if (unknown !== undefined) rejectOption(`approve.${unknown}`, "is for no question");
-  if (ids.length === 0) rejectOption("questions", "has no question; nothing would be checked");
-  const bounds = ids.map((id): [string, Bound] => {
-    const requirement = Object.hasOwn(requirements, id) ? requirements[id] : undefined;
-    if (requirement === undefined) rejectOption(`approve.${id}`, "is missing");
-    const names = listNames(questions[id] as Question);
-    const wrong = [requirement.is].flat().find((name) => !names.includes(name));
-    if (wrong !== undefined || [requirement.is].flat().length === 0)
-      rejectOption(`approve.${id}.is`, `is none of ${names.map(quoteName).join(", ")}`);
-    if ("promise" in requirement) return [id, { promise: requirement.promise }];
-    return [id, { below: requirement.atLeast }];
+  if (questionIds.length === 0)
+    rejectOption("questions", "has no question; nothing would be checked");
+  const bounds = questionIds.map((questionId): [string, Bound] => {
+    const requirement = Object.hasOwn(requirements, questionId)
+      ? requirements[questionId]
+      : undefined;
+    if (requirement === undefined) rejectOption(`approve.${questionId}`, "is missing");
+    const answerNames = listNames(questions[questionId] as Question);
+    const unknownName = [requirement.is]
+      .flat()
+      .find((answerName) => !answerNames.includes(answerName));
+    if (unknownName !== undefined || [requirement.is].flat().length === 0)
+      rejectOption(
+        `approve.${questionId}.is`,
+        `is none of ${answerNames.map(quoteName).join(", ")}`,
+      );
+    if ("promise" in requirement) return [questionId, { promise: requirement.promise }];
+    return [questionId, { below: requirement.atLeast }];
   });
   return parseBounds(Object.fromEntries(bounds));
 }
 
 function listNames(question: Question): readonly string[] {
-  const kind = questionKinds[question.type];
-  const isYesNo = kind.values(question).some(({ form }) => form === "probability");
-  return isYesNo ? ["yes", "no"] : kind.keys(question);
+  const questionKind = questionKinds[question.type];
+  const isYesNo = questionKind
+    .values(question)
+    .some(({ form: valueForm }) => valueForm === "probability");
+  return isYesNo ? ["yes", "no"] : questionKind.keys(question);
 }
 
 interface Finding {
@@ -153,45 +163,57 @@ interface Finding {
 }
 
 function toFinding(
-  id: string,
+  questionId: string,
   { question, requirement }: { readonly question: Question; readonly requirement: Requirement },
   settledAnswer: SettledAnswer<Answer>,
 ): Finding {
-  const name = quoteName(id);
+  const quotedName = quoteName(questionId);
   if (settledAnswer.status === "refused")
-    return { status: "undecided", reason: `${name} was refused` };
+    return { status: "undecided", reason: `${quotedName} was refused` };
   const { shares } = listShares(question, settledAnswer.answer);
   const sureness = Math.max(...Object.values(shares));
-  const acts = Object.keys(shares).filter((act) => shares[act] === sureness);
-  const answer = `${name} is ${acts.join(" or ")} (${sureness.toFixed(2)})`;
+  const surestActs = Object.keys(shares).filter(
+    (candidateAct) => shares[candidateAct] === sureness,
+  );
+  const answerText = `${quotedName} is ${surestActs.join(" or ")} (${sureness.toFixed(2)})`;
   if (settledAnswer.status === "unsure")
-    return { status: "undecided", reason: `${answer}, which is unsure` };
+    return { status: "undecided", reason: `${answerText}, which is unsure` };
   const approvedActs = new Set([requirement.is].flat());
-  const fitting = acts.filter((act) => approvedActs.has(act));
-  if (fitting.length === 0) return { status: "denied", reason: answer };
-  if (fitting.length < acts.length) return { status: "undecided", reason: `${answer}, a tie` };
-  return { status: "approved", reason: `${answer}${describePromise(id, requirement, acts)}` };
+  const fitting = surestActs.filter((act) => approvedActs.has(act));
+  if (fitting.length === 0) return { status: "denied", reason: answerText };
+  if (fitting.length < surestActs.length)
+    return { status: "undecided", reason: `${answerText}, a tie` };
+  return {
+    status: "approved",
+    reason: `${answerText}${describePromise(questionId, requirement, surestActs)}`,
+  };
 }
 
-function describePromise(id: string, requirement: Requirement, acts: readonly string[]): string {
+function describePromise(
+  questionId: string,
+  requirement: Requirement,
+  approvedActs: readonly string[],
+): string {
   if (!("promise" in requirement)) return "";
   const promisedThreshold = requirement.promise.thresholds.find(
     ({ question, action, these }) =>
-      question === id && these === undefined && (action === "top" || acts.includes(action)),
+      question === questionId &&
+      these === undefined &&
+      (action === "top" || approvedActs.includes(action)),
   );
   const { maxRisk, confidence } = promisedThreshold ?? {};
   if (maxRisk === undefined || confidence === undefined) return "";
   // Rounded to the weaker side: the sentence never claims more than was shown.
-  const risk = Math.ceil(1e6 * maxRisk - ROUNDING) / 1e4;
+  const riskPercent = Math.ceil(1e6 * maxRisk - ROUNDING) / 1e4;
   const sureness = Math.floor(1e6 * confidence + ROUNDING) / 1e4;
-  return `: at most ${risk} % of such acts are wrong, with ${sureness} % confidence`;
+  return `: at most ${riskPercent} % of such acts are wrong, with ${sureness} % confidence`;
 }
 
 /** The error of a product with a decimal fraction is far below. */
 const ROUNDING = 1e-6;
 
 /** The text of an error that is not ours may contain the input. */
-function errorName(error: unknown): string {
-  const { name = "Error", message } = Object(error) as Partial<Error>;
-  return error instanceof EvaluatorError ? `${name}: ${message}` : name;
+function errorName(evaluationError: unknown): string {
+  const { name = "Error", message } = Object(evaluationError) as Partial<Error>;
+  return evaluationError instanceof EvaluatorError ? `${name}: ${message}` : name;
 }

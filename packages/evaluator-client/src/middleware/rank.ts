@@ -42,33 +42,37 @@ export async function rank<TCandidate>(
   evaluator: Pick<Evaluator, "evaluateMany">,
   { candidates, question, state, ...options }: Ranking<TCandidate>,
 ): Promise<RankedCandidate<TCandidate>[]> {
-  const [field] = questionKinds[question.type].values(question);
-  if (field.form !== "probability" && field.form !== "number")
+  const [valueField] = questionKinds[question.type].values(question);
+  if (valueField.form !== "probability" && valueField.form !== "number")
     rejectOption("question", `is a ${question.type} question; use boolean or score`);
   const requests = candidates.map((candidate) => ({
     state: { state, candidate },
     questions: { value: question },
   })) as unknown as EvaluationRequest[];
-  const values: (number | Error)[] = [];
-  for await (const item of evaluator.evaluateMany(requests, options)) {
-    const answer = item.status === "succeeded" ? item.evaluation.answers["value"] : undefined;
+  const rankedValues: (number | Error)[] = [];
+  for await (const batchItem of evaluator.evaluateMany(requests, options)) {
+    const answer =
+      batchItem.status === "succeeded" ? batchItem.evaluation.answers["value"] : undefined;
     const value = answer && valuesOf(question, answer)[0]?.value;
-    values.push(typeof value === "number" ? value : (item as { error: Error }).error);
+    rankedValues.push(typeof value === "number" ? value : (batchItem as { error: Error }).error);
   }
-  const places = candidates.map((candidate, index) => ({ candidate, value: values[index] }));
-  const toValue = (place: (typeof places)[number] | undefined) =>
-    typeof place?.value === "number" ? place.value : null;
-  const sortedItems = places.toSorted(
-    (one, other) => (toValue(other) ?? -1) - (toValue(one) ?? -1),
+  const candidatePlaces = candidates.map((candidate, candidateIndex) => ({
+    candidate,
+    value: rankedValues[candidateIndex],
+  }));
+  const toValue = (rankedPlace: (typeof candidatePlaces)[number] | undefined) =>
+    typeof rankedPlace?.value === "number" ? rankedPlace.value : null;
+  const sortedItems = candidatePlaces.toSorted(
+    (leftPlace, rightPlace) => (toValue(rightPlace) ?? -1) - (toValue(leftPlace) ?? -1),
   );
-  let better = 0;
+  let betterCount = 0;
   return sortedItems.map((place, index) => {
     const { candidate } = place;
     const value = toValue(place);
     const error = place.value instanceof Error ? place.value : null;
     if (value === null) return { candidate, value, rank: null, isTied: false, error };
-    if (value !== toValue(sortedItems[index - 1])) better = index;
-    const isTied = better < index || value === toValue(sortedItems[index + 1]);
-    return { candidate, value, rank: better + 1, isTied, error };
+    if (value !== toValue(sortedItems[index - 1])) betterCount = index;
+    const isTied = betterCount < index || value === toValue(sortedItems[index + 1]);
+    return { candidate, value, rank: betterCount + 1, isTied, error };
   });
 }

@@ -81,7 +81,7 @@ export class Pause {
   }
 
   /** Counts a refusal with its error; returns how long the pause has to last, in milliseconds. */
-  add({ cause, ...refusal }: Refusal): number {
+  addRefusal({ cause, ...refusal }: Refusal): number {
     const retries = this.refusals;
     this.refusals += 1;
     this.cause = cause;
@@ -98,15 +98,15 @@ const BASE_MS = 250;
 // With half of it, a bucket of 200 a second refuses 2.7 % of the requests instead of 1.4 %.
 const TIMES_THROTTLED = 4;
 // With twice as much, a call may wait twice as long, and no limit is used better.
-const CAP_MS = 8000;
+const LONGEST_DELAY_MS = 8000;
 
 /** Returns the delay before the next attempt, in milliseconds. */
 export function retryDelayMs(retry: Retry): number {
   const { retries, isThrottled, retryAfterMs, random } = retry;
-  const { initialDelayMs = BASE_MS, maxDelayMs = CAP_MS } = retry;
+  const { initialDelayMs = BASE_MS, maxDelayMs = LONGEST_DELAY_MS } = retry;
   if (retryAfterMs !== null) return retryAfterMs + random * Math.min(1000, retryAfterMs / 10);
-  const baseMs = isThrottled ? TIMES_THROTTLED * initialDelayMs : initialDelayMs;
-  return random * Math.min(maxDelayMs, baseMs * 2 ** retries);
+  const firstDelayMs = isThrottled ? TIMES_THROTTLED * initialDelayMs : initialDelayMs;
+  return random * Math.min(maxDelayMs, firstDelayMs * 2 ** retries);
 }
 
 interface Waiter extends PacedCall {
@@ -118,21 +118,21 @@ interface Waiter extends PacedCall {
 export class CallQueue {
   readonly #waiters: Waiter[] = [];
   readonly waiters: readonly Waiter[] = this.#waiters;
-  readonly #clock: Clock;
-  readonly #pause: () => Pause | null;
+  readonly #runtimeClock: Clock;
+  readonly #currentPause: () => Pause | null;
   readonly #onChange: () => void;
 
   /** @param pause - Returns the pause in effect. @param onChange - A call joined, or left by itself. */
   constructor(clock: Clock, pause: () => Pause | null, onChange: () => void) {
-    this.#clock = clock;
-    this.#pause = pause;
+    this.#runtimeClock = clock;
+    this.#currentPause = pause;
     this.#onChange = onChange;
   }
 
   /** Adds a call at the end and waits until it leaves; no listener or timer remains. */
-  join(call: PacedCall, delayMs: number | null): Promise<Admission> {
-    const admission = this.#enqueue(call);
-    call.onWait?.(delayMs);
+  joinQueue(pacedCall: PacedCall, delayMs: number | null): Promise<Admission> {
+    const admission = this.#enqueue(pacedCall);
+    pacedCall.onWait?.(delayMs);
     this.rejectLate();
     this.#onChange();
     return admission;
@@ -141,20 +141,20 @@ export class CallQueue {
   #enqueue(call: PacedCall): Promise<Admission> {
     return new Promise((resolve, reject) => {
       const { signal } = call;
-      const giveUp = (reason: unknown) => {
-        this.leave(waiter).reject(reason);
+      const giveUp = (rejectionReason: unknown) => {
+        this.leaveQueue(waiter).reject(rejectionReason);
         this.#onChange();
       };
       const onAbort = () => giveUp(signal?.reason);
       const cancelDeadline = this.#at(call.deadlineAtMs, () => giveUp(pastDeadline(call, null)));
       const cancelPatience = this.#at(call.patience?.endsAtMs, () => this.rejectLate());
       const released =
-        <TValue>(settle: (value: TValue) => void) =>
-        (value: TValue) => {
+        <TValue>(settlePromise: (settledValue: TValue) => void) =>
+        (settledValue: TValue) => {
           cancelDeadline();
           cancelPatience();
           signal?.removeEventListener("abort", onAbort);
-          settle(value);
+          settlePromise(settledValue);
         };
       const waiter: Waiter = { ...call, admit: released(resolve), reject: released(reject) };
       signal?.addEventListener("abort", onAbort);
@@ -168,7 +168,7 @@ export class CallQueue {
    */
   next(isCertain: boolean): Waiter {
     if (isCertain) return this.#waiters[0] as Waiter;
-    const isProbe = this.#pause() !== null;
+    const isProbe = this.#currentPause() !== null;
     const findEnd = ({ patience }: Waiter) => (isProbe ? (patience?.endsAtMs ?? Infinity) : 0);
     const isBetter = (call: Waiter, best: Waiter) =>
       call.retries < best.retries ||
@@ -176,42 +176,42 @@ export class CallQueue {
     return this.#waiters.reduce((best, call) => (isBetter(call, best) ? call : best));
   }
 
-  leave(waiter: Waiter): Waiter {
+  leaveQueue(waiter: Waiter): Waiter {
     this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
     return waiter;
   }
 
   /** Rejects the calls whose deadline or patience ends before the pause does. */
   rejectLate(): void {
-    const pause = this.#pause();
-    const nowMs = this.#clock.now();
+    const pause = this.#currentPause();
+    const nowMs = this.#runtimeClock.now();
     const closedForMs = pause?.leftMs(nowMs) ?? 0;
     for (const waiter of this.#waiters.filter((call) => nowMs + closedForMs >= call.deadlineAtMs)) {
-      this.leave(waiter).reject(pastDeadline(waiter, closedForMs));
+      this.leaveQueue(waiter).reject(pastDeadline(waiter, closedForMs));
     }
-    const cause = pause?.cause ?? null;
-    if (pause === null || cause === null) return;
+    const latestCause = pause?.cause ?? null;
+    if (pause === null || latestCause === null) return;
     const endsAtMs = pause.endsAtMs(nowMs);
     const isImpatient = ({ patience }: Waiter) =>
-      patience !== undefined && endsAtMs >= patience.endsAtMs && patience.isMeant(cause);
+      patience !== undefined && endsAtMs >= patience.endsAtMs && patience.isMeant(latestCause);
     for (const waiter of this.#waiters.filter(isImpatient)) {
-      this.leave(waiter).reject(notSent(cause));
+      this.leaveQueue(waiter).reject(notSent(latestCause));
     }
   }
 
   #at(atMs = Number.POSITIVE_INFINITY, callback: () => void): () => void {
     if (atMs === Number.POSITIVE_INFINITY) return () => undefined;
-    return this.#clock.schedule(Math.max(0, atMs - this.#clock.now()), callback);
+    return this.#runtimeClock.schedule(Math.max(0, atMs - this.#runtimeClock.now()), callback);
   }
 }
 
 /** The error of a call that was not sent in time, because of a pause of `closedForMs` if given. */
 function pastDeadline({ deadlineMs }: PacedCall, closedForMs: number | null): TimeoutError {
-  const why =
+  const reasonText =
     closedForMs === null
       ? "its turn under the rate limit did not come in time"
       : `after a rate limit, nothing is sent for another ${describeWait(closedForMs)}`;
-  const message = `The deadline of ${deadlineMs} ms (deadlineMs) leaves no time for the request. It was not sent: ${why}.`;
+  const message = `The deadline of ${deadlineMs} ms (deadlineMs) leaves no time for the request. It was not sent: ${reasonText}.`;
   const details = { timeoutMs: deadlineMs, maybeBilled: false, retryAfterMs: closedForMs };
   return new TimeoutError(message, { limit: "deadline", ...details });
 }

@@ -55,7 +55,7 @@ export class LeasedSlots {
   /** Ends the listening to the store. */
   readonly close: () => void;
   /** The earliest first. */
-  readonly #slots: Slot[] = [];
+  readonly #leasedSlots: Slot[] = [];
   #endAtMs = Number.NEGATIVE_INFINITY;
   #tokensOwed = 0;
   #members = 1;
@@ -63,7 +63,7 @@ export class LeasedSlots {
   /** The demand that the store is asked for. */
   #pendingDemand: object | null = null;
   #isAskingOwn = false;
-  #isDown = false;
+  #isStoreDown = false;
   #retryAtMs = 0;
 
   constructor(options: LeaseOptions) {
@@ -73,12 +73,12 @@ export class LeasedSlots {
   }
 
   get count(): number {
-    return this.#slots.length;
+    return this.#leasedSlots.length;
   }
 
   /** When the first slot may be used; infinite without one. */
   get firstAtMs(): number {
-    return this.#slots[0]?.atMs ?? Number.POSITIVE_INFINITY;
+    return this.#leasedSlots[0]?.atMs ?? Number.POSITIVE_INFINITY;
   }
 
   /** A slow store is asked less often, and for more. */
@@ -90,16 +90,17 @@ export class LeasedSlots {
   get askAtMs(): number {
     const { whenStoreIsDown } = this.#options;
     const endsSoonAtMs = this.#endAtMs - this.#leaseMs;
-    const isOwn = this.#isDown && whenStoreIsDown === "own-share";
-    if (isOwn ? this.#isAskingOwn : this.#pendingDemand !== null) return Number.POSITIVE_INFINITY;
-    return this.#isDown && !isOwn ? this.#retryAtMs : endsSoonAtMs;
+    const isOwnShare = this.#isStoreDown && whenStoreIsDown === "own-share";
+    if (isOwnShare ? this.#isAskingOwn : this.#pendingDemand !== null)
+      return Number.POSITIVE_INFINITY;
+    return this.#isStoreDown && !isOwnShare ? this.#retryAtMs : endsSoonAtMs;
   }
 
   /** Takes the first slot for a request of that many tokens; returns whether there was one. */
-  take(tokens: number, nowMs: number): boolean {
+  takeSlot(tokens: number, nowMs: number): boolean {
     if (this.firstAtMs > nowMs) return false;
-    const slot = this.#slots.shift();
-    this.correct(tokens - (slot?.tokens ?? 0));
+    const takenSlot = this.#leasedSlots.shift();
+    this.correct(tokens - (takenSlot?.tokens ?? 0));
     return true;
   }
 
@@ -110,69 +111,69 @@ export class LeasedSlots {
 
   /** Drops the slots from before that time. */
   dropBefore(ms: number): void {
-    while (this.firstAtMs < ms) this.correct(-(this.#slots.shift()?.tokens ?? 0));
-    if (this.#slots.length === 0) this.#endAtMs = Number.NEGATIVE_INFINITY;
+    while (this.firstAtMs < ms) this.correct(-(this.#leasedSlots.shift()?.tokens ?? 0));
+    if (this.#leasedSlots.length === 0) this.#endAtMs = Number.NEGATIVE_INFINITY;
   }
 
   /** Asks the store for slots for these calls, at most for one lease; while it is down, the own share as well. */
-  ask(calls: readonly { readonly tokens: number }[]): void {
+  askForSlots(waitingCalls: readonly { readonly tokens: number }[]): void {
     const { clock, whenStoreIsDown, limits } = this.#options;
     const { requestsPerMinute = Infinity, tokensPerSecond = Infinity } = limits;
-    const most = Math.max(1, Math.ceil((requestsPerMinute / 60_000) * this.#leaseMs));
+    const mostRequests = Math.max(1, Math.ceil((requestsPerMinute / 60_000) * this.#leaseMs));
     const enoughTokens = (tokensPerSecond / 1000) * this.#leaseMs;
-    const demand = { requests: 0, tokens: 0 };
-    for (const { tokens } of calls.slice(0, most)) {
-      if (demand.tokens >= enoughTokens) break;
-      demand.requests += 1;
-      demand.tokens += tokens;
+    const leaseDemand = { requests: 0, tokens: 0 };
+    for (const { tokens } of waitingCalls.slice(0, mostRequests)) {
+      if (leaseDemand.tokens >= enoughTokens) break;
+      leaseDemand.requests += 1;
+      leaseDemand.tokens += tokens;
     }
-    demand.tokens = Math.max(0, Math.round(demand.tokens + this.#tokensOwed));
-    const isTimeToTry = !this.#isDown || clock.now() >= this.#retryAtMs;
-    if (this.#pendingDemand === null && isTimeToTry) void this.#askStore(demand);
-    if (this.#isDown && whenStoreIsDown === "own-share") void this.#askOwn(demand);
+    leaseDemand.tokens = Math.max(0, Math.round(leaseDemand.tokens + this.#tokensOwed));
+    const isTimeToTry = !this.#isStoreDown || clock.now() >= this.#retryAtMs;
+    if (this.#pendingDemand === null && isTimeToTry) void this.#askStore(leaseDemand);
+    if (this.#isStoreDown && whenStoreIsDown === "own-share") void this.#askOwnShare(leaseDemand);
   }
 
-  pause(ms: number): void {
+  pauseSlots(ms: number): void {
     const { store, key } = this.#options;
     void pauseAll(this.#ownStore, key, ms);
-    pauseAll(store, key, ms).catch(() => this.#lost());
+    pauseAll(store, key, ms).catch(() => this.#noteStoreLoss());
   }
 
-  async #askStore(demand: { requests: number; tokens: number }): Promise<void> {
+  async #askStore(leaseDemand: { requests: number; tokens: number }): Promise<void> {
     const { store, key, limits, clock, member } = this.#options;
-    this.#pendingDemand = demand;
+    this.#pendingDemand = leaseDemand;
     const askedAtMs = clock.now();
-    const cancelTimeout = clock.schedule(STORE_TIMEOUT_MS, () => this.#lost());
+    const cancelTimeout = clock.schedule(STORE_TIMEOUT_MS, () => this.#noteStoreLoss());
     try {
-      const lease = await leaseFrom(store, key, { member, limits, ...demand });
+      const grantedLease = await leaseFrom(store, key, { member, limits, ...leaseDemand });
       this.#roundTripMs = clock.now() - askedAtMs;
-      this.#members = lease.members;
+      this.#members = grantedLease.members;
       this.#setDown(false);
-      if (lease.pausedMs > 0) this.#heardOfPause(lease.pausedMs);
-      this.#hold(lease, demand);
+      if (grantedLease.pausedMs > 0) this.#heardOfPause(grantedLease.pausedMs);
+      this.#holdSlots(grantedLease, leaseDemand);
     } catch {
-      this.#lost();
+      this.#noteStoreLoss();
     }
     cancelTimeout();
-    if (this.#pendingDemand === demand) this.#pendingDemand = null;
+    if (this.#pendingDemand === leaseDemand) this.#pendingDemand = null;
     this.#options.onChange();
   }
 
-  async #askOwn(demand: { requests: number; tokens: number }): Promise<void> {
+  async #askOwnShare(leaseDemand: { requests: number; tokens: number }): Promise<void> {
     const { key, limits, member } = this.#options;
     this.#isAskingOwn = true;
-    const share = OWN_SHARE / this.#members;
+    const memberShare = OWN_SHARE / this.#members;
     // As long ahead as a lease of the store, so that few are left over when it is back.
-    const requests = Math.max(1, Math.floor(demand.requests * share));
-    const own = { requests, tokens: (demand.tokens * requests) / demand.requests };
-    const leaseRequest = { member, limits: scaleLimits(limits, share), ...own };
-    this.#hold(await leaseFrom(this.#ownStore, key, leaseRequest), own);
+    const requests = Math.max(1, Math.floor(leaseDemand.requests * memberShare));
+    const ownDemand = { requests, tokens: (leaseDemand.tokens * requests) / leaseDemand.requests };
+    const leaseRequest = { member, limits: scaleLimits(limits, memberShare), ...ownDemand };
+    this.#holdSlots(await leaseFrom(this.#ownStore, key, leaseRequest), ownDemand);
     this.#isAskingOwn = false;
     this.#options.onChange();
   }
 
   /** The store does not answer; it is tried again in a while, even if its answer still comes. */
-  #lost(): void {
+  #noteStoreLoss(): void {
     this.#setDown(true);
     this.#pendingDemand = null;
     this.#retryAtMs = this.#options.clock.now() + STORE_RETRY_MS;
@@ -180,8 +181,8 @@ export class LeasedSlots {
   }
 
   #setDown(isDown: boolean): void {
-    if (this.#isDown === isDown) return;
-    this.#isDown = isDown;
+    if (this.#isStoreDown === isDown) return;
+    this.#isStoreDown = isDown;
     quietly(this.#options, "onStoreChange", isDown);
   }
 
@@ -191,13 +192,13 @@ export class LeasedSlots {
     this.#options.onPause(ms);
   }
 
-  #hold({ waitMs, gapMs }: Lease, demand: { requests: number; tokens: number }): void {
+  #holdSlots({ waitMs, gapMs }: Lease, leaseDemand: { requests: number; tokens: number }): void {
     const startMs = this.#options.clock.now() + waitMs;
-    const tokens = demand.tokens / demand.requests;
-    for (let index = 0; index < demand.requests; index += 1) {
-      this.#slots.push({ atMs: startMs + index * gapMs, tokens });
+    const tokens = leaseDemand.tokens / leaseDemand.requests;
+    for (let slotIndex = 0; slotIndex < leaseDemand.requests; slotIndex += 1) {
+      this.#leasedSlots.push({ atMs: startMs + slotIndex * gapMs, tokens });
     }
-    this.#slots.sort((one, other) => one.atMs - other.atMs);
-    this.#endAtMs = Math.max(this.#endAtMs, startMs + demand.requests * gapMs);
+    this.#leasedSlots.sort((leftSlot, rightSlot) => leftSlot.atMs - rightSlot.atMs);
+    this.#endAtMs = Math.max(this.#endAtMs, startMs + leaseDemand.requests * gapMs);
   }
 }

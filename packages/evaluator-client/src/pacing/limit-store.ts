@@ -55,14 +55,14 @@ export interface StoredLimit {
 /** Where processes agree on a limit: one row for each key. {@link memoryLimits} is an example to copy. */
 export interface LimitStore {
   /** Returns the row and the store's time. A store may lock the row until `swap`, which follows at once. */
-  read(key: string): Promise<StoredLimit>;
+  read(storeKey: string): Promise<StoredLimit>;
   /**
    * Writes the row unless it has changed since that version; returns whether it did. If `pausedUntilMs`
    * is later than before, all listeners of the key are called with the rest of the pause.
    */
-  swap(key: string, version: number, row: LimitRow): Promise<boolean>;
+  swap(storeKey: string, version: number, row: LimitRow): Promise<boolean>;
   /** Calls the listener whenever a key is paused. The returned function ends that. */
-  onPause(key: string, listener: (ms: number) => void): () => void;
+  onPause(storeKey: string, listener: (ms: number) => void): () => void;
 }
 
 /**
@@ -76,27 +76,28 @@ export interface LimitStore {
  */
 export function memoryLimits(runtime: Pick<EvaluatorRuntime, "clock"> = {}): LimitStore {
   const { clock } = readRuntime(runtime);
-  const rows = new Map<string, { row: LimitRow; version: number }>();
+  const storedRows = new Map<string, { row: LimitRow; version: number }>();
   const listeners = new Set<{ key: string; listener: (ms: number) => void }>();
   return {
-    async read(key) {
-      const { row = null, version = 0 } = rows.get(key) ?? {};
+    async read(storeKey) {
+      const { row = null, version = 0 } = storedRows.get(storeKey) ?? {};
       return { row, version, nowMs: clock.now() };
     },
-    async swap(key, version, row) {
-      const before = rows.get(key);
-      if ((before?.version ?? 0) !== version) return false;
-      rows.set(key, { row, version: version + 1 });
+    async swap(storeKey, version, row) {
+      const storedBefore = storedRows.get(storeKey);
+      if ((storedBefore?.version ?? 0) !== version) return false;
+      storedRows.set(storeKey, { row, version: version + 1 });
       const pausedMs = row.pausedUntilMs - Math.max(row.writtenAtMs, clock.now());
-      if (row.pausedUntilMs > (before?.row.pausedUntilMs ?? 0)) {
-        for (const each of listeners) if (each.key === key) each.listener(pausedMs);
+      if (row.pausedUntilMs > (storedBefore?.row.pausedUntilMs ?? 0)) {
+        for (const registration of listeners)
+          if (registration.key === storeKey) registration.listener(pausedMs);
       }
       return true;
     },
-    onPause(key, listener) {
-      const own = { key, listener };
-      listeners.add(own);
-      return () => void listeners.delete(own);
+    onPause(storeKey, listener) {
+      const registration = { key: storeKey, listener };
+      listeners.add(registration);
+      return () => void listeners.delete(registration);
     },
   };
 }
@@ -115,33 +116,41 @@ const TOKENS_AHEAD_MS = 1000;
 const MEMBER_FOR_MS = 10_000;
 
 /** Reserves the next free instants for some requests. */
-export async function leaseFrom(store: LimitStore, key: string, ask: LeaseRequest): Promise<Lease> {
-  return await change(store, key, (row, nowMs) => {
-    const { requestsPerMinute = Infinity, tokensPerSecond = Infinity } = ask.limits;
-    const share = shareAt(row, nowMs);
-    const gapMs = 60_000 / (requestsPerMinute * share);
+export async function leaseFrom(
+  limitStore: LimitStore,
+  storeKey: string,
+  leaseRequest: LeaseRequest,
+): Promise<Lease> {
+  return await changeRow(limitStore, storeKey, (row, nowMs) => {
+    const { requestsPerMinute = Infinity, tokensPerSecond = Infinity } = leaseRequest.limits;
+    const rateShare = shareAt(row, nowMs);
+    const gapMs = 60_000 / (requestsPerMinute * rateShare);
     const { pausedUntilMs, requestsFreeAtMs, tokensFreeAtMs } = row;
     const tokensStartMs = tokensFreeAtMs - TOKENS_AHEAD_MS;
     const startMs = Math.max(nowMs, pausedUntilMs, requestsFreeAtMs, tokensStartMs);
-    const tokensMs = (ask.tokens * 1000) / (tokensPerSecond * share);
-    const members = membersAt({ ...row.members, [ask.member]: nowMs }, nowMs);
-    const next = {
+    const tokensMs = (leaseRequest.tokens * 1000) / (tokensPerSecond * rateShare);
+    const members = membersAt({ ...row.members, [leaseRequest.member]: nowMs }, nowMs);
+    const nextRow = {
       ...row,
-      requestsFreeAtMs: startMs + ask.requests * gapMs,
+      requestsFreeAtMs: startMs + leaseRequest.requests * gapMs,
       tokensFreeAtMs: Math.max(startMs, tokensFreeAtMs) + tokensMs,
       members,
     };
     const pausedMs = Math.max(0, pausedUntilMs - nowMs);
     return [
-      next,
+      nextRow,
       { waitMs: startMs - nowMs, gapMs, members: Object.keys(members).length, pausedMs },
     ];
   });
 }
 
 /** Pauses all processes, and lowers the rate to 0.8 times, at most once a second; it climbs back by 1 % a second. */
-export async function pauseAll(store: LimitStore, key: string, ms: number): Promise<void> {
-  await change(store, key, (row, nowMs) => {
+export async function pauseAll(
+  limitStore: LimitStore,
+  storeKey: string,
+  ms: number,
+): Promise<void> {
+  await changeRow(limitStore, storeKey, (row, nowMs) => {
     const { pausedUntilMs, loweredAtMs } = row;
     const pausedRow = { ...row, pausedUntilMs: Math.max(pausedUntilMs, nowMs + ms) };
     const isLower = loweredAtMs !== null && nowMs - loweredAtMs < BETWEEN_DECREASES_MS;
@@ -151,30 +160,38 @@ export async function pauseAll(store: LimitStore, key: string, ms: number): Prom
 }
 
 /** Changes the row of a key; again if another process was faster. */
-async function change<TResult>(
-  store: LimitStore,
-  key: string,
+async function changeRow<TResult>(
+  limitStore: LimitStore,
+  storeKey: string,
   toNext: (row: LimitRow, nowMs: number) => readonly [LimitRow, TResult],
 ): Promise<TResult> {
   for (;;) {
-    const storedLimit = await store.read(key);
-    const [row, result] = toNext(currentRow(storedLimit.row, storedLimit.nowMs), storedLimit.nowMs);
-    if (await store.swap(key, storedLimit.version, { ...row, writtenAtMs: storedLimit.nowMs }))
-      return result;
+    const storedLimit = await limitStore.read(storeKey);
+    const [row, changeResult] = toNext(
+      currentRow(storedLimit.row, storedLimit.nowMs),
+      storedLimit.nowMs,
+    );
+    if (
+      await limitStore.swap(storeKey, storedLimit.version, {
+        ...row,
+        writtenAtMs: storedLimit.nowMs,
+      })
+    )
+      return changeResult;
   }
 }
 
 /** Returns the row at the store's time. If its clock went back, all instants go back with it. */
 function currentRow(row: unknown, nowMs: number): LimitRow {
   const parsedRow = limitRowSchema.parse(row ?? {});
-  const backMs = parsedRow.writtenAtMs - z.number().parse(nowMs);
-  if (backMs <= 0) return parsedRow;
+  const clockStepMs = parsedRow.writtenAtMs - z.number().parse(nowMs);
+  if (clockStepMs <= 0) return parsedRow;
   return {
     ...parsedRow,
-    requestsFreeAtMs: parsedRow.requestsFreeAtMs - backMs,
-    tokensFreeAtMs: parsedRow.tokensFreeAtMs - backMs,
-    pausedUntilMs: parsedRow.pausedUntilMs - backMs,
-    loweredAtMs: parsedRow.loweredAtMs === null ? null : parsedRow.loweredAtMs - backMs,
+    requestsFreeAtMs: parsedRow.requestsFreeAtMs - clockStepMs,
+    tokensFreeAtMs: parsedRow.tokensFreeAtMs - clockStepMs,
+    pausedUntilMs: parsedRow.pausedUntilMs - clockStepMs,
+    loweredAtMs: parsedRow.loweredAtMs === null ? null : parsedRow.loweredAtMs - clockStepMs,
   };
 }
 
@@ -186,5 +203,7 @@ function shareAt({ share, loweredAtMs }: LimitRow, nowMs: number): number {
 /** Returns the members that asked lately, by a clock that may have gone forward or back. */
 function membersAt(members: Readonly<Record<string, number>>, nowMs: number) {
   const entries = Object.entries(members);
-  return Object.fromEntries(entries.filter(([, atMs]) => Math.abs(nowMs - atMs) <= MEMBER_FOR_MS));
+  return Object.fromEntries(
+    entries.filter(([, renewedAtMs]) => Math.abs(nowMs - renewedAtMs) <= MEMBER_FOR_MS),
+  );
 }

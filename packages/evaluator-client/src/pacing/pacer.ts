@@ -5,7 +5,7 @@ import { type Admission, CallQueue, type PacedCall, Pause } from "./call-queue.t
 import { RateEstimate } from "./rate-estimate.ts";
 import { type RateLimits, rateLimitsSchema, SHARE_OF_LIMIT, TokenBucket } from "./rate-limits.ts";
 
-type Refusal = Parameters<Pause["add"]>[0];
+type Refusal = Parameters<Pause["addRefusal"]>[0];
 
 /** Decides when requests may be sent, for all evaluators that share a limit. */
 export interface Pacer {
@@ -14,19 +14,19 @@ export interface Pacer {
   /** Returns the grant for a request of that many tokens, or null if the request has to wait. */
   admitNow(tokens: number): Admission | null;
   /** Waits for the grant. @throws the signal's reason, or a TimeoutError once the deadline is sure to pass. */
-  admit(call: PacedCall): Promise<Admission>;
+  admit(pacedCall: PacedCall): Promise<Admission>;
 }
 
 /** Enforces known limits with token buckets and estimates unknown ones ({@link RateEstimate}). */
 class LocalPacer implements Pacer {
   readonly countsTokens: boolean;
-  readonly #clock: Clock;
-  readonly #random: () => number;
+  readonly #runtimeClock: Clock;
+  readonly #randomSource: () => number;
   readonly #requests: TokenBucket | null;
-  readonly #tokens: TokenBucket | null;
-  readonly #rate = new RateEstimate();
-  readonly #queue: CallQueue;
-  #pause: Pause | null = null;
+  readonly #tokenBucket: TokenBucket | null;
+  readonly #rateEstimate = new RateEstimate();
+  readonly #callQueue: CallQueue;
+  #currentPause: Pause | null = null;
   #pausedAtMs = 0;
   #pausedAtBusyMs = 0;
   #isProbing = false;
@@ -39,73 +39,73 @@ class LocalPacer implements Pacer {
   constructor(limits: RateLimits, { clock, random }: Defined<EvaluatorRuntime>) {
     const { requestsPerMinute, tokensPerSecond } = limits;
     this.#requests = bucketFor(requestsPerMinute && requestsPerMinute / 60);
-    this.#tokens = bucketFor(tokensPerSecond);
-    this.countsTokens = this.#tokens !== null;
-    this.#clock = clock;
-    this.#random = random;
-    this.#queue = new CallQueue(
+    this.#tokenBucket = bucketFor(tokensPerSecond);
+    this.countsTokens = this.#tokenBucket !== null;
+    this.#runtimeClock = clock;
+    this.#randomSource = random;
+    this.#callQueue = new CallQueue(
       clock,
-      () => this.#pause,
-      () => this.#wake(),
+      () => this.#currentPause,
+      () => this.#wakeWaiters(),
     );
   }
 
-  admit(call: PacedCall): Promise<Admission> {
-    if (call.signal?.aborted) return Promise.reject(call.signal.reason);
-    const admittedAdmission = this.admitNow(call.tokens);
+  admit(pacedCall: PacedCall): Promise<Admission> {
+    if (pacedCall.signal?.aborted) return Promise.reject(pacedCall.signal.reason);
+    const admittedAdmission = this.admitNow(pacedCall.tokens);
     if (admittedAdmission !== null) return Promise.resolve(admittedAdmission);
-    const isNext = this.#queue.waiters.length === 0;
-    const nowMs = this.#clock.now();
-    const delayMs = this.#delayMs(call.tokens, nowMs);
+    const isNextInQueue = this.#callQueue.waiters.length === 0;
+    const nowMs = this.#runtimeClock.now();
+    const delayMs = this.#delayMs(pacedCall.tokens, nowMs);
     this.#endIdling(nowMs);
-    const pauseMs = this.#pause?.leftMs(nowMs) ?? 0;
-    const turnMs = isNext && Number.isFinite(delayMs) ? delayMs : null;
-    return this.#queue.join(call, pauseMs > 0 ? pauseMs : turnMs);
+    const pauseMs = this.#currentPause?.leftMs(nowMs) ?? 0;
+    const turnDelayMs = isNextInQueue && Number.isFinite(delayMs) ? delayMs : null;
+    return this.#callQueue.joinQueue(pacedCall, pauseMs > 0 ? pauseMs : turnDelayMs);
   }
 
   admitNow(tokens: number): Admission | null {
-    const nowMs = this.#clock.now();
-    const mayPass = this.#queue.waiters.length === 0 && this.#delayMs(tokens, nowMs) === 0;
-    return mayPass ? this.#pass(tokens, nowMs) : null;
+    const nowMs = this.#runtimeClock.now();
+    const mayPass = this.#callQueue.waiters.length === 0 && this.#delayMs(tokens, nowMs) === 0;
+    return mayPass ? this.#passCall(tokens, nowMs) : null;
   }
 
   /** Admits the calls that may be sent now, and schedules the next check. */
-  #wake(): void {
+  #wakeWaiters(): void {
     this.#cancelWake?.();
     this.#cancelWake = null;
-    while (this.#queue.waiters.length > 0) {
-      const next = this.#queue.next(this.#rate.isSteady && this.#pause === null);
-      const nowMs = this.#clock.now();
+    while (this.#callQueue.waiters.length > 0) {
+      const next = this.#callQueue.next(this.#rateEstimate.isSteady && this.#currentPause === null);
+      const nowMs = this.#runtimeClock.now();
       const delayMs = this.#delayMs(next.tokens, nowMs);
       if (delayMs === Number.POSITIVE_INFINITY) return;
       if (delayMs > 0) {
-        this.#cancelWake = this.#clock.schedule(delayMs, () => this.#wake());
+        this.#cancelWake = this.#runtimeClock.schedule(delayMs, () => this.#wakeWaiters());
         return;
       }
-      this.#queue.leave(next).admit(this.#pass(next.tokens, nowMs));
+      this.#callQueue.leaveQueue(next).admit(this.#passCall(next.tokens, nowMs));
     }
     // The last waiter may have left without a turn.
-    if (this.#inFlight === 0) this.#idleSinceMs ??= this.#clock.now();
+    if (this.#inFlight === 0) this.#idleSinceMs ??= this.#runtimeClock.now();
   }
 
   #delayMs(tokens: number, nowMs: number): number {
     if (this.#isProbing) return Number.POSITIVE_INFINITY;
     return Math.max(
-      this.#pause?.leftMs(nowMs) ?? 0,
+      this.#currentPause?.leftMs(nowMs) ?? 0,
       this.#nextAtMs - nowMs,
       this.#requests?.delayMs(1, nowMs) ?? 0,
-      this.#tokens?.delayMs(tokens, nowMs) ?? 0,
+      this.#tokenBucket?.delayMs(tokens, nowMs) ?? 0,
     );
   }
 
-  #pass(tokens: number, nowMs: number): Admission {
+  #passCall(tokens: number, nowMs: number): Admission {
     this.#endIdling(nowMs);
     this.#inFlight += 1;
     this.#requests?.take(1, nowMs);
-    this.#tokens?.take(tokens, nowMs);
-    this.#nextAtMs = Math.max(this.#nextAtMs, nowMs) + this.#rate.intervalMs;
-    this.#isProbing = this.#pause !== null;
-    return this.#admission(tokens, this.#rate.sent(), this.#pause?.cause ?? null);
+    this.#tokenBucket?.take(tokens, nowMs);
+    this.#nextAtMs = Math.max(this.#nextAtMs, nowMs) + this.#rateEstimate.intervalMs;
+    this.#isProbing = this.#currentPause !== null;
+    return this.#admission(tokens, this.#rateEstimate.sent(), this.#currentPause?.cause ?? null);
   }
 
   #admission(tokens: number, attempt: number, probes: EvaluatorError | null): Admission {
@@ -113,39 +113,43 @@ class LocalPacer implements Pacer {
     return {
       probes,
       succeeded: (tokensUsed) => {
-        const nowMs = this.#clock.now();
-        this.#tokens?.take((tokensUsed ?? tokens) - tokens, nowMs);
-        const busyMs = this.#pause === null ? nowMs - this.#idledMs : this.#pausedAtBusyMs;
-        this.#rate.succeeded(attempt, busyMs);
-        if (isProbe) this.#reopen(nowMs);
+        const nowMs = this.#runtimeClock.now();
+        this.#tokenBucket?.take((tokensUsed ?? tokens) - tokens, nowMs);
+        const busyMs = this.#currentPause === null ? nowMs - this.#idledMs : this.#pausedAtBusyMs;
+        this.#rateEstimate.succeeded(attempt, busyMs);
+        if (isProbe) this.#reopenCalls(nowMs);
         this.#inFlight -= 1;
-        this.#wake();
+        this.#wakeWaiters();
       },
-      throttled: (retryAfterMs, error) => {
-        const refusal = { retryAfterMs, random: this.#random(), cause: probes ?? error ?? null };
+      throttled: (retryAfterMs, rejectionError) => {
+        const refusal = {
+          retryAfterMs,
+          random: this.#randomSource(),
+          cause: probes ?? rejectionError ?? null,
+        };
         const verdict = isProbe ? this.#pauseFor(refusal) : this.#refused(attempt, refusal);
         this.#inFlight -= 1;
-        this.#wake();
+        this.#wakeWaiters();
         return verdict;
       },
       ended: () => {
         if (isProbe) this.#isProbing = false;
         this.#inFlight -= 1;
-        this.#wake();
+        this.#wakeWaiters();
       },
     };
   }
 
   #refused(attempt: number, refusal: Refusal): "limit" | "stray" {
-    const nowMs = this.#clock.now();
-    if (this.#pause !== null) {
-      this.#pause.extendTo(nowMs + (refusal.retryAfterMs ?? 0));
-      this.#queue.rejectLate();
+    const nowMs = this.#runtimeClock.now();
+    if (this.#currentPause !== null) {
+      this.#currentPause.extendTo(nowMs + (refusal.retryAfterMs ?? 0));
+      this.#callQueue.rejectLate();
       return "limit";
     }
     // Pauses and idle times do not count for a rate.
     const busyMs = nowMs - this.#idledMs;
-    if (!this.#rate.refused(attempt, busyMs)) return "stray";
+    if (!this.#rateEstimate.refused(attempt, busyMs)) return "stray";
     [this.#pausedAtMs, this.#pausedAtBusyMs] = [nowMs, busyMs];
     return this.#pauseFor(refusal);
   }
@@ -153,18 +157,18 @@ class LocalPacer implements Pacer {
   /** Begins the pause, or begins it again after a refused probe. */
   #pauseFor(refusal: Refusal): "limit" {
     this.#isProbing = false;
-    this.#pause ??= new Pause();
-    this.#pause.extendTo(this.#clock.now() + this.#pause.add(refusal));
-    this.#queue.rejectLate();
+    this.#currentPause ??= new Pause();
+    this.#currentPause.extendTo(this.#runtimeClock.now() + this.#currentPause.addRefusal(refusal));
+    this.#callQueue.rejectLate();
     return "limit";
   }
 
-  #reopen(nowMs: number): void {
+  #reopenCalls(nowMs: number): void {
     // Until it opened: the probe may be sent an hour later.
-    const pausedMs = (this.#pause as Pause).opensAtMs - this.#pausedAtMs;
+    const pausedMs = (this.#currentPause as Pause).opensAtMs - this.#pausedAtMs;
     this.#idledMs = nowMs - this.#pausedAtBusyMs;
-    this.#rate.reopened(this.#pausedAtBusyMs, pausedMs);
-    this.#pause = null;
+    this.#rateEstimate.reopened(this.#pausedAtBusyMs, pausedMs);
+    this.#currentPause = null;
     this.#isProbing = false;
   }
 

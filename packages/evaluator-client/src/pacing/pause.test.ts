@@ -36,10 +36,10 @@ test("lasts as long as it was announced, not until the probe", async () => {
 
 test("has no end for an impatient call once its probe was refused", () => {
   const pause = new Pause();
-  pause.extendTo(pause.add(refusal));
+  pause.extendTo(pause.addRefusal(refusal));
   expect([pause.leftMs(500), pause.endsAtMs(500)]).toEqual([1500, 2000]);
   expect([pause.leftMs(2500), pause.endsAtMs(2500)]).toEqual([0, 2500]);
-  pause.extendTo(3000 + pause.add(refusal));
+  pause.extendTo(3000 + pause.addRefusal(refusal));
   expect(pause.endsAtMs(3000)).toBe(Number.POSITIVE_INFINITY);
 });
 

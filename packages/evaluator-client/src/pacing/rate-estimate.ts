@@ -4,18 +4,18 @@ import { IN_A_ROW } from "./call-queue.ts";
 // over 2 % of the attempts.
 const TOLERATED = 0.02;
 // Refusals beyond the tolerated share that start an experiment: with five, strays slow 64 calls down.
-const ALARM = 6;
+const ALARM_LEVEL = 6;
 // The most strays: a larger share of refusals shows a limit.
 const MOST_STRAYS = 0.25;
 // An experiment and a pause lower the rate by this share. With a smaller cut, a limit still refuses
 // attempts in an experiment and looks like strays.
-const CUT = 0.25;
+const CUT_FACTOR = 0.25;
 // The steps in which the rate moves, as shares of it.
 const SMALLEST_STEP = 0.02;
 const LARGEST_STEP = 0.25;
 const STEP_AFTER_PAUSE = 0.125;
 // Successes that measure a rate: from fewer, it is off by more than a quarter.
-const ENOUGH = 20;
+const ENOUGH_ATTEMPTS = 20;
 // How long a rate is held before it rises: for less, a bucket's burst hides that it is too high.
 const HOLD_MS = 1000;
 // Below this rate, evidence from fewer attempts suffices. For half, a rate of one in ten seconds needs ten
@@ -25,7 +25,7 @@ const SLOW_PER_MS = 50 / 60_000;
 /** The attempts from one on. */
 interface Evidence {
   /** The number of the first one, its time, and the successes before it. */
-  readonly from: number;
+  readonly fromAttempt: number;
   readonly sinceMs: number;
   readonly successes: number;
   /** How many were refused. */
@@ -61,29 +61,29 @@ export class RateEstimate {
   intervalMs = 0;
   isLimited = false;
   /** Attempts per millisecond; infinite while no limit is known. */
-  #perMs = Number.POSITIVE_INFINITY;
+  #ratePerMs = Number.POSITIVE_INFINITY;
   /** The part of the usual evidence that suffices: 1 unless the rate is slow. */
   #partNeeded = 1;
   #sentCount = 0;
   #successes = 0;
-  readonly #lastSuccessesAtMs = new Float64Array(ENOUGH);
+  readonly #lastSuccessesAtMs = new Float64Array(ENOUGH_ATTEMPTS);
   /** The refused attempts since the last success, in the order of sending. */
   readonly #refusedAttempts = new Set<number>();
   /** Refusals beyond the tolerated share. */
-  #excess = 0;
+  #excessEvidence = 0;
   /** The attempts since the excess was 0. */
-  #evidence: Evidence = { from: 0, sinceMs: 0, successes: 0, refused: 0 };
+  #evidence: Evidence = { fromAttempt: 0, sinceMs: 0, successes: 0, refused: 0 };
   #experiment: Experiment | null = null;
   /** The first attempt after the last cut; earlier ones were sent at another rate. */
   #firstAfterCut = 0;
   /** The known share of strays, and the attempt until which it is assumed. */
-  #strays = { share: 0, until: 0 };
+  #strayRefusals = { share: 0, until: 0 };
   /** The next change of the rate, as a share of it. */
-  #step = SMALLEST_STEP;
+  #relativeStep = SMALLEST_STEP;
   /** Since when the rate holds; `balance`: the successes less the weighted refusals since. */
-  #hold = { from: 0, sinceMs: 0, successes: 0, balance: 0 };
+  #heldEvidence = { from: 0, sinceMs: 0, successes: 0, balance: 0 };
   /** The lowest rate that small steps reach, and the lowest that was refused. */
-  #range = { floorPerMs: 0, ceilingPerMs: Number.POSITIVE_INFINITY };
+  #plausibleRange = { floorPerMs: 0, ceilingPerMs: Number.POSITIVE_INFINITY };
   /** The rate that succeeded before the pause, or null if it was not measured. */
   #beforePausePerMs: number | null = null;
   /** Whether a pause has ended before there were enough successes to measure a rate. */
@@ -93,20 +93,20 @@ export class RateEstimate {
 
   /** Whether few of the latest attempts were refused. */
   get isSteady(): boolean {
-    return this.#excess < 1;
+    return this.#excessEvidence < 1;
   }
 
   /** Counts an attempt that is sent; returns its number. */
   sent(): number {
     const attempt = this.#sentCount;
-    const strays = attempt < this.#strays.until ? this.#strays.share : 0;
+    const strayShare = attempt < this.#strayRefusals.until ? this.#strayRefusals.share : 0;
     this.#sentCount += 1;
-    this.#excess = Math.max(0, this.#excess - TOLERATED - 2 * strays);
+    this.#excessEvidence = Math.max(0, this.#excessEvidence - TOLERATED - 2 * strayShare);
     return attempt;
   }
 
   succeeded(attempt: number, nowMs: number): void {
-    this.#lastSuccessesAtMs[this.#successes % ENOUGH] = nowMs;
+    this.#lastSuccessesAtMs[this.#successes % ENOUGH_ATTEMPTS] = nowMs;
     this.#successes += 1;
     // A loop over an empty set would still allocate an iterator on each success.
     if (this.#refusedAttempts.size > 0) {
@@ -115,33 +115,38 @@ export class RateEstimate {
     }
     if (!this.isLimited || attempt < this.#firstAfterCut) return;
     if (this.#experiment?.isLimit === false) this.#succeededInTrial(this.#experiment, nowMs);
-    else if (attempt >= this.#hold.from) this.#weigh(1, nowMs);
+    else if (attempt >= this.#heldEvidence.from) this.#weighEvidence(1, nowMs);
   }
 
   /** An attempt was refused; returns whether every call must pause. */
   refused(attempt: number, nowMs: number): boolean {
     if (attempt < this.#firstAfterCut) return false;
     // Among 10 % of strays, four in a row come by chance: in one of 5,000 batches they took two thirds of the time.
-    const { share, until } = this.#strays;
-    const isAmongStrays = this.#excess >= IN_A_ROW || (attempt < until && share > TOLERATED);
+    const { share, until } = this.#strayRefusals;
+    const isAmongStrays =
+      this.#excessEvidence >= IN_A_ROW || (attempt < until && share > TOLERATED);
     if (this.#refusedInARow(attempt) >= (isAmongStrays ? IN_A_ROW + 1 : IN_A_ROW)) {
-      this.#strays = { share: 0, until: 0 };
-      this.#excess = Math.max(0, this.#excess - IN_A_ROW + 1);
-      const isKnown = this.#successes >= ENOUGH;
+      this.#strayRefusals = { share: 0, until: 0 };
+      this.#excessEvidence = Math.max(0, this.#excessEvidence - IN_A_ROW + 1);
+      const isKnown = this.#successes >= ENOUGH_ATTEMPTS;
       this.#beforePausePerMs = isKnown ? this.#succeededPerMs(this.#evidence, nowMs) : null;
       return true;
     }
     const isInTrial = this.#experiment?.isLimit === false;
-    if (this.#excess === 0 && !isInTrial) this.#evidence = this.#evidenceFrom(attempt, nowMs);
+    if (this.#excessEvidence === 0 && !isInTrial)
+      this.#evidence = this.#evidenceFrom(attempt, nowMs);
     this.#evidence.refused += 1;
-    this.#excess += 1;
+    this.#excessEvidence += 1;
     if (this.#experiment !== null) this.#refusedInExperiment(this.#experiment, nowMs);
     if (isInTrial) return false;
-    if (this.#excess >= ALARM && (this.isLimited || this.#successes >= ENOUGH)) {
+    if (
+      this.#excessEvidence >= ALARM_LEVEL &&
+      (this.isLimited || this.#successes >= ENOUGH_ATTEMPTS)
+    ) {
       this.#tryLower(this.#evidence, nowMs);
-    } else if (this.isLimited && attempt >= this.#hold.from) {
+    } else if (this.isLimited && attempt >= this.#heldEvidence.from) {
       // The rate stays where 1 % of the attempts are refused, besides strays.
-      this.#weigh(-1 / (0.01 + 2 * this.#strays.share), nowMs);
+      this.#weighEvidence(-1 / (0.01 + 2 * this.#strayRefusals.share), nowMs);
     }
     return false;
   }
@@ -151,110 +156,123 @@ export class RateEstimate {
     // Of fewer attempts, refusals in a row may be strays. A second pause is measured from the first attempt on.
     if (!this.#mayBeLimited && !this.isLimited && this.#beforePausePerMs === null) {
       this.#mayBeLimited = true;
-      this.#cutTo(Number.POSITIVE_INFINITY, SMALLEST_STEP, nowMs);
+      this.#cutRateTo(Number.POSITIVE_INFINITY, SMALLEST_STEP, nowMs);
       return;
     }
-    const last = this.#lastPause;
-    const count = this.#successes - last.successes;
-    const beforePerMs = this.#beforePausePerMs ?? this.#perMs;
+    const lastPause = this.#lastPause;
+    const successCount = this.#successes - lastPause.successes;
+    const beforePerMs = this.#beforePausePerMs ?? this.#ratePerMs;
     this.#lastPause = { endedAtMs: nowMs, pausedMs, successes: this.#successes };
-    this.#range = { floorPerMs: 0, ceilingPerMs: Math.min(this.#perMs, beforePerMs) };
+    this.#plausibleRange = { floorPerMs: 0, ceilingPerMs: Math.min(this.#ratePerMs, beforePerMs) };
     // A service may allow a number of requests in each period, as in a minute, and refuse the rest of
     // it. Its rate is then the successes over the whole period, with one of the pauses at its ends.
-    const periodMs = nowMs - last.endedAtMs + (this.isLimited ? last.pausedMs : pausedMs);
-    const periodPerMs = count / periodMs;
+    const periodMs = nowMs - lastPause.endedAtMs + (this.isLimited ? lastPause.pausedMs : pausedMs);
+    const periodPerMs = successCount / periodMs;
     if (this.isLimited) {
-      const lowerPerMs = (1 - CUT) * this.#perMs;
-      const isMeasured = periodPerMs > lowerPerMs && count >= ENOUGH;
-      const step = isMeasured ? SMALLEST_STEP : STEP_AFTER_PAUSE;
-      this.#cutTo(Math.max(periodPerMs, lowerPerMs), step, nowMs);
+      const lowerPerMs = (1 - CUT_FACTOR) * this.#ratePerMs;
+      const isMeasured = periodPerMs > lowerPerMs && successCount >= ENOUGH_ATTEMPTS;
+      const relativeStep = isMeasured ? SMALLEST_STEP : STEP_AFTER_PAUSE;
+      this.#cutRateTo(Math.max(periodPerMs, lowerPerMs), relativeStep, nowMs);
     } else if (this.#beforePausePerMs !== null) {
-      this.#cutTo((1 - CUT) * beforePerMs, STEP_AFTER_PAUSE, nowMs);
-    } else if (count > 1) {
+      this.#cutRateTo((1 - CUT_FACTOR) * beforePerMs, STEP_AFTER_PAUSE, nowMs);
+    } else if (successCount > 1) {
       // Measured from so few successes, it may be far too low: at least one a second, then doubled.
-      this.#cutTo(Math.max(periodPerMs, 1 / 1000), 1, nowMs);
+      this.#cutRateTo(Math.max(periodPerMs, 1 / 1000), 1, nowMs);
     }
   }
 
   /** Adds a refused attempt; returns how many refusals in a row it is part of. */
   #refusedInARow(attempt: number): number {
     this.#refusedAttempts.add(attempt);
-    let count = 1;
-    for (let next = attempt + 1; this.#refusedAttempts.has(next); next += 1) count += 1;
-    for (let next = attempt - 1; this.#refusedAttempts.has(next); next -= 1) count += 1;
-    return count;
+    let neighbourCount = 1;
+    for (
+      let neighbourAttempt = attempt + 1;
+      this.#refusedAttempts.has(neighbourAttempt);
+      neighbourAttempt += 1
+    )
+      neighbourCount += 1;
+    for (
+      let neighbourAttempt = attempt - 1;
+      this.#refusedAttempts.has(neighbourAttempt);
+      neighbourAttempt -= 1
+    )
+      neighbourCount += 1;
+    return neighbourCount;
   }
 
   #evidenceFrom(from: number, sinceMs: number): Evidence {
-    return { from, sinceMs, successes: this.#successes, refused: 0 };
+    return { fromAttempt: from, sinceMs, successes: this.#successes, refused: 0 };
   }
 
   /** Starts an experiment below the rate that succeeded. */
   #tryLower(evidence: Evidence, nowMs: number): void {
-    const seenCount = evidence.refused / (this.#sentCount - evidence.from);
-    const shareBefore = Math.min(seenCount, this.#strays.share || seenCount);
+    const seenCount = evidence.refused / (this.#sentCount - evidence.fromAttempt);
+    const shareBefore = Math.min(seenCount, this.#strayRefusals.share || seenCount);
     // If the refusals are not strays, a few successes beside them measure the limit.
-    const enough = seenCount > MOST_STRAYS ? 2 : ENOUGH;
-    const lowestPerMs = this.isLimited ? this.#perMs / 2 : 0;
-    const measuredPerMs = this.#succeededPerMs(evidence, nowMs, enough);
-    const succeededPerMs = Math.max(lowestPerMs, Math.min(this.#perMs, measuredPerMs));
-    this.#range = { floorPerMs: 0, ceilingPerMs: succeededPerMs };
-    this.#excess = 0;
-    this.#cutTo((1 - CUT) * succeededPerMs, this.#step, nowMs);
-    const before = { shareBefore, succeededPerMs, answered: 0, isLimit: false };
-    this.#experiment = { ...this.#evidenceFrom(this.#sentCount, nowMs), ...before };
+    const enoughEvidence = seenCount > MOST_STRAYS ? 2 : ENOUGH_ATTEMPTS;
+    const lowestPerMs = this.isLimited ? this.#ratePerMs / 2 : 0;
+    const measuredPerMs = this.#succeededPerMs(evidence, nowMs, enoughEvidence);
+    const succeededPerMs = Math.max(lowestPerMs, Math.min(this.#ratePerMs, measuredPerMs));
+    this.#plausibleRange = { floorPerMs: 0, ceilingPerMs: succeededPerMs };
+    this.#excessEvidence = 0;
+    this.#cutRateTo((1 - CUT_FACTOR) * succeededPerMs, this.#relativeStep, nowMs);
+    const stateBefore = { shareBefore, succeededPerMs, answered: 0, isLimit: false };
+    this.#experiment = { ...this.#evidenceFrom(this.#sentCount, nowMs), ...stateBefore };
   }
 
   /** The lower rate is refused as well: by strays if the share is similar, else it is still too high. */
   #refusedInExperiment(experiment: Experiment, nowMs: number): void {
     const { isLimit } = experiment;
     experiment.refused += 1;
-    const share = experiment.refused / (this.#sentCount - experiment.from);
-    const enough = isLimit || share > MOST_STRAYS ? ALARM : ALARM / 2;
+    const share = experiment.refused / (this.#sentCount - experiment.fromAttempt);
+    const enoughEvidence = isLimit || share > MOST_STRAYS ? ALARM_LEVEL : ALARM_LEVEL / 2;
     // Until an attempt succeeds, the rest of a used-up window is refused at any rate.
-    if (experiment.refused < enough || experiment.answered === 0) return;
+    if (experiment.refused < enoughEvidence || experiment.answered === 0) return;
     const isSimilar = share >= (isLimit ? 2 * TOLERATED : experiment.shareBefore / 2);
     if (isSimilar && share <= MOST_STRAYS) {
       this.#learnStrays(isLimit ? experiment : this.#evidence);
-      this.#excess = 0;
-      this.#cutTo(Number.POSITIVE_INFINITY, SMALLEST_STEP, nowMs);
+      this.#excessEvidence = 0;
+      this.#cutRateTo(Number.POSITIVE_INFINITY, SMALLEST_STEP, nowMs);
     } else if (!isLimit) this.#tryLower(experiment, nowMs);
   }
 
-  /** The refusals ended, which shows a limit, once {@link ALARM} of them would have been due. */
+  /** The refusals ended, which shows a limit, once {@link ALARM_LEVEL} of them would have been due. */
   #succeededInTrial(experiment: Experiment, nowMs: number): void {
     experiment.answered += 1;
-    if (this.#sentCount - experiment.from < (this.#partNeeded * ALARM) / experiment.shareBefore)
+    if (
+      this.#sentCount - experiment.fromAttempt <
+      (this.#partNeeded * ALARM_LEVEL) / experiment.shareBefore
+    )
       return;
     this.#learnStrays(experiment);
     // The limit is between the rate of the trial and the one before: go on halfway.
-    this.#range.floorPerMs = (1 - CUT / 2) * experiment.succeededPerMs;
-    this.#cutTo(this.#range.floorPerMs, 2 * SMALLEST_STEP, nowMs);
+    this.#plausibleRange.floorPerMs = (1 - CUT_FACTOR / 2) * experiment.succeededPerMs;
+    this.#cutRateTo(this.#plausibleRange.floorPerMs, 2 * SMALLEST_STEP, nowMs);
     this.#experiment = { ...experiment, isLimit: true };
   }
 
-  #learnStrays({ refused: refusedCount, from }: Evidence): void {
+  #learnStrays({ refused: refusedCount, fromAttempt: from }: Evidence): void {
     const attempts = this.#sentCount - from;
     // Few attempts show little, so 50 others that were not refused are added to them.
     const share = refusedCount / (attempts + 50);
-    this.#strays = { share, until: this.#sentCount + 10 * Math.max(attempts, 100) };
+    this.#strayRefusals = { share, until: this.#sentCount + 10 * Math.max(attempts, 100) };
   }
 
   /** Sets a rate for which attempts and refusals so far show nothing; infinite for no limit. */
-  #cutTo(perMs: number, step: number, nowMs: number): void {
+  #cutRateTo(perMs: number, relativeStep: number, nowMs: number): void {
     this.#experiment = null;
     this.#refusedAttempts.clear();
     this.#firstAfterCut = this.#sentCount;
-    this.#stepTo(perMs, step, nowMs);
+    this.#stepRateTo(perMs, relativeStep, nowMs);
   }
 
-  #stepTo(perMs: number, step: number, nowMs: number): void {
-    this.#perMs = perMs;
+  #stepRateTo(perMs: number, relativeStep: number, nowMs: number): void {
+    this.#ratePerMs = perMs;
     this.intervalMs = 1 / perMs;
     this.#partNeeded = Math.min(1, perMs / SLOW_PER_MS);
     this.isLimited = perMs !== Number.POSITIVE_INFINITY;
-    this.#step = step;
-    this.#hold = {
+    this.#relativeStep = relativeStep;
+    this.#heldEvidence = {
       from: this.#sentCount,
       sinceMs: nowMs,
       successes: this.#successes,
@@ -263,41 +281,58 @@ export class RateEstimate {
   }
 
   /** Adds a success or a weighted refusal to the balance, which moves the rate once it is high or low enough. */
-  #weigh(by: number, nowMs: number): void {
-    const enough = Math.max(2, (2 * this.#partNeeded) / this.#step);
-    this.#hold.balance = Math.min(enough, this.#hold.balance + by);
-    if (this.#hold.balance <= -enough) this.#fall(nowMs);
-    else if (this.#hold.balance === enough && nowMs - this.#hold.sinceMs >= HOLD_MS) {
-      this.#rise(nowMs);
+  #weighEvidence(evidenceWeight: number, nowMs: number): void {
+    const enoughEvidence = Math.max(2, (2 * this.#partNeeded) / this.#relativeStep);
+    this.#heldEvidence.balance = Math.min(
+      enoughEvidence,
+      this.#heldEvidence.balance + evidenceWeight,
+    );
+    if (this.#heldEvidence.balance <= -enoughEvidence) this.#lowerRate(nowMs);
+    else if (
+      this.#heldEvidence.balance === enoughEvidence &&
+      nowMs - this.#heldEvidence.sinceMs >= HOLD_MS
+    ) {
+      this.#raiseRate(nowMs);
     }
   }
 
-  #fall(nowMs: number): void {
-    const perMs = Math.max(this.#range.floorPerMs, this.#perMs / (1 + this.#step));
-    this.#range.ceilingPerMs = this.#perMs;
+  #lowerRate(nowMs: number): void {
+    const perMs = Math.max(
+      this.#plausibleRange.floorPerMs,
+      this.#ratePerMs / (1 + this.#relativeStep),
+    );
+    this.#plausibleRange.ceilingPerMs = this.#ratePerMs;
     // The refusals so far belong to the higher rate. After a small step they still count.
-    if (this.#step > SMALLEST_STEP) this.#excess = 0;
-    this.#stepTo(perMs, Math.max(SMALLEST_STEP, this.#step / 4), nowMs);
+    if (this.#relativeStep > SMALLEST_STEP) this.#excessEvidence = 0;
+    this.#stepRateTo(perMs, Math.max(SMALLEST_STEP, this.#relativeStep / 4), nowMs);
   }
 
   /** Raises the rate if calls used most of it. */
-  #rise(nowMs: number): void {
-    const { sinceMs, successes } = this.#hold;
-    const { ceilingPerMs } = this.#range;
-    const isUsed = this.#successes - successes >= 0.75 * this.#perMs * (nowMs - sinceMs);
-    const perMs = isUsed ? this.#perMs * (1 + this.#step) : this.#perMs;
+  #raiseRate(nowMs: number): void {
+    const { sinceMs, successes } = this.#heldEvidence;
+    const { ceilingPerMs } = this.#plausibleRange;
+    const isRateUsed = this.#successes - successes >= 0.75 * this.#ratePerMs * (nowMs - sinceMs);
+    const perMs = isRateUsed ? this.#ratePerMs * (1 + this.#relativeStep) : this.#ratePerMs;
     // Well above the lowest rate that was refused, the limit has changed: steps double, as at a slow rate.
-    const isDoubled = perMs > 1.125 * ceilingPerMs || (isUsed && this.#partNeeded < 1);
-    const larger = Math.min(LARGEST_STEP, 2 * this.#step);
-    this.#stepTo(perMs, isDoubled ? Math.max(this.#step, larger) : this.#step, nowMs);
+    const isDoubled = perMs > 1.125 * ceilingPerMs || (isRateUsed && this.#partNeeded < 1);
+    const largerStep = Math.min(LARGEST_STEP, 2 * this.#relativeStep);
+    this.#stepRateTo(
+      perMs,
+      isDoubled ? Math.max(this.#relativeStep, largerStep) : this.#relativeStep,
+      nowMs,
+    );
     if (perMs > ceilingPerMs) this.#experiment = null;
   }
 
-  /** Returns the rate that succeeded since some attempt, or of the last {@link ENOUGH} successes. */
-  #succeededPerMs({ successes, sinceMs }: Evidence, nowMs: number, enough = ENOUGH): number {
-    const count = this.#successes - successes;
-    if (count >= enough) return count / (nowMs - sinceMs);
-    const oldestAtMs = this.#lastSuccessesAtMs[this.#successes % ENOUGH] as number;
-    return ENOUGH / Math.max(1, nowMs - oldestAtMs);
+  /** Returns the rate that succeeded since some attempt, or of the last {@link ENOUGH_ATTEMPTS} successes. */
+  #succeededPerMs(
+    { successes, sinceMs }: Evidence,
+    nowMs: number,
+    enoughEvidence = ENOUGH_ATTEMPTS,
+  ): number {
+    const neighbourCount = this.#successes - successes;
+    if (neighbourCount >= enoughEvidence) return neighbourCount / (nowMs - sinceMs);
+    const oldestAtMs = this.#lastSuccessesAtMs[this.#successes % ENOUGH_ATTEMPTS] as number;
+    return ENOUGH_ATTEMPTS / Math.max(1, nowMs - oldestAtMs);
   }
 }

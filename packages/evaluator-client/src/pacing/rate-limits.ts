@@ -19,35 +19,35 @@ export interface RateLimits {
 }
 
 /** Returns limits of which only a share is used. */
-export function scaleLimits(limits: RateLimits, share: number): RateLimits {
+export function scaleLimits(limits: RateLimits, limitShare: number): RateLimits {
   const { requestsPerMinute, tokensPerSecond } = limits;
   return {
-    ...(requestsPerMinute !== undefined && { requestsPerMinute: requestsPerMinute * share }),
-    ...(tokensPerSecond !== undefined && { tokensPerSecond: tokensPerSecond * share }),
+    ...(requestsPerMinute !== undefined && { requestsPerMinute: requestsPerMinute * limitShare }),
+    ...(tokensPerSecond !== undefined && { tokensPerSecond: tokensPerSecond * limitShare }),
   };
 }
 
 /** A budget that refills evenly; an amount larger than the capacity passes once it is full, as a debt. */
 export class TokenBucket {
-  readonly #perMs: number;
+  readonly #amountPerMs: number;
   readonly #capacity: number;
   #fullAtMs = Number.NEGATIVE_INFINITY;
 
   /** @param perSecond - The refill rate; the capacity is one second's worth, at least 1. */
   constructor(perSecond: number) {
-    this.#perMs = perSecond / 1000;
+    this.#amountPerMs = perSecond / 1000;
     this.#capacity = Math.max(1, perSecond);
   }
 
   /** How long until `amount` may be taken, in milliseconds; 0 when it may be now. */
   delayMs(amount: number, nowMs: number): number {
-    const level = this.#capacity - Math.max(0, this.#fullAtMs - nowMs) * this.#perMs;
-    const missing = Math.min(amount, this.#capacity) - level;
-    return missing <= 1e-9 ? 0 : missing / this.#perMs;
+    const currentLevel = this.#capacity - Math.max(0, this.#fullAtMs - nowMs) * this.#amountPerMs;
+    const missing = Math.min(amount, this.#capacity) - currentLevel;
+    return missing <= 1e-9 ? 0 : missing / this.#amountPerMs;
   }
 
   /** Takes `amount`; a negative amount gives back. */
   take(amount: number, nowMs: number): void {
-    this.#fullAtMs = Math.max(this.#fullAtMs, nowMs) + amount / this.#perMs;
+    this.#fullAtMs = Math.max(this.#fullAtMs, nowMs) + amount / this.#amountPerMs;
   }
 }

@@ -12,7 +12,7 @@ import { rateLimitsSchema, scaleLimits, SHARE_OF_LIMIT } from "./rate-limits.ts"
 const LEASE_MS = 100;
 // The share of refusals that pauses no one. In processes-simulation.test.ts 8.5 % are throttled under a
 // limit that is too high. Half: 6.0 %, but 10 % of strays cost a third of the rate. Twice: 13.6 %.
-const STRAYS = 0.15;
+const STRAY_SHARE = 0.15;
 
 const optionsSchema = optionsObject({
   store: objectWith("it is a limit store, such as memoryLimits()", "read", "swap", "onPause"),
@@ -51,14 +51,14 @@ export function sharedPacer(
 /** Sends at leased instants, and pauses with all processes after several refusals in a row, or too many. */
 class SharedPacer implements Pacer, AsyncDisposable {
   readonly countsTokens: boolean;
-  readonly #clock: Clock;
-  readonly #random: () => number;
+  readonly #runtimeClock: Clock;
+  readonly #randomSource: () => number;
   readonly #leaseMs: number;
-  readonly #slots: LeasedSlots;
-  readonly #queue: CallQueue;
-  /** The refusals beyond {@link STRAYS}. */
-  #score = 0;
-  readonly #pause = new Pause();
+  readonly #leasedSlots: LeasedSlots;
+  readonly #callQueue: CallQueue;
+  /** The refusals beyond {@link STRAY_SHARE}. */
+  #refusalScore = 0;
+  readonly #currentPause = new Pause();
   #pausedAtMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
   #cancelWake: (() => void) | null = null;
@@ -66,88 +66,100 @@ class SharedPacer implements Pacer, AsyncDisposable {
   constructor(options: SharedPacerOptions, { clock, random, newId }: Defined<EvaluatorRuntime>) {
     const { leaseMs = LEASE_MS, whenStoreIsDown = "own-share" } = options;
     this.countsTokens = options.limits.tokensPerSecond !== undefined;
-    this.#clock = clock;
-    this.#random = random;
+    this.#runtimeClock = clock;
+    this.#randomSource = random;
     this.#leaseMs = leaseMs;
-    this.#pause.cause = pausedElsewhere();
-    this.#queue = new CallQueue(
+    this.#currentPause.cause = pausedElsewhere();
+    this.#callQueue = new CallQueue(
       clock,
-      () => (this.#pausedMs() > 0 ? this.#pause : null),
-      () => this.#wake(),
+      () => (this.#pausedMs() > 0 ? this.#currentPause : null),
+      () => this.#wakeWaiters(),
     );
-    this.#slots = new LeasedSlots({
+    this.#leasedSlots = new LeasedSlots({
       ...options,
       limits: scaleLimits(options.limits, SHARE_OF_LIMIT),
       leaseMs,
       whenStoreIsDown,
       clock,
       member: newId(),
-      onChange: () => this.#wake(),
-      onPause: (ms) => this.#extend(ms),
+      onChange: () => this.#wakeWaiters(),
+      onPause: (pauseMs) => this.#extendPause(pauseMs),
     });
   }
 
-  admit(call: PacedCall): Promise<Admission> {
+  admit(pacedCall: PacedCall): Promise<Admission> {
     if (this.#isClosed) return Promise.reject(closedError("shared pacer", "pacer"));
-    if (call.signal?.aborted) return Promise.reject(call.signal.reason);
-    const admittedAdmission = this.admitNow(call.tokens);
+    if (pacedCall.signal?.aborted) return Promise.reject(pacedCall.signal.reason);
+    const admittedAdmission = this.admitNow(pacedCall.tokens);
     if (admittedAdmission !== null) return Promise.resolve(admittedAdmission);
-    return this.#queue.join(call, this.#pausedMs() || null);
+    return this.#callQueue.joinQueue(pacedCall, this.#pausedMs() || null);
   }
 
   admitNow(tokens: number): Admission | null {
-    if (this.#isClosed || this.#queue.waiters.length > 0) return null;
-    const nowMs = this.#clock.now();
+    if (this.#isClosed || this.#callQueue.waiters.length > 0) return null;
+    const nowMs = this.#runtimeClock.now();
     // Old slots were not used in time; used now, they would exceed the limit together with others' slots.
-    this.#slots.dropBefore(nowMs - this.#leaseMs);
-    return this.#slots.take(tokens, nowMs) ? this.#pass(tokens, nowMs) : null;
+    this.#leasedSlots.dropBefore(nowMs - this.#leaseMs);
+    return this.#leasedSlots.takeSlot(tokens, nowMs) ? this.#passCall(tokens, nowMs) : null;
   }
 
   /** Rejects the waiting calls; the store does not change. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     this.#cancelWake?.();
-    this.#slots.close();
-    for (let next = this.#queue.waiters[0]; next !== undefined; next = this.#queue.waiters[0]) {
-      this.#queue.leave(next).reject(closedError("shared pacer", "pacer"));
+    this.#leasedSlots.close();
+    for (
+      let next = this.#callQueue.waiters[0];
+      next !== undefined;
+      next = this.#callQueue.waiters[0]
+    ) {
+      this.#callQueue.leaveQueue(next).reject(closedError("shared pacer", "pacer"));
     }
   }
 
   /** Admits whoever may go now, asks for more slots, and comes back when something may change. */
-  #wake(): void {
+  #wakeWaiters(): void {
     this.#cancelWake?.();
     this.#cancelWake = null;
-    const nowMs = this.#clock.now();
-    while (this.#queue.waiters.length > 0) {
-      const next = this.#queue.next(this.#pause.refusals === 0);
-      if (!this.#slots.take(next.tokens, nowMs)) break;
-      this.#queue.leave(next).admit(this.#pass(next.tokens, nowMs));
+    const nowMs = this.#runtimeClock.now();
+    while (this.#callQueue.waiters.length > 0) {
+      const next = this.#callQueue.next(this.#currentPause.refusals === 0);
+      if (!this.#leasedSlots.takeSlot(next.tokens, nowMs)) break;
+      this.#callQueue.leaveQueue(next).admit(this.#passCall(next.tokens, nowMs));
     }
-    if (this.#queue.waiters.length === 0) return;
-    const unservedWaiters = this.#queue.waiters.slice(this.#slots.count);
-    if (unservedWaiters.length > 0 && this.#slots.askAtMs <= nowMs)
-      this.#slots.ask(unservedWaiters);
-    const askAtMs = unservedWaiters.length > 0 ? this.#slots.askAtMs : Number.POSITIVE_INFINITY;
-    const nextAtMs = Math.min(this.#slots.firstAtMs, askAtMs);
+    if (this.#callQueue.waiters.length === 0) return;
+    const unservedWaiters = this.#callQueue.waiters.slice(this.#leasedSlots.count);
+    if (unservedWaiters.length > 0 && this.#leasedSlots.askAtMs <= nowMs)
+      this.#leasedSlots.askForSlots(unservedWaiters);
+    const askAtMs =
+      unservedWaiters.length > 0 ? this.#leasedSlots.askAtMs : Number.POSITIVE_INFINITY;
+    const nextAtMs = Math.min(this.#leasedSlots.firstAtMs, askAtMs);
     if (nextAtMs === Number.POSITIVE_INFINITY) return;
-    this.#cancelWake = this.#clock.schedule(Math.max(0, nextAtMs - nowMs), () => this.#wake());
+    this.#cancelWake = this.#runtimeClock.schedule(Math.max(0, nextAtMs - nowMs), () =>
+      this.#wakeWaiters(),
+    );
   }
 
-  #pass(tokens: number, passedAtMs: number): Admission {
-    this.#score = Math.max(0, this.#score - STRAYS);
+  #passCall(tokens: number, passedAtMs: number): Admission {
+    this.#refusalScore = Math.max(0, this.#refusalScore - STRAY_SHARE);
     return {
       succeeded: (tokensUsed) => {
-        this.#pause.refusals = 0;
-        this.#slots.correct((tokensUsed ?? tokens) - tokens);
+        this.#currentPause.refusals = 0;
+        this.#leasedSlots.correct((tokensUsed ?? tokens) - tokens);
       },
       throttled: (retryAfterMs, cause) => {
         // The answer to a call from before the pause shows nothing new.
         if (passedAtMs < this.#pausedAtMs) return this.#refusedBefore(retryAfterMs);
-        this.#score += 1;
-        const isLimit = this.#score >= (1 - STRAYS) * IN_A_ROW || this.#pause.refusals > 0;
+        this.#refusalScore += 1;
+        const isLimit =
+          this.#refusalScore >= (1 - STRAY_SHARE) * IN_A_ROW || this.#currentPause.refusals > 0;
         if (!isLimit) return "stray";
-        const refusal = { retryAfterMs, random: this.#random(), cause: cause ?? this.#pause.cause };
-        this.#pauseAll(this.#pause.add(refusal));
+        const refusal = {
+          retryAfterMs,
+          random: this.#randomSource(),
+          cause: cause ?? this.#currentPause.cause,
+        };
+        this.#pauseAll(this.#currentPause.addRefusal(refusal));
         return "limit";
       },
       ended: () => undefined,
@@ -161,23 +173,23 @@ class SharedPacer implements Pacer, AsyncDisposable {
     return "limit";
   }
 
-  #pauseAll(ms: number): void {
-    this.#extend(ms);
-    this.#slots.pause(ms);
+  #pauseAll(pauseMs: number): void {
+    this.#extendPause(pauseMs);
+    this.#leasedSlots.pauseSlots(pauseMs);
   }
 
-  #extend(ms: number): void {
-    const nowMs = this.#clock.now();
+  #extendPause(pauseMs: number): void {
+    const nowMs = this.#runtimeClock.now();
     if (this.#pausedMs() === 0) this.#pausedAtMs = nowMs;
-    this.#score = 0;
-    this.#pause.extendTo(nowMs + ms);
-    this.#slots.dropBefore(this.#pause.opensAtMs);
-    this.#queue.rejectLate();
-    this.#wake();
+    this.#refusalScore = 0;
+    this.#currentPause.extendTo(nowMs + pauseMs);
+    this.#leasedSlots.dropBefore(this.#currentPause.opensAtMs);
+    this.#callQueue.rejectLate();
+    this.#wakeWaiters();
   }
 
   #pausedMs(): number {
-    return this.#pause.leftMs(this.#clock.now());
+    return this.#currentPause.leftMs(this.#runtimeClock.now());
   }
 }
 

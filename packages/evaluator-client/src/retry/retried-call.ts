@@ -24,10 +24,10 @@ export class RetriedCall {
   /** The end of all waits for a pause or a retry, from the first wait on. */
   #patienceEndsAtMs: number | null = null;
 
-  /** @param tokens - Estimated input tokens of one attempt. */
-  constructor(policy: RetryPolicy, tokens: number) {
+  /** @param tokenEstimate - Estimated input tokens of one attempt. */
+  constructor(policy: RetryPolicy, tokenEstimate: number) {
     this.#policy = policy;
-    this.#tokens = tokens;
+    this.#tokens = tokenEstimate;
     this.#deadlineAtMs = policy.deadlineAtMs ?? policy.clock.now() + policy.deadlineMs;
     this.#answeredBefore = policy.answered?.count ?? 0;
   }
@@ -37,9 +37,9 @@ export class RetriedCall {
     const policy = this.#policy;
     const { clock, signal, pacer, answered: answeredParts } = policy;
     for (; ; this.#attempts += 1) {
-      const isFree = policy.beforeAttempt === undefined;
-      const now = isFree ? pacer.admitNow(this.#tokens) : null;
-      const admission = now ?? (await this.#waitForAttempt(signal));
+      const isUnchecked = policy.beforeAttempt === undefined;
+      const immediateAdmission = isUnchecked ? pacer.admitNow(this.#tokens) : null;
+      const admission = immediateAdmission ?? (await this.#waitForAttempt(signal));
       const startedAtMs = clock.now();
       const attempt = new Attempt(policy, admission, this);
       try {
@@ -47,13 +47,13 @@ export class RetriedCall {
         const { value, status, tokensUsed } = await attempt.run(send, limits);
         attempt.succeeded(tokensUsed);
         if (answeredParts !== undefined) answeredParts.count += 1;
-        if (policy.hooks !== null) this.#report(startedAtMs, status, null);
+        if (policy.hooks !== null) this.#reportAttempt(startedAtMs, status, null);
         return { value, attempts: this.#attempts };
       } catch (error) {
         const failure = attempt.failed(error);
         signal?.throwIfAborted();
         if (!(error instanceof EvaluatorError)) throw error;
-        this.#report(startedAtMs, error instanceof StatusError ? error.status : null, error);
+        this.#reportAttempt(startedAtMs, error instanceof StatusError ? error.status : null, error);
         const call = { deadlineAtMs: this.#deadlineAtMs, answeredBefore: this.#answeredBefore };
         this.#retries ??= new Retries(policy, call);
         this.#retries.count(error, failure);
@@ -63,7 +63,7 @@ export class RetriedCall {
     }
   }
 
-  #report(startedAtMs: number, status: number | null, error: EvaluatorError | null): void {
+  #reportAttempt(startedAtMs: number, status: number | null, error: EvaluatorError | null): void {
     const { hooks, clock } = this.#policy;
     const durationMs = clock.now() - startedAtMs;
     hooks?.onAttempt?.({ attempt: this.#attempts, status, error, durationMs });
@@ -71,16 +71,16 @@ export class RetriedCall {
 
   waitForTurn(signal: AbortSignal | undefined): Promise<Admission> {
     const { deadlineMs, pacer, hooks } = this.#policy;
-    const onWait = (delayMs: number | null) =>
+    const onTurnWait = (delayMs: number | null) =>
       hooks?.onWait?.({ attempt: this.#attempts, reason: "rate-limit", delayMs });
     return pacer.admit({
       tokens: this.#tokens,
-      retries: this.#retries?.used ?? 0,
+      retries: this.#retries?.usedRetries ?? 0,
       signal,
       deadlineAtMs: this.#deadlineAtMs,
       deadlineMs,
       patience: this.#patience(),
-      onWait,
+      onWait: onTurnWait,
     });
   }
 
@@ -93,7 +93,7 @@ export class RetriedCall {
 
   async #waitForAttempt(signal: AbortSignal | undefined) {
     try {
-      await this.#check(signal);
+      await this.#checkBeforeAttempt(signal);
       return this.#policy.pacer.admitNow(this.#tokens) ?? (await this.waitForTurn(signal));
     } catch (error) {
       if (this.#retries === null || !(error instanceof EvaluatorError)) throw error;
@@ -102,7 +102,7 @@ export class RetriedCall {
   }
 
   // Before the turn and the time of an attempt: a check that waits for other calls holds none of them back.
-  async #check(signal: AbortSignal | undefined): Promise<void> {
+  async #checkBeforeAttempt(signal: AbortSignal | undefined): Promise<void> {
     const { beforeAttempt, lostAttempts, clock } = this.#policy;
     if (beforeAttempt === undefined) return;
     await beforeAttempt(lostAttempts?.attempts ?? 0);
@@ -164,60 +164,60 @@ export class Attempt implements AttemptContext {
   #controller: AbortController | null = null;
   #abortedParts: { readonly reason: unknown } | null = null;
   /** The admission of the first request; null once one of several requests has taken it. */
-  #own: Admission | null;
-  readonly #others: Pick<RetriedCall, "waitForTurn">;
+  #ownAdmission: Admission | null;
+  readonly #otherTurns: Pick<RetriedCall, "waitForTurn">;
   #showsLimit = false;
   #waiting = 0;
   #waitingSinceMs = 0;
   #waitedMs = 0;
 
-  /** @param own - Admits its first request; `others` admits the rest. */
+  /** @param ownAdmission - Admits its first request; `otherTurns` admits the rest. */
   constructor(
     policy: Pick<AttemptContext, "clock" | "headers"> &
       Pick<RetryPolicy, "retry" | "providerOptions">,
-    own: Admission,
-    others: Pick<RetriedCall, "waitForTurn">,
+    ownAdmission: Admission,
+    otherTurns: Pick<RetriedCall, "waitForTurn">,
   ) {
     this.clock = policy.clock;
     this.headers = policy.headers;
     this.providerOptions = policy.providerOptions;
     this.#statuses = policy.retry?.statuses;
-    this.#own = own;
-    this.#others = others;
+    this.#ownAdmission = ownAdmission;
+    this.#otherTurns = otherTurns;
   }
 
   /** Settles once the time limit or the signal ends it, even if `send` does not listen; leaves no timer. */
   run<TValue>(send: (context: AttemptContext) => Promise<TValue>, limits: AttemptLimits) {
     if (limits.signal?.aborted) return Promise.reject(limits.signal.reason);
     const { promise, resolve, reject } = Promise.withResolvers<TValue>();
-    const fail = (reason: unknown) => {
+    const failAttempt = (abortReason: unknown) => {
       release();
-      reject(reason);
+      reject(abortReason);
     };
-    const release = this.#limit(limits, (reason) => {
-      fail(reason);
+    const release = this.#limitAttempt(limits, (reason) => {
+      failAttempt(reason);
       this.abort(reason);
     });
     send(this).then((value) => {
       release();
       resolve(value);
-    }, fail);
+    }, failAttempt);
     return promise;
   }
 
-  /** Calls `end` when the time is up or the caller aborts; the returned function stops that. */
-  #limit(limits: AttemptLimits, end: (reason: unknown) => void) {
+  /** Calls `endAttempt` when the time is up or the caller aborts; the returned function stops that. */
+  #limitAttempt(limits: AttemptLimits, endAttempt: (reason: unknown) => void) {
     const { clock } = this;
     const { signal, timeoutMs, leftMs } = limits;
     const startedAtMs = clock.now();
-    const onTime = () => {
-      const ownMs = timeoutMs + this.#turnsMs();
-      const restMs = Math.min(ownMs, leftMs) - (clock.now() - startedAtMs);
-      if (restMs > 0) cancelTimeout = clock.schedule(restMs, onTime);
-      else end(limits.createTimeoutError(leftMs < ownMs, this.wasSent));
+    const onTimeLimit = () => {
+      const ownLimitMs = timeoutMs + this.#turnsMs();
+      const remainingMs = Math.min(ownLimitMs, leftMs) - (clock.now() - startedAtMs);
+      if (remainingMs > 0) cancelTimeout = clock.schedule(remainingMs, onTimeLimit);
+      else endAttempt(limits.createTimeoutError(leftMs < ownLimitMs, this.wasSent));
     };
-    let cancelTimeout = clock.schedule(Math.min(timeoutMs, leftMs), onTime);
-    const onAbort = () => end(signal?.reason);
+    let cancelTimeout = clock.schedule(Math.min(timeoutMs, leftMs), onTimeLimit);
+    const onAbort = () => endAttempt(signal?.reason);
     signal?.addEventListener("abort", onAbort);
     return () => {
       cancelTimeout();
@@ -235,14 +235,14 @@ export class Attempt implements AttemptContext {
     return this.#controller.signal;
   }
 
-  onAbort(listener: (reason: unknown) => void): void {
+  onAbort(listener: (abortReason: unknown) => void): void {
     if (this.#abortedParts === null) this.#listeners.push(listener);
     else listener(this.#abortedParts.reason);
   }
 
-  abort(reason: unknown): void {
-    this.#abortedParts = { reason };
-    for (const listener of this.#listeners) listener(reason);
+  abort(abortReason: unknown): void {
+    this.#abortedParts = { reason: abortReason };
+    for (const listener of this.#listeners) listener(abortReason);
   }
 
   async inTurn<TValue>(signal: AbortSignal, send: () => Promise<TValue>): Promise<TValue> {
@@ -259,13 +259,13 @@ export class Attempt implements AttemptContext {
   }
 
   async #nextAdmission(signal: AbortSignal): Promise<Admission> {
-    const own = this.#own;
-    this.#own = null;
-    if (own !== null) return own;
+    const currentAdmission = this.#ownAdmission;
+    this.#ownAdmission = null;
+    if (currentAdmission !== null) return currentAdmission;
     if (this.#waiting === 0) this.#waitingSinceMs = this.clock.now();
     this.#waiting += 1;
     try {
-      return await this.#others.waitForTurn(signal);
+      return await this.#otherTurns.waitForTurn(signal);
     } finally {
       const turnsMs = this.#turnsMs();
       this.#waiting -= 1;
@@ -280,12 +280,12 @@ export class Attempt implements AttemptContext {
 
   /** Reports to the pacer that the attempt gave its answer. */
   succeeded(tokensUsed: number): void {
-    this.#own?.succeeded(tokensUsed);
+    this.#ownAdmission?.succeeded(tokensUsed);
   }
 
   /** Reports to the pacer that an attempt of one request failed; returns how the call goes on. */
   failed(error: unknown) {
-    if (this.#own !== null) return endFailed(this.#own, error, this.#statuses);
+    if (this.#ownAdmission !== null) return endFailed(this.#ownAdmission, error, this.#statuses);
     const failure = classifyFailure(error, this.#statuses);
     if (failure !== "throttled") return failure;
     return this.#showsLimit ? "limit" : "stray";

@@ -46,11 +46,11 @@ type Failure = "final" | "retryable" | "limit" | "stray";
 
 /** The retries of a call: how many it may make, and when it gives up instead. */
 export class Retries {
-  readonly #policy: RetryPolicy;
+  readonly #retryPolicy: RetryPolicy;
   readonly #deadlineAtMs: number;
   /** Retries used so far, without the free ones. */
-  used = 0;
-  #free: number;
+  usedRetries = 0;
+  #freeRetries: number;
   /** The refusals among the used ones since another call was answered. */
   #refusals = 0;
   #answeredBefore: number;
@@ -58,50 +58,51 @@ export class Retries {
   #lastError: EvaluatorError | null = null;
 
   constructor(policy: RetryPolicy, call: { deadlineAtMs: number; answeredBefore: number }) {
-    this.#policy = policy;
+    this.#retryPolicy = policy;
     this.#deadlineAtMs = call.deadlineAtMs;
-    this.#free = policy.maxRetries > 0 ? (policy.freeRetries ?? 0) : 0;
+    this.#freeRetries = policy.maxRetries > 0 ? (policy.freeRetries ?? 0) : 0;
     this.#answeredBefore = call.answeredBefore;
   }
 
   /** Counts a failed attempt. @throws its error if the call may not be tried again */
   count(error: EvaluatorError, failure: Failure): void {
-    const { lostAttempts } = this.#policy;
+    const { lostAttempts } = this.#retryPolicy;
     if (lostAttempts !== undefined && error instanceof ConnectionError && error.maybeBilled)
       lostAttempts.attempts += 1;
     this.#lastError = error;
     this.#attempts += 1;
-    if (!this.#allows(failure)) giveUp(error, this.#attempts);
+    if (!this.#allowsRetry(failure)) giveUp(error, this.#attempts);
   }
 
-  #allows(failure: Failure): boolean {
+  #allowsRetry(failure: Failure): boolean {
     const isRefusal = failure === "limit" || failure === "stray";
-    const answeredCount = this.#policy.answered?.count ?? 0;
+    const answeredCount = this.#retryPolicy.answered?.count ?? 0;
     const isAnswered = answeredCount > this.#answeredBefore;
     this.#answeredBefore = answeredCount;
     if (isRefusal && isAnswered) this.#forgiveRefusals();
-    if (this.#free > 0 && (failure === "stray" || (isRefusal && isAnswered))) this.#free -= 1;
+    if (this.#freeRetries > 0 && (failure === "stray" || (isRefusal && isAnswered)))
+      this.#freeRetries -= 1;
     else {
-      this.used += 1;
+      this.usedRetries += 1;
       if (isRefusal) this.#refusals += 1;
     }
-    return failure !== "final" && this.used <= this.#policy.maxRetries;
+    return failure !== "final" && this.usedRetries <= this.#retryPolicy.maxRetries;
   }
 
   /** The first calls of a batch are refused together, before any can be answered. */
   #forgiveRefusals(): void {
-    const forgiven = Math.min(this.#free, this.#refusals);
-    this.#free -= forgiven;
-    this.used -= forgiven;
+    const forgiven = Math.min(this.#freeRetries, this.#refusals);
+    this.#freeRetries -= forgiven;
+    this.usedRetries -= forgiven;
     this.#refusals = 0;
   }
 
   /** Waits before the next attempt. @throws the last error if that attempt would start too late */
   async backOff(error: EvaluatorError, isThrottled: boolean, patience: Patience | undefined) {
-    const { clock, signal, hooks, random } = this.#policy;
-    const retries = Math.max(0, this.used - 1);
+    const { clock, signal, hooks, random } = this.#retryPolicy;
+    const retries = Math.max(0, this.usedRetries - 1);
     const retryAfterMs = findRetryAfterMs(error);
-    const { initialDelayMs, maxDelayMs } = this.#policy.retry ?? {};
+    const { initialDelayMs, maxDelayMs } = this.#retryPolicy.retry ?? {};
     const delayMs = retryDelayMs({
       retries,
       isThrottled,
@@ -121,13 +122,13 @@ export class Retries {
 
   /** Throws after a wait for the pacer failed: the last error if time ran out, else the error of the wait. */
   giveUpWaiting(error: EvaluatorError): never {
-    const last = error instanceof TimeoutError ? this.#lastError : null;
-    if (last === null) return giveUp(error, this.#attempts);
-    return giveUp(last, this.#attempts, this.#deadlineNote(last));
+    const lastError = error instanceof TimeoutError ? this.#lastError : null;
+    if (lastError === null) return giveUp(error, this.#attempts);
+    return giveUp(lastError, this.#attempts, this.#deadlineNote(lastError));
   }
 
   #deadlineNote(error: EvaluatorError): string {
-    return `${waitNote(error)} The next attempt would start past the deadline of ${this.#policy.deadlineMs} ms (deadlineMs).`;
+    return `${waitNote(error)} The next attempt would start past the deadline of ${this.#retryPolicy.deadlineMs} ms (deadlineMs).`;
   }
 }
 
