@@ -56,14 +56,14 @@ export class Account {
   }
 
   /** Counts a call and returns why the free tier rejects it, or null (contract section 7, rule 1). */
-  rejectionOf(model: CatalogModel, nowMs: number): "no-access" | "rate-limited" | null {
+  rejectionOf(catalogModel: CatalogModel, nowMs: number): "no-access" | "rate-limited" | null {
     if (this.tier === "paid") return null;
-    if (!model.isOnFreeTier) return "no-access";
-    const recentTimes = (this.#calls.get(model.id) ?? []).filter(
+    if (!catalogModel.isOnFreeTier) return "no-access";
+    const recentTimes = (this.#calls.get(catalogModel.id) ?? []).filter(
       (callTime) => callTime > nowMs - windowMs,
     );
     if (recentTimes.length >= freeTierBurst) return "rate-limited";
-    this.#calls.set(model.id, [...recentTimes, nowMs]);
+    this.#calls.set(catalogModel.id, [...recentTimes, nowMs]);
     return null;
   }
 }
@@ -78,28 +78,31 @@ function toPicodollars(dollars: number): Picodollars {
  * @param keys - The accepted keys. @default every key
  */
 export function createAccountBook(tier: Tier, keys?: readonly (string | KeySetup)[]) {
-  const keySetups = keys?.map((key) => (typeof key === "string" ? { key } : key));
+  const keySetups = keys?.map((accountKey) =>
+    typeof accountKey === "string" ? { key: accountKey } : accountKey,
+  );
   const accounts = new Map<string, Account>();
   let purchasedDollars: number[] = [];
   return {
     /** Whether only some keys are accepted. */
     isRestricted: keySetups !== undefined,
     /** Returns the account of a key, or null if there is none or it is not accepted. */
-    find(key: string | null) {
-      if (key === null) return null;
-      const knownAccount = accounts.get(key);
+    find(accountKey: string | null) {
+      if (accountKey === null) return null;
+      const knownAccount = accounts.get(accountKey);
       if (knownAccount !== undefined) return knownAccount;
-      const keySetup = keySetups === undefined ? {} : keySetups.find((setup) => setup.key === key);
+      const keySetup =
+        keySetups === undefined ? {} : keySetups.find((setup) => setup.key === accountKey);
       if (keySetup === undefined) return null;
-      const account = new Account(accounts.size + 1, { tier, ...keySetup });
-      for (const dollars of purchasedDollars) account.topUp(dollars);
-      accounts.set(key, account);
-      return account;
+      const keyAccount = new Account(accounts.size + 1, { tier, ...keySetup });
+      for (const dollars of purchasedDollars) keyAccount.topUp(dollars);
+      accounts.set(accountKey, keyAccount);
+      return keyAccount;
     },
     /** Tops up every account, also those opened later. */
     topUpAll(dollars: number) {
       purchasedDollars.push(dollars);
-      for (const account of accounts.values()) account.topUp(dollars);
+      for (const keyAccount of accounts.values()) keyAccount.topUp(dollars);
     },
     reset() {
       accounts.clear();

@@ -56,8 +56,8 @@ export class Call {
     this.query = Object.fromEntries(searchParams);
   }
 
-  header(name: string): string | null {
-    return this.request.headers.get(name);
+  header(headerName: string): string | null {
+    return this.request.headers.get(headerName);
   }
 
   /** Reads the body, once for all readers. @throws {RequestError} if it is too large or ends early. */
@@ -71,25 +71,27 @@ export class Call {
 }
 
 /** Answers a call, or returns null if its address is another side's. */
-export type Side = (call: Call) => Promise<Response | null>;
+export type Side = (emulatedCall: Call) => Promise<Response | null>;
 
 /** The routes of a side by method and path, such as `GET /v1/models`. */
-export type Routes = Readonly<Record<string, (call: Call) => Response | Promise<Response>>>;
+export type Routes = Readonly<Record<string, (emulatedCall: Call) => Response | Promise<Response>>>;
 
 /** Answers a call by its route, for HEAD by that of GET; null if there is none. */
-export async function answerBy(routes: Routes, call: Call): Promise<Response | null> {
-  const { method } = call.request;
-  const routeKey = `${method === "HEAD" ? "GET" : method} ${call.path}`;
-  return Object.hasOwn(routes, routeKey) ? ((await routes[routeKey]?.(call)) ?? null) : null;
+export async function answerBy(routes: Routes, emulatedCall: Call): Promise<Response | null> {
+  const { method } = emulatedCall.request;
+  const routeKey = `${method === "HEAD" ? "GET" : method} ${emulatedCall.path}`;
+  return Object.hasOwn(routes, routeKey)
+    ? ((await routes[routeKey]?.(emulatedCall)) ?? null)
+    : null;
 }
 
 /** Answers errors in a side's own form; any error but a `RequestError` is a defect. */
 export function withErrors<TAnswer>(
-  answer: (call: Call) => Promise<TAnswer>,
-  toResponse: (message: string, status: number) => Response,
+  answer: (emulatedCall: Call) => Promise<TAnswer>,
+  toResponse: (message: string, statusCode: number) => Response,
 ) {
-  return (call: Call): Promise<TAnswer | Response> =>
-    answer(call).catch((error: unknown) => {
+  return (emulatedCall: Call): Promise<TAnswer | Response> =>
+    answer(emulatedCall).catch((error: unknown) => {
       if (error instanceof RequestError) {
         return error.response ?? toResponse(error.message, error.status);
       }
@@ -109,7 +111,7 @@ export interface EmulatorContext {
    *
    * @param decimals - Decimal places of the service that is played. @default 2
    */
-  readonly answer: (input: EvaluationInput, decimals?: number) => Judgement;
+  readonly answer: (evaluationInput: EvaluationInput, decimals?: number) => Judgement;
   /** The time in epoch milliseconds. */
   readonly clock: () => number;
   /** Returns a new id of 26 letters and digits. */
@@ -122,13 +124,13 @@ const maxBodyBytes = 32 * 1024 * 1024;
 const maxDepth = 100;
 
 /** Returns the key of an authorization header `Bearer <key>`, or null. */
-export function bearerKey(call: Call): string | null {
-  return /^Bearer (\S+)$/i.exec(call.header("authorization") ?? "")?.[1] ?? null;
+export function bearerKey(emulatedCall: Call): string | null {
+  return /^Bearer (\S+)$/i.exec(emulatedCall.header("authorization") ?? "")?.[1] ?? null;
 }
 
 /** Returns the key of a call to any service; Google's is in `x-goog-api-key`. */
-export function callKey(call: Call): string | null {
-  return bearerKey(call) ?? call.header("x-goog-api-key");
+export function callKey(emulatedCall: Call): string | null {
+  return bearerKey(emulatedCall) ?? emulatedCall.header("x-goog-api-key");
 }
 
 /** Reads the JSON body. @throws {RequestError} if it cannot be read or is nested too deeply. */
@@ -139,8 +141,8 @@ export async function readJson(call: Pick<Call, "text">): Promise<unknown> {
 }
 
 /** Returns a body that fits. @throws {RequestError} names the first field at fault, never its value. */
-export function parseBody<TBody>(schema: z.core.$ZodType<TBody>, body: unknown): TBody {
-  const { data, error } = z.safeParse(schema, body);
+export function parseBody<TBody>(schema: z.core.$ZodType<TBody>, requestBody: unknown): TBody {
+  const { data, error } = z.safeParse(schema, requestBody);
   if (error === undefined) return data;
   const [issue] = error.issues;
   const fieldPath = ["body", ...(issue?.path ?? [])].map(String).join(".");
@@ -179,6 +181,6 @@ function isWithinDepth(nestedBody: unknown, remainingLevels: number): boolean {
 }
 
 /** Returns whether a path is the vendor's: all under `/direct`, and its evaluation at the root. */
-export function isVendorPath(path: string): boolean {
-  return path.startsWith("/direct/") || path === "/v1/systemone";
+export function isVendorPath(requestPath: string): boolean {
+  return requestPath.startsWith("/direct/") || requestPath === "/v1/systemone";
 }

@@ -19,13 +19,13 @@ type Accounts = EmulatorContext["accounts"];
 export function createRequestLog(accounts: Accounts, clock: () => number, capacity = 1000) {
   let loggedEntries: { readonly number: number }[] = [];
   let requestCount = 0;
-  const play = async (call: Call, next: () => Promise<Response>): Promise<Response> => {
+  const play = async (emulatedCall: Call, next: () => Promise<Response>): Promise<Response> => {
     const loggedEntry = {
       number: (requestCount += 1),
-      method: call.request.method,
-      path: call.path,
-      model: call.header("ai-model-id") ?? call.header("ai-language-model-id"),
-      account: accounts.find(callKey(call))?.number ?? null,
+      method: emulatedCall.request.method,
+      path: emulatedCall.path,
+      model: emulatedCall.header("ai-model-id") ?? emulatedCall.header("ai-language-model-id"),
+      account: accounts.find(callKey(emulatedCall))?.number ?? null,
       /** Null while unanswered, and for a call without a response. */
       status: null as number | null,
       /** The emulator's own header, such as `basis=lexical`. */
@@ -37,7 +37,7 @@ export function createRequestLog(accounts: Accounts, clock: () => number, capaci
     loggedEntries.push(loggedEntry);
     if (loggedEntries.length > 2 * capacity) loggedEntries = loggedEntries.slice(-capacity);
     const response = await next();
-    const { ending, hasResponse } = call.delivery;
+    const { ending, hasResponse } = emulatedCall.delivery;
     loggedEntry.status = hasResponse ? response.status : null;
     loggedEntry.note = response.headers.get("x-evaluator-emulator");
     loggedEntry.ending = ending;
@@ -65,15 +65,15 @@ interface ControlContext {
 export function controlRoutes({ accounts, faults, requests, reset }: ControlContext) {
   const respondFaults = () => Response.json({ faults: faults.list() });
   const routes: Routes = {
-    "POST /_emulator/top-up": (call) => topUp(call, accounts),
+    "POST /_emulator/top-up": (emulatedCall) => topUp(emulatedCall, accounts),
     "POST /_emulator/reset": () => {
       reset();
       return Response.json({});
     },
     "GET /_emulator/requests": () => Response.json({ requests: requests.list() }),
     "GET /_emulator/faults": respondFaults,
-    "POST /_emulator/faults": async (call) => {
-      faults.add(parseFaults(await readJson(call)));
+    "POST /_emulator/faults": async (emulatedCall) => {
+      faults.add(parseFaults(await readJson(emulatedCall)));
       return respondFaults();
     },
     "DELETE /_emulator/faults": () => {
@@ -81,24 +81,27 @@ export function controlRoutes({ accounts, faults, requests, reset }: ControlCont
       return respondFaults();
     },
   };
-  return withErrors(async (call) => {
-    if (!call.path.startsWith("/_emulator/")) return null;
-    const origin = call.header("origin");
-    if (origin !== null && URL.parse(origin)?.host !== call.header("host")) {
+  return withErrors(async (emulatedCall) => {
+    if (!emulatedCall.path.startsWith("/_emulator/")) return null;
+    const origin = emulatedCall.header("origin");
+    if (origin !== null && URL.parse(origin)?.host !== emulatedCall.header("host")) {
       return errorResponse("Pages of other origins may not control the emulator.", 403);
     }
-    const routeResponse = await answerBy(routes, call);
+    const routeResponse = await answerBy(routes, emulatedCall);
     return routeResponse ?? errorResponse("The emulator has no such address.", 404);
   }, errorResponse);
 }
 
-function errorResponse(message: string, status: number): Response {
-  return Response.json({ error: { message, type: "invalid_request_error" } }, { status });
+function errorResponse(message: string, statusCode: number): Response {
+  return Response.json(
+    { error: { message, type: "invalid_request_error" } },
+    { status: statusCode },
+  );
 }
 
-function parseFaults(body: unknown) {
+function parseFaults(requestBody: unknown) {
   try {
-    return checkFaults(Array.isArray(body) ? body : [body]);
+    return checkFaults(Array.isArray(requestBody) ? requestBody : [requestBody]);
   } catch (error) {
     throw new RequestError((error as RangeError).message);
   }
@@ -110,8 +113,8 @@ const topUpSchema = z.strictObject({
 });
 
 /** Adds US dollars to the account of a key or to every account; either is then paid (contract section 3). */
-async function topUp(call: Call, accounts: Accounts): Promise<Response> {
-  const { data } = topUpSchema.safeParse(await readJson(call));
+async function topUp(emulatedCall: Call, accounts: Accounts): Promise<Response> {
+  const { data } = topUpSchema.safeParse(await readJson(emulatedCall));
   if (data === undefined) {
     throw new RequestError("Expected { key?, amount }, the amount from 0.01 to 1000 US dollars.");
   }
@@ -119,8 +122,11 @@ async function topUp(call: Call, accounts: Accounts): Promise<Response> {
     accounts.topUpAll(data.amount);
     return Response.json({ tier: "paid" });
   }
-  const account = accounts.find(data.key);
-  if (account === null) throw new RequestError("The emulator does not accept this key.");
-  account.topUp(data.amount);
-  return Response.json({ tier: account.tier, balance: toDollarString(account.balance) });
+  const callerAccount = accounts.find(data.key);
+  if (callerAccount === null) throw new RequestError("The emulator does not accept this key.");
+  callerAccount.topUp(data.amount);
+  return Response.json({
+    tier: callerAccount.tier,
+    balance: toDollarString(callerAccount.balance),
+  });
 }

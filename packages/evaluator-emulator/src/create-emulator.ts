@@ -40,7 +40,9 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const { answer, reset } = emulate(options, {
     recordedAnswers: recordedAction,
     unpack,
-    ...(engine !== undefined && { engine: (context) => engineRoutes(engine, context) }),
+    ...(engine !== undefined && {
+      engine: (emulatorContext) => engineRoutes(engine, emulatorContext),
+    }),
   });
   return toEmulator(answer, reset);
 }
@@ -58,9 +60,9 @@ function loadExchanges(): Exchange[] {
     .filter((fileName) => fileName.endsWith(".json"))
     .map((fileName) => fileName.slice(0, -".json".length).split(sep).join("/"))
     .toSorted()
-    .map((name) => {
-      const exchangeText = readFileSync(join(exchangesFolder, `${name}.json`), "utf8");
+    .map((fileName) => {
+      const exchangeText = readFileSync(join(exchangesFolder, `${fileName}.json`), "utf8");
       const { request, response } = JSON.parse(exchangeText) as Exchange;
-      return { name, request, response };
+      return { name: fileName, request, response };
     });
 }

@@ -31,9 +31,9 @@ async function deliver(
   if (ending === "hang") return await untilAborted(signal);
   if (!hasResponse) throw new TypeError("fetch failed", { cause: systemError("ECONNRESET") });
   if (ending === "whole" || response.body === null) return response;
-  const { half } = await toHalf(response);
+  const { half: firstHalf } = await toHalf(response);
   const errorCode = ending === "cut" ? "UND_ERR_SOCKET" : "ECONNRESET";
-  return new Response(brokenBody(half, errorCode), response);
+  return new Response(brokenBody(firstHalf, errorCode), response);
 }
 
 /** Waits until a signal aborts, and rejects with its reason. */
@@ -57,11 +57,11 @@ export async function toHalf(response: Response) {
   const bodyText = await response.text();
   const bodyBytes = encoder.encode(bodyText);
   const streamEvents = bodyText.split(/(?<=\n\n)/).filter((event) => event.endsWith("\n\n"));
-  const half =
+  const firstHalf =
     isEventStream(response) && streamEvents.length > 0
       ? encoder.encode(streamEvents.slice(0, streamEvents.length / 2).join(""))
       : bodyBytes.subarray(0, bodyBytes.length / 2);
-  return { half, length: bodyBytes.length };
+  return { half: firstHalf, length: bodyBytes.length };
 }
 
 function brokenBody(halfBytes: Uint8Array, errorCode: string): ReadableStream<Uint8Array> {

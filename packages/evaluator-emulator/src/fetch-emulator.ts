@@ -45,7 +45,7 @@ export interface FetchEmulatorOptions {
   /** The time in epoch milliseconds. @default Date.now */
   readonly clock?: () => number;
   /** Waits for a latency; rejects if the signal aborts. @default a timer */
-  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly sleep?: (delayMs: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** A gateway and a vendor in this process. */
@@ -77,7 +77,7 @@ interface EmulatedParts {
   /** Returns a recorded judgement, or null. @default from the option `exchanges` */
   readonly recordedAnswers?: ReturnType<typeof recordedAnswers>;
   /** A chat server. @default none */
-  readonly engine?: (context: EmulatorContext) => Side;
+  readonly engine?: (emulatorContext: EmulatorContext) => Side;
   /** Reads packed bodies. @default they are not unpacked */
   readonly unpack?: Unpack;
 }
@@ -98,14 +98,14 @@ export function emulate(options: FetchEmulatorOptions, parts: EmulatedParts = {}
   const { recordedAnswers: recordedAction = recordedAnswers(exchanges) } = parts;
   const ruledAction = ruleOpinions(rules);
   let nextId = createIds(seed);
-  const context: EmulatorContext = {
+  const emulatorContext: EmulatorContext = {
     accounts,
     ledger,
     vendorGate,
     clock,
-    answer: (input, own = printedDecimals) => {
+    answer: (evaluationInput, own = printedDecimals) => {
       const printedParts = { decimals: decimals ?? own, isExact: decimals === undefined };
-      return answerRequest(input, {
+      return answerRequest(evaluationInput, {
         recorded: recordedAction,
         ruled: ruledAction,
         confidence,
@@ -120,21 +120,22 @@ export function emulate(options: FetchEmulatorOptions, parts: EmulatedParts = {}
     nextId = createIds(seed);
   }
   const control = controlRoutes({ accounts, faults, requests, reset });
-  const engine = parts.engine?.(context);
-  const vendor = vendorRoutes(context); // its paths; all others are the gateway's
-  const services = serviceRoutes(context);
-  const gateway = gatewayRoutes(context);
-  const route = async (call: Call) =>
-    (await engine?.(call)) ??
-    (await vendor(call)) ??
-    (await services(call)) ??
-    (await gateway(call));
+  const engine = parts.engine?.(emulatorContext);
+  const vendor = vendorRoutes(emulatorContext); // its paths; all others are the gateway's
+  const services = serviceRoutes(emulatorContext);
+  const gateway = gatewayRoutes(emulatorContext);
+  const route = async (emulatedCall: Call) =>
+    (await engine?.(emulatedCall)) ??
+    (await vendor(emulatedCall)) ??
+    (await services(emulatedCall)) ??
+    (await gateway(emulatedCall));
 
   async function answer(request: Request, delivery: Delivery): Promise<Response> {
-    const call = new Call(request, delivery, parts.unpack);
+    const emulatedCall = new Call(request, delivery, parts.unpack);
     // An abort during a latency rejects with the caller's reason; it is not a response.
-    const play = () => requests.play(call, () => faults.play(call, () => route(call)));
-    return (await control(call)) ?? (await play());
+    const play = () =>
+      requests.play(emulatedCall, () => faults.play(emulatedCall, () => route(emulatedCall)));
+    return (await control(emulatedCall)) ?? (await play());
   }
   return { answer, reset };
 }
@@ -157,8 +158,8 @@ function readLimits({ limits }: FetchEmulatorOptions): VendorLimits | null {
   throw new RangeError(`limits.${wrong[0]} is a whole number from 1 up.`);
 }
 
-async function sleepUntilAborted(ms: number, signal: AbortSignal): Promise<void> {
+async function sleepUntilAborted(delayMs: number, signal: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
+  const timer = setTimeout(resolve, delayMs);
   await Promise.race([promise, untilAborted(signal)]).finally(() => clearTimeout(timer));
 }

@@ -45,7 +45,7 @@ export function toRecord<TValue>(valueSchema: z.core.$ZodType<TValue>) {
 export function describeIssue(error: z.core.$ZodError, entry: string): string {
   const [issue] = error.issues;
   const [index, ...path] = issue?.path ?? [];
-  const where = typeof index === "number" ? `${entry} ${index + 1}` : `the list of ${entry}s`;
-  const field = path.map(String).join(".");
-  return `${where}${field === "" ? "" : `, ${field}`}: ${issue?.message ?? "is not valid"}`;
+  const fieldPlace = typeof index === "number" ? `${entry} ${index + 1}` : `the list of ${entry}s`;
+  const fieldName = path.map(String).join(".");
+  return `${fieldPlace}${fieldName === "" ? "" : `, ${fieldName}`}: ${issue?.message ?? "is not valid"}`;
 }

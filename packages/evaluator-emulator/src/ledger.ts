@@ -29,13 +29,13 @@ export function createLedger(capacity = 1000) {
       calls.set(call.id, call);
       if (calls.size > capacity) calls.delete(calls.keys().next().value ?? "");
       const entry = { account: call.account, groups: listGroups(call) };
-      const key = JSON.stringify(entry);
-      const sums = plus(entries.get(key)?.sums, { ...call, requests: 1 });
-      entries.set(key, { ...entry, sums });
+      const groupKey = JSON.stringify(entry);
+      const ledgerSums = plus(entries.get(groupKey)?.sums, { ...call, requests: 1 });
+      entries.set(groupKey, { ...entry, sums: ledgerSums });
     },
     /** Returns a call as `GET /v1/generation` shows it, or null. */
-    generation(id: string) {
-      const call = calls.get(id);
+    generation(generationId: string) {
+      const call = calls.get(generationId);
       return call === undefined ? null : generationEntry(call);
     },
     /**
@@ -58,7 +58,7 @@ export function createLedger(capacity = 1000) {
         }
       }
       const sortedEntries = [...rows].toSorted(([one], [other]) => (one < other ? -1 : 1));
-      return sortedEntries.map(([name, sums]) => toRow(column, name, sums));
+      return sortedEntries.map(([name, ledgerSums]) => toRow(column, name, ledgerSums));
     },
     reset() {
       calls.clear();
@@ -79,13 +79,18 @@ interface Entry {
 const hourMs = 3_600_000;
 
 /** Returns the groups of a call; it counts under each of its tags. */
-function listGroups({ model, provider, attribution, startTime }: AnsweredCall): Entry["groups"] {
+function listGroups({
+  model: modelId,
+  provider,
+  attribution,
+  startTime,
+}: AnsweredCall): Entry["groups"] {
   const hour = new Date(startTime - (startTime % hourMs)).toISOString();
   return {
     day: [hour.slice(0, 10)],
     hour: [hour],
     user: [attribution.user],
-    model: [model],
+    model: [modelId],
     tag: attribution.tags,
     provider: [provider],
     // The gateway calls all upstream models with its own credential (contract section 4.1, rule 2).
@@ -168,17 +173,17 @@ function generationEntry(call: AnsweredCall) {
 }
 
 /** Costs are numbers in US dollars; the emulator charges the market's price. */
-function toRow(column: string, name: string, sums: Sums): Record<string, string | number> {
-  const cost = sums.marketCost / picodollarsPerDollar;
+function toRow(column: string, name: string, ledgerSums: Sums): Record<string, string | number> {
+  const cost = ledgerSums.marketCost / picodollarsPerDollar;
   return {
     [column]: name,
     total_cost: cost,
     market_cost: cost,
-    input_tokens: sums.inputTokens,
-    output_tokens: sums.outputTokens,
+    input_tokens: ledgerSums.inputTokens,
+    output_tokens: ledgerSums.outputTokens,
     cached_input_tokens: 0,
     cache_creation_input_tokens: 0,
     reasoning_tokens: 0,
-    request_count: sums.requests,
+    request_count: ledgerSums.requests,
   };
 }

@@ -34,20 +34,23 @@ export function emulatorHandlers(
 ): HttpHandler[] {
   const vendorPaths = directOrigin === "*" ? ["/v1/systemone"] : ["/v1/systemone", "/v1/models"];
   return [
-    ...vendorPaths.map((path) => handlerFor(`${directOrigin}${path}`, `/direct${path}`, emulator)),
-    ...gatewayPaths.map((path) => handlerFor(`${gatewayOrigin}${path}`, null, emulator)),
-    ...servicePaths.map((path) => handlerFor(`*${path}`, null, emulator)),
+    ...vendorPaths.map((routePath) =>
+      handlerFor(`${directOrigin}${routePath}`, `/direct${routePath}`, emulator),
+    ),
+    ...gatewayPaths.map((routePath) => handlerFor(`${gatewayOrigin}${routePath}`, null, emulator)),
+    ...servicePaths.map((routePath) => handlerFor(`*${routePath}`, null, emulator)),
   ];
 }
 
 /** @param path - The emulator's path; null if it is the request's. */
 function handlerFor(
   pattern: string,
-  path: string | null,
+  routePath: string | null,
   emulator: Pick<FetchEmulator, "fetch">,
 ): HttpHandler {
   return http.all(pattern, async ({ request }) => {
-    const input = path === null ? request : new Request(new URL(path, request.url), request);
+    const input =
+      routePath === null ? request : new Request(new URL(routePath, request.url), request);
     try {
       return await emulator.fetch(input);
     } catch (error) {

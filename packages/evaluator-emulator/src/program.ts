@@ -33,14 +33,14 @@ export function runEmulator(
 }
 
 async function start(settings: Settings, { stdout, stderr, signal }: CliContext): Promise<void> {
-  const { host, port, allowedHosts, tls, rulesPath, ...options } = settings;
+  const { host: hostName, port, allowedHosts, tls, rulesPath, ...options } = settings;
   // Help and wrong words need none of it.
   const { createEmulator, loadRules } = await import("./index.ts");
   const rules = rulesPath === null ? [] : loadRules(rulesPath);
   const certificate = await readCertificate(tls, allowedHosts);
   const emulator = createEmulator({ ...options, rules });
   const { origin, gatewayBaseUrl, directBaseUrl } = await emulator.listen({
-    host,
+    host: hostName,
     port: port ?? 8787,
     ...(port === undefined && { warn: (line) => void stderr.write(line) }),
     allowedHosts,
@@ -75,8 +75,8 @@ async function readCertificate(
   return ownCertificate;
 }
 
-function isOwnCertificate(text: string): boolean {
-  if (!text.startsWith("-----BEGIN CERTIFICATE-----")) return false;
-  const { subject, issuer } = new X509Certificate(text);
+function isOwnCertificate(certificateText: string): boolean {
+  if (!certificateText.startsWith("-----BEGIN CERTIFICATE-----")) return false;
+  const { subject, issuer } = new X509Certificate(certificateText);
   return subject === "CN=localhost" && issuer === subject;
 }

@@ -32,13 +32,13 @@ export interface Exchange {
  */
 export function recordedAnswers(exchanges: readonly Exchange[]) {
   const recordedMap = new Map(exchanges.flatMap(readExchange).toReversed());
-  return (input: EvaluationInput): Judgement | null =>
-    (recordedMap.size > 0 && recordedMap.get(toText(input))) || null;
+  return (evaluationInput: EvaluationInput): Judgement | null =>
+    (recordedMap.size > 0 && recordedMap.get(toText(evaluationInput))) || null;
 }
 
 /** Returns the JSON of a request with sorted keys, which is equal for equal requests. */
-function toText(input: EvaluationInput): string {
-  return JSON.stringify(input, (_, value: unknown) => {
+function toText(evaluationInput: EvaluationInput): string {
+  return JSON.stringify(evaluationInput, (_, value: unknown) => {
     if (!isJsonRecord(value)) return value;
     return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
   });
@@ -69,23 +69,28 @@ function readExchange({ request, response }: Exchange): [string, Judgement][] {
     return [];
   }
   try {
-    const { model, answers, usage, providerMetadata } = responseSchema.parse(response.body);
+    const {
+      model: modelId,
+      answers: judgedAnswers,
+      usage,
+      providerMetadata,
+    } = responseSchema.parse(response.body);
     const confidence = findConfidence(providerMetadata);
-    const input = isVendor
+    const evaluationInput = isVendor
       ? parseVendorInput(request.body).input
       : parseGatewayInput(request.body, "decision-model");
     const judgement: Judgement = {
       basis: "recorded",
       decimals: printedDecimals,
-      release: isVendor ? (model ?? null) : null,
-      answers: mapRecord(answers, (answer, id) =>
-        isVendor || !toKind(answer).isDistribution
-          ? answer
-          : { ...answer, confidence: confidence(id) },
+      release: isVendor ? (modelId ?? null) : null,
+      answers: mapRecord(judgedAnswers, (judgedAnswer, questionId) =>
+        isVendor || !toKind(judgedAnswer).isDistribution
+          ? judgedAnswer
+          : { ...judgedAnswer, confidence: confidence(questionId) },
       ),
       usage,
     };
-    return [[toText(input), judgement]];
+    return [[toText(evaluationInput), judgement]];
   } catch {
     // A refusal or a response that breaks the contract is recorded for other tests.
     return [];
@@ -93,13 +98,16 @@ function readExchange({ request, response }: Exchange): [string, Judgement][] {
 }
 
 /** Finds confidences under the vendor's own key, whatever its name (contract section 2.5). */
-function findConfidence(providerMetadata: Record<string, unknown>): (id: string) => number | null {
+function findConfidence(
+  providerMetadata: Record<string, unknown>,
+): (questionId: string) => number | null {
   const byId = Object.entries(providerMetadata)
     .filter(([provider]) => provider !== "gateway")
     .map(([, metadata]) => (isJsonRecord(metadata) ? metadata["confidence"] : undefined))
     .find(isJsonRecord);
-  return (id) => {
-    const value = byId !== undefined && Object.hasOwn(byId, id) ? byId[id] : null;
-    return typeof value === "number" ? value : null;
+  return (questionId) => {
+    const confidenceValue =
+      byId !== undefined && Object.hasOwn(byId, questionId) ? byId[questionId] : null;
+    return typeof confidenceValue === "number" ? confidenceValue : null;
   };
 }

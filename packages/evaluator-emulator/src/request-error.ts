@@ -5,9 +5,9 @@ export class RequestError extends Error {
   /** The answer, if the side that is called does not give the message its own form. */
   readonly response: Response | null;
 
-  constructor(message: string, status = 400, response: Response | null = null) {
+  constructor(message: string, statusCode = 400, response: Response | null = null) {
     super(message);
-    this.status = status;
+    this.status = statusCode;
     this.response = response;
   }
 }
@@ -24,10 +24,10 @@ interface GatewayErrorDetails {
 /** Returns an error in the gateway's own shape (field facts). */
 export function gatewayError(
   message: string,
-  { status, type, param, ...rest }: GatewayErrorDetails,
+  { status: statusCode, type, param, ...rest }: GatewayErrorDetails,
 ): RequestError {
-  const body = { error: { message, type, param }, ...rest };
-  return new RequestError(message, status, Response.json(body, { status }));
+  const errorBody = { error: { message, type, param }, ...rest };
+  return new RequestError(message, statusCode, Response.json(errorBody, { status: statusCode }));
 }
 
 /**
@@ -36,10 +36,14 @@ export function gatewayError(
  * @param detail - Words, a named error, or a list of field errors with the rejected values (field facts).
  */
 export function vendorError(
-  status: number,
+  statusCode: number,
   detail: string | object,
   headers: Record<string, string> = {},
 ): RequestError {
-  const message = `The vendor answers ${status}.`;
-  return new RequestError(message, status, Response.json({ detail }, { status, headers }));
+  const message = `The vendor answers ${statusCode}.`;
+  return new RequestError(
+    message,
+    statusCode,
+    Response.json({ detail }, { status: statusCode, headers }),
+  );
 }

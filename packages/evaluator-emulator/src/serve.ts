@@ -79,11 +79,17 @@ export function toEmulator(answer: Answer, reset: () => void): Emulator {
  * the certificate cannot be used.
  */
 async function serve(answer: Answer, options: ListenOptions = {}) {
-  const { host = "127.0.0.1", port = 0, warn, allowedHosts = [], tls: givenTls } = options;
+  const {
+    host: hostName = "127.0.0.1",
+    port = 0,
+    warn,
+    allowedHosts = [],
+    tls: givenTls,
+  } = options;
   const tls = givenTls === true ? selfSignedCertificate(allowedHosts) : (givenTls ?? null);
-  if (!isLoopbackHost(host) && allowedHosts.length === 0) {
+  if (!isLoopbackHost(hostName) && allowedHosts.length === 0) {
     throw new CliError(
-      `The emulator listens on loopback only; "${host}" is not a loopback host. To call it from elsewhere, as in a container, allow the name of its host: --allow-host NAME.`,
+      `The emulator listens on loopback only; "${hostName}" is not a loopback host. To call it from elsewhere, as in a container, allow the name of its host: --allow-host NAME.`,
     );
   }
   const names = allowedHosts.map((name) => name.toLowerCase());
@@ -94,7 +100,7 @@ async function serve(answer: Answer, options: ListenOptions = {}) {
   };
   const server = tls === null ? createServer(onRequest) : await createTls(tls, onRequest);
   const protocol = tls === null ? "http" : "https";
-  const { origin } = await listen(server, { host, port, warn, protocol });
+  const { origin } = await listen(server, { host: hostName, port, warn, protocol });
   const address: EmulatorAddress = {
     origin,
     gatewayBaseUrl: `${origin}/v4/ai`,
@@ -143,8 +149,8 @@ async function createTls(
 function reject(outgoing: ServerResponse): void {
   const message =
     "The emulator answers to loopback names only, such as 127.0.0.1 or localhost, and to those of --allow-host.";
-  const body = JSON.stringify({ error: { message, type: "forbidden" } });
-  outgoing.writeHead(403, { "content-type": "application/json" }).end(body);
+  const errorBody = JSON.stringify({ error: { message, type: "forbidden" } });
+  outgoing.writeHead(403, { "content-type": "application/json" }).end(errorBody);
 }
 
 // Without it the receiver drops the bytes before the reset unread. Chosen, not measured.
@@ -158,14 +164,14 @@ async function breakConnection(
 ): Promise<void> {
   if (ending === "hang") return;
   if (!hasResponse) return void outgoing.socket?.resetAndDestroy();
-  const { half, length } = await toHalf(response);
+  const { half: firstHalf, length } = await toHalf(response);
   const promisedThreshold = isEventStream(response) ? {} : { "content-length": length };
   outgoing.writeHead(response.status, {
     ...Object.fromEntries(response.headers),
     ...promisedThreshold,
   });
   await new Promise<void>((resolve) => {
-    outgoing.write(half, () => resolve());
+    outgoing.write(firstHalf, () => resolve());
   });
   if (ending === "cut") return void outgoing.socket?.end();
   await sleep(beforeResetMs);

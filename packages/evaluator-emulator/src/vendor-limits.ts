@@ -18,12 +18,12 @@ export function createVendorGate(limits: VendorLimits) {
   const { burst = requestsPerMinute } = limits;
   return {
     /** Counts a call, or returns the milliseconds that it should have waited. */
-    admit(key: string, tokens: number, nowMs: number) {
-      const own = buckets.get(key) ?? {
+    admit(accountKey: string, tokens: number, nowMs: number) {
+      const own = buckets.get(accountKey) ?? {
         requests: createBucket(burst, requestsPerMinute / 60_000, nowMs),
         tokens: createBucket(tokensPerSecond, tokensPerSecond / 1000, nowMs),
       };
-      buckets.set(key, own);
+      buckets.set(accountKey, own);
       const waitMs = Math.max(own.requests.waitMs(1, nowMs), own.tokens.waitMs(tokens, nowMs));
       if (waitMs > 0) return waitMs;
       own.requests.take(1);

@@ -7,9 +7,11 @@ import type { Judgement } from "./judgement.ts";
 
 interface AnswerOptions {
   /** Returns a recorded judgement, or null. */
-  readonly recorded: (input: EvaluationInput) => Judgement | null;
+  readonly recorded: (evaluationInput: EvaluationInput) => Judgement | null;
   /** Returns the user's opinion on each question by id, or null if no rule fits. */
-  readonly ruled: (input: EvaluationInput) => Readonly<Record<string, Opinion | null>> | null;
+  readonly ruled: (
+    evaluationInput: EvaluationInput,
+  ) => Readonly<Record<string, Opinion | null>> | null;
   /** Decimal places, at most. */
   readonly decimals: number;
   /** Whether an answer with fewer decimal places is none, as its sums would be too far off. @default false */
@@ -20,7 +22,7 @@ interface AnswerOptions {
 
 /** Answers a request from a recording, else by rules, and all other questions by the lexical judge. */
 export function answerRequest(
-  input: EvaluationInput,
+  evaluationInput: EvaluationInput,
   {
     recorded: recordedAction,
     ruled: ruledAction,
@@ -29,55 +31,62 @@ export function answerRequest(
     confidence,
   }: AnswerOptions,
 ): Judgement {
-  const foundJudgement = recordedAction(input);
+  const foundJudgement = recordedAction(evaluationInput);
   const isFineEnough = foundJudgement !== null && !(isExact && foundJudgement.decimals < decimals);
-  const judgement = isFineEnough ? foundJudgement : judge(input, ruledAction(input), decimals);
+  const judgement = isFineEnough
+    ? foundJudgement
+    : judge(evaluationInput, ruledAction(evaluationInput), decimals);
   if (judgement.decimals <= decimals && confidence) return judgement;
-  const answers = mapRecord(judgement.answers, (answer) => {
+  const judgedAnswers = mapRecord(judgement.answers, (answer) => {
     const judgedAnswer = judgement.decimals > decimals ? roundAnswer(answer, decimals) : answer;
     return confidence ? judgedAnswer : { ...judgedAnswer, confidence: null };
   });
-  return { ...judgement, answers, decimals: Math.min(decimals, judgement.decimals) };
+  return { ...judgement, answers: judgedAnswers, decimals: Math.min(decimals, judgement.decimals) };
 }
 
 /** Judges by shared words (contract section 1.5); the basis is `none` if no opinion is informed. */
 function judge(
-  input: EvaluationInput,
+  evaluationInput: EvaluationInput,
   ruledFields: Readonly<Record<string, Opinion | null>> | null,
   decimals: number,
 ): Judgement {
-  const stateProfile = profileText(contentText(input.state), "state");
+  const stateProfile = profileText(contentText(evaluationInput.state), "state");
   let isInformed = false;
-  const answers = mapRecord(input.questions, (question, id) => {
-    const opinion = ruledFields?.[id] ?? toKind(question).judge(question, stateProfile);
+  const judgedAnswers = mapRecord(evaluationInput.questions, (questionInput, questionId) => {
+    const opinion =
+      ruledFields?.[questionId] ?? toKind(questionInput).judge(questionInput, stateProfile);
     isInformed ||= opinion.isInformed;
-    return printAnswer(question, opinion, decimals);
+    return printAnswer(questionInput, opinion, decimals);
   });
   // One output token for each printed probability.
-  const printedNames = Object.values(answers).flatMap((answer) =>
+  const printedNames = Object.values(judgedAnswers).flatMap((answer) =>
     Object.keys(answer.probabilities),
   );
   return {
     basis: ruledFields === null ? (isInformed ? "lexical" : "none") : "rule",
     release: null,
-    answers,
+    answers: judgedAnswers,
     decimals,
-    usage: { inputTokens: estimateInputTokens(input), outputTokens: printedNames.length },
+    usage: { inputTokens: estimateInputTokens(evaluationInput), outputTokens: printedNames.length },
   };
 }
 
 /** Prints an opinion as the service does: rounded, the score and the choice from unrounded values. */
-function printAnswer(question: QuestionInput, opinion: Opinion, decimals: number): JudgedAnswer {
+function printAnswer(
+  questionInput: QuestionInput,
+  opinion: Opinion,
+  decimals: number,
+): JudgedAnswer {
   const { probabilities } = opinion;
-  const kind = toKind(question);
-  const optionNames = kind.namesOf(question);
+  const questionKind = toKind(questionInput);
+  const optionNames = questionKind.namesOf(questionInput);
   const answer = {
-    type: question.type,
-    value: kind.valueOf(optionNames, probabilities),
+    type: questionInput.type,
+    value: questionKind.valueOf(optionNames, probabilities),
     probabilities: Object.fromEntries(
-      optionNames.map((name, optionIndex) => [name, probabilities[optionIndex] ?? 0]),
+      optionNames.map((optionName, optionIndex) => [optionName, probabilities[optionIndex] ?? 0]),
     ),
-    confidence: kind.confidenceOf(opinion),
+    confidence: questionKind.confidenceOf(opinion),
   };
   return roundAnswer(answer, decimals);
 }

@@ -24,17 +24,17 @@ export const ruleModel = "local/rules-1";
 export const echoModel = "local/echo-1";
 
 /** Returns the emulator's model that answered, or null if a recorded model did. */
-export function standInFor(basis: Basis): string | null {
-  if (basis === "recorded") return null;
-  return basis === "rule" ? ruleModel : lexicalModel;
+export function standInFor(judgedBasis: Basis): string | null {
+  if (judgedBasis === "recorded") return null;
+  return judgedBasis === "rule" ? ruleModel : lexicalModel;
 }
 
 /** Returns a JSON response with the header of an answer's basis. */
-export function answerJson(body: object, basis: Basis): Response {
-  return Response.json(body, { headers: basisHeader(basis) });
+export function answerJson(replyBody: object, judgedBasis: Basis): Response {
+  return Response.json(replyBody, { headers: basisHeader(judgedBasis) });
 }
 
 /** Returns the header that names an answer's basis. */
-export function basisHeader(basis: Basis): Record<string, string> {
-  return { "x-evaluator-emulator": `basis=${basis}` };
+export function basisHeader(judgedBasis: Basis): Record<string, string> {
+  return { "x-evaluator-emulator": `basis=${judgedBasis}` };
 }

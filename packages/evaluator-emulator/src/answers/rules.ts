@@ -5,7 +5,9 @@ import { contentText } from "../questions/content.ts";
 import type { EvaluationInput } from "../questions/evaluation-input.ts";
 import { allKinds, toKind, type QuestionInput } from "../questions/kinds/kinds.ts";
 
-const numberNames = allKinds.flatMap((kind) => (kind.numbers === undefined ? [] : [kind.numbers]));
+const numberNames = allKinds.flatMap((questionKind) =>
+  questionKind.numbers === undefined ? [] : [questionKind.numbers],
+);
 const expectedText =
   "expected the probability of yes, 0 to 1, or an object of option (or level index) to " +
   `probability that sums to at most 1, or of ${numberNames.map((names) => names.join(", ")).join(" or ")}`;
@@ -26,7 +28,7 @@ const ruleAnswerSchema = z.union([probabilitySchema, sharesSchema], { error: exp
 const matchSchema = z
   .string({ error: "expected text, or a regular expression such as /invoice|receipt/i" })
   .check(
-    z.refine((match) => match !== "", "expected some text"),
+    z.refine((matchedText) => matchedText !== "", "expected some text"),
     z.refine(isReadable, "is not a valid regular expression"),
   );
 
@@ -48,9 +50,9 @@ export type Rule = z.infer<typeof ruleSchema>;
 /** The probability of yes, or option (or level index) to probability. */
 export type RuleAnswer = z.infer<typeof ruleAnswerSchema>;
 
-function isReadable(match: string): boolean {
+function isReadable(matchedText: string): boolean {
   try {
-    createTextTest(match);
+    createTextTest(matchedText);
     return true;
   } catch {
     return false;
@@ -72,12 +74,14 @@ export function checkRules(rules: unknown, source: string): Rule[] {
  */
 export function ruleOpinions(rules: readonly Rule[]) {
   const compiledItems = checkRules(rules, "rules").map(compileRule);
-  return (input: EvaluationInput) => {
-    const stateText = contentText(input.state);
+  return (evaluationInput: EvaluationInput) => {
+    const stateText = contentText(evaluationInput.state);
     const matchingRules = compiledItems.filter(({ matches }) => matches(stateText));
-    const ruledFields = mapRecord(input.questions, (question, id) => {
-      const answers = matchingRules.map((rule) => rule.answerTo(id, input.questions));
-      return answers.map((answer) => opinionOfRule(question, answer)).find(Boolean) ?? null;
+    const ruledFields = mapRecord(evaluationInput.questions, (questionInput, questionId) => {
+      const answers = matchingRules.map((rule) =>
+        rule.answerTo(questionId, evaluationInput.questions),
+      );
+      return answers.map((answer) => opinionOfRule(questionInput, answer)).find(Boolean) ?? null;
     });
     return Object.values(ruledFields).every((opinion) => opinion === null) ? null : ruledFields;
   };
@@ -87,44 +91,45 @@ function compileRule({ match, answers }: Rule) {
   const answerKeys = Object.keys(answers);
   return {
     matches: match === undefined ? () => true : createTextTest(match),
-    answerTo(id: string, questions: EvaluationInput["questions"]): RuleAnswer | null {
-      const answerKey = Object.hasOwn(answers, id)
-        ? id
-        : keyInInstructions(answerKeys, id, questions);
+    answerTo(questionId: string, questions: EvaluationInput["questions"]): RuleAnswer | null {
+      const answerKey = Object.hasOwn(answers, questionId)
+        ? questionId
+        : keyInInstructions(answerKeys, questionId, questions);
       return answerKey === undefined ? null : (answers[answerKey] ?? null);
     },
   };
 }
 
 /** @throws {SyntaxError} if the match is no valid regular expression. */
-function createTextTest(match: string): (text: string) => boolean {
-  const [, source, flags = ""] = /^\/(.+)\/([a-z]*)$/s.exec(match) ?? [];
+function createTextTest(matchedText: string): (stateText: string) => boolean {
+  const [, source, flags = ""] = /^\/(.+)\/([a-z]*)$/s.exec(matchedText) ?? [];
   if (source === undefined) {
-    const lowerMatch = match.toLowerCase();
-    return (text) => text.toLowerCase().includes(lowerMatch);
+    const lowerMatch = matchedText.toLowerCase();
+    return (stateText) => stateText.toLowerCase().includes(lowerMatch);
   }
   const pattern = new RegExp(source, flags.replaceAll(/[gy]/g, ""));
-  return (text) => pattern.test(text);
+  return (stateText) => pattern.test(stateText);
 }
 
 /** Returns the first key that occurs in the question's instructions and is no other question's id. */
 function keyInInstructions(
   keys: readonly string[],
-  id: string,
+  questionId: string,
   questions: EvaluationInput["questions"],
 ): string | undefined {
-  const instructions = contentText(questions[id]?.instructions ?? null).toLowerCase();
+  const instructions = contentText(questions[questionId]?.instructions ?? null).toLowerCase();
   return keys.find(
-    (key) => !Object.hasOwn(questions, key) && instructions.includes(key.toLowerCase()),
+    (optionKey) =>
+      !Object.hasOwn(questions, optionKey) && instructions.includes(optionKey.toLowerCase()),
   );
 }
 
 /** Returns a rule's answer as an opinion; null if it does not fit the question. */
-function opinionOfRule(question: QuestionInput, answer: RuleAnswer | null): Opinion | null {
-  const kind = toKind(question);
-  const optionNames = kind.namesOf(question);
+function opinionOfRule(questionInput: QuestionInput, answer: RuleAnswer | null): Opinion | null {
+  const questionKind = toKind(questionInput);
+  const optionNames = questionKind.namesOf(questionInput);
   if (answer === null) return null;
-  const probabilities = kind.isDistribution
+  const probabilities = questionKind.isDistribution
     ? fillShares(optionNames, answer)
     : readNumbers(optionNames, answer);
   return probabilities === null ? null : { probabilities, isInformed: true };
@@ -134,7 +139,7 @@ function opinionOfRule(question: QuestionInput, answer: RuleAnswer | null): Opin
 function readNumbers(names: readonly string[], answer: RuleAnswer): number[] | null {
   if (typeof answer === "number") return names.length === 1 ? [answer] : null;
   const hasAllNumbers = names.length > 1 && hasNames(answer, names);
-  return hasAllNumbers ? names.map((name) => answer[name] ?? 0) : null;
+  return hasAllNumbers ? names.map((optionName) => answer[optionName] ?? 0) : null;
 }
 
 function hasNames(shares: Readonly<Record<string, number>>, names: readonly string[]): boolean {
@@ -145,11 +150,11 @@ function hasNames(shares: Readonly<Record<string, number>>, names: readonly stri
 function fillShares(optionNames: readonly string[], shares: RuleAnswer): number[] | null {
   if (typeof shares === "number") return null;
   const ruledNames = Object.keys(shares);
-  if (!ruledNames.every((name) => optionNames.includes(name))) return null;
+  if (!ruledNames.every((optionName) => optionNames.includes(optionName))) return null;
   const remainingShare =
     Math.max(0, 1 - computeSum(Object.values(shares))) / (optionNames.length - ruledNames.length);
-  const filledValues = optionNames.map((name) =>
-    Object.hasOwn(shares, name) ? (shares[name] ?? 0) : remainingShare,
+  const filledValues = optionNames.map((optionName) =>
+    Object.hasOwn(shares, optionName) ? (shares[optionName] ?? 0) : remainingShare,
   );
   const shareSum = computeSum(filledValues);
   return shareSum > 0 ? filledValues.map((share) => share / shareSum) : null;

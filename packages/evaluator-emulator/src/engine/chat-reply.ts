@@ -41,9 +41,9 @@ const shapeSchema = z.object({
 });
 
 /** Reads the wanted tools and JSON, in OpenAI's form. */
-function readShape(body: unknown): ReplyShape {
+function readShape(requestBody: unknown): ReplyShape {
   const { tools, tool_choice, parallel_tool_calls, response_format } =
-    shapeSchema.safeParse(body).data ?? {};
+    shapeSchema.safeParse(requestBody).data ?? {};
   const isJson = ["json_object", "json_schema"].includes(response_format?.type ?? "");
   return {
     tools: (tools ?? []).map(({ function: { name, description, parameters } }) => ({
@@ -61,22 +61,28 @@ function readShape(body: unknown): ReplyShape {
 }
 
 /** Returns a chat server's reply, whole or as events; null if the body is no conversation. */
-export function chatReply(body: Record<string, unknown>, nextId: () => string): Response | null {
-  const reply = composeReply(body["messages"], readShape(body), nextId);
-  if (reply === null) return null;
-  const { text, calls, basis, inputTokens, outputTokens } = reply;
-  const id = `chatcmpl-${nextId()}`;
-  const finishReason = calls.length > 0 ? "tool_calls" : "stop";
+export function chatReply(
+  requestBody: Record<string, unknown>,
+  nextId: () => string,
+): Response | null {
+  const playedReply = composeReply(requestBody["messages"], readShape(requestBody), nextId);
+  if (playedReply === null) return null;
+  const { text, calls: playedCalls, basis, inputTokens, outputTokens } = playedReply;
+  const completionId = `chatcmpl-${nextId()}`;
+  const finishReason = playedCalls.length > 0 ? "tool_calls" : "stop";
   const usage = {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
     total_tokens: inputTokens + outputTokens,
   };
   const headers = basisHeader(basis);
-  const commonFields = { id, created: 0, model: echoModel };
-  if (body["stream"] !== true) {
-    const calledParts = { content: null, tool_calls: calls.map(toToolCall) };
-    const message = { role: "assistant", ...(calls.length > 0 ? calledParts : { content: text }) };
+  const commonFields = { id: completionId, created: 0, model: echoModel };
+  if (requestBody["stream"] !== true) {
+    const calledParts = { content: null, tool_calls: playedCalls.map(toToolCall) };
+    const message = {
+      role: "assistant",
+      ...(playedCalls.length > 0 ? calledParts : { content: text }),
+    };
     const choices = [{ index: 0, message, logprobs: null, finish_reason: finishReason }];
     return Response.json(
       { ...commonFields, object: "chat.completion", choices, usage },
@@ -91,10 +97,10 @@ export function chatReply(body: Record<string, unknown>, nextId: () => string): 
   const usageChunk = { ...commonFields, object: "chat.completion.chunk", choices: [], usage };
   const chunks = [
     toChunk({ role: "assistant", content: "" }, null),
-    ...listWords(reply).map((content) => toChunk({ content }, null)),
-    ...calls.flatMap(callDeltas).map((delta) => toChunk(delta, null)),
+    ...listWords(playedReply).map((contentText) => toChunk({ content: contentText }, null)),
+    ...playedCalls.flatMap(callDeltas).map((delta) => toChunk(delta, null)),
     toChunk({}, finishReason),
-    ...(usageSchema.safeParse(body).success ? [usageChunk] : []),
+    ...(usageSchema.safeParse(requestBody).success ? [usageChunk] : []),
   ];
   return eventStream(chunks, headers);
 }

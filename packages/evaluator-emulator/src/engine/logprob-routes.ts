@@ -11,7 +11,7 @@ type Body = Record<string, unknown>;
 
 /** A route of a chat server whose body is a JSON object. */
 type EngineRoute = (
-  call: Call,
+  emulatedCall: Call,
   body: Body,
   playedParts: { readonly engine: string; readonly context: EmulatorContext },
 ) => Response;
@@ -20,56 +20,66 @@ type EngineRoute = (
 const mostListed = 20;
 
 /** Answers a chat; with log-probabilities from the judge if the body wants them. */
-const chat: EngineRoute = (call, body, { engine, context }) => {
+const chat: EngineRoute = (emulatedCall, body, { engine, context: emulatorContext }) => {
   const isAsked = body["logprobs"] === true;
-  const reply = isAsked ? null : chatReply(body, context.nextId);
+  const reply = isAsked ? null : chatReply(body, emulatorContext.nextId);
   if (reply !== null) return reply;
-  const id = `chatcmpl-${context.nextId()}`;
-  const prompt = messageIn(body);
-  const { tokens, basis, trap } = tokensFor(call, prompt, context);
-  const depth = Math.min(Number(body["top_logprobs"] ?? 0), mostListed);
-  const ids = engine === "vllm" ? idsIn(body, "logprob_token_ids") : [];
+  const completionId = `chatcmpl-${emulatorContext.nextId()}`;
+  const promptText = messageIn(body);
+  const {
+    tokens,
+    basis: judgedBasis,
+    trap: engineTrap,
+  } = tokensFor(emulatedCall, promptText, emulatorContext);
+  const nestingDepth = Math.min(Number(body["top_logprobs"] ?? 0), mostListed);
+  const tokenIds = engine === "vllm" ? idsIn(body, "logprob_token_ids") : [];
   const namedTokens =
-    ids.length === 0 ? tokens : tokens.filter(({ token }) => ids.includes(packToken(token)));
-  const listedTokens = listTokens(namedTokens, ids.length || depth, trap);
-  const [first] = trap === "thinking-first" ? listedTokens : tokens;
+    tokenIds.length === 0
+      ? tokens
+      : tokens.filter(({ token: tokenText }) => tokenIds.includes(packToken(tokenText)));
+  const listedTokens = listTokens(namedTokens, tokenIds.length || nestingDepth, engineTrap);
+  const [first] = engineTrap === "thinking-first" ? listedTokens : tokens;
   const limit = body["max_completion_tokens"] ?? body["max_tokens"];
   const choice = {
     index: 0,
     message: { role: "assistant", content: first?.token ?? "" },
     logprobs:
-      isAsked && trap !== "no-logprobs"
+      isAsked && engineTrap !== "no-logprobs"
         ? { content: [{ ...first, top_logprobs: listedTokens }] }
         : null,
     finish_reason: limit === 1 ? "length" : "stop",
   };
   return answerJson(
     {
-      id,
+      id: completionId,
       object: "chat.completion",
       created: 0,
       model: lexicalModel,
       choices: [choice],
-      usage: { prompt_tokens: estimateTextTokens(prompt), completion_tokens: 1 },
+      usage: { prompt_tokens: estimateTextTokens(promptText), completion_tokens: 1 },
     },
-    basis,
+    judgedBasis,
   );
 };
 
-const completion: EngineRoute = (call, body, { context }) => {
-  const prompt = textIn(body, "prompt");
-  const { tokens, basis, trap } = tokensFor(call, prompt, context);
-  const listedItems = listTokens(tokens, Number(body["n_probs"] ?? 0), trap);
+const completion: EngineRoute = (emulatedCall, body, { context: emulatorContext }) => {
+  const promptText = textIn(body, "prompt");
+  const {
+    tokens,
+    basis: judgedBasis,
+    trap: engineTrap,
+  } = tokensFor(emulatedCall, promptText, emulatorContext);
+  const listedItems = listTokens(tokens, Number(body["n_probs"] ?? 0), engineTrap);
   const position = { ...tokens[0], top_logprobs: listedItems };
   return answerJson(
     {
       content: tokens[0]?.token,
       model: lexicalModel,
-      ...(trap !== "no-logprobs" && { completion_probabilities: [position] }),
-      tokens_evaluated: estimateTextTokens(prompt),
+      ...(engineTrap !== "no-logprobs" && { completion_probabilities: [position] }),
+      tokens_evaluated: estimateTextTokens(promptText),
       tokens_predicted: 1,
     },
-    basis,
+    judgedBasis,
   );
 };
 
@@ -83,25 +93,33 @@ const tokenize: EngineRoute = (_call, body) => {
   return Response.json({ tokens, count: tokens.length, max_model_len: 32_768 });
 };
 
-const generate: EngineRoute = (call, body, { context }) => {
-  const prompt = tokenText(idsIn(body, "input_ids"));
-  const { tokens, basis, trap } = tokensFor(call, prompt, context);
-  const depth = Number(body["top_logprobs_num"] ?? 0);
-  const ids = idsIn(body, "token_ids_logprob");
-  const namedItems = tokens.filter(({ token }) => ids.includes(packToken(token)));
+const generate: EngineRoute = (emulatedCall, body, { context: emulatorContext }) => {
+  const promptText = tokenText(idsIn(body, "input_ids"));
+  const {
+    tokens,
+    basis: judgedBasis,
+    trap: engineTrap,
+  } = tokensFor(emulatedCall, promptText, emulatorContext);
+  const nestingDepth = Number(body["top_logprobs_num"] ?? 0);
+  const tokenIds = idsIn(body, "token_ids_logprob");
+  const namedItems = tokens.filter(({ token: tokenText }) =>
+    tokenIds.includes(packToken(tokenText)),
+  );
   const listed = (some: readonly FirstToken[], count: number) =>
-    listTokens(some, count, trap).map(({ token, logprob }) => {
-      return [logprob, packToken(token), token];
+    listTokens(some, count, engineTrap).map(({ token: tokenText, logprob: logProbability }) => {
+      return [logProbability, packToken(tokenText), tokenText];
     });
   const meta_info = {
-    prompt_tokens: estimateTextTokens(prompt),
+    prompt_tokens: estimateTextTokens(promptText),
     completion_tokens: 1,
-    ...(trap !== "no-logprobs" && {
-      output_top_logprobs: [listed(tokens, depth)],
-      output_token_ids_logprobs: [trap === "short-list" ? [] : listed(namedItems, ids.length)],
+    ...(engineTrap !== "no-logprobs" && {
+      output_top_logprobs: [listed(tokens, nestingDepth)],
+      output_token_ids_logprobs: [
+        engineTrap === "short-list" ? [] : listed(namedItems, tokenIds.length),
+      ],
     }),
   };
-  return answerJson({ text: tokens[0]?.token, meta_info }, basis);
+  return answerJson({ text: tokens[0]?.token, meta_info }, judgedBasis);
 };
 
 /** The routes of chat servers with log-probabilities, by path. */
@@ -118,15 +136,15 @@ function messageIn({ messages }: Body): string {
   return isJsonRecord(last) ? textIn(last, "content") : textIn({}, "messages");
 }
 
-function textIn(body: Body, field: string): string {
-  const text = body[field];
-  if (typeof text === "string") return text;
-  throw new RequestError(`Expected text in ${field}.`);
+function textIn(body: Body, fieldName: string): string {
+  const encodedText = body[fieldName];
+  if (typeof encodedText === "string") return encodedText;
+  throw new RequestError(`Expected text in ${fieldName}.`);
 }
 
-function idsIn(body: Body, field: string): readonly number[] {
-  const ids = body[field];
-  return Array.isArray(ids) ? ids.filter((id) => typeof id === "number") : [];
+function idsIn(body: Body, fieldName: string): readonly number[] {
+  const ids = body[fieldName];
+  return Array.isArray(ids) ? ids.filter((tokenId) => typeof tokenId === "number") : [];
 }
 
 /** The first id of a token that is a short word; those below are characters. */
@@ -134,22 +152,24 @@ const firstWord = 2 ** 21;
 const shortWord = /^ ?\w{1,3}$/;
 
 /** Returns one id for a short word, with or without a space before it, else one for each character. */
-function tokenIds(text: string): number[] {
-  return shortWord.test(text)
-    ? [packToken(text)]
-    : Array.from(text, (letter) => letter.codePointAt(0) ?? 0);
+function tokenIds(encodedText: string): number[] {
+  return shortWord.test(encodedText)
+    ? [packToken(encodedText)]
+    : Array.from(encodedText, (letter) => letter.codePointAt(0) ?? 0);
 }
 
 /** Returns the id of a short word; of another token its length, which is no word's id. */
-function packToken(token: string): number {
-  if (!shortWord.test(token)) return token.length;
-  return firstWord + Buffer.from(token).readUIntBE(0, token.length);
+function packToken(tokenText: string): number {
+  if (!shortWord.test(tokenText)) return tokenText.length;
+  return firstWord + Buffer.from(tokenText).readUIntBE(0, tokenText.length);
 }
 
 /** Returns the text of tokens that are characters. */
-function tokenText(ids: readonly number[]): string {
-  const characters = ids.filter((id) => Number.isInteger(id) && id >= 0 && id <= 0x10_ff_ff);
-  return characters.map((id) => String.fromCodePoint(id)).join("");
+function tokenText(tokenIds: readonly number[]): string {
+  const characters = tokenIds.filter(
+    (tokenId) => Number.isInteger(tokenId) && tokenId >= 0 && tokenId <= 0x10_ff_ff,
+  );
+  return characters.map((tokenId) => String.fromCodePoint(tokenId)).join("");
 }
 
 /** A token with which the played model might begin. */
@@ -170,41 +190,49 @@ const lowLabelShare = 0.2;
 const smallest = 1e-4;
 
 /** Returns the possible first tokens of the answer to a prompt, likeliest first, by the judge. */
-function tokensFor(call: Call, prompt: string, { answer }: EmulatorContext) {
-  const { trap } = call;
-  const askedPrompt = readPrompt(prompt);
-  if (askedPrompt === null) return { tokens: toTokens(smallTalk), basis: "none" as const, trap };
-  const { state, question } = askedPrompt;
-  const { answers, basis } = answer({ state, questions: { question } });
-  const { probabilities } = answers["question"] as JudgedAnswer;
+function tokensFor(emulatedCall: Call, promptText: string, { answer }: EmulatorContext) {
+  const { trap: engineTrap } = emulatedCall;
+  const askedPrompt = readPrompt(promptText);
+  if (askedPrompt === null)
+    return { tokens: toTokens(smallTalk), basis: "none" as const, trap: engineTrap };
+  const { state: stateContent, question: questionInput } = askedPrompt;
+  const { answers: judgedAnswers, basis: judgedBasis } = answer({
+    state: stateContent,
+    questions: { question: questionInput },
+  });
+  const { probabilities } = judgedAnswers["question"] as JudgedAnswer;
   // A yes/no answer has the probability of "yes" only.
-  const toShare = (name: string) => probabilities[name] ?? 1 - (probabilities["yes"] ?? 1);
-  const weights = askedPrompt.labels.map(({ label, stands }): [string, number] => {
-    return [label, stands.reduce((sum, name) => sum + toShare(name), smallest)];
+  const toShare = (labelName: string) =>
+    probabilities[labelName] ?? 1 - (probabilities["yes"] ?? 1);
+  const weights = askedPrompt.labels.map(({ label: labelText, stands }): [string, number] => {
+    return [labelText, stands.reduce((sum, labelName) => sum + toShare(labelName), smallest)];
   });
   const sum = weights.reduce((total, [, weight]) => total + weight, 0);
-  const share = trap === "low-label-mass" ? lowLabelShare : labelShare;
-  const labels = weights.map(([label, weight]) => [label, (weight / sum) * share] as const);
-  const others = smallTalk.map(([token, part]) => [token, part * (1 - share)] as const);
-  return { tokens: toTokens([...labels, ...others]), basis, trap };
+  const share = engineTrap === "low-label-mass" ? lowLabelShare : labelShare;
+  const labels = weights.map(([labelText, weight]) => [labelText, (weight / sum) * share] as const);
+  const others = smallTalk.map(([tokenText, part]) => [tokenText, part * (1 - share)] as const);
+  return { tokens: toTokens([...labels, ...others]), basis: judgedBasis, trap: engineTrap };
 }
 
 function toTokens(shares: readonly (readonly [string, number])[]) {
   return shares
-    .map(([token, share]) => ({ token, logprob: Math.log(share) }))
+    .map(([tokenText, share]) => ({ token: tokenText, logprob: Math.log(share) }))
     .toSorted((a, b) => b.logprob - a.logprob);
 }
 
 /** Returns the listed tokens, at most `depth` of them, changed by a trap. */
-function listTokens(tokens: readonly FirstToken[], depth: number, trap: Trap | null) {
-  const listedItems = tokens.slice(0, trap === "short-list" ? 1 : depth);
-  if (trap === "thinking-first") return [{ token: "<think>", logprob: Math.log(0.99) }];
-  if (trap === "probability-as-logprob") {
-    return listedItems.map(({ token, logprob }) => ({ token, logprob: Math.exp(logprob) }));
+function listTokens(tokens: readonly FirstToken[], nestingDepth: number, engineTrap: Trap | null) {
+  const listedItems = tokens.slice(0, engineTrap === "short-list" ? 1 : nestingDepth);
+  if (engineTrap === "thinking-first") return [{ token: "<think>", logprob: Math.log(0.99) }];
+  if (engineTrap === "probability-as-logprob") {
+    return listedItems.map(({ token: tokenText, logprob: logProbability }) => ({
+      token: tokenText,
+      logprob: Math.exp(logProbability),
+    }));
   }
-  if (trap !== "filler") return listedItems;
-  return listedItems.map(({ token, logprob }, index) => {
-    return { token, logprob: index === 0 ? logprob : -9999 };
+  if (engineTrap !== "filler") return listedItems;
+  return listedItems.map(({ token: tokenText, logprob: logProbability }, index) => {
+    return { token: tokenText, logprob: index === 0 ? logProbability : -9999 };
   });
 }
 
@@ -213,34 +241,34 @@ const stateEnd = "\nEND OF STATE\n";
 const proposal = /^Is the answer to this question (yes|no)\?/m;
 
 /** Reads a prompt that lists labels, or returns null for another kind of prompt. */
-function readPrompt(prompt: string) {
-  const [, afterStart] = splitOnce(prompt, stateStart);
+function readPrompt(promptText: string) {
+  const [, afterStart] = splitOnce(promptText, stateStart);
   const [stateText, questionText] = splitOnce(afterStart, stateEnd);
   const [, question] = splitOnce(questionText, "Question: ");
   if (question === "") return null;
   const [instructions] = splitOnce(question, "\n\n");
   const proposedText = proposal.exec(questionText)?.[1] ?? null;
   const lines = [...questionText.matchAll(/^(\w{1,3})\) (.*)$/gm)].map(
-    ([, label = "", text = ""]) => {
-      return { label, text };
+    ([, labelText = "", text = ""]) => {
+      return { label: labelText, text };
     },
   );
-  for (const kind of allKinds) {
-    const read = kind.fromPrompt({ instructions, proposedText, lines });
+  for (const questionKind of allKinds) {
+    const read = questionKind.fromPrompt({ instructions, proposedText, lines });
     if (read !== null) return { ...read, state: readState(stateText) };
   }
   return null;
 }
 
-function readState(text: string): Content {
+function readState(promptText: string): Content {
   try {
-    return JSON.parse(text) as Content;
+    return JSON.parse(promptText) as Content;
   } catch {
-    return text;
+    return promptText;
   }
 }
 
-function splitOnce(text: string, mark: string): [before: string, after: string] {
-  const at = text.indexOf(mark);
-  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + mark.length)];
+function splitOnce(wholeText: string, mark: string): [before: string, after: string] {
+  const at = wholeText.indexOf(mark);
+  return at < 0 ? [wholeText, ""] : [wholeText.slice(0, at), wholeText.slice(at + mark.length)];
 }

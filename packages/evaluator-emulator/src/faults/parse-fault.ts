@@ -16,12 +16,12 @@ const fieldNames: Readonly<Record<string, string>> = { jitter: "jitterMs" };
  *
  * @throws UsageError that names the word that is wrong.
  */
-export function parseFault(text: string): Fault {
-  const split = text.split(",").map((part) => part.split(/=(.*)/s, 2));
+export function parseFault(faultText: string): Fault {
+  const split = faultText.split(",").map((faultPart) => faultPart.split(/=(.*)/s, 2));
   const [[kind, value], ...parts] = split as [[string, string?], ...[string, string?][]];
-  const fields = parts.map(([name, givenText]) => [
-    fieldNames[name] ?? toCamelCase(name),
-    readValue(name, givenText),
+  const fields = parts.map(([fieldName, givenText]) => [
+    fieldNames[fieldName] ?? toCamelCase(fieldName),
+    readValue(fieldName, givenText),
   ]);
   const own = value === undefined ? [] : [[fieldOfKind[kind] ?? "value", readValue(kind, value)]];
   const fault: unknown = { kind, ...Object.fromEntries([...own, ...fields]) };
@@ -29,14 +29,14 @@ export function parseFault(text: string): Fault {
     return checkFaults([fault])[0] as Fault;
   } catch (error) {
     const reason = (error as RangeError).message.replace(/^fault 1(?:, |: )/, "");
-    throw new UsageError(`--fault ${text}: ${reason}`, { cause: error });
+    throw new UsageError(`--fault ${faultText}: ${reason}`, { cause: error });
   }
 }
 
-function readValue(name: string, value = ""): string | number {
-  return name === "path" || value.trim() === "" ? value : Number(value);
+function readValue(fieldName: string, value = ""): string | number {
+  return fieldName === "path" || value.trim() === "" ? value : Number(value);
 }
 
-function toCamelCase(name: string): string {
-  return name.replaceAll(/-([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+function toCamelCase(fieldName: string): string {
+  return fieldName.replaceAll(/-([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }

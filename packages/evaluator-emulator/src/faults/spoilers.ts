@@ -7,16 +7,17 @@ import type { Fault } from "./fault.ts";
 type Body = Readonly<Record<string, unknown>>;
 
 const spoilers = {
-  "wrong-sums": (body: Body) =>
-    mapAnswers(body, (answers) =>
-      answers.map(([id, answer]) => [id, mapRecord(answer, spoilField)] as const),
+  "wrong-sums": (replyBody: Body) =>
+    mapAnswers(replyBody, (idAnswers) =>
+      idAnswers.map(([id, answer]) => [id, mapRecord(answer, spoilField)] as const),
     ),
-  "missing-answer": (body: Body) => mapAnswers(body, (answers) => answers.slice(1)),
-  refusal: (body: Body, service: Service | null) =>
-    refuseBody(body, service) ?? mapAnswers(body, (answers) => answers.map(refuse)),
-  "first-refusal": (body: Body, service: Service | null) =>
-    refuseBody(body, service) ??
-    mapAnswers(body, ([first, ...others]) =>
+  "missing-answer": (replyBody: Body) => mapAnswers(replyBody, (idAnswers) => idAnswers.slice(1)),
+  refusal: (replyBody: Body, modelService: Service | null) =>
+    refuseBody(replyBody, modelService) ??
+    mapAnswers(replyBody, (idAnswers) => idAnswers.map(refuse)),
+  "first-refusal": (replyBody: Body, modelService: Service | null) =>
+    refuseBody(replyBody, modelService) ??
+    mapAnswers(replyBody, ([first, ...others]) =>
       first === undefined ? others : [refuse(first), ...others],
     ),
   "cut-state": ({ usage, ...body }: Body) => {
@@ -36,47 +37,53 @@ export function isSpoiler(kind: Fault["kind"]): kind is keyof typeof spoilers {
 export async function spoilResponse(
   response: Response,
   kind: keyof typeof spoilers,
-  call: Call,
+  emulatedCall: Call,
 ): Promise<Response> {
   if (response.status !== 200 || isEventStream(response)) return response;
   const whole = (await response.json()) as Body;
-  const service = await serviceAt(call);
+  const modelService = await serviceAt(emulatedCall);
   const { result } = whole;
   const spoilt = isJsonRecord(result)
-    ? { ...whole, result: spoilers[kind](result, service) }
-    : spoilers[kind](whole, service);
+    ? { ...whole, result: spoilers[kind](result, modelService) }
+    : spoilers[kind](whole, modelService);
   return new Response(JSON.stringify(spoilt), response);
 }
 
 type IdAnswer = readonly [id: string, answer: Body];
 
 /** Changes the answers, whose ids are positions in a list. */
-function mapAnswers(body: Body, change: (answers: readonly IdAnswer[]) => readonly IdAnswer[]) {
-  const { answers } = body as { answers: object };
+function mapAnswers(
+  replyBody: Body,
+  change: (idAnswers: readonly IdAnswer[]) => readonly IdAnswer[],
+) {
+  const { answers } = replyBody as { answers: object };
   const changedIdAnswers = change(Object.entries(answers));
   const isList = Array.isArray(answers);
   return {
-    ...body,
+    ...replyBody,
     answers: isList ? changedIdAnswers.map(([, one]) => one) : Object.fromEntries(changedIdAnswers),
   };
 }
 
-function refuseBody({ answers: _answers, ...body }: Body, service: Service | null): object | null {
-  return service?.refusal === undefined ? null : { ...body, ...service.refusal };
+function refuseBody(
+  { answers: _answers, ...body }: Body,
+  modelService: Service | null,
+): object | null {
+  return modelService?.refusal === undefined ? null : { ...body, ...modelService.refusal };
 }
 
 /** Keeps the name, which answers of a list have. */
-function refuse([id, { name }]: IdAnswer): IdAnswer {
-  return [id, { type: "refusal", ...(name !== undefined && { name }) }];
+function refuse([id, { name: fieldName }]: IdAnswer): IdAnswer {
+  return [id, { type: "refusal", ...(fieldName !== undefined && { name: fieldName }) }];
 }
 
 /** Changes probabilities so that they do not sum to 1, and that of a yes/no question is above 1. */
-function spoilField(value: unknown, name: string): unknown {
-  if (name === "probabilities" && (isJsonRecord(value) || Array.isArray(value))) {
+function spoilField(value: unknown, fieldName: string): unknown {
+  if (fieldName === "probabilities" && (isJsonRecord(value) || Array.isArray(value))) {
     const probability = Object.keys(value).length === 1 ? 0.5 : 1;
     return Array.isArray(value)
       ? value.map((option: object) => ({ ...option, probability }))
       : mapRecord(value, () => probability);
   }
-  return name === "probability" || name === "noul" ? 1.5 : value;
+  return fieldName === "probability" || fieldName === "noul" ? 1.5 : value;
 }

@@ -15,45 +15,49 @@ type GatewayCall = ReturnType<typeof checkGatewayCall>;
  * @throws {RequestError} 401 for the key, 404 for an unknown model, else 400.
  */
 export function checkGatewayCall(
-  call: Call,
+  emulatedCall: Call,
   endpoint: "evaluation-model" | "decision-model" | "language-model",
-  context: EmulatorContext,
+  emulatorContext: EmulatorContext,
 ) {
-  const startTime = context.clock();
-  const account = requireAccount(call, context);
-  requireHeader(call, "ai-gateway-protocol-version", protocolVersion);
-  requireHeader(call, "ai-gateway-auth-method", "api-key");
-  requireHeader(call, `ai-${endpoint}-specification-version`, specificationVersion);
-  if (!/^application\/json\s*(?:;|$)/i.test(call.header("content-type") ?? "")) {
+  const startTime = emulatorContext.clock();
+  const callerAccount = requireAccount(emulatedCall, emulatorContext);
+  requireHeader(emulatedCall, "ai-gateway-protocol-version", protocolVersion);
+  requireHeader(emulatedCall, "ai-gateway-auth-method", "api-key");
+  requireHeader(emulatedCall, `ai-${endpoint}-specification-version`, specificationVersion);
+  if (!/^application\/json\s*(?:;|$)/i.test(emulatedCall.header("content-type") ?? "")) {
     throw new RequestError("The header content-type must be application/json.");
   }
-  const model =
+  const catalogModel =
     endpoint === "language-model"
-      ? requireModel(call, "ai-language-model-id", "language")
-      : requireModel(call, "ai-model-id", "evaluation");
-  return { account, model, startTime };
+      ? requireModel(emulatedCall, "ai-language-model-id", "language")
+      : requireModel(emulatedCall, "ai-model-id", "evaluation");
+  return { account: callerAccount, model: catalogModel, startTime };
 }
 
 /** Returns the account of the caller's key. @throws {RequestError} 401 if it is missing or not accepted. */
-export function requireAccount(call: Call, { accounts }: EmulatorContext) {
-  const key = bearerKey(call);
-  const account = accounts.find(key);
-  if (account !== null) return account;
-  const message = key === null ? "No API key was given." : "The API key is not valid.";
+export function requireAccount(emulatedCall: Call, { accounts }: EmulatorContext) {
+  const accountKey = bearerKey(emulatedCall);
+  const callerAccount = accounts.find(accountKey);
+  if (callerAccount !== null) return callerAccount;
+  const message = accountKey === null ? "No API key was given." : "The API key is not valid.";
   throw gatewayError(message, { status: 401, type: "authentication_error" });
 }
 
-function requireHeader(call: Call, name: string, expectedText: string): void {
-  if (call.header(name) === expectedText) return;
-  throw new RequestError(`The header ${name} must be ${expectedText}.`);
+function requireHeader(emulatedCall: Call, headerName: string, expectedText: string): void {
+  if (emulatedCall.header(headerName) === expectedText) return;
+  throw new RequestError(`The header ${headerName} must be ${expectedText}.`);
 }
 
-function requireModel(call: Call, header: string, type: CatalogModel["type"]): CatalogModel {
-  const modelId = call.header(header) ?? "";
+function requireModel(
+  emulatedCall: Call,
+  header: string,
+  type: CatalogModel["type"],
+): CatalogModel {
+  const modelId = emulatedCall.header(header) ?? "";
   if (modelId === "") throw new RequestError(`The header ${header} is missing.`);
-  const model = findModel(modelId);
-  if (model.type === type) return model;
-  throw new RequestError(`The model ${model.id} is not of type ${type}.`);
+  const catalogModel = findModel(modelId);
+  if (catalogModel.type === type) return catalogModel;
+  throw new RequestError(`The model ${catalogModel.id} is not of type ${type}.`);
 }
 
 // The contract shows the messages; status and type of `no-access` are unverified.
@@ -78,18 +82,21 @@ const freeTierErrors = {
  *
  * @throws {RequestError} 402 without credits, 403 or 429 for the limits of the free tier.
  */
-export function admitCall({ account, model }: GatewayCall, context: EmulatorContext): void {
-  if (account.balance <= 0) {
+export function admitCall(
+  { account: callerAccount, model: catalogModel }: GatewayCall,
+  emulatorContext: EmulatorContext,
+): void {
+  if (callerAccount.balance <= 0) {
     const details = { status: 402, type: "insufficient_funds" };
     throw gatewayError("The account has no credits left.", details);
   }
-  const rejection = account.rejectionOf(model, context.clock());
+  const rejection = callerAccount.rejectionOf(catalogModel, emulatorContext.clock());
   if (rejection === null) return;
   const { message, details } = freeTierErrors[rejection];
-  const routedMessage = routing(model, null, []);
+  const routedMessage = routing(catalogModel, null, []);
   throw gatewayError(message, {
     ...details,
-    generationId: `gen_${context.nextId()}`,
+    generationId: `gen_${emulatorContext.nextId()}`,
     providerMetadata: { gateway: { routing: routedMessage } },
   });
 }
@@ -104,8 +111,8 @@ const attributionSchema = z.object({
 });
 
 /** Returns the user and tags of a body's `providerOptions.gateway`, for the spend report. */
-function readAttribution(body: unknown) {
-  const { data } = attributionSchema.safeParse(body);
+function readAttribution(requestBody: unknown) {
+  const { data } = attributionSchema.safeParse(requestBody);
   return data?.providerOptions.gateway ?? { user: "", tags: [] };
 }
 
@@ -123,20 +130,21 @@ interface AnsweredCall {
  * (contract section 2.5). The price is in `marketCost`; `cost` is `0`, as observed.
  */
 export function settleCall(
-  { account, model, startTime }: GatewayCall,
-  { standIn, usage, isStreamed, body }: AnsweredCall,
-  context: EmulatorContext,
+  { account: callerAccount, model: catalogModel, startTime }: GatewayCall,
+  { standIn, usage, isStreamed, body: requestBody }: AnsweredCall,
+  emulatorContext: EmulatorContext,
 ) {
   const { inputTokens, outputTokens } = usage;
-  const endTime = context.clock();
-  const marketCost = inputTokens * model.inputPrice + outputTokens * model.outputPrice;
-  const id = `gen_${context.nextId()}`;
-  account.charge(marketCost);
-  const provider = providerFor(model, standIn);
-  context.ledger.add({
-    id,
-    account: account.number,
-    model: model.id,
+  const endTime = emulatorContext.clock();
+  const marketCost =
+    inputTokens * catalogModel.inputPrice + outputTokens * catalogModel.outputPrice;
+  const generationId = `gen_${emulatorContext.nextId()}`;
+  callerAccount.charge(marketCost);
+  const provider = providerFor(catalogModel, standIn);
+  emulatorContext.ledger.add({
+    id: generationId,
+    account: callerAccount.number,
+    model: catalogModel.id,
     provider,
     marketCost,
     inputTokens,
@@ -144,33 +152,37 @@ export function settleCall(
     isStreamed,
     startTime,
     endTime,
-    attribution: readAttribution(body),
+    attribution: readAttribution(requestBody),
   });
   const outcome = { success: true, startTime, endTime, statusCode: 200 };
   const attempt = { provider, credentialType: "system", ...outcome };
   return {
-    routing: { ...routing(model, standIn, [attempt]), finalProvider: provider },
+    routing: { ...routing(catalogModel, standIn, [attempt]), finalProvider: provider },
     cost: "0",
     marketCost: toDollarString(marketCost),
     surchargeCost: "0",
     gatewayCost: "0",
-    generationId: id,
+    generationId,
   };
 }
 
 /** The provider of the emulator's own models is `local`. */
-function providerFor(model: CatalogModel, standIn: string | null): string {
-  return standIn === null ? toProvider(model) : "local";
+function providerFor(catalogModel: CatalogModel, standIn: string | null): string {
+  return standIn === null ? toProvider(catalogModel) : "local";
 }
 
 /** Returns the routing block of a call; without attempts it was rejected before any provider. */
-function routing(model: CatalogModel, standIn: string | null, providerAttempts: readonly object[]) {
-  const canonicalSlug = standIn ?? model.id;
+function routing(
+  catalogModel: CatalogModel,
+  standIn: string | null,
+  providerAttempts: readonly object[],
+) {
+  const canonicalSlug = standIn ?? catalogModel.id;
   const providerAttemptCount = providerAttempts.length;
   const success = providerAttemptCount > 0;
   return {
-    originalModelId: model.id,
-    resolvedProvider: providerFor(model, standIn),
+    originalModelId: catalogModel.id,
+    resolvedProvider: providerFor(catalogModel, standIn),
     fallbacksAvailable: [],
     planningReasoning: "The local emulator answers by itself; no provider is called.",
     canonicalSlug,

@@ -23,8 +23,8 @@ const filePartSchema = z.pipe(
 const statePartSchema = z.discriminatedUnion(
   "type",
   [
-    mapped(z.object({ type: z.literal("text"), text: z.string() }), ({ text: content }) => ({
-      content,
+    mapped(z.object({ type: z.literal("text"), text: z.string() }), ({ text: contentText }) => ({
+      content: contentText,
     })),
     mapped(z.object({ type: z.literal("json"), value: contentSchema }), ({ value: content }) => ({
       content,
@@ -48,11 +48,11 @@ const partsBodySchema = z.object({
  * @throws {RequestError} a 400 that names the first field at fault, never its value.
  */
 export function parseGatewayInput(
-  body: unknown,
+  requestBody: unknown,
   wire: "evaluation-model" | "decision-model",
 ): EvaluationInput {
-  const hasParts = isJsonRecord(body) && Object.hasOwn(body, "stateParts");
-  if (wire === "evaluation-model" || !hasParts) return parseBody(stateBodySchema, body);
-  const { stateParts, questions } = parseBody(partsBodySchema, body);
+  const hasParts = isJsonRecord(requestBody) && Object.hasOwn(requestBody, "stateParts");
+  if (wire === "evaluation-model" || !hasParts) return parseBody(stateBodySchema, requestBody);
+  const { stateParts, questions } = parseBody(partsBodySchema, requestBody);
   return { ...joinParts(stateParts), questions };
 }

@@ -17,87 +17,106 @@ import { parseGatewayInput } from "./gateway-input.ts";
 import { languageRoute } from "./language-route.ts";
 
 /** Returns the gateway: its model endpoints and those at the host root (contract 4.1 to 4.4). */
-export function gatewayRoutes(context: EmulatorContext): (call: Call) => Promise<Response> {
+export function gatewayRoutes(
+  emulatorContext: EmulatorContext,
+): (emulatedCall: Call) => Promise<Response> {
   const routes: Routes = {
-    "POST /v4/ai/evaluation-model": (call) => evaluationRoute(call, "evaluation-model", context),
-    "POST /v4/ai/decision-model": (call) => evaluationRoute(call, "decision-model", context),
-    "POST /v4/ai/language-model": (call) => languageRoute(call, context),
+    "POST /v4/ai/evaluation-model": (emulatedCall) =>
+      evaluationRoute(emulatedCall, "evaluation-model", emulatorContext),
+    "POST /v4/ai/decision-model": (emulatedCall) =>
+      evaluationRoute(emulatedCall, "decision-model", emulatorContext),
+    "POST /v4/ai/language-model": (emulatedCall) => languageRoute(emulatedCall, emulatorContext),
     "GET /v4/ai/config": () => Response.json({ models: models.map(providerEntry) }),
     "GET /v1/models": () => Response.json({ object: "list", data: modelList() }),
-    "GET /v1/credits": (call) => {
-      const { balance, totalUsed } = requireAccount(call, context);
+    "GET /v1/credits": (emulatedCall) => {
+      const { balance, totalUsed } = requireAccount(emulatedCall, emulatorContext);
       const total_used = toDollarString(totalUsed);
       return Response.json({ balance: toDollarString(balance), total_used });
     },
-    "GET /v1/generation": (call) => {
-      requireAccount(call, context);
-      const data = context.ledger.generation(call.query["id"] ?? "");
+    "GET /v1/generation": (emulatedCall) => {
+      requireAccount(emulatedCall, emulatorContext);
+      const data = emulatorContext.ledger.generation(emulatedCall.query["id"] ?? "");
       if (data === null) throw notFound("The gateway knows no such generation.");
       return Response.json({ data });
     },
-    "GET /v1/report": (call) => {
-      const { number } = requireAccount(call, context);
-      return Response.json({ results: context.ledger.report(number, call.query) });
+    "GET /v1/report": (emulatedCall) => {
+      const { number } = requireAccount(emulatedCall, emulatorContext);
+      return Response.json({ results: emulatorContext.ledger.report(number, emulatedCall.query) });
     },
   };
-  return withErrors(async (call) => {
-    const response = (await answerBy(routes, call)) ?? findEndpoints(call);
+  return withErrors(async (emulatedCall) => {
+    const response = (await answerBy(routes, emulatedCall)) ?? findEndpoints(emulatedCall);
     if (response === null) throw notFound("The gateway has no such address.");
     return response;
   }, toErrorResponse);
 }
 
 function findEndpoints({ request, path }: Call): Response | null {
-  const id = /^\/v1\/models\/([^/]+\/[^/]+)\/endpoints$/.exec(path)?.[1];
-  if (id === undefined || request.method !== "GET") return null;
-  return Response.json({ data: endpointEntry(findModel(id)) });
+  const modelId = /^\/v1\/models\/([^/]+\/[^/]+)\/endpoints$/.exec(path)?.[1];
+  if (modelId === undefined || request.method !== "GET") return null;
+  return Response.json({ data: endpointEntry(findModel(modelId)) });
 }
 
 /** Answers one evaluation (contract section 4.1; the successor's body also names the model). */
 async function evaluationRoute(
-  call: Call,
+  emulatedCall: Call,
   wire: "evaluation-model" | "decision-model",
-  context: EmulatorContext,
+  emulatorContext: EmulatorContext,
 ): Promise<Response> {
-  const admittedCall = checkGatewayCall(call, wire, context);
-  const askedValue = await readJson(call);
-  const input = parseGatewayInput(askedValue, wire);
-  if (isOverTokenLimits(input)) throw new RequestError("The state is longer than the model reads.");
-  admitCall(admittedCall, context);
-  const judgement = context.answer(input);
-  const { basis, usage } = judgement;
-  const answeredParts = { standIn: standInFor(basis), usage, isStreamed: false, body: askedValue };
-  const settledCall = settleCall(admittedCall, answeredParts, context);
+  const admittedCall = checkGatewayCall(emulatedCall, wire, emulatorContext);
+  const askedValue = await readJson(emulatedCall);
+  const evaluationInput = parseGatewayInput(askedValue, wire);
+  if (isOverTokenLimits(evaluationInput))
+    throw new RequestError("The state is longer than the model reads.");
+  admitCall(admittedCall, emulatorContext);
+  const judgement = emulatorContext.answer(evaluationInput);
+  const { basis: judgedBasis, usage } = judgement;
+  const answeredParts = {
+    standIn: standInFor(judgedBasis),
+    usage,
+    isStreamed: false,
+    body: askedValue,
+  };
+  const settledCall = settleCall(admittedCall, answeredParts, emulatorContext);
   const model = wire === "decision-model" ? { model: settledCall.routing.canonicalSlug } : {};
-  const body = { ...evaluationBody(judgement, settledCall), ...model };
-  return answerJson(body, basis);
+  const replyBody = { ...evaluationBody(judgement, settledCall), ...model };
+  return answerJson(replyBody, judgedBasis);
 }
 
 const vendor = "typesafe";
 
 /** Returns the body of an answered evaluation in the gateway's form (contract section 2.3). */
-function evaluationBody({ answers, usage, decimals }: Judgement, gatewayMetadata: object) {
+function evaluationBody(
+  { answers: judgedAnswers, usage, decimals }: Judgement,
+  gatewayMetadata: object,
+) {
   return {
-    answers: mapRecord(answers, (answer) => toKind(answer).toGateway(answer)),
+    answers: mapRecord(judgedAnswers, (judgedAnswer) =>
+      toKind(judgedAnswer).toGateway(judgedAnswer),
+    ),
     rounding: { probabilityDecimals: decimals, scoreDecimals: decimals },
     usage,
     warnings: [],
-    providerMetadata: { ...confidenceBlock(answers), gateway: gatewayMetadata },
+    providerMetadata: { ...confidenceBlock(judgedAnswers), gateway: gatewayMetadata },
   };
 }
 
 /** Returns the vendor's metadata; nothing if distributions are answered without a confidence. */
-function confidenceBlock(answers: Judgement["answers"]) {
-  const due = Object.entries(answers).filter(([, answer]) => toKind(answer).isDistribution);
+function confidenceBlock(judgedAnswers: Judgement["answers"]) {
+  const due = Object.entries(judgedAnswers).filter(
+    ([, judgedAnswer]) => toKind(judgedAnswer).isDistribution,
+  );
   const confidences = due.filter(([, { confidence }]) => confidence !== null);
   if (due.length > 0 && confidences.length === 0) return {};
-  const confidence = Object.fromEntries(confidences.map(([id, answer]) => [id, answer.confidence]));
+  const confidence = Object.fromEntries(
+    confidences.map(([id, judgedAnswer]) => [id, judgedAnswer.confidence]),
+  );
   return { [vendor]: { confidence } };
 }
 
-function toErrorResponse(message: string, status: number): Response {
-  const type = status === 500 ? "internal_server_error" : "invalid_request_error";
-  return Response.json({ error: { message, type } }, { status });
+function toErrorResponse(message: string, statusCode: number): Response {
+  const type = statusCode === 500 ? "internal_server_error" : "invalid_request_error";
+  return Response.json({ error: { message, type } }, { status: statusCode });
 }
 
 function notFound(message: string): RequestError {
@@ -109,42 +128,42 @@ const listedAt = Date.UTC(2026, 10, 1) / 1000;
 
 /** Returns the models as `GET /v1/models` lists them, prices in US dollars per token (field fact). */
 export function modelList() {
-  return models.map((model) => modelEntry(model));
+  return models.map((catalogModel) => modelEntry(catalogModel));
 }
 
-function modelEntry(model: CatalogModel) {
+function modelEntry(catalogModel: CatalogModel) {
   return {
-    id: model.id,
+    id: catalogModel.id,
     object: "model",
     created: listedAt,
-    owned_by: toProvider(model),
-    name: model.name,
-    description: model.description,
-    type: model.type,
+    owned_by: toProvider(catalogModel),
+    name: catalogModel.name,
+    description: catalogModel.description,
+    type: catalogModel.type,
     modalities: { input: ["text"], output: ["text"] },
-    context_window: model.contextWindow,
-    max_tokens: model.maxTokens,
-    pricing: tokenPrices(model),
+    context_window: catalogModel.contextWindow,
+    max_tokens: catalogModel.maxTokens,
+    pricing: tokenPrices(catalogModel),
     // Contract section 1.10 gives it for the evaluation model only.
-    ...(model.type === "evaluation" && dataHandling),
+    ...(catalogModel.type === "evaluation" && dataHandling),
   };
 }
 
 /** Returns a model with its endpoints, as `GET /v1/models/{creator}/{model}/endpoints` shows it. */
-function endpointEntry(model: CatalogModel) {
-  const { input, output } = tokenPrices(model);
+function endpointEntry(catalogModel: CatalogModel) {
+  const { input, output } = tokenPrices(catalogModel);
   return {
-    id: model.id,
-    name: model.name,
+    id: catalogModel.id,
+    name: catalogModel.name,
     created: listedAt,
-    description: model.description,
+    description: catalogModel.description,
     endpoints: [
       {
-        provider_name: toProvider(model),
-        context_length: model.contextWindow,
+        provider_name: toProvider(catalogModel),
+        context_length: catalogModel.contextWindow,
         pricing: { prompt: input, completion: output },
         supported_parameters: [],
-        ...(model.type === "evaluation" ? dataHandling : noPromise),
+        ...(catalogModel.type === "evaluation" ? dataHandling : noPromise),
         supports_implicit_caching: false,
       },
     ],
@@ -152,10 +171,10 @@ function endpointEntry(model: CatalogModel) {
 }
 
 /** Returns a model as the gateway provider of the `ai` package reads it from `GET /v4/ai/config`. */
-function providerEntry(model: CatalogModel) {
-  const { id, name, description, type: modelType } = model;
+function providerEntry(catalogModel: CatalogModel) {
+  const { id, name, description, type: modelType } = catalogModel;
   const specification = { specificationVersion: "v4", provider: "gateway", modelId: id };
-  return { id, name, description, pricing: tokenPrices(model), specification, modelType };
+  return { id, name, description, pricing: tokenPrices(catalogModel), specification, modelType };
 }
 
 function tokenPrices({ inputPrice, outputPrice, ...cache }: CatalogModel) {

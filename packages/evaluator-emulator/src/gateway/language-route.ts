@@ -38,13 +38,13 @@ const shapeSchema = z.object({
 });
 
 /** Reads the wanted tools and JSON (language model specification v4). */
-function readShape(body: unknown): ReplyShape {
+function readShape(requestBody: unknown): ReplyShape {
   const {
     tools = [],
     toolChoice,
     responseFormat,
     providerOptions,
-  } = shapeSchema.safeParse(body).data ?? {};
+  } = shapeSchema.safeParse(requestBody).data ?? {};
   const kind = toolChoice?.type ?? "auto";
   return {
     tools: tools.filter((tool) => tool !== null),
@@ -62,35 +62,39 @@ function readShape(body: unknown): ReplyShape {
 type Reply = NonNullable<ReturnType<typeof composeReply>>;
 
 /** Answers one text request, streamed if `ai-language-model-streaming` is `true` (field fact). */
-export async function languageRoute(call: Call, context: EmulatorContext): Promise<Response> {
-  const admittedCall = checkGatewayCall(call, "language-model", context);
-  const streaming = call.header("ai-language-model-streaming");
+export async function languageRoute(
+  emulatedCall: Call,
+  emulatorContext: EmulatorContext,
+): Promise<Response> {
+  const admittedCall = checkGatewayCall(emulatedCall, "language-model", emulatorContext);
+  const streaming = emulatedCall.header("ai-language-model-streaming");
   if (streaming !== "true" && streaming !== "false") {
     throw new RequestError("The header ai-language-model-streaming must be true or false.");
   }
   const isStreamed = streaming === "true";
-  const body = await readJson(call);
-  const prompt = isJsonRecord(body) ? body["prompt"] : null;
-  const reply = composeReply(prompt, readShape(body), context.nextId);
-  if (reply === null) throw new RequestError("Invalid request: body.prompt: expected messages");
-  admitCall(admittedCall, context);
+  const requestBody = await readJson(emulatedCall);
+  const prompt = isJsonRecord(requestBody) ? requestBody["prompt"] : null;
+  const playedReply = composeReply(prompt, readShape(requestBody), emulatorContext.nextId);
+  if (playedReply === null)
+    throw new RequestError("Invalid request: body.prompt: expected messages");
+  admitCall(admittedCall, emulatorContext);
 
-  const answeredParts = { standIn: echoModel, usage: reply, isStreamed, body };
-  const settledCall = settleCall(admittedCall, answeredParts, context);
+  const answeredParts = { standIn: echoModel, usage: playedReply, isStreamed, body: requestBody };
+  const settledCall = settleCall(admittedCall, answeredParts, emulatorContext);
   const timestamp = new Date(admittedCall.startTime).toISOString();
   const metadata = { id: settledCall.generationId, modelId: echoModel, timestamp };
-  const headers = basisHeader(reply.basis);
+  const headers = basisHeader(playedReply.basis);
   return isStreamed
-    ? eventStream(replyParts(reply, metadata, settledCall), headers)
-    : Response.json(wholeReply(reply, metadata, settledCall), { headers });
+    ? eventStream(replyParts(playedReply, metadata, settledCall), headers)
+    : Response.json(wholeReply(playedReply, metadata, settledCall), { headers });
 }
 
 /** Returns the body of a whole reply (language model specification v4). */
-function wholeReply(reply: Reply, response: object, gatewayMetadata: object) {
-  const calls = reply.calls.map(toToolCall);
+function wholeReply(playedReply: Reply, response: object, gatewayMetadata: object) {
+  const calls = playedReply.calls.map(toToolCall);
   return {
-    content: calls.length > 0 ? calls : [{ type: "text", text: reply.text }],
-    ...replyEnd(reply, gatewayMetadata),
+    content: calls.length > 0 ? calls : [{ type: "text", text: playedReply.text }],
+    ...replyEnd(playedReply, gatewayMetadata),
     response,
     warnings: [],
   };
@@ -101,37 +105,39 @@ function toToolCall({ id: toolCallId, name: toolName, input }: PlayedCall) {
 }
 
 /** Returns the stream parts of a reply, word by word (language model specification v4). */
-function replyParts(reply: Reply, metadata: object, gatewayMetadata: object) {
-  const id = "0";
+function replyParts(playedReply: Reply, metadata: object, gatewayMetadata: object) {
+  const partId = "0";
   return [
     { type: "stream-start", warnings: [] },
     { type: "response-metadata", ...metadata },
-    ...(reply.calls.length > 0 ? reply.calls.flatMap(callParts) : textParts(reply, id)),
-    { type: "finish", ...replyEnd(reply, gatewayMetadata) },
+    ...(playedReply.calls.length > 0
+      ? playedReply.calls.flatMap(callParts)
+      : textParts(playedReply, partId)),
+    { type: "finish", ...replyEnd(playedReply, gatewayMetadata) },
   ];
 }
 
-function textParts(reply: Reply, id: string): readonly object[] {
+function textParts(playedReply: Reply, partId: string): readonly object[] {
   return [
-    { type: "text-start", id },
-    ...listWords(reply).map((delta) => ({ type: "text-delta", id, delta })),
-    { type: "text-end", id },
+    { type: "text-start", id: partId },
+    ...listWords(playedReply).map((delta) => ({ type: "text-delta", id: partId, delta })),
+    { type: "text-end", id: partId },
   ];
 }
 
 function callParts(call: PlayedCall): readonly object[] {
-  const { id, name: toolName } = call;
+  const { id: partId, name: toolName } = call;
   return [
-    { type: "tool-input-start", id, toolName },
-    ...argumentPieces(call).map((delta) => ({ type: "tool-input-delta", id, delta })),
-    { type: "tool-input-end", id },
+    { type: "tool-input-start", id: partId, toolName },
+    ...argumentPieces(call).map((delta) => ({ type: "tool-input-delta", id: partId, delta })),
+    { type: "tool-input-end", id: partId },
     toToolCall(call),
   ];
 }
 
-function replyEnd(reply: Reply, gatewayMetadata: object) {
-  const { calls, inputTokens, outputTokens } = reply;
-  const isCalling = calls.length > 0;
+function replyEnd(playedReply: Reply, gatewayMetadata: object) {
+  const { calls: playedCalls, inputTokens, outputTokens } = playedReply;
+  const isCalling = playedCalls.length > 0;
   return {
     finishReason: isCalling
       ? { unified: "tool-calls", raw: "tool_calls" }

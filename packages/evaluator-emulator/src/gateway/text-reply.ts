@@ -40,24 +40,24 @@ export function composeReply(prompt: unknown, shape: ReplyShape, nextId: () => s
     (message) => message.role !== "user" || ownText(message) !== "",
   );
   const question = ownText(
-    reportedItems.findLast(({ role }) => role === "user") ?? { role: "user" },
+    reportedItems.findLast(({ role: messageRole }) => messageRole === "user") ?? { role: "user" },
   );
   const results = reportedItems.slice(
-    reportedItems.findLastIndex(({ role }) => role !== "tool") + 1,
+    reportedItems.findLastIndex(({ role: messageRole }) => messageRole !== "tool") + 1,
   );
   const hasResults = results.length > 0;
   const message = hasResults ? results.map(toText).join("\n") : question;
-  const calls = hasResults ? [] : chooseCalls(question, shape, nextId);
+  const playedCalls = hasResults ? [] : chooseCalls(question, shape, nextId);
   const intro = hasResults ? "The tools answered" : "You asked";
   const sentence = `${origin} ${intro}: "${shortened(message)}"`;
-  const json = wantedJson(messages, shape);
-  const text = calls.length > 0 ? "" : shapeText(sentence, message, json);
+  const jsonBody = wantedJson(messages, shape);
+  const replyText = playedCalls.length > 0 ? "" : shapeText(sentence, message, jsonBody);
   return {
-    text,
-    calls,
+    text: replyText,
+    calls: playedCalls,
     inputTokens: estimateTextTokens(messages.map(toText).join("\n")),
-    outputTokens: estimateTextTokens(text + calls.map(({ input }) => input).join("")),
-    basis: calls.length > 0 || json !== null ? ("lexical" as const) : ("none" as const),
+    outputTokens: estimateTextTokens(replyText + playedCalls.map(({ input }) => input).join("")),
+    basis: playedCalls.length > 0 || jsonBody !== null ? ("lexical" as const) : ("none" as const),
   };
 }
 
@@ -68,21 +68,23 @@ const messageSchema = z.object({
 const promptSchema = z.array(messageSchema).check(z.minLength(1));
 
 /** The wanted schema, which some programs only write into their instructions. */
-function wantedJson(messages: z.infer<typeof promptSchema>, { json }: ReplyShape) {
-  if (json !== null && Object.keys(json).length > 0) return json;
-  const instructions = messages.filter(({ role }) => role === "system").map(toText);
+function wantedJson(messages: z.infer<typeof promptSchema>, { json: jsonBody }: ReplyShape) {
+  if (jsonBody !== null && Object.keys(jsonBody).length > 0) return jsonBody;
+  const instructions = messages
+    .filter(({ role: messageRole }) => messageRole === "system")
+    .map(toText);
   const [, text = ""] = /\bjson schema: (\{.*\})/i.exec(instructions.join("\n")) ?? [];
   try {
     return JSON.parse(text) as NonNullable<ReplyShape["json"]>; // in braces, so it is an object
   } catch {
-    return json;
+    return jsonBody;
   }
 }
 
-function shapeText(reply: string, message: string, json: ReplyShape["json"]): string {
-  if (json === null) return reply;
-  if (Object.keys(json).length === 0) return JSON.stringify({ reply });
-  return JSON.stringify(fillSchema(json, message));
+function shapeText(reply: string, message: string, jsonBody: ReplyShape["json"]): string {
+  if (jsonBody === null) return reply;
+  if (Object.keys(jsonBody).length === 0) return JSON.stringify({ reply });
+  return JSON.stringify(fillSchema(jsonBody, message));
 }
 
 function toText({ content }: z.infer<typeof messageSchema>): string {
@@ -109,8 +111,8 @@ const longestEcho = 200;
 
 const origin = "This reply comes from the local emulator, not from a language model.";
 
-function shortened(text: string): string {
-  const characters = Array.from(text.trim());
+function shortened(longText: string): string {
+  const characters = Array.from(longText.trim());
   const rest = characters.length > longestEcho ? "…" : "";
   return characters.slice(0, longestEcho).join("") + rest;
 }
@@ -157,9 +159,11 @@ function chooseCalls(
   const values = valuesIn(message);
   const hintsOfCalls =
     offeredTools.length === 1 && values.length > 1 ? values.map((value) => [value]) : [values];
-  const calls = offeredTools.flatMap((tool) => hintsOfCalls.map((hints) => ({ tool, hints })));
-  return calls.slice(0, isParallel ? mostCalls : 1).map(({ tool, hints }) => {
-    const input = JSON.stringify(fillSchema(tool.schema, message, hints) ?? {});
+  const calls = offeredTools.flatMap((tool) =>
+    hintsOfCalls.map((textHints) => ({ tool, hints: textHints })),
+  );
+  return calls.slice(0, isParallel ? mostCalls : 1).map(({ tool, hints: textHints }) => {
+    const input = JSON.stringify(fillSchema(tool.schema, message, textHints) ?? {});
     return { id: `call_${nextId()}`, name: tool.name, input };
   });
 }
@@ -197,43 +201,47 @@ const mostValues = 10_000;
 const longestText = 200;
 
 /** Returns a value that fits a JSON schema, made of options and numbers in the message, and of hints. */
-function fillSchema(schema: unknown, message: string, hints = valuesIn(message)): unknown {
-  const texts = [...hints];
+function fillSchema(schema: unknown, message: string, textHints = valuesIn(message)): unknown {
+  const texts = [...textHints];
   const numbers = (message.slice(0, 2000).match(/-?\d{1,15}(?:\.\d{1,6})?/g) ?? []).map(Number);
   const lowerCase = message.toLowerCase();
   let values = 0;
 
-  const fill: Fill = (part, depth) => {
+  const fill: Fill = (schemaPart, nestingDepth) => {
     values += 1;
-    if (!isJsonRecord(part) || depth > deepest || values > mostValues) return null;
-    const own = resolve(part, schema);
-    if (Object.hasOwn(own, "const")) return own["const"];
-    if (Array.isArray(own["enum"])) return toName(own["enum"], lowerCase);
-    const branches: unknown = own["anyOf"] ?? own["oneOf"] ?? own["allOf"];
-    if (Array.isArray(branches)) return fill(branches.find(isNotNull) ?? null, depth + 1);
-    const type = String(toType(own));
-    return Object.hasOwn(fillers, type) ? fillers[type]?.(own, depth) : null;
+    if (!isJsonRecord(schemaPart) || nestingDepth > deepest || values > mostValues) return null;
+    const ownSchema = resolve(schemaPart, schema);
+    if (Object.hasOwn(ownSchema, "const")) return ownSchema["const"];
+    if (Array.isArray(ownSchema["enum"])) return toName(ownSchema["enum"], lowerCase);
+    const branches: unknown = ownSchema["anyOf"] ?? ownSchema["oneOf"] ?? ownSchema["allOf"];
+    if (Array.isArray(branches)) return fill(branches.find(isNotNull) ?? null, nestingDepth + 1);
+    const type = String(toType(ownSchema));
+    return Object.hasOwn(fillers, type) ? fillers[type]?.(ownSchema, nestingDepth) : null;
   };
-  const fillers: Readonly<Record<string, (own: JsonSchema, depth: number) => unknown>> = {
-    object: (own, depth) => fillObject(own, (part) => fill(part, depth + 1)),
-    array: (own, depth) => {
-      const count = Math.min(Number(own["minItems"] ?? 1) || 0, mostCalls);
-      return Array.from({ length: count }, () => fill(own["items"], depth + 1));
+  const fillers: Readonly<
+    Record<string, (ownSchema: JsonSchema, nestingDepth: number) => unknown>
+  > = {
+    object: (ownSchema, nestingDepth) =>
+      fillObject(ownSchema, (schemaPart) => fill(schemaPart, nestingDepth + 1)),
+    array: (ownSchema, nestingDepth) => {
+      const count = Math.min(Number(ownSchema["minItems"] ?? 1) || 0, mostCalls);
+      return Array.from({ length: count }, () => fill(ownSchema["items"], nestingDepth + 1));
     },
-    string: (own) => textFor(own, texts.shift() ?? message.trim().slice(0, longestText)),
-    integer: (own) => Math.round(within(own, numbers.shift() ?? 0)),
-    number: (own) => within(own, numbers.shift() ?? 0),
+    string: (ownSchema) =>
+      textFor(ownSchema, texts.shift() ?? message.trim().slice(0, longestText)),
+    integer: (ownSchema) => Math.round(within(ownSchema, numbers.shift() ?? 0)),
+    number: (ownSchema) => within(ownSchema, numbers.shift() ?? 0),
     boolean: () => !/\b(?:no|not|never|without)\b/.test(lowerCase),
   };
   return fill(schema, 0);
 }
 
 type JsonSchema = Record<string, unknown>;
-type Fill = (part: unknown, depth: number) => unknown;
+type Fill = (schemaPart: unknown, nestingDepth: number) => unknown;
 
 function fillObject(
   { properties, required: requiredValue }: JsonSchema,
-  fill: (part: unknown) => unknown,
+  fill: (schemaPart: unknown) => unknown,
 ) {
   if (!isJsonRecord(properties)) return {};
   const names =
@@ -242,27 +250,27 @@ function fillObject(
       : null;
   return Object.fromEntries(
     Object.entries(properties)
-      .filter(([name]) => names === null || names.has(name))
-      .map(([name, part]) => [name, fill(part)]),
+      .filter(([propertyName]) => names === null || names.has(propertyName))
+      .map(([propertyName, schemaPart]) => [propertyName, fill(schemaPart)]),
   );
 }
 
 /** Follows a reference inside the schema; any other reference allows any value. */
-function resolve(part: JsonSchema, schema: unknown): JsonSchema {
-  const path = typeof part["$ref"] === "string" ? part["$ref"] : null;
-  if (path === null) return part;
+function resolve(schemaPart: JsonSchema, schema: unknown): JsonSchema {
+  const pointerPath = typeof schemaPart["$ref"] === "string" ? schemaPart["$ref"] : null;
+  if (pointerPath === null) return schemaPart;
   let resolvedSchema: unknown = schema;
-  for (const key of path.replace(/^#\/?/, "").split("/").slice(0, deepest)) {
+  for (const key of pointerPath.replace(/^#\/?/, "").split("/").slice(0, deepest)) {
     resolvedSchema =
       key === "" ? resolvedSchema : isJsonRecord(resolvedSchema) ? resolvedSchema[key] : null;
   }
-  return isJsonRecord(resolvedSchema) && resolvedSchema !== part
+  return isJsonRecord(resolvedSchema) && resolvedSchema !== schemaPart
     ? { ...resolvedSchema, $ref: undefined }
     : {};
 }
 
-function isNotNull(part: unknown): boolean {
-  return !isJsonRecord(part) || part["type"] !== "null";
+function isNotNull(schemaPart: unknown): boolean {
+  return !isJsonRecord(schemaPart) || schemaPart["type"] !== "null";
 }
 
 /** The option that the message names, else the first. */
@@ -287,9 +295,11 @@ const textOfFormat: Readonly<Record<string, string>> = {
   uri: "https://example.com/",
 };
 
-function textFor({ format, maxLength }: Record<string, unknown>, text: string): string {
+function textFor({ format, maxLength }: Record<string, unknown>, promptedText: string): string {
   const formatText = typeof format === "string" ? textOfFormat[format] : undefined;
-  return formatText ?? text.slice(0, typeof maxLength === "number" ? maxLength : longestText);
+  return (
+    formatText ?? promptedText.slice(0, typeof maxLength === "number" ? maxLength : longestText)
+  );
 }
 
 function within({ minimum, maximum }: Record<string, unknown>, value: number): number {

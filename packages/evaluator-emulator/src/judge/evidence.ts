@@ -18,8 +18,8 @@ export interface TextProfile {
 }
 
 /** Returns the profile of a state, or of an option, a level or a question without its denied parts. */
-export function profileText(text: string, role: "state" | "criterion"): TextProfile {
-  const words = textWords(role === "state" ? text : dropNegated(text));
+export function profileText(profiledText: string, role: "state" | "criterion"): TextProfile {
+  const words = textWords(role === "state" ? profiledText : dropNegated(profiledText));
   return {
     words: new Set(words.filter((word) => !stopWords.has(word))),
     concepts: findConcepts(words, role === "state" ? "signs" : "cues"),
@@ -30,9 +30,9 @@ const clausePattern = /[^,.;:()]+/g;
 const negationPattern = /\b(?:no|not|none|never|without)\b.*$/is;
 
 /** Removes denied parts: "short task, no deep reasoning" keeps "short task". */
-function dropNegated(text: string): string {
-  if (!negationPattern.test(text)) return text;
-  const clauses = text.match(clausePattern) ?? [];
+function dropNegated(profiledText: string): string {
+  if (!negationPattern.test(profiledText)) return profiledText;
+  const clauses = profiledText.match(clausePattern) ?? [];
   return clauses.map((clause) => clause.replace(negationPattern, "")).join(", ");
 }
 
@@ -44,27 +44,30 @@ const conceptWeight = 1.5;
  * Returns how strongly a state supports each criterion. A word or concept weighs more the fewer
  * criteria contain it, and nothing if all do.
  */
-export function matchCriteria(criteria: readonly TextProfile[], state: TextProfile): number[] {
+export function matchCriteria(
+  criteria: readonly TextProfile[],
+  stateProfile: TextProfile,
+): number[] {
   const weightOfWord = weigh(criteria.map(({ words }) => words));
   const weightOfConcept = weigh(criteria.map(({ concepts }) => concepts));
   return criteria.map(({ words, concepts }) => {
     let score = 0;
     for (const word of words) {
-      if (state.words.has(word)) score += wordWeight * weightOfWord(word);
+      if (stateProfile.words.has(word)) score += wordWeight * weightOfWord(word);
     }
     for (const name of concepts.keys()) {
-      score += conceptWeight * weightOfConcept(name) * (state.concepts.get(name) ?? 0);
+      score += conceptWeight * weightOfConcept(name) * (stateProfile.concepts.get(name) ?? 0);
     }
     return score;
   });
 }
 
-function weigh(groups: readonly { keys(): Iterable<string> }[]): (item: string) => number {
+function weigh(groups: readonly { keys(): Iterable<string> }[]): (listItem: string) => number {
   const counts = new Map<string, number>();
   for (const group of groups) {
-    for (const item of group.keys()) counts.set(item, (counts.get(item) ?? 0) + 1);
+    for (const listItem of group.keys()) counts.set(listItem, (counts.get(listItem) ?? 0) + 1);
   }
-  return (item) => Math.log(groups.length / (counts.get(item) ?? groups.length));
+  return (listItem) => Math.log(groups.length / (counts.get(listItem) ?? groups.length));
 }
 
 /** Returns an opinion from the score of each criterion; uniform if all scores are equal. */

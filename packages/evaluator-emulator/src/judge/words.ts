@@ -3,8 +3,8 @@ import { stemmer } from "stemmer";
 const wordPattern = /[\p{L}\p{N}]+|[$€£%?]/gu;
 
 /** Returns the stemmed words of a text, case and accents folded; `$ € £ % ?` count as words. */
-export function textWords(text: string): string[] {
-  const foldedText = text
+export function textWords(sourceText: string): string[] {
+  const foldedText = sourceText
     .normalize("NFKD")
     .replaceAll(/\p{M}+/gu, "")
     .toLowerCase();

@@ -15,10 +15,11 @@ export function contentText(content: Content | null): string {
   const lines: string[] = [];
   const pending: unknown[] = [content];
   while (pending.length > 0) {
-    const value = pending.pop();
-    if (typeof value === "string" || typeof value === "number") lines.push(String(value));
-    else if (typeof value === "object" && value !== null) {
-      for (const nestedValue of Object.values(value).toReversed()) pending.push(nestedValue);
+    const contentValue = pending.pop();
+    if (typeof contentValue === "string" || typeof contentValue === "number")
+      lines.push(String(contentValue));
+    else if (typeof contentValue === "object" && contentValue !== null) {
+      for (const nestedValue of Object.values(contentValue).toReversed()) pending.push(nestedValue);
     }
   }
   return lines.join("\n");
@@ -31,8 +32,8 @@ export function joinParts(
   const contents = parts.flatMap((part) => ("content" in part ? [part.content] : []));
   const [only] = contents;
   const images = parts.flatMap((part) => ("image" in part ? [part.image] : []));
-  const state: Content = contents.length === 1 && only !== undefined ? only : contents;
-  return { state, ...(images.length > 0 && { images }) };
+  const stateContent: Content = contents.length === 1 && only !== undefined ? only : contents;
+  return { state: stateContent, ...(images.length > 0 && { images }) };
 }
 
 // The vendor's limit; the gateway's is unverified.

@@ -17,26 +17,27 @@ const frameTokens = 16;
 const imageTokens = 200;
 
 /** Returns the tokens of a text, estimated at four UTF-8 bytes each; the real tokenizer is not public. */
-export function estimateTextTokens(text: string): number {
-  return Math.ceil(encoder.encode(text).length / bytesPerToken);
+export function estimateTextTokens(countedText: string): number {
+  return Math.ceil(encoder.encode(countedText).length / bytesPerToken);
 }
 
 /** Counts instructions and criteria of questions, never their ids. */
-function countTokens({ state, images = [], questions }: EvaluationInput) {
-  const text = typeof state === "string" ? state : JSON.stringify(state);
+function countTokens({ state: stateContent, images = [], questions }: EvaluationInput) {
+  const countedText =
+    typeof stateContent === "string" ? stateContent : JSON.stringify(stateContent);
   const each = Object.values(questions).map(({ instructions, criteria }) =>
     estimateTextTokens(JSON.stringify([instructions, criteria])),
   );
   return {
-    state: estimateTextTokens(text) + images.length * imageTokens,
+    state: estimateTextTokens(countedText) + images.length * imageTokens,
     questions: each.reduce((total, tokens) => total + tokens, 0),
     longestQuestion: Math.max(0, ...each),
   };
 }
 
 /** Returns the estimated input tokens of a whole request. */
-export function estimateInputTokens(input: EvaluationInput): number {
-  const { state, questions } = countTokens(input);
+export function estimateInputTokens(evaluationInput: EvaluationInput): number {
+  const { state, questions } = countTokens(evaluationInput);
   return frameTokens + state + questions;
 }
 
@@ -46,7 +47,10 @@ const maxStateTokens = 32_000;
 const maxRequestTokens = 64_000;
 
 /** Returns whether a request is longer than the model reads. */
-export function isOverTokenLimits(input: EvaluationInput): boolean {
-  const { state, longestQuestion } = countTokens(input);
-  return state + longestQuestion > maxStateTokens || estimateInputTokens(input) > maxRequestTokens;
+export function isOverTokenLimits(evaluationInput: EvaluationInput): boolean {
+  const { state, longestQuestion } = countTokens(evaluationInput);
+  return (
+    state + longestQuestion > maxStateTokens ||
+    estimateInputTokens(evaluationInput) > maxRequestTokens
+  );
 }

@@ -11,14 +11,17 @@ export const dataUrlSchema = z.pipe(
   imageSchema,
 );
 
-const toContent = ({ text: content }: { readonly text: string }) => ({ content });
+const toContent = ({ text: contentText }: { readonly text: string }) => ({ content: contentText });
 
 /** The parts of OpenAI's form; the address of an image is its own key. */
 export const decisionsPartSchema = z.discriminatedUnion("type", [
   mapped(z.object({ type: z.enum(["input_text", "output_text"]), text: z.string() }), toContent),
-  mapped(z.object({ type: z.literal("refusal"), refusal: z.string() }), ({ refusal: content }) => ({
-    content,
-  })),
+  mapped(
+    z.object({ type: z.literal("refusal"), refusal: z.string() }),
+    ({ refusal: contentText }) => ({
+      content: contentText,
+    }),
+  ),
   mapped(z.object({ type: z.literal("input_json"), data: contentSchema }), ({ data: content }) => ({
     content,
   })),
@@ -50,7 +53,9 @@ export const geminiPartSchema = z.discriminatedUnion("type", [
   ),
 ]);
 
-const textSchema = mapped(z.string().check(z.minLength(1)), (content) => [{ content }]);
+const textSchema = mapped(z.string().check(z.minLength(1)), (contentText) => [
+  { content: contentText },
+]);
 
 /** Parses a text that is not empty, or parts, as a list of parts. */
 export function textOrParts<TPart>(partSchema: z.ZodMiniType<TPart>) {

@@ -9,7 +9,7 @@ import { decisionsPartSchema, textOrParts } from "../questions/parts.ts";
 import type { Form } from "./form.ts";
 
 const partsSchema = textOrParts(decisionsPartSchema);
-const anyTextSchema = mapped(z.string(), (content) => [{ content }]);
+const anyTextSchema = mapped(z.string(), (contentText) => [{ content: contentText }]);
 
 /** A message, or a call of a tool and its output, which may be empty. */
 const itemSchema = mapped(
@@ -45,25 +45,25 @@ const bodySchema = z.object({
 const mapSchema = z.object({ questions: questionsSchema("decisions") });
 
 /** OpenAI's form: a list of answers, each with its question's name, which is its id if all differ. */
-export const decisionsForm: Form = (body) => {
-  const { model = null, input, questions: list } = parseBody(bodySchema, body);
+export const decisionsForm: Form = (requestBody) => {
+  const { model: modelId = null, input, questions: list } = parseBody(bodySchema, requestBody);
   const names = list.map(({ name = null }) => name);
   const isNamed = new Set(names).size === names.length && !names.includes(null);
   const askedItems = list.map((question, at) => {
     const { name = null } = question;
-    const id = isNamed && name !== null ? name : String(at);
-    return Object.assign({ id, name }, readCriteria(question));
+    const questionId = isNamed && name !== null ? name : String(at);
+    return Object.assign({ id: questionId, name }, readCriteria(question));
   });
-  const entries = askedItems.map(({ id, question }) => [id, question]);
+  const entries = askedItems.map(({ id: questionId, question }) => [questionId, question]);
   const { questions } = parseBody(mapSchema, { questions: Object.fromEntries(entries) });
   return {
-    model,
+    model: modelId,
     input: { ...joinParts(input), questions },
-    toBody: ({ answers, usage: { inputTokens, outputTokens } }, answering) => ({
+    toBody: ({ answers: judgedAnswers, usage: { inputTokens, outputTokens } }, answering) => ({
       model: answering,
-      answers: askedItems.map(({ id, name, labels }) => {
-        const answer = answers[id] as JudgedAnswer;
-        return Object.assign({ name }, toKind(answer).toDecision(answer, labels));
+      answers: askedItems.map(({ id: questionId, name, labels }) => {
+        const judgedAnswer = judgedAnswers[questionId] as JudgedAnswer;
+        return Object.assign({ name }, toKind(judgedAnswer).toDecision(judgedAnswer, labels));
       }),
       usage: {
         input_tokens: inputTokens,
@@ -90,6 +90,6 @@ function readCriteria({ type, instructions, choices, levels }: z.infer<typeof qu
   const isDistinct = new Set(values).size === values.length;
   const criteria =
     options === undefined ? describedNames : Object.fromEntries(isDistinct ? options : []);
-  const labels = levels?.map(({ label }) => label) ?? values;
+  const labels = levels?.map(({ label: labelText }) => labelText) ?? values;
   return { question: { type, instructions, criteria }, labels };
 }

@@ -13,27 +13,36 @@ export interface Problem {
 }
 
 /** Returns the response to a failed call. */
-export type ToError = (problem: Problem) => Response;
+export type ToError = (serviceProblem: Problem) => Response;
 
 /** The errors of the gateway, the vendor and each service. */
 export const errorBodies = {
   gateway: ({ isExhausted = false, ...problem }) => {
     // An account without credits gets 402, whatever another service's status would be.
-    const status = isExhausted ? 402 : problem.status;
-    const type = findCode("gateway", { ...problem, status }) ?? "internal_server_error";
-    return respond({ error: { message: problem.message, type } }, { ...problem, status });
+    const statusCode = isExhausted ? 402 : problem.status;
+    const type = findCode("gateway", { ...problem, status: statusCode }) ?? "internal_server_error";
+    return respond(
+      { error: { message: problem.message, type } },
+      { ...problem, status: statusCode },
+    );
   },
-  vendor: (problem) => respond({ detail: problem.message }, problem),
-  openai: (problem) => {
-    const type = openAiType(problem);
-    const code = problem.isExhausted ? type : findCode("openai", problem);
-    return respond({ error: { message: problem.message, type, param: null, code } }, problem);
+  vendor: (serviceProblem) => respond({ detail: serviceProblem.message }, serviceProblem),
+  openai: (serviceProblem) => {
+    const type = openAiType(serviceProblem);
+    const code = serviceProblem.isExhausted ? type : findCode("openai", serviceProblem);
+    return respond(
+      { error: { message: serviceProblem.message, type, param: null, code } },
+      serviceProblem,
+    );
   },
   // Perplexity's, and in third parties' tests that of Fireworks: a code is a number or null.
-  plain: (problem) => {
-    const { status, message } = problem;
-    const code = status === 401 ? status : null;
-    return respond({ error: { message, type: openAiType(problem), code, param: null } }, problem);
+  plain: (serviceProblem) => {
+    const { status: statusCode, message } = serviceProblem;
+    const code = statusCode === 401 ? statusCode : null;
+    return respond(
+      { error: { message, type: openAiType(serviceProblem), code, param: null } },
+      serviceProblem,
+    );
   },
   google: ({ retryAfter, isExhausted = false, isKeyWrong = false, ...problem }) => {
     // The time to wait is in the body and in no header, and a wrong key is a 400.
@@ -47,35 +56,40 @@ export const errorBodies = {
     const error = { code, message: problem.message, status, details };
     return respond({ error }, { ...problem, status: code });
   },
-  openrouter: (problem) => {
-    const { message, retryAfter, isExhausted = false } = problem;
-    const code = isExhausted ? 402 : problem.status;
+  openrouter: (serviceProblem) => {
+    const { message, retryAfter, isExhausted = false } = serviceProblem;
+    const code = isExhausted ? 402 : serviceProblem.status;
     const metadata = retryAfter !== undefined && { retry_after_seconds: retryAfter };
     const error = { code, message, ...(metadata && { metadata }) };
-    return respond({ error, user_id: null }, { ...problem, status: code });
+    return respond({ error, user_id: null }, { ...serviceProblem, status: code });
   },
   // Codes of Workers AI's list; 5012 stands for a failure of the model (third parties' clients).
-  cloudflare: (problem) => {
-    const code = problem.isExhausted ? 4006 : (findCode("cloudflare", problem) ?? 5012);
-    const errors = [{ code, message: problem.message }];
-    return respond({ result: null, success: false, errors, messages: [] }, problem);
+  cloudflare: (serviceProblem) => {
+    const code = serviceProblem.isExhausted
+      ? 4006
+      : (findCode("cloudflare", serviceProblem) ?? 5012);
+    const errors = [{ code, message: serviceProblem.message }];
+    return respond({ result: null, success: false, errors, messages: [] }, serviceProblem);
   },
 } satisfies Record<string, ToError>;
 
-function respond(body: object, { status, retryAfter }: Problem): Response {
+function respond(errorBody: object, { status: statusCode, retryAfter }: Problem): Response {
   const headers = new Headers();
   if (retryAfter !== undefined) headers.set("retry-after", String(retryAfter));
-  return Response.json(body, { status, headers });
+  return Response.json(errorBody, { status: statusCode, headers });
 }
 
-function openAiType({ status, isExhausted = false }: Problem): string {
+function openAiType({ status: statusCode, isExhausted = false }: Problem): string {
   if (isExhausted) return "insufficient_quota";
-  if (status === 429) return "requests";
-  return status >= 500 ? "server_error" : "invalid_request_error";
+  if (statusCode === 429) return "requests";
+  return statusCode >= 500 ? "server_error" : "invalid_request_error";
 }
 
-function findCode(list: keyof typeof codes, { status }: Problem): string | number | null {
-  return (codes[list] as Record<string, string | number>)[status] ?? null;
+function findCode(
+  list: keyof typeof codes,
+  { status: statusCode }: Problem,
+): string | number | null {
+  return (codes[list] as Record<string, string | number>)[statusCode] ?? null;
 }
 
 function detail(type: string, fields: object) {

@@ -11,8 +11,8 @@ interface AskedCall {
    *
    * @param model - The name of the model that answered.
    */
-  readonly toBody: (judgement: Judgement, model: string) => object;
+  readonly toBody: (judgement: Judgement, modelId: string) => object;
 }
 
 /** Reads a body. @throws {RequestError} a 400 that names the first field at fault, never its value. */
-export type Form = (body: unknown) => AskedCall;
+export type Form = (requestBody: unknown) => AskedCall;

@@ -31,19 +31,21 @@ const bodySchema = z.object({
 const mapSchema = z.object({ questions: questionsSchema("gemini") });
 
 /** Google's form; its answer names no model. */
-export const geminiForm: Form = (body) => {
-  const { model, input, questions: plain } = parseBody(bodySchema, body);
+export const geminiForm: Form = (requestBody) => {
+  const { model: modelId, input, questions: plain } = parseBody(bodySchema, requestBody);
   const { questions } = parseBody(mapSchema, { questions: plain });
   return {
-    model,
+    model: modelId,
     input: { ...joinParts(input), questions },
-    toBody: ({ answers, usage: { inputTokens, outputTokens } }) => ({
-      answers: mapRecord(answers, (answer, id) => {
+    toBody: ({ answers: judgedAnswers, usage: { inputTokens, outputTokens } }) => ({
+      answers: mapRecord(judgedAnswers, (answer, questionId) => {
         const judgedAnswer = withinBounds(answer);
         const shares = Object.values(judgedAnswer.probabilities);
         const all = toKind(answer).isDistribution ? shares : [...shares, 1 - (shares[0] ?? 0)];
         const confidence = Math.max(...all);
-        return Object.assign(toKind(answer).toVendor(judgedAnswer, questions[id]), { confidence });
+        return Object.assign(toKind(answer).toVendor(judgedAnswer, questions[questionId]), {
+          confidence,
+        });
       }),
       usage: {
         total_input_tokens: inputTokens,

@@ -14,17 +14,18 @@ import { RequestError } from "../request-error.ts";
 import { type Service, serviceAt } from "./services.ts";
 
 /** Returns the decision services at one address; each call's path, key or body names its service. */
-export function serviceRoutes(context: EmulatorContext): Side {
-  return async (call) => {
-    const service = await serviceAt(call);
-    if (service === null) return null;
+export function serviceRoutes(emulatorContext: EmulatorContext): Side {
+  return async (emulatedCall) => {
+    const modelService = await serviceAt(emulatedCall);
+    if (modelService === null) return null;
     const answer = withErrors(
-      () => answerCall(service, call, context),
-      (message, status) => service.toError({ message, status }),
+      () => answerCall(modelService, emulatedCall, emulatorContext),
+      (message, statusCode) => modelService.toError({ message, status: statusCode }),
     );
-    const response = await answer(call);
-    const { requestIdHeader } = service;
-    if (requestIdHeader !== undefined) response.headers.set(requestIdHeader, context.nextId());
+    const response = await answer(emulatedCall);
+    const { requestIdHeader } = modelService;
+    if (requestIdHeader !== undefined)
+      response.headers.set(requestIdHeader, emulatorContext.nextId());
     return response;
   };
 }
@@ -34,100 +35,113 @@ const unroundedDecimals = 12;
 
 /** Answers one request. Keys are checked first, as Perplexity does. */
 async function answerCall(
-  service: Service,
-  call: Call,
-  context: EmulatorContext,
+  modelService: Service,
+  emulatedCall: Call,
+  emulatorContext: EmulatorContext,
 ): Promise<Response> {
-  const { picodollarsPerToken, hasEnvelope = false } = service;
-  const account = admitAccount(service, call, context);
-  const body = await readJson(call);
-  checkFields(service, body);
-  const askedRequest = service.form(body);
-  const model = checkModel(service, askedRequest.model, call);
-  checkQuestions(service, askedRequest.input.questions);
-  const judgement = context.answer(askedRequest.input, listDecimals(service, model));
-  const { basis, usage } = judgement;
-  let answeredFields = askedRequest.toBody(judgement, standInFor(basis) ?? model);
+  const { picodollarsPerToken, hasEnvelope = false } = modelService;
+  const callerAccount = admitAccount(modelService, emulatedCall, emulatorContext);
+  const requestBody = await readJson(emulatedCall);
+  checkFields(modelService, requestBody);
+  const askedRequest = modelService.form(requestBody);
+  const modelId = checkModel(modelService, askedRequest.model, emulatedCall);
+  checkQuestions(modelService, askedRequest.input.questions);
+  const judgement = emulatorContext.answer(askedRequest.input, listDecimals(modelService, modelId));
+  const { basis: judgedBasis, usage } = judgement;
+  let answeredFields = askedRequest.toBody(judgement, standInFor(judgedBasis) ?? modelId);
   if (picodollarsPerToken !== undefined) {
     const cost = usage.inputTokens * picodollarsPerToken;
-    account?.charge(cost);
-    answeredFields = withBill(answeredFields, cost / picodollarsPerDollar, context.nextId());
+    callerAccount?.charge(cost);
+    answeredFields = withBill(
+      answeredFields,
+      cost / picodollarsPerDollar,
+      emulatorContext.nextId(),
+    );
   }
   const envelope = { result: answeredFields, success: true, errors: [], messages: [] };
-  return answerJson(hasEnvelope ? envelope : answeredFields, basis);
+  return answerJson(hasEnvelope ? envelope : answeredFields, judgedBasis);
 }
 
 function listDecimals(
   { decimals = unroundedDecimals, roundedModels = "" }: Service,
-  model: string,
+  modelId: string,
 ) {
-  return new RegExp(roundedModels).test(model) ? decimals : unroundedDecimals;
+  return new RegExp(roundedModels).test(modelId) ? decimals : unroundedDecimals;
 }
 
 /** Returns the account of the key, null without one. @throws {RequestError} 401 or 402. */
-function admitAccount(service: Service, call: Call, { accounts }: EmulatorContext) {
-  const account = accounts.find(callKey(call));
-  if (account === null && accounts.isRestricted) {
+function admitAccount(modelService: Service, emulatedCall: Call, { accounts }: EmulatorContext) {
+  const callerAccount = accounts.find(callKey(emulatedCall));
+  if (callerAccount === null && accounts.isRestricted) {
     const problem = { status: 401, message: "Incorrect API key provided." };
-    const response = service.toError({ ...problem, isKeyWrong: true });
+    const response = modelService.toError({ ...problem, isKeyWrong: true });
     throw new RequestError(problem.message, response.status, response);
   }
-  if (service.picodollarsPerToken !== undefined && account !== null && account.balance <= 0) {
+  if (
+    modelService.picodollarsPerToken !== undefined &&
+    callerAccount !== null &&
+    callerAccount.balance <= 0
+  ) {
     throw new RequestError("Insufficient credits.", 402);
   }
-  if (call.request.method !== "POST") throw new RequestError("Use POST.", 405);
-  return account;
+  if (emulatedCall.request.method !== "POST") throw new RequestError("Use POST.", 405);
+  return callerAccount;
 }
 
-function withBill(body: object, cost: number, id: string): object {
-  const { usage } = body as { usage: object };
-  return { id: `gen-${id}`, provider: "Emulator", ...body, usage: { ...usage, cost } };
+function withBill(replyBody: object, cost: number, generationId: string): object {
+  const { usage } = replyBody as { usage: object };
+  return {
+    id: `gen-${generationId}`,
+    provider: "Emulator",
+    ...replyBody,
+    usage: { ...usage, cost },
+  };
 }
 
-function checkFields({ fields }: Service, body: unknown): void {
-  if (fields === undefined || !isJsonRecord(body)) return;
-  const unknown = Object.keys(body).find((field) => !fields.includes(field));
+function checkFields({ fields }: Service, requestBody: unknown): void {
+  if (fields === undefined || !isJsonRecord(requestBody)) return;
+  const unknown = Object.keys(requestBody).find((fieldName) => !fields.includes(fieldName));
   if (unknown !== undefined) throw new RequestError(`Unknown field: ${unknown}`);
 }
 
 /** Returns the model that is asked. @throws {RequestError} 404 for an unknown one. */
-function checkModel(service: Service, model: string | null, { path }: Call): string {
-  const requestedModel = service.hasPathModel ? (path.split("/").at(-1) ?? "") : model;
+function checkModel(modelService: Service, modelId: string | null, { path }: Call): string {
+  const requestedModel = modelService.hasPathModel ? (path.split("/").at(-1) ?? "") : modelId;
   if (requestedModel === null) throw new RequestError("model is required.");
-  if (!new RegExp(service.models).test(requestedModel))
+  if (!new RegExp(modelService.models).test(requestedModel))
     throw new RequestError("Model not found.", 404);
-  if (model !== null && model !== requestedModel)
+  if (modelId !== null && modelId !== requestedModel)
     throw new RequestError("model is not that of the path.");
   return requestedModel;
 }
 
 /** @throws {RequestError} names the question that the service does not take. */
-function checkQuestions(service: Service, all: Readonly<Record<string, QuestionInput>>): void {
-  const { limits, ids, needsInstructions = false, needsBothMeanings = false } = service;
+function checkQuestions(modelService: Service, all: Readonly<Record<string, QuestionInput>>): void {
+  const { limits, ids, needsInstructions = false, needsBothMeanings = false } = modelService;
   const questions = Object.entries(all);
   checkCount("questions", questions.length, limits["questions"]);
-  for (const [id, question] of questions) {
-    const { type, instructions, criteria } = question;
-    const names = toKind(question).namesOf(question);
-    const where = `questions.${id}`;
-    if (toKind(question).needsImage) throw new RequestError(`${where}.type: unknown`);
-    checkCount(where, names.length, limits[type as keyof typeof limits]);
+  for (const [id, questionInput] of questions) {
+    const { type, instructions, criteria } = questionInput;
+    const names = toKind(questionInput).namesOf(questionInput);
+    const fieldPlace = `questions.${id}`;
+    if (toKind(questionInput).needsImage) throw new RequestError(`${fieldPlace}.type: unknown`);
+    checkCount(fieldPlace, names.length, limits[type as keyof typeof limits]);
     // Names of options are input to the model, and any text.
     if (ids !== undefined && !new RegExp(ids).test(id)) {
-      throw new RequestError(`${where}: ids match ${ids}`);
+      throw new RequestError(`${fieldPlace}: ids match ${ids}`);
     }
     if (needsInstructions && instructions === null) {
-      throw new RequestError(`${where}.instructions: required`);
+      throw new RequestError(`${fieldPlace}.instructions: required`);
     }
-    const meanings = toKind(question).isDistribution ? [] : Object.values(criteria);
+    const meanings = toKind(questionInput).isDistribution ? [] : Object.values(criteria);
     if (needsBothMeanings && new Set(meanings.map((meaning) => meaning === null)).size > 1) {
-      throw new RequestError(`${where}.criteria: describe both outcomes or none`);
+      throw new RequestError(`${fieldPlace}.criteria: describe both outcomes or none`);
     }
   }
 }
 
-function checkCount(where: string, count: number, limit?: readonly number[]): void {
+function checkCount(fieldPlace: string, count: number, limit?: readonly number[]): void {
   const [least = 0, most = Number.POSITIVE_INFINITY] = limit ?? [];
   if (count >= least && count <= most) return;
-  throw new RequestError(`${where}: expected ${least} to ${most}, not ${count}`);
+  throw new RequestError(`${fieldPlace}: expected ${least} to ${most}, not ${count}`);
 }

@@ -39,27 +39,27 @@ const services = rows.map(({ form, error, ...row }) => {
 export const servicePaths: readonly string[] = services.flatMap(({ paths }) => paths);
 
 const matchers = services.flatMap((service) =>
-  service.paths.map((path) => {
-    return { pattern: new RegExp(`^${path.replaceAll("*", "[^/]+")}$`), service };
+  service.paths.map((requestPath) => {
+    return { pattern: new RegExp(`^${requestPath.replaceAll("*", "[^/]+")}$`), service };
   }),
 );
 
 /** Returns the service of a call's address, or null. Three share one path; the header of the key or the body decides. */
-export async function serviceAt(call: Call): Promise<Service | null> {
-  const service = matchers.find(({ pattern }) => pattern.test(call.path))?.service ?? null;
-  if (call.path !== "/v1/decisions") return service;
-  if (call.header("x-goog-api-key") !== null) return named("gemini");
-  return named((await hasState(call)) ? "perplexity" : "openai");
+export async function serviceAt(emulatedCall: Call): Promise<Service | null> {
+  const service = matchers.find(({ pattern }) => pattern.test(emulatedCall.path))?.service ?? null;
+  if (emulatedCall.path !== "/v1/decisions") return service;
+  if (emulatedCall.header("x-goog-api-key") !== null) return named("gemini");
+  return named((await hasState(emulatedCall)) ? "perplexity" : "openai");
 }
 
 function named(name: string): Service | null {
   return services.find((service) => service.name === name) ?? null;
 }
 
-async function hasState(call: Call): Promise<boolean> {
+async function hasState(emulatedCall: Call): Promise<boolean> {
   try {
-    const body: unknown = JSON.parse(await call.text());
-    return isJsonRecord(body) && Object.hasOwn(body, "state");
+    const requestBody: unknown = JSON.parse(await emulatedCall.text());
+    return isJsonRecord(requestBody) && Object.hasOwn(requestBody, "state");
   } catch {
     return false;
   }

@@ -15,15 +15,17 @@ const questionBodySchema = z.object({
 });
 
 /** Returns the vendor's form; services differ in the place of images. */
-export function systemOneForm(readState: (body: unknown) => State = readPlainState): Form {
-  return (body) => {
-    const { model = null, questions } = parseBody(questionBodySchema, body);
+export function systemOneForm(readState: (requestBody: unknown) => State = readPlainState): Form {
+  return (requestBody) => {
+    const { model: modelId = null, questions } = parseBody(questionBodySchema, requestBody);
     return {
-      model,
-      input: { ...readState(body), questions },
-      toBody: ({ answers, usage }, answering) => ({
+      model: modelId,
+      input: { ...readState(requestBody), questions },
+      toBody: ({ answers: judgedAnswers, usage }, answering) => ({
         model: answering,
-        answers: mapRecord(answers, (answer, id) => toKind(answer).toVendor(answer, questions[id])),
+        answers: mapRecord(judgedAnswers, (judgedAnswer, questionId) =>
+          toKind(judgedAnswer).toVendor(judgedAnswer, questions[questionId]),
+        ),
         usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
       }),
     };
@@ -32,8 +34,8 @@ export function systemOneForm(readState: (body: unknown) => State = readPlainSta
 
 const stateSchema = z.object({ state: contentSchema });
 
-function readPlainState(body: unknown): State {
-  return parseBody(stateSchema, body);
+function readPlainState(requestBody: unknown): State {
+  return parseBody(stateSchema, requestBody);
 }
 
 const imageListSchema = z.object({
@@ -42,9 +44,9 @@ const imageListSchema = z.object({
 });
 
 /** Reads images of a list beside the state, as Cloudflare takes them. */
-export function readImageList(body: unknown): State {
-  const { state, images = [] } = parseBody(imageListSchema, body);
-  return { state, ...(images.length > 0 && { images }) };
+export function readImageList(requestBody: unknown): State {
+  const { state: stateContent, images = [] } = parseBody(imageListSchema, requestBody);
+  return { state: stateContent, ...(images.length > 0 && { images }) };
 }
 
 const imagePartSchema = mapped(
@@ -54,12 +56,14 @@ const imagePartSchema = mapped(
 const partsSchema = z.object({ images: z.array(imagePartSchema).check(z.maxLength(8)) });
 
 /** Reads images among the parts of a list, as Perplexity takes them. */
-export function readImageParts(body: unknown): State {
-  const { state } = readPlainState(body);
-  const parts: readonly unknown[] = Array.isArray(state) ? state : [];
-  const foundItems = parts.filter((part) => isJsonRecord(part) && part["type"] === "image_url");
-  if (foundItems.length === 0) return { state };
-  const others = parts.filter((part) => !foundItems.includes(part));
+export function readImageParts(requestBody: unknown): State {
+  const { state: stateContent } = readPlainState(requestBody);
+  const parts: readonly unknown[] = Array.isArray(stateContent) ? stateContent : [];
+  const foundItems = parts.filter(
+    (statePart) => isJsonRecord(statePart) && statePart["type"] === "image_url",
+  );
+  if (foundItems.length === 0) return { state: stateContent };
+  const others = parts.filter((statePart) => !foundItems.includes(statePart));
   const contents = others.map((content) => ({ content: content as Content }));
   return joinParts([...contents, ...parseBody(partsSchema, { images: foundItems }).images]);
 }

@@ -35,38 +35,40 @@ const bodySchema = z.object({
  * @throws {RequestError} 400 for an unknown top-level field and for an image that no text names, else
  * 422 with a list of fields.
  */
-export function parseVendorInput(body: unknown): { model: string; input: EvaluationInput } {
-  const unknown = isJsonRecord(body)
-    ? Object.keys(body).find((field) => !knownFields.has(field))
+export function parseVendorInput(requestBody: unknown): { model: string; input: EvaluationInput } {
+  const unknown = isJsonRecord(requestBody)
+    ? Object.keys(requestBody).find((fieldName) => !knownFields.has(fieldName))
     : undefined;
   if (unknown !== undefined) throw vendorError(400, `Unknown field: ${unknown}`);
-  const { data, error } = bodySchema.safeParse(body, { reportInput: true });
+  const { data, error } = bodySchema.safeParse(requestBody, { reportInput: true });
   if (data === undefined) throw vendorError(422, error.issues.map(toFieldError));
-  const { model, assets, ...input } = data;
-  return { model, input: assets === undefined ? input : withImages(input, assets) };
+  const { model: modelId, assets, ...input } = data;
+  return { model: modelId, input: assets === undefined ? input : withImages(input, assets) };
 }
 
 /** Removes the parts that are names of images. */
 function withImages(
-  { state, questions }: EvaluationInput,
+  { state: stateContent, questions }: EvaluationInput,
   assets: Readonly<Record<string, string>>,
 ): EvaluationInput {
   const names = Object.keys(assets);
-  const text = JSON.stringify([state, questions]);
+  const text = JSON.stringify([stateContent, questions]);
   const unnamedText = names.find((name) => !text.includes(JSON.stringify(name).slice(1, -1)));
   if (unnamedText !== undefined) {
     const message = "An asset is not referenced in the request.";
     throw vendorError(400, { error_type: "api_usage_error", message });
   }
   const isName = new Set<unknown>(names);
-  const others: readonly unknown[] = Array.isArray(state)
-    ? state.filter((item) => !isName.has(item))
-    : [state];
+  const others: readonly unknown[] = Array.isArray(stateContent)
+    ? stateContent.filter((item) => !isName.has(item))
+    : [stateContent];
   const parts = others.map((content) => ({ content: content as Content }));
   return { ...joinParts(parts), questions, images: Object.values(assets) };
 }
 
 function toFieldError({ path, message, input }: z.core.$ZodIssue) {
-  const loc = path.map((key) => (typeof key === "number" ? key : String(key)));
+  const loc = path.map((propertyKey) =>
+    typeof propertyKey === "number" ? propertyKey : String(propertyKey),
+  );
   return { loc: ["body", ...loc], msg: message, type: "value_error", input: input ?? null };
 }

@@ -21,32 +21,32 @@ import { readForm } from "./multipart.ts";
 import { parseVendorInput } from "./vendor-input.ts";
 
 /** Returns the vendor's direct API (contract section 4.5), under `/direct` and at the host root. */
-export function vendorRoutes(context: EmulatorContext): Side {
-  const systemOne = (call: Call) => systemOneRoute(call, context);
+export function vendorRoutes(emulatorContext: EmulatorContext): Side {
+  const systemOne = (emulatedCall: Call) => systemOneRoute(emulatedCall, emulatorContext);
   const routes = {
     "POST /direct/v1/systemone": systemOne,
     "POST /v1/systemone": systemOne,
-    "GET /direct/v1/models": (call: Call) => {
-      requireVendorKey(call, context);
+    "GET /direct/v1/models": (emulatedCall: Call) => {
+      requireVendorKey(emulatedCall, emulatorContext);
       return Response.json({ models: [vendorModel] });
     },
   };
-  const answer = withErrors(async (call) => {
-    const response = await answerBy(routes, call);
+  const answer = withErrors(async (emulatedCall) => {
+    const response = await answerBy(routes, emulatedCall);
     if (response === null) throw vendorError(404, "Not Found");
     return response;
   }, toErrorResponse);
-  return async (call) => {
-    if (!isVendorPath(call.path)) return null;
-    const response = await answer(call);
-    response.headers.set("x-typesafe-request-id", `req_${context.nextId()}`);
+  return async (emulatedCall) => {
+    if (!isVendorPath(emulatedCall.path)) return null;
+    const response = await answer(emulatedCall);
+    response.headers.set("x-typesafe-request-id", `req_${emulatorContext.nextId()}`);
     return response;
   };
 }
 
 /** Bodies that cannot be read are errors of a field. */
-function toErrorResponse(message: string, status: number): Response {
-  if (status >= 413) return Response.json({ detail: message }, { status });
+function toErrorResponse(message: string, statusCode: number): Response {
+  if (statusCode >= 413) return Response.json({ detail: message }, { status: statusCode });
   const field = { loc: ["body"], msg: message, type: "json_invalid", input: null };
   return Response.json({ detail: [field] }, { status: 422 });
 }
@@ -63,14 +63,14 @@ const modelPattern = /^jev-(?:latest|preview|\d[\w.]*)$/;
 const oldModelPattern = /^jev-1\.(?:\d|1[0-3])(?:\.|$)/;
 
 /** @throws {RequestError} 400 for a question about an image without one, or of an old release. */
-function checkImages(model: string, { questions, images }: EvaluationInput): void {
-  const kind = Object.values(questions)
+function checkImages(modelId: string, { questions, images }: EvaluationInput): void {
+  const questionKind = Object.values(questions)
     .map(toKind)
     .find(({ needsImage }) => needsImage);
-  if (kind === undefined) return;
-  if (oldModelPattern.test(model)) throw vendorError(400, "Invalid request.");
+  if (questionKind === undefined) return;
+  if (oldModelPattern.test(modelId)) throw vendorError(400, "Invalid request.");
   if (images !== undefined) return;
-  const message = `A ${kind.names.vendor} question needs an image.`;
+  const message = `A ${questionKind.names.vendor} question needs an image.`;
   throw vendorError(400, { error_type: "api_usage_error", message });
 }
 
@@ -80,42 +80,61 @@ function checkImages(model: string, { questions, images }: EvaluationInput): voi
  *
  * @throws {RequestError} 403 without a key, 401 with a wrong one.
  */
-function requireVendorKey(call: Call, { accounts }: EmulatorContext): void {
+function requireVendorKey(emulatedCall: Call, { accounts }: EmulatorContext): void {
   if (!accounts.isRestricted) return;
-  const key = bearerKey(call);
-  if (key === null) throw vendorError(403, "Not authenticated");
-  if (accounts.find(key) === null) throw vendorError(401, "Invalid API key");
+  const accountKey = bearerKey(emulatedCall);
+  if (accountKey === null) throw vendorError(403, "Not authenticated");
+  if (accounts.find(accountKey) === null) throw vendorError(401, "Invalid API key");
 }
 
 /** Answers one direct evaluation (contract sections 2.6 and 4.5). */
-async function systemOneRoute(call: Call, context: EmulatorContext): Promise<Response> {
-  requireVendorKey(call, context);
-  const form = await readForm(call);
-  const { model, input } = parseVendorInput(form ?? (await readJson(call)));
-  const isOptedIn = form !== null || call.header("typesafe-danger-zone-images") === "true";
-  if (input.images !== undefined && !isOptedIn) {
+async function systemOneRoute(
+  emulatedCall: Call,
+  emulatorContext: EmulatorContext,
+): Promise<Response> {
+  requireVendorKey(emulatedCall, emulatorContext);
+  const form = await readForm(emulatedCall);
+  const { model: modelId, input: evaluationInput } = parseVendorInput(
+    form ?? (await readJson(emulatedCall)),
+  );
+  const isOptedIn = form !== null || emulatedCall.header("typesafe-danger-zone-images") === "true";
+  if (evaluationInput.images !== undefined && !isOptedIn) {
     const message = "Images need the header TypeSafe-Danger-Zone-Images: true.";
     throw vendorError(400, { error_type: "api_usage_error", message });
   }
-  if (!modelPattern.test(model)) throw vendorError(404, "Model not found");
-  checkImages(model, input);
-  if (isOverTokenLimits(input)) throw vendorError(400, { error_type: "max_tokens_exceeded" });
-  admit(call, input, context);
-  const { basis, release, answers, usage } = context.answer(input);
-  const body = {
-    model: standInFor(basis) ?? release ?? model,
-    answers: mapRecord(answers, (answer, id) =>
-      toKind(answer).toVendor(answer, input.questions[id]),
+  if (!modelPattern.test(modelId)) throw vendorError(404, "Model not found");
+  checkImages(modelId, evaluationInput);
+  if (isOverTokenLimits(evaluationInput))
+    throw vendorError(400, { error_type: "max_tokens_exceeded" });
+  admit(emulatedCall, evaluationInput, emulatorContext);
+  const {
+    basis: judgedBasis,
+    release,
+    answers: judgedAnswers,
+    usage,
+  } = emulatorContext.answer(evaluationInput);
+  const replyBody = {
+    model: standInFor(judgedBasis) ?? release ?? modelId,
+    answers: mapRecord(judgedAnswers, (judgedAnswer, questionId) =>
+      toKind(judgedAnswer).toVendor(judgedAnswer, evaluationInput.questions[questionId]),
     ),
     usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
   };
-  return answerJson(body, basis);
+  return answerJson(replyBody, judgedBasis);
 }
 
 /** Counts a call under the vendor's limits. @throws {RequestError} 429 with the seconds to wait. */
-function admit(call: Call, input: EvaluationInput, { vendorGate, clock }: EmulatorContext): void {
+function admit(
+  emulatedCall: Call,
+  evaluationInput: EvaluationInput,
+  { vendorGate, clock }: EmulatorContext,
+): void {
   if (vendorGate === null) return;
-  const waitMs = vendorGate.admit(bearerKey(call) ?? "", estimateInputTokens(input), clock());
+  const waitMs = vendorGate.admit(
+    bearerKey(emulatedCall) ?? "",
+    estimateInputTokens(evaluationInput),
+    clock(),
+  );
   if (waitMs === 0) return;
   const detail = `Rate limit exceeded: ${vendorGate.rule}.`;
   throw vendorError(429, detail, { "retry-after": String(Math.ceil(waitMs / 1000)) });

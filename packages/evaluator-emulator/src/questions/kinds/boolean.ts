@@ -29,12 +29,12 @@ const geminiCriteriaSchema = mapped(
   }),
 );
 
-const questionSchema = (wire: Wire) =>
+const questionSchema = (wireForm: Wire) =>
   z
     .object({
-      type: mapped(z.literal(names[wire]), () => "boolean" as const),
+      type: mapped(z.literal(names[wireForm]), () => "boolean" as const),
       instructions: instructionsSchema,
-      criteria: wire === "gemini" ? geminiCriteriaSchema : criteriaSchema,
+      criteria: wireForm === "gemini" ? geminiCriteriaSchema : criteriaSchema,
     })
     .check(
       z.refine(
@@ -69,33 +69,39 @@ export const boolean: Kind<BooleanInput> = {
     return { question: toQuestion(instructions), labels };
   },
   namesOf: () => ["yes"],
-  judge({ instructions, criteria }, state) {
+  judge({ instructions, criteria }, stateProfile) {
     const yesText = `${contentText(instructions)}, ${contentText(criteria.true)}`;
     const yes = profileText(yesText, "criterion");
     const no = profileText(contentText(criteria.false), "criterion");
     if (criteria.true !== null && criteria.false !== null) {
-      const [forYes = 0, forNo = 0] = matchCriteria([yes, no], state);
+      const [forYes = 0, forNo = 0] = matchCriteria([yes, no], stateProfile);
       return cappedOpinion(forYes - forNo, forYes !== forNo);
     }
-    const evidence = evidenceFor(state, yes) - evidenceFor(state, no);
+    const evidence = evidenceFor(stateProfile, yes) - evidenceFor(stateProfile, no);
     // A question about a known concept leans to no if the state shows none of it.
-    const knowsConcept = yes.concepts.size > 0 && state.words.size > 0;
+    const knowsConcept = yes.concepts.size > 0 && stateProfile.words.size > 0;
     const prior = knowsConcept ? priorLogit : 0;
     return cappedOpinion(prior + evidence, knowsConcept || evidence !== 0);
   },
   confidenceOf: () => null,
   valueOf: () => null,
-  toGateway: ({ probabilities: { yes } }) => ({ type: names.gateway, probability: yes }),
-  toVendor: ({ probabilities: { yes } }) => ({ type: names.vendor, noul: yes }),
-  toDecision: ({ probabilities: { yes } }) => ({ type: names.decisions, probability: yes }),
+  toGateway: ({ probabilities: { yes: yesShare } }) => ({
+    type: names.gateway,
+    probability: yesShare,
+  }),
+  toVendor: ({ probabilities: { yes: yesShare } }) => ({ type: names.vendor, noul: yesShare }),
+  toDecision: ({ probabilities: { yes: yesShare } }) => ({
+    type: names.decisions,
+    probability: yesShare,
+  }),
 };
 
 function toQuestion(instructions: string): BooleanInput {
   return { type: "boolean", instructions, criteria: { true: null, false: null } };
 }
 
-function toAnswer(yes: number): PrintedAnswer {
-  return { value: null, probabilities: { yes }, confidence: null };
+function toAnswer(yesShare: number): PrintedAnswer {
+  return { value: null, probabilities: { yes: yesShare }, confidence: null };
 }
 
 // Chosen, so that a stand-in is not mistaken for a model that is sure.
@@ -108,14 +114,16 @@ const priorLogit = -1.1;
 const conceptLogit = 1.3;
 const wordLogit = 0.5;
 
-function evidenceFor(state: TextProfile, criterion: TextProfile): number {
-  const strengths = [...criterion.concepts.keys()].map((name) => state.concepts.get(name) ?? 0);
-  const sharedWords = [...criterion.words].filter((word) => state.words.has(word)).length;
+function evidenceFor(stateProfile: TextProfile, criterion: TextProfile): number {
+  const strengths = [...criterion.concepts.keys()].map(
+    (name) => stateProfile.concepts.get(name) ?? 0,
+  );
+  const sharedWords = [...criterion.words].filter((word) => stateProfile.words.has(word)).length;
   return conceptLogit * Math.max(0, ...strengths) + wordLogit * Math.log2(1 + sharedWords);
 }
 
 function cappedOpinion(logit: number, isInformed: boolean): Opinion {
-  const yes = 1 / (1 + Math.exp(-logit));
-  const cappedValue = Math.min(highestYes, Math.max(lowestYes, yes));
+  const yesShare = 1 / (1 + Math.exp(-logit));
+  const cappedValue = Math.min(highestYes, Math.max(lowestYes, yesShare));
   return { probabilities: [isInformed ? cappedValue : 0.5], isInformed };
 }

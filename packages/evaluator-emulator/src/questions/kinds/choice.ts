@@ -33,38 +33,52 @@ export const choice: Kind<ChoiceInput> = {
   question: () => questionSchema,
   fromPrompt({ instructions, proposedText, lines }) {
     if (proposedText !== null || lines.length === 0 || areLevels(lines)) return null;
-    const options = lines.flatMap(({ text }) => text.split(" | ").map(readOption));
-    const isNamed = new Set(options.map(({ name }) => name)).size === options.length;
-    const toName = (text: string) => (isNamed ? readOption(text).name : text);
-    const criteria = options.map(({ name, text, description }) =>
-      isNamed ? ([name, description] as const) : ([text, null] as const),
+    const options = lines.flatMap(({ text: optionText }) =>
+      optionText.split(" | ").map(readOption),
+    );
+    const isNamed =
+      new Set(options.map(({ name: optionName }) => optionName)).size === options.length;
+    const toName = (optionText: string) => (isNamed ? readOption(optionText).name : optionText);
+    const criteria = options.map(({ name: optionName, text: optionText, description }) =>
+      isNamed ? ([optionName, description] as const) : ([optionText, null] as const),
     );
     return {
       question: toQuestion(instructions, criteria),
-      labels: lines.map(({ label, text }) => ({ label, stands: text.split(" | ").map(toName) })),
+      labels: lines.map(({ label: labelText, text: optionText }) => ({
+        label: labelText,
+        stands: optionText.split(" | ").map(toName),
+      })),
     };
   },
   namesOf: ({ criteria }) => Object.keys(criteria),
-  judge({ criteria }, state) {
-    const profiles = Object.entries(criteria).map(([name, description]) =>
-      profileText(`${spaceOut(name)}, ${contentText(description)}`, "criterion"),
+  judge({ criteria }, stateProfile) {
+    const profiles = Object.entries(criteria).map(([optionName, description]) =>
+      profileText(`${spaceOut(optionName)}, ${contentText(description)}`, "criterion"),
     );
-    return opinionFromScores(matchCriteria(profiles, state));
+    return opinionFromScores(matchCriteria(profiles, stateProfile));
   },
   valueOf: pickOption,
   toDecision({ value: pickedValue, probabilities, confidence }, labels) {
-    const options = labels.map((value) => {
-      return { value, probability: probabilities[decisionOption(value, labels)] };
+    const options = labels.map((decisionLabel) => {
+      return {
+        value: decisionLabel,
+        probability: probabilities[decisionOption(decisionLabel, labels)],
+      };
     });
-    const choice = labels.find((value) => decisionOption(value, labels) === pickedValue);
+    const choice = labels.find(
+      (decisionLabel) => decisionOption(decisionLabel, labels) === pickedValue,
+    );
     return { type: "choice", choice, probabilities: options, confidence };
   },
 };
 
 /** Returns the option of OpenAI's typed value: `true` and `"true"` are two. */
-export function decisionOption(value: DecisionLabel, labels: readonly DecisionLabel[]): string {
-  const isAmbiguous = typeof value === "boolean" && labels.includes(String(value));
-  return isAmbiguous ? `${value} (boolean)` : String(value);
+export function decisionOption(
+  decisionLabel: DecisionLabel,
+  labels: readonly DecisionLabel[],
+): string {
+  const isAmbiguous = typeof decisionLabel === "boolean" && labels.includes(String(decisionLabel));
+  return isAmbiguous ? `${decisionLabel} (boolean)` : String(decisionLabel);
 }
 
 function toQuestion(
@@ -75,13 +89,13 @@ function toQuestion(
 }
 
 /** Splits `name: description`. */
-function readOption(text: string) {
-  const [name = "", ...rest] = text.split(":");
-  return { text, name, description: rest.join(":").trim() || null };
+function readOption(optionText: string) {
+  const [optionName = "", ...rest] = optionText.split(":");
+  return { text: optionText, name: optionName, description: rest.join(":").trim() || null };
 }
 
-function spaceOut(name: string): string {
-  return name.replaceAll(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})|_/gu, " ");
+function spaceOut(optionName: string): string {
+  return optionName.replaceAll(/(?<=[\p{Ll}\p{N}])(?=\p{Lu})|_/gu, " ");
 }
 
 const wayOutPattern = /^(?:other|none|neither|unknown|unclear|unsure)(?:$|[^\p{L}])/iu;

@@ -43,7 +43,7 @@ export interface Kind<TQuestion> {
   /** Whether it asks about an image. @default false */
   readonly needsImage?: boolean;
   /** Parses a question of a wire; unknown fields are ignored (field fact). */
-  question(wire: Wire): z.ZodMiniType<TQuestion>;
+  question(wireForm: Wire): z.ZodMiniType<TQuestion>;
   /** Parses a recorded answer of either wire. */
   readonly answer: z.ZodMiniType<PrintedAnswer>;
   /** Reads the question of a chat prompt, or returns null if it asks another kind. */
@@ -51,16 +51,16 @@ export interface Kind<TQuestion> {
   /** The names of the probabilities, in the order of an opinion. */
   namesOf(question: TQuestion): readonly string[];
   /** Judges a state by its words. */
-  judge(question: TQuestion, state: TextProfile): Opinion;
+  judge(question: TQuestion, stateProfile: TextProfile): Opinion;
   /** Returns the confidence of an answer, 0..1; null for a kind without one. */
   confidenceOf(opinion: Opinion): number | null;
   /** Returns an answer's value from unrounded probabilities. */
   valueOf(names: readonly string[], probabilities: readonly number[]): PrintedAnswer["value"];
-  toGateway(answer: PrintedAnswer): object;
+  toGateway(printedAnswer: PrintedAnswer): object;
   /** @param question - Undefined if a recording answers more than was asked. */
-  toVendor(answer: PrintedAnswer, question: TQuestion | undefined): object;
+  toVendor(printedAnswer: PrintedAnswer, question: TQuestion | undefined): object;
   /** @param labels - The options, or the labels of the levels, as OpenAI's caller wrote them. */
-  toDecision(answer: PrintedAnswer, labels: readonly DecisionLabel[]): object;
+  toDecision(printedAnswer: PrintedAnswer, labels: readonly DecisionLabel[]): object;
 }
 
 /** Parses instructions; missing ones are null. */

@@ -30,11 +30,13 @@ export function toKind({ type }: { readonly type: KindName }): Kind<QuestionInpu
 type Tagged = [z.core.$ZodTypeDiscriminable, ...z.core.$ZodTypeDiscriminable[]];
 
 /** Returns the schema of a question map: at least one question, ids are data. */
-export function questionsSchema(wire: Wire) {
-  const knownKinds = allKinds.filter(({ names }) => names[wire] !== null);
-  const names = knownKinds.map((kind) => kind.names[wire]);
+export function questionsSchema(wireForm: Wire) {
+  const knownKinds = allKinds.filter(({ names }) => names[wireForm] !== null);
+  const names = knownKinds.map((questionKind) => questionKind.names[wireForm]);
   const error = `expected a question of type ${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
-  const schemas = knownKinds.map((kind) => kind.question(wire)) as unknown as Tagged;
+  const schemas = knownKinds.map((questionKind) =>
+    questionKind.question(wireForm),
+  ) as unknown as Tagged;
   const question = z.discriminatedUnion("type", schemas, { error });
   return toRecord(question as unknown as z.ZodMiniType<QuestionInput>).check(
     z.refine((questions) => Object.keys(questions).length > 0, "expected at least 1 question"),

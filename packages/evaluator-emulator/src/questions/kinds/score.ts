@@ -26,26 +26,29 @@ const sharedParts = toDistribution("score", z.number());
 /** A question that places the state on ordered levels. */
 export const score: Kind<ScoreInput> = {
   ...sharedParts,
-  question: (wire) => questionSchema(wire === "gemini" ? maxGeminiLevels : maxLevels),
+  question: (wireForm) => questionSchema(wireForm === "gemini" ? maxGeminiLevels : maxLevels),
   fromPrompt({ instructions, proposedText, lines }) {
     if (proposedText !== null || !areLevels(lines)) return null;
     return {
       question: { type: "score", instructions, criteria: lines.map(({ text }) => text) },
-      labels: lines.map(({ label }, level) => ({ label, stands: [String(level)] })),
+      labels: lines.map(({ label: labelText }, level) => ({
+        label: labelText,
+        stands: [String(level)],
+      })),
     };
   },
   namesOf: ({ criteria }) => Object.keys(criteria),
-  judge({ criteria }, state) {
+  judge({ criteria }, stateProfile) {
     const profiles = criteria.map((level) => profileText(contentText(level), "criterion"));
-    const opinion = opinionFromScores(matchCriteria(profiles, state));
+    const opinion = opinionFromScores(matchCriteria(profiles, stateProfile));
     if (!opinion.isInformed) return opinion;
     return { ...opinion, probabilities: shareWithNeighbours(opinion.probabilities) };
   },
   valueOf: (_levels, probabilities) =>
     probabilities.reduce((total, share, index) => total + share * index, 0),
-  toVendor(answer, question) {
+  toVendor(printedAnswer, question) {
     const legend = question && { legend: Object.fromEntries(question.criteria.entries()) };
-    return { ...sharedParts.toVendor(answer), ...legend };
+    return { ...sharedParts.toVendor(printedAnswer), ...legend };
   },
   toDecision({ value: mean, probabilities, confidence }, labels) {
     const levels = labels.map((label, value) => {
