@@ -66,7 +66,7 @@ export function createPromiseDraw(
  * made changes nothing, and the evidence at a threshold is a path that looking cannot bend.
  */
 export class PromiseDraw {
-  readonly #bound: Required<Bound>;
+  readonly #riskBound: Required<Bound>;
   /** How sure each record is of the action, in hundredths. */
   readonly #sureness: Uint8Array;
   /** The records that may be acted on, in random order. */
@@ -90,32 +90,31 @@ export class PromiseDraw {
       rejectValue("shares", shares, "a count of actions");
     }
     checkRows(printedValues, new Uint8Array(printedValues.length), { names: ["printed", "rows"] });
-    this.#bound = { maxRisk, confidence };
+    this.#riskBound = { maxRisk, confidence };
     const hundredths = Uint8Array.from(printedValues, toHundredths);
-    this.#sureness = action === "no" ? hundredths.map((at) => 100 - at) : hundredths;
-    const sureness = Float64Array.from(this.#sureness, (at) => at / 100);
+    this.#sureness = action === "no" ? hundredths.map((hundredth) => 100 - hundredth) : hundredths;
+    const sureness = Float64Array.from(this.#sureness, (hundredth) => hundredth / 100);
     const region = toRegion(countRisks(sureness, new Uint8Array(printedValues.length)), maxRisk);
     const neededEvidence = shares / (1 - confidence);
-    const { copies } = options;
-    const parts = region.map((part) =>
-      Object.assign(part, { copies: this.#listSizes(part, copies) }),
+    const plans = isExact ? planRegion(region, maxRisk, neededEvidence) : null;
+    const promisedParts = region.filter(
+      (_, partIndex) => plans === null || plans[partIndex] !== null,
     );
-    const plans = isExact ? planRegion(parts, maxRisk, neededEvidence) : null;
-    const planned = parts.filter((_, at) => plans === null || plans[at] !== null);
-    const lowest = planned.at(-1)?.at ?? 101;
-    const records = [...this.#sureness.keys()].filter((index) => this.#isFrom(index, lowest));
+    const lowestHundredths = promisedParts.at(-1)?.at ?? 101;
+    const records = [...this.#sureness.keys()].filter((index) =>
+      this.#isFrom(index, lowestHundredths),
+    );
     this.#order = shuffle(records, seededRandom(seed));
-    const groups =
+    const { copies } = options;
+    const copyGroups =
       copies === undefined ? [] : Map.groupBy(this.#order, (index) => copies[index]).values();
-    for (const group of groups) {
-      if (group.length > 1) for (const index of group) this.#copies.set(index, group);
+    for (const copyGroup of copyGroups) {
+      if (copyGroup.length > 1) for (const index of copyGroup) this.#copies.set(index, copyGroup);
     }
-    this.#tests = parts.flatMap((part, at) => {
-      const source =
-        plans === null
-          ? evidenceOfRisk(maxRisk, part.copies?.length ?? part.acted)
-          : plans[at]?.fixed;
-      return source === undefined ? [] : Object.assign({ source }, part, noLabels);
+    this.#tests = region.flatMap((part, partIndex) => {
+      const evidence =
+        plans === null ? evidenceOfRisk(maxRisk, this.#statesFrom(part)) : plans[partIndex]?.fixed;
+      return evidence === undefined ? [] : Object.assign({ source: evidence }, part, noLabels);
     });
     this.#searches =
       plans === null
@@ -124,7 +123,7 @@ export class PromiseDraw {
             confidence,
             records: printedValues.length,
           })
-        : choosePlan(plans.filter((plan) => plan !== null)).map((startIndex) => ({
+        : choosePlan(plans.filter((recordPlan) => recordPlan !== null)).map((startIndex) => ({
             start: startIndex,
             need: neededEvidence,
           }));
@@ -154,16 +153,16 @@ export class PromiseDraw {
   get state() {
     const reached = this.#searches.map((search) => [search.start, this.#findEnd(search)] as const);
     const promisedTest = this.#tests.findLast(
-      (test, place) =>
-        reached.some(([start, end]) => start <= place && place < end) &&
-        this.#toRest(test) !== null,
+      (test, testIndex) =>
+        reached.some(([startIndex, endIndex]) => startIndex <= testIndex && testIndex < endIndex) &&
+        this.#toRestCounts(test) !== null,
     );
     const withdrawn = this.#tests.findLast(({ alarmedAt }) => alarmedAt !== null);
     const nearest = this.#nearest();
-    const all = this.#countLabels([...this.#labels.keys()]);
+    const allCounts = this.#countLabels([...this.#labels.keys()]);
     return {
-      labelled: all.n,
-      wrong: all.wrong,
+      labelled: allCounts.n,
+      wrong: allCounts.wrong,
       /**
        * The lowest promised threshold, and the labels that were counted there; null for none yet. Of exactly these records
        * also how many have no label, and how many of those are wrong at most.
@@ -173,7 +172,7 @@ export class PromiseDraw {
             threshold: promisedTest.at / 100,
             n: promisedTest.n,
             wrong: promisedTest.wrong,
-            ...this.#toRest(promisedTest),
+            ...this.#toRestCounts(promisedTest),
           }
         : null,
       /** The lowest threshold whose promise later labels withdrew: `since` is the number of the label that did. */
@@ -206,20 +205,16 @@ export class PromiseDraw {
     return { n: first.length, wrong: first.filter((index) => this.#labels.get(index)).length };
   }
 
-  /** Returns how many records at a threshold and above have each state. */
-  #listSizes({ at }: Pick<Test, "at">, copies: PromiseDrawOptions["copies"]) {
-    const names = copies?.filter((_, index) => this.#isFrom(index, at));
-    return names && [...Map.groupBy(names, (name) => name).values()].map(({ length }) => length);
-  }
-
-  /** Returns how many records at a threshold and above have the state of one. */
-  #countCopies(index: number, at: number): number {
-    return this.#listCopies(index).filter((copy) => this.#isFrom(copy, at)).length;
+  /** Returns how many labels a threshold and above can have. */
+  #statesFrom({ at, acted: actedCount }: Pick<Test, "at" | "acted">): number {
+    if (this.#copies.size === 0) return actedCount;
+    return this.#order.filter((index) => this.#isFrom(index, at) && this.#isFirst(index, at))
+      .length;
   }
 
   /** Returns whether no copy of a record is before it in the order. */
   #isFirst(index: number, at: number): boolean {
-    return this.#listCopies(index).find((copy) => this.#isFrom(copy, at)) === index;
+    return this.#listCopies(index).find((copyIndex) => this.#isFrom(copyIndex, at)) === index;
   }
 
   /** Returns how many labels a threshold and above can have yet. */
@@ -236,12 +231,15 @@ export class PromiseDraw {
     // If no threshold is in sight, labels of the whole region may show one. To draw every second record from
     // the whole region, as well, takes a third to two thirds more labels to a first promise, and 600
     // labels promise the same.
-    for (const { at, next } of [this.#nearest()?.test ?? [], this.#tests.slice(-1)].flat()) {
-      const isFree = (record: number) =>
-        this.#isFrom(record, at) && !this.#takenIndexes.has(record);
-      const index = this.#order.slice(next).find(isFree);
+    for (const { at, next: nextIndex } of [
+      this.#nearest()?.test ?? [],
+      this.#tests.slice(-1),
+    ].flat()) {
+      const isFreeRecord = (index: number) =>
+        this.#isFrom(index, at) && !this.#takenIndexes.has(index);
+      const index = this.#order.slice(nextIndex).find(isFreeRecord);
       if (index === undefined) continue;
-      for (const copy of this.#listCopies(index)) this.#takenIndexes.add(copy);
+      for (const copyIndex of this.#listCopies(index)) this.#takenIndexes.add(copyIndex);
       this.#from = at / 100;
       return index;
     }
@@ -253,14 +251,14 @@ export class PromiseDraw {
    *
    * @throws RangeError if the record is not one that may be acted on.
    */
-  add(index: number, wrong: boolean): void {
+  add(index: number, isWrong: boolean): void {
     if (!this.has(index)) {
       throw new RangeError(`index ${index} is not a record that may be acted on.`);
     }
-    const isCorrected = (this.#labels.get(index) ?? wrong) !== wrong;
-    for (const copy of this.#listCopies(index)) {
-      this.#takenIndexes.add(copy);
-      this.#labels.set(copy, wrong);
+    const isCorrected = (this.#labels.get(index) ?? isWrong) !== isWrong;
+    for (const copyIndex of this.#listCopies(index)) {
+      this.#takenIndexes.add(copyIndex);
+      this.#labels.set(copyIndex, isWrong);
     }
     for (const test of this.#tests) {
       if (isCorrected) Object.assign(test, noLabels);
@@ -274,15 +272,18 @@ export class PromiseDraw {
   }
 
   /** Returns the records without a label at a threshold; null if its promise is no longer about them. */
-  #toRest({ at, acted: actedCount, source }: Test) {
+  #toRestCounts({ at, acted: actedCount, source }: Test) {
     if (!(source instanceof FixedRecords)) return {};
     // More labels were made at higher thresholds: they count as well.
-    let counts = { n: 0, wrong: 0 };
+    let restCounts = { n: 0, wrong: 0 };
     for (const [index, isWrong] of this.#labels) {
-      if (this.#isFrom(index, at)) counts = addLabel(counts, isWrong);
+      if (this.#isFrom(index, at)) restCounts = addLabel(restCounts, isWrong);
     }
-    if (!source.keeps(counts)) return null;
-    return { unlabelled: actedCount - counts.n, mostWrong: source.most - counts.wrong };
+    if (!source.keeps(restCounts)) return null;
+    return {
+      unlabelled: actedCount - restCounts.n,
+      mostWrong: source.most - restCounts.wrong,
+    };
   }
 
   #isFrom(index: number, at: number): boolean {
@@ -291,38 +292,33 @@ export class PromiseDraw {
 
   /** Counts the labels that follow in the order without a gap. */
   #count(test: Test): void {
-    const place = this.#tests.indexOf(test);
+    const testIndex = this.#tests.indexOf(test);
     const needs = this.#searches
-      .filter(({ start: startIndex }) => startIndex <= place)
+      .filter(({ start: startIndex }) => startIndex <= testIndex)
       .map(({ need: neededEvidence }) => neededEvidence);
-    const least = Math.min(...needs);
+    const leastNeed = Math.min(...needs);
     for (; test.next < this.#order.length; test.next += 1) {
       const index = this.#order[test.next] as number;
       if (!this.#isFrom(index, test.at)) continue;
-      const wrong = this.#labels.get(index);
-      if (wrong === undefined) return;
-      const isFirst = this.#isFirst(index, test.at);
-      test.records = addLabel(test.records, wrong);
-      if (isFirst) Object.assign(test, addLabel(test, wrong));
-      if (test.source instanceof FixedRecords) {
-        if (!isFirst) continue;
-        test.path ??= test.source.startPath();
-      }
-      if (test.alarm?.add(wrong, test.path?.chance).alarm === true) test.alarmedAt ??= test.n;
-      const evidence = test.path?.add(this.#countCopies(index, test.at), wrong);
+      const isWrong = this.#labels.get(index);
+      if (isWrong === undefined) return;
+      const wrongChance = test.source.chanceOf(test.records);
+      test.records = addLabel(test.records, isWrong);
+      if (this.#isFirst(index, test.at)) Object.assign(test, addLabel(test, isWrong));
+      if (test.alarm?.add(isWrong, wrongChance).alarm === true) test.alarmedAt ??= test.n;
       // Enough once is enough: the evidence of a broken promise ever rises so far in one of so many draws.
-      test.evidence = Math.max(test.evidence, evidence ?? computeEvidence(test));
-      if (test.evidence >= least) test.alarm ??= createRiskAlarm(this.#bound);
+      test.evidence = Math.max(test.evidence, computeEvidence(test));
+      if (test.evidence >= leastNeed) test.alarm ??= createRiskAlarm(this.#riskBound);
     }
   }
 
   /** Returns the index after the last test of a search that passed without a gap. */
   #findEnd({ start: startIndex, need: neededEvidence }: Search): number {
-    const end = this.#tests.findIndex(
-      ({ evidence, alarmedAt }, at) =>
-        at >= startIndex && (evidence < neededEvidence || alarmedAt !== null),
+    const endIndex = this.#tests.findIndex(
+      ({ evidence, alarmedAt }, testIndex) =>
+        testIndex >= startIndex && (evidence < neededEvidence || alarmedAt !== null),
     );
-    return end === -1 ? this.#tests.length : end;
+    return endIndex === -1 ? this.#tests.length : endIndex;
   }
 
   /** Returns the tested threshold that takes the fewest further labels, if one is in sight. */
@@ -333,8 +329,8 @@ export class PromiseDraw {
     });
     return nextTests
       .filter(({ test }) => test.alarmedAt === null)
-      .map(({ test, need }) => ({ test, more: labelsFor(test, need) }))
+      .map(({ test, need: neededEvidence }) => ({ test, more: labelsFor(test, neededEvidence) }))
       .filter(({ more }) => more < Infinity)
-      .toSorted((one, other) => one.more - other.more)[0];
+      .toSorted((firstNext, secondNext) => firstNext.more - secondNext.more)[0];
   }
 }

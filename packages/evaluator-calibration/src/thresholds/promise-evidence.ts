@@ -1,4 +1,3 @@
-import type { RecordPath } from "./fixed-records.ts";
 import type { createRiskAlarm } from "./risk-alarm.ts";
 
 /** The labels of some records that may be acted on, counted along a random order. */
@@ -12,13 +11,19 @@ export interface PromiseEvidence {
   /** Whether the promise is about exactly these records, of which a label shows each copy. */
   readonly knowsCopies: boolean;
   /** Returns the gain of bets on a lower risk, from a stake of 1: if the promise is false, it ever reaches 20 in at most 1 of 20 draws. */
-  readonly evidenceOf: (counts: LabelCounts) => number;
+  readonly evidenceOf: (labelCounts: LabelCounts) => number;
   /** Returns how many more labels reach the needed evidence if a share `risk` of them is wrong; Infinity if they cannot. */
-  readonly moreLabels: (counts: LabelCounts, risk: number, need: number) => number;
+  readonly moreLabels: (
+    labelCounts: LabelCounts,
+    expectedRisk: number,
+    neededEvidence: number,
+  ) => number;
+  /** Returns the largest chance that the next label is wrong if the promise is true. */
+  readonly chanceOf: (labelCounts: LabelCounts) => number;
 }
 
 /** Each bet is that the risk is a share of the promised one, with a part of the stake. */
-const BETS = [
+const RISK_BETS = [
   [0.01, 0.3],
   [0.1, 0.2],
   [0.2, 0.2],
@@ -32,22 +37,27 @@ export function evidenceOfRisk(maxRisk: number, records: number): PromiseEvidenc
   const toEvidence = ({ n, wrong }: LabelCounts) => {
     let evidence = 0;
     // A label of 30,000 records is counted at up to fifty thresholds: no array for each of them.
-    for (const [share, stake] of BETS) {
-      const gain = (1 - share * maxRisk) / (1 - maxRisk);
-      evidence += stake * share ** wrong * gain ** (n - wrong);
+    for (const [riskShare, betStake] of RISK_BETS) {
+      const rightGain = (1 - riskShare * maxRisk) / (1 - maxRisk);
+      evidence += betStake * riskShare ** wrong * rightGain ** (n - wrong);
     }
     return evidence;
   };
   return {
     knowsCopies: false,
     evidenceOf: toEvidence,
-    moreLabels(counts, risk, need) {
-      if (risk >= maxRisk) return Infinity;
-      const growth =
-        risk * Math.log(risk / maxRisk || 1) + (1 - risk) * Math.log((1 - risk) / (1 - maxRisk));
-      const more = Math.max(1, Math.log(need / toEvidence(counts)) / growth);
-      return more <= records - counts.n ? more : Infinity;
+    moreLabels(labelCounts, expectedRisk, neededEvidence) {
+      if (expectedRisk >= maxRisk) return Infinity;
+      const evidenceGrowth =
+        expectedRisk * Math.log(expectedRisk / maxRisk || 1) +
+        (1 - expectedRisk) * Math.log((1 - expectedRisk) / (1 - maxRisk));
+      const moreCount = Math.max(
+        1,
+        Math.log(neededEvidence / toEvidence(labelCounts)) / evidenceGrowth,
+      );
+      return moreCount <= records - labelCounts.n ? moreCount : Infinity;
     },
+    chanceOf: () => maxRisk,
   };
 }
 
@@ -67,21 +77,27 @@ export function addLabel({ n, wrong }: LabelCounts, isWrong: boolean): LabelCoun
 
 /** Returns the evidence of labels. Later records have other states, so a promise about records like these takes as many different ones. */
 export function computeEvidence({ source, records, n, wrong }: CountedLabels): number {
-  const evidence = source.evidenceOf({ n, wrong });
-  const isSame = n === records.n && wrong === records.wrong;
-  return source.knowsCopies || isSame ? evidence : Math.min(evidence, source.evidenceOf(records));
+  const evidence = source.evidenceOf(records);
+  const hasSameCounts = n === records.n && wrong === records.wrong;
+  return source.knowsCopies || hasSameCounts
+    ? evidence
+    : Math.min(evidence, source.evidenceOf({ n, wrong }));
 }
 
 /** Returns how many more labels it takes if the risk is that of the labels and the printed one together. */
-export function labelsFor(countedLabels: CountedLabels, need: number): number {
+export function labelsFor(countedLabels: CountedLabels, neededEvidence: number): number {
   const { source, printedRisk, records, n, wrong } = countedLabels;
-  const toRisk = (counts: LabelCounts) => (counts.wrong + 4 * printedRisk) / (counts.n + 4);
-  const labels = { n, wrong };
-  if (source.knowsCopies) return source.moreLabels(labels, toRisk(labels), need);
-  const risk = Math.max(toRisk(records), toRisk(countedLabels));
+  const toExpectedRisk = (labelCounts: LabelCounts) =>
+    (labelCounts.wrong + 4 * printedRisk) / (labelCounts.n + 4);
+  if (source.knowsCopies)
+    return source.moreLabels(records, toExpectedRisk(records), neededEvidence);
+  const [stateCounts, expectedRisk] = [
+    { n, wrong },
+    Math.max(toExpectedRisk(records), toExpectedRisk(countedLabels)),
+  ];
   // The copies of a wrong record may have the lesser evidence.
-  const factor = source.evidenceOf(labels) / computeEvidence(countedLabels);
-  return source.moreLabels(labels, risk, factor * need);
+  const evidenceFactor = source.evidenceOf(stateCounts) / computeEvidence(countedLabels);
+  return source.moreLabels(stateCounts, expectedRisk, evidenceFactor * neededEvidence);
 }
 
 /** A threshold without labels. */
@@ -93,8 +109,6 @@ export const noLabels = {
   wrong: 0,
   /** The records that these labels are of. */
   records: { n: 0, wrong: 0 } as LabelCounts,
-  /** The evidence of a promise about exactly these records; null before the first label. */
-  path: null as RecordPath | null,
   /** The highest evidence so far. */
   evidence: 0,
   /** The test of the labels after that; null before. */
