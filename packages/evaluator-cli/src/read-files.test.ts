@@ -136,5 +136,7 @@ test("bytes that are not UTF-8 are refused with their line", async () => {
   const cut = Buffer.from(text).subarray(0, -3);
   await expect(readBytes(cut)).rejects.toThrow(`t.csv line 3: ${advice}`);
   const half = Buffer.from("\uFEFFid", "utf16le").subarray(0, 5);
-  await expect(readBytes(half)).rejects.toThrow("t.csv: it is not whole UTF-16 text; save it");
+  await expect(readBytes(half)).rejects.toThrow(
+    "t.csv: it is not whole UTF-16 text; save the file as UTF-8",
+  );
 });

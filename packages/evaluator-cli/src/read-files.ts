@@ -12,19 +12,14 @@ import {
   type CliContext,
   CliError,
   createProgress,
+  isDatabaseUrl,
   printable,
   toFileError,
   UsageError,
 } from "evaluator-kit";
 import { readTable, TableError } from "evaluator-runs/table";
 import type { AnsweredEntry, UnansweredEntry } from "evaluator-runs";
-import {
-  firstAddress,
-  isDatabaseUrl,
-  openCatalog,
-  openRuns,
-  openTransport,
-} from "evaluator-runs/commands";
+import { firstAddress, openCatalog, openRuns, openTransport } from "evaluator-runs/commands";
 
 import { tableSource } from "./records/table-source.ts";
 

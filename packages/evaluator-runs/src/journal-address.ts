@@ -5,6 +5,7 @@ import {
   type CliContext,
   CliError,
   describeSystemError,
+  isDatabaseUrl,
   printable,
   toFileError,
   UsageError,
@@ -28,11 +29,6 @@ interface JournalCommand {
   readonly journal?: string | undefined;
   /** The input; a database has the runs about its name. */
   readonly file?: string | undefined;
-}
-
-/** Returns whether a journal is named by the URL of a database, not by a path. */
-export function isDatabaseUrl(name: string): boolean {
-  return /^postgres(?:ql)?:/i.test(name);
 }
 
 function journalEnd({ suffix }: SourceNames): string {

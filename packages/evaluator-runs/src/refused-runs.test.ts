@@ -66,10 +66,10 @@ test.each(["usdPerMillionTokens", "next.usdPerMillionTokens"])(
 
 test.each([
   [["a", "a"], "at index 1 is also that of the record at index 0"],
-  [["a", ""], "at index 1 is no text, is empty, or has half of a character"],
-  [[1], "at index 0 is no text, is empty, or has half of a character"],
-  [["a", "\uD800"], "at index 1 is no text, is empty, or has half of a character"],
-  [[{}], "at index 0 is no text, is empty, or has half of a character"],
+  [["a", ""], "at index 1 is not text, is empty or has half a character"],
+  [[1], "at index 0 is not text, is empty or has half a character"],
+  [["a", "\uD800"], "at index 1 is not text, is empty or has half a character"],
+  [[{}], "at index 0 is not text, is empty or has half a character"],
 ])("records with the ids %j are refused", async (ids, problem) => {
   const listed = ids.map((id) => ({ id: id as string, state: "Lunch?" }));
   await expect(run(listed)).rejects.toThrow(problem);

@@ -213,9 +213,8 @@ function listed(records: readonly ListedRecord[]): PlanInput {
     else {
       const problem = isText
         ? `is also that of the record at index ${first}`
-        : "is no text, is empty, or has half of a character";
-      const advice = "give every record a text of its own as id";
-      const message = `The id of the record at index ${index} ${problem}; ${advice}.`;
+        : "is not text, is empty or has half a character";
+      const message = `The id of the record at index ${index} ${problem}; give every record its own id.`;
       throw new InvalidRequestError(message, { questionId: null });
     }
   }

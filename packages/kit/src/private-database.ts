@@ -18,6 +18,11 @@ interface DatabaseParts {
   readonly openDatabase?: OpenDatabase | undefined;
 }
 
+/** Returns whether a database is named by the URL of a server, not by a path. */
+export function isDatabaseUrl(name: string): boolean {
+  return /^postgres(?:ql)?:/i.test(name);
+}
+
 /** Opens a database that only its owner can read, also if others could before, and prepares it. */
 export function openPrivateDatabase(
   databasePath: string,

@@ -1,5 +1,5 @@
 import { uptime } from "node:os";
-import { openPrivateDatabase } from "evaluator-kit";
+import { isDatabaseUrl, openPrivateDatabase } from "evaluator-kit";
 import type { Query } from "evaluator-runs/postgres";
 
 /** A table of texts with names, in SQLite or in PostgreSQL. */
@@ -12,11 +12,6 @@ interface TextTable {
 }
 
 type OpenDatabase = () => Promise<Pick<TextTable, "query" | "close">>;
-
-/** Whether the keys and their spending are in PostgreSQL, for several routers. */
-export function isDatabase(address: string): boolean {
-  return /^postgres(?:ql)?:\/\//.test(address);
-}
 
 function makeTable(table: string): string {
   return `create table if not exists ${table} (name text primary key, state text not null)`;
@@ -41,7 +36,7 @@ const serverClock = () => "floor(extract(epoch from clock_timestamp()) * 1000)";
 
 /** Opens the ledger of the keys in a file or a database: `router-keys.spend.sqlite` for `router-keys.json`. */
 export function openLedger(address: string): Promise<TextTable> {
-  return isDatabase(address)
+  return isDatabaseUrl(address)
     ? openPostgresTable("budgets", address)
     : sqliteLedger(`${address.replace(/\.json$/, "")}.spend.sqlite`);
 }

@@ -2,11 +2,18 @@ import { existsSync } from "node:fs";
 import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { EvaluatorError } from "evaluator-client";
-import { CliError, printable, systemErrorCode, toFileError, writeWholeFile } from "evaluator-kit";
+import {
+  CliError,
+  isDatabaseUrl,
+  printable,
+  systemErrorCode,
+  toFileError,
+  writeWholeFile,
+} from "evaluator-kit";
 import { findNodeAtLocation, type ParseError, parseTree } from "jsonc-parser";
 import { listOf } from "../config/fields.ts";
 import { describeIssue } from "../config/router-config.ts";
-import { changeText, isDatabase, openPostgresTable, readText } from "./key-database.ts";
+import { changeText, openPostgresTable, readText } from "./key-database.ts";
 import { type StoredKey, storedKeySchema } from "./router-key.ts";
 
 type Keys = readonly StoredKey[];
@@ -30,7 +37,7 @@ export async function openKeyStore(
   address: string,
   open?: Parameters<typeof openPostgresTable>[2],
 ): Promise<KeyStore> {
-  if (isDatabase(address)) return await databaseStore(address, open);
+  if (isDatabaseUrl(address)) return await databaseStore(address, open);
   if (address.includes("://")) throw new CliError(notStore);
   return fileStore(address);
 }
@@ -98,7 +105,7 @@ export async function openLiveKeys(
   let problem = "";
   if ((keys ?? []).length === 0)
     warn("ROUTER_KEYS: no key yet; evaluator-router keys add makes one.\n");
-  const name = isDatabase(address) ? IN_POSTGRES : address;
+  const name = isDatabaseUrl(address) ? IN_POSTGRES : address;
   const missing = printable`Cannot read ${name}: nothing is there. Restore it; [] revokes all keys.`;
   /** After an error the old keys stay, and the error is printed once. */
   async function reload(): Promise<void> {

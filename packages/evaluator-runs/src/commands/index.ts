@@ -1,6 +1,5 @@
 export { day, optionalFile, questionsForm, sharedOptions, tokenPrice } from "../shared-options.ts";
 export { printCounted } from "../amounts.ts";
-export { isDatabaseUrl } from "../journal-address.ts";
 export { interrupted, repeat } from "../run/interruption.ts";
 export {
   firstAddress,

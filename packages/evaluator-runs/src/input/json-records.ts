@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { CliError, jsonErrorPlace, type JsonPath, parseExactJson } from "evaluator-kit";
-import { peek } from "./utf8-chunks.ts";
+import { NOT_UTF8, peek } from "./utf8-chunks.ts";
 
 /** The start of a file that shows the layout of its records. */
 const PEEK_BYTES = 1024 * 1024;
@@ -182,7 +182,7 @@ function parseRecord(bytes: Buffer, begin: Position): JsonRecord {
   try {
     return parseText(utf8.decode(bytes), begin);
   } catch {
-    return { line: begin.line, problem: "is not UTF-8 text; save the file in that encoding" };
+    return { line: begin.line, problem: NOT_UTF8 };
   }
 }
 

@@ -70,7 +70,7 @@ test.each([1, 1000])(
     const bytes = Buffer.concat([whole, latin1, whole, Buffer.from('\uFEFF{"id":"ö"}\n')]);
     expect(await split(bytes, size)).toEqual([
       { line: 2, value: { id: "ü" } },
-      { line: 3, problem: "is not UTF-8 text; save the file in that encoding" },
+      { line: 3, problem: "is not UTF-8 text; save the file as UTF-8" },
       { line: 4, value: { id: "ü" } },
       { line: 5, value: { id: "ö" } },
     ]);

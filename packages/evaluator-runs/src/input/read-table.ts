@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { CliError, printable } from "evaluator-kit";
 import { type JsonRecord, readJsonRecords } from "./json-records.ts";
-import { peek, toUtf8Chunks } from "./utf8-chunks.ts";
+import { NOT_UTF8, peek, toUtf8Chunks } from "./utf8-chunks.ts";
 
 /** The start of a file that shows its format: more than any byte order mark and space before it. */
 const PEEK_BYTES = 4096;
@@ -106,7 +106,7 @@ class CsvSplitter {
   #countLine(code: number, before: number | undefined): void {
     if (code === RETURN || (code === NEWLINE && before !== RETURN)) this.#line += 1;
     if (code !== NUL) return;
-    const problem = "has a NUL character, so that it is binary or UTF-16; save it as UTF-8 text";
+    const problem = "has a NUL character, so it is binary or UTF-16; save the file as UTF-8";
     this.#refuse(problem, this.#line);
   }
 
@@ -141,8 +141,7 @@ class CsvSplitter {
     if (!/[\u0080-\u00FF]/.test(cell)) return cell;
     const bytes = Buffer.from(cell, "latin1");
     if (isUtf8(bytes)) return bytes.toString();
-    const problem = "is not UTF-8 text; save the file as UTF-8, in a spreadsheet as CSV UTF-8";
-    return this.#refuse(problem, this.#recordLine);
+    return this.#refuse(`${NOT_UTF8}, in a spreadsheet as CSV UTF-8`, this.#recordLine);
   }
 
   #endRecord(): void {

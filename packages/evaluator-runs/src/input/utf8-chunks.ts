@@ -1,5 +1,8 @@
 import { CliError } from "evaluator-kit";
 
+/** The problem of text in another encoding, and the next step. */
+export const NOT_UTF8 = "is not UTF-8 text; save the file as UTF-8";
+
 /** Reads bytes of a stream ahead; its error is thrown after the bytes before it. */
 export async function peek(chunks: AsyncIterable<Buffer>, size: number) {
   const iterator = chunks[Symbol.asyncIterator]();
@@ -56,7 +59,7 @@ async function* decoded(chunks: AsyncIterable<Buffer>, encoding: string): AsyncG
     try {
       return Buffer.from(decoder.decode(chunk, { stream: chunk !== undefined }));
     } catch {
-      throw new CliError("it is not whole UTF-16 text; save it again, best in UTF-8");
+      throw new CliError("it is not whole UTF-16 text; save the file as UTF-8");
     }
   };
   for await (const chunk of chunks) yield decode(chunk);

@@ -141,11 +141,11 @@ function noAnswer(
     const problem = printable`${column.name} has no ${what} "${wrong}"`;
     return new ConditionError(at, printable`${problem}; it has ${keys.join(", ")}`);
   }
-  const all = namedAnswerColumns.map((one) => one.name);
-  return new ConditionError(
-    at,
-    printable`"${name}" is no answer of this run; there are ${all.join(", ")}`,
-  );
+  const all = namedAnswerColumns.map((one) => one.name).join(", ");
+  const advice = /^\d+$/.test(name)
+    ? "write a decimal with a point, as in 0.9"
+    : `there are ${all}`;
+  return new ConditionError(at, printable`"${name}" is no answer of this run; ${advice}`);
 }
 
 function readOptions(

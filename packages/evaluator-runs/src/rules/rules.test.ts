@@ -85,6 +85,7 @@ test("a mail without an answer meets no condition about answers, and can be new"
 });
 
 test.each([
+  ["scam >= 0,9", 10, '"9" is no answer of this run; write a decimal with a point, as in 0.9'],
   ["scram >= 0.9", 0, '"scram" is no answer of this run; there are category, categoryConf, imp'],
   ["scam >= 0.9, , new", 13, "name an answer first, such as scam >= 0.9"],
   ["category = recipt", 11, 'category has no option "recipt"; it has security_alert, receipt, '],

@@ -1,5 +1,6 @@
 import { estimateTokens, type JsonObject } from "evaluator-client";
 import type { RecordSource } from "evaluator-runs";
+import { CHUNK_SIZE } from "evaluator-runs/postgres";
 import { PASSWORD } from "../properties/secrets.ts";
 import { questions } from "../service/answer.ts";
 
@@ -32,9 +33,6 @@ export function estimateUsd(from: number, to: number): number {
 export function mailIn(body: string): number {
   return Number(/^\{"state":\{"mail":(\d+)/.exec(body)?.[1]);
 }
-
-// As in the stores of runs.
-const CHUNK_SIZE = 100;
 
 /** Returns the chunks of the records that have the state of a mail. */
 export function chunksOf(mail: number): readonly number[] {
