@@ -36,13 +36,10 @@ export function toAnswerRecord<TEvaluation extends AnsweredEvaluation>(
   const { route, steps }: AnsweredEvaluation = evaluation;
   const toWire = (transportName: string) =>
     "x-evaluator-emulator" in headers ? `emulator ${transportName}` : transportName;
-  const toStep = ({
-    transport: transportName,
-    ...answeredStep
-  }: NonNullable<typeof steps>[number]) => ({
+  const toStep = ({ transport, ...answeredStep }: NonNullable<typeof steps>[number]) => ({
     answers: answeredStep.answers,
     modelId: answeredStep.modelId,
-    wire: toWire(transportName),
+    wire: toWire(transport),
   });
   return {
     id,

@@ -205,7 +205,7 @@ interface DecideOptions {
 export function decide(
   evaluation: PrintedEvaluation & { readonly printed?: PrintedEvaluation["answers"] },
   artifact: CalibrationArtifact,
-  { questions, id: recordId, state: recordState }: DecideOptions = {},
+  { questions, id, state }: DecideOptions = {},
 ): Record<string, Decision> {
   const answers = evaluation.printed ?? evaluation.answers;
   const isOwn = (questionId: string) => isOfModel(questionId, evaluation, artifact);
@@ -222,16 +222,16 @@ export function decide(
     const hasPromise = ownThresholds.length > 0 && isOwn(questionId) && !isStateCut;
     if (!hasPromise) return [questionId, { act: null, why: "no-promise" }];
     for (const threshold of ownThresholds) {
-      const { act: printedAct, sureness } = toPrintedAct(answer, threshold);
+      const { act, sureness } = toPrintedAct(answer, threshold);
       if (toHundredths(sureness) < toHundredths(threshold.threshold)) continue;
       const isPromised = isAbout(threshold, {
-        id: recordId,
-        state: recordState,
-        act: printedAct,
+        id,
+        state,
+        act,
         sureness,
       });
       if (!isPromised) return [questionId, { act: null, why: "no-promise" }];
-      return [questionId, { act: printedAct, evidence: toEvidence(artifact, threshold, sureness) }];
+      return [questionId, { act, evidence: toEvidence(artifact, threshold, sureness) }];
     }
     return [questionId, { act: null, why: "below-threshold" }];
   });

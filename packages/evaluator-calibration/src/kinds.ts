@@ -60,7 +60,7 @@ export type AskedQuestions = Readonly<Record<string, AskedQuestion>>;
 
 /** Returns a hash of questions as the model reads them; another word or another order changes it. */
 export function questionHash(questions: AskedQuestions): string {
-  const askedItemLists = Object.entries(questions).map(
+  const questionRows = Object.entries(questions).map(
     ([questionId, { type, instructions, criteria }]) => [
       questionId,
       type,
@@ -68,7 +68,7 @@ export function questionHash(questions: AskedQuestions): string {
       criteria ?? null,
     ],
   );
-  const hashBytes = sha256(utf8ToBytes(JSON.stringify(askedItemLists)));
+  const hashBytes = sha256(utf8ToBytes(JSON.stringify(questionRows)));
   return btoa(String.fromCharCode(...hashBytes))
     .replaceAll("+", "-")
     .replaceAll("/", "_")

@@ -92,12 +92,12 @@ type Options = ReturnType<ReturnType<typeof declareOptions>["opts"]>;
 export type Settings = Awaited<ReturnType<typeof toSettings>>;
 
 async function toSettings(options: Options, currentFolder: string) {
-  const { port, host: hostName, tier, seed, decimals, confidence, engine, rules } = options;
+  const { port, host, tier, seed, decimals, confidence, engine, rules } = options;
   const limits = toLimits(options);
   return {
     /** Undefined for the default one, which may be taken. */
     port,
-    host: hostName,
+    host,
     allowedHosts: options.allowHost ?? [],
     tls: toTls(options, currentFolder),
     tier,

@@ -31,9 +31,9 @@ async function deliver(
   if (ending === "hang") return await untilAborted(signal);
   if (!hasResponse) throw new TypeError("fetch failed", { cause: systemError("ECONNRESET") });
   if (ending === "whole" || response.body === null) return response;
-  const { half: firstHalf } = await toHalf(response);
+  const { half } = await toHalf(response);
   const errorCode = ending === "cut" ? "UND_ERR_SOCKET" : "ECONNRESET";
-  return new Response(brokenBody(firstHalf, errorCode), response);
+  return new Response(brokenBody(half, errorCode), response);
 }
 
 /** Waits until a signal aborts, and rejects with its reason. */

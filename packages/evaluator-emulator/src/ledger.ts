@@ -79,18 +79,13 @@ interface Entry {
 const hourMs = 3_600_000;
 
 /** Returns the groups of a call; it counts under each of its tags. */
-function listGroups({
-  model: modelId,
-  provider,
-  attribution,
-  startTime,
-}: AnsweredCall): Entry["groups"] {
+function listGroups({ model, provider, attribution, startTime }: AnsweredCall): Entry["groups"] {
   const hour = new Date(startTime - (startTime % hourMs)).toISOString();
   return {
     day: [hour.slice(0, 10)],
     hour: [hour],
     user: [attribution.user],
-    model: [modelId],
+    model: [model],
     tag: attribution.tags,
     provider: [provider],
     // The gateway calls all upstream models with its own credential (contract section 4.1, rule 2).

@@ -33,14 +33,14 @@ export function runEmulator(
 }
 
 async function start(settings: Settings, { stdout, stderr, signal }: CliContext): Promise<void> {
-  const { host: hostName, port, allowedHosts, tls, rulesPath, ...options } = settings;
+  const { host, port, allowedHosts, tls, rulesPath, ...options } = settings;
   // Help and wrong words need none of it.
   const { createEmulator, loadRules } = await import("./index.ts");
   const rules = rulesPath === null ? [] : loadRules(rulesPath);
   const certificate = await readCertificate(tls, allowedHosts);
   const emulator = createEmulator({ ...options, rules });
   const { origin, gatewayBaseUrl, directBaseUrl } = await emulator.listen({
-    host: hostName,
+    host,
     port: port ?? 8787,
     ...(port === undefined && { warn: (line) => void stderr.write(line) }),
     allowedHosts,

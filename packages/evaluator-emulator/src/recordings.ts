@@ -69,12 +69,7 @@ function readExchange({ request, response }: Exchange): [string, Judgement][] {
     return [];
   }
   try {
-    const {
-      model: modelId,
-      answers: judgedAnswers,
-      usage,
-      providerMetadata,
-    } = responseSchema.parse(response.body);
+    const { model, answers, usage, providerMetadata } = responseSchema.parse(response.body);
     const confidence = findConfidence(providerMetadata);
     const evaluationInput = isVendor
       ? parseVendorInput(request.body).input
@@ -82,8 +77,8 @@ function readExchange({ request, response }: Exchange): [string, Judgement][] {
     const judgement: Judgement = {
       basis: "recorded",
       decimals: printedDecimals,
-      release: isVendor ? (modelId ?? null) : null,
-      answers: mapRecord(judgedAnswers, (judgedAnswer, questionId) =>
+      release: isVendor ? (model ?? null) : null,
+      answers: mapRecord(answers, (judgedAnswer, questionId) =>
         isVendor || !toKind(judgedAnswer).isDistribution
           ? judgedAnswer
           : { ...judgedAnswer, confidence: confidence(questionId) },

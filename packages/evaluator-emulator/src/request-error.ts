@@ -24,10 +24,10 @@ interface GatewayErrorDetails {
 /** Returns an error in the gateway's own shape (field facts). */
 export function gatewayError(
   message: string,
-  { status: statusCode, type, param, ...rest }: GatewayErrorDetails,
+  { status, type, param, ...rest }: GatewayErrorDetails,
 ): RequestError {
   const errorBody = { error: { message, type, param }, ...rest };
-  return new RequestError(message, statusCode, Response.json(errorBody, { status: statusCode }));
+  return new RequestError(message, status, Response.json(errorBody, { status }));
 }
 
 /**

@@ -79,17 +79,11 @@ export function toEmulator(answer: Answer, reset: () => void): Emulator {
  * the certificate cannot be used.
  */
 async function serve(answer: Answer, options: ListenOptions = {}) {
-  const {
-    host: hostName = "127.0.0.1",
-    port = 0,
-    warn,
-    allowedHosts = [],
-    tls: givenTls,
-  } = options;
+  const { host = "127.0.0.1", port = 0, warn, allowedHosts = [], tls: givenTls } = options;
   const tls = givenTls === true ? selfSignedCertificate(allowedHosts) : (givenTls ?? null);
-  if (!isLoopbackHost(hostName) && allowedHosts.length === 0) {
+  if (!isLoopbackHost(host) && allowedHosts.length === 0) {
     throw new CliError(
-      `The emulator listens on loopback only; "${hostName}" is not a loopback host. To call it from elsewhere, as in a container, allow the name of its host: --allow-host NAME.`,
+      `The emulator listens on loopback only; "${host}" is not a loopback host. To call it from elsewhere, as in a container, allow the name of its host: --allow-host NAME.`,
     );
   }
   const names = allowedHosts.map((name) => name.toLowerCase());
@@ -100,7 +94,7 @@ async function serve(answer: Answer, options: ListenOptions = {}) {
   };
   const server = tls === null ? createServer(onRequest) : await createTls(tls, onRequest);
   const protocol = tls === null ? "http" : "https";
-  const { origin } = await listen(server, { host: hostName, port, warn, protocol });
+  const { origin } = await listen(server, { host, port, warn, protocol });
   const address: EmulatorAddress = {
     origin,
     gatewayBaseUrl: `${origin}/v4/ai`,
@@ -164,14 +158,14 @@ async function breakConnection(
 ): Promise<void> {
   if (ending === "hang") return;
   if (!hasResponse) return void outgoing.socket?.resetAndDestroy();
-  const { half: firstHalf, length } = await toHalf(response);
+  const { half, length } = await toHalf(response);
   const promisedThreshold = isEventStream(response) ? {} : { "content-length": length };
   outgoing.writeHead(response.status, {
     ...Object.fromEntries(response.headers),
     ...promisedThreshold,
   });
   await new Promise<void>((resolve) => {
-    outgoing.write(firstHalf, () => resolve());
+    outgoing.write(half, () => resolve());
   });
   if (ending === "cut") return void outgoing.socket?.end();
   await sleep(beforeResetMs);

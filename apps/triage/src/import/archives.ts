@@ -18,30 +18,27 @@ type Entries = AsyncGenerator<SourceFile | NotRead>;
  */
 export function filesInArchive(
   sourceFile: SourceFile,
-  {
-    start: firstBytes,
-    all: allChunks,
-  }: { readonly start: Buffer; readonly all: AsyncIterable<Buffer> },
+  { start, all }: { readonly start: Buffer; readonly all: AsyncIterable<Buffer> },
   archiveDepth = 0,
 ): Entries | null {
-  const startText = firstBytes.toString("latin1");
+  const startText = start.toString("latin1");
   const isTar = startText.startsWith("ustar", 257);
   if (startText.startsWith("PK\x03\x04") || startText.startsWith("PK\x05\x06"))
     return zipFiles(sourceFile);
   if (!isTar && !startText.startsWith("\x1f\x8b")) return null;
   if (archiveDepth === MOST_DEPTH) return singleEntry(tooDeep(sourceFile));
   return isTar
-    ? tarFiles(sourceFile, allChunks)
-    : singleEntry({ ...sourceFile, diskPath: null, contentChunks: unzipChunks(allChunks) });
+    ? tarFiles(sourceFile, all)
+    : singleEntry({ ...sourceFile, diskPath: null, contentChunks: unzipChunks(all) });
 }
 
 async function* singleEntry(sourceEntry: SourceFile | NotRead): Entries {
   yield sourceEntry;
 }
 
-function tooDeep({ name: nameInSource }: SourceFile): NotRead {
+function tooDeep({ name }: SourceFile): NotRead {
   const reason = "it is an archive in an archive; unpack the outer one and import the folder";
-  return { name: nameInSource, reason, mayBeMail: true };
+  return { name, reason, mayBeMail: true };
 }
 
 function unzipChunks(packedChunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
@@ -56,11 +53,11 @@ async function* tarFiles(archive: SourceFile, archiveChunks: AsyncIterable<Buffe
   const unpackedExtract = extract();
   pipeline(Readable.from(archiveChunks), unpackedExtract, ignoreError);
   for await (const tarEntry of unpackedExtract) {
-    const { type: entryType, mtime: modifiedTime } = tarEntry.header;
+    const { type, mtime } = tarEntry.header;
     const nameInSource = entryName(archive, tarEntry.header.name);
     const content = tarEntry[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-    if (entryType === "file" || entryType === "contiguous-file") {
-      const modifiedAt = modifiedTime ?? archive.modifiedAt;
+    if (type === "file" || type === "contiguous-file") {
+      const modifiedAt = mtime ?? archive.modifiedAt;
       yield {
         name: nameInSource,
         prefix: `${nameInSource}: `,
@@ -68,7 +65,7 @@ async function* tarFiles(archive: SourceFile, archiveChunks: AsyncIterable<Buffe
         modifiedAt,
         contentChunks: remainingChunks(content),
       };
-    } else if (entryType !== "directory") {
+    } else if (type !== "directory") {
       yield { name: nameInSource, reason: "it is no regular file", mayBeMail: false };
     }
     // The unread rest of a file comes before the next file.

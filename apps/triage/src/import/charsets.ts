@@ -108,12 +108,12 @@ export function decodeHeader(headerText: string, mailCharset = ""): string {
     1: charset = "",
     2: encoding = "",
     3: encodedText = "",
-    index: wordStart,
+    index,
   } of headerText.matchAll(encodedWord)) {
-    const between = headerText.slice(position, wordStart);
+    const between = headerText.slice(position, index);
     if (position === 0 || between.trim() !== "") addBytes("", Buffer.from(between, "latin1"));
     addBytes(charset.split("*")[0]?.toLowerCase() ?? "", wordBytes(encodedText, encoding));
-    position = wordStart + wholeWord.length;
+    position = index + wholeWord.length;
   }
   addBytes("", Buffer.from(headerText.slice(position), "latin1"));
   return wordGroups

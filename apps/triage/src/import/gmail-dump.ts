@@ -61,12 +61,10 @@ export async function* gmailMails(
 }
 
 function listMessages(jsonRecord: JsonRecord): JsonRecord[] {
-  const { data: threadData } = threadSchema.safeParse(
-    "value" in jsonRecord ? jsonRecord.value : null,
-  );
-  return threadData === undefined
+  const { data } = threadSchema.safeParse("value" in jsonRecord ? jsonRecord.value : null);
+  return data === undefined
     ? [jsonRecord]
-    : threadData.messages.map((messageJson) => ({ line: jsonRecord.line, value: messageJson }));
+    : data.messages.map((messageJson) => ({ line: jsonRecord.line, value: messageJson }));
 }
 
 // In a file of one thread a line, the first list is that of one thread.
@@ -77,38 +75,31 @@ function listKeyIn(startText: string): string {
 }
 
 async function parseGmailMessage(messageJson: unknown): Promise<ImportedMail> {
-  const { data: messageData } = messageSchema.safeParse(messageJson);
-  if (messageData === undefined) throw new ImportProblem("it is not a message of the Gmail API");
-  const {
-    id: messageId,
-    raw: rawMessage,
-    payload = {},
-    snippet,
-    labelIds: labelNames = null,
-  } = messageData;
-  if (Object.keys(messageData).every((fieldName) => fieldName === "id" || fieldName === "threadId"))
+  const { data } = messageSchema.safeParse(messageJson);
+  if (data === undefined) throw new ImportProblem("it is not a message of the Gmail API");
+  const { id, raw, payload = {}, snippet, labelIds = null } = data;
+  if (Object.keys(data).every((fieldName) => fieldName === "id" || fieldName === "threadId"))
     throw new ImportProblem("it is an id alone; get the message with users.messages.get");
-  const mailBytes =
-    rawMessage === undefined ? toHeaderBytes(payload) : Buffer.from(rawMessage, "base64url");
+  const mailBytes = raw === undefined ? toHeaderBytes(payload) : Buffer.from(raw, "base64url");
   const parsedMail = await parseMessage(mailBytes);
-  const { date: sentDate, received: receivedTime, extra } = parsedMail;
-  const storedTime = parseTime(new Date(Number(messageData.internalDate)).toJSON() ?? "");
+  const { date, received: receivedTime, extra } = parsedMail;
+  const storedTime = parseTime(new Date(Number(data.internalDate)).toJSON() ?? "");
   return {
     ...parsedMail,
-    id: messageId,
+    id,
     // The sender's own day first, as in a mailbox; what Gmail keeps is a time in no zone.
-    date: sentDate ?? storedTime?.slice(0, 10) ?? null,
+    date: date ?? storedTime?.slice(0, 10) ?? null,
     received: receivedTime ?? storedTime,
     text: snippet ?? parsedMail.text,
-    labels: labelNames,
-    extra: rawMessage === undefined ? { ...extra, attachments: attachmentsIn(payload) } : extra,
+    labels: labelIds,
+    extra: raw === undefined ? { ...extra, attachments: attachmentsIn(payload) } : extra,
   };
 }
 
 /** Returns the headers of a message as a mail without a text. */
 function toHeaderBytes({ headers = [] }: NonNullable<GmailMessage["payload"]>): Buffer {
-  const headerLines = headers.map(({ name: headerName, value: headerValue }) =>
-    `${headerName}: ${headerValue}`.replace(/[\r\n]+/g, " "),
+  const headerLines = headers.map(({ name, value }) =>
+    `${name}: ${value}`.replace(/[\r\n]+/g, " "),
   );
   // A mail has at least one header.
   return Buffer.from(["X-Gmail:", ...headerLines, "", ""].join("\r\n"));
@@ -117,8 +108,8 @@ function toHeaderBytes({ headers = [] }: NonNullable<GmailMessage["payload"]>): 
 function attachmentsIn({
   filename = "",
   mimeType = "",
-  parts: childParts = [],
+  parts = [],
 }: GmailPart): ImportedMail["extra"]["attachments"] {
   const ownAttachments = filename === "" ? [] : [{ name: filename, type: mimeType }];
-  return [...ownAttachments, ...childParts.flatMap(attachmentsIn)];
+  return [...ownAttachments, ...parts.flatMap(attachmentsIn)];
 }

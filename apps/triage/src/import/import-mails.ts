@@ -119,11 +119,10 @@ function toShare(sourcePath: string) {
 }
 
 /** Returns the folder of a mail in its source: an mbox, or the folder of a file. */
-function toFolder({ source: mailPlace }: Mail): string {
-  const { file: filePath = "", offset: byteOffset } = mailPlace ?? {};
-  if (byteOffset !== undefined || !/[/]/.test(filePath))
-    return byteOffset === undefined ? "." : filePath;
-  return filePath.replace(/(?:^|\/)(?:(?:cur|new)\/)?[^/]*$/, "") || ".";
+function toFolder({ source }: Mail): string {
+  const { file = "", offset } = source ?? {};
+  if (offset !== undefined || !/[/]/.test(file)) return offset === undefined ? "." : file;
+  return file.replace(/(?:^|\/)(?:(?:cur|new)\/)?[^/]*$/, "") || ".";
 }
 
 /** Returns a function that checks if another folder had the same mail, by its id and content. */
@@ -210,8 +209,8 @@ class ImportCounts {
   readonly noMailLines: string[] = [];
 
   /** Names a part that is not read. */
-  addNotRead({ name: nameInSource, reason, mayBeMail }: NotRead): void {
-    (mayBeMail ? this.brokenLines : this.noMailLines).push(printable`${nameInSource}: ${reason}\n`);
+  addNotRead({ name, reason, mayBeMail }: NotRead): void {
+    (mayBeMail ? this.brokenLines : this.noMailLines).push(printable`${name}: ${reason}\n`);
   }
 
   addGone(reason: string): void {

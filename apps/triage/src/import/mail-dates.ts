@@ -73,7 +73,7 @@ function monthsIn(language: string): [string, number][] {
     return Array.from({ length: 12 }, (_, monthIndex): [string, number] => {
       const dateParts = dateFormat.formatToParts(Date.UTC(2026, monthIndex, 1));
       return [
-        toMonthName(dateParts.find(({ type: partType }) => partType === "month")?.value ?? ""),
+        toMonthName(dateParts.find(({ type }) => type === "month")?.value ?? ""),
         monthIndex + 1,
       ];
     });

@@ -21,19 +21,16 @@ const OUTLOOK_STREAM = "_\0_\0s\0u\0b\0s\0t\0g\0";
  */
 export async function* readMailFile(
   sourceFile: SourceFile,
-  {
-    start: firstBytes,
-    all: allChunks,
-  }: { readonly start: Buffer; readonly all: AsyncIterable<Buffer> },
+  { start, all }: { readonly start: Buffer; readonly all: AsyncIterable<Buffer> },
   mailPlace?: MailSource,
 ): AsyncGenerator<FoundMail | NotRead> {
-  const skippedLength = leadLength(firstBytes);
-  const rawStart = firstBytes.subarray(skippedLength).toString("latin1");
+  const skippedLength = leadLength(start);
+  const rawStart = start.subarray(skippedLength).toString("latin1");
   // The line ends of old Macintosh programs.
   const hasOldNewlines = rawStart.includes("\r") && !rawStart.includes("\n");
   const startText = hasOldNewlines ? rawStart.replaceAll("\r", "\n") : rawStart;
   const contentStart = mailPlace?.offset ?? skippedLength;
-  const content = skipBytes(hasOldNewlines ? withNewlines(allChunks) : allChunks, contentStart);
+  const content = skipBytes(hasOldNewlines ? withNewlines(all) : all, contentStart);
   const mostBytes = mailPlace === undefined ? MESSAGE_BYTES : Infinity;
   const missingText = goneFile(sourceFile.name);
   if (missingText !== null) {
@@ -54,7 +51,7 @@ export async function* readMailFile(
       content,
       contentStart,
       mostBytes,
-      allChunks,
+      allChunks: all,
       startText,
     });
 }
@@ -92,8 +89,7 @@ const readers: Readonly<Record<MailFormat, MailReader>> = {
     },
   },
   message: {
-    matchesText: (startText, { name: nameInSource }) =>
-      isMessage(startText) || /\.emlx?$/i.test(nameInSource),
+    matchesText: (startText, { name }) => isMessage(startText) || /\.emlx?$/i.test(name),
     async *readMails(sourceFile, { content, mostBytes }) {
       yield await message(sourceFile, content, mostBytes);
     },
@@ -137,16 +133,13 @@ async function* skipBytes(
   }
 }
 
-async function* orNothing(
-  { name: nameInSource }: SourceFile,
-  foundMails: AsyncIterable<FoundMail | NotRead>,
-) {
+async function* orNothing({ name }: SourceFile, foundMails: AsyncIterable<FoundMail | NotRead>) {
   let isEmpty = true;
   for await (const foundMail of foundMails) {
     isEmpty = false;
     yield foundMail;
   }
-  if (isEmpty) yield { name: nameInSource, reason: "it has no mails", mayBeMail: false };
+  if (isEmpty) yield { name, reason: "it has no mails", mayBeMail: false };
 }
 
 /** A mail has at least two of these headers; a program's settings may have one. */
@@ -198,40 +191,40 @@ const otherMailboxes: readonly (readonly [start: RegExp, kind: string, advice: s
   ],
 ];
 
-function notRead({ name: nameInSource }: SourceFile, startText: string): NotRead {
+function notRead({ name }: SourceFile, startText: string): NotRead {
   const [, mailboxKind, conversion] =
     otherMailboxes.find(([startPattern]) => startPattern.test(startText)) ?? [];
   if (mailboxKind !== undefined)
     return {
-      name: nameInSource,
+      name,
       reason: `it is ${mailboxKind}; ${conversion} and import that`,
       mayBeMail: true,
     };
   if (startText.startsWith(DATA_FILE)) {
     const advice = "make .eml files of it with readpst -e and import their folder";
     return {
-      name: nameInSource,
+      name,
       reason: `it is a data file of Outlook (.pst, .ost); ${advice}`,
       mayBeMail: true,
     };
   }
   if (
     startText.startsWith(OLE_SIGNATURE) &&
-    (/\.msg$/i.test(nameInSource) || startText.includes(OUTLOOK_STREAM))
+    (/\.msg$/i.test(name) || startText.includes(OUTLOOK_STREAM))
   ) {
     const advice = 'open it in the new Outlook and choose "Download as EML"';
     return {
-      name: nameInSource,
+      name,
       reason: `it is a mail of Outlook (.msg); ${advice}`,
       mayBeMail: true,
     };
   }
   if (/^[[{]/.test(startText) && isInputFile(startText)) {
     const reason = "it is an input file already; triage it without an import";
-    return { name: nameInSource, reason, mayBeMail: false };
+    return { name, reason, mayBeMail: false };
   }
   return {
-    name: nameInSource,
+    name,
     reason: startText === "" ? "it is empty" : "it is no mail",
     mayBeMail: false,
   };
@@ -261,11 +254,11 @@ async function emlxMail(sourceFile: SourceFile, content: AsyncIterable<Buffer>, 
 }
 
 function toFound(sourceFile: SourceFile, mailBytes: Buffer): FoundMail {
-  const { name: nameInSource } = sourceFile;
+  const { name } = sourceFile;
   const parseMail = async () => await parseMessage(mailBytes);
   return {
-    name: nameInSource,
-    source: { file: nameInSource },
+    name,
+    source: { file: name },
     arrived: fileDay(sourceFile),
     mailBytes,
     read: parseMail,
@@ -273,7 +266,7 @@ function toFound(sourceFile: SourceFile, mailBytes: Buffer): FoundMail {
 }
 
 async function readStart(contentChunks: AsyncIterable<Buffer>, mostBytes: number): Promise<Buffer> {
-  const { start: firstBytes, close: closeContent } = await peek(contentChunks, mostBytes);
-  await closeContent();
-  return firstBytes.subarray(0, mostBytes);
+  const { start, close } = await peek(contentChunks, mostBytes);
+  await close();
+  return start.subarray(0, mostBytes);
 }

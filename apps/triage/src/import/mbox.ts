@@ -32,9 +32,9 @@ type MboxPart = Readonly<Record<"at" | "most", number>>;
 export async function* mboxMails(
   sourceFile: SourceFile,
   contentChunks: AsyncIterable<Buffer>,
-  { at: contentStart, most: mostBytes }: MboxPart,
+  { at, most }: MboxPart,
 ): AsyncGenerator<FoundMail | NotRead> {
-  const splitter = new MboxSplitter(mostBytes);
+  const splitter = new MboxSplitter(most);
   let lastTime: string | null = null;
   const toFound = (
     { messageNumber, byteOffset, deliveredAt, bytePieces }: MboxMessage,
@@ -45,7 +45,7 @@ export async function* mboxMails(
     lastTime = deliveredAt;
     return {
       name: `${sourceFile.prefix}message ${messageNumber}`,
-      source: { file: sourceFile.name, offset: contentStart + byteOffset },
+      source: { file: sourceFile.name, offset: at + byteOffset },
       arrived: deliveredAt?.slice(0, 10) ?? fileDay(sourceFile),
       deliveredAt: isDelivery ? deliveredAt : null,
       mailBytes,
@@ -63,7 +63,7 @@ export async function* mboxMails(
   if (splitter.doubtOffsets.length > 0)
     yield {
       name: sourceFile.name,
-      reason: toDoubt(splitter.doubtOffsets, contentStart),
+      reason: toDoubt(splitter.doubtOffsets, at),
       mayBeMail: true,
     };
 }

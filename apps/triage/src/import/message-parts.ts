@@ -241,9 +241,8 @@ export function describeText(messagePart: MessagePart, mailCharset: string): str
     toCharset(messagePart) || knownCharset(pageCharset),
     mailCharset,
   );
-  const { format: textFormat = "", delsp: deleteSpace = "" } =
-    messagePart.contentType.parsed.params;
-  const isJoined = /^flowed$/i.test(textFormat) && /^yes$/i.test(deleteSpace);
+  const { format = "", delsp = "" } = messagePart.contentType.parsed.params;
+  const isJoined = /^flowed$/i.test(format) && /^yes$/i.test(delsp);
   return isJoined ? partText.replace(/ \r?\n/g, "") : partText;
 }
 

@@ -21,13 +21,13 @@ export class PageStyles {
       .map((sheetPart) => sheetPart.split("/*", 1)[0])
       .join(" ");
     let [braceDepth, ruleStart, selector] = [0, 0, ""];
-    for (const { 0: brace, index: braceIndex } of rulesText.matchAll(/[{}]/g)) {
+    for (const { 0: brace, index } of rulesText.matchAll(/[{}]/g)) {
       if (brace === "{" && braceDepth === 0)
-        selector = rulesText.slice(ruleStart, braceIndex).toLowerCase().split(";").at(-1) ?? "";
+        selector = rulesText.slice(ruleStart, index).toLowerCase().split(";").at(-1) ?? "";
       if (brace === "}" && braceDepth === 1)
-        this.#addRule(selector, rulesText.slice(ruleStart, braceIndex));
+        this.#addRule(selector, rulesText.slice(ruleStart, index));
       braceDepth = Math.max(0, braceDepth + (brace === "{" ? 1 : -1));
-      ruleStart = braceIndex + 1;
+      ruleStart = index + 1;
     }
   }
 

@@ -16,7 +16,7 @@ export async function parseMessage(mailBytes: Buffer): Promise<ImportedMail> {
   const headers = headersIn(message.toString("latin1", 0, bodyStart));
   if (headers.length === 0) throw new ImportProblem("it has no header");
   const rootPart = await parseParts(message, bodyStart);
-  const { text: shownText, textsDiffer } = toShownText(rootPart);
+  const { text, textsDiffer } = toShownText(rootPart);
   const charset = toMailCharset(rootPart);
   // A copy: the import keeps all ids, and a part of a text keeps the whole in memory.
   const messageId = Buffer.from(toValue(headers, "message-id").replace(/[<>\s]/g, "")).toString();
@@ -30,7 +30,7 @@ export async function parseMessage(mailBytes: Buffer): Promise<ImportedMail> {
       charset,
     ),
     subject: decodeHeader(toValue(headers, "subject"), charset),
-    text: shownText,
+    text,
     labels: findLabels(headers),
     headers: textsDiffer ? { ...headerNotes, textsDiffer } : headerNotes,
     extra: toExtra(rootPart, headers),

@@ -76,8 +76,8 @@ async function* readFile(sourceFile: SourceFile, options: ReadOptions): Found {
   const { signal, mailPlace, archiveDepth } = options;
   let lastName: string | null = null;
   try {
-    const { close: closeFile, ...content } = await peek(sourceFile.contentChunks, PEEK_BYTES);
-    await using _ = { [Symbol.asyncDispose]: closeFile };
+    const { close, ...content } = await peek(sourceFile.contentChunks, PEEK_BYTES);
+    await using _ = { [Symbol.asyncDispose]: close };
     const entries = filesInArchive(sourceFile, content, archiveDepth);
     const archiveMails =
       entries && readEntries(entries, { ...options, archiveDepth: archiveDepth + 1 });

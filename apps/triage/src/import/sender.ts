@@ -21,14 +21,9 @@ export function senderIn(rawHeader: string, mailCharset = ""): string {
     headerText.replaceAll("&gt;", ">").matchAll(tokenPattern),
     ([tokenText]) => tokenText,
   );
-  const {
-    address: addressBytes,
-    name: nameTokens,
-    group: groupTokens,
-  } = firstAddress(headerTokens);
+  const { address: addressBytes, name, group } = firstAddress(headerTokens);
   const address = decodeText(Buffer.from(addressBytes, "latin1"), "", mailCharset);
-  const senderName =
-    toSenderName(nameTokens, mailCharset) || toSenderName(groupTokens, mailCharset);
+  const senderName = toSenderName(name, mailCharset) || toSenderName(group, mailCharset);
   if (address === "") return pipermailSender(senderName);
   return senderName === "" || senderName === address ? address : `${senderName} <${address}>`;
 }

@@ -144,8 +144,8 @@ const attachmentNotes: readonly (readonly [RegExp, string])[] = [
 ];
 
 function attachmentNote(rootPart: MessagePart): string {
-  const contentTypes = listAttachments(rootPart).map(({ name: fileName, type: contentType }) =>
-    /^winmail\.dat$/i.test(fileName) ? "application/ms-tnef" : contentType,
+  const contentTypes = listAttachments(rootPart).map(({ name, type }) =>
+    /^winmail\.dat$/i.test(name) ? "application/ms-tnef" : type,
   );
   return (
     attachmentNotes.find(([typePattern]) =>

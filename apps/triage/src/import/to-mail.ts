@@ -41,17 +41,7 @@ const fragments = [
 
 /** Returns the input record of a mail (contract section 4.7), its day as the sender saw it. */
 export function toMail(
-  {
-    id,
-    date,
-    received: receivedTime,
-    from,
-    subject,
-    text: mailText,
-    labels,
-    headers,
-    extra,
-  }: ImportedMail,
+  { id, date, received: receivedTime, from, subject, text, labels, headers, extra }: ImportedMail,
   {
     arrived: arrivalTime,
     deliveredAt,
@@ -63,7 +53,7 @@ export function toMail(
     date: date ?? arrivalTime,
     from: toPrintable(from.slice(0, HEADER_LENGTH)),
     subject: cutNumbers(toPrintable(subject.slice(0, HEADER_LENGTH))).trim(),
-    snippet: toSnippet(mailText),
+    snippet: toSnippet(text),
     ...toStateFields(extra),
     // Gmail's exports are the ones with labels.
     source: labels === null ? source : { ...source, gmail: true },
@@ -128,12 +118,10 @@ function withoutCard(cardNumber: string): string {
 /** Returns the fields of a record for attachments and further headers, without the empty ones. */
 function toStateFields(mailExtra: ImportedMail["extra"]): StateFields {
   const { attachments, listId, authenticationResults } = mailExtra;
-  const namedAttachments = attachments
-    .slice(0, ATTACHMENTS)
-    .map(({ name: fileName, type: fileType }) => ({
-      name: cutNumbers(shortText(fileName, NAME_LENGTH)).trim(),
-      type: shortText(fileType, NAME_LENGTH).toLowerCase(),
-    }));
+  const namedAttachments = attachments.slice(0, ATTACHMENTS).map(({ name, type }) => ({
+    name: cutNumbers(shortText(name, NAME_LENGTH)).trim(),
+    type: shortText(type, NAME_LENGTH).toLowerCase(),
+  }));
   const listName = shortText(listId, LIST_ID_LENGTH);
   const results = toResults(authenticationResults);
   return {

@@ -63,7 +63,7 @@ function listEntries(database: ReturnType<typeof openDatabase>): ActEntry[] {
 }
 
 function toEntry({
-  row: rowNumber,
+  row,
   begun: begunValue,
   ended: endedValue = null,
 }: Record<string, unknown>): ActEntry {
@@ -71,5 +71,5 @@ function toEntry({
     BegunAct,
     ActEntry["ended"],
   ];
-  return { row: Number(rowNumber), begun: begunAndEnded[0], ended: begunAndEnded[1] };
+  return { row: Number(row), begun: begunAndEnded[0], ended: begunAndEnded[1] };
 }

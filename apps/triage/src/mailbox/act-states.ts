@@ -77,8 +77,8 @@ export function reasonToLeave(
 }
 
 /** Returns whether a mail has other flags than expected. */
-export function isChanged({ known: { flags: knownFlags } }: Act, currentMail: SeenMail): boolean {
-  return knownFlags !== undefined && knownFlags.join(" ") !== currentMail.flags.join(" ");
+export function isChanged({ known: { flags } }: Act, currentMail: SeenMail): boolean {
+  return flags !== undefined && flags.join(" ") !== currentMail.flags.join(" ");
 }
 
 /** Returns whether a mail is to be moved, lacks the flag to add, or has the flag to remove. */
@@ -112,10 +112,9 @@ export function settleAct(
   return { isDone: true, ...newPlace, flags: arrivedMail.flags };
 }
 
-function isSameMail({ id: knownId, messageId }: Act["known"], seenMail: SeenMail): boolean {
+function isSameMail({ id, messageId }: Act["known"], seenMail: SeenMail): boolean {
   return (
-    (knownId ?? seenMail.id) === seenMail.id &&
-    (messageId ?? seenMail.messageId) === seenMail.messageId
+    (id ?? seenMail.id) === seenMail.id && (messageId ?? seenMail.messageId) === seenMail.messageId
   );
 }
 

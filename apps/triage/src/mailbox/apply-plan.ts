@@ -11,14 +11,10 @@ import { otherFolder, runActs } from "./run-acts.ts";
 
 /** Applies the lines of a plan to a mailbox, and nothing else; returns the exit code. */
 export async function applyPlan(
-  {
-    plan: planName,
-    yes: isConfirmed,
-    limit: mailLimit,
-  }: { plan: string; yes?: true | undefined; limit: number },
+  { plan, yes, limit }: { plan: string; yes?: true | undefined; limit: number },
   context: CliContext,
 ): Promise<number> {
-  const planPath = resolve(context.cwd, planName);
+  const planPath = resolve(context.cwd, plan);
   const planLines = await readPlan(planPath);
   using journal = openActJournal(planPath);
   const openLines = () => {
@@ -30,7 +26,7 @@ export async function applyPlan(
     context.stderr.write(printable`Nothing to do: no line of ${planPath} is open.` + "\n");
     return exitCodes.done;
   }
-  if (isConfirmed !== true) checkPromises(openLines(), planPath);
+  if (yes !== true) checkPromises(openLines(), planPath);
   const actReport = await runActs(
     { account: firstLine.account, journal },
     context,
@@ -42,7 +38,7 @@ export async function applyPlan(
         toPlannedAct(planLine, { folders, findPath }),
       );
       await checkFolders(plannedActs, folders, client);
-      return plannedActs.slice(0, mailLimit);
+      return plannedActs.slice(0, limit);
     },
   );
   const remainingCount = openLines().length;
@@ -79,7 +75,7 @@ async function checkFolders(
   for (const folderAct of new Map(
     plannedActs.map((plannedAct) => [plannedAct.folder, plannedAct]),
   ).values()) {
-    const isListed = folders.some(({ path: listedPath }) => listedPath === folderAct.folder);
+    const isListed = folders.some(({ path }) => path === folderAct.folder);
     const folderStatus = isListed && (await client.status(folderAct.folder, { uidValidity: true }));
     const isOther = folderStatus
       ? folderStatus.uidValidity !== BigInt(folderAct.uidvalidity)
@@ -137,12 +133,12 @@ export async function undoPlan(planName: string, context: CliContext): Promise<n
 }
 
 function describe(
-  { leftNotes: remainingRecords, keptNotes: keptRecords }: Awaited<ReturnType<typeof runActs>>,
+  { leftNotes, keptNotes }: Awaited<ReturnType<typeof runActs>>,
   summary: string,
   { stderr, signal }: CliContext,
 ): number {
-  stderr.write(describeNotes([...remainingRecords, ...keptRecords]));
+  stderr.write(describeNotes([...leftNotes, ...keptNotes]));
   if (signal.aborted) throw interrupted(`Interrupted. ${summary}`, signal);
   stderr.write(`${summary}\n`);
-  return remainingRecords.length > 0 ? exitCodes.unanswered : exitCodes.done;
+  return leftNotes.length > 0 ? exitCodes.unanswered : exitCodes.done;
 }

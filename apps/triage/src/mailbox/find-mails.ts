@@ -20,10 +20,7 @@ const RANGE_LENGTH = 500;
 export async function findMails(
   client: ImapFlow,
   address: MailboxAddress,
-  {
-    mails: wantedMails,
-    idCounts,
-  }: { mails: readonly Mail[]; idCounts: ReadonlyMap<string, number> },
+  { mails, idCounts }: { mails: readonly Mail[]; idCounts: ReadonlyMap<string, number> },
 ) {
   const folderPath = await findFolder(client, address);
   const { uidValidity, highestModseq } = await openFolder(client, {
@@ -37,19 +34,19 @@ export async function findMails(
   };
   const uidsByMessageId = await uidsById(
     client,
-    new Set(wantedMails.map(({ headers }) => headers?.messageId)),
+    new Set(mails.map(({ headers }) => headers?.messageId)),
   );
   const onlyUids = [...uidsByMessageId.values()].flatMap((sameIdUids) =>
     sameIdUids.length === 1 ? sameIdUids : [],
   );
   const mailsByMessageId = new Map(
-    wantedMails.map((wantedMail) => [wantedMail.headers?.messageId, wantedMail]),
+    mails.map((wantedMail) => [wantedMail.headers?.messageId, wantedMail]),
   );
   const sameMailUids = new Set<number>();
   for (const uidRange of computeRanges(onlyUids)) {
     // As an import does, since the charset of a header may be that of a part.
-    const { uidMails: mailByUid } = await readMails(client, uidRange, folderPlace);
-    for (const [mailUid, serverMail] of mailByUid)
+    const { uidMails } = await readMails(client, uidRange, folderPlace);
+    for (const [mailUid, serverMail] of uidMails)
       if (isSameMail(serverMail, mailsByMessageId)) sameMailUids.add(mailUid);
   }
   const toPlace = (wantedMail: Mail): Place | string => {
@@ -63,18 +60,18 @@ export async function findMails(
       return `the mail of ${folderPath} with its Message-ID is another one`;
     return { ...folderPlace, uid: mailUid };
   };
-  return { modseq: highestModseq?.toString() ?? null, places: wantedMails.map(toPlace) };
+  return { modseq: highestModseq?.toString() ?? null, places: mails.map(toPlace) };
 }
 
 /** Returns the UIDs of the open folder's mails that have one of some Message-IDs. */
 async function uidsById(client: ImapFlow, wantedIds: ReadonlySet<string | undefined>) {
   const uidsByMessageId = new Map<string, number[]>();
   for (const uidRange of computeRanges(await searchUids(client, { all: true }))) {
-    for await (const { uid: mailUid, message } of fetchMails(client, uidRange, messageIds)) {
+    for await (const { uid, message } of fetchMails(client, uidRange, messageIds)) {
       const messageId = messageIdIn(message?.headers?.toString("latin1") ?? "");
       if (!wantedIds.has(messageId)) continue;
       const sameUids = uidsByMessageId.get(messageId) ?? [];
-      sameUids.push(mailUid);
+      sameUids.push(uid);
       uidsByMessageId.set(messageId, sameUids);
     }
   }

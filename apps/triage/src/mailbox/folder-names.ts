@@ -11,7 +11,7 @@ function listNamespaces({ namespaces }: ImapFlow) {
   return {
     own: ownNamespace,
     more: moreNamespaces,
-    foreign: foreign.filter(({ prefix: namePrefix }) => namePrefix !== ""),
+    foreign: foreign.filter(({ prefix }) => prefix !== ""),
   };
 }
 
@@ -27,15 +27,11 @@ function setPrefix(client: ImapFlow, namePrefix: string): void {
 
 /** Lists the folders of all namespaces. Only the user's own ones have a special use. */
 export async function listFolders(client: ImapFlow): Promise<ListResponse[]> {
-  const { own: ownNamespace, more: moreNamespaces, foreign } = listNamespaces(client);
+  const { own, more, foreign } = listNamespaces(client);
   const folders = new Map<string, ListResponse>();
   try {
-    for (const { prefix: namePrefix } of [
-      ownNamespace ?? { prefix: "" },
-      ...moreNamespaces,
-      ...foreign,
-    ]) {
-      setPrefix(client, namePrefix);
+    for (const { prefix } of [own ?? { prefix: "" }, ...more, ...foreign]) {
+      setPrefix(client, prefix);
       for (const listedFolder of await client.list()) {
         if (!folders.has(listedFolder.path)) folders.set(listedFolder.path, listedFolder);
       }
@@ -45,7 +41,7 @@ export async function listFolders(client: ImapFlow): Promise<ListResponse[]> {
   }
   for (const listedFolder of folders.values()) {
     // Mails must not go to the archive of other people.
-    if (foreign.some(({ prefix: namePrefix }) => listedFolder.path.startsWith(namePrefix)))
+    if (foreign.some(({ prefix }) => listedFolder.path.startsWith(prefix)))
       delete listedFolder.specialUse;
   }
   return [...folders.values()].filter(({ flags }) => !flags.has("\\Noselect"));
@@ -54,9 +50,9 @@ export async function listFolders(client: ImapFlow): Promise<ListResponse[]> {
 /** Returns the names that a folder may have on the server, the given one first. */
 export function listSpellings(folderName: string, client: Pick<ImapFlow, "namespaces">): string[] {
   if (folderName.toUpperCase() === "INBOX") return ["INBOX"];
-  const { prefix: namePrefix = "", delimiter } = client.namespaces?.personal[0] ?? {};
+  const { prefix = "", delimiter } = client.namespaces?.personal[0] ?? {};
   const folderPaths = [folderName, ...(delimiter ? [folderName.replaceAll("/", delimiter)] : [])];
-  const allPaths = folderPaths.flatMap((folderPath) => [folderPath, `${namePrefix}${folderPath}`]);
+  const allPaths = folderPaths.flatMap((folderPath) => [folderPath, `${prefix}${folderPath}`]);
   return [
     ...new Set(
       allPaths.flatMap((folderPath) => [
@@ -83,19 +79,19 @@ export function findListed(
 /** Returns the name of a folder on the server. @throws CliError if the account has no such folder. */
 export async function findFolder(
   client: ImapFlow,
-  { folder: folderName, account }: Pick<MailboxAddress, "folder" | "account">,
+  { folder, account }: Pick<MailboxAddress, "folder" | "account">,
 ): Promise<string> {
-  const [firstSpelling = folderName] = listSpellings(folderName, client);
+  const [firstSpelling = folder] = listSpellings(folder, client);
   if (firstSpelling === "INBOX") return firstSpelling;
   const folders = await listFolders(client);
-  const listedFolder = findListed(folderName, folders, client);
+  const listedFolder = findListed(folder, folders, client);
   if (listedFolder !== undefined) return listedFolder.path;
   // Some servers open folders that they do not list.
-  const isThere = await client.status(folderName, { uidValidity: true }).catch(() => false);
-  if (isThere !== false) return folderName;
+  const isThere = await client.status(folder, { uidValidity: true }).catch(() => false);
+  if (isThere !== false) return folder;
   const folderNames = withRest(
-    Array.from(folders, ({ path: folderPath }) => folderPath),
+    Array.from(folders, ({ path }) => path),
     FOLDERS_SHOWN,
   ).join(", ");
-  throw new CliError(printable`${account} has no folder "${folderName}". It has: ${folderNames}.`);
+  throw new CliError(printable`${account} has no folder "${folder}". It has: ${folderNames}.`);
 }

@@ -169,8 +169,8 @@ export class FolderTable implements Disposable {
   *listMails(wantedUids: readonly number[] | null = null): Generator<Mail> {
     const recordRows = this.#database.prepare(selectRecords);
     const uidList = wantedUids && JSON.stringify(wantedUids);
-    for (const { record: recordText } of recordRows.iterate(EMPTY_RECORD, uidList, uidList)) {
-      yield JSON.parse(String(recordText)) as Mail;
+    for (const { record } of recordRows.iterate(EMPTY_RECORD, uidList, uidList)) {
+      yield JSON.parse(String(record)) as Mail;
     }
   }
 

@@ -55,13 +55,13 @@ interface Mailbox {
 
 /** Uses the file of a folder's mails and the table beside it, for one command alone. */
 export async function withMailbox<TResult>(
-  { url: mailboxUrl, output: outputName, since = null }: MailboxCommand,
+  { url, output, since = null }: MailboxCommand,
   { cwd, stderr }: CliContext,
   useMailbox: (mailbox: Mailbox) => Promise<TResult>,
 ): Promise<TResult> {
-  const address = parseMailboxUrl(mailboxUrl);
-  toOutputPath(outputName, mailSource); // a file of this name could not be triaged later
-  const outputPath = resolve(cwd, outputName);
+  const address = parseMailboxUrl(url);
+  toOutputPath(output, mailSource); // a file of this name could not be triaged later
+  const outputPath = resolve(cwd, output);
   const tablePath = outputPath.replace(/\.json$/, ".mailbox.sqlite");
   await checkOutput(outputPath, [tablePath], { isOwn: isMailFile });
   const lockedText = printable`Another import or watch writes ${outputPath}; wait for its end.`;
@@ -83,29 +83,29 @@ export async function withMailbox<TResult>(
       onRange,
     });
     const {
-      state: folderState,
-      read: readCount,
+      state,
+      read,
       expunged: expungedCount,
-      fresh: freshUids,
+      fresh,
       gone: goneUids,
       skipped: skippedMails,
       marked: markedCount,
       isChanged,
     } = syncResult;
-    const removedCount = await folderTable.endSync(folderState, goneUids, async () => {
+    const removedCount = await folderTable.endSync(state, goneUids, async () => {
       if (!isChanged && existsSync(outputPath)) await chmod(outputPath, 0o600);
       else await writeWholeFile(outputPath, toJsonArray(folderTable.listMails()), { failureNote });
     });
-    const countsText = `read ${printCounted(readCount, "mail")}; ${printCount(removedCount + expungedCount)} left the folder`;
-    const { count: mailCount, empty: emptyCount } = folderTable;
-    const tableText = printable`${outputPath} has ${printCounted(mailCount, "mail")}: ${countsText}`;
-    stderr.write(`${tableText}${describeLeftOut({ marked: markedCount, empty: emptyCount })}.\n`);
+    const countsText = `read ${printCounted(read, "mail")}; ${printCount(removedCount + expungedCount)} left the folder`;
+    const { count, empty } = folderTable;
+    const tableText = printable`${outputPath} has ${printCounted(count, "mail")}: ${countsText}`;
+    stderr.write(`${tableText}${describeLeftOut({ marked: markedCount, empty })}.\n`);
     // While a folder is watched, a mail is named once.
     const newlySkipped = skippedMails.filter(({ uid }) => !namedUids.has(uid));
     for (const { uid } of newlySkipped) namedUids.add(uid);
-    stderr.write(describeSkipped(newlySkipped, folderState.folder));
+    stderr.write(describeSkipped(newlySkipped, state.folder));
     return {
-      addedMails: folderTable.listMails(freshUids),
+      addedMails: folderTable.listMails(fresh),
       isChanged,
       isWhole: skippedMails.length === 0,
     };
@@ -115,12 +115,11 @@ export async function withMailbox<TResult>(
 
 function describeLeftOut({
   marked: markedCount,
-  empty: emptyCount,
+  empty,
 }: Record<"marked" | "empty", number>): string {
   const deletedText =
     markedCount === 0 ? "" : `; left out ${printCount(markedCount)} marked as deleted`;
-  const nothing =
-    emptyCount === 0 ? "" : `; left out ${printCount(emptyCount)} with nothing to ask about`;
+  const nothing = empty === 0 ? "" : `; left out ${printCount(empty)} with nothing to ask about`;
   return deletedText + nothing;
 }
 
@@ -143,9 +142,9 @@ function describeSkipped(skippedMails: readonly SkippedMail[], folderName: strin
 
 function checkAccount(
   knownState: FolderState | null,
-  { account, folder: wantedFolder }: MailboxAddress,
+  { account, folder }: MailboxAddress,
   outputPath: string,
 ) {
   if (knownState === null || isSameAccount(knownState.account, account)) return;
-  rejectTable(outputPath, knownState, wantedFolder);
+  rejectTable(outputPath, knownState, folder);
 }

@@ -59,7 +59,7 @@ export function describeNotes(notes: readonly Note[]): string {
   const noteLines = Array.from(
     Map.groupBy(notes, ({ why }) => why),
     ([why, groupNotes]) => {
-      const mailIds = groupNotes.map(({ id: mailId }) => mailId);
+      const mailIds = groupNotes.map(({ id }) => id);
       const idList = withRest(mailIds, IDS_SHOWN).join(", ");
       return (
         printable`Note on ${printCounted(groupNotes.length, "mail")}: ${why}: ${idList}` + "\n"
@@ -78,9 +78,9 @@ export async function readPlan(planPath: string): Promise<PlanLine[]> {
   const planLines = new Map<string, PlanLine>();
   for (const [lineIndex, lineJson] of planText.split("\n").entries()) {
     if (lineJson.trim() === "") continue;
-    const { data: planLine, error } = lineSchema.safeParse(parseJson(lineJson));
-    const problem = planLine === undefined ? describeIssue(error) : problemIn(planLine, planLines);
-    if (planLine !== undefined && problem === null) planLines.set(toMailKey(planLine), planLine);
+    const { data, error } = lineSchema.safeParse(parseJson(lineJson));
+    const problem = data === undefined ? describeIssue(error) : problemIn(data, planLines);
+    if (data !== undefined && problem === null) planLines.set(toMailKey(data), data);
     else {
       const linePlace = printable`Line ${String(lineIndex + 1)} of ${planPath} cannot be used: ${problem ?? ""}`;
       throw new CliError(`${linePlace}. Remove the line, or make the plan again.`);

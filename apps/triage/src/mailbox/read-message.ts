@@ -72,10 +72,10 @@ export async function readMails(
 
 function noteMissing(
   { skippedMails, goneUids }: ReadMails,
-  { uid, missingReason: why }: Omit<FetchedMail, "message">,
+  { uid, missingReason }: Omit<FetchedMail, "message">,
 ) {
-  if (why === null) goneUids.push(uid);
-  else skippedMails.push({ uid, missingReason: why });
+  if (missingReason === null) goneUids.push(uid);
+  else skippedMails.push({ uid, missingReason });
 }
 
 /** A range of bytes of some parts. */
@@ -129,8 +129,8 @@ async function* withTexts(
         start: startByte,
         maxLength: endByte - startByte,
       }));
-      const isWhole = ({ bodyParts: partTexts }: FetchMessageObject) =>
-        partKeys.every((partKey) => partTexts?.has(partKey.toLowerCase()) === true);
+      const isWhole = ({ bodyParts }: FetchMessageObject) =>
+        partKeys.every((partKey) => bodyParts?.has(partKey.toLowerCase()) === true);
       const uids = group.map(({ uid }) => uid);
       for await (const fetchedMail of fetchMails(client, uids, { query: { bodyParts }, isWhole })) {
         const message = messageByUid.get(fetchedMail.uid);
@@ -155,12 +155,12 @@ export function mailId({
   emailId = "",
   messageId = "",
   received: receivedTime,
-  size: mailSize = 0,
+  size = 0,
 }: Pick<FetchMessageObject, "emailId" | "size"> &
   Record<"messageId" | "received", string | undefined>): string {
   // Gmail's number, as its addresses have it.
   if (/^\d{1,20}$/.test(emailId)) return BigInt(emailId).toString(16);
-  const idParts = [emailId || messageId.replace(/[<>\s]/g, ""), receivedTime, mailSize];
+  const idParts = [emailId || messageId.replace(/[<>\s]/g, ""), receivedTime, size];
   return `mail-${hash("sha256", idParts.join("\n")).slice(0, 24)}`;
 }
 
@@ -177,11 +177,11 @@ export function receivedAt({
 /** Returns the numbers of the text parts of a mail, without attachments. */
 export function textParts(rootPart: MessageStructureObject | undefined): string[] {
   return (hasBoundaries(rootPart) ? listLeaves(rootPart) : [])
-    .filter(({ type: partType, disposition }) => {
-      return /^text\b/i.test(partType) && disposition?.toLowerCase() !== "attachment";
+    .filter(({ type, disposition }) => {
+      return /^text\b/i.test(type) && disposition?.toLowerCase() !== "attachment";
     })
     .slice(0, MOST_TEXTS)
-    .map(({ part: partNumber = "1" }) => partNumber);
+    .map(({ part = "1" }) => part);
 }
 
 /** Returns whether a structure is known, and its parts can be written again. */
@@ -199,8 +199,8 @@ function listLeaves(bodyPart: MessageStructureObject): MessageStructureObject[] 
 }
 
 // A forwarded mail has child nodes too, and is an attachment.
-function isMultipart({ type: partType }: MessageStructureObject): boolean {
-  return partType.toLowerCase().startsWith("multipart/");
+function isMultipart({ type }: MessageStructureObject): boolean {
+  return type.toLowerCase().startsWith("multipart/");
 }
 
 interface RecordOptions {

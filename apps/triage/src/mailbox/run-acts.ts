@@ -38,9 +38,7 @@ export async function runActs(
   try {
     const unknownKeys = await settleCut({ client, journal, report });
     // A second command would make the result of the first one unreadable.
-    const foundActs = (await findActs(client)).filter(
-      ({ key: actKey }) => !unknownKeys.has(actKey),
-    );
+    const foundActs = (await findActs(client)).filter(({ key }) => !unknownKeys.has(key));
     for (const actGroup of inGroups(foundActs)) {
       if (!context.signal.aborted) await runGroup(actGroup, { client, journal, report });
     }
@@ -116,8 +114,8 @@ async function runGroup(acts: readonly Act[], { client, journal, report }: Sessi
     return seenMail === undefined || why !== null ? [] : { ...act, mail: seenMail, arrival };
   });
   const begunActEntries = journal.begin(readyActs);
-  const { copiedUids: copiedMap, serverWords } = await sendCommand(readyActs, client);
-  const endedActEntries = await settleEntries(begunActEntries, client, copiedMap);
+  const { copiedUids, serverWords } = await sendCommand(readyActs, client);
+  const endedActEntries = await settleEntries(begunActEntries, client, copiedUids);
   journal.end(endedActEntries);
   noteUnknown(begunActEntries, endedActEntries, report);
   for (const { begun: begunAct, ended: endedAct } of endedActEntries) {

@@ -51,11 +51,11 @@ export async function syncFolder(
   const knownState = folderTable.state?.folder === folderPath ? folderTable.state : null;
   // One account has one name in all records.
   const folderPlace = { folder: folderPath, account: knownState?.account ?? address.account };
-  const { box: mailbox, vanished: vanishedUids } = await examine(client, folderPlace, knownState);
-  const syncPlan = planSync(knownState, mailbox, since);
+  const { box, vanished: vanishedUids } = await examine(client, folderPlace, knownState);
+  const syncPlan = planSync(knownState, box, since);
   const folderState: FolderState = {
     ...folderPlace,
-    uidvalidity: Number(mailbox.uidValidity),
+    uidvalidity: Number(box.uidValidity),
     since,
     uidnext: null,
     highestmodseq: null,
@@ -64,7 +64,7 @@ export async function syncFolder(
   const knownUids = new Set(folderTable.listUids());
   const mailsThere = await uidsThere(client, {
     ...syncPlan,
-    mailbox,
+    mailbox: box,
     knownUids,
     vanished: vanishedUids,
     since,
@@ -88,9 +88,9 @@ export async function syncFolder(
     onRange(Math.min(rangeStart + RANGE_LENGTH, missingUids.length), missingUids.length);
   }
   // A skipped mail is looked for again next time.
-  const nextUid = Math.min(mailbox.uidNext ?? Infinity, ...skippedMails.map(({ uid }) => uid));
+  const nextUid = Math.min(box.uidNext ?? Infinity, ...skippedMails.map(({ uid }) => uid));
   const uidnext = Number.isFinite(nextUid) ? nextUid : null;
-  const highestmodseq = mailbox.highestModseq?.toString() ?? null;
+  const highestmodseq = box.highestModseq?.toString() ?? null;
   return {
     state: { ...folderState, uidnext, highestmodseq },
     /** The UIDs that were new to the table, or may be new to the file of mails. */
@@ -110,14 +110,10 @@ export async function syncFolder(
 
 function checkFolder(
   knownState: FolderState | null,
-  {
-    folder: folderPath,
-    client,
-    path: outputPath,
-  }: { folder: string; client: ImapFlow; path: string },
+  { folder, client, path }: { folder: string; client: ImapFlow; path: string },
 ): void {
-  if (knownState === null || listSpellings(knownState.folder, client).includes(folderPath)) return;
-  rejectTable(outputPath, knownState, folderPath);
+  if (knownState === null || listSpellings(knownState.folder, client).includes(folder)) return;
+  rejectTable(path, knownState, folder);
 }
 
 // With QRESYNC one command returns the changes too.
@@ -152,7 +148,7 @@ interface FolderUids extends ReturnType<typeof planSync> {
 /** Finds the mails that are in a folder and not marked as deleted. */
 async function uidsThere(
   client: ImapFlow,
-  { mailbox, knownUids, vanished: vanishedUids, since, isWhole, first: firstUid }: FolderUids,
+  { mailbox, knownUids, vanished: vanishedUids, since, isWhole, first }: FolderUids,
 ) {
   const sinceQuery = since === null ? {} : { since: new Date(since) };
   const searchFrom = async (fromUid: number) => {
@@ -166,7 +162,7 @@ async function uidsThere(
   };
   if (mailbox.exists === 0) return { uids: [], found: [], marked: 0 };
   const markedUids = await searchUids(client, { deleted: true, ...sinceQuery });
-  const foundUids = firstUid === null ? [] : await searchFrom(firstUid);
+  const foundUids = first === null ? [] : await searchFrom(first);
   const remainingUids = [...knownUids].filter((uid) => !vanishedUids.has(uid));
   const allUids = [...new Set([...remainingUids, ...foundUids])];
   const isListComplete =

@@ -37,7 +37,7 @@ export async function watchMailbox(
     const canAskAlone = !state["context"] && limit === Infinity && journal === undefined;
     /** Asks about new mails and prints their rows, which do not wait for the results of all. */
     const askNewMails = async (newMails: readonly Mail[]) => {
-      const newIds = new Set(newMails.map(({ id: mailId }) => mailId));
+      const newIds = new Set(newMails.map(({ id }) => id));
       const isPartRun = canAskAlone && newMails.length > 0;
       if (isPartRun)
         await startRun({ part: newMails, added: newIds, only: onlyRule }, quietContext);

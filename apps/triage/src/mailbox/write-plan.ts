@@ -59,19 +59,16 @@ function isPlanFile(beginning: string): boolean {
 }
 
 /** Returns the HIGHESTMODSEQ of the folder when it was read; null if it has none. */
-function findModseq({ file: mailFile }: PlanCommand, cwd: string): string | null {
-  const tablePath = toInputPath(mailFile, cwd).replace(/\.json$/, ".mailbox.sqlite");
+function findModseq({ file }: PlanCommand, cwd: string): string | null {
+  const tablePath = toInputPath(file, cwd).replace(/\.json$/, ".mailbox.sqlite");
   if (!existsSync(tablePath)) return null;
   using folderTable = new FolderTable(tablePath);
   return folderTable.state?.highestmodseq ?? null;
 }
 
-function toPlanPath({ file: mailFile, output: outputName }: PlanCommand, cwd: string): string {
-  const resultsPath = toOutputPath(toInputPath(mailFile, cwd), mailSource);
-  const planPath = resolve(
-    cwd,
-    outputName ?? resultsPath.replace(/\.triage\.json$/, ".plan.ndjson"),
-  );
+function toPlanPath({ file, output }: PlanCommand, cwd: string): string {
+  const resultsPath = toOutputPath(toInputPath(file, cwd), mailSource);
+  const planPath = resolve(cwd, output ?? resultsPath.replace(/\.triage\.json$/, ".plan.ndjson"));
   const journalPath = toJournalPath(planPath);
   if (!existsSync(journalPath)) return planPath;
   using actJournal = openActJournal(planPath);
@@ -85,15 +82,11 @@ type Taken = NonNullable<ReturnType<ReturnType<typeof planOf>["take"]>>;
 /** A line without the place of its mail on a server. */
 type BareLine = ReturnType<typeof toLine>;
 
-function toLine(
-  { id, from, subject, headers }: Mail,
-  { action, act: takenAct }: Taken,
-  ruleText = "",
-) {
+function toLine({ id, from, subject, headers }: Mail, { action, act }: Taken, ruleText = "") {
   const parsedAction = parseAction(action);
   if (typeof parsedAction === "string") throw new CliError(parsedAction);
   const messageId = headers?.messageId ?? null;
-  const evidence = takenAct.evidence && { ...takenAct.evidence };
+  const evidence = act.evidence && { ...act.evidence };
   const planLine = {
     messageId,
     from,
@@ -115,12 +108,12 @@ async function* importedLines(
   modseq: string | null,
 ): AsyncGenerator<PlanLine> {
   for await (const { id, line, mail } of takenItems) {
-    const { data: mailPlace } = placeSchema.safeParse(mail.source);
-    if (mailPlace === undefined) {
+    const { data } = placeSchema.safeParse(mail.source);
+    if (data === undefined) {
       const problem = printable`The mail ${id} is not from a mailbox on a server`;
       throw new CliError(`${problem}. Find it there: --mailbox imaps://USER@HOST/FOLDER`);
     }
-    yield { id, ...mailPlace, ...line, modseq };
+    yield { id, ...data, ...line, modseq };
   }
 }
 
@@ -141,7 +134,7 @@ async function foundLines(
   const { keepConnected } = await import("./keep-connected.ts");
   const takenMails: TakenMail[] = [];
   for await (const takenMail of takenItems) takenMails.push(takenMail);
-  const wantedMails = takenMails.map(({ mail: takenMail }) => takenMail);
+  const wantedMails = takenMails.map(({ mail }) => mail);
   const findPlaces = async (client: ImapFlow) =>
     await findMails(client, address, { mails: wantedMails, idCounts });
   const { places, modseq } = await keepConnected(address, findPlaces, context);

@@ -132,13 +132,13 @@ export class AnswerColumn {
   }
 
   #checkAnswer({ kind, options, values }: RecordAnswer, location: SourceLocation): void {
-    const { fieldName: field, rounding } = formFields[toForm(kind).form];
+    const { fieldName, rounding } = formFields[toForm(kind).form];
     let probabilitySum = 0;
     for (let position = 0; position < values.length; position += 1) {
       const probability = values[position] as number;
       probabilitySum += probability;
       if (typeof probability === "number" && probability >= 0 && probability <= 1) continue;
-      const valueName = `${field(options[position] as string)} of ${quote(this.question)}`;
+      const valueName = `${fieldName(options[position] as string)} of ${quote(this.question)}`;
       rejectField(location, [valueName, probability], "a number from 0 to 1");
     }
     if (Math.abs(probabilitySum - 1) > rounding(values.length)) {

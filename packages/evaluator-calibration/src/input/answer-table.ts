@@ -132,14 +132,15 @@ export class AnswerTable {
       const answers = toObject(recordFields["answers"], location, "answers");
       const ids = [idOf(recordFields, location)];
       const toStepWire = stepWires();
-      for (const [stepIndex, { stepAnswers, stepFields: own }] of listSteps(
+      for (const [stepIndex, { stepAnswers, stepFields }] of listSteps(
         recordFields,
         answers,
       ).entries()) {
-        const namedSource = toSource({ ...recordFields, ...own }, location);
+        const namedSource = toSource({ ...recordFields, ...stepFields }, location);
         const answerSource = { ...namedSource, wire: toStepWire(namedSource) };
         this.#addAnswers(stepAnswers, { ids, source: answerSource, location });
-        if (own !== recordFields) this.#noteStep(stepIndex, Object.keys(stepAnswers), answerSource);
+        if (stepFields !== recordFields)
+          this.#noteStep(stepIndex, Object.keys(stepAnswers), answerSource);
       }
     } else if ("question" in recordFields) this.#addLine(recordFields, location);
     else if (!("requestId" in recordFields)) {

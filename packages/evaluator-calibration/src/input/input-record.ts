@@ -65,13 +65,12 @@ export function toObject(
 
 /** Returns the id of a record. @throws CalibrationInputError if it has none. */
 export function idOf(recordFields: Fields, location: SourceLocation): string {
-  const { id: recordId } = recordFields;
-  if (typeof recordId === "string" && recordId !== "") return recordId;
+  const { id } = recordFields;
+  if (typeof id === "string" && id !== "") return id;
   // Beyond these, two different numbers can be one.
-  if (typeof recordId === "number" && Math.abs(recordId) <= Number.MAX_SAFE_INTEGER)
-    return String(recordId);
+  if (typeof id === "number" && Math.abs(id) <= Number.MAX_SAFE_INTEGER) return String(id);
   const missing = `has no id among ${listNames(Object.keys(recordFields))}`;
-  const problem = recordId === undefined ? missing : `id is ${quote(recordId)}`;
+  const problem = id === undefined ? missing : `id is ${quote(id)}`;
   throw new CalibrationInputError(location, `${problem}; each record needs its own id`);
 }
 
@@ -79,7 +78,7 @@ export function idOf(recordFields: Fields, location: SourceLocation): string {
 export function parseJsonAs<TSchema extends z.ZodMiniType>(
   fileSchema: TSchema,
   fileText: string,
-  { what: fileKind, latest: latestVersion }: { readonly what: string; readonly latest: number },
+  { what, latest }: { readonly what: string; readonly latest: number },
 ): z.infer<TSchema> {
   let parsedValue: unknown;
   try {
@@ -88,18 +87,14 @@ export function parseJsonAs<TSchema extends z.ZodMiniType>(
     throw new Error("is not JSON", { cause: error });
   }
   const version = isObject(parsedValue) ? parsedValue["version"] : null;
-  if (typeof version === "number" && version > latestVersion) {
-    throw new Error(
-      `is of version ${version}, and this release reads versions 1 to ${latestVersion}`,
-    );
+  if (typeof version === "number" && version > latest) {
+    throw new Error(`is of version ${version}, and this release reads versions 1 to ${latest}`);
   }
   // A check's own message stays; the others would be in the validator's words.
   const { data, error } = fileSchema.safeParse(parsedValue, { error: () => "is missing or wrong" });
   if (error === undefined) return data;
   const [firstIssue] = error.issues;
-  throw new Error(
-    `is not ${fileKind}: ${firstIssue?.path.join(".") || "it"} ${firstIssue?.message}`,
-  );
+  throw new Error(`is not ${what}: ${firstIssue?.path.join(".") || "it"} ${firstIssue?.message}`);
 }
 
 const WORDS = new Map<unknown, number>([

@@ -45,7 +45,7 @@ export function checkRows(
   {
     weights,
     names: [listName, truthName] = ["p", "truth"],
-    end: upperEnd = 2,
+    end = 2,
   }: Weighted & { readonly names?: readonly [string, string]; readonly end?: number } = {},
 ): void {
   checkLengths([listName, probabilities], [truthName, truth]);
@@ -55,7 +55,7 @@ export function checkRows(
     if (!(probability >= 0 && probability <= 1))
       rejectValue(`${listName}[${position}]`, probability, "a number from 0 to 1");
   }
-  checkBelow(upperEnd, [truthName, truth]);
+  checkBelow(end, [truthName, truth]);
   if (weights === undefined) return;
   checkLengths(["weights", weights], ["p", probabilities]);
   for (let position = 0; position < weights.length; position += 1) {

@@ -46,35 +46,29 @@ export function checkThreshold(
 export function checkThresholds(
   thresholdTests: readonly ThresholdTest[],
   lineCount = thresholdTests.filter(
-    ({ locked: lockedThreshold, rows: testedRows }) =>
-      countActed(lockedThreshold, testedRows).n > 0,
+    ({ locked: lockedThreshold, rows }) => countActed(lockedThreshold, rows).n > 0,
   ).length,
 ): ThresholdCheck[] {
   return thresholdTests.map((thresholdTest) => toVerdict(thresholdTest, Math.max(1, lineCount)));
 }
 
 function toVerdict(thresholdTest: ThresholdTest, testCount: number) {
-  const { locked: lockedThreshold, rows: testedRows } = thresholdTest;
-  const { n: actedCount, wrong: wrongCount } = countActed(lockedThreshold, testedRows);
+  const { locked: lockedThreshold, rows } = thresholdTest;
+  const { n, wrong } = countActed(lockedThreshold, rows);
   const testLevel = (1 - lockedThreshold.confidence) / testCount;
   let verdict: "holds" | "broken" | "not enough labels" | "no fair draw" = "not enough labels";
   // 1 − 0.95 is a little over 0.05 in binary.
   const doubtLevel = testLevel + 1e-15;
   if (!isFairTest(thresholdTest)) verdict = "no fair draw";
-  else if (
-    actedCount > 0 &&
-    binomialAtMost(wrongCount, actedCount, lockedThreshold.maxRisk) <= doubtLevel
-  )
+  else if (n > 0 && binomialAtMost(wrong, n, lockedThreshold.maxRisk) <= doubtLevel)
     verdict = "holds";
-  else if (
-    binomialAtMost(actedCount - wrongCount, actedCount, 1 - lockedThreshold.maxRisk) <= doubtLevel
-  )
+  else if (binomialAtMost(n - wrong, n, 1 - lockedThreshold.maxRisk) <= doubtLevel)
     verdict = "broken";
-  const riskLimits = exactLimits(wrongCount, actedCount, testLevel);
+  const riskLimits = exactLimits(wrong, n, testLevel);
   return {
     locked: lockedThreshold,
-    ...wholeCounts({ n: actedCount, wrong: wrongCount }),
-    ...clopperPearson(wrongCount, actedCount),
+    ...wholeCounts({ n, wrong }),
+    ...clopperPearson(wrong, n),
     verdict,
     /** The one-sided limits of the risk that decide: it holds if `atMost` is within the promise. */
     atMost: riskLimits.high,
@@ -86,22 +80,18 @@ function toVerdict(thresholdTest: ThresholdTest, testCount: number) {
 export type ThresholdCheck = ReturnType<typeof toVerdict>;
 
 /** Returns whether the labelled rows at a threshold and above look like a random draw of all records there. */
-export function isFairTest({
-  locked: { action, threshold },
-  rows: testedRows,
-  all: allPrinted,
-}: ThresholdTest): boolean {
-  if (allPrinted === null) return true;
+export function isFairTest({ locked: { action, threshold }, rows, all }: ThresholdTest): boolean {
+  if (all === null) return true;
   const toSureness = (probabilities: Numbers) =>
     actionRows({ p: probabilities, cameTrue: [] }, action).sureness;
-  const drawnSample = { p: toSureness(testedRows.p), weights: testedRows.weights };
-  return isFairDraw(drawnSample, toSureness(allPrinted), threshold);
+  const drawnSample = { p: toSureness(rows.p), weights: rows.weights };
+  return isFairDraw(drawnSample, toSureness(all), threshold);
 }
 
 function countActed({ action, threshold }: LockedThreshold, testedRows: TestedRows) {
-  const { p: probabilities, cameTrue, weights, ids } = testedRows;
-  if (probabilities.length === 0) return { n: 0, wrong: 0 };
-  checkRows(probabilities, cameTrue, { names: ["p", "cameTrue"], end: 3 });
+  const { p, cameTrue, weights, ids } = testedRows;
+  if (p.length === 0) return { n: 0, wrong: 0 };
+  checkRows(p, cameTrue, { names: ["p", "cameTrue"], end: 3 });
   const { sureness, wrong } = actionRows(testedRows, action);
   const { acted: actedValues, actedWrong } = equalRows(sureness, wrong, {
     weights,

@@ -30,12 +30,12 @@ interface ReleaseOptions {
 export function compareReleases(
   earlierColumn: AnswerColumn,
   laterColumn: AnswerColumn,
-  { seed: randomSeed, labelled: labelledCounts, questions = 1 }: ReleaseOptions,
+  { seed, labelled: labelledCounts, questions = 1 }: ReleaseOptions,
 ) {
   const [earlierTops, laterTops] = [topAnswers(earlierColumn), topAnswers(laterColumn)];
   const samples = listSamples(earlierTops.probability, laterTops.probability);
   const { stability, kolmogorovSmirnov } = permutationTests(samples, {
-    seed: randomSeed,
+    seed,
     questions,
   });
   let [sharedCount, flipCount] = [0, 0];
@@ -81,7 +81,7 @@ interface LabelledOptions {
 export function compareLabelled(
   earlierRows: LabelledRows,
   laterRows: LabelledRows,
-  { thresholds, lines: lineCount = 1 }: LabelledOptions,
+  { thresholds, lines = 1 }: LabelledOptions,
 ) {
   const earlierRowById = new Map(earlierRows.ids.map((recordId, rowIndex) => [recordId, rowIndex]));
   const [differences, weights]: [number[], number[]] = [[], []];
@@ -106,12 +106,12 @@ export function compareLabelled(
     ({ question, these }) => question === laterRows.question && these === undefined,
   );
   // The Brier score, who is right more often, and each threshold.
-  const testCount = lineCount * (2 + ownThresholds.length);
+  const testCount = lines * (2 + ownThresholds.length);
   const pValue = Math.min(1, 2 * binomialAtMost(fewerCount, onlyBeforeRight + onlyAfterRight, 0.5));
   const { isAbove, ...brierDifference } = describeDifferences(differences, {
     ...extremeDifferences(earlierRows.joined.column, laterRows.joined.column, differences.length),
     level: BY_CHANCE / testCount,
-    lines: lineCount,
+    lines,
     weights,
   });
   return {
@@ -141,16 +141,13 @@ export function compareLabelled(
 }
 
 /** Returns whether the labelled records of a release look like a random draw of those that another one answered, too. */
-function isFairOf(
-  { testedRows: sampleRows }: LabelledRows,
-  { joined: otherRows }: LabelledRows,
-): boolean {
-  const isShared = (recordId: string) => otherRows.column.rowOf(recordId) !== undefined;
+function isFairOf({ testedRows }: LabelledRows, { joined }: LabelledRows): boolean {
+  const isShared = (recordId: string) => joined.column.rowOf(recordId) !== undefined;
   const sharedRows = takeRows(
-    sampleRows,
-    [...sampleRows.ids.keys()].filter((rowIndex) => isShared(sampleRows.ids[rowIndex] as string)),
+    testedRows,
+    [...testedRows.ids.keys()].filter((rowIndex) => isShared(testedRows.ids[rowIndex] as string)),
   );
-  return isFairDraw(sharedRows, printedOf(sampleRows, isShared));
+  return isFairDraw(sharedRows, printedOf(testedRows, isShared));
 }
 
 /** How two releases do on the same labelled records. */
@@ -261,7 +258,7 @@ function extremeDifferences(
   laterColumn: AnswerColumn,
   labelCount: number,
 ) {
-  const { form: answerForm } = laterColumn;
+  const { form } = laterColumn;
   let [leastDifference, mostDifference, recordCount] = [0, 0, 0];
   for (const [laterRow, recordId] of laterColumn.ids.entries()) {
     const earlierRow = earlierColumn.rowOf(recordId);
@@ -270,18 +267,15 @@ function extremeDifferences(
     for (const [truthIndex, optionName] of laterColumn.options.entries()) {
       const earlierTruth = earlierColumn.options.indexOf(optionName);
       const difference =
-        computeBrier({ form: answerForm, table: laterColumn }, laterRow, truthIndex) -
-        computeBrier({ form: answerForm, table: earlierColumn }, earlierRow, earlierTruth);
+        computeBrier({ form, table: laterColumn }, laterRow, truthIndex) -
+        computeBrier({ form, table: earlierColumn }, earlierRow, earlierTruth);
       [leastDifference, mostDifference] = [
         Math.min(leastDifference, difference),
         Math.max(mostDifference, difference),
       ];
     }
   }
-  const [labelShare, possibleRange] = [
-    labelCount / recordCount,
-    answerForm === "probability" ? 1 : 2,
-  ];
+  const [labelShare, possibleRange] = [labelCount / recordCount, form === "probability" ? 1 : 2];
   return {
     least: leastDifference - labelShare * (possibleRange + leastDifference),
     most: mostDifference + labelShare * (possibleRange - mostDifference),

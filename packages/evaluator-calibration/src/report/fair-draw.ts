@@ -47,12 +47,12 @@ export function isFairDraw(
 }
 
 /** The rows at `from` and above: their number, their worth in equal rows, and the share of each hundredth. */
-function listShares({ p: probabilities, weights }: DrawnValues, fromThreshold: number) {
+function listShares({ p, weights }: DrawnValues, fromThreshold: number) {
   const binShares = new Float64Array(101);
   const countedValues: number[] = [];
   let totalWeight = 0;
-  for (let rowIndex = 0; rowIndex < probabilities.length; rowIndex += 1) {
-    const hundredths = toHundredths(probabilities[rowIndex] as number);
+  for (let rowIndex = 0; rowIndex < p.length; rowIndex += 1) {
+    const hundredths = toHundredths(p[rowIndex] as number);
     if (hundredths < toHundredths(fromThreshold)) continue;
     const rowWeight = weights?.[rowIndex] ?? 1;
     countedValues.push(rowWeight);

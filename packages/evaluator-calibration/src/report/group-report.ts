@@ -27,25 +27,19 @@ export function reportGroups(
 }
 
 function reportGroup(groupName: string, groupRows: Rows) {
-  const { p: probabilities, cameTrue, weights } = groupRows;
-  const distances = probabilities.map(
-    (probability, rowIndex) => (cameTrue[rowIndex] as number) - probability,
-  );
+  const { p, cameTrue, weights } = groupRows;
+  const distances = p.map((probability, rowIndex) => (cameTrue[rowIndex] as number) - probability);
   const limitOptions = { level: 0.025, unseen: 1, weights };
   const { brier, skill } = scoreRows(groupRows);
   return {
     group: groupName,
-    n: probabilities.length,
+    n: p.length,
     brier,
     /** Null if every row of the group has one truth. */
     skill: Number.isNaN(skill.value) ? null : skill.value,
     /** The share of true rows minus the mean probability, with its 95 % interval. */
     difference: {
-      value: weightedMean(
-        probabilities.length,
-        weights,
-        (rowIndex) => distances[rowIndex] as number,
-      ),
+      value: weightedMean(p.length, weights, (rowIndex) => distances[rowIndex] as number),
       low: meanLimit(distances, { ...limitOptions, worst: -1 }),
       high: meanLimit(distances, { ...limitOptions, worst: 1 }),
     },

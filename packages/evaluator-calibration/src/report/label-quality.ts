@@ -28,9 +28,7 @@ function reasonOfDraw(testedRows: Rows): string | null {
 }
 
 function reasonOfKin(testedRows: Rows, labelers: ReturnType<typeof listLabelers>): string | null {
-  const kinLabeler = labelers.find(({ name: labelerName }) =>
-    isOfFamily(labelerName, testedRows.source.modelId),
-  );
+  const kinLabeler = labelers.find(({ name }) => isOfFamily(name, testedRows.source.modelId));
   if (kinLabeler === undefined) return null;
   return `Labels made by ${kinLabeler.name} come from the answering model's own family: they share its mistakes, so nothing is promised from them.`;
 }
@@ -68,8 +66,8 @@ function toAgreement({ join, column, votes }: JoinedColumn) {
     .filter(({ length }) => length > 1);
   if (records.length === 0) return null;
   const comparedQuestion = records.flatMap((givenItems) =>
-    givenItems.map(({ labeler, truth: ownTruth }) => {
-      const differing = givenItems.filter((otherLabel) => otherLabel.truth !== ownTruth).length;
+    givenItems.map(({ labeler, truth }) => {
+      const differing = givenItems.filter((otherLabel) => otherLabel.truth !== truth).length;
       return { labeler, differs: differing / (givenItems.length - 1) };
     }),
   );

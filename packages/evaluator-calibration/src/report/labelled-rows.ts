@@ -20,10 +20,10 @@ export function toLabelledRows(
   joinedColumn: JoinedColumn,
   isTaken: (recordId: string) => boolean = () => true,
 ): LabelledRows {
-  const { column, rows: joinedRows, truth } = joinedColumn;
-  const takenRows = joinedRows
+  const { column, rows, truth } = joinedColumn;
+  const takenRows = rows
     .map((_, position) => position)
-    .filter((position) => isTaken(column.ids[joinedRows[position] as number] as string));
+    .filter((position) => isTaken(column.ids[rows[position] as number] as string));
   const sureRows = takenRows.filter((position) => (truth[position] as number) >= 0);
   const testedRows = rowsAtPositions(joinedColumn, takenRows);
   return {
@@ -66,7 +66,7 @@ function rowsAtPositions(joinedColumn: JoinedColumn, positions: readonly number[
       ] as number;
     }
   }
-  const { option: topOptions, probability: topProbabilities } = topAnswers({
+  const { option, probability } = topAnswers({
     form,
     width,
     values: tableValues,
@@ -74,7 +74,7 @@ function rowsAtPositions(joinedColumn: JoinedColumn, positions: readonly number[
   const truthIndexes = takeNumbers(joinedColumn.truth);
   const cameTrueAt = (truthIndex: number, rowIndex: number) => {
     if (truthIndex < 0) return 2;
-    return form === "probability" ? truthIndex : Number(truthIndex === topOptions[rowIndex]);
+    return form === "probability" ? truthIndex : Number(truthIndex === option[rowIndex]);
   };
   return {
     joined: joinedColumn,
@@ -92,9 +92,9 @@ function rowsAtPositions(joinedColumn: JoinedColumn, positions: readonly number[
     /** 0 and 1, or the index of the option or level. */
     truth: Uint32Array.from(truthIndexes),
     /** The most probable option of each row; 1 if yes is at least as probable as no. */
-    top: topOptions,
+    top: option,
     /** The probability that the curve is about: of yes, or of the most probable option. */
-    p: topProbabilities,
+    p: probability,
     /** Whether that is true; 2 for a skipped record and a tie of labelers, which count as wrong. */
     cameTrue: Uint8Array.from(truthIndexes.map(cameTrueAt)),
     /** Undefined if every row counts as much as the others. */
@@ -224,17 +224,17 @@ export function isDrawnByStrata({
 
 /** Returns how sure each row is of an action, and whether acting on it would be wrong or is unknown. */
 export function actionRows(
-  { p: probabilities, cameTrue }: { readonly p: Numbers; readonly cameTrue: Numbers },
+  { p, cameTrue }: { readonly p: Numbers; readonly cameTrue: Numbers },
   action: LockedThreshold["action"],
 ) {
   const rightValue = action === "no" ? 0 : 1;
   // Loops: a mapping from() takes ten times as long.
   const actedRows = {
-    sureness: new Float64Array(probabilities.length),
-    wrong: new Uint8Array(probabilities.length),
+    sureness: new Float64Array(p.length),
+    wrong: new Uint8Array(p.length),
   };
-  for (let rowIndex = 0; rowIndex < probabilities.length; rowIndex += 1) {
-    const yesProbability = probabilities[rowIndex] as number;
+  for (let rowIndex = 0; rowIndex < p.length; rowIndex += 1) {
+    const yesProbability = p[rowIndex] as number;
     actedRows.sureness[rowIndex] = rightValue === 1 ? yesProbability : complement(yesProbability);
     actedRows.wrong[rowIndex] = cameTrue[rowIndex] === rightValue ? 0 : 1;
   }

@@ -10,20 +10,18 @@ import { type Rows, takeRows } from "./labelled-rows.ts";
  * @param isOnePer - Whether a column names the clusters; else only records with equal states are one.
  */
 export function onePerCluster(labelledRows: Rows, isOnePer: boolean): Rows {
-  const { ids: recordIds, weights, clusterOf, joined: joinedColumn } = labelledRows;
+  const { ids, weights, clusterOf, joined: joinedColumn } = labelledRows;
   const clusters = joinedColumn.join.table.clusters;
-  if (!isOnePer && !recordIds.some((recordId) => clusters?.has(recordId))) return labelledRows;
-  const clusterNames = recordIds.map((recordId, rowIndex) => {
+  if (!isOnePer && !ids.some((recordId) => clusters?.has(recordId))) return labelledRows;
+  const clusterNames = ids.map((recordId, rowIndex) => {
     const namedValue = isOnePer ? (clusterOf[rowIndex] as number) : -1;
     return (
       clusters?.get(recordId) ??
       (namedValue < 0 ? JSON.stringify([recordId]) : `label ${namedValue}`)
     );
   });
-  const members = [
-    ...Map.groupBy(recordIds.keys(), (rowIndex) => clusterNames[rowIndex] as string),
-  ];
-  const toShare = (rowIndex: number) => hashToShare(recordIds[rowIndex] as string);
+  const members = [...Map.groupBy(ids.keys(), (rowIndex) => clusterNames[rowIndex] as string)];
+  const toShare = (rowIndex: number) => hashToShare(ids[rowIndex] as string);
   const takenRows = members.map(([, memberRows]) =>
     memberRows.reduce((firstRow, secondRow) =>
       toShare(secondRow) < toShare(firstRow) ? secondRow : firstRow,
@@ -33,7 +31,7 @@ export function onePerCluster(labelledRows: Rows, isOnePer: boolean): Rows {
     memberRows.reduce((runningSum, rowIndex) => runningSum + (weights?.[rowIndex] ?? 1), 0);
   // The sum of the weights of a cluster's labels estimates its size if the answers do not name it.
   const isSized =
-    weights === undefined && (!isOnePer || recordIds.every((recordId) => clusters?.has(recordId)));
+    weights === undefined && (!isOnePer || ids.every((recordId) => clusters?.has(recordId)));
   const clusterSizes = isSized ? mapSizes(labelledRows) : null;
   const chanceOf =
     clusterSizes === null ? null : listChances([...clusterSizes.values()], members.length);
@@ -70,8 +68,8 @@ function listChances(
   const sizeGroups = [...Map.groupBy(clusterSizes, (clusterSize) => clusterSize)];
   const seenCountAt = (drawnShare: number) =>
     sizeGroups.reduce(
-      (runningSum, [clusterSize, { length: groupLength }]) =>
-        runningSum + groupLength * chanceAt(drawnShare, clusterSize),
+      (runningSum, [clusterSize, { length }]) =>
+        runningSum + length * chanceAt(drawnShare, clusterSize),
       0,
     );
   const drawnShare =

@@ -40,18 +40,18 @@ export function parsePromisePlan(planText: string): PromisePlan {
 
 /** Returns the records of a column in the order of their ids, and the hash of their answers and states. */
 export function promisePool(column: AnswerColumn, version: PromisePlan["version"] = 2) {
-  const { ids: recordIds, values: columnValues, width, source } = column;
-  const sortedRows = [...recordIds.keys()].toSorted((firstRow, secondRow) =>
-    (recordIds[firstRow] as string) < (recordIds[secondRow] as string) ? -1 : 1,
+  const { ids, values, width, source } = column;
+  const sortedRows = [...ids.keys()].toSorted((firstRow, secondRow) =>
+    (ids[firstRow] as string) < (ids[secondRow] as string) ? -1 : 1,
   );
   const recordStates = version === 1 ? [] : column.states;
   const hasStates =
     sortedRows.length > 0 && sortedRows.every((rowIndex) => recordStates[rowIndex] !== undefined);
   const answers = sortedRows.map((rowIndex) => {
-    const rowValues = columnValues.subarray(rowIndex * width, (rowIndex + 1) * width);
-    return [recordIds[rowIndex], ...rowValues, ...(hasStates ? [recordStates[rowIndex]] : [])];
+    const rowValues = values.subarray(rowIndex * width, (rowIndex + 1) * width);
+    return [ids[rowIndex], ...rowValues, ...(hasStates ? [recordStates[rowIndex]] : [])];
   });
-  const { option: topOptions, probability } = topAnswers(column);
+  const { option, probability } = topAnswers(column);
   return {
     column,
     rows: sortedRows,
@@ -59,7 +59,7 @@ export function promisePool(column: AnswerColumn, version: PromisePlan["version"
     /** Of yes, or the largest. */
     printed: sortedRows.map((rowIndex) => probability[rowIndex] as number),
     /** The most probable option. */
-    tops: sortedRows.map((rowIndex) => column.options[topOptions[rowIndex] as number] ?? ""),
+    tops: sortedRows.map((rowIndex) => column.options[option[rowIndex] as number] ?? ""),
     /** The hash of each state; null if they are not known. */
     states: hasStates ? sortedRows.map((rowIndex) => recordStates[rowIndex] as string) : null,
     hash: jsonHash(JSON.stringify([source.modelId, source.questionHash, answers])),
@@ -80,27 +80,24 @@ function toPromisePool(column: AnswerColumn, version: PromisePlan["version"]): P
 }
 
 function toActKey(
-  { column, rows: poolRows, printed: printedValues, tops: topNames, states }: PromisePool,
+  { column, rows, printed: printedValues, tops, states }: PromisePool,
   poolIndex: number,
   action: Action,
 ) {
   const probability = printedValues[poolIndex] as number;
   return actKey({
-    id: column.ids[poolRows[poolIndex] as number] as string,
-    act: action === "top" ? (topNames[poolIndex] as string) : action,
+    id: column.ids[rows[poolIndex] as number] as string,
+    act: action === "top" ? (tops[poolIndex] as string) : action,
     sureness: action === "no" ? complement(probability) : probability,
     state: states?.[poolIndex] ?? null,
   });
 }
 
 /** Returns the name of each record's state and act: one label is enough for all records with the same; undefined if all differ. */
-function findCopies(
-  { states, tops: topNames }: PromisePool,
-  action: Action,
-): readonly string[] | undefined {
+function findCopies({ states, tops }: PromisePool, action: Action): readonly string[] | undefined {
   if (states === null || new Set(states).size === states.length) return undefined;
   return action === "top"
-    ? states.map((recordState, poolIndex) => JSON.stringify([recordState, topNames[poolIndex]]))
+    ? states.map((recordState, poolIndex) => JSON.stringify([recordState, tops[poolIndex]]))
     : states;
 }
 
@@ -150,7 +147,7 @@ interface ReplayOptions {
 export function replayPlan(
   promisePlan: PromisePlan,
   labelJoin: LabelJoin,
-  { file: planFile, isWanted = () => true }: ReplayOptions,
+  { file, isWanted = () => true }: ReplayOptions,
 ) {
   for (const [otherPlan, location] of labelJoin.plans) {
     if (otherPlan === jsonHash(promisePlan)) continue;
@@ -165,7 +162,7 @@ export function replayPlan(
     if (plannedPool !== undefined)
       return replayAction(promisePlan, action, { pool: plannedPool, join: labelJoin });
     const problem = "was planned for other answers; use those, or another file with --labels";
-    throw new CalibrationInputError({ file: planFile }, problem);
+    throw new CalibrationInputError({ file }, problem);
   });
 }
 
@@ -177,8 +174,8 @@ function wrongIndexes(
 ) {
   const joinedColumn = labelJoin.columns.find((candidate) => candidate.column === column);
   if (joinedColumn === undefined) return new Set<number>();
-  const { wrong: wrongValues } = actionRows(toLabelledRows(joinedColumn).testedRows, action);
-  const wrongRows = joinedColumn.rows.filter((_, position) => wrongValues[position] === 1);
+  const { wrong } = actionRows(toLabelledRows(joinedColumn).testedRows, action);
+  const wrongRows = joinedColumn.rows.filter((_, position) => wrong[position] === 1);
   const labelledIndexes = wrongRows.map((columnRow) => indexes.get(columnRow) as number);
   if (copies === undefined) return new Set(labelledIndexes);
   const copyNames = new Set(labelledIndexes.map((poolIndex) => copies[poolIndex]));
@@ -188,10 +185,10 @@ function wrongIndexes(
 function replayAction(
   promisePlan: PromisePlan,
   { question, action }: PromisePlan["actions"][number],
-  { pool: plannedPool, join: labelJoin }: { readonly pool: PromisePool; readonly join: LabelJoin },
+  { pool, join }: { readonly pool: PromisePool; readonly join: LabelJoin },
 ) {
-  const { column, rows: poolRows, indexes, printed: printedValues } = plannedPool;
-  const copies = findCopies(plannedPool, action);
+  const { column, rows, indexes, printed: printedValues } = pool;
+  const copies = findCopies(pool, action);
   const { sureness } = actionRows({ p: printedValues, cameTrue: [] }, action);
   const shareCount = promisePlan.actions.length;
   const isExact = promisePlan.of === "these";
@@ -202,19 +199,19 @@ function replayAction(
     isExact,
     copies,
   });
-  const drawnLabels = labelJoin.drawn.find((joinedColumn) => joinedColumn.column === column);
+  const drawnLabels = join.drawn.find((joinedColumn) => joinedColumn.column === column);
   const testedRows = drawnLabels ? toLabelledRows(drawnLabels).testedRows : { p: [], cameTrue: [] };
-  const { wrong: wrongValues } = actionRows(testedRows, action);
+  const { wrong } = actionRows(testedRows, action);
   const indexAt = (position: number) =>
     indexes.get(drawnLabels?.rows[position] as number) as number;
   // Wrong ones last: if two copies have labels that differ, they are wrong in any order of the labels.
   for (const wrongSide of [0, 1]) {
-    for (let position = 0; position < wrongValues.length; position += 1) {
-      if (wrongValues[position] === wrongSide && promiseDraw.has(indexAt(position)))
+    for (let position = 0; position < wrong.length; position += 1) {
+      if (wrong[position] === wrongSide && promiseDraw.has(indexAt(position)))
         promiseDraw.add(indexAt(position), wrongSide === 1);
     }
   }
-  const refutedIndexes = wrongIndexes(plannedPool, labelJoin, { action, copies });
+  const refutedIndexes = wrongIndexes(pool, join, { action, copies });
   return {
     plan: promisePlan,
     question,
@@ -229,7 +226,7 @@ function replayAction(
       const leastHundredths = toHundredths(threshold);
       return (
         sureness.filter((rowSureness) => toHundredths(rowSureness) >= leastHundredths).length /
-        poolRows.length
+        rows.length
       );
     },
     /**
@@ -238,7 +235,7 @@ function replayAction(
      */
     theseAt: (threshold: number, drawCounts: { unlabelled: number; mostWrong: number }) => {
       const leastHundredths = toHundredths(threshold);
-      const aboveIndexes = [...poolRows.keys()].filter(
+      const aboveIndexes = [...rows.keys()].filter(
         (poolIndex) => toHundredths(sureness[poolIndex] as number) >= leastHundredths,
       );
       const { length: refutedCount } = aboveIndexes.filter(
@@ -251,15 +248,15 @@ function replayAction(
         .filter(
           (poolIndex) => promiseDraw.labelOf(poolIndex) !== true && !refutedIndexes.has(poolIndex),
         )
-        .map((poolIndex) => toActKey(plannedPool, poolIndex, action));
+        .map((poolIndex) => toActKey(pool, poolIndex, action));
       const restCounts = { unlabelled: drawCounts.unlabelled - refutedCount, mostWrong };
-      return { ...restCounts, records, ...(plannedPool.states && { hasStates: true }) };
+      return { ...restCounts, records, ...(pool.states && { hasStates: true }) };
     },
     /** Returns the id of the next record to label, and the field `draw` of its label; null at the end. */
     next: () => {
       const poolIndex = promiseDraw.next();
       if (poolIndex === null) return null;
-      const recordId = column.ids[poolRows[poolIndex] as number] as string;
+      const recordId = column.ids[rows[poolIndex] as number] as string;
       const rowSureness = sureness[poolIndex] as number;
       return {
         id: recordId,

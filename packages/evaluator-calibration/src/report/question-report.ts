@@ -64,7 +64,7 @@ function toDraft(
   { actions: wantedItems, planned: all = [], isOnePer = false, hasGroups = false }: ReportOptions,
 ) {
   const rows = isOnePer ? labelledRows : withoutCopies(labelledRows);
-  const { question, form: answerForm } = rows;
+  const { question, form } = rows;
   const isWanted = (action: Action) =>
     wantedItems?.some((one) => one.question === question && one.action === action) ?? true;
   const plannedPromises = all.filter(
@@ -75,16 +75,16 @@ function toDraft(
   const isPlanned = (action: Action) =>
     plannedPromises.some((plannedPromise) => plannedPromise.action === action);
   const isJudged = rows.ids.length >= LEAST_JUDGED;
-  const actions = actionsOf[answerForm].filter(
+  const actions = actionsOf[form].filter(
     (action) => isPlanned(action) || (isJudged && isWanted(action)),
   );
   const fixedTexts = actions.filter((action) => !isPlanned(action));
   const parts = [{ group: null, part: testedRows }, ...(hasGroups ? judgedGroups(testedRows) : [])];
-  const promises = parts.flatMap(({ group: groupName, part: groupRows }) =>
+  const promises = parts.flatMap(({ group, part }) =>
     fixedTexts.map((action) => {
-      const { weights, ids } = groupRows;
-      const askedAction = { question, action, group: groupName, weights, ids };
-      return Object.assign(askedAction, actionRows(groupRows, action));
+      const { weights, ids } = part;
+      const askedAction = { question, action, group, weights, ids };
+      return Object.assign(askedAction, actionRows(part, action));
     }),
   );
   return {
@@ -244,12 +244,9 @@ function toVerdict(
  * Returns how often chance alone sorts the rows as well; null if that decides nothing. Newcombe's interval of the AUC is too wide for few
  * or weighted labels: of 50 by `pick`, 2 % of them yes, it shows an AUC of 0.94 in 10 % of draws, the test in 60 %.
  */
-function findOrder(
-  { p: probabilities, cameTrue }: Rows,
-  { skill, auc }: ReturnType<typeof scoreRows>,
-) {
+function findOrder({ p, cameTrue }: Rows, { skill, auc }: ReturnType<typeof scoreRows>) {
   if (skill.isShown || Number.isNaN(skill.value)) return null;
-  return auc.value > 0.5 ? orderPValue(probabilities, cameTrue) : 1;
+  return auc.value > 0.5 ? orderPValue(p, cameTrue) : 1;
 }
 
 function isOrdered(verdict: Verdict): boolean {
@@ -260,7 +257,7 @@ const WORST_ROWS = 20;
 
 /** Returns the rows whose truth has the lowest printed probability, the worst first. */
 function worstRows(labelledRows: Rows) {
-  const { ids, truth, top: topOptions, options } = labelledRows;
+  const { ids, truth, top, options } = labelledRows;
   const worstAnswers: { row: number; id: string; probability: number }[] = [];
   for (let rowIndex = 0; rowIndex < truth.length; rowIndex += 1) {
     const probability = computeProbability(labelledRows, rowIndex, truth[rowIndex] as number);
@@ -276,10 +273,10 @@ function worstRows(labelledRows: Rows) {
     worstAnswers.splice(before + 1, 0, worstAnswer);
     worstAnswers.length = Math.min(worstAnswers.length, WORST_ROWS);
   }
-  return worstAnswers.map(({ row: rowIndex, id, probability }) => ({
+  return worstAnswers.map(({ row, id, probability }) => ({
     id,
-    truth: options[truth[rowIndex] as number] ?? "",
-    answer: options[topOptions[rowIndex] as number] ?? "",
+    truth: options[truth[row] as number] ?? "",
+    answer: options[top[row] as number] ?? "",
     probability,
   }));
 }

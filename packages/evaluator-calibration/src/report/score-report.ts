@@ -16,7 +16,7 @@ const brierParts: Readonly<Record<Form, number>> = { probability: 2, distributio
 
 /** Returns every score of labelled rows; NaN without rows. */
 export function scoreRows(labelledRows: Rows) {
-  const { truth, top, weights, p: probabilities, cameTrue, form, isOrdered } = labelledRows;
+  const { truth, top, weights, p, cameTrue, form, isOrdered } = labelledRows;
   const rowCount = truth.length;
   const optionShares = truthShares(labelledRows);
   const distances = listDistances(labelledRows, optionShares);
@@ -38,10 +38,10 @@ export function scoreRows(labelledRows: Rows) {
       { weights },
     ),
     /** How well the probability orders the truths; of a distribution, that of the picked option. */
-    auc: toOrder(probabilities, cameTrue, weights),
+    auc: toOrder(p, cameTrue, weights),
     spiegelhalter:
       rowCount > 0 && form === "probability" && weights === undefined
-        ? spiegelhalter(probabilities, cameTrue)
+        ? spiegelhalter(p, cameTrue)
         : null,
     levels: isOrdered ? levelScores(labelledRows, meanDistance) : null,
     /** The constant base-rate prediction on the same rows; `always` is the most frequent truth. */
@@ -157,18 +157,18 @@ function rankedScore(
  */
 function toSkill(
   { truth, top, weights }: Rows,
-  { own: ownDistances, constants, mean: meanDistance, constant, most: mostShare }: Distances,
+  { own, constants, mean: meanDistance, constant, most }: Distances,
 ) {
   const rowCount = truth.length;
   const effective = effectiveRows(rowCount, weights);
-  const rarerCount = effective * Math.min(mostShare, 1 - mostShare);
+  const rarerCount = effective * Math.min(most, 1 - most);
   const noEstimate = { value: Number.NaN, low: Number.NaN, high: Number.NaN };
   if (!(constant >= 1e-15)) return { ...noEstimate, isShown: false };
   const totalWeight = weights === undefined ? rowCount : computeSum(weights);
   let squares = 0;
   for (let rowIndex = 0; rowIndex < rowCount; rowIndex += 1) {
     const constantRatio = (constants[truth[rowIndex] as number] as number) / constant;
-    const ownRatio = meanDistance === 0 ? 1 : (ownDistances[rowIndex] as number) / meanDistance;
+    const ownRatio = meanDistance === 0 ? 1 : (own[rowIndex] as number) / meanDistance;
     squares += ((weights?.[rowIndex] ?? 1) * (ownRatio - constantRatio)) ** 2;
   }
   const deviation = Math.sqrt((squares * rowCount) / Math.max(1, rowCount - 1)) / totalWeight;

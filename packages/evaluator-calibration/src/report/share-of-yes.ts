@@ -46,15 +46,12 @@ export function shareOfYes(labelledRows: Rows): (Estimate & { readonly records: 
   return { value: withinKnown(value), low: withinKnown(low), high: withinKnown(high), records };
 }
 
-function regress({ truth, p: probabilities }: Rows, allPrinted: Float64Array): Estimate {
+function regress({ truth, p }: Rows, allPrinted: Float64Array): Estimate {
   const [rowCount, records] = [truth.length, allPrinted.length];
-  const [meanTruth, meanPrinted] = [
-    computeSum(truth) / rowCount,
-    computeSum(probabilities) / rowCount,
-  ];
+  const [meanTruth, meanPrinted] = [computeSum(truth) / rowCount, computeSum(p) / rowCount];
   let [crossSum, spreadWidth, squares] = [0, 0, 0];
   for (let rowIndex = 0; rowIndex < rowCount; rowIndex += 1) {
-    const distance = (probabilities[rowIndex] as number) - meanPrinted;
+    const distance = (p[rowIndex] as number) - meanPrinted;
     crossSum += distance * ((truth[rowIndex] as number) - meanTruth);
     spreadWidth += distance ** 2;
     squares += ((truth[rowIndex] as number) - meanTruth) ** 2;

@@ -54,12 +54,12 @@ function countTruths(
   const truthCounts = { labelled: 0, wrong: 0 };
   const joinedColumn = labelJoin.columns.find((candidate) => candidate.column === column);
   if (joinedColumn === undefined) return truthCounts;
-  const { option: topOptions } = topAnswers(column);
+  const { option } = topAnswers(column);
   for (const [position, columnRow] of joinedColumn.rows.entries()) {
     const trueOption = joinedColumn.truth[position] as number;
     if (trueOption < 0 || !isFinal(column.ids[columnRow] as string)) continue;
     truthCounts.labelled += 1;
-    if (topOptions[columnRow] !== trueOption) truthCounts.wrong += 1;
+    if (option[columnRow] !== trueOption) truthCounts.wrong += 1;
   }
   return truthCounts;
 }

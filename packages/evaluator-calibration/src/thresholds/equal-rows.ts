@@ -27,19 +27,15 @@ export function equalRows(
   const allCounts = countRisks(sureness, wrong, options);
   if (options.weights === undefined) return allCounts;
   const alikeRows = listAlike(sureness, wrong, { ...options, weights: options.weights });
-  const heaviest = alikeRows.reduce(
-    (mostWeight, { weight: entryWeight }) => Math.max(mostWeight, entryWeight),
-    0,
-  );
+  const heaviest = alikeRows.reduce((mostWeight, { weight }) => Math.max(mostWeight, weight), 0);
   const thinnedCounts = { rows: new Float64Array(101), wrong: new Float64Array(101) };
   let [exactCount, keptCount] = [0, 0];
-  for (const { at: hundredths, weight: entryWeight, n: rowCount, wrong: wrongCount } of alikeRows) {
-    exactCount += (rowCount * entryWeight) / heaviest;
+  for (const { at, weight, n, wrong: wrongCount } of alikeRows) {
+    exactCount += (n * weight) / heaviest;
     const addedCount = Math.ceil(exactCount - 1e-9) - keptCount;
     keptCount += addedCount;
-    thinnedCounts.rows[hundredths] = (thinnedCounts.rows[hundredths] as number) + addedCount;
-    thinnedCounts.wrong[hundredths] =
-      (thinnedCounts.wrong[hundredths] as number) + (addedCount * wrongCount) / rowCount;
+    thinnedCounts.rows[at] = (thinnedCounts.rows[at] as number) + addedCount;
+    thinnedCounts.wrong[at] = (thinnedCounts.wrong[at] as number) + (addedCount * wrongCount) / n;
   }
   return cumulate(thinnedCounts);
 }
@@ -51,7 +47,7 @@ export function equalRows(
 function listAlike(
   sureness: Numbers,
   wrong: Numbers,
-  { weights, ids, from: fromThreshold }: ThinningOptions & { readonly weights: Numbers },
+  { weights, ids, from }: ThinningOptions & { readonly weights: Numbers },
 ) {
   // Typed arrays and loops: objects and mappings of a million rows take several times as long.
   const rowHundredths = new Uint8Array(sureness.length);
@@ -64,7 +60,7 @@ function listAlike(
     (rowHundredths[secondRow] as number) - (rowHundredths[firstRow] as number) ||
     (weights[secondRow] as number) - (weights[firstRow] as number) ||
     (hashPlaces[firstRow] as number) - (hashPlaces[secondRow] as number);
-  const lowestHundredths = toHundredths(fromThreshold);
+  const lowestHundredths = toHundredths(from);
   const actedRows = Uint32Array.from(rowHundredths.keys()).filter(
     (rowIndex) => (rowHundredths[rowIndex] as number) >= lowestHundredths,
   );

@@ -197,7 +197,7 @@ export function planRegion(riskRegion: readonly Part[], maxRisk: number, neededE
 
 /** Returns the index of the plan that takes the fewest labels of those that save about the most; none without a plan. */
 export function choosePlan(recordPlans: readonly Plan[]): readonly number[] {
-  const topChance = Math.max(0, ...recordPlans.map(({ chance: planChance }) => planChance));
+  const topChance = Math.max(0, ...recordPlans.map(({ chance }) => chance));
   const goodPlans = [...recordPlans.keys()].filter(
     (planIndex) => (recordPlans[planIndex] as Plan).chance >= NEARLY_BEST * topChance,
   );

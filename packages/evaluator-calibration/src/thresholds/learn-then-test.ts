@@ -94,18 +94,18 @@ export function searchPromises<TAction extends PromiseAction>(
     return { asked: askedAction, level: levelShare, tests: thresholdTests };
   });
   shareLevels(searches.filter((_, actionIndex) => testable.has(actionIndex)));
-  return searches.map(({ asked: askedAction, level: ownLevel, tests: thresholdTests }) => {
+  return searches.map(({ asked: askedAction, level, tests }) => {
     const { question, action } = askedAction;
-    const foundEntry = lastPassed(thresholdTests, ownLevel);
-    const [firstTest] = thresholdTests;
-    const roundedLevel = Number(ownLevel.toPrecision(12));
+    const foundEntry = lastPassed(tests, level);
+    const [firstTest] = tests;
+    const roundedLevel = Number(level.toPrecision(12));
     const promisedThreshold =
       foundEntry === null ? null : { question, action, ...foundEntry, level: roundedLevel };
     if (firstTest === undefined)
       return { asked: askedAction, promised: promisedThreshold, smallest: null };
     const rightCount = firstTest.acted - firstTest.wrong;
     const smallestRisk =
-      rightCount <= 0 ? 1 : 1 - betaQuantile(ownLevel, rightCount, firstTest.wrong + 1);
+      rightCount <= 0 ? 1 : 1 - betaQuantile(level, rightCount, firstTest.wrong + 1);
     return {
       asked: askedAction,
       promised: promisedThreshold,
@@ -178,8 +178,8 @@ function listTests(riskCounts: ReturnType<typeof equalRows>, options: TestOption
       riskCounts.actedWrong[hundredths] ?? 0,
     ];
     const pValue = actedCount === 0 ? 1 : binomialAtMost(actedWrong, actedCount, maxRisk);
-    const { n: wholeCount, wrong: wholeWrong } = wholeCounts({ n: actedCount, wrong: actedWrong });
-    return { threshold: hundredths / 100, acted: wholeCount, wrong: wholeWrong, pValue };
+    const { n, wrong } = wholeCounts({ n: actedCount, wrong: actedWrong });
+    return { threshold: hundredths / 100, acted: n, wrong, pValue };
   });
 }
 
@@ -191,14 +191,14 @@ export type PromisedThreshold = ReturnType<typeof listTests>[number];
  * can be tested: the first is the highest that leaves enough rows, the next are the lower ones.
  */
 function computeOrder(
-  { rows: printedRows, acted: actedValues }: Counts,
+  { rows, acted: actedValues }: Counts,
   { maxRisk, level, lowest }: TestOptions,
 ): number[] {
   const fromHundredths = toHundredths(lowest);
   const regionSize =
-    toRegion({ rows: printedRows, acted: actedValues }, maxRisk, fromHundredths).at(-1)?.acted ?? 0;
+    toRegion({ rows, acted: actedValues }, maxRisk, fromHundredths).at(-1)?.acted ?? 0;
   const leastActed = labelsForZeroErrors({ maxRisk, confidence: 1 - level });
-  return printedFrom(printedRows, fromHundredths).filter(
+  return printedFrom(rows, fromHundredths).filter(
     (hundredths) =>
       (actedValues[hundredths] as number) >= Math.max(leastActed, START_SHARE * regionSize),
   );
@@ -217,13 +217,13 @@ function printedFrom(printedRows: Counts["rows"], fromHundredths: number): numbe
  * acting, with the rows at each and above, and the share of them that is wrong if the values are true.
  */
 export function toRegion(
-  { rows: printedRows, acted: actedValues }: Counts,
+  { rows, acted: actedValues }: Counts,
   maxRisk: number,
   fromHundredths = 0,
 ) {
   let printedWrong = 0;
-  const printedParts = printedFrom(printedRows, Math.max(51, fromHundredths)).map((hundredths) => {
-    printedWrong += (printedRows[hundredths] as number) * (100 - hundredths);
+  const printedParts = printedFrom(rows, Math.max(51, fromHundredths)).map((hundredths) => {
+    printedWrong += (rows[hundredths] as number) * (100 - hundredths);
     const actedCount = actedValues[hundredths] as number;
     return { at: hundredths, acted: actedCount, printedRisk: printedWrong / (100 * actedCount) };
   });

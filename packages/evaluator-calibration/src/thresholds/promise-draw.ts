@@ -231,13 +231,10 @@ export class PromiseDraw {
     // If no threshold is in sight, labels of the whole region may show one. To draw every second record from
     // the whole region, as well, takes a third to two thirds more labels to a first promise, and 600
     // labels promise the same.
-    for (const { at, next: nextIndex } of [
-      this.#nearest()?.test ?? [],
-      this.#tests.slice(-1),
-    ].flat()) {
+    for (const { at, next } of [this.#nearest()?.test ?? [], this.#tests.slice(-1)].flat()) {
       const isFreeRecord = (index: number) =>
         this.#isFrom(index, at) && !this.#takenIndexes.has(index);
-      const index = this.#order.slice(nextIndex).find(isFreeRecord);
+      const index = this.#order.slice(next).find(isFreeRecord);
       if (index === undefined) continue;
       for (const copyIndex of this.#listCopies(index)) this.#takenIndexes.add(copyIndex);
       this.#from = at / 100;
@@ -293,9 +290,7 @@ export class PromiseDraw {
   /** Counts the labels that follow in the order without a gap. */
   #count(test: Test): void {
     const testIndex = this.#tests.indexOf(test);
-    const needs = this.#searches
-      .filter(({ start: startIndex }) => startIndex <= testIndex)
-      .map(({ need: neededEvidence }) => neededEvidence);
+    const needs = this.#searches.filter(({ start }) => start <= testIndex).map(({ need }) => need);
     const leastNeed = Math.min(...needs);
     for (; test.next < this.#order.length; test.next += 1) {
       const index = this.#order[test.next] as number;
@@ -313,10 +308,10 @@ export class PromiseDraw {
   }
 
   /** Returns the index after the last test of a search that passed without a gap. */
-  #findEnd({ start: startIndex, need: neededEvidence }: Search): number {
+  #findEnd({ start, need }: Search): number {
     const endIndex = this.#tests.findIndex(
       ({ evidence, alarmedAt }, testIndex) =>
-        testIndex >= startIndex && (evidence < neededEvidence || alarmedAt !== null),
+        testIndex >= start && (evidence < need || alarmedAt !== null),
     );
     return endIndex === -1 ? this.#tests.length : endIndex;
   }
@@ -329,7 +324,7 @@ export class PromiseDraw {
     });
     return nextTests
       .filter(({ test }) => test.alarmedAt === null)
-      .map(({ test, need: neededEvidence }) => ({ test, more: labelsFor(test, neededEvidence) }))
+      .map(({ test, need }) => ({ test, more: labelsFor(test, need) }))
       .filter(({ more }) => more < Infinity)
       .toSorted((firstNext, secondNext) => firstNext.more - secondNext.more)[0];
   }

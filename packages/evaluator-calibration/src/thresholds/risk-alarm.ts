@@ -71,32 +71,25 @@ export function createRiskAlarm(
 
 /** The j-th possible start of a rise has 1 / (j (j + 1)) of the stake; the rest is not bet yet. */
 function nextState(
-  { n: countBefore, wrong: wrongBefore, alarm, gains: formerGains }: SavedRiskAlarm,
-  { isWrong, chance: wrongChance }: { readonly isWrong: boolean; readonly chance: number },
+  { n, wrong: wrongBefore, alarm, gains }: SavedRiskAlarm,
+  { isWrong, chance }: { readonly isWrong: boolean; readonly chance: number },
   { maxRisk, confidence }: Required<Bound>,
 ): SavedRiskAlarm {
-  const startCount = Math.floor(countBefore / LABELS_BETWEEN) + 1;
-  const startTime = countBefore % LABELS_BETWEEN === 0 ? 1 / (startCount * (startCount + 1)) : 0;
+  const startCount = Math.floor(n / LABELS_BETWEEN) + 1;
+  const startTime = n % LABELS_BETWEEN === 0 ? 1 / (startCount * (startCount + 1)) : 0;
   const newGains = RISK_BETS.map(([multiple, betStake], betIndex) => {
-    const betRisk = Math.max(wrongChance, Math.min(HIGHEST_RISK, multiple * maxRisk));
+    const betRisk = Math.max(chance, Math.min(HIGHEST_RISK, multiple * maxRisk));
     // Nothing is bet on a label that may well be wrong although the promise is true.
     const payoff =
-      betRisk <= wrongChance
-        ? 1
-        : isWrong
-          ? betRisk / wrongChance
-          : (1 - betRisk) / (1 - wrongChance);
-    return Math.min(
-      LARGEST_GAIN,
-      ((formerGains[betIndex] as number) + betStake * startTime) * payoff,
-    );
+      betRisk <= chance ? 1 : isWrong ? betRisk / chance : (1 - betRisk) / (1 - chance);
+    return Math.min(LARGEST_GAIN, ((gains[betIndex] as number) + betStake * startTime) * payoff);
   });
   const evidence = newGains.reduce(
     (runningSum, betGain) => runningSum + betGain,
     1 / (startCount + 1),
   );
   return {
-    n: countBefore + 1,
+    n: n + 1,
     wrong: wrongBefore + Number(isWrong),
     evidence,
     alarm: alarm || evidence >= 1 / (1 - confidence),

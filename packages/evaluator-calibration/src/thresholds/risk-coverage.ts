@@ -60,13 +60,8 @@ export function cumulate({
  * the interval is no longer exact.
  */
 export function riskCoverage(sureness: Numbers, wrong: Numbers, { weights }: Weighted = {}) {
-  const {
-    rows,
-    acted: actedValues,
-    actedWrong,
-    total: totalWeight,
-  } = countRisks(sureness, wrong, { weights });
-  const scale = effectiveRows(sureness.length, weights) / totalWeight;
+  const { rows, acted: actedValues, actedWrong, total } = countRisks(sureness, wrong, { weights });
+  const scale = effectiveRows(sureness.length, weights) / total;
   const printedValues = [...rows.keys()].filter((hundredths) => (rows[hundredths] as number) > 0);
   return printedValues.toReversed().map((hundredths) => {
     const [actedCount, wrongCount] = [
@@ -77,7 +72,7 @@ export function riskCoverage(sureness: Numbers, wrong: Numbers, { weights }: Wei
       Math.min(wrongCount, actedCount) * scale,
       actedCount * scale,
     );
-    const [coverage, risk] = [actedCount / totalWeight, wrongCount / actedCount];
+    const [coverage, risk] = [actedCount / total, wrongCount / actedCount];
     return {
       threshold: hundredths / 100,
       acted: actedCount,
@@ -112,23 +107,15 @@ export function costThreshold(
     if (costValue > 0 && costValue < Infinity) continue;
     rejectValue(costName, costValue, "a positive number");
   }
-  const {
-    rows,
-    acted: actedCount,
-    actedWrong,
-    total: totalWeight,
-  } = countRisks(sureness, wrong, { weights });
-  const rightWeight = totalWeight - (actedWrong[0] as number);
-  let [threshold, bestCost]: [number | null, number] = [
-    null,
-    (missedAct * rightWeight) / totalWeight,
-  ];
+  const { rows, acted: actedCount, actedWrong, total } = countRisks(sureness, wrong, { weights });
+  const rightWeight = total - (actedWrong[0] as number);
+  let [threshold, bestCost]: [number | null, number] = [null, (missedAct * rightWeight) / total];
   for (let hundredths = 100; hundredths >= toHundredths(lowest); hundredths -= 1) {
     if (rows[hundredths] === 0) continue;
     const missedValue =
       rightWeight - ((actedCount[hundredths] as number) - (actedWrong[hundredths] as number));
     const meanCost =
-      (falseAct * (actedWrong[hundredths] as number) + missedAct * missedValue) / totalWeight;
+      (falseAct * (actedWrong[hundredths] as number) + missedAct * missedValue) / total;
     if (meanCost < bestCost - 1e-12) [threshold, bestCost] = [hundredths / 100, meanCost];
   }
   return { threshold, cost: bestCost, theory: falseAct / (falseAct + missedAct) };
@@ -144,11 +131,11 @@ export function conformalRiskControl(
   { maxRisk }: { readonly maxRisk: number },
 ): number | null {
   checkShare("maxRisk", maxRisk);
-  const { rows, actedWrong, total: totalWeight } = countRisks(sureness, wrong);
+  const { rows, actedWrong, total } = countRisks(sureness, wrong);
   let threshold: number | null = null;
   for (let hundredths = 100; hundredths >= 0; hundredths -= 1) {
     // The next row counts as wrong: without it, the mean over future rows could be above.
-    if (((actedWrong[hundredths] as number) + 1) / (totalWeight + 1) > maxRisk) break;
+    if (((actedWrong[hundredths] as number) + 1) / (total + 1) > maxRisk) break;
     if ((rows[hundredths] as number) > 0) threshold = hundredths / 100;
   }
   return threshold;

@@ -70,9 +70,9 @@ function readExchange(exchangesFolder: string, exchangeName: string): Exchange {
   const exchangeFile = join(exchangesFolder, `${exchangeName}.json`);
   const exchangeJson = parseJson(readFileSync(exchangeFile, "utf8"));
   if (exchangeJson === undefined) throw new Error(`${exchangeFile} is not JSON.`);
-  const { data: exchangeData, error: schemaError } = exchangeSchema.safeParse(exchangeJson);
-  if (exchangeData !== undefined) return { name: exchangeName, ...exchangeData };
-  const [firstIssue] = schemaError.issues;
+  const { data, error } = exchangeSchema.safeParse(exchangeJson);
+  if (data !== undefined) return { name: exchangeName, ...data };
+  const [firstIssue] = error.issues;
   throw new Error(
     `${exchangeFile} is not an exchange: ${firstIssue?.path.join(".")}: ${firstIssue?.message}`,
   );

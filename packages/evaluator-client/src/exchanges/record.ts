@@ -36,17 +36,12 @@ export interface RecordOptions extends ExchangeOptions {
  * ```
  */
 export function record(exchangesFolder: string | URL, options: RecordOptions = {}): Transport {
-  const {
-    make: makeTransport,
-    redact: redactText,
-    path: exchangesPath,
-  } = readExchangeOptions(exchangesFolder, options);
-  const {
-    fetch: sendRequest = (requestUrl, requestInit) => globalThis.fetch(requestUrl, requestInit),
-  } = options;
+  const { make, redact, path } = readExchangeOptions(exchangesFolder, options);
+  const { fetch = (requestUrl, requestInit) => globalThis.fetch(requestUrl, requestInit) } =
+    options;
 
   async function recordingFetch(requestUrl: string, requestInit: RequestInit): Promise<Response> {
-    const askedRequest = readAsked(requestUrl, requestInit, redactText);
+    const askedRequest = readAsked(requestUrl, requestInit, redact);
     const request = toStored(askedRequest);
     const apiKeys = apiKeysIn(askedRequest);
     const foundKey = findKey(JSON.stringify(request), apiKeys, emulatorHeader);
@@ -54,30 +49,26 @@ export function record(exchangesFolder: string | URL, options: RecordOptions = {
       foundKey === null ? findSecretIn(request, "request") : `${foundKey} in the request`;
     if (secretPlace !== null)
       throw new RecordingError(`it holds ${secretPlace}`, { consequence: "Nothing was sent." });
-    const fetchResponse = await sendRequest(requestUrl, requestInit);
+    const fetchResponse = await fetch(requestUrl, requestInit);
     const { status, ok } = fetchResponse;
     if (status >= 500 || [408, 409, 425, 429].includes(status)) return fetchResponse;
-    const { body: responseBody, ...responseHead } = await readReply(
-      fetchResponse.clone(),
-      apiKeys,
-      request,
-    );
-    if (responseBody === undefined && ok) return fetchResponse; // cut off
+    const { body, ...responseHead } = await readReply(fetchResponse.clone(), apiKeys, request);
+    if (body === undefined && ok) return fetchResponse; // cut off
     const exchangeName = fileName(request);
-    const redactedValue = mapTexts(responseBody ?? null, (bodyText) =>
-      redactText(bodyText),
+    const redactedValue = mapTexts(body ?? null, (bodyText) =>
+      redact(bodyText),
     ) as Exchange["response"]["body"];
     const response = { ...responseHead, body: redactedValue };
     const description = `Answer of a service to ${exchangeName}.`;
     await writeExchange(
-      join(exchangesPath, `${exchangeName}.json`),
+      join(path, `${exchangeName}.json`),
       { description, request, response },
       new Date(),
     );
     return fetchResponse;
   }
 
-  return makeTransport({ fetch: recordingFetch });
+  return make({ fetch: recordingFetch });
 }
 
 /** Returns a request with only the headers of the wire. */

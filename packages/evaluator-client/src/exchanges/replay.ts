@@ -55,11 +55,7 @@ export function replay(
   exchangesFolder: string | URL,
   options: ReplayOptions = {},
 ): ReplayTransport {
-  const {
-    make: makeTransport,
-    redact: redactText,
-    path,
-  } = readExchangeOptions(exchangesFolder, options);
+  const { make, redact, path } = readExchangeOptions(exchangesFolder, options);
   const replayLedger = new ReplayLedger(existsSync(path) ? loadExchanges(path) : []);
   // How `replayingFetch` knows the call that it answers.
   const currentCalls = new AsyncLocalStorage<{
@@ -69,7 +65,7 @@ export function replay(
 
   async function replayingFetch(requestUrl: string, requestInit: RequestInit): Promise<Response> {
     requestInit.signal?.throwIfAborted();
-    const request = readAsked(requestUrl, requestInit, redactText);
+    const request = readAsked(requestUrl, requestInit, redact);
     const exchange = replayLedger.takeExchange(request);
     const currentCall = currentCalls.getStore() ?? { questionIds: [], hasAsked: false };
     currentCall.hasAsked = true;
@@ -79,7 +75,7 @@ export function replay(
     return new Response(bodyText, { status, headers });
   }
 
-  const innerTransport = makeTransport({ fetch: replayingFetch, apiKey: "replayed", env: {} });
+  const innerTransport = make({ fetch: replayingFetch, apiKey: "replayed", env: {} });
   return {
     ...withoutLimits(innerTransport),
     async send(request, context) {
@@ -93,7 +89,7 @@ export function replay(
     assertAllUsed() {
       const unusedFiles = replayLedger
         .listUnused()
-        .map(({ name: exchangeName }) => `  ${exchangeName}.json\n`)
+        .map(({ name }) => `  ${name}.json\n`)
         .join("");
       if (unusedFiles === "") return;
       throw new Error(

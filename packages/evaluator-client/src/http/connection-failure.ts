@@ -61,21 +61,21 @@ interface FailureContext {
 /** Turns the error of a socket or `fetch` into a `ConnectionError`. */
 export function toConnectionError(thrownValue: unknown, context: FailureContext): ConnectionError {
   const { endpoint, keepCause, hint = "" } = context;
-  const { origin: endpointOrigin } = new URL(endpoint.url);
+  const { origin } = new URL(endpoint.url);
   const causeOption = keepCause ? { cause: thrownValue } : {};
   const proxyStatus = findProxyStatus(thrownValue);
   if (proxyStatus !== null) {
-    const message = `The proxy refused the way to ${endpointOrigin} (${proxyStatus}); nothing was sent to the service, and nothing was billed. Check the proxy's address, credentials and rules.`;
+    const message = `The proxy refused the way to ${origin} (${proxyStatus}); nothing was sent to the service, and nothing was billed. Check the proxy's address, credentials and rules.`;
     const isRetryable = proxyStatus >= 500; // the proxy is out of order, not against it
     return new ConnectionError(message, { ...causeOption, isRetryable, maybeBilled: false });
   }
-  const { fate, why: failureReason } = classifyFailure(thrownValue);
+  const { fate, why } = classifyFailure(thrownValue);
   const isUnsent = wasNeverSent(thrownValue, fate, context.wasSent);
   const { maybeBilled, note } = isUnsent ? { maybeBilled: false, note: "" } : toBilling(endpoint);
-  const because = failureReason === null ? "" : ` (${failureReason})`;
+  const because = why === null ? "" : ` (${why})`;
   const message = isUnsent
-    ? describeUnsent(fate, endpointOrigin + because) + hint
-    : `The connection to ${endpointOrigin} broke before a whole response arrived${because}${note}.`;
+    ? describeUnsent(fate, origin + because) + hint
+    : `The connection to ${origin} broke before a whole response arrived${because}${note}.`;
   const isRetryable = fate === "unreachable" || fate === "lost";
   return new ConnectionError(message, { ...causeOption, isRetryable, maybeBilled });
 }

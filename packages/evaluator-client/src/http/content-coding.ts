@@ -48,8 +48,8 @@ export async function decodeBody(
     if (decoder === undefined) throw unreadable(unknownCoding(contentCoding), endpoint);
     decodedBytes = await decoder
       .decodeWhole(decodedBytes, decodingLimits)
-      .catch(({ code: errorCode }: NodeJS.ErrnoException) => {
-        if (errorCode === "ERR_BUFFER_TOO_LARGE") throw bodyTooLarge();
+      .catch(({ code }: NodeJS.ErrnoException) => {
+        if (code === "ERR_BUFFER_TOO_LARGE") throw bodyTooLarge();
         throw unreadable(`its ${contentCoding} data is broken or cut off`, endpoint);
       });
   }

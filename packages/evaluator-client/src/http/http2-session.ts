@@ -91,10 +91,10 @@ export class Http2Session {
   }
 
   send(exchange: UndiciExchange): void {
-    const { request, body: requestBody } = exchange;
+    const { request, body } = exchange;
     const startedAtMs = this.#runtimeClock.now();
     const requestStream = this.#session.request(request.http2Headers, {
-      endStream: requestBody === null,
+      endStream: body === null,
     });
     if (this.#inFlight === 0) {
       this.#session.ref();
@@ -139,7 +139,7 @@ export class Http2Session {
       pause: () => requestStream.pause(),
       resume: () => requestStream.resume(),
     });
-    if (requestBody !== null) requestStream.end(requestBody);
+    if (body !== null) requestStream.end(body);
   }
 
   /** Takes no more requests, and ends after those in flight. */

@@ -49,8 +49,8 @@ export function sendOver(
 /** Closes the connections that only this user uses, once their requests are over. */
 export async function leaveConnections(leavingUser: object): Promise<void> {
   const closing: Promise<void>[] = [];
-  for (const [connectionKey, { connections, connectionUsers: users }] of sharedConnections) {
-    if (!users.delete(leavingUser) || users.size > 0) continue;
+  for (const [connectionKey, { connections, connectionUsers }] of sharedConnections) {
+    if (!connectionUsers.delete(leavingUser) || connectionUsers.size > 0) continue;
     sharedConnections.delete(connectionKey);
     closing.push(connections.close());
   }

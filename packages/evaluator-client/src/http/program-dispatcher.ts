@@ -36,11 +36,11 @@ export function readDispatchers(): { newerDispatcher: unknown; olderDispatcher: 
  * the program's dispatcher of undici 6 or 7.
  */
 export function afterUndiciLoaded({
-  newerDispatcher: newer,
-  olderDispatcher: older,
+  newerDispatcher,
+  olderDispatcher,
 }: ReturnType<typeof readDispatchers>): void {
-  if (newer === undefined) ownDispatchers = Object.values(readDispatchers());
-  if (older !== undefined) Reflect.set(globalThis, olderKey, older);
+  if (newerDispatcher === undefined) ownDispatchers = Object.values(readDispatchers());
+  if (olderDispatcher !== undefined) Reflect.set(globalThis, olderKey, olderDispatcher);
 }
 
 /** The last found replacement, and the globals that decided it. */
@@ -59,23 +59,23 @@ let lastSearch: {
  */
 export function replacementInUse(hasProxies: boolean): Replacement {
   const { fetch } = globalThis;
-  const { newerDispatcher: newer, olderDispatcher: older } = readDispatchers();
+  const { newerDispatcher, olderDispatcher } = readDispatchers();
   if (
     lastSearch === null ||
     lastSearch.fetch !== fetch ||
-    lastSearch.newerDispatcher !== newer ||
-    lastSearch.olderDispatcher !== older
+    lastSearch.newerDispatcher !== newerDispatcher ||
+    lastSearch.olderDispatcher !== olderDispatcher
   ) {
     lastSearch = {
       fetch,
-      newerDispatcher: newer,
-      olderDispatcher: older,
-      foundReplacement: findReplacement(fetch, newer, older),
+      newerDispatcher,
+      olderDispatcher,
+      foundReplacement: findReplacement(fetch, newerDispatcher, olderDispatcher),
     };
   }
   const { foundReplacement } = lastSearch;
   if (hasProxies && foundReplacement?.constructor.name === "EnvHttpProxyAgent") return null;
-  return foundReplacement === older && fetchUsesOlder ? "fetch" : foundReplacement;
+  return foundReplacement === olderDispatcher && fetchUsesOlder ? "fetch" : foundReplacement;
 }
 
 function findReplacement(fetch: unknown, newer: unknown, older: unknown): Replacement {

@@ -122,9 +122,9 @@ function whenAborted(abortable: Abortable, listener: (reason: unknown) => void) 
     abortable.onAbort(listener);
     return null;
   }
-  const { signal: abortSignal } = abortable;
-  const onAbort = () => listener(abortSignal.reason);
-  if (abortSignal.aborted) onAbort();
-  abortSignal.addEventListener("abort", onAbort, { once: true });
-  return () => abortSignal.removeEventListener("abort", onAbort);
+  const { signal } = abortable;
+  const onAbort = () => listener(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  return () => signal.removeEventListener("abort", onAbort);
 }

@@ -155,9 +155,8 @@ function proxiesInUse(env: HttpClientOptions["env"]) {
 }
 
 function readProxy(env: HttpClientOptions["env"], variableName: string): string {
-  const { value: proxyValue, environmentVariable } = readEither(env, variableName);
-  if (proxyValue === "" || (URL.canParse(proxyValue) && /^https?:/i.test(proxyValue)))
-    return proxyValue;
+  const { value, environmentVariable } = readEither(env, variableName);
+  if (value === "" || (URL.canParse(value) && /^https?:/i.test(value))) return value;
   const proxyProblem =
     "is not the URL of a proxy, such as http://127.0.0.1:3128; its value is not shown";
   return rejectVariable(environmentVariable, "dispatcher", proxyProblem);

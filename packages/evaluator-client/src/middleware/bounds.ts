@@ -101,9 +101,7 @@ export function boundFits(bound: Bound, questionId: string, question: Question):
     return bound.promise.thresholds.some(
       (promisedThreshold) => promisedThreshold.question === questionId,
     );
-  const valueForms = questionKinds[question.type]
-    .values(question)
-    .map(({ form: valueForm }) => valueForm);
+  const valueForms = questionKinds[question.type].values(question).map(({ form }) => form);
   if ("between" in bound) return valueForms.includes("probability");
   return valueForms.some(
     (valueForm) => valueForm === "probability" || valueForm === "distribution",
@@ -114,7 +112,7 @@ export function boundFits(bound: Bound, questionId: string, question: Question):
 export async function checkBounds(givenBounds: Bounds, questions: Questions): Promise<void> {
   for (const [questionId, bound, question] of boundedIn(givenBounds, questions)) {
     const valueForms = new Set(
-      questionKinds[question.type].values(question).map(({ form: valueForm }) => valueForm),
+      questionKinds[question.type].values(question).map(({ form }) => form),
     );
     const isYesNo = valueForms.has("probability");
     if (!isYesNo && !valueForms.has("distribution"))
@@ -214,7 +212,7 @@ function isSure(
 
 /** Returns the hash of questions as `questionHash` of evaluator-calibration does. */
 const hashOf = perQuestions(async (questions) => {
-  const askedItemLists = Object.entries(questions).map(
+  const questionRows = Object.entries(questions).map(
     ([questionId, { type, instructions, criteria }]) => [
       questionId,
       type,
@@ -222,7 +220,7 @@ const hashOf = perQuestions(async (questions) => {
       criteria ?? null,
     ],
   );
-  const encodedQuestions = new TextEncoder().encode(JSON.stringify(askedItemLists));
+  const encodedQuestions = new TextEncoder().encode(JSON.stringify(questionRows));
   const digestBytes = new Uint8Array(await crypto.subtle.digest("SHA-256", encodedQuestions));
   const binaryDigest = btoa(String.fromCharCode(...digestBytes));
   return binaryDigest.replaceAll("+", "-").replaceAll("/", "_").replace("=", "");

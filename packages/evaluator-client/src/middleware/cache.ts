@@ -72,7 +72,7 @@ const optionsSchema = optionsObject({
 export function cache(options: CacheOptions = {}, runtime: CacheRuntime = {}): Cache {
   checkOptions(optionsSchema, options);
   checkOptions(optionsNamed("sha256"), runtime);
-  const { sha256: hashBytes = (bytes) => crypto.subtle.digest("SHA-256", bytes) } = runtime;
+  const { sha256 = (bytes) => crypto.subtle.digest("SHA-256", bytes) } = runtime;
   const { maxEntries = 1000, store = boundedMemory(maxEntries), onStoreError } = options;
   const savings: CacheSavings = { hits: 0, joined: 0, misses: 0, inputTokens: 0, costUsd: 0 };
   const inFlight = new Map<string, Flight>();
@@ -111,7 +111,7 @@ export function cache(options: CacheOptions = {}, runtime: CacheRuntime = {}): C
     // Keys are not sorted: the model reads options and keys in this order too.
     const keyParts = [transport, target ?? null, request.state, request.questions];
     const allKeyParts = providerOptions === undefined ? keyParts : [...keyParts, providerOptions];
-    const keyDigest = await hashBytes(new TextEncoder().encode(JSON.stringify(allKeyParts)));
+    const keyDigest = await sha256(new TextEncoder().encode(JSON.stringify(allKeyParts)));
     const cacheKey = toHex(new Uint8Array(keyDigest));
     const savedEvaluation = (paidEvaluation: Evaluation, savingKind: "hits" | "joined") => {
       const evaluation = { ...paidEvaluation };
@@ -160,7 +160,7 @@ interface Flight extends Pick<MiddlewareCall, "signal" | "limits"> {
 
 /** Waits for another call's evaluation; null if this call has to ask, since the other gave up earlier than it would. */
 async function joined(
-  { outcome, signal: flightSignal, limits }: Flight,
+  { outcome, signal, limits }: Flight,
   ownCall: Pick<MiddlewareCall, "signal" | "limits">,
 ): Promise<Evaluation | null> {
   try {
@@ -168,7 +168,7 @@ async function joined(
     return keptEvaluation;
   } catch (flightError) {
     ownCall.signal?.throwIfAborted();
-    if (flightSignal?.aborted || hasTimeLeft(flightError)) return null;
+    if (signal?.aborted || hasTimeLeft(flightError)) return null;
     if (!(flightError instanceof EvaluatorError && flightError.isRetryable)) throw flightError;
     const triedAsOften = flightError.attempts > ownCall.limits.maxRetries;
     if (triedAsOften && limits.attemptTimeoutMs >= ownCall.limits.attemptTimeoutMs)

@@ -109,11 +109,11 @@ function answersDespite(
   if (answeredEvaluation === null)
     elsewhere.lost = lostEarlier + billedAttempts(helperError, { lostAttempts, signal });
   else elsewhere.answered += 1;
-  const { name: errorName = "Error", message } = Object(helperError) as Partial<Error>;
+  const { name = "Error", message } = Object(helperError) as Partial<Error>;
   // The text of an error that is not ours may contain the state.
   return {
     answered: answeredEvaluation,
-    failure: helperError instanceof EvaluatorError ? `${errorName}: ${message}` : errorName,
+    failure: helperError instanceof EvaluatorError ? `${name}: ${message}` : name,
   };
 }
 

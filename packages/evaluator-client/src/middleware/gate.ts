@@ -151,9 +151,7 @@ function listBounds(
 
 function listNames(question: Question): readonly string[] {
   const questionKind = questionKinds[question.type];
-  const isYesNo = questionKind
-    .values(question)
-    .some(({ form: valueForm }) => valueForm === "probability");
+  const isYesNo = questionKind.values(question).some(({ form }) => form === "probability");
   return isYesNo ? ["yes", "no"] : questionKind.keys(question);
 }
 

@@ -251,8 +251,8 @@ export class RateEstimate {
     this.#experiment = { ...experiment, isLimit: true };
   }
 
-  #learnStrays({ refused: refusedCount, fromAttempt: from }: Evidence): void {
-    const attempts = this.#sentCount - from;
+  #learnStrays({ refused: refusedCount, fromAttempt }: Evidence): void {
+    const attempts = this.#sentCount - fromAttempt;
     // Few attempts show little, so 50 others that were not refused are added to them.
     const share = refusedCount / (attempts + 50);
     this.#strayRefusals = { share, until: this.#sentCount + 10 * Math.max(attempts, 100) };

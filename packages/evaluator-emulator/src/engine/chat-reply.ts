@@ -67,9 +67,9 @@ export function chatReply(
 ): Response | null {
   const playedReply = composeReply(requestBody["messages"], readShape(requestBody), nextId);
   if (playedReply === null) return null;
-  const { text, calls: playedCalls, basis, inputTokens, outputTokens } = playedReply;
+  const { text, calls, basis, inputTokens, outputTokens } = playedReply;
   const completionId = `chatcmpl-${nextId()}`;
-  const finishReason = playedCalls.length > 0 ? "tool_calls" : "stop";
+  const finishReason = calls.length > 0 ? "tool_calls" : "stop";
   const usage = {
     prompt_tokens: inputTokens,
     completion_tokens: outputTokens,
@@ -78,10 +78,10 @@ export function chatReply(
   const headers = basisHeader(basis);
   const commonFields = { id: completionId, created: 0, model: echoModel };
   if (requestBody["stream"] !== true) {
-    const calledParts = { content: null, tool_calls: playedCalls.map(toToolCall) };
+    const calledParts = { content: null, tool_calls: calls.map(toToolCall) };
     const message = {
       role: "assistant",
-      ...(playedCalls.length > 0 ? calledParts : { content: text }),
+      ...(calls.length > 0 ? calledParts : { content: text }),
     };
     const choices = [{ index: 0, message, logprobs: null, finish_reason: finishReason }];
     return Response.json(
@@ -98,7 +98,7 @@ export function chatReply(
   const chunks = [
     toChunk({ role: "assistant", content: "" }, null),
     ...listWords(playedReply).map((contentText) => toChunk({ content: contentText }, null)),
-    ...playedCalls.flatMap(callDeltas).map((delta) => toChunk(delta, null)),
+    ...calls.flatMap(callDeltas).map((delta) => toChunk(delta, null)),
     toChunk({}, finishReason),
     ...(usageSchema.safeParse(requestBody).success ? [usageChunk] : []),
   ];

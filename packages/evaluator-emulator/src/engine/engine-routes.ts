@@ -62,7 +62,7 @@ async function decisionsRoute(
   emulatedCall: Call,
   emulatorContext: EmulatorContext,
 ): Promise<Response> {
-  const { input: evaluationInput, toBody } = decisionsForm(await readJson(emulatedCall));
-  const judgement = emulatorContext.answer(evaluationInput);
+  const { input, toBody } = decisionsForm(await readJson(emulatedCall));
+  const judgement = emulatorContext.answer(input);
   return answerJson(toBody(judgement, lexicalModel), judgement.basis);
 }

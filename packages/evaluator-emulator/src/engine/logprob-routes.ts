@@ -20,31 +20,27 @@ type EngineRoute = (
 const mostListed = 20;
 
 /** Answers a chat; with log-probabilities from the judge if the body wants them. */
-const chat: EngineRoute = (emulatedCall, body, { engine, context: emulatorContext }) => {
+const chat: EngineRoute = (emulatedCall, body, { engine, context }) => {
   const isAsked = body["logprobs"] === true;
-  const reply = isAsked ? null : chatReply(body, emulatorContext.nextId);
+  const reply = isAsked ? null : chatReply(body, context.nextId);
   if (reply !== null) return reply;
-  const completionId = `chatcmpl-${emulatorContext.nextId()}`;
+  const completionId = `chatcmpl-${context.nextId()}`;
   const promptText = messageIn(body);
-  const {
-    tokens,
-    basis: judgedBasis,
-    trap: engineTrap,
-  } = tokensFor(emulatedCall, promptText, emulatorContext);
+  const { tokens, basis, trap } = tokensFor(emulatedCall, promptText, context);
   const nestingDepth = Math.min(Number(body["top_logprobs"] ?? 0), mostListed);
   const tokenIds = engine === "vllm" ? idsIn(body, "logprob_token_ids") : [];
   const namedTokens =
     tokenIds.length === 0
       ? tokens
-      : tokens.filter(({ token: tokenText }) => tokenIds.includes(packToken(tokenText)));
-  const listedTokens = listTokens(namedTokens, tokenIds.length || nestingDepth, engineTrap);
-  const [first] = engineTrap === "thinking-first" ? listedTokens : tokens;
+      : tokens.filter(({ token }) => tokenIds.includes(packToken(token)));
+  const listedTokens = listTokens(namedTokens, tokenIds.length || nestingDepth, trap);
+  const [first] = trap === "thinking-first" ? listedTokens : tokens;
   const limit = body["max_completion_tokens"] ?? body["max_tokens"];
   const choice = {
     index: 0,
     message: { role: "assistant", content: first?.token ?? "" },
     logprobs:
-      isAsked && engineTrap !== "no-logprobs"
+      isAsked && trap !== "no-logprobs"
         ? { content: [{ ...first, top_logprobs: listedTokens }] }
         : null,
     finish_reason: limit === 1 ? "length" : "stop",
@@ -58,28 +54,24 @@ const chat: EngineRoute = (emulatedCall, body, { engine, context: emulatorContex
       choices: [choice],
       usage: { prompt_tokens: estimateTextTokens(promptText), completion_tokens: 1 },
     },
-    judgedBasis,
+    basis,
   );
 };
 
-const completion: EngineRoute = (emulatedCall, body, { context: emulatorContext }) => {
+const completion: EngineRoute = (emulatedCall, body, { context }) => {
   const promptText = textIn(body, "prompt");
-  const {
-    tokens,
-    basis: judgedBasis,
-    trap: engineTrap,
-  } = tokensFor(emulatedCall, promptText, emulatorContext);
-  const listedItems = listTokens(tokens, Number(body["n_probs"] ?? 0), engineTrap);
+  const { tokens, basis, trap } = tokensFor(emulatedCall, promptText, context);
+  const listedItems = listTokens(tokens, Number(body["n_probs"] ?? 0), trap);
   const position = { ...tokens[0], top_logprobs: listedItems };
   return answerJson(
     {
       content: tokens[0]?.token,
       model: lexicalModel,
-      ...(engineTrap !== "no-logprobs" && { completion_probabilities: [position] }),
+      ...(trap !== "no-logprobs" && { completion_probabilities: [position] }),
       tokens_evaluated: estimateTextTokens(promptText),
       tokens_predicted: 1,
     },
-    judgedBasis,
+    basis,
   );
 };
 
@@ -93,33 +85,25 @@ const tokenize: EngineRoute = (_call, body) => {
   return Response.json({ tokens, count: tokens.length, max_model_len: 32_768 });
 };
 
-const generate: EngineRoute = (emulatedCall, body, { context: emulatorContext }) => {
+const generate: EngineRoute = (emulatedCall, body, { context }) => {
   const promptText = tokenText(idsIn(body, "input_ids"));
-  const {
-    tokens,
-    basis: judgedBasis,
-    trap: engineTrap,
-  } = tokensFor(emulatedCall, promptText, emulatorContext);
+  const { tokens, basis, trap } = tokensFor(emulatedCall, promptText, context);
   const nestingDepth = Number(body["top_logprobs_num"] ?? 0);
   const tokenIds = idsIn(body, "token_ids_logprob");
-  const namedItems = tokens.filter(({ token: tokenText }) =>
-    tokenIds.includes(packToken(tokenText)),
-  );
+  const namedItems = tokens.filter(({ token }) => tokenIds.includes(packToken(token)));
   const listed = (some: readonly FirstToken[], count: number) =>
-    listTokens(some, count, engineTrap).map(({ token: tokenText, logprob: logProbability }) => {
-      return [logProbability, packToken(tokenText), tokenText];
+    listTokens(some, count, trap).map(({ token, logprob }) => {
+      return [logprob, packToken(token), token];
     });
   const meta_info = {
     prompt_tokens: estimateTextTokens(promptText),
     completion_tokens: 1,
-    ...(engineTrap !== "no-logprobs" && {
+    ...(trap !== "no-logprobs" && {
       output_top_logprobs: [listed(tokens, nestingDepth)],
-      output_token_ids_logprobs: [
-        engineTrap === "short-list" ? [] : listed(namedItems, tokenIds.length),
-      ],
+      output_token_ids_logprobs: [trap === "short-list" ? [] : listed(namedItems, tokenIds.length)],
     }),
   };
-  return answerJson({ text: tokens[0]?.token, meta_info }, judgedBasis);
+  return answerJson({ text: tokens[0]?.token, meta_info }, basis);
 };
 
 /** The routes of chat servers with log-probabilities, by path. */
@@ -191,27 +175,26 @@ const smallest = 1e-4;
 
 /** Returns the possible first tokens of the answer to a prompt, likeliest first, by the judge. */
 function tokensFor(emulatedCall: Call, promptText: string, { answer }: EmulatorContext) {
-  const { trap: engineTrap } = emulatedCall;
+  const { trap } = emulatedCall;
   const askedPrompt = readPrompt(promptText);
-  if (askedPrompt === null)
-    return { tokens: toTokens(smallTalk), basis: "none" as const, trap: engineTrap };
-  const { state: stateContent, question: questionInput } = askedPrompt;
-  const { answers: judgedAnswers, basis: judgedBasis } = answer({
-    state: stateContent,
-    questions: { question: questionInput },
+  if (askedPrompt === null) return { tokens: toTokens(smallTalk), basis: "none" as const, trap };
+  const { state, question } = askedPrompt;
+  const { answers, basis } = answer({
+    state,
+    questions: { question },
   });
-  const { probabilities } = judgedAnswers["question"] as JudgedAnswer;
+  const { probabilities } = answers["question"] as JudgedAnswer;
   // A yes/no answer has the probability of "yes" only.
   const toShare = (labelName: string) =>
     probabilities[labelName] ?? 1 - (probabilities["yes"] ?? 1);
-  const weights = askedPrompt.labels.map(({ label: labelText, stands }): [string, number] => {
-    return [labelText, stands.reduce((sum, labelName) => sum + toShare(labelName), smallest)];
+  const weights = askedPrompt.labels.map(({ label, stands }): [string, number] => {
+    return [label, stands.reduce((sum, labelName) => sum + toShare(labelName), smallest)];
   });
   const sum = weights.reduce((total, [, weight]) => total + weight, 0);
-  const share = engineTrap === "low-label-mass" ? lowLabelShare : labelShare;
+  const share = trap === "low-label-mass" ? lowLabelShare : labelShare;
   const labels = weights.map(([labelText, weight]) => [labelText, (weight / sum) * share] as const);
   const others = smallTalk.map(([tokenText, part]) => [tokenText, part * (1 - share)] as const);
-  return { tokens: toTokens([...labels, ...others]), basis: judgedBasis, trap: engineTrap };
+  return { tokens: toTokens([...labels, ...others]), basis, trap };
 }
 
 function toTokens(shares: readonly (readonly [string, number])[]) {
@@ -225,14 +208,14 @@ function listTokens(tokens: readonly FirstToken[], nestingDepth: number, engineT
   const listedItems = tokens.slice(0, engineTrap === "short-list" ? 1 : nestingDepth);
   if (engineTrap === "thinking-first") return [{ token: "<think>", logprob: Math.log(0.99) }];
   if (engineTrap === "probability-as-logprob") {
-    return listedItems.map(({ token: tokenText, logprob: logProbability }) => ({
-      token: tokenText,
-      logprob: Math.exp(logProbability),
+    return listedItems.map(({ token, logprob }) => ({
+      token,
+      logprob: Math.exp(logprob),
     }));
   }
   if (engineTrap !== "filler") return listedItems;
-  return listedItems.map(({ token: tokenText, logprob: logProbability }, index) => {
-    return { token: tokenText, logprob: index === 0 ? logProbability : -9999 };
+  return listedItems.map(({ token, logprob }, index) => {
+    return { token, logprob: index === 0 ? logprob : -9999 };
   });
 }
 

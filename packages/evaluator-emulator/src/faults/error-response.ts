@@ -7,12 +7,12 @@ const message = "The emulator was asked for this error.";
 
 /** Returns a response with the given status, in the error shape of the called side. */
 export async function statusResponse(
-  { status: statusCode, retryAfter }: Extract<Fault, { kind: "status" }>,
+  { status, retryAfter }: Extract<Fault, { kind: "status" }>,
   emulatedCall: Call,
 ): Promise<Response> {
   // The one status from 300 up with which a Response cannot be made with a body.
-  if (statusCode === 304) return new Response(null, { status: statusCode });
-  return await errorResponse({ status: statusCode, message, retryAfter }, emulatedCall);
+  if (status === 304) return new Response(null, { status });
+  return await errorResponse({ status, message, retryAfter }, emulatedCall);
 }
 
 /** Returns the response to a call whose credit or allowance is used up. */

@@ -40,8 +40,7 @@ export function createFaultBook(
     /** Answers a call by `next`, after the latencies and with the first fault that apply to it. */
     async play(emulatedCall: Call, next: () => Promise<Response>): Promise<Response> {
       const open = entries.filter(
-        ({ fault: plannedFault, remainingCount }) =>
-          remainingCount > 0 && isFor(plannedFault, emulatedCall.path),
+        ({ fault, remainingCount }) => remainingCount > 0 && isFor(fault, emulatedCall.path),
       );
       const { latencyMs, fault } = use(open, open.some(isDrawn) ? await toText(emulatedCall) : "");
       if (latencyMs > 0) await sleep(latencyMs, emulatedCall.request.signal);
@@ -88,15 +87,12 @@ function toHash(hashedText: string, start: number): number {
 }
 
 /** Returns a fault and the number of calls that are left; JSON prints infinity as null. */
-function toListed({ fault: plannedFault, remainingCount }: Entry) {
-  return { ...plannedFault, left: remainingCount };
+function toListed({ fault, remainingCount }: Entry) {
+  return { ...fault, left: remainingCount };
 }
 
-function isDrawn({ fault: plannedFault }: Entry): boolean {
-  return (
-    plannedFault.rate !== undefined ||
-    (plannedFault.kind === "latency" && plannedFault.jitterMs !== undefined)
-  );
+function isDrawn({ fault }: Entry): boolean {
+  return fault.rate !== undefined || (fault.kind === "latency" && fault.jitterMs !== undefined);
 }
 
 /** Uses up the faults of a call: the sum of its latencies, and the first other fault. */
@@ -104,17 +100,17 @@ function use(open: readonly Entry[], text: string) {
   let latencyMs = 0;
   let pickedBreakingFault: BreakingFault | null = null;
   for (const entry of open) {
-    const { fault: plannedFault, draw, drawJitter } = entry;
-    const isSpare = plannedFault.kind !== "latency" && pickedBreakingFault !== null;
+    const { fault, draw, drawJitter } = entry;
+    const isSpare = fault.kind !== "latency" && pickedBreakingFault !== null;
     // Another call may have used the last one while this one was read.
     if (isSpare || entry.remainingCount === 0) continue;
-    if (plannedFault.rate !== undefined && draw(text) >= plannedFault.rate) continue;
+    if (fault.rate !== undefined && draw(text) >= fault.rate) continue;
     entry.remainingCount -= 1;
-    if (plannedFault.kind === "latency") {
-      const { jitterMs = 0 } = plannedFault;
-      latencyMs += plannedFault.latencyMs;
+    if (fault.kind === "latency") {
+      const { jitterMs = 0 } = fault;
+      latencyMs += fault.latencyMs;
       if (jitterMs > 0) latencyMs += Math.floor(drawJitter(text) * (jitterMs + 1));
-    } else pickedBreakingFault = plannedFault;
+    } else pickedBreakingFault = fault;
   }
   return { latencyMs, fault: pickedBreakingFault };
 }

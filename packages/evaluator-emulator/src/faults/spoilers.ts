@@ -73,8 +73,8 @@ function refuseBody(
 }
 
 /** Keeps the name, which answers of a list have. */
-function refuse([id, { name: fieldName }]: IdAnswer): IdAnswer {
-  return [id, { type: "refusal", ...(fieldName !== undefined && { name: fieldName }) }];
+function refuse([id, { name }]: IdAnswer): IdAnswer {
+  return [id, { type: "refusal", ...(name !== undefined && { name }) }];
 }
 
 /** Changes probabilities so that they do not sum to 1, and that of a yes/no question is above 1. */

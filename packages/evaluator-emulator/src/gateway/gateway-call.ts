@@ -82,18 +82,15 @@ const freeTierErrors = {
  *
  * @throws {RequestError} 402 without credits, 403 or 429 for the limits of the free tier.
  */
-export function admitCall(
-  { account: callerAccount, model: catalogModel }: GatewayCall,
-  emulatorContext: EmulatorContext,
-): void {
-  if (callerAccount.balance <= 0) {
+export function admitCall({ account, model }: GatewayCall, emulatorContext: EmulatorContext): void {
+  if (account.balance <= 0) {
     const details = { status: 402, type: "insufficient_funds" };
     throw gatewayError("The account has no credits left.", details);
   }
-  const rejection = callerAccount.rejectionOf(catalogModel, emulatorContext.clock());
+  const rejection = account.rejectionOf(model, emulatorContext.clock());
   if (rejection === null) return;
   const { message, details } = freeTierErrors[rejection];
-  const routedMessage = routing(catalogModel, null, []);
+  const routedMessage = routing(model, null, []);
   throw gatewayError(message, {
     ...details,
     generationId: `gen_${emulatorContext.nextId()}`,
@@ -130,21 +127,20 @@ interface AnsweredCall {
  * (contract section 2.5). The price is in `marketCost`; `cost` is `0`, as observed.
  */
 export function settleCall(
-  { account: callerAccount, model: catalogModel, startTime }: GatewayCall,
-  { standIn, usage, isStreamed, body: requestBody }: AnsweredCall,
+  { account, model, startTime }: GatewayCall,
+  { standIn, usage, isStreamed, body }: AnsweredCall,
   emulatorContext: EmulatorContext,
 ) {
   const { inputTokens, outputTokens } = usage;
   const endTime = emulatorContext.clock();
-  const marketCost =
-    inputTokens * catalogModel.inputPrice + outputTokens * catalogModel.outputPrice;
+  const marketCost = inputTokens * model.inputPrice + outputTokens * model.outputPrice;
   const generationId = `gen_${emulatorContext.nextId()}`;
-  callerAccount.charge(marketCost);
-  const provider = providerFor(catalogModel, standIn);
+  account.charge(marketCost);
+  const provider = providerFor(model, standIn);
   emulatorContext.ledger.add({
     id: generationId,
-    account: callerAccount.number,
-    model: catalogModel.id,
+    account: account.number,
+    model: model.id,
     provider,
     marketCost,
     inputTokens,
@@ -152,12 +148,12 @@ export function settleCall(
     isStreamed,
     startTime,
     endTime,
-    attribution: readAttribution(requestBody),
+    attribution: readAttribution(body),
   });
   const outcome = { success: true, startTime, endTime, statusCode: 200 };
   const attempt = { provider, credentialType: "system", ...outcome };
   return {
-    routing: { ...routing(catalogModel, standIn, [attempt]), finalProvider: provider },
+    routing: { ...routing(model, standIn, [attempt]), finalProvider: provider },
     cost: "0",
     marketCost: toDollarString(marketCost),
     surchargeCost: "0",

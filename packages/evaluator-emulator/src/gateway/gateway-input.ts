@@ -23,8 +23,8 @@ const filePartSchema = z.pipe(
 const statePartSchema = z.discriminatedUnion(
   "type",
   [
-    mapped(z.object({ type: z.literal("text"), text: z.string() }), ({ text: contentText }) => ({
-      content: contentText,
+    mapped(z.object({ type: z.literal("text"), text: z.string() }), ({ text }) => ({
+      content: text,
     })),
     mapped(z.object({ type: z.literal("json"), value: contentSchema }), ({ value: content }) => ({
       content,

@@ -70,9 +70,9 @@ async function evaluationRoute(
     throw new RequestError("The state is longer than the model reads.");
   admitCall(admittedCall, emulatorContext);
   const judgement = emulatorContext.answer(evaluationInput);
-  const { basis: judgedBasis, usage } = judgement;
+  const { basis, usage } = judgement;
   const answeredParts = {
-    standIn: standInFor(judgedBasis),
+    standIn: standInFor(basis),
     usage,
     isStreamed: false,
     body: askedValue,
@@ -80,24 +80,19 @@ async function evaluationRoute(
   const settledCall = settleCall(admittedCall, answeredParts, emulatorContext);
   const model = wire === "decision-model" ? { model: settledCall.routing.canonicalSlug } : {};
   const replyBody = { ...evaluationBody(judgement, settledCall), ...model };
-  return answerJson(replyBody, judgedBasis);
+  return answerJson(replyBody, basis);
 }
 
 const vendor = "typesafe";
 
 /** Returns the body of an answered evaluation in the gateway's form (contract section 2.3). */
-function evaluationBody(
-  { answers: judgedAnswers, usage, decimals }: Judgement,
-  gatewayMetadata: object,
-) {
+function evaluationBody({ answers, usage, decimals }: Judgement, gatewayMetadata: object) {
   return {
-    answers: mapRecord(judgedAnswers, (judgedAnswer) =>
-      toKind(judgedAnswer).toGateway(judgedAnswer),
-    ),
+    answers: mapRecord(answers, (judgedAnswer) => toKind(judgedAnswer).toGateway(judgedAnswer)),
     rounding: { probabilityDecimals: decimals, scoreDecimals: decimals },
     usage,
     warnings: [],
-    providerMetadata: { ...confidenceBlock(judgedAnswers), gateway: gatewayMetadata },
+    providerMetadata: { ...confidenceBlock(answers), gateway: gatewayMetadata },
   };
 }
 

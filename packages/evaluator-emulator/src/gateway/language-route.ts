@@ -126,18 +126,18 @@ function textParts(playedReply: Reply, partId: string): readonly object[] {
 }
 
 function callParts(call: PlayedCall): readonly object[] {
-  const { id: partId, name: toolName } = call;
+  const { id, name: toolName } = call;
   return [
-    { type: "tool-input-start", id: partId, toolName },
-    ...argumentPieces(call).map((delta) => ({ type: "tool-input-delta", id: partId, delta })),
-    { type: "tool-input-end", id: partId },
+    { type: "tool-input-start", id, toolName },
+    ...argumentPieces(call).map((delta) => ({ type: "tool-input-delta", id, delta })),
+    { type: "tool-input-end", id },
     toToolCall(call),
   ];
 }
 
 function replyEnd(playedReply: Reply, gatewayMetadata: object) {
-  const { calls: playedCalls, inputTokens, outputTokens } = playedReply;
-  const isCalling = playedCalls.length > 0;
+  const { calls, inputTokens, outputTokens } = playedReply;
+  const isCalling = calls.length > 0;
   return {
     finishReason: isCalling
       ? { unified: "tool-calls", raw: "tool_calls" }

@@ -40,10 +40,10 @@ export function composeReply(prompt: unknown, shape: ReplyShape, nextId: () => s
     (message) => message.role !== "user" || ownText(message) !== "",
   );
   const question = ownText(
-    reportedItems.findLast(({ role: messageRole }) => messageRole === "user") ?? { role: "user" },
+    reportedItems.findLast(({ role }) => role === "user") ?? { role: "user" },
   );
   const results = reportedItems.slice(
-    reportedItems.findLastIndex(({ role: messageRole }) => messageRole !== "tool") + 1,
+    reportedItems.findLastIndex(({ role }) => role !== "tool") + 1,
   );
   const hasResults = results.length > 0;
   const message = hasResults ? results.map(toText).join("\n") : question;
@@ -68,16 +68,14 @@ const messageSchema = z.object({
 const promptSchema = z.array(messageSchema).check(z.minLength(1));
 
 /** The wanted schema, which some programs only write into their instructions. */
-function wantedJson(messages: z.infer<typeof promptSchema>, { json: jsonBody }: ReplyShape) {
-  if (jsonBody !== null && Object.keys(jsonBody).length > 0) return jsonBody;
-  const instructions = messages
-    .filter(({ role: messageRole }) => messageRole === "system")
-    .map(toText);
+function wantedJson(messages: z.infer<typeof promptSchema>, { json }: ReplyShape) {
+  if (json !== null && Object.keys(json).length > 0) return json;
+  const instructions = messages.filter(({ role }) => role === "system").map(toText);
   const [, text = ""] = /\bjson schema: (\{.*\})/i.exec(instructions.join("\n")) ?? [];
   try {
     return JSON.parse(text) as NonNullable<ReplyShape["json"]>; // in braces, so it is an object
   } catch {
-    return jsonBody;
+    return json;
   }
 }
 
@@ -162,8 +160,8 @@ function chooseCalls(
   const calls = offeredTools.flatMap((tool) =>
     hintsOfCalls.map((textHints) => ({ tool, hints: textHints })),
   );
-  return calls.slice(0, isParallel ? mostCalls : 1).map(({ tool, hints: textHints }) => {
-    const input = JSON.stringify(fillSchema(tool.schema, message, textHints) ?? {});
+  return calls.slice(0, isParallel ? mostCalls : 1).map(({ tool, hints }) => {
+    const input = JSON.stringify(fillSchema(tool.schema, message, hints) ?? {});
     return { id: `call_${nextId()}`, name: tool.name, input };
   });
 }

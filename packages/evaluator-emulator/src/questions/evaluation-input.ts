@@ -22,9 +22,8 @@ export function estimateTextTokens(countedText: string): number {
 }
 
 /** Counts instructions and criteria of questions, never their ids. */
-function countTokens({ state: stateContent, images = [], questions }: EvaluationInput) {
-  const countedText =
-    typeof stateContent === "string" ? stateContent : JSON.stringify(stateContent);
+function countTokens({ state, images = [], questions }: EvaluationInput) {
+  const countedText = typeof state === "string" ? state : JSON.stringify(state);
   const each = Object.values(questions).map(({ instructions, criteria }) =>
     estimateTextTokens(JSON.stringify([instructions, criteria])),
   );

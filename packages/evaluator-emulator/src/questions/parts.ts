@@ -11,17 +11,14 @@ export const dataUrlSchema = z.pipe(
   imageSchema,
 );
 
-const toContent = ({ text: contentText }: { readonly text: string }) => ({ content: contentText });
+const toContent = ({ text }: { readonly text: string }) => ({ content: text });
 
 /** The parts of OpenAI's form; the address of an image is its own key. */
 export const decisionsPartSchema = z.discriminatedUnion("type", [
   mapped(z.object({ type: z.enum(["input_text", "output_text"]), text: z.string() }), toContent),
-  mapped(
-    z.object({ type: z.literal("refusal"), refusal: z.string() }),
-    ({ refusal: contentText }) => ({
-      content: contentText,
-    }),
-  ),
+  mapped(z.object({ type: z.literal("refusal"), refusal: z.string() }), ({ refusal }) => ({
+    content: refusal,
+  })),
   mapped(z.object({ type: z.literal("input_json"), data: contentSchema }), ({ data: content }) => ({
     content,
   })),

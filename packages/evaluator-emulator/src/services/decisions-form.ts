@@ -46,7 +46,7 @@ const mapSchema = z.object({ questions: questionsSchema("decisions") });
 
 /** OpenAI's form: a list of answers, each with its question's name, which is its id if all differ. */
 export const decisionsForm: Form = (requestBody) => {
-  const { model: modelId = null, input, questions: list } = parseBody(bodySchema, requestBody);
+  const { model = null, input, questions: list } = parseBody(bodySchema, requestBody);
   const names = list.map(({ name = null }) => name);
   const isNamed = new Set(names).size === names.length && !names.includes(null);
   const askedItems = list.map((question, at) => {
@@ -54,15 +54,15 @@ export const decisionsForm: Form = (requestBody) => {
     const questionId = isNamed && name !== null ? name : String(at);
     return Object.assign({ id: questionId, name }, readCriteria(question));
   });
-  const entries = askedItems.map(({ id: questionId, question }) => [questionId, question]);
+  const entries = askedItems.map(({ id, question }) => [id, question]);
   const { questions } = parseBody(mapSchema, { questions: Object.fromEntries(entries) });
   return {
-    model: modelId,
+    model,
     input: { ...joinParts(input), questions },
-    toBody: ({ answers: judgedAnswers, usage: { inputTokens, outputTokens } }, answering) => ({
+    toBody: ({ answers, usage: { inputTokens, outputTokens } }, answering) => ({
       model: answering,
-      answers: askedItems.map(({ id: questionId, name, labels }) => {
-        const judgedAnswer = judgedAnswers[questionId] as JudgedAnswer;
+      answers: askedItems.map(({ id, name, labels }) => {
+        const judgedAnswer = answers[id] as JudgedAnswer;
         return Object.assign({ name }, toKind(judgedAnswer).toDecision(judgedAnswer, labels));
       }),
       usage: {
@@ -90,6 +90,6 @@ function readCriteria({ type, instructions, choices, levels }: z.infer<typeof qu
   const isDistinct = new Set(values).size === values.length;
   const criteria =
     options === undefined ? describedNames : Object.fromEntries(isDistinct ? options : []);
-  const labels = levels?.map(({ label: labelText }) => labelText) ?? values;
+  const labels = levels?.map(({ label }) => label) ?? values;
   return { question: { type, instructions, criteria }, labels };
 }

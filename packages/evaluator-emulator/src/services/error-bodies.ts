@@ -37,8 +37,8 @@ export const errorBodies = {
   },
   // Perplexity's, and in third parties' tests that of Fireworks: a code is a number or null.
   plain: (serviceProblem) => {
-    const { status: statusCode, message } = serviceProblem;
-    const code = statusCode === 401 ? statusCode : null;
+    const { status, message } = serviceProblem;
+    const code = status === 401 ? status : null;
     return respond(
       { error: { message, type: openAiType(serviceProblem), code, param: null } },
       serviceProblem,
@@ -73,23 +73,20 @@ export const errorBodies = {
   },
 } satisfies Record<string, ToError>;
 
-function respond(errorBody: object, { status: statusCode, retryAfter }: Problem): Response {
+function respond(errorBody: object, { status, retryAfter }: Problem): Response {
   const headers = new Headers();
   if (retryAfter !== undefined) headers.set("retry-after", String(retryAfter));
-  return Response.json(errorBody, { status: statusCode, headers });
+  return Response.json(errorBody, { status, headers });
 }
 
-function openAiType({ status: statusCode, isExhausted = false }: Problem): string {
+function openAiType({ status, isExhausted = false }: Problem): string {
   if (isExhausted) return "insufficient_quota";
-  if (statusCode === 429) return "requests";
-  return statusCode >= 500 ? "server_error" : "invalid_request_error";
+  if (status === 429) return "requests";
+  return status >= 500 ? "server_error" : "invalid_request_error";
 }
 
-function findCode(
-  list: keyof typeof codes,
-  { status: statusCode }: Problem,
-): string | number | null {
-  return (codes[list] as Record<string, string | number>)[statusCode] ?? null;
+function findCode(list: keyof typeof codes, { status }: Problem): string | number | null {
+  return (codes[list] as Record<string, string | number>)[status] ?? null;
 }
 
 function detail(type: string, fields: object) {

@@ -32,13 +32,13 @@ const mapSchema = z.object({ questions: questionsSchema("gemini") });
 
 /** Google's form; its answer names no model. */
 export const geminiForm: Form = (requestBody) => {
-  const { model: modelId, input, questions: plain } = parseBody(bodySchema, requestBody);
+  const { model, input, questions: plain } = parseBody(bodySchema, requestBody);
   const { questions } = parseBody(mapSchema, { questions: plain });
   return {
-    model: modelId,
+    model,
     input: { ...joinParts(input), questions },
-    toBody: ({ answers: judgedAnswers, usage: { inputTokens, outputTokens } }) => ({
-      answers: mapRecord(judgedAnswers, (answer, questionId) => {
+    toBody: ({ answers, usage: { inputTokens, outputTokens } }) => ({
+      answers: mapRecord(answers, (answer, questionId) => {
         const judgedAnswer = withinBounds(answer);
         const shares = Object.values(judgedAnswer.probabilities);
         const all = toKind(answer).isDistribution ? shares : [...shares, 1 - (shares[0] ?? 0)];

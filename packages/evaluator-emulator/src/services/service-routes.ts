@@ -47,8 +47,8 @@ async function answerCall(
   const modelId = checkModel(modelService, askedRequest.model, emulatedCall);
   checkQuestions(modelService, askedRequest.input.questions);
   const judgement = emulatorContext.answer(askedRequest.input, listDecimals(modelService, modelId));
-  const { basis: judgedBasis, usage } = judgement;
-  let answeredFields = askedRequest.toBody(judgement, standInFor(judgedBasis) ?? modelId);
+  const { basis, usage } = judgement;
+  let answeredFields = askedRequest.toBody(judgement, standInFor(basis) ?? modelId);
   if (picodollarsPerToken !== undefined) {
     const cost = usage.inputTokens * picodollarsPerToken;
     callerAccount?.charge(cost);
@@ -59,7 +59,7 @@ async function answerCall(
     );
   }
   const envelope = { result: answeredFields, success: true, errors: [], messages: [] };
-  return answerJson(hasEnvelope ? envelope : answeredFields, judgedBasis);
+  return answerJson(hasEnvelope ? envelope : answeredFields, basis);
 }
 
 function listDecimals(

@@ -17,13 +17,13 @@ const questionBodySchema = z.object({
 /** Returns the vendor's form; services differ in the place of images. */
 export function systemOneForm(readState: (requestBody: unknown) => State = readPlainState): Form {
   return (requestBody) => {
-    const { model: modelId = null, questions } = parseBody(questionBodySchema, requestBody);
+    const { model = null, questions } = parseBody(questionBodySchema, requestBody);
     return {
-      model: modelId,
+      model,
       input: { ...readState(requestBody), questions },
-      toBody: ({ answers: judgedAnswers, usage }, answering) => ({
+      toBody: ({ answers, usage }, answering) => ({
         model: answering,
-        answers: mapRecord(judgedAnswers, (judgedAnswer, questionId) =>
+        answers: mapRecord(answers, (judgedAnswer, questionId) =>
           toKind(judgedAnswer).toVendor(judgedAnswer, questions[questionId]),
         ),
         usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
@@ -45,8 +45,8 @@ const imageListSchema = z.object({
 
 /** Reads images of a list beside the state, as Cloudflare takes them. */
 export function readImageList(requestBody: unknown): State {
-  const { state: stateContent, images = [] } = parseBody(imageListSchema, requestBody);
-  return { state: stateContent, ...(images.length > 0 && { images }) };
+  const { state, images = [] } = parseBody(imageListSchema, requestBody);
+  return { state, ...(images.length > 0 && { images }) };
 }
 
 const imagePartSchema = mapped(
@@ -57,12 +57,12 @@ const partsSchema = z.object({ images: z.array(imagePartSchema).check(z.maxLengt
 
 /** Reads images among the parts of a list, as Perplexity takes them. */
 export function readImageParts(requestBody: unknown): State {
-  const { state: stateContent } = readPlainState(requestBody);
-  const parts: readonly unknown[] = Array.isArray(stateContent) ? stateContent : [];
+  const { state } = readPlainState(requestBody);
+  const parts: readonly unknown[] = Array.isArray(state) ? state : [];
   const foundItems = parts.filter(
     (statePart) => isJsonRecord(statePart) && statePart["type"] === "image_url",
   );
-  if (foundItems.length === 0) return { state: stateContent };
+  if (foundItems.length === 0) return { state };
   const others = parts.filter((statePart) => !foundItems.includes(statePart));
   const contents = others.map((content) => ({ content: content as Content }));
   return joinParts([...contents, ...parseBody(partsSchema, { images: foundItems }).images]);

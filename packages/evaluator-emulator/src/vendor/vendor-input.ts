@@ -42,26 +42,26 @@ export function parseVendorInput(requestBody: unknown): { model: string; input: 
   if (unknown !== undefined) throw vendorError(400, `Unknown field: ${unknown}`);
   const { data, error } = bodySchema.safeParse(requestBody, { reportInput: true });
   if (data === undefined) throw vendorError(422, error.issues.map(toFieldError));
-  const { model: modelId, assets, ...input } = data;
-  return { model: modelId, input: assets === undefined ? input : withImages(input, assets) };
+  const { model, assets, ...input } = data;
+  return { model, input: assets === undefined ? input : withImages(input, assets) };
 }
 
 /** Removes the parts that are names of images. */
 function withImages(
-  { state: stateContent, questions }: EvaluationInput,
+  { state, questions }: EvaluationInput,
   assets: Readonly<Record<string, string>>,
 ): EvaluationInput {
   const names = Object.keys(assets);
-  const text = JSON.stringify([stateContent, questions]);
+  const text = JSON.stringify([state, questions]);
   const unnamedText = names.find((name) => !text.includes(JSON.stringify(name).slice(1, -1)));
   if (unnamedText !== undefined) {
     const message = "An asset is not referenced in the request.";
     throw vendorError(400, { error_type: "api_usage_error", message });
   }
   const isName = new Set<unknown>(names);
-  const others: readonly unknown[] = Array.isArray(stateContent)
-    ? stateContent.filter((item) => !isName.has(item))
-    : [stateContent];
+  const others: readonly unknown[] = Array.isArray(state)
+    ? state.filter((item) => !isName.has(item))
+    : [state];
   const parts = others.map((content) => ({ content: content as Content }));
   return { ...joinParts(parts), questions, images: Object.values(assets) };
 }

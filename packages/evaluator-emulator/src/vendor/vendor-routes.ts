@@ -94,33 +94,25 @@ async function systemOneRoute(
 ): Promise<Response> {
   requireVendorKey(emulatedCall, emulatorContext);
   const form = await readForm(emulatedCall);
-  const { model: modelId, input: evaluationInput } = parseVendorInput(
-    form ?? (await readJson(emulatedCall)),
-  );
+  const { model, input } = parseVendorInput(form ?? (await readJson(emulatedCall)));
   const isOptedIn = form !== null || emulatedCall.header("typesafe-danger-zone-images") === "true";
-  if (evaluationInput.images !== undefined && !isOptedIn) {
+  if (input.images !== undefined && !isOptedIn) {
     const message = "Images need the header TypeSafe-Danger-Zone-Images: true.";
     throw vendorError(400, { error_type: "api_usage_error", message });
   }
-  if (!modelPattern.test(modelId)) throw vendorError(404, "Model not found");
-  checkImages(modelId, evaluationInput);
-  if (isOverTokenLimits(evaluationInput))
-    throw vendorError(400, { error_type: "max_tokens_exceeded" });
-  admit(emulatedCall, evaluationInput, emulatorContext);
-  const {
-    basis: judgedBasis,
-    release,
-    answers: judgedAnswers,
-    usage,
-  } = emulatorContext.answer(evaluationInput);
+  if (!modelPattern.test(model)) throw vendorError(404, "Model not found");
+  checkImages(model, input);
+  if (isOverTokenLimits(input)) throw vendorError(400, { error_type: "max_tokens_exceeded" });
+  admit(emulatedCall, input, emulatorContext);
+  const { basis, release, answers, usage } = emulatorContext.answer(input);
   const replyBody = {
-    model: standInFor(judgedBasis) ?? release ?? modelId,
-    answers: mapRecord(judgedAnswers, (judgedAnswer, questionId) =>
-      toKind(judgedAnswer).toVendor(judgedAnswer, evaluationInput.questions[questionId]),
+    model: standInFor(basis) ?? release ?? model,
+    answers: mapRecord(answers, (judgedAnswer, questionId) =>
+      toKind(judgedAnswer).toVendor(judgedAnswer, input.questions[questionId]),
     ),
     usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens },
   };
-  return answerJson(replyBody, judgedBasis);
+  return answerJson(replyBody, basis);
 }
 
 /** Counts a call under the vendor's limits. @throws {RequestError} 429 with the seconds to wait. */

@@ -85,14 +85,14 @@ export const boolean: Kind<BooleanInput> = {
   },
   confidenceOf: () => null,
   valueOf: () => null,
-  toGateway: ({ probabilities: { yes: yesShare } }) => ({
+  toGateway: ({ probabilities: { yes } }) => ({
     type: names.gateway,
-    probability: yesShare,
+    probability: yes,
   }),
-  toVendor: ({ probabilities: { yes: yesShare } }) => ({ type: names.vendor, noul: yesShare }),
-  toDecision: ({ probabilities: { yes: yesShare } }) => ({
+  toVendor: ({ probabilities: { yes } }) => ({ type: names.vendor, noul: yes }),
+  toDecision: ({ probabilities: { yes } }) => ({
     type: names.decisions,
-    probability: yesShare,
+    probability: yes,
   }),
 };
 

@@ -33,20 +33,17 @@ export const choice: Kind<ChoiceInput> = {
   question: () => questionSchema,
   fromPrompt({ instructions, proposedText, lines }) {
     if (proposedText !== null || lines.length === 0 || areLevels(lines)) return null;
-    const options = lines.flatMap(({ text: optionText }) =>
-      optionText.split(" | ").map(readOption),
-    );
-    const isNamed =
-      new Set(options.map(({ name: optionName }) => optionName)).size === options.length;
+    const options = lines.flatMap(({ text }) => text.split(" | ").map(readOption));
+    const isNamed = new Set(options.map(({ name }) => name)).size === options.length;
     const toName = (optionText: string) => (isNamed ? readOption(optionText).name : optionText);
-    const criteria = options.map(({ name: optionName, text: optionText, description }) =>
-      isNamed ? ([optionName, description] as const) : ([optionText, null] as const),
+    const criteria = options.map(({ name, text, description }) =>
+      isNamed ? ([name, description] as const) : ([text, null] as const),
     );
     return {
       question: toQuestion(instructions, criteria),
-      labels: lines.map(({ label: labelText, text: optionText }) => ({
-        label: labelText,
-        stands: optionText.split(" | ").map(toName),
+      labels: lines.map(({ label, text }) => ({
+        label,
+        stands: text.split(" | ").map(toName),
       })),
     };
   },

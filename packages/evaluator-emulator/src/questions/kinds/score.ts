@@ -31,8 +31,8 @@ export const score: Kind<ScoreInput> = {
     if (proposedText !== null || !areLevels(lines)) return null;
     return {
       question: { type: "score", instructions, criteria: lines.map(({ text }) => text) },
-      labels: lines.map(({ label: labelText }, level) => ({
-        label: labelText,
+      labels: lines.map(({ label }, level) => ({
+        label,
         stands: [String(level)],
       })),
     };
