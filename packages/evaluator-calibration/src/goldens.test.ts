@@ -9,7 +9,8 @@ import {
   twoSidedP,
   Z_OF_95,
 } from "./math/special-functions.ts";
-import { applyRecalibration, toFit } from "./recalibration.ts";
+import { applyRecalibration } from "./recalibration.ts";
+import { toFit } from "./report/recalibration-fits.ts";
 import { compareLabelled, compareReleases } from "./report/compare-releases.ts";
 import { scoreRows } from "./report/score-report.ts";
 import { rocAuc, spiegelhalter } from "./scores/probability-scores.ts";

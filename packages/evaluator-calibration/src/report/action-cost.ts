@@ -1,6 +1,7 @@
 import { hashToShare } from "../math/random.ts";
 import { type Numbers, type Weighted, effectiveRows, weightedMean } from "../math/rows.ts";
-import { applyRecalibration, toFit } from "../recalibration.ts";
+import { applyRecalibration } from "../recalibration.ts";
+import { toFit } from "./recalibration-fits.ts";
 import { type Costs, costThreshold, toHundredths } from "../thresholds/risk-coverage.ts";
 
 /** Rows of an action: how sure each answer is of it, and whether acting would be wrong. */

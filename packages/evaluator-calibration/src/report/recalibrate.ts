@@ -1,6 +1,7 @@
 import type { Recalibration } from "../artifact.ts";
 import { hashToShare } from "../math/random.ts";
-import { applyRecalibration, toFit, recalibrationsOf } from "../recalibration.ts";
+import { applyRecalibration, recalibrationsOf } from "../recalibration.ts";
+import { toFit } from "./recalibration-fits.ts";
 import { clippedLogLoss } from "../scores/probability-scores.ts";
 import { type Rows, takeRows } from "./labelled-rows.ts";
 
