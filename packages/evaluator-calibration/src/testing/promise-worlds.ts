@@ -82,7 +82,13 @@ export const exactWorlds: readonly PromiseWorld[] = [
   ].map((size) => exactWorld("yes in 10 %", { odds: [-5, 4], actions: ["no"] }, size)),
   exactWorld("yes in 20 %", { odds: [-3, 3], actions: ["no"] }, { pool: 400 }),
   exactWorld("yes and no", { odds: [-1, 5], actions: ["yes", "no"] }, { pool: 1000 }),
-  ...[20, 120].map((copies) =>
+  ...[
+    { pool: 600, copies: 2, medianLabels: 85 },
+    { pool: 1200, copies: 3, medianLabels: 85 },
+  ].map(({ copies, ...size }) =>
+    copied(exactWorld("yes in 10 %", { odds: [-5, 4], actions: ["no"], copies }, size)),
+  ),
+  ...[2, 20, 120].map((copies) =>
     copied(exactWorld("5 % wrong", { odds: [6, 1], truth: () => 0.95, copies }, { pool: 1200 })),
   ),
   exactWorld("overconfident", { odds: [0, 3], printed: extreme(1.5) }, { pool: 600 }),

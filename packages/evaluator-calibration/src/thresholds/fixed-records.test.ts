@@ -42,6 +42,20 @@ describe("a promise about exactly these records", () => {
     expect(draw.state.withdrawn).toMatchObject({ threshold: 0.99, since: expect.any(Number) });
   });
 
+  test("a label shows both records of its state, so 600 of two each take as many as 300", () => {
+    const copies = Array.from({ length: 600 }, (_, index) => `state ${index >> 1}`);
+    const draw = createPromiseDraw(new Float64Array(600).fill(0.99), { ...exact, copies });
+    label(draw, 66);
+    expect(draw.state.promised).toBeNull();
+    label(draw, 1);
+    expect(draw.state.promised).toMatchObject({ n: 67, wrong: 0, unlabelled: 466, mostWrong: 23 });
+  });
+
+  test("50 states of two records are too few, whatever their labels are", () => {
+    const copies = Array.from({ length: 100 }, (_, index) => `state ${index >> 1}`);
+    expect(createPromiseDraw(alike.slice(0, 100), { ...exact, copies }).regionSize).toBe(0);
+  });
+
   test("so few records that each label saves none have no plan, and too many are refused", () => {
     expect(createPromiseDraw(alike.slice(0, 40), exact).regionSize).toBe(0);
     expect(() => createPromiseDraw(new Float64Array(10_001).fill(0.99), exact)).toThrow(

@@ -96,8 +96,12 @@ export class PromiseDraw {
     const sureness = Float64Array.from(this.#sureness, (hundredth) => hundredth / 100);
     const region = toRegion(countRisks(sureness, new Uint8Array(printedValues.length)), maxRisk);
     const neededEvidence = shares / (1 - confidence);
-    const plans = isExact ? planRegion(region, maxRisk, neededEvidence) : null;
-    const promisedParts = region.filter(
+    const { copies } = options;
+    const parts = region.map((part) =>
+      Object.assign(part, { copies: this.#listSizes(part, copies) }),
+    );
+    const plans = isExact ? planRegion(parts, maxRisk, neededEvidence) : null;
+    const promisedParts = parts.filter(
       (_, partIndex) => plans === null || plans[partIndex] !== null,
     );
     const lowestHundredths = promisedParts.at(-1)?.at ?? 101;
@@ -105,15 +109,16 @@ export class PromiseDraw {
       this.#isFrom(index, lowestHundredths),
     );
     this.#order = shuffle(records, seededRandom(seed));
-    const { copies } = options;
     const copyGroups =
       copies === undefined ? [] : Map.groupBy(this.#order, (index) => copies[index]).values();
     for (const copyGroup of copyGroups) {
       if (copyGroup.length > 1) for (const index of copyGroup) this.#copies.set(index, copyGroup);
     }
-    this.#tests = region.flatMap((part, partIndex) => {
+    this.#tests = parts.flatMap((part, partIndex) => {
       const evidence =
-        plans === null ? evidenceOfRisk(maxRisk, this.#statesFrom(part)) : plans[partIndex]?.fixed;
+        plans === null
+          ? evidenceOfRisk(maxRisk, part.copies?.length ?? part.acted)
+          : plans[partIndex]?.fixed;
       return evidence === undefined ? [] : Object.assign({ source: evidence }, part, noLabels);
     });
     this.#searches =
@@ -205,11 +210,15 @@ export class PromiseDraw {
     return { n: first.length, wrong: first.filter((index) => this.#labels.get(index)).length };
   }
 
-  /** Returns how many labels a threshold and above can have. */
-  #statesFrom({ at, acted: actedCount }: Pick<Test, "at" | "acted">): number {
-    if (this.#copies.size === 0) return actedCount;
-    return this.#order.filter((index) => this.#isFrom(index, at) && this.#isFirst(index, at))
-      .length;
+  /** Returns how many records at a threshold and above have each state. */
+  #listSizes({ at }: Pick<Test, "at">, copies: PromiseDrawOptions["copies"]) {
+    const names = copies?.filter((_, index) => this.#isFrom(index, at));
+    return names && [...Map.groupBy(names, (name) => name).values()].map(({ length }) => length);
+  }
+
+  /** Returns how many records at a threshold and above have the state of one. */
+  #countCopies(index: number, at: number): number {
+    return this.#listCopies(index).filter((copyIndex) => this.#isFrom(copyIndex, at)).length;
   }
 
   /** Returns whether no copy of a record is before it in the order. */
@@ -297,12 +306,17 @@ export class PromiseDraw {
       if (!this.#isFrom(index, test.at)) continue;
       const isWrong = this.#labels.get(index);
       if (isWrong === undefined) return;
-      const wrongChance = test.source.chanceOf(test.records);
+      const isFirst = this.#isFirst(index, test.at);
       test.records = addLabel(test.records, isWrong);
-      if (this.#isFirst(index, test.at)) Object.assign(test, addLabel(test, isWrong));
-      if (test.alarm?.add(isWrong, wrongChance).alarm === true) test.alarmedAt ??= test.n;
+      if (isFirst) Object.assign(test, addLabel(test, isWrong));
+      if (test.source instanceof FixedRecords) {
+        if (!isFirst) continue;
+        test.path ??= test.source.startPath();
+      }
+      if (test.alarm?.add(isWrong, test.path?.chance).alarm === true) test.alarmedAt ??= test.n;
+      const pathEvidence = test.path?.add(this.#countCopies(index, test.at), isWrong);
       // Enough once is enough: the evidence of a broken promise ever rises so far in one of so many draws.
-      test.evidence = Math.max(test.evidence, computeEvidence(test));
+      test.evidence = Math.max(test.evidence, pathEvidence ?? computeEvidence(test));
       if (test.evidence >= leastNeed) test.alarm ??= createRiskAlarm(this.#riskBound);
     }
   }

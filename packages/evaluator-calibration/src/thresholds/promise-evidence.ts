@@ -1,3 +1,4 @@
+import type { RecordPath } from "./fixed-records.ts";
 import type { createRiskAlarm } from "./risk-alarm.ts";
 
 /** The labels of some records that may be acted on, counted along a random order. */
@@ -18,8 +19,6 @@ export interface PromiseEvidence {
     expectedRisk: number,
     neededEvidence: number,
   ) => number;
-  /** Returns the largest chance that the next label is wrong if the promise is true. */
-  readonly chanceOf: (labelCounts: LabelCounts) => number;
 }
 
 /** Each bet is that the risk is a share of the promised one, with a part of the stake. */
@@ -57,7 +56,6 @@ export function evidenceOfRisk(maxRisk: number, records: number): PromiseEvidenc
       );
       return moreCount <= records - labelCounts.n ? moreCount : Infinity;
     },
-    chanceOf: () => maxRisk,
   };
 }
 
@@ -77,11 +75,11 @@ export function addLabel({ n, wrong }: LabelCounts, isWrong: boolean): LabelCoun
 
 /** Returns the evidence of labels. Later records have other states, so a promise about records like these takes as many different ones. */
 export function computeEvidence({ source, records, n, wrong }: CountedLabels): number {
-  const evidence = source.evidenceOf(records);
+  const evidence = source.evidenceOf({ n, wrong });
   const hasSameCounts = n === records.n && wrong === records.wrong;
   return source.knowsCopies || hasSameCounts
     ? evidence
-    : Math.min(evidence, source.evidenceOf({ n, wrong }));
+    : Math.min(evidence, source.evidenceOf(records));
 }
 
 /** Returns how many more labels it takes if the risk is that of the labels and the printed one together. */
@@ -89,12 +87,10 @@ export function labelsFor(countedLabels: CountedLabels, neededEvidence: number):
   const { source, printedRisk, records, n, wrong } = countedLabels;
   const toExpectedRisk = (labelCounts: LabelCounts) =>
     (labelCounts.wrong + 4 * printedRisk) / (labelCounts.n + 4);
+  const stateCounts = { n, wrong };
   if (source.knowsCopies)
-    return source.moreLabels(records, toExpectedRisk(records), neededEvidence);
-  const [stateCounts, expectedRisk] = [
-    { n, wrong },
-    Math.max(toExpectedRisk(records), toExpectedRisk(countedLabels)),
-  ];
+    return source.moreLabels(stateCounts, toExpectedRisk(stateCounts), neededEvidence);
+  const expectedRisk = Math.max(toExpectedRisk(records), toExpectedRisk(countedLabels));
   // The copies of a wrong record may have the lesser evidence.
   const evidenceFactor = source.evidenceOf(stateCounts) / computeEvidence(countedLabels);
   return source.moreLabels(stateCounts, expectedRisk, evidenceFactor * neededEvidence);
@@ -109,6 +105,8 @@ export const noLabels = {
   wrong: 0,
   /** The records that these labels are of. */
   records: { n: 0, wrong: 0 } as LabelCounts,
+  /** The evidence of a promise about exactly these records; null before the first label. */
+  path: null as RecordPath | null,
   /** The highest evidence so far. */
   evidence: 0,
   /** The test of the labels after that; null before. */
