@@ -63,22 +63,22 @@ export function createApp(parts: AppParts) {
   const app = new Hono<ClientEnv>({ getPath: toApiPath });
   const metrics = createMetrics(() => guards.callsInFlight(), log?.dropped);
   const minuteLimits = parts.keys ? new MinuteLimits(parts.now) : undefined; // the owner has none
-  const count =
+  const countTokens =
     minuteLimits &&
     (({ key, inputTokens, outputTokens }: MessageRecord | EvaluationRecord) =>
       key !== null && minuteLimits.addTokens(key, (inputTokens ?? 0) + (outputTokens ?? 0)));
   const namedRouting = { ...routing, instance: instance ?? "router" };
   const router = new MessageRouter({
     ...namedRouting,
-    observers: [metrics.observe, count, log?.add, parts.observe].filter(
-      (each) => each !== undefined,
+    observers: [metrics.observe, countTokens, log?.add, parts.observe].filter(
+      (observer) => observer !== undefined,
     ),
     blindShadow,
   });
   const evaluationRouter = new EvaluationRouter({
     ...namedRouting,
-    observers: [metrics.observeEvaluation, count, log?.add, parts.observeEvaluation].filter(
-      (each) => each !== undefined,
+    observers: [metrics.observeEvaluation, countTokens, log?.add, parts.observeEvaluation].filter(
+      (observer) => observer !== undefined,
     ),
     hasText: options.hasLogText,
     calibrations: parts.calibrations ?? new Map(),
@@ -105,7 +105,7 @@ export function createApp(parts: AppParts) {
 function addStatusRoutes(
   app: Hono<ClientEnv>,
   { page, services, prices, log = null, ledger = null, pricesTried, isStopping }: AppParts,
-  latest: NonNullable<Routing["latest"]>,
+  latestAnswer: NonNullable<Routing["latest"]>,
 ): void {
   const noStore = { "Cache-Control": "no-store" };
   app.get("/", (c) => c.html(page.html, 200, noStore));
@@ -113,15 +113,15 @@ function addStatusRoutes(
   app.get("/v1/key", async (c) => c.json(await keyStatus(c.var.key, ledger), 200, noStore));
   app.get("/tiers", async (c) => {
     await pricesTried;
-    const tiers = tierNames.map((tier): TierEntry => {
+    const tierEntries = tierNames.map((tier): TierEntry => {
       const [target] = services.replies.current.tiers[tier].targets;
       return { tier, model: target.model, price: findPrice(target, prices) };
     });
-    return c.json(tiers);
+    return c.json(tierEntries);
   });
   app.get("/healthz", (c) => c.json({ status: "alive" }));
   app.get("/readyz", (c) => {
-    const { evaluatorModelId, wire } = latest.answer;
+    const { evaluatorModelId, wire } = latestAnswer.answer;
     const [status, code] =
       isStopping?.() === true ? (["stopping", 503] as const) : (["ready", 200] as const);
     const logStatus = log && { decisionLog: { dropped: log.dropped() } };

@@ -29,13 +29,13 @@ interface PaidCall extends Pick<AskedEvaluation, "request"> {
 
 /** The money of one call: the highest price is reserved for each attempt that may have to be paid. */
 export class Purchase {
-  readonly #call: PaidCall;
+  readonly #paidCall: PaidCall;
   readonly #calibrations: Calibrations;
   #services: readonly DecisionService[];
   /** The request as the services get it. */
   readonly request: EvaluationRequest;
   /** Answers that were paid for and not used. */
-  #lostCount = 0;
+  #lostAttempts = 0;
   /** The failure whose answer is among the lost ones. */
   #countedFailure: unknown = null;
   /** Whether anything was sent to the service that was asked last; a call that joins another one sends nothing. */
@@ -44,20 +44,20 @@ export class Purchase {
   /** The answers and refusals that were paid for, each with its service, in the order in which they came. */
   readonly #paidItems: { readonly service: DecisionService; readonly costUsd: number | null }[] =
     [];
-  #last: DecisionService;
+  #lastService: DecisionService;
 
   constructor(call: PaidCall, services: readonly DecisionService[], calibrations: Calibrations) {
-    this.#call = call;
+    this.#paidCall = call;
     this.#services = services;
     this.#calibrations = calibrations;
     const all = services.flatMap((one) => (one.next === null ? [one] : [one, one.next.service]));
     this.request = { ...call.request, state: stateFor(all, call.request.state) };
-    this.#last = services[0] as DecisionService;
+    this.#lastService = services[0] as DecisionService;
   }
 
   /** The service that answered first, else the one that was asked last. */
   get asked(): DecisionService {
-    return this.#paidItems[0]?.service ?? this.#last;
+    return this.#paidItems[0]?.service ?? this.#lastService;
   }
 
   /** The cost of all answers; null if that of one is unknown. */
@@ -71,16 +71,16 @@ export class Purchase {
   /** Returns who answered each question; null if no second service may be asked. */
   routeOf({ route }: Evaluation): Answered["route"] {
     if (route === undefined) return null;
-    const routes: Readonly<Record<string, AnswerRoute>> = route;
-    return mapEntries(routes, ({ step, modelId, isSure, failure }) => {
+    const answerRoutes: Readonly<Record<string, AnswerRoute>> = route;
+    return mapEntries(answerRoutes, ({ step, modelId, isSure, failure }) => {
       const service = this.#paidItems[step - 1]?.service ?? this.asked;
-      const name = failure && (/^\w+/.exec(failure)?.[0] ?? "Error");
+      const errorName = failure && (/^\w+/.exec(failure)?.[0] ?? "Error");
       return {
         step,
         service: service.name,
         model: modelId ?? service.model,
         isSure,
-        failure: name,
+        failure: errorName,
       };
     });
   }
@@ -88,8 +88,8 @@ export class Purchase {
   /** What each service answered, if a second one may be asked. */
   stepsOf(route: Answered["route"]): EvaluationEnd["steps"] {
     if (route === null) return [];
-    return this.#paidItems.map(({ service, costUsd }, at) => {
-      const answers = Object.values(route).filter(({ step }) => step === at + 1).length;
+    return this.#paidItems.map(({ service, costUsd }, stepIndex) => {
+      const answers = Object.values(route).filter(({ step }) => step === stepIndex + 1).length;
       return { service: service.name, model: service.model, answers, costUsd };
     });
   }
@@ -99,14 +99,14 @@ export class Purchase {
     const problems = await Promise.all(
       this.#services.map((service) => service.problemWith(this.request)),
     );
-    const takers = this.#services.filter((_, at) => problems[at] === null);
+    const takers = this.#services.filter((_, serviceIndex) => problems[serviceIndex] === null);
     if (takers.length === 0) throw problems.at(-1) as InvalidRequestError;
     this.#services = takers;
   }
 
   /** @throws HttpError (400) without a price, (429) without room */
   async reserve(): Promise<void> {
-    await this.#call.budget?.reserveUsd(this.#mostUsd());
+    await this.#paidCall.budget?.reserveUsd(this.#mostUsd());
   }
 
   /** The service that answered, and the time so far. */
@@ -117,19 +117,19 @@ export class Purchase {
   /** Charges the call, an unknown price as its most; returns the price with that of lost answers, null if unknown. */
   async settle(): Promise<number | null> {
     const { costUsd } = this;
-    const most = this.#paidItems.map(
-      (one) => one.costUsd ?? one.service.mostCostOf(this.request) ?? 0,
+    const itemCosts = this.#paidItems.map(
+      (paidItem) => paidItem.costUsd ?? paidItem.service.mostCostOf(this.request) ?? 0,
     );
-    const mostUsd = most.reduce((sum, usd) => sum + usd, 0);
-    await this.#call.budget?.settle(0, mostUsd);
-    return costUsd === null || this.#lostCount > 0 ? null : costUsd;
+    const mostUsd = itemCosts.reduce((totalUsd, itemUsd) => totalUsd + itemUsd, 0);
+    await this.#paidCall.budget?.settle(0, mostUsd);
+    return costUsd === null || this.#lostAttempts > 0 ? null : costUsd;
   }
 
   /** Charges a failed call: a lost answer may have been paid, and a refusal was. */
   async settleFailed(failure: unknown): Promise<number | null> {
-    const isStopped = this.#call.signal.aborted && !(failure instanceof RefusalError);
+    const isStopped = this.#paidCall.signal.aborted && !(failure instanceof RefusalError);
     const isPaid = isStopped || (isLost(failure) && failure !== this.#countedFailure);
-    if (this.#isSent && isPaid) this.#paidItems.push({ service: this.#last, costUsd: null });
+    if (this.#isSent && isPaid) this.#paidItems.push({ service: this.#lastService, costUsd: null });
     return this.settle();
   }
 
@@ -138,23 +138,23 @@ export class Purchase {
    * of the service that it asks again.
    */
   #mostUsd(): number {
-    const findMost = ({ name, mostCostOf }: DecisionService) => {
-      const usd = mostCostOf(this.request);
-      if (usd !== null) return usd;
+    const findMostUsd = ({ name, mostCostOf }: DecisionService) => {
+      const mostUsd = mostCostOf(this.request);
+      if (mostUsd !== null) return mostUsd;
       throw noPrice(name, "set one in the decisions of router.config.json");
     };
-    const costs = this.#services.map((service) => {
-      return findMost(service) + (service.next === null ? 0 : findMost(service.next.service));
+    const serviceCosts = this.#services.map((service) => {
+      return findMostUsd(service) + (service.next === null ? 0 : findMostUsd(service.next.service));
     });
-    return Math.max(...costs);
+    return Math.max(...serviceCosts);
   }
 
   /** Asks the services in turn. */
   get evaluator(): Evaluator {
-    return this.#services.reduceRight<Evaluator | null>((next, service) => {
+    return this.#services.reduceRight<Evaluator | null>((nextEvaluator, service) => {
       const watchedEvaluator = service.evaluator.with(this.#watch(service));
       const own = this.#escalated(watchedEvaluator, service);
-      return next === null ? own : own.with(fallback(next, { on: isForNext }));
+      return nextEvaluator === null ? own : own.with(fallback(nextEvaluator, { on: isForNext }));
     }, null) as Evaluator;
   }
 
@@ -165,28 +165,28 @@ export class Purchase {
     const { service, unsure, ownUnsure } = next;
     const bounds = boundsFor({ model, unsure }, questions, this.#calibrations);
     if (Object.keys(bounds).length === 0) return watchedEvaluator;
-    const own = { model: service.model, unsure: ownUnsure };
-    const nextBounds = boundsFor(own, questions, this.#calibrations);
-    const again = service.evaluator.with(this.#watch(service, true));
-    return watchedEvaluator.with(escalate(again, bounds, { nextBounds }));
+    const nextService = { model: service.model, unsure: ownUnsure };
+    const nextBounds = boundsFor(nextService, questions, this.#calibrations);
+    const nextEvaluator = service.evaluator.with(this.#watch(service, true));
+    return watchedEvaluator.with(escalate(nextEvaluator, bounds, { nextBounds }));
   }
 
   /** Reserves once more before each attempt that follows a lost answer. */
   #watch(service: DecisionService, isAgain = false): Middleware {
     return async (request, next, call) => {
-      this.#last = service;
+      this.#lastService = service;
       this.#isSent = false;
       let countedLost = 0;
-      const count = async (last = 0) => {
+      const countLost = async (lastAttempts = 0) => {
         // Those of the next service are counted there.
-        const lostCount = call.lostAttempts - call.elsewhere.lost - last;
-        const more = lostCount - countedLost;
+        const lostCount = call.lostAttempts - call.elsewhere.lost - lastAttempts;
+        const newlyLost = lostCount - countedLost;
         countedLost = lostCount;
-        if (more > 0) await this.#lose(service, more);
+        if (newlyLost > 0) await this.#lose(service, newlyLost);
       };
       call.beforeAttempt(() => {
         this.#isSent = true;
-        return count();
+        return countLost();
       });
       try {
         const evaluation = await next(request);
@@ -198,7 +198,7 @@ export class Purchase {
         // The lost attempts of a call that this one joined are the other's.
         if (!this.#isSent) throw error;
         // The last answer is settled at the end, or counted before the next service is asked.
-        await count(Number(maybeBilled(error)));
+        await countLost(Number(maybeBilled(error)));
         if (isLost(error) && (isAgain || service !== this.#services.at(-1))) {
           this.#countedFailure = error;
           await this.#lose(service, 1);
@@ -209,11 +209,11 @@ export class Purchase {
   }
 
   /** @throws HttpError (429) if the budget has no room for another attempt */
-  async #lose(service: DecisionService, answers: number): Promise<void> {
-    this.#lostCount += answers;
-    const { budget } = this.#call;
+  async #lose(service: DecisionService, answerCount: number): Promise<void> {
+    this.#lostAttempts += answerCount;
+    const { budget } = this.#paidCall;
     const mostUsd = service.mostCostOf(this.request) ?? 0;
-    if (budget === null || (await budget.addAttempt(answers * mostUsd))) return;
+    if (budget === null || (await budget.addAttempt(answerCount * mostUsd))) return;
     throw budget.refusal();
   }
 }

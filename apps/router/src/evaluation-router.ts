@@ -46,34 +46,34 @@ interface BoughtAnswer extends Answered {
 
 /** Asks the services for the answers to clients' questions; reserves, settles and records each call once. */
 export class EvaluationRouter {
-  readonly #parts: RouterParts;
+  readonly #routerParts: RouterParts;
 
-  constructor(parts: RouterParts) {
-    this.#parts = parts;
+  constructor(routerParts: RouterParts) {
+    this.#routerParts = routerParts;
   }
 
   /** Returns checked answers. @throws HttpError (400, 404, 413, 422, 429, 503), EvaluatorError, or the signal's reason */
   async ask(call: EvaluationCall): Promise<BoughtAnswer> {
-    const { list, models } = this.#parts.services.decisions.current;
+    const { list, models } = this.#routerParts.services.decisions.current;
     const services = list.slice(models.get(call.model ?? "") ?? 0);
-    const purchase = new Purchase(call, services, this.#parts.calibrations);
-    const failed = (failure: unknown) => this.#failed(call, purchase, failure);
+    const purchase = new Purchase(call, services, this.#routerParts.calibrations);
+    const recordFailure = (thrownFailure: unknown) => this.#failed(call, purchase, thrownFailure);
     try {
       await purchase.choose();
     } catch (failure) {
-      return failed(failure);
+      return recordFailure(failure);
     }
     await purchase.reserve();
     return this.#evaluate(call, purchase).then(
       (evaluation) => this.#answered(call, purchase, evaluation),
-      failed,
+      recordFailure,
     );
   }
 
   async #answered(call: EvaluationCall, purchase: Purchase, evaluation: Evaluation) {
     const { asked: askedService, costUsd } = purchase;
     const totalUsd = await purchase.settle();
-    const { calibrations } = this.#parts;
+    const { calibrations } = this.#routerParts;
     const { promise, ...correction } = correct(evaluation, call.request.questions, calibrations);
     const route = purchase.routeOf(evaluation);
     const model = evaluation.modelId ?? namesIn(route) ?? askedService.model;
@@ -82,7 +82,7 @@ export class EvaluationRouter {
     const isCached = attempts === 0;
     const wire = toWire(evaluation, askedService.address);
     const steps = purchase.stepsOf(route);
-    const end = {
+    const answeredEnd = {
       outcome: "answered",
       answered: answer,
       attempts,
@@ -90,7 +90,7 @@ export class EvaluationRouter {
       wire,
       steps,
     } as const;
-    this.#record(call, { ...end, ...purchase.facts(), costUsd: totalUsd });
+    this.#record(call, { ...answeredEnd, ...purchase.facts(), costUsd: totalUsd });
     return { ...answer, isCached, promise };
   }
 
@@ -103,31 +103,31 @@ export class EvaluationRouter {
     const outcome = refusal ? "refused" : call.signal.aborted ? "stopped" : "failed";
     const attempts = failure instanceof EvaluatorError ? failure.attempts : 0;
     const wire = refusal && askedService.address;
-    const end = { outcome, failure, attempts, isCached: false, wire, steps: [] } as const;
-    this.#record(call, { ...end, ...purchase.facts(), answered: refusal, costUsd });
+    const failedEnd = { outcome, failure, attempts, isCached: false, wire, steps: [] } as const;
+    this.#record(call, { ...failedEnd, ...purchase.facts(), answered: refusal, costUsd });
     if (refusal === null || !call.takesRefusals) throw this.#toClientError(failure);
     return { ...refusal, isCached: false, promise: null };
   }
 
   #evaluate({ signal, requestId, trace }: EvaluationCall, { evaluator, request }: Purchase) {
-    const { tracing } = this.#parts.services;
+    const { tracing } = this.#routerParts.services;
     const headers = {
       "x-request-id": requestId,
       ...(tracing === null ? trace : tracing.headers()),
     };
     const ask = () => evaluator.evaluate(request, { signal, headers });
-    return tracing !== null && this.#parts.hasText ? tracing.withText(ask) : ask();
+    return tracing !== null && this.#routerParts.hasText ? tracing.withText(ask) : ask();
   }
 
-  #record(call: EvaluationCall, end: EvaluationEnd): void {
-    const record = toEvaluationRecord(this.#parts, call, end);
-    for (const observe of this.#parts.observers) observe(record);
+  #record(call: EvaluationCall, evaluationEnd: EvaluationEnd): void {
+    const record = toEvaluationRecord(this.#routerParts, call, evaluationEnd);
+    for (const observe of this.#routerParts.observers) observe(record);
   }
 
   /** Returns the error of a request that the service or the client refuses; any other failure is returned unchanged. */
   #toClientError(failure: unknown): unknown {
     if (!(failure instanceof EvaluatorError)) return failure;
-    const message = this.#parts.services.redact.strictly(failure.message);
+    const message = this.#routerParts.services.redact.strictly(failure.message);
     if (failure instanceof InvalidRequestError) {
       const { questionId } = failure;
       return wrongField(
@@ -155,6 +155,6 @@ const clientStatuses: Readonly<Record<number, 400 | 404 | 413>> = {
 
 /** Returns the models that gave the answers. */
 function namesIn(route: Answered["route"]): string | null {
-  const inOrder = Object.values(route ?? {}).toSorted((one, other) => one.step - other.step);
-  return route && [...new Set(inOrder.map(({ model }) => model))].join(", ");
+  const orderedRoutes = Object.values(route ?? {}).toSorted((one, other) => one.step - other.step);
+  return route && [...new Set(orderedRoutes.map(({ model }) => model))].join(", ");
 }

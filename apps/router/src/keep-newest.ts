@@ -2,14 +2,14 @@
 const SETS_OF_AN_ITERATOR = 1000;
 
 /** Returns what sets an entry of a map as the newest, and deletes the oldest beyond so many. */
-export function keepNewest<TValue>(map: Map<string, TValue>, most: number) {
-  let oldest = map.keys();
-  let sets = 0;
-  return (key: string, value: TValue): void => {
-    map.delete(key);
-    map.set(key, value);
-    sets += 1;
-    if (sets % SETS_OF_AN_ITERATOR === 0) oldest = map.keys();
-    if (map.size > most) map.delete(oldest.next().value ?? key);
+export function keepNewest<TValue>(valuesByKey: Map<string, TValue>, mostEntries: number) {
+  let oldestKeys = valuesByKey.keys();
+  let setCount = 0;
+  return (entryKey: string, entryValue: TValue): void => {
+    valuesByKey.delete(entryKey);
+    valuesByKey.set(entryKey, entryValue);
+    setCount += 1;
+    if (setCount % SETS_OF_AN_ITERATOR === 0) oldestKeys = valuesByKey.keys();
+    if (valuesByKey.size > mostEntries) valuesByKey.delete(oldestKeys.next().value ?? entryKey);
   };
 }

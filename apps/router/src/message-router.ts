@@ -90,14 +90,14 @@ export class MessageRouter {
     const { current } = this.#routing.services.replies;
     const keyTiers = allowedTiers(key, current);
     // A key may have a model and no tier.
-    const tiers: readonly Tier[] = keyTiers.length > 0 ? keyTiers : [cheapestTier];
-    const plans = tiers.map((tier) => {
+    const usableTiers: readonly Tier[] = keyTiers.length > 0 ? keyTiers : [cheapestTier];
+    const plans = usableTiers.map((tier) => {
       const decision = decideUnasked({ tier }, "requested", this.#routing);
       return findPlan(keepAllowed(decision, key, this.#routing), current, key);
     });
-    const fitting = await budget.reserve({ evaluatedText, conversation, plans });
-    if (fitting.length === plans.length) return call;
-    const within = tiers.filter((_, at) => fitting.includes(plans[at] as ReplyPlan));
+    const fittingPlans = await budget.reserve({ evaluatedText, conversation, plans });
+    if (fittingPlans.length === plans.length) return call;
+    const within = usableTiers.filter((_, at) => fittingPlans.includes(plans[at] as ReplyPlan));
     return { ...call, key: { ...key, tiers: within, cause: "budget" } };
   }
 
@@ -105,9 +105,9 @@ export class MessageRouter {
   async decide(state: TierState, call: Call, { isShadow = false }: { isShadow?: boolean } = {}) {
     const { budget } = call;
     const onLost = budget && ((attempts: number) => void budget.addEvaluations(attempts));
-    const options = { signal: call.signal, headers: this.#toHeaders(call), onLost };
+    const decisionOptions = { signal: call.signal, headers: this.#toHeaders(call), onLost };
     try {
-      const decision = await decide(state, this.#routing, options);
+      const decision = await decide(state, this.#routing, decisionOptions);
       return keepAllowed(decision, call.key, this.#routing);
     } catch (thrownValue) {
       const outcome = call.signal.aborted ? "stopped" : "no-decision";
@@ -150,13 +150,13 @@ export class MessageRouter {
     const meter = newMeter();
     let decision = plannedDecision;
     if (plannedDecision.cause !== first.cause) onFallback?.(plannedDecision);
-    const billed = () => billedTokens(meter, unlimitedConversation);
+    const countBilled = () => billedTokens(meter, unlimitedConversation);
     let lostUsd: number | null = 0;
-    const spentUsd = () => findBilledCost(billed().usage, decision.prices.model);
+    const spentUsd = () => findBilledCost(countBilled().usage, decision.prices.model);
     const conversation =
       (await budget?.begin(plan, unlimitedConversation, spentUsd)) ?? unlimitedConversation;
-    const message = { ...call, conversation, passed: passedRequest };
-    const comparison = blindShadow?.watch(message, first, call.listener);
+    const watchedMessage = { ...call, conversation, passed: passedRequest };
+    const comparison = blindShadow?.watch(watchedMessage, first, call.listener);
     const listener = comparison?.listener ?? call.listener;
     const ask = () =>
       generateReply(conversation, {
@@ -174,10 +174,10 @@ export class MessageRouter {
         marksCaches: this.#routing.policy.marksCaches,
         onEnd: (target, failedReply) => this.plans.note(target, failedReply, unlimitedConversation),
         onNext: async (target, { cause, maybeBilled }) => {
-          const usage = maybeBilled ? billed().usage : meter.reported;
-          const usd = usage === null ? 0 : findBilledCost(usage, decision.prices.model);
-          if ((await budget?.addAttempt(usd)) === false) return false;
-          lostUsd = lostUsd === null || usd === null ? null : lostUsd + usd;
+          const usage = maybeBilled ? countBilled().usage : meter.reported;
+          const attemptUsd = usage === null ? 0 : findBilledCost(usage, decision.prices.model);
+          if ((await budget?.addAttempt(attemptUsd)) === false) return false;
+          lostUsd = lostUsd === null || attemptUsd === null ? null : lostUsd + attemptUsd;
           Object.assign(meter, newMeter());
           if (cause === null) return true;
           decision = { ...decision, ...toAskedModel(target, this.#routing), cause };
@@ -193,14 +193,14 @@ export class MessageRouter {
       comparison?.end(decision, reply, lostUsd);
       return { decision, reply };
     } catch (error) {
-      const currentBilledTokens = meter.isSent === true ? billed() : null;
-      const end = {
+      const currentBilledTokens = meter.isSent === true ? countBilled() : null;
+      const stoppedEnd = {
         outcome: "stopped",
         decision,
         billedTokens: currentBilledTokens,
         lostUsd,
       } as const;
-      await this.#record(call, end, autoDecision);
+      await this.#record(call, stoppedEnd, autoDecision);
       throw error;
     }
   }
@@ -224,9 +224,9 @@ export class MessageRouter {
     const isStopped = end.outcome === "stopped" && end.decision === undefined;
     const isAsked = isStopped || maybeBilled(end.failure) || record.wire !== null;
     const decisionUsd = record.decisionCostUsd ?? (isAsked ? null : 0);
-    const price = end.decision?.prices.model ?? null;
+    const modelPrice = end.decision?.prices.model ?? null;
     await call.budget.settle(
-      end.billedTokens ? findBilledCost(end.billedTokens.usage, price) : 0,
+      end.billedTokens ? findBilledCost(end.billedTokens.usage, modelPrice) : 0,
       decisionUsd,
     );
   }

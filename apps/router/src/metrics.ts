@@ -55,51 +55,51 @@ export function createMetrics(callsInFlight: () => number, logDropped?: () => nu
       },
     });
   }
-  const entries = Object.entries(counters).map(([name, [help, labelNames]]) => [
-    name,
-    new Counter({ name: `router_${name}`, help, labelNames, registers }),
+  const counterEntries = Object.entries(counters).map(([counterName, [help, labelNames]]) => [
+    counterName,
+    new Counter({ name: `router_${counterName}`, help, labelNames, registers }),
   ]);
-  const counts = Object.fromEntries(entries) as Record<keyof typeof counters, Counter>;
-  const time = new Histogram({
+  const counts = Object.fromEntries(counterEntries) as Record<keyof typeof counters, Counter>;
+  const timeHistogram = new Histogram({
     name: "router_call_seconds",
     help: "Time of the decisions and the replies.",
     labelNames: ["part"],
     buckets: [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120],
     registers,
   });
-  const names = new Set<string>();
-  function toLabel(key: string): string {
-    if (names.size < MOST_KEYS) names.add(key);
-    return names.has(key) ? key : "other";
+  const keyLabels = new Set<string>();
+  function toLabel(keyName: string): string {
+    if (keyLabels.size < MOST_KEYS) keyLabels.add(keyName);
+    return keyLabels.has(keyName) ? keyName : "other";
   }
   function observe(record: MessageRecord): void {
-    const label = record.key !== null && { key: toLabel(record.key) };
+    const keyLabel = record.key !== null && { key: toLabel(record.key) };
     const { endpoint, outcome, tierUsed, cause, wire, outputTokens } = record;
     const tier = tierUsed ?? "none";
-    counts.messages_total.inc({ endpoint, outcome, tier, cause: cause ?? "none", ...label });
+    counts.messages_total.inc({ endpoint, outcome, tier, cause: cause ?? "none", ...keyLabel });
     const { decisionCostUsd, replyCostUsd, frontierCostUsd } = record;
     for (const [part, costUsd, isPaid] of [
       ["decision", decisionCostUsd, wire !== null],
       ["reply", replyCostUsd, outputTokens !== null],
       ["frontier", frontierCostUsd, false],
     ] as const) {
-      if (costUsd !== null) counts.cost_usd_total.inc({ part, ...label }, costUsd);
+      if (costUsd !== null) counts.cost_usd_total.inc({ part, ...keyLabel }, costUsd);
       else if (isPaid) counts.unpriced_total.inc({ part });
     }
     if (record.isEstimate) counts.estimated_cost_usd_total.inc(replyCostUsd ?? 0);
     // A message that needs no decision, such as a later step of a turn, has 0 ms and no wire.
     const decisionMs = wire === null ? record.decisionMs || null : record.decisionMs;
-    if (decisionMs !== null) time.observe({ part: "decision" }, decisionMs / 1000);
-    if (record.replyMs !== null) time.observe({ part: "reply" }, record.replyMs / 1000);
+    if (decisionMs !== null) timeHistogram.observe({ part: "decision" }, decisionMs / 1000);
+    if (record.replyMs !== null) timeHistogram.observe({ part: "reply" }, record.replyMs / 1000);
   }
   function observeEvaluation(record: EvaluationRecord): void {
     const { endpoint, outcome, service, evaluationUsd, evaluationMs } = record;
-    const label = record.key !== null && { key: toLabel(record.key) };
+    const keyLabel = record.key !== null && { key: toLabel(record.key) };
     const part = "evaluation";
-    counts.evaluations_total.inc({ endpoint, outcome, service, ...label });
+    counts.evaluations_total.inc({ endpoint, outcome, service, ...keyLabel });
     if (evaluationUsd === null) counts.unpriced_total.inc({ part });
-    else counts.cost_usd_total.inc({ part, ...label }, evaluationUsd);
-    time.observe({ part }, evaluationMs / 1000);
+    else counts.cost_usd_total.inc({ part, ...keyLabel }, evaluationUsd);
+    timeHistogram.observe({ part }, evaluationMs / 1000);
   }
   return {
     registry,
@@ -113,7 +113,7 @@ export function createMetrics(callsInFlight: () => number, logDropped?: () => nu
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** Logs and counts responses by route, since a path may hold a text; a stream's time is its start. */
-function log(responses: Counter, output: TextSink | undefined): MiddlewareHandler<ClientEnv> {
+function log(responses: Counter, accessLog: TextSink | undefined): MiddlewareHandler<ClientEnv> {
   return async (c, next) => {
     const startedAt = performance.now();
     await next();
@@ -121,12 +121,12 @@ function log(responses: Counter, output: TextSink | undefined): MiddlewareHandle
     const { method } = c.req;
     const { status } = c.res;
     responses.inc({ method: knownMethods.has(method) ? method : "other", route, status });
-    if (output === undefined) return;
-    const ms = Math.round(performance.now() - startedAt);
+    if (accessLog === undefined) return;
+    const durationMs = Math.round(performance.now() - startedAt);
     const { key: clientKey, requestId } = c.var;
-    const key = clientKey === null ? "" : ` ${clientKey.name}`;
-    output.write(
-      `${new Date().toISOString()} ${method} ${route} ${status} ${ms}ms ${requestId}${key}\n`,
+    const keyText = clientKey === null ? "" : ` ${clientKey.name}`;
+    accessLog.write(
+      `${new Date().toISOString()} ${method} ${route} ${status} ${durationMs}ms ${requestId}${keyText}\n`,
     );
   };
 }

@@ -22,9 +22,9 @@ const forPerson =
 
 /** The program `evaluator-router`, for `runProgram`. */
 export const evaluatorRouter: [Program, ProgramOptions] = [
-  async (words, context) => {
-    const program = await createProgram(words, context);
-    const commandWords = withUsualCommand(program, words, { ...context, name: "serve" });
+  async (argumentWords, context) => {
+    const program = await createProgram(argumentWords, context);
+    const commandWords = withUsualCommand(program, argumentWords, { ...context, name: "serve" });
     return runCommand(program, commandWords, context);
   },
   { name: "The router", isForPerson: (error) => forPerson.test(error.name) },
@@ -40,12 +40,12 @@ async function createProgram(words: readonly string[], context: CliContext): Pro
   addServe(program, context);
   addLogCommands(program, context);
   addEval(program, context);
-  const keys = program
+  const keysCommand = program
     .command("keys")
     .description("Keep the keys of ROUTER_KEYS.")
     .helpCommand(false);
   if (words.includes("keys"))
-    (await import("./keys/key-commands.ts")).addKeyCommands(keys, context);
+    (await import("./keys/key-commands.ts")).addKeyCommands(keysCommand, context);
   addFit(program, context);
   addSelfCheck(program, context);
   return program;
@@ -61,8 +61,8 @@ function addServe(program: Command, context: CliContext): void {
       const { readRouterOptions } = await import("./router-options.ts");
       const { runRouter } = await import("./run-router.ts");
       const { env, cwd } = context;
-      const address = { HOST: host, PORT: typedPort?.toString() };
-      await runRouter(() => readRouterOptions(env, cwd, address), context);
+      const typedAddress = { HOST: host, PORT: typedPort?.toString() };
+      await runRouter(() => readRouterOptions(env, cwd, typedAddress), context);
     });
 }
 
@@ -80,25 +80,25 @@ function addSelfCheck(program: Command, context: CliContext): void {
 
 /** Adds the commands that describe a decision log. */
 function addLogCommands(program: Command, context: CliContext): void {
-  const add = (name: string, description: string) => {
-    const command = program.command(name).description(description);
+  const addLogCommand = (commandName: string, description: string) => {
+    const command = program.command(commandName).description(description);
     return command.argument("[log]", "the decision log (ROUTER_DECISION_LOG)");
   };
-  const report = add("report", "Sum up a decision log.").option(
+  const reportCommand = addLogCommand("report", "Sum up a decision log.").option(
     "--labels <file>",
     "{ id, question, truth } by request id: counts wrong answers to clients' questions; needs ROUTER_LOG_TEXT=on",
   );
-  report.action(async (log, { labels }) => {
+  reportCommand.action(async (logPath, { labels }) => {
     const { printTotals } = await import("./report/totals.ts");
     const { cwd, signal } = context;
-    const file = labels === undefined ? null : { path: resolve(cwd, labels), signal };
-    context.stdout.write(await printTotals(findLog(log, context).path, file));
+    const labelFile = labels === undefined ? null : { path: resolve(cwd, labels), signal };
+    context.stdout.write(await printTotals(findLog(logPath, context).path, labelFile));
   });
-  add("labels", "Count the labels in a decision log, and name their readers.").action(
-    async (log) => {
-      const { name, path } = findLog(log, context);
+  addLogCommand("labels", "Count the labels in a decision log, and name their readers.").action(
+    async (logPath) => {
+      const { name, path } = findLog(logPath, context);
       const { readLabels } = await import("./labels/read-labels.ts");
-      const { length } = await readLabels(path, (text) => void context.stderr.write(text));
+      const { length } = await readLabels(path, (warning) => void context.stderr.write(warning));
       const readers = printable`They are read by:\n  npx evaluator-cli calibrate ${name} --answers ${name} --last\n  npx evaluator-router eval ${name}\n  npx evaluator-router fit ${name}`;
       const text = length === 0 ? "POST /feedback and the pages of /decisions add them." : readers;
       context.stdout.write(`Labels: ${length}. ${text}\n`);
@@ -107,8 +107,8 @@ function addLogCommands(program: Command, context: CliContext): void {
 }
 
 /** Finds the log: a typed path is relative to the person's folder, that of the variable to the router's. */
-function findLog(log: string | undefined, { env, cwd }: CliContext) {
-  if (log !== undefined) return { name: log, path: resolve(cwd, log) };
+function findLog(typedPath: string | undefined, { env, cwd }: CliContext) {
+  if (typedPath !== undefined) return { name: typedPath, path: resolve(cwd, typedPath) };
   const path = env["ROUTER_DECISION_LOG"];
   if (path !== undefined) return { name: path, path };
   throw new UsageError("No decision log is named, and ROUTER_DECISION_LOG is not set.");
@@ -136,14 +136,14 @@ function addEval(program: Command, context: CliContext): void {
     .option("--seed <n>", "seed of the draws", wholeNumber({ maximum: 2 ** 31 }), 1)
     .option("--json", "print the figures as JSON")
     .addHelpText("after", "\nThe engine and ROUTER_MIN_CONFIDENCE are those of the router.")
-    .action(async (file, options) => {
+    .action(async (promptsFile, evalOptions) => {
       const { runEval } = await import("./eval/run-eval.ts");
-      await runEval(file, options, context);
+      await runEval(promptsFile, evalOptions, context);
     });
 }
 
 function addFit(program: Command, context: CliContext): void {
-  const fit = program
+  const fitCommand = program
     .command("fit")
     .description("Fit labelled prompts, and choose a threshold that promises quality and saving.")
     .argument("<labels>", "the prompts of eval with scores and costs; or the decision log")
@@ -152,17 +152,17 @@ function addFit(program: Command, context: CliContext): void {
     .option("--confidence <share>", "confidence in quality and saving", parseShare, 0.95)
     .option("--seed <n>", "seed of the folds", wholeNumber({ maximum: 2 ** 31 }), 1)
     .option("--json", "print the result as JSON")
-    .action(async (file, options) => {
+    .action(async (labelsFile, fitOptions) => {
       const { runFit } = await import("./fit/run-fit.ts");
-      await runFit(file, options, context);
+      await runFit(labelsFile, fitOptions, context);
     });
-  fit
+  fitCommand
     .command("apply")
     .description("Print the decision of a fit for each prompt, one line of JSON each.")
     .argument("<fit>", "the file of fit")
     .argument("<prompts>", "NDJSON: { id?, prompt or messages }")
-    .action(async (path, file) => {
+    .action(async (fitPath, promptsFile) => {
       const { applyFit } = await import("./fit/run-fit.ts");
-      await applyFit(path, file, context);
+      await applyFit(fitPath, promptsFile, context);
     });
 }

@@ -11,7 +11,7 @@ interface PriceRefresh extends Pick<Services, "redact" | "replies"> {
   readonly prices: Map<string, ModelPrice>;
   readonly onTried: () => void;
   readonly signal: AbortSignal;
-  readonly write: (text: string) => void;
+  readonly write: (lineText: string) => void;
   readonly warn: (text: string) => void;
   readonly sleep?: typeof setTimeout;
 }
@@ -20,9 +20,9 @@ interface PriceRefresh extends Pick<Services, "redact" | "replies"> {
 const START_MS = 100;
 
 /** Reads the price lists, again each minute while one is unreadable, and prints missing models. */
-export async function refreshPrices(refresh: PriceRefresh) {
-  const { redact, prices, onTried, signal, write, warn, sleep = setTimeout } = refresh;
-  const { catalogs, capabilities } = refresh.replies;
+export async function refreshPrices(priceRefresh: PriceRefresh) {
+  const { redact, prices, onTried, signal, write, warn, sleep = setTimeout } = priceRefresh;
+  const { catalogs, capabilities } = priceRefresh.replies;
   if (catalogs.length === 0) return onTried();
   await sleep(START_MS, undefined, { signal }).catch(() => undefined); // aborted
   for (let isFirst = true; !signal.aborted; isFirst = false) {
@@ -34,8 +34,8 @@ export async function refreshPrices(refresh: PriceRefresh) {
         for (const model of models) capabilities.set(model.id, toCapabilities(model));
         for (const { id } of models) listedNames.add(id);
       }
-      for (const line of missingModels(refresh, listedNames)) warn(`${line}\n`);
-      return write(`${describeRatio(refresh)}\n`);
+      for (const warningLine of missingModels(priceRefresh, listedNames)) warn(`${warningLine}\n`);
+      return write(`${describeRatio(priceRefresh)}\n`);
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof EvaluatorError)) throw error;
@@ -68,19 +68,19 @@ export async function readPriceList(catalog: Catalog, signal: AbortSignal) {
   return toPriceList(await catalog.listModels({ signal }));
 }
 
-function toPriceList(models: readonly CatalogModel[]) {
-  return new Map(models.map((model) => [model.id, toPrice(model)]));
+function toPriceList(catalogModels: readonly CatalogModel[]) {
+  return new Map(catalogModels.map((model) => [model.id, toPrice(model)]));
 }
 
-function toPrice(model: CatalogModel): ModelPrice | null {
-  const { inputUsdPerMillionTokens, outputUsdPerMillionTokens } = model;
-  const { cacheReadUsdPerMillionTokens, cacheWriteUsdPerMillionTokens } = model;
+function toPrice(listedModel: CatalogModel): ModelPrice | null {
+  const { inputUsdPerMillionTokens, outputUsdPerMillionTokens } = listedModel;
+  const { cacheReadUsdPerMillionTokens, cacheWriteUsdPerMillionTokens } = listedModel;
   if (inputUsdPerMillionTokens === null || outputUsdPerMillionTokens === null) return null;
   return {
     inputUsdPerMillionTokens,
     outputUsdPerMillionTokens,
     ...withoutUndefined({ cacheReadUsdPerMillionTokens, cacheWriteUsdPerMillionTokens }),
-    ...listSteps(model),
+    ...listSteps(listedModel),
   };
 }
 
@@ -97,15 +97,15 @@ function listSteps(model: CatalogModel): Pick<ModelPrice, "fromInputTokens"> {
   // The catalog has found out whether the list is per token.
   const { inputUsdPerMillionTokens: listedUsd } = model;
   const isPerMillion = listedUsd !== 0 && Number(pricing["input"]) === listedUsd;
-  const factor = isPerMillion ? 1 : 1_000_000;
+  const usdFactor = isPerMillion ? 1 : 1_000_000;
   const steps = new Map<number, PriceStep>();
-  for (const [name, field] of Object.entries(tierNamesOf)) {
-    const tiers = pricing[name];
-    for (const tier of Array.isArray(tiers) ? tiers : []) {
-      const { cost, min } = Object(tier) as { cost?: unknown; min?: unknown };
-      const [usd, inputTokens] = [Number(cost) * factor, Number(min ?? 0)];
+  for (const [tiersName, priceField] of Object.entries(tierNamesOf)) {
+    const priceTiers = pricing[tiersName];
+    for (const priceTier of Array.isArray(priceTiers) ? priceTiers : []) {
+      const { cost, min } = Object(priceTier) as { cost?: unknown; min?: unknown };
+      const [usd, inputTokens] = [Number(cost) * usdFactor, Number(min ?? 0)];
       if (!(usd >= 0 && inputTokens >= 0 && usd < Infinity && inputTokens < Infinity)) continue;
-      steps.set(inputTokens, { ...steps.get(inputTokens), inputTokens, [field]: usd });
+      steps.set(inputTokens, { ...steps.get(inputTokens), inputTokens, [priceField]: usd });
     }
   }
   const rising = [...steps.values()].toSorted((one, other) => one.inputTokens - other.inputTokens);
@@ -117,24 +117,24 @@ function missingModels({ replies }: PriceRefresh, listedNames: ReadonlySet<strin
   const tierTargets = tierNames.flatMap((tier) =>
     replies.current.tiers[tier].targets.map((target) => ({ tier, ...target })),
   );
-  const missing = tierTargets.filter(({ upstream, model }) => {
+  const missingTargets = tierTargets.filter(({ upstream, model }) => {
     return upstream.type === "gateway" && !listedNames.has(model);
   });
-  return [...Map.groupBy(missing, ({ model }) => model)].map(([model, uses]) => {
-    const tiers = [...new Set(uses.map(({ tier }) => tier))].join(", ");
-    return `The gateway's price list has no model ${model}, which is set for ${tiers}; correct it in ROUTER_MODEL_*, ROUTER_FALLBACK_MODELS or the file of ROUTER_CONFIG.`;
+  return [...Map.groupBy(missingTargets, ({ model }) => model)].map(([modelName, missingUses]) => {
+    const tierTexts = [...new Set(missingUses.map(({ tier }) => tier))].join(", ");
+    return `The gateway's price list has no model ${modelName}, which is set for ${tierTexts}; correct it in ROUTER_MODEL_*, ROUTER_FALLBACK_MODELS or the file of ROUTER_CONFIG.`;
   });
 }
 
 function describeRatio({ replies, prices }: PriceRefresh): string {
-  const targets = tierNames.map((tier) => replies.current.tiers[tier].targets[0]);
-  const inputPrices = targets.flatMap(
+  const tierTargets = tierNames.map((tier) => replies.current.tiers[tier].targets[0]);
+  const inputPrices = tierTargets.flatMap(
     (target) => findPrice(target, prices)?.inputUsdPerMillionTokens ?? [],
   );
   const [cheapest, highest] = [Math.min(...inputPrices), Math.max(...inputPrices)];
-  if (inputPrices.length < targets.length || cheapest <= 0) {
+  if (inputPrices.length < tierTargets.length || cheapest <= 0) {
     return "Not every tier has a price, so there is no price ratio.";
   }
-  const ratio = (highest / cheapest).toLocaleString("en", { maximumSignificantDigits: 3 });
-  return `Input costs from $${cheapest} to $${highest} per million tokens: the dearest tier is ${ratio} times the cheapest.`;
+  const priceRatio = (highest / cheapest).toLocaleString("en", { maximumSignificantDigits: 3 });
+  return `Input costs from $${cheapest} to $${highest} per million tokens: the dearest tier is ${priceRatio} times the cheapest.`;
 }

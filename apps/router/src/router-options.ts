@@ -39,7 +39,7 @@ const originForm =
   /^(?:null|https?:\/\/[^\s/*]+|(?!https?:)[a-z][a-z0-9+.-]*:\/\/(?:\*|[^\s/*]+))$/;
 
 /** The variables that {@link parseRouterOptions} reads; a message follows the name and the value. */
-function variables(model: ReturnType<typeof modelId>) {
+function variables(modelSchema: ReturnType<typeof modelId>) {
   return z.object({
     HOST: z.string().default("127.0.0.1"),
     PORT: orNull(wholeNumber("port", { max: 65_535, example: "PORT=3001" })),
@@ -48,13 +48,13 @@ function variables(model: ReturnType<typeof modelId>) {
     ROUTER_LEASE_MS: milliseconds().default(60_000),
     ROUTER_ALLOWED_HOSTS: list(z.string().toLowerCase())
       .refine(
-        (names) => names.every((name) => /^[a-z0-9.:[\]-]+$/.test(name)),
+        (hostNames) => hostNames.every((hostName) => /^[a-z0-9.:[\]-]+$/.test(hostName)),
         "is not a list of host names, such as router.example.com,192.168.0.4:3000",
       )
       .default([]),
     ROUTER_ALLOWED_ORIGINS: list(z.string().toLowerCase())
       .refine(
-        (origins) => origins.every((origin) => originForm.test(origin)),
+        (origins) => origins.every((allowedOrigin) => originForm.test(allowedOrigin)),
         "is not a list of origins, such as app://obsidian.md,vscode-webview://*; only the hosts of an app's own scheme may be *",
       )
       .default([]),
@@ -101,12 +101,12 @@ function variables(model: ReturnType<typeof modelId>) {
       wholeNumber("number of requests", { min: 1, max: 999_999, example: "1200" }),
     ),
     ...traceVariables,
-    ROUTER_MODEL_NANO: orNull(model),
-    ROUTER_MODEL_FAST: orNull(model),
-    ROUTER_MODEL_BALANCED: orNull(model),
-    ROUTER_MODEL_FRONTIER: orNull(model),
-    ROUTER_FALLBACK_MODELS: list().pipe(z.array(model)).default([]),
-    ROUTER_SHADOW: orNull(model),
+    ROUTER_MODEL_NANO: orNull(modelSchema),
+    ROUTER_MODEL_FAST: orNull(modelSchema),
+    ROUTER_MODEL_BALANCED: orNull(modelSchema),
+    ROUTER_MODEL_FRONTIER: orNull(modelSchema),
+    ROUTER_FALLBACK_MODELS: list().pipe(z.array(modelSchema)).default([]),
+    ROUTER_SHADOW: orNull(modelSchema),
   });
 }
 
@@ -205,7 +205,7 @@ export function parseRouterOptions(
       evaluator: hasEvaluator ? givenEnvironment : null,
       reply: toReplyServer(values),
       secrets: [
-        ...keyNames.flatMap((name) => env[name] ?? []),
+        ...keyNames.flatMap((keyName) => env[keyName] ?? []),
         ...[url, values.ROUTER_KEYS].flatMap(addressSecrets),
         ...(config?.keys ?? []),
       ],
@@ -214,7 +214,7 @@ export function parseRouterOptions(
     sharedLimit:
       url === null ? null : { url, requestsPerMinute: values.ROUTER_REQUESTS_PER_MINUTE },
     /** The variables of the connections to services. */
-    http: Object.fromEntries(Object.entries(env).filter(([name]) => httpNames.test(name))),
+    http: Object.fromEntries(Object.entries(env).filter(([httpName]) => httpNames.test(httpName))),
     /** Null without traces. */
     traceProtocol: findTraceProtocol(env, values),
     warnings: listWarnings(env, {
@@ -236,23 +236,23 @@ const secretNames: ReadonlySet<string> = new Set([
   "ROUTER_REPLY_BASE_URL", // people write user name and password into addresses
 ]);
 
-function readVariables(env: Environment, hostSetting: string): Values {
-  const replier = env["ROUTER_REPLY_BASE_URL"] === undefined ? "gateway" : "server";
-  const schema = (schemas[replier] ??= variables(modelId(replier === "gateway")));
-  const { data, error } = schema.safeParse(env);
+function readVariables(environment: Environment, hostSetting: string): Values {
+  const replyService = environment["ROUTER_REPLY_BASE_URL"] === undefined ? "gateway" : "server";
+  const schema = (schemas[replyService] ??= variables(modelId(replyService === "gateway")));
+  const { data, error } = schema.safeParse(environment);
   if (error !== undefined) {
-    const [issue] = error.issues;
-    const name = String(issue?.path[0]);
-    const setting = secretNames.has(name) ? name : `${name}=${JSON.stringify(env[name])}`;
-    throw new CliError(`${setting} ${issue?.message}.`);
+    const [firstIssue] = error.issues;
+    const name = String(firstIssue?.path[0]);
+    const setting = secretNames.has(name) ? name : `${name}=${JSON.stringify(environment[name])}`;
+    throw new CliError(`${setting} ${firstIssue?.message}.`);
   }
   if ((data.ROUTER_ACCESS_TOKEN ?? data.ROUTER_KEYS) !== null) return data;
   if (data.ROUTER_ALLOWED_ORIGINS.length > 0) {
     throw new CliError(`ROUTER_ALLOWED_ORIGINS lets scripts of other pages ${needsKey}.`);
   }
   if (isLoopbackHost(data.HOST)) return data;
-  const host = `${hostSetting}${JSON.stringify(data.HOST)} is not a loopback address, and lets other machines`;
-  throw new CliError(`${host} ${needsKey}, or use ${hostSetting}127.0.0.1.`);
+  const hostProblem = `${hostSetting}${JSON.stringify(data.HOST)} is not a loopback address, and lets other machines`;
+  throw new CliError(`${hostProblem} ${needsKey}, or use ${hostSetting}127.0.0.1.`);
 }
 
 const needsKey =
@@ -265,12 +265,12 @@ function readTierModels(
   tiers: RouterConfig["tiers"] = {},
 ): Record<Tier, string> {
   const tierEntries = tierNames.map((tier) => {
-    const name = `ROUTER_MODEL_${tier.toUpperCase()}` as `ROUTER_MODEL_${Uppercase<Tier>}`;
-    const unset = values.ROUTER_REPLY_BASE_URL === null ? defaultTierModels[tier] : chatModel;
-    const model = tiers[tier]?.targets[0].model ?? values[name] ?? unset;
+    const variableName = `ROUTER_MODEL_${tier.toUpperCase()}` as `ROUTER_MODEL_${Uppercase<Tier>}`;
+    const usualModel = values.ROUTER_REPLY_BASE_URL === null ? defaultTierModels[tier] : chatModel;
+    const model = tiers[tier]?.targets[0].model ?? values[variableName] ?? usualModel;
     if (model !== undefined) return [tier, model] as const;
     throw new CliError(
-      `${name} is not set; ROUTER_REPLY_BASE_URL wants a model of its server for each tier, such as ${name}=qwen3:4b.`,
+      `${variableName} is not set; ROUTER_REPLY_BASE_URL wants a model of its server for each tier, such as ${variableName}=qwen3:4b.`,
     );
   });
   return Object.fromEntries(tierEntries) as Record<Tier, string>;
@@ -281,15 +281,15 @@ function toReplyServer(values: Values): UpstreamOptions | null {
   const own = { apiKey: values.ROUTER_REPLY_API_KEY, keyVariable: "ROUTER_REPLY_API_KEY" };
   if (replyUrl) return { type: "openai-chat", name: "reply-server", baseUrl: replyUrl, ...own };
   if (gatewayKey === null) return null;
-  const gateway = { apiKey: gatewayKey, keyVariable: apiKeyVariables.gateway };
-  return { type: "gateway", name: "gateway", baseUrl: values.EVALUATOR_BASE_URL, ...gateway };
+  const gatewayServer = { apiKey: gatewayKey, keyVariable: apiKeyVariables.gateway };
+  return { type: "gateway", name: "gateway", baseUrl: values.EVALUATOR_BASE_URL, ...gatewayServer };
 }
 
 /** Secret parts of a database's address: all of it, its start up to the host, and its password. */
 function addressSecrets(address: string | null): string[] {
   if (address?.includes("://") !== true) return []; // none, or a file
-  const [start, password] = /^\w+:\/\/[^:@/]*:([^@]*)@/.exec(address) ?? [];
-  return [address, start, password].filter((secret) => secret !== undefined);
+  const [addressStart, password] = /^\w+:\/\/[^:@/]*:([^@]*)@/.exec(address) ?? [];
+  return [address, addressStart, password].filter((foundSecret) => foundSecret !== undefined);
 }
 
 function modelId(isGateway: boolean) {

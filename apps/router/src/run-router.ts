@@ -34,21 +34,21 @@ type ReadOptions = () => Promise<RouterOptions>;
 export async function runRouter(readOptions: ReadOptions, context: CliContext): Promise<void> {
   const options = await readOptions();
   const { sharedLimit, traceProtocol, warnings } = options;
-  const warn = (text: string) => void context.stderr.write(text);
-  for (const line of warnings) warn(`${line}\n`);
+  const warn = (warning: string) => void context.stderr.write(warning);
+  for (const warningLine of warnings) warn(`${warningLine}\n`);
   // Loaded only if they are set: together they are more code than the rest of a start.
   const tracing =
     traceProtocol && (await import("./services/tracing.ts")).startTracing(traceProtocol);
-  const limit =
+  const openedLimit =
     sharedLimit === null
       ? null
       : await (await import("./services/shared-limit.ts")).openSharedLimit(sharedLimit, warn);
   try {
-    const services = connectServices(options, { sharedLimit: limit, tracing });
+    const services = connectServices(options, { sharedLimit: openedLimit, tracing });
     await serve(services, { options, readOptions }, context);
   } finally {
     await tracing?.close();
-    await limit?.[Symbol.asyncDispose](); // its connections would keep the process alive
+    await openedLimit?.[Symbol.asyncDispose](); // its connections would keep the process alive
   }
 }
 
@@ -56,13 +56,13 @@ export async function runRouter(readOptions: ReadOptions, context: CliContext): 
 async function reconfigure(
   { services, fit }: { services: Services; fit: TierFit | null },
   readOptions: ReadOptions,
-  { warn, refresh }: { warn: (text: string) => void; refresh: () => Promise<void> },
+  { warn, refresh }: { warn: (warning: string) => void; refresh: () => Promise<void> },
 ): Promise<void> {
   try {
     const options = await readOptions();
-    const next = await loadFit(options); // fails for other models
+    const nextFit = await loadFit(options); // fails for other models
     services.reconfigure(options);
-    Object.assign(fit ?? {}, next);
+    Object.assign(fit ?? {}, nextFit);
     if ((options.config ?? fit) === null) return;
     warn("The configuration was read again.\n");
     await refresh();
@@ -79,14 +79,14 @@ async function serve(
 ) {
   const { stdout, stderr } = context;
   const signal = AbortSignal.any([context.signal, endOfNpm(context.env["npm_lifecycle_event"])]);
-  const write = (text: string) => void stdout.write(text);
-  const warn = (text: string) => void stderr.write(text);
+  const write = (lineText: string) => void stdout.write(lineText);
+  const warn = (warning: string) => void stderr.write(warning);
   const reportDefect = (error: Error) => warn(describeDefect(error, "The router"));
-  const { decisionLog: path, calibrationFile, host, keyStore, leaseMs } = options;
+  const { decisionLog: logPath, calibrationFile, host, keyStore, leaseMs } = options;
   const calibration = calibrationFile === null ? null : await readCalibration(calibrationFile);
   const calibrations = await readCalibrations(options.decisionCalibrationFiles);
   const fit = await loadFit(options);
-  const log = path === null ? null : await openDecisionLog(path, warn);
+  const log = logPath === null ? null : await openDecisionLog(logPath, warn);
   const { keys, ledger } = keyStore === null ? noKeys : await openKeys(keyStore, leaseMs, warn);
   const prices = new Map<string, ModelPrice>();
   const namedOptions = { ...options, instance: options.instance ?? `${hostname()}-${process.pid}` };
@@ -98,9 +98,9 @@ async function serve(
   const refresh = () => {
     outdatedController.abort();
     outdatedController = new AbortController();
-    const either = AbortSignal.any([signal, outdatedController.signal]);
+    const eitherSignal = AbortSignal.any([signal, outdatedController.signal]);
     const onTried = pricesTried.resolve;
-    return refreshPrices({ ...services, prices, onTried, signal: either, write, warn });
+    return refreshPrices({ ...services, prices, onTried, signal: eitherSignal, write, warn });
   };
   // At a terminal, SIGHUP means that the terminal was closed.
   if (stdout.isTTY !== true) {
@@ -110,7 +110,7 @@ async function serve(
       reconfigure({ services, fit }, readOptions, { warn, refresh }).catch(reportDefect);
     });
   }
-  const router = await startUnlessInterrupted(
+  const startedRouter = await startUnlessInterrupted(
     {
       ...sharedParts,
       options: namedOptions,
@@ -125,13 +125,13 @@ async function serve(
     },
     signal,
   );
-  write(describeStart(router.origin, services, calibration));
+  write(describeStart(startedRouter.origin, services, calibration));
   if (blindShadow !== null) write(`${describeBlindCost(options.blind)}\n`);
   if (!isLoopbackHost(host))
     warn(`${options.addressSettings.hostSetting}${host}: ${exposedWarning}\n`);
   const refreshedPromise = refreshDaily(refresh, { signal }).catch(reportDefect);
   if (!signal.aborted) await once(signal, "abort");
-  await router.close();
+  await startedRouter.close();
   await refreshedPromise;
   await blindShadow?.close();
   await ledger?.close();
@@ -141,15 +141,15 @@ async function serve(
 
 const noKeys = { keys: null, ledger: null };
 
-async function openKeys(store: string, leaseMs: number, warn: (text: string) => void) {
+async function openKeys(storeAddress: string, leaseMs: number, warn: (warning: string) => void) {
   const [{ openLiveKeys }, { openLedger }, { Ledger }, { hasBudget }] = await Promise.all([
     import("./keys/key-store.ts"),
     import("./keys/key-database.ts"),
     import("./keys/ledger.ts"),
     import("./keys/budget-state.ts"),
   ]);
-  const ledger = new Ledger(() => openLedger(store), { leaseMs });
-  const keys = await openLiveKeys(store, warn);
+  const ledger = new Ledger(() => openLedger(storeAddress), { leaseMs });
+  const keys = await openLiveKeys(storeAddress, warn);
   if (keys.current().some(hasBudget)) await ledger.checkWritable().catch(() => warn(noLedger));
   return { keys, ledger };
 }
@@ -162,18 +162,18 @@ function describeStart(
   { decider, replier, notice, replies }: Services,
   calibration: CalibrationArtifact | null,
 ): string {
-  const lines = [
+  const startLines = [
     `The router is at ${origin} (asked to decide: ${decider}; to reply: ${replier})`,
     notice,
   ];
   if (calibration !== null) {
     const model = toPrintable(calibration.model.id ?? "an unnamed model");
-    lines.push(`Decisions of ${model} are calibrated on ${calibration.fittedOn.n} labels.`);
+    startLines.push(`Decisions of ${model} are calibrated on ${calibration.fittedOn.n} labels.`);
   }
   if (replies.catalogs.length === 0) {
-    lines.push("Replies have no price list, so their costs and the savings are unknown.");
+    startLines.push("Replies have no price list, so their costs and the savings are unknown.");
   }
-  return `${lines.join("\n")}\n`;
+  return `${startLines.join("\n")}\n`;
 }
 
 function describeBlindCost({ share, usdPerDay }: RouterOptions["blind"]): string {
@@ -181,11 +181,11 @@ function describeBlindCost({ share, usdPerDay }: RouterOptions["blind"]): string
 }
 
 /** A SIGTERM to `npm start` ends npm and its shell, but not this process: only its parent changes. */
-function endOfNpm(script: string | undefined): AbortSignal {
+function endOfNpm(npmScript: string | undefined): AbortSignal {
   const end = new AbortController();
-  const parent = process.ppid;
-  const check = () => process.ppid === parent || end.abort(new InterruptedError("SIGTERM"));
-  if (script !== undefined) setInterval(check, 250).unref();
+  const parentId = process.ppid;
+  const checkParent = () => process.ppid === parentId || end.abort(new InterruptedError("SIGTERM"));
+  if (npmScript !== undefined) setInterval(checkParent, 250).unref();
   return end.signal;
 }
 
@@ -194,14 +194,14 @@ const NOTICE_MS = 100;
 
 /** A signal to the process group also ends the page's bundler, which may be noticed first. */
 async function startUnlessInterrupted(
-  parts: Parameters<typeof startRouter>[0],
+  routerParts: Parameters<typeof startRouter>[0],
   signal: AbortSignal,
 ) {
   try {
-    const router = await startRouter(parts);
-    if (signal.aborted) await router.close();
+    const startedRouter = await startRouter(routerParts);
+    if (signal.aborted) await startedRouter.close();
     signal.throwIfAborted();
-    return router;
+    return startedRouter;
   } catch (error) {
     await setTimeout(NOTICE_MS);
     await setImmediate(); // a busy machine may be late for the timer, before it looks for signals
@@ -211,12 +211,12 @@ async function startUnlessInterrupted(
 }
 
 /** Reads a calibration of `evaluator-cli calibrate`. @throws CliError if it does not fit the tier question. */
-async function readCalibration(path: string): Promise<CalibrationArtifact> {
+async function readCalibration(artifactPath: string): Promise<CalibrationArtifact> {
   const { recalibrationOf } = await import("evaluator-calibration/statistics");
-  return readParsedFile(path, {
-    fileName: `ROUTER_CALIBRATION=${JSON.stringify(path)}`,
-    parse(text) {
-      const artifact = parseCalibrationArtifact(text);
+  return readParsedFile(artifactPath, {
+    fileName: `ROUTER_CALIBRATION=${JSON.stringify(artifactPath)}`,
+    parse(artifactText) {
+      const artifact = parseCalibrationArtifact(artifactText);
       const problem = questionProblem(artifact, tierQuestionHash);
       if (problem !== null) throw new Error(problem);
       const isCorrection = recalibrationOf(artifact, "tier")?.kind === "temperature";

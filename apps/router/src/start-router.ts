@@ -30,45 +30,45 @@ type RouterParts = Omit<Parameters<typeof createApp>[0], "page" | "hosts" | "isS
 };
 
 /** Starts the router. @throws CliError if its address is not free. */
-export async function startRouter({ limits: givenLimits, ...parts }: RouterParts) {
-  const { options, services } = parts;
+export async function startRouter({ limits: givenLimits, ...routerParts }: RouterParts) {
+  const { options, services } = routerParts;
   const { host, allowedNames, stallMs, keepAliveMs, addressSettings } = options;
-  const { graceMs, maxConnections, ...limits } = { ...defaultServerLimits, ...givenLimits };
-  const page = await loadPage({ ...services, hasLog: Boolean(parts.log) });
-  const server = createServer({ keepAliveTimeout: keepAliveMs, ...limits });
+  const { graceMs, maxConnections, ...serverLimits } = { ...defaultServerLimits, ...givenLimits };
+  const page = await loadPage({ ...services, hasLog: Boolean(routerParts.log) });
+  const server = createServer({ keepAliveTimeout: keepAliveMs, ...serverLimits });
   const connections = followConnections(server, stallMs, maxConnections);
   const { port, origin } = await listen(server, {
     host,
-    ...(options.port === null ? { port: 3000, warn: parts.warn } : { port: options.port }),
+    ...(options.port === null ? { port: 3000, warn: routerParts.warn } : { port: options.port }),
     ...addressSettings,
   });
   let isStopping = false;
   const hosts = allowedHosts(host, port, allowedNames); // the port is known only now
-  const app = createApp({ ...parts, page, hosts, isStopping: () => isStopping });
-  connections.answerBy(getRequestListener(app.fetch));
+  const routerApp = createApp({ ...routerParts, page, hosts, isStopping: () => isStopping });
+  connections.answerBy(getRequestListener(routerApp.fetch));
   return {
     /** The page's address, such as `http://127.0.0.1:3000`. */
     origin,
     /** Stops listening, lets answers in flight finish, and closes the services. */
     close: async () => {
       isStopping = true;
-      const count = app.callsInFlight();
-      if (count > 0) parts.warn?.(finishing(count, graceMs));
+      const callCount = routerApp.callsInFlight();
+      if (callCount > 0) routerParts.warn?.(finishing(callCount, graceMs));
       server.close();
       connections.drain();
-      const grace = setTimeout(() => connections.cut(), graceMs);
+      const graceTimer = setTimeout(() => connections.cut(), graceMs);
       await once(server, "close");
-      clearTimeout(grace);
+      clearTimeout(graceTimer);
       // The last client may have left: then its message is still to be recorded and settled.
-      for (let waits = 0; app.callsInFlight() > 0 && waits < 100; waits += 1) await wait(10);
+      for (let waits = 0; routerApp.callsInFlight() > 0 && waits < 100; waits += 1) await wait(10);
       await services.close();
     },
   };
 }
 
-function finishing(count: number, graceMs: number): string {
-  const answers = count === 1 ? "1 answer" : `${count} answers`;
-  return `Finishing ${answers}, for at most ${graceMs / 1000} s; a second Ctrl-C ends the router at once.\n`;
+function finishing(callCount: number, graceMs: number): string {
+  const answersText = callCount === 1 ? "1 answer" : `${callCount} answers`;
+  return `Finishing ${answersText}, for at most ${graceMs / 1000} s; a second Ctrl-C ends the router at once.\n`;
 }
 
 /** Connections over the limit that get a 503; Node closes any more. Chosen: more than a client opens. */
@@ -86,26 +86,26 @@ function followConnections(server: Server, stallMs: number, max: number) {
   const inFlight = new Map<Socket, number>();
   let isDraining = false;
   server.maxConnections = max + MOST_REJECTED;
-  server.on("connection", (socket: Socket) => {
-    if (inFlight.size >= max) return setTimeout(() => socket.destroy(), REJECTION_MS).unref();
-    inFlight.set(socket, 0);
-    return socket.once("close", () => inFlight.delete(socket));
+  server.on("connection", (newSocket: Socket) => {
+    if (inFlight.size >= max) return setTimeout(() => newSocket.destroy(), REJECTION_MS).unref();
+    inFlight.set(newSocket, 0);
+    return newSocket.once("close", () => inFlight.delete(newSocket));
   });
-  const answerBy = (answer: RequestListener) =>
+  const answerBy = (answerRequest: RequestListener) =>
     server.on("request", (request, response) => {
       const { socket } = request;
-      const requests = inFlight.get(socket);
-      if (requests === undefined) return reject(response);
+      const requestCount = inFlight.get(socket);
+      if (requestCount === undefined) return reject(response);
       // Node reports an idle connection; after a pending write, only the second time. While a model
       // thinks the connection is silent too, but then no bytes wait for the client.
       response.setTimeout(stallMs, () => socket.writableLength > 0 && socket.destroy());
-      inFlight.set(socket, requests + 1);
+      inFlight.set(socket, requestCount + 1);
       response.once("close", () => {
         const remainingCount = (inFlight.get(socket) ?? 1) - 1;
         if (inFlight.has(socket)) inFlight.set(socket, remainingCount);
         if (isDraining && remainingCount === 0) socket.destroySoon();
       });
-      return answer(request, response);
+      return answerRequest(request, response);
     });
   return {
     /** Answers the requests of all connections but those over `max`. */
@@ -113,7 +113,7 @@ function followConnections(server: Server, stallMs: number, max: number) {
     /** Ends idle connections now, and every other one after its answer. */
     drain() {
       isDraining = true;
-      for (const [socket, requests] of inFlight) if (requests === 0) socket.destroySoon();
+      for (const [socket, requestCount] of inFlight) if (requestCount === 0) socket.destroySoon();
     },
     cut() {
       for (const socket of inFlight.keys()) socket.destroy();
@@ -121,8 +121,8 @@ function followConnections(server: Server, stallMs: number, max: number) {
   };
 }
 
-function reject(response: ServerResponse): void {
+function reject(httpResponse: ServerResponse): void {
   const body = '{"error":"The router has too many connections; try again in a moment."}';
   const headers = { "Content-Type": "application/json", "Content-Length": body.length };
-  response.writeHead(503, { Connection: "close", "Retry-After": "1", ...headers }).end(body);
+  httpResponse.writeHead(503, { Connection: "close", "Retry-After": "1", ...headers }).end(body);
 }

@@ -42,8 +42,8 @@ export function addApiRoutes(app: Hono<ClientEnv>, parts: ApiParts): void {
     if (api.count === null) continue;
     const { path, absent } = api.count;
     app.post(path, ...guards.largeBody, async (c) => {
-      const body = Object(await readJson(c.req)) as object;
-      const { conversation } = api.read({ ...absent, ...body });
+      const requestBody = Object(await readJson(c.req)) as object;
+      const { conversation } = api.read({ ...absent, ...requestBody });
       return c.json({ input_tokens: estimateInput(conversation) });
     });
   }
@@ -53,7 +53,7 @@ export function addApiRoutes(app: Hono<ClientEnv>, parts: ApiParts): void {
 interface ReplyCall {
   readonly ask: (listener: ReplyListener) => Promise<Answer>;
   /** Sets the headers of the answer. */
-  readonly setHeaders: (by: Decision | undefined) => void;
+  readonly setHeaders: (answerDecision: Decision | undefined) => void;
   /** Returns the decision for the model that replies, or will. */
   readonly decision: () => Decision;
   /** Returns the writer, which is opened for that model. */
@@ -86,9 +86,9 @@ function replyRoute(
       ...droppedNames,
     ]);
     const { repairs, body: clientBody } = { ...request, ...allowedBody };
-    const body = withServiceIds(api.upstreamType, clientBody);
-    const isVerbatim = repairs.length === 0 && droppedNames.length === 0 && body === clientBody;
-    const json = isVerbatim ? await c.req.text() : JSON.stringify(body);
+    const sentBody = withServiceIds(api.upstreamType, clientBody);
+    const isVerbatim = repairs.length === 0 && droppedNames.length === 0 && sentBody === clientBody;
+    const json = isVerbatim ? await c.req.text() : JSON.stringify(sentBody);
     const createdAt = Math.floor(Date.now() / 1000);
     let decision = planned.plannedDecision;
     let writer: ReplyWriter | null = null;
@@ -111,9 +111,9 @@ function replyRoute(
         if (end !== null) chosenModel.keep(answer.decision, end.usage);
         return answer;
       },
-      setHeaders(by) {
+      setHeaders(answerDecision) {
         addIgnored(c, [...ignoredNames]);
-        setDecisionHeaders(c, by ?? decision);
+        setDecisionHeaders(c, answerDecision ?? decision);
       },
       decision: () => decision,
       writer: () => (writer ??= api.write({ ...call, model: decision.model, createdAt }, request)),
@@ -123,11 +123,11 @@ function replyRoute(
 }
 
 /** @throws HttpError (400) for a field that makes tokens dearer. */
-function checkPrice(body: ApiRequest["body"], { cheapValues }: Api): void {
-  for (const [field, values] of Object.entries(cheapValues)) {
-    if (values.includes(body[field] ?? values[0])) continue;
+function checkPrice(requestBody: ApiRequest["body"], { cheapValues }: Api): void {
+  for (const [fieldName, cheapest] of Object.entries(cheapValues)) {
+    if (cheapest.includes(requestBody[fieldName] ?? cheapest[0])) continue;
     const message = "makes a reply dearer, and the key has a budget; leave it out";
-    throw invalidField({ path: [field], message });
+    throw invalidField({ path: [fieldName], message });
   }
 }
 
@@ -147,21 +147,21 @@ function checkSupport(
   if (budget !== null) throw problem;
   const plans = Object.values(services.replies.current.tiers);
   const upstreams = plans.flatMap(({ targets }) => targets.map(({ upstream }) => upstream));
-  if (upstreams.some((each) => takesBody(each, passedRequest))) return;
+  if (upstreams.some((upstream) => takesBody(upstream, passedRequest))) return;
   throw refusalBy([...new Set(upstreams.map(({ name }) => name))], problem);
 }
 
 async function sendWhole(c: Context<ClientEnv>, { ask, setHeaders, writer }: ReplyCall) {
-  let bytes = "";
+  let passedText = "";
   const answer = await ask((part) => {
-    if (typeof part === "string") bytes += part;
+    if (typeof part === "string") passedText += part;
     else writer().add(part);
   });
   const { reply } = answer;
   c.header("x-router-reply-ms", String(reply.replyMs));
   setHeaders(answer.decision);
   if (reply.end === null) throw toHttpError(answer);
-  if (bytes !== "") return c.body(bytes, 200, { "Content-Type": "application/json" });
+  if (passedText !== "") return c.body(passedText, 200, { "Content-Type": "application/json" });
   writer().end(reply.end);
   return c.json(writer().whole());
 }
@@ -175,25 +175,25 @@ async function sendStream(
   const startSignal = Promise.withResolvers<void>();
   const connectedSignal = Promise.withResolvers<EventSender>();
   let [passedText, isBegun] = ["", false];
-  const begin = () => (isBegun ? [] : ((isBegun = true), writer().begin()));
+  const beginOnce = () => (isBegun ? [] : ((isBegun = true), writer().begin()));
   const answer = ask(async (part) => {
     if (typeof part === "string") passedText = part || passedText;
     startSignal.resolve();
-    const send = await connectedSignal.promise; // until then, no more of the reply is read
-    await send(typeof part === "string" ? part : [...begin(), ...writer().add(part)]);
+    const sendEvent = await connectedSignal.promise; // until then, no more of the reply is read
+    await sendEvent(typeof part === "string" ? part : [...beginOnce(), ...writer().add(part)]);
   });
   const earlyAnswer = await findFirst(startSignal.promise, answer, pingMs);
   setHeaders(earlyAnswer?.decision);
   if (earlyAnswer && earlyAnswer.reply.end === null) throw toHttpError(earlyAnswer);
   const failed = () => writer().fail(defectMessage, 500);
-  return sendEvents(c, { pingMs, isSilent: earlyAnswer === null, failed }, async (send) => {
-    connectedSignal.resolve(send);
+  return sendEvents(c, { pingMs, isSilent: earlyAnswer === null, failed }, async (sendEvent) => {
+    connectedSignal.resolve(sendEvent);
     const { reply } = await answer;
     if (reply.end === null) {
       const status = statusFor(reply, decision());
-      await send(writer().fail(reply.replyError ?? "", status, passedText));
+      await sendEvent(writer().fail(reply.replyError ?? "", status, passedText));
     } else if (passedText === "") {
-      await send([...begin(), ...writer().end(reply.end)]);
+      await sendEvent([...beginOnce(), ...writer().end(reply.end)]);
     }
   });
 }
@@ -202,11 +202,11 @@ async function sendStream(
 async function findFirst(beginning: Promise<void>, answer: Promise<Answer>, pingMs: number) {
   if (pingMs === 0) return Promise.race([beginning, answer]);
   const silence = Promise.withResolvers<null>();
-  const timer = setTimeout(silence.resolve, pingMs, null);
+  const pingTimer = setTimeout(silence.resolve, pingMs, null);
   try {
     return await Promise.race([beginning, answer, silence.promise]);
   } finally {
-    clearTimeout(timer);
+    clearTimeout(pingTimer);
   }
 }
 

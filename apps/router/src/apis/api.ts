@@ -24,9 +24,9 @@ export interface Api {
   /** The client's own model names, which mean `auto` or the cheapest tier. */
   readonly clientModels: RegExp;
   /** Reads a body. @throws HttpError (400) with the path of a wrong field, and an alternative. */
-  readonly read: (body: unknown) => ApiRequest;
+  readonly read: (requestBody: unknown) => ApiRequest;
   /** Creates the writer of one reply. */
-  readonly write: (head: ReplyHead, request: ApiRequest) => ReplyWriter;
+  readonly write: (replyHead: ReplyHead, request: ApiRequest) => ReplyWriter;
   readonly modelList: ModelListForm;
   /** Returns an error in this API's form. */
   readonly error: (message: string, status: number, details?: ErrorDetails) => object;
@@ -35,8 +35,8 @@ export interface Api {
 /** How an API writes the list of models. */
 export interface ModelListForm {
   /** Returns a text model with its known capabilities. */
-  readonly toReplyModel: (id: string, capabilities: Capabilities) => ListedModel;
-  readonly toDecisionModel: (id: string) => ListedModel;
+  readonly toReplyModel: (modelId: string, capabilities: Capabilities) => ListedModel;
+  readonly toDecisionModel: (modelId: string) => ListedModel;
   /** Returns the list; the last of its models are the decision models. */
   readonly toList: (models: readonly ListedModel[], decisionModels: readonly string[]) => object;
 }
@@ -76,7 +76,7 @@ export interface ReplyHead {
 export interface ReplyWriter {
   readonly begin: () => readonly ServerEvent[];
   readonly add: (pieces: readonly ReplyPiece[]) => readonly ServerEvent[];
-  readonly end: (end: ReplyEnd) => readonly ServerEvent[];
+  readonly end: (replyEnd: ReplyEnd) => readonly ServerEvent[];
   /** The last event after a failure; `passed` is the last text that the service sent in the client's form. */
   readonly fail: (message: string, status: number, passedText?: string) => readonly ServerEvent[];
   /** Returns the whole reply after {@link add} and {@link end}, as one body. */

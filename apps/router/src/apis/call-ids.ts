@@ -4,18 +4,18 @@ import { type UpstreamType, upstreamTypes } from "../conversation/upstream-types
 
 /** New ids for the calls and results of a history, in their order. */
 export interface CallIds {
-  readonly ofCall: (id: string) => string;
-  readonly ofResult: (id: string) => string;
+  readonly ofCall: (callId: string) => string;
+  readonly ofResult: (callId: string) => string;
   /** Called for a part of a message that is neither. */
   readonly pass?: (role: unknown) => void;
 }
 
 /** Returns a conversation with ids that a service takes. */
-export function withCallIds(conversation: Conversation, type: UpstreamType): Conversation {
-  const ids = new ServiceIds(type);
+export function withCallIds(conversation: Conversation, upstreamType: UpstreamType): Conversation {
+  const serviceIds = new ServiceIds(upstreamType);
   const toPart = (part: Part): Part => {
-    if (part.type === "toolCall") return { ...part, id: ids.ofCall(part.id) };
-    return part.type === "toolResult" ? { ...part, id: ids.ofResult(part.id) } : part;
+    if (part.type === "toolCall") return { ...part, id: serviceIds.ofCall(part.id) };
+    return part.type === "toolResult" ? { ...part, id: serviceIds.ofResult(part.id) } : part;
   };
   const toMessages = conversation.messages.map(({ role, parts }) => ({
     role,
@@ -31,25 +31,25 @@ interface OpenCall {
 
 /** Gives each call of a step its own id. Results of equal ids, or without one, are paired with the calls in order. */
 export class StepIds implements CallIds {
-  readonly #uses = new Map<string, number>();
+  readonly #useCounts = new Map<string, number>();
   #isOver = false;
-  #all = new Queue();
+  #allCalls = new Queue();
   #byId = new Map<string, Queue>();
 
-  ofCall(id: string): string {
-    if (this.#isOver) [this.#isOver, this.#all, this.#byId] = [false, new Queue(), new Map()];
-    const queue = this.#byId.get(id) ?? new Queue();
-    const count = countUse(this.#uses, id);
-    const name = id === "" || queue.length > 0 ? newId(id, count) : id;
-    const call = { name, isOpen: true };
-    this.#byId.set(id, queue);
-    for (const each of [queue, this.#all]) each.add(call);
+  ofCall(callId: string): string {
+    if (this.#isOver) [this.#isOver, this.#allCalls, this.#byId] = [false, new Queue(), new Map()];
+    const idQueue = this.#byId.get(callId) ?? new Queue();
+    const useCount = countUse(this.#useCounts, callId);
+    const name = callId === "" || idQueue.length > 0 ? newId(callId, useCount) : callId;
+    const openCall = { name, isOpen: true };
+    this.#byId.set(callId, idQueue);
+    for (const callQueue of [idQueue, this.#allCalls]) callQueue.add(openCall);
     return name;
   }
 
   ofResult(id: string): string {
     this.#isOver = true;
-    const call = this.#byId.get(id)?.first() ?? (id === "" ? this.#all.first() : undefined);
+    const call = this.#byId.get(id)?.first() ?? (id === "" ? this.#allCalls.first() : undefined);
     if (call === undefined) return id;
     call.isOpen = false;
     return call.name;
@@ -61,53 +61,53 @@ export class StepIds implements CallIds {
 }
 
 class Queue {
-  readonly #calls: OpenCall[] = [];
-  #at = 0;
+  readonly #openCalls: OpenCall[] = [];
+  #nextIndex = 0;
 
   get length(): number {
-    return this.#calls.length;
+    return this.#openCalls.length;
   }
 
-  add(call: OpenCall): void {
-    this.#calls.push(call);
+  add(openCall: OpenCall): void {
+    this.#openCalls.push(openCall);
   }
 
   first(): OpenCall | undefined {
-    while (this.#calls[this.#at]?.isOpen === false) this.#at += 1;
-    return this.#calls[this.#at];
+    while (this.#openCalls[this.#nextIndex]?.isOpen === false) this.#nextIndex += 1;
+    return this.#openCalls[this.#nextIndex];
   }
 }
 
 /** Replaces ids that a service refuses: the same id in each request, and another one for each call. */
 export class ServiceIds implements CallIds {
-  readonly #service: (typeof upstreamTypes)[UpstreamType]["callIds"];
-  readonly #uses = new Map<string, number>();
-  readonly #names = new Map<string, string>();
+  readonly #idRules: (typeof upstreamTypes)[UpstreamType]["callIds"];
+  readonly #useCounts = new Map<string, number>();
+  readonly #sentIds = new Map<string, string>();
 
-  constructor(type: UpstreamType) {
-    this.#service = upstreamTypes[type].callIds;
+  constructor(upstreamType: UpstreamType) {
+    this.#idRules = upstreamTypes[upstreamType].callIds;
   }
 
-  ofCall(id: string): string {
-    const count = countUse(this.#uses, id);
-    const isAgain = this.#service.areUnique && count > 0;
-    const name = isAgain ? newId(id, count) : this.ofResult(id);
-    this.#names.set(id, name);
-    return name;
+  ofCall(callId: string): string {
+    const useCount = countUse(this.#useCounts, callId);
+    const isAgain = this.#idRules.areUnique && useCount > 0;
+    const uniqueId = isAgain ? newId(callId, useCount) : this.ofResult(callId);
+    this.#sentIds.set(callId, uniqueId);
+    return uniqueId;
   }
 
   ofResult(id: string): string {
-    return this.#names.get(id) ?? (this.#service.form.test(id) ? id : newId(id, 0));
+    return this.#sentIds.get(id) ?? (this.#idRules.form.test(id) ? id : newId(id, 0));
   }
 }
 
 /** Returns an id that each service takes, from the hash of another one and its earlier uses. */
-function newId(id: string, count: number): string {
-  return `call_${hash("sha256", JSON.stringify([id, count]), "base64url").slice(0, 24)}`;
+function newId(callId: string, useCount: number): string {
+  return `call_${hash("sha256", JSON.stringify([callId, useCount]), "base64url").slice(0, 24)}`;
 }
 
-function countUse(uses: Map<string, number>, id: string): number {
-  const count = uses.get(id) ?? 0;
-  uses.set(id, count + 1);
-  return count;
+function countUse(useCounts: Map<string, number>, callId: string): number {
+  const useCount = useCounts.get(callId) ?? 0;
+  useCounts.set(callId, useCount + 1);
+  return useCount;
 }

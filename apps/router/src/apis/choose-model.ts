@@ -55,22 +55,22 @@ export function createModelChooser(parts: NamedModels & { readonly router: Messa
     { model: name, conversation, passed: passedRequest }: RoutedRequest & Pick<ApiRequest, "model">,
     call: ApiCall,
   ): Promise<Chosen> {
-    const model = toMeaning(name, api, parts);
+    const meaning = toMeaning(name, api, parts);
     const request = { call, conversation, passed: passedRequest };
-    if (model === "cheapest") return takeNamed({ tier: cheapestTier }, "requested", request);
-    if (model !== "auto") {
-      if (mayName(model, call.key, current())) return takeNamed(model, "requested", request);
+    if (meaning === "cheapest") return takeNamed({ tier: cheapestTier }, "requested", request);
+    if (meaning !== "auto") {
+      if (mayName(meaning, call.key, current())) return takeNamed(meaning, "requested", request);
       const problem = "The key may use neither this model nor this tier; use auto.";
       throw new HttpError(403, problem, { param: "model" });
     }
-    const talk = readTalk(conversation);
-    const text = talk.texts.at(-1);
+    const userTalk = readTalk(conversation);
+    const text = userTalk.texts.at(-1);
     if (text === undefined) {
       const problem = "auto decides by the last user message; send one.";
       throw new HttpError(400, problem, { param: historyField(api.upstreamType) });
     }
     if (isClientTask(conversation, text)) return takeNamed({ tier: cheapestTier }, "task", request);
-    return decideTurn(talk, request);
+    return decideTurn(userTalk, request);
   }
 
   async function decideTurn(talk: ReturnType<typeof readTalk>, request: Asked): Promise<Chosen> {
@@ -78,32 +78,32 @@ export function createModelChooser(parts: NamedModels & { readonly router: Messa
     const state = toTierState(texts);
     const evaluatedText = state.user_message;
     const { shadowModel } = routing.policy;
-    const shadow = shadowModel === null ? null : toTarget(shadowModel, parts);
-    const isShadow = shadow !== null && mayName(shadow, request.call.key, current());
+    const shadowTarget = shadowModel === null ? null : toTarget(shadowModel, parts);
+    const isShadow = shadowTarget !== null && mayName(shadowTarget, request.call.key, current());
     const shadowChoice = isShadow
-      ? await takeNamed(shadow, "shadow", { ...request, evaluatedText })
+      ? await takeNamed(shadowTarget, "shadow", { ...request, evaluatedText })
       : null;
     const isFree = isShadow || request.call.budget === null;
-    const call = isFree
+    const autoCall = isFree
       ? request.call
       : await router.reserveAuto(request.call, evaluatedText, request.conversation);
-    const turn = turnOf(request.call.caller, talk);
+    const userTurn = turnOf(request.call.caller, talk);
     const decide = async () => {
-      const { decision, isKept } = await turn.decide(async (before) => {
-        const next = await router.decide(state, call, { isShadow });
-        if (before === null || !staysWarm(before, next, texts.at(-1) ?? "")) return next;
-        return { ...next, ...toModel(before.decision), cause: "warm-cache" };
+      const { decision, isKept } = await userTurn.decide(async (earlierTurn) => {
+        const next = await router.decide(state, autoCall, { isShadow });
+        if (earlierTurn === null || !staysWarm(earlierTurn, next, texts.at(-1) ?? "")) return next;
+        return { ...next, ...toModel(earlierTurn.decision), cause: "warm-cache" };
       });
       const allowedDecision = keepAllowed(
         isKept ? toKeptDecision(decision) : decision,
-        call.key,
+        autoCall.key,
         routing,
       );
-      return router.plans.keepCapable(allowedDecision, request, call.key);
+      return router.plans.keepCapable(allowedDecision, request, autoCall.key);
     };
     const pendingDecision = decide();
     if (shadowChoice === null)
-      return { decision: await pendingDecision, autoDecision: null, keep: turn.keep };
+      return { decision: await pendingDecision, autoDecision: null, keep: userTurn.keep };
     pendingDecision.catch(() => undefined); // the log records that it failed
     return { ...shadowChoice, autoDecision: pendingDecision };
   }
@@ -157,7 +157,7 @@ function toMeaning(requestedName: string, api: Api, models: NamedModels): Meanin
   const { current } = routing.services.replies;
   const name = current.aliases.get(requestedName) ?? requestedName;
   if (name === autoModel) return name;
-  const tier = tierNames.find((each) => each === name);
+  const tier = tierNames.find((tierName) => tierName === name);
   if (tier !== undefined) return { tier };
   if (!isModel(name, models) && options.clientModels === "auto" && api.clientModels.test(name)) {
     return smallModel.test(name) ? "cheapest" : autoModel;
@@ -166,14 +166,14 @@ function toMeaning(requestedName: string, api: Api, models: NamedModels): Meanin
 }
 
 /** Whether a name is a model's of the configuration or the price list. */
-export function isModel(name: string, { routing }: NamedModels): boolean {
-  return routing.services.replies.current.isConfigured(name) || routing.prices.has(name);
+export function isModel(modelName: string, { routing }: NamedModels): boolean {
+  return routing.services.replies.current.isConfigured(modelName) || routing.prices.has(modelName);
 }
 
 /** Returns the model of a name that is no tier's. @throws HttpError (404) */
-function toTarget(name: string, models: NamedModels): { readonly target: Target } {
+function toTarget(modelName: string, models: NamedModels): { readonly target: Target } {
   const { current } = models.routing.services.replies;
-  const plan = headerText.test(name) ? current.planOfModel(name) : null;
-  if (plan === null) throw missingModel(models);
-  return { target: plan.targets[0] };
+  const replyPlan = headerText.test(modelName) ? current.planOfModel(modelName) : null;
+  if (replyPlan === null) throw missingModel(models);
+  return { target: replyPlan.targets[0] };
 }

@@ -19,12 +19,12 @@ import type { Redact } from "../reply/redactor.ts";
 
 /** Returns a request's path, without what base URLs of other services add to the path of an API. */
 export function toApiPath(request: Request): string {
-  const path = getPath(request);
-  const plain = path
+  const requestPath = getPath(request);
+  const plainPath = requestPath
     .replaceAll(/\/{2,}/g, "/")
     .replace(/^\/(?:api|openai|anthropic)(?=\/(?:v1|alpha)\/)/, "")
     .replace(/^\/(?:v1beta|alpha)(?=\/decisions\/?$)/, "/v1");
-  return plain.startsWith("/v1/") ? plain.replace(/\/$/, "") : path;
+  return plainPath.startsWith("/v1/") ? plainPath.replace(/\/$/, "") : requestPath;
 }
 
 /** Answers unknown paths and methods, HTTP errors, failed evaluations and defects. */
@@ -67,8 +67,8 @@ export function addFailureRoutes<TEnv extends Env>(
 /** A rejected key is the router's fault, not its client's. */
 function toHttpError(error: EvaluatorError | UnfitCalibrationError, redact: Redact): HttpError {
   const message = redact.strictly(error.message);
-  const once = { retryAfter: null };
-  if (error instanceof TimeoutError) return new HttpError(504, message, once);
+  const noRetry = { retryAfter: null };
+  if (error instanceof TimeoutError) return new HttpError(504, message, noRetry);
   if (error instanceof RateLimitError) {
     const { retryAfterMs } = error;
     const retryAfter = retryAfterMs === null ? null : String(Math.ceil(retryAfterMs / 1000));
@@ -76,9 +76,9 @@ function toHttpError(error: EvaluatorError | UnfitCalibrationError, redact: Reda
   }
   if (error instanceof AuthenticationError && !error.needsPaidCredits) {
     const keyProblem = `The evaluation service refused this router's key. ${message}`;
-    return new HttpError(502, keyProblem, once);
+    return new HttpError(502, keyProblem, noRetry);
   }
-  return new HttpError(502, message, once);
+  return new HttpError(502, message, noRetry);
 }
 
 function send(c: Context, { message, status: errorStatus, details }: HttpError): Response {
@@ -92,8 +92,8 @@ function send(c: Context, { message, status: errorStatus, details }: HttpError):
   const isOfField = details.path !== undefined && fieldStatus !== null;
   // 529 is Anthropic's own status.
   const status = isOfField ? fieldStatus : errorStatus === 529 ? overloadedStatus : errorStatus;
-  const body = error(message, status, details);
-  return c.json(body, status as ContentfulStatusCode, headers);
+  const errorBody = error(message, status, details);
+  return c.json(errorBody, status as ContentfulStatusCode, headers);
 }
 
 /** Whether a browser shows the answer to a person. */
@@ -111,37 +111,37 @@ const usualStatuses = { fieldStatus: null, overloadedStatus: 503 } as const;
 
 /** Returns the form of a path's errors; that of unknown paths in `/v1` is OpenAI's. */
 function errorForm(request: HonoRequest): ErrorForm {
-  const path = rightPath(request.path) ?? request.path;
-  const form = evaluationForms.find((each) => each.path === path);
-  if (form !== undefined) {
-    const { fieldStatus, error } = form;
+  const rightfulPath = rightPath(request.path) ?? request.path;
+  const evaluationForm = evaluationForms.find((each) => each.path === rightfulPath);
+  if (evaluationForm !== undefined) {
+    const { fieldStatus, error } = evaluationForm;
     return { ...usualStatuses, fieldStatus, error: error ?? openAiError };
   }
-  if (!path.startsWith("/v1/")) {
+  if (!rightfulPath.startsWith("/v1/")) {
     return { ...usualStatuses, error: (message) => ({ error: message }) };
   }
-  const api = path.startsWith("/v1/models")
+  const api = rightfulPath.startsWith("/v1/models")
     ? apiOfClient(request)
-    : apis.find((each) => path.startsWith(each.path));
+    : apis.find((candidateApi) => rightfulPath.startsWith(candidateApi.path));
   return { ...usualStatuses, error: openAiError, ...api };
 }
 
 /** Describes an unknown path of the APIs, which often is a wrong base URL; null for another path. */
-function describeApiPath(path: string): string | null {
-  const right = rightPath(path);
-  const wrong = `There is nothing at this address; use ${right}: the base URL decides.`;
-  if (right !== null) return wrong;
-  if (!path.startsWith("/v1/")) return null;
-  const forms = evaluationForms.filter((form) => form.path.startsWith("/v1/"));
-  const paths = [...apis, ...forms].map((api) => `POST ${api.path}`);
-  return `There is no such path in this API; use GET /v1/models, ${paths.join(", ")}.`;
+function describeApiPath(requestPath: string): string | null {
+  const correctPath = rightPath(requestPath);
+  const wrongPathText = `There is nothing at this address; use ${correctPath}: the base URL decides.`;
+  if (correctPath !== null) return wrongPathText;
+  if (!requestPath.startsWith("/v1/")) return null;
+  const versionedForms = evaluationForms.filter((form) => form.path.startsWith("/v1/"));
+  const postPaths = [...apis, ...versionedForms].map((postForm) => `POST ${postForm.path}`);
+  return `There is no such path in this API; use GET /v1/models, ${postPaths.join(", ")}.`;
 }
 
 /** Returns the address that a path with too few or too many versions means. */
-function rightPath(path: string): string | null {
-  const meantPath = "/v1" + path.replace(/^(?:\/v1)+/, "");
-  const postPaths = [...apis, ...evaluationForms].map((api) => api.path);
-  const counts = apis.flatMap(({ count }) => count?.path ?? []);
-  const knownPaths = [...postPaths, ...counts, "/v1/models"];
-  return meantPath !== path && knownPaths.includes(meantPath) ? meantPath : null;
+function rightPath(requestPath: string): string | null {
+  const meantPath = "/v1" + requestPath.replace(/^(?:\/v1)+/, "");
+  const postPaths = [...apis, ...evaluationForms].map((postForm) => postForm.path);
+  const countPaths = apis.flatMap(({ count }) => count?.path ?? []);
+  const knownPaths = [...postPaths, ...countPaths, "/v1/models"];
+  return meantPath !== requestPath && knownPaths.includes(meantPath) ? meantPath : null;
 }

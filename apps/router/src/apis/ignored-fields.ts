@@ -29,19 +29,19 @@ const fieldsOf: FieldNames & Readonly<Record<keyof ReplySettings, readonly strin
 /** Returns the fields of a body that a provider's warnings name. */
 export function warnedFields(
   warnings: readonly SharedV4Warning[],
-  body: ApiRequest["body"],
+  requestBody: ApiRequest["body"],
 ): readonly string[] {
   const features = warnings.flatMap((each) => (each.type === "unsupported" ? each.feature : []));
-  return [...new Set(features.flatMap((feature) => fieldIn(body, feature) ?? []))];
+  return [...new Set(features.flatMap((feature) => fieldIn(requestBody, feature) ?? []))];
 }
 
 /** Returns the field that sets a feature; undefined if the body leaves it to the model. */
 function fieldIn(body: ApiRequest["body"], feature: string): string | undefined {
-  const names = Object.hasOwn(fieldsOf, feature) ? (fieldsOf[feature] ?? []) : [];
-  return names.find((name) => {
+  const fieldNames = Object.hasOwn(fieldsOf, feature) ? (fieldsOf[feature] ?? []) : [];
+  return fieldNames.find((name) => {
     if (name === "tools.strict") return JSON.stringify(body["tools"] ?? []).includes('"strict"');
-    const value = name.split(".").reduce((inner: unknown, key) => toObject(inner)[key], body);
-    return value !== undefined && !asksForNothing(value);
+    const fieldValue = name.split(".").reduce((inner: unknown, key) => toObject(inner)[key], body);
+    return fieldValue !== undefined && !asksForNothing(fieldValue);
   });
 }
 
@@ -56,7 +56,7 @@ export function ignoredBy(
   return isLost ? [...unread, "parallel_tool_calls"] : unread;
 }
 
-const instead = {
+const settingAdvice = {
   stopSequences: "a reply of this service does not stop there; leave it out",
   responseFormat: "this service needs a schema; use json_schema",
 };
@@ -66,11 +66,11 @@ export function checkSettings(
   { upstream, model }: Target,
   { conversation, body }: ApiRequest,
 ): void {
-  const setting = lostSetting(conversation, upstream.type, model);
-  if (setting === null) return;
+  const lostName = lostSetting(conversation, upstream.type, model);
+  if (lostName === null) return;
   const problem = invalidField({
-    path: [fieldIn(body, setting) ?? setting],
-    message: instead[setting],
+    path: [fieldIn(body, lostName) ?? lostName],
+    message: settingAdvice[lostName],
   });
   throw refusalBy([upstream.name], problem);
 }

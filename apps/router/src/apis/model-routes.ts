@@ -40,15 +40,15 @@ function decisionNames({ routing }: NamedModels): string[] {
 }
 
 /** Returns the capabilities of the model behind a name; those of `auto` are the best of all tiers. */
-function capabilitiesOfName(id: string, models: NamedModels): Capabilities {
+function capabilitiesOfName(modelId: string, models: NamedModels): Capabilities {
   const { current, capabilities: listedCapabilities } = models.routing.services.replies;
-  const ofTier = (tier: Tier) =>
+  const capabilitiesOfTier = (tier: Tier) =>
     findCapabilities(current.tiers[tier].targets[0], listedCapabilities);
-  const name = current.aliases.get(id) ?? id;
-  const tier = tierNames.find((each) => each === name);
-  if (tier !== undefined) return ofTier(tier);
-  const plan = isModel(name, models) ? current.planOfModel(name) : null;
-  return plan === null
-    ? findBest(tierNames.map(ofTier))
-    : findCapabilities(plan.targets[0], listedCapabilities);
+  const modelName = current.aliases.get(modelId) ?? modelId;
+  const tier = tierNames.find((tierName) => tierName === modelName);
+  if (tier !== undefined) return capabilitiesOfTier(tier);
+  const replyPlan = isModel(modelName, models) ? current.planOfModel(modelName) : null;
+  return replyPlan === null
+    ? findBest(tierNames.map(capabilitiesOfTier))
+    : findCapabilities(replyPlan.targets[0], listedCapabilities);
 }

@@ -42,10 +42,10 @@ type OpenAiRequest = z.infer<z.ZodObject<typeof openAiFields>>;
 export function findFormat<TFields extends z.ZodRawShape>(fields: TFields) {
   // Together's form of a schema, which instructor sends.
   const schema = field.jsonObject.nullish();
-  const plain = z.object({ type: z.enum(["text", "json_object"]), schema });
-  const json = z.object({ type: z.literal("json_schema"), ...fields });
-  const instead = "not supported; use text, json_object or json_schema";
-  return z.discriminatedUnion("type", [plain, json], instead).nullish();
+  const plainFormat = z.object({ type: z.enum(["text", "json_object"]), schema });
+  const jsonFormat = z.object({ type: z.literal("json_schema"), ...fields });
+  const onlyFormats = "not supported; use text, json_object or json_schema";
+  return z.discriminatedUnion("type", [plainFormat, jsonFormat], onlyFormats).nullish();
 }
 
 const detail = z.enum(["auto", "low", "high", "original"]).nullish();
@@ -59,9 +59,9 @@ const beginnings = {
 };
 const unlabelledSchema = z
   .string("missing; send the image or the file itself, a data: address")
-  .transform((data) => {
-    const [, type] = Object.entries(beginnings).find(([begin]) => data.startsWith(begin)) ?? [];
-    return type === undefined ? data : `data:${type};base64,${data}`;
+  .transform((fileText) => {
+    const [, type] = Object.entries(beginnings).find(([begin]) => fileText.startsWith(begin)) ?? [];
+    return type === undefined ? fileText : `data:${type};base64,${fileText}`;
   });
 const imageUrl = unlabelledSchema.pipe(
   field.toAddress("is neither an https: nor a data: address", /^data:image\/[^,]*,/),
@@ -82,18 +82,18 @@ const fileFields = {
 };
 
 /** Requires a part's content; a service knows the files behind its own ids. */
-function hasOne(message: string, ...names: readonly [string, ...string[]]) {
+function hasOne(message: string, ...fieldNames: readonly [string, ...string[]]) {
   return z.check<{ readonly file_id?: string | null | undefined }>(({ value, issues }) => {
-    if (names.some((name) => Reflect.get(value, name))) return;
+    if (fieldNames.some((fieldName) => Reflect.get(value, fieldName))) return;
     const params: field.PassedIssue = { isPassed: Boolean(value.file_id) };
-    issues.push({ code: "custom", input: value, path: [names[0]], message, params });
+    issues.push({ code: "custom", input: value, path: [fieldNames[0]], message, params });
   });
 }
 
 const hasFile = hasOne("missing; send the file itself, a data: address", "file_data", "file_url");
 const hasImage = hasOne("missing; send the image itself, a data: address", "image_url");
 const audioTypes: Readonly<Record<string, string>> = { wav: "audio/wav", mp3: "audio/mpeg" };
-const audio = z.object({
+const audioSchema = z.object({
   data: z.base64(),
   format: z.string().check(({ value, issues }) => {
     if (Object.hasOwn(audioTypes, value)) return;
@@ -107,7 +107,7 @@ const textTypes = ["text", "input_text", "output_text", "summary_text", "reasoni
 /** A text. */
 export const textPart = z.object({ type: z.enum(textTypes), text: z.string(), ...markedFields });
 
-const part = z.discriminatedUnion(
+const partSchema = z.discriminatedUnion(
   "type",
   [
     textPart,
@@ -130,7 +130,7 @@ const part = z.discriminatedUnion(
         ...markedFields,
       })
       .check(hasImage),
-    z.object({ type: z.literal("input_audio"), input_audio: audio, ...markedFields }),
+    z.object({ type: z.literal("input_audio"), input_audio: audioSchema, ...markedFields }),
     z.object({
       type: z.literal("file"),
       file: z.object(fileFields).check(hasFile),
@@ -142,36 +142,36 @@ const part = z.discriminatedUnion(
 );
 
 /** The content of a message or a result: each API takes the other's parts too. */
-export const content = field.toContent(part);
+export const content = field.toContent(partSchema);
 
 /** Returns a part of a content. */
 export function toPart(
   part: Exclude<z.infer<typeof content>, string>[number],
 ): ToolResultPart["parts"][number] {
-  const options = listOptions(part.cache_control);
-  if ("text" in part) return { type: "text", text: part.text, ...options };
-  if ("refusal" in part) return { type: "text", text: part.refusal, ...options };
+  const partOptions = listOptions(part.cache_control);
+  if ("text" in part) return { type: "text", text: part.text, ...partOptions };
+  if ("refusal" in part) return { type: "text", text: part.refusal, ...partOptions };
   if ("input_audio" in part) {
     const { data, format } = part.input_audio;
-    return { ...toFile(`data:${audioTypes[format]};base64,${data}`), ...options };
+    return { ...toFile(`data:${audioTypes[format]};base64,${data}`), ...partOptions };
   }
   if (part.type === "image_url" || part.type === "input_image") {
     const isNested = part.type === "image_url";
     const { url, detail } = isNested ? part.image_url : { ...part, url: part.image_url ?? "" };
-    const others: ProviderOptions = detail ? { openai: { imageDetail: detail } } : {};
-    return { type: "image", url, ...listOptions(part.cache_control, others) };
+    const imageOptions: ProviderOptions = detail ? { openai: { imageDetail: detail } } : {};
+    return { type: "image", url, ...listOptions(part.cache_control, imageOptions) };
   }
   const file = part.type === "file" ? part.file : part;
-  return { ...toFile(file.file_data ?? file.file_url ?? "", file.filename), ...options };
+  return { ...toFile(file.file_data ?? file.file_url ?? "", file.filename), ...partOptions };
 }
 
 /** Returns a request's options that some providers have. */
 export function toProviderOptions(
   { user, parallel_tool_calls }: OpenAiRequest,
-  fields: Readonly<Record<string, string | null | undefined>>,
+  openAiOptions: Readonly<Record<string, string | null | undefined>>,
 ): ProviderOptions {
   const isSerial = parallel_tool_calls === false;
-  const openai = withoutUndefined({ ...fields, parallelToolCalls: isSerial ? false : null });
+  const openai = withoutUndefined({ ...openAiOptions, parallelToolCalls: isSerial ? false : null });
   return {
     ...(user && { gateway: { user } }),
     ...(Object.keys(openai).length > 0 && { openai }),
@@ -181,11 +181,11 @@ export function toProviderOptions(
 
 /** The model list with the gateway's names for capabilities; its decision models have a type, as at the gateway. */
 export const openAiModels: ModelListForm = {
-  toReplyModel(id, { contextWindow, maxOutputTokens, ...able }) {
+  toReplyModel(modelId, { contextWindow, maxOutputTokens, ...otherCapabilities }) {
     const sizes = withoutUndefined({ context_window: contextWindow, max_tokens: maxOutputTokens });
-    return { ...toModel(id), ...sizes, capabilities: able };
+    return { ...toModel(modelId), ...sizes, capabilities: otherCapabilities };
   },
-  toDecisionModel: (id) => ({ ...toModel(id), type: "decision" }),
+  toDecisionModel: (modelId) => ({ ...toModel(modelId), type: "decision" }),
   // The vendor's clients read the second list.
   toList: (data, decisionModels) => ({ object: "list", data, models: decisionModels.map(toCard) }),
 };
@@ -221,12 +221,12 @@ export function toOpenAiUsage(
   outputName: "completion" | "output",
 ) {
   const [cached_tokens, cache_write_tokens] = [cacheRead ?? 0, cacheWrite ?? 0];
-  const [read, writtenCount] = [(input ?? 0) + cached_tokens + cache_write_tokens, output ?? 0];
+  const [read, outputCount] = [(input ?? 0) + cached_tokens + cache_write_tokens, output ?? 0];
   return {
     [`${inputName}_tokens`]: read,
     [`${inputName}_tokens_details`]: { cached_tokens, cache_write_tokens },
-    [`${outputName}_tokens`]: writtenCount,
+    [`${outputName}_tokens`]: outputCount,
     [`${outputName}_tokens_details`]: { reasoning_tokens: reasoning ?? 0 },
-    total_tokens: read + writtenCount,
+    total_tokens: read + outputCount,
   };
 }

@@ -21,8 +21,8 @@ export function parseBody<TSchema extends z.ZodType>(
   givenValue: unknown,
   neededNames?: readonly string[],
 ): ParsedBody<z.infer<TSchema>> {
-  const deep = deepPath(givenValue);
-  if (deep !== null) throw invalidField({ path: [...deep], message: TOO_DEEP });
+  const tooDeepPath = deepPath(givenValue);
+  if (tooDeepPath !== null) throw invalidField({ path: [...tooDeepPath], message: TOO_DEEP });
   const body = givenValue as Readonly<Record<string, unknown>>;
   const { data, error } = schema.safeParse(body);
   if (!error) {
@@ -30,15 +30,15 @@ export function parseBody<TSchema extends z.ZodType>(
     const allowed = () => toAllowedBody(body, data);
     return { data, body, allowed, unread, unsupported: null, isLocal: false };
   }
-  const issues = error.issues.flatMap(listLeaves);
-  const places = issues.map((issue) => placeToLeaveOut(issue, body, neededNames));
-  const [unsupportedError = null] = issues.slice(0, 1).map(invalidField);
-  const read = parseBody(schema, leaveOut(body, places));
-  const isLocal = issues.some(({ params }) => params?.isLocal === true);
+  const leafIssues = error.issues.flatMap(listLeaves);
+  const leftOutPaths = leafIssues.map((leafIssue) => placeToLeaveOut(leafIssue, body, neededNames));
+  const [unsupportedError = null] = leafIssues.slice(0, 1).map(invalidField);
+  const parsedBody = parseBody(schema, leaveOut(body, leftOutPaths));
+  const isLocal = leafIssues.some(({ params }) => params?.isLocal === true);
   return {
-    ...read,
+    ...parsedBody,
     body,
-    allowed: () => toAllowedBody(body, read.data),
+    allowed: () => toAllowedBody(body, parsedBody.data),
     unsupported: unsupportedError,
     isLocal,
   };
@@ -47,18 +47,18 @@ export function parseBody<TSchema extends z.ZodType>(
 /** Returns the part of a body that changes neither the model nor the price of a token: read fields, and tools of the client. */
 function toAllowedBody(body: ApiRequest["body"], read: unknown): ReturnType<ApiRequest["allowed"]> {
   const knownEntries = Object.entries(body).filter(([key]) => Object.hasOwn(Object(read), key));
-  const { tools, ...fields } = Object.fromEntries(knownEntries);
+  const { tools, ...otherFields } = Object.fromEntries(knownEntries);
   const hostedNames = new Set<string>();
-  const isOwn = (tool: unknown) => {
-    const type = toObject(tool)["type"] ?? "custom";
-    if (!clientTools.has(type))
-      hostedNames.add(`tools.${typeof type === "string" ? toName(type) : "unprintable"}`);
-    return clientTools.has(type);
+  const isClientTool = (sentTool: unknown) => {
+    const toolType = toObject(sentTool)["type"] ?? "custom";
+    if (!clientTools.has(toolType))
+      hostedNames.add(`tools.${typeof toolType === "string" ? toName(toolType) : "unprintable"}`);
+    return clientTools.has(toolType);
   };
-  const own = Array.isArray(tools) ? { tools: tools.filter(isOwn) } : {};
+  const ownTools = Array.isArray(tools) ? { tools: tools.filter(isClientTool) } : {};
   const droppedNames = Object.keys(body).filter((key) => !Object.hasOwn(Object(read), key));
   return {
-    body: { ...fields, ...own },
+    body: { ...otherFields, ...ownTools },
     droppedFields: listNames([...droppedNames.map(toName), ...hostedNames]),
   };
 }
@@ -70,29 +70,29 @@ type Path = readonly PropertyKey[];
 /** The path of an unknown element or of a field that is not needed. @throws HttpError (400) for another. */
 function placeToLeaveOut(issue: Issue, body: object, neededNames?: readonly string[]): Path {
   const { path } = issue;
-  const element = path.findLastIndex((key) => typeof key === "number");
+  const elementIndex = path.findLastIndex((pathStep) => typeof pathStep === "number");
   const isUnknown = issue.discriminator === "type" && typeof valueAt(body, path) === "string";
-  if ((isUnknown || issue.params?.isPassed === true) && element >= 0)
-    return path.slice(0, element + 1);
-  const [field] = path;
-  if (field === undefined || neededNames?.includes(String(field)) !== false)
+  if ((isUnknown || issue.params?.isPassed === true) && elementIndex >= 0)
+    return path.slice(0, elementIndex + 1);
+  const [topField] = path;
+  if (topField === undefined || neededNames?.includes(String(topField)) !== false)
     throw invalidField(issue);
-  return [field];
+  return [topField];
 }
 
-function valueAt(value: unknown, path: Path): unknown {
-  return path.reduce((inner, key) => toObject(inner)[String(key)], value);
+function valueAt(container: unknown, path: Path): unknown {
+  return path.reduce((innerValue, pathStep) => toObject(innerValue)[String(pathStep)], container);
 }
 
 /** Returns a copy of an object or a list without the values at the paths. */
-function leaveOut(value: object, paths: readonly Path[]): object {
-  const inside = Map.groupBy(paths, ([key]) => String(key));
-  const entries = Object.entries(value).flatMap(([key, inner]): [string, unknown][] => {
-    const rest = inside.get(key)?.map((path) => path.slice(1));
+function leaveOut(container: object, leftOutPaths: readonly Path[]): object {
+  const innerPaths = Map.groupBy(leftOutPaths, ([firstStep]) => String(firstStep));
+  const entries = Object.entries(container).flatMap(([key, inner]): [string, unknown][] => {
+    const rest = innerPaths.get(key)?.map((leftOutPath) => leftOutPath.slice(1));
     if (rest === undefined) return [[key, inner]];
     return rest.some((path) => path.length === 0) ? [] : [[key, leaveOut(toObject(inner), rest)]];
   });
-  return Array.isArray(value) ? entries.map(([, inner]) => inner) : Object.fromEntries(entries);
+  return Array.isArray(container) ? entries.map(([, inner]) => inner) : Object.fromEntries(entries);
 }
 
 /** A wrong field; the message names an alternative if there is one. */
@@ -111,11 +111,11 @@ export function invalidField({ path, message }: Issue): HttpError {
 /** The issues in the branch of a union that got furthest, else the union's own. */
 function listLeaves(issue: z.core.$ZodIssue): Issue[] {
   if (issue.code !== "invalid_union") return [issue];
-  const branches = issue.errors.map((branch) => branch.flatMap(listLeaves));
-  const toDepth = ([leaf]: readonly Issue[]) => leaf?.path.length ?? 0;
-  const [best = []] = branches.toSorted((one, other) => toDepth(other) - toDepth(one));
-  if (toDepth(best) === 0) return [issue];
-  return best.map(({ path, message, discriminator, params }) => ({
+  const branches = issue.errors.map((branchIssues) => branchIssues.flatMap(listLeaves));
+  const toDepth = ([firstIssue]: readonly Issue[]) => firstIssue?.path.length ?? 0;
+  const [deepestIssues = []] = branches.toSorted((one, other) => toDepth(other) - toDepth(one));
+  if (toDepth(deepestIssues) === 0) return [issue];
+  return deepestIssues.map(({ path, message, discriminator, params }) => ({
     path: [...issue.path, ...path],
     message,
     discriminator,
@@ -125,28 +125,28 @@ function listLeaves(issue: z.core.$ZodIssue): Issue[] {
 
 const MOST_NAMES = 20;
 
-function listNames(fields: Iterable<string>): string[] {
-  const names = [...new Set(fields)];
-  const more = names.length - MOST_NAMES;
-  return more > 0 ? [...names.slice(0, MOST_NAMES), `and-${more}-more`] : names;
+function listNames(givenNames: Iterable<string>): string[] {
+  const uniqueNames = [...new Set(givenNames)];
+  const more = uniqueNames.length - MOST_NAMES;
+  return more > 0 ? [...uniqueNames.slice(0, MOST_NAMES), `and-${more}-more`] : uniqueNames;
 }
 
 /** Yields the names of fields that were sent and not read, such as `messages.name`. */
-function* unreadFields(sentValue: unknown, read: unknown, path = ""): Generator<string> {
-  if (!isObject(sentValue) || !isObject(read)) return;
+function* unreadFields(sentValue: unknown, readValue: unknown, path = ""): Generator<string> {
+  if (!isObject(sentValue) || !isObject(readValue)) return;
   for (const [key, value] of Object.entries(sentValue)) {
-    const isRead = Object.hasOwn(read, key);
-    if (isRead ? value === read[key] || !isObject(value) : asksForNothing(value)) continue;
+    const isRead = Object.hasOwn(readValue, key);
+    if (isRead ? value === readValue[key] || !isObject(value) : asksForNothing(value)) continue;
     const name = toName(key);
-    const inside = Array.isArray(sentValue) ? path : path === "" ? name : `${path}.${name}`;
-    if (isRead) yield* unreadFields(value, read[key], inside);
-    else yield inside;
+    const innerPath = Array.isArray(sentValue) ? path : path === "" ? name : `${path}.${name}`;
+    if (isRead) yield* unreadFields(value, readValue[key], innerPath);
+    else yield innerPath;
   }
 }
 
 /** Names are sent in headers. */
-function toName(key: PropertyKey): string {
-  return /^[\w.-]{1,64}$/.test(String(key)) ? String(key) : "unprintable";
+function toName(fieldName: PropertyKey): string {
+  return /^[\w.-]{1,64}$/.test(String(fieldName)) ? String(fieldName) : "unprintable";
 }
 
 /** Whether a value is null, false or empty. */
@@ -164,7 +164,7 @@ export function toObject(value: unknown): Record<string, unknown> {
 }
 
 /** Returns the JSON object in a text; null if there is none. */
-export function parseObject(text: string): Record<string, unknown> | null {
-  const value = parseJson(text);
-  return isRecord(value) ? value : null;
+export function parseObject(jsonText: string): Record<string, unknown> | null {
+  const jsonValue = parseJson(jsonText);
+  return isRecord(jsonValue) ? jsonValue : null;
 }

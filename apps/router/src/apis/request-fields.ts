@@ -25,7 +25,7 @@ export const jsonObject = z.custom<JsonSchema>(isRecord, "not an object; send on
 /** The effort of reasoning, or none. */
 export const effort = z
   .enum(["none", ...efforts])
-  .transform((level) => (level === "max" ? "xhigh" : level))
+  .transform((effortLevel) => (effortLevel === "max" ? "xhigh" : effortLevel))
   .nullish();
 
 /** The parameters of an issue that excludes a part from other APIs: a service of the client's own takes it. */
@@ -36,9 +36,9 @@ export interface PassedIssue {
 }
 
 /** Accepts an address that every model's service can load; one with `http:` is passed. */
-export function toAddress(message: string, others?: RegExp) {
+export function toAddress(message: string, otherAddress?: RegExp) {
   return z.string().check(({ value, issues }) => {
-    if (others?.test(value) === true) return;
+    if (otherAddress?.test(value) === true) return;
     const url = URL.parse(value);
     if (url?.protocol === "https:") return;
     const params: PassedIssue = { isPassed: url?.protocol === "http:", isLocal: isOwnNetwork(url) };
@@ -50,6 +50,6 @@ export function toAddress(message: string, others?: RegExp) {
 export const webUrl = toAddress("is not an https: address");
 
 /** Accepts a text or a list of parts. */
-export function toContent<TPart extends z.ZodType>(part: TPart) {
-  return z.union([z.string(), z.array(part)], "neither text nor a list of parts");
+export function toContent<TPart extends z.ZodType>(partSchema: TPart) {
+  return z.union([z.string(), z.array(partSchema)], "neither text nor a list of parts");
 }

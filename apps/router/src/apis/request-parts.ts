@@ -28,9 +28,9 @@ export function toFile(url: string, filename: string | null | undefined = null) 
 }
 
 /** Returns a part's options: its mark for the cache and values of other providers. */
-export function listOptions(cacheControl: CacheControl, others: ProviderOptions = {}) {
-  const options = { ...(cacheControl && { anthropic: { cacheControl } }), ...others };
-  return Object.keys(options).length === 0 ? {} : { providerOptions: options };
+export function listOptions(cacheControl: CacheControl, otherOptions: ProviderOptions = {}) {
+  const partOptions = { ...(cacheControl && { anthropic: { cacheControl } }), ...otherOptions };
+  return Object.keys(partOptions).length === 0 ? {} : { providerOptions: partOptions };
 }
 
 interface GivenTool extends Optional<Omit<Tool, "name">> {
@@ -61,10 +61,10 @@ export function toFormat(
 export function joinSteps(messages: readonly Message[]): Message[] {
   const steps: { role: Message["role"]; parts: Part[] }[] = [];
   for (const { role, parts } of messages) {
-    const last = steps.at(-1);
-    const isOpen = role !== "user" || last?.parts.at(-1)?.type === "toolResult";
-    if (last?.role !== role || !isOpen) steps.push({ role, parts: [...parts] });
-    else for (const part of parts) last.parts.push(part);
+    const lastStep = steps.at(-1);
+    const isOpen = role !== "user" || lastStep?.parts.at(-1)?.type === "toolResult";
+    if (lastStep?.role !== role || !isOpen) steps.push({ role, parts: [...parts] });
+    else for (const messagePart of parts) lastStep.parts.push(messagePart);
   }
   return steps;
 }

@@ -32,9 +32,9 @@ const TAIL = 0.0175;
 export function compareBlind(pairs: readonly BlindPair[], seed = 1) {
   const thumbs = [true, false].map((good) => pairs.filter(({ isGood }) => isGood === good).length);
   const hasThumbs = Math.min(...thumbs) >= LEAST_THUMBS;
-  const draws = { seed, draws: DRAWS, tail: TAIL };
-  const estimateWay = (way: "routed" | "cheapest") =>
-    estimate(pairs, draws, (sample) => computeFigures(sample, way, hasThumbs));
+  const drawOptions = { seed, draws: DRAWS, tail: TAIL };
+  const estimateWay = (comparedWay: "routed" | "cheapest") =>
+    estimate(pairs, drawOptions, (sample) => computeFigures(sample, comparedWay, hasThumbs));
   const [routedFigures, cheapest] = [estimateWay("routed"), estimateWay("cheapest")];
   return {
     thumbs,
@@ -46,20 +46,20 @@ export function compareBlind(pairs: readonly BlindPair[], seed = 1) {
 
 function computeFigures(
   pairs: readonly BlindPair[],
-  way: "routed" | "cheapest",
+  comparedWay: "routed" | "cheapest",
   isCalibrated: boolean,
 ) {
   const mean = (of: (pair: BlindPair) => number, rows = pairs) => computeMean(rows.map(of));
-  const [good, bad] = [true, false].map((thumb) => {
-    const ratedPairs = pairs.filter(({ isGood }) => isGood === thumb);
+  const [goodQuality, badQuality] = [true, false].map((isGoodThumb) => {
+    const ratedPairs = pairs.filter(({ isGood }) => isGood === isGoodThumb);
     return mean(({ routed: routedReply }) => routedReply.quality, ratedPairs);
   }) as [number, number];
-  const separation = good - bad;
-  const gain = mean((pair) => pair[way].quality - pair.dearest.quality);
+  const separation = goodQuality - badQuality;
+  const qualityGain = mean((pair) => pair[comparedWay].quality - pair.dearest.quality);
   return {
     separation,
-    saving: 1 - mean((pair) => pair[way].costUsd) / mean(({ dearest }) => dearest.costUsd),
-    quality: gain / (isCalibrated ? separation : 1),
+    saving: 1 - mean((pair) => pair[comparedWay].costUsd) / mean(({ dearest }) => dearest.costUsd),
+    quality: qualityGain / (isCalibrated ? separation : 1),
   };
 }
 
@@ -72,14 +72,14 @@ export function describeBlind(pairs: readonly BlindPair[]): string {
   if (count < LEAST_PAIRS) return `Blind shadow: ${count} of ${LEAST_PAIRS} messages are compared.`;
   const { thumbs, separation, routed: routedFigures, cheapest } = compareBlind(pairs);
   const isBlind = separation !== null && separation.low < LEAST_SEPARATION;
-  const figures = ({ saving, quality }: typeof routedFigures) =>
+  const describeFigures = ({ saving, quality }: typeof routedFigures) =>
     `${figure(saving, points)} % cheaper${isBlind ? "" : `, quality ${figure(quality, points)} points`}`;
   const thumbCounts = `${thumbs[0]} good and ${thumbs[1]} bad thumbs`;
   const judgeNote = isBlind
     ? `The judge does not separate ${thumbCounts}, so the quality is unknown.`
     : `The judge is calibrated by ${thumbCounts}.`;
-  const alone = `Only the judge rates quality: ${thumbCounts}, ${LEAST_THUMBS} of each calibrate it.`;
-  return `Blind shadow, ${count} messages, beside always the dearest tier: as routed ${figures(routedFigures)}; always the cheapest ${figures(cheapest)}. ${separation === null ? alone : judgeNote}`;
+  const uncalibratedNote = `Only the judge rates quality: ${thumbCounts}, ${LEAST_THUMBS} of each calibrate it.`;
+  return `Blind shadow, ${count} messages, beside always the dearest tier: as routed ${describeFigures(routedFigures)}; always the cheapest ${describeFigures(cheapest)}. ${separation === null ? uncalibratedNote : judgeNote}`;
 }
 
 type Pair = NonNullable<BlindNote["pair"]>;
@@ -88,16 +88,16 @@ type Pair = NonNullable<BlindNote["pair"]>;
 const MOST_BYTES = 32 * 1024 * 1024;
 
 /** Reads the blind comparisons in the latest part of a log, each with the last thumb for its message. */
-export async function readPairs(path: string): Promise<BlindPair[]> {
+export async function readPairs(logPath: string): Promise<BlindPair[]> {
   const pairs = new Map<string, Pair>();
-  const thumbs = new Map<string, Note>();
-  await visitLatest(path, { mostBytes: MOST_BYTES }, (line) => {
-    const note = toNote(line);
+  const thumbNotes = new Map<string, Note>();
+  await visitLatest(logPath, { mostBytes: MOST_BYTES }, (logLine) => {
+    const note = toNote(logLine);
     if (note?.blind?.pair) pairs.set(note.requestId, note.blind.pair);
-    else if (note !== null && !thumbs.has(note.requestId)) thumbs.set(note.requestId, note);
+    else if (note !== null && !thumbNotes.has(note.requestId)) thumbNotes.set(note.requestId, note);
     return true;
   });
-  return Array.from(pairs, ([id, pair]) => ({ ...pair, isGood: isGood(pair, thumbs.get(id)) }));
+  return Array.from(pairs, ([id, pair]) => ({ ...pair, isGood: isGood(pair, thumbNotes.get(id)) }));
 }
 
 /** A reply was good if no dearer tier was needed. */

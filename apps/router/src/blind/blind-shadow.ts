@@ -70,9 +70,9 @@ export function openBlindShadow(
   };
   return {
     /** Returns a listener that also keeps the text, and the comparison that follows the reply. */
-    watch(message: Message, first: Decision, givenReplyListener: ReplyListener) {
+    watch(message: Message, firstDecision: Decision, givenReplyListener: ReplyListener) {
       const isDrawn = random() < blind.share && inFlight.size < MOST_IN_FLIGHT;
-      if (!isDrawn || !isComparable(message, first)) return null;
+      if (!isDrawn || !isComparable(message, firstDecision)) return null;
       const { listener, collected: collectedText } = collectText(givenReplyListener);
       const end = (decision: Decision, reply: GeneratedReply, lostUsd: number | null = 0) => {
         const lastUsd = findBilledCost(reply.billedTokens?.usage ?? null, decision.prices.model);
@@ -84,10 +84,10 @@ export function openBlindShadow(
           decision,
           costUsd: lastUsd + lostUsd,
         };
-        const work = compareReplies(routedReply, comparison)
+        const comparisonWork = compareReplies(routedReply, comparison)
           .catch(report)
-          .finally(() => inFlight.delete(work));
-        inFlight.add(work);
+          .finally(() => inFlight.delete(comparisonWork));
+        inFlight.add(comparisonWork);
       };
       return { listener, end };
     },
@@ -101,12 +101,12 @@ export function openBlindShadow(
 
 /** Only `auto` that the evaluation model routed, for any model, and texts alone: no tool is called twice. */
 function isComparable({ key, conversation, passed: passedRequest }: Message, decision: Decision) {
-  const parts = conversation.messages.flatMap((message) => message.parts);
+  const messageParts = conversation.messages.flatMap((userMessage) => userMessage.parts);
   const { length } = (passedRequest?.body["tools"] ?? []) as readonly unknown[]; // also those that a service runs
-  const isText = length === 0 && parts.every(({ type }) => type === "text");
-  const isFree = (key?.tiers ?? key?.models ?? null) === null;
+  const isTextOnly = length === 0 && messageParts.every(({ type }) => type === "text");
+  const isUnlimited = (key?.tiers ?? key?.models ?? null) === null;
   const isRouted = decision.tierChosen !== null || decision.cause === "fit";
-  return isRouted && isFree && isText && !passedRequest?.unsupported;
+  return isRouted && isUnlimited && isTextOnly && !passedRequest?.unsupported;
 }
 
 interface ComparisonOptions extends Pick<Routing, "services" | "prices"> {
@@ -151,7 +151,7 @@ async function compareReplies(routedReply: RoutedReply, options: ComparisonOptio
   const tokens = expectedTokens(reply.conversation);
   if ((tokens.files ?? 0) > 0) return; // their cost is not known
   const costs = ends.map(({ target }) => dearestUsd({ targets: [target] }, tokens, options.prices));
-  const mostUsd = costs.reduce((sum, cost) => sum + cost, JUDGE_USD);
+  const mostUsd = costs.reduce((sum, tierUsd) => sum + tierUsd, JUDGE_USD);
   const budget = new CallBudget(blindKey(usdPerDay), options);
   const isReserved = await budget.reserveUsd(mostUsd).then(
     () => true,
@@ -178,10 +178,10 @@ function endsByPrice({ services, prices }: ComparisonOptions) {
     const price = findPrice(target, prices);
     return price === null ? [] : [{ tier, target, price }];
   });
-  const [cheapest, ...dearer] = pricedTiers.toSorted(
-    (one, other) => perToken(one) - perToken(other),
+  const [cheapest, ...dearerTiers] = pricedTiers.toSorted(
+    (firstTier, secondTier) => perToken(firstTier) - perToken(secondTier),
   );
-  const dearest = dearer.at(-1);
+  const dearest = dearerTiers.at(-1);
   if (pricedTiers.length < tierNames.length || !cheapest || !dearest) return null;
   return cheapest.target.model === dearest.target.model ? null : ([cheapest, dearest] as const);
 }
@@ -194,32 +194,32 @@ type Spending = ComparisonOptions & { readonly spentTotal: { usd: number } };
 /** Returns the judged replies; null if one of the tiers did not reply. */
 async function judged(
   reply: RoutedReply,
-  ends: readonly [PricedTier, PricedTier],
+  endTiers: readonly [PricedTier, PricedTier],
   options: Spending,
 ) {
   const { requestId, conversation, decision } = reply;
   const headers = { "x-request-id": requestId };
-  const [cheapest, dearest] = ends;
-  const others = ends.filter(({ tier }) => tier !== decision.tierUsed);
-  const again = { ...cheapest, target: toReplay(reply, options) };
-  const free = { ...options, headers, spentTotal: { usd: 0 } };
-  const { text } = reply.isPassed ? await askTier(again, conversation, free) : reply;
+  const [cheapest, dearest] = endTiers;
+  const otherTiers = endTiers.filter(({ tier }) => tier !== decision.tierUsed);
+  const replayedTier = { ...cheapest, target: toReplay(reply, options) };
+  const freeOptions = { ...options, headers, spentTotal: { usd: 0 } };
+  const { text } = reply.isPassed ? await askTier(replayedTier, conversation, freeOptions) : reply;
   if (text === "") return null;
   const otherReplies = await Promise.all(
-    others.map((end) => askTier(end, conversation, { ...options, headers })),
+    otherTiers.map((endTier) => askTier(endTier, conversation, { ...options, headers })),
   );
   const replies = [{ tier: decision.tierUsed, text, costUsd: reply.costUsd }, ...otherReplies];
   if (replies.some(({ text }) => text === "")) return null;
   const answers = replies.map(({ text }) => text);
-  const request = { question: readTalk(conversation).texts.at(-1) ?? "", answers };
-  const call = { signal: options.signal, headers };
+  const judgeRequest = { question: readTalk(conversation).texts.at(-1) ?? "", answers };
+  const judgeCall = { signal: options.signal, headers };
   options.spentTotal.usd += JUDGE_USD; // if the judge fails, its cost is unknown
-  const { qualities, costUsd } = await judge(options.services.evaluator, request, call);
+  const { qualities, costUsd } = await judge(options.services.evaluator, judgeRequest, judgeCall);
   options.spentTotal.usd += costUsd - JUDGE_USD;
-  const toSide = (wantedTier: Tier | null, moreUsd = 0) => {
-    const at = replies.findIndex(({ tier }) => tier === wantedTier);
-    const costUsd = (replies[at]?.costUsd ?? 0) + moreUsd;
-    return { tier: wantedTier, quality: qualities[at] ?? 0, costUsd };
+  const toSide = (wantedTier: Tier | null, decisionUsd = 0) => {
+    const replyIndex = replies.findIndex(({ tier }) => tier === wantedTier);
+    const costUsd = (replies[replyIndex]?.costUsd ?? 0) + decisionUsd;
+    return { tier: wantedTier, quality: qualities[replyIndex] ?? 0, costUsd };
   };
   const routedSide = toSide(decision.tierUsed, decision.costUsd ?? 0);
   return { routed: routedSide, cheapest: toSide(cheapest.tier), dearest: toSide(dearest.tier) };
@@ -228,8 +228,8 @@ async function judged(
 /** Returns a model whose service sends a reply again; its provider reads the text in it. */
 function toReplay({ decision, text }: RoutedReply, { services }: Spending): Target {
   const [target] = findPlan(decision, services.replies.current).targets;
-  const type = /^\s*\{/.test(text) ? "json" : "event-stream";
-  return { ...target, upstream: answering(target.upstream, text, type) };
+  const contentType = /^\s*\{/.test(text) ? "json" : "event-stream";
+  return { ...target, upstream: answering(target.upstream, text, contentType) };
 }
 
 /** Asks a tier. Its text is empty if it fails. */
@@ -240,8 +240,8 @@ async function askTier(
 ) {
   const { services, signal, spentTotal: spending, headers } = options;
   const { listener, collected: collectedText } = collectText(() => undefined);
-  const limits = services.replies.current.tiers[tier];
-  const plan = { ...limits, targets: [target], maxRetries: 0 } as const; // each may be billed
+  const tierPlan = services.replies.current.tiers[tier];
+  const plan = { ...tierPlan, targets: [target], maxRetries: 0 } as const; // each may be billed
   const [redact, meter] = [services.redact, newMeter()];
   const replyOptions = { plan, listener, signal, redact, meter, passed: null, headers };
   // An unknown cost is the reserved one.

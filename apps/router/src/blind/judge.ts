@@ -11,39 +11,39 @@ import { computeMean } from "../labels/tier-points.ts";
 export async function judge(
   evaluator: Evaluator,
   { question, answers }: { readonly question: string; readonly answers: readonly string[] },
-  call: { readonly signal: AbortSignal; readonly headers: Record<string, string> },
+  judgeCall: { readonly signal: AbortSignal; readonly headers: Record<string, string> },
 ) {
   const orders = answers.map((_, by) => [...answers.slice(by), ...answers.slice(0, by)]);
   let lostCount = 0;
   const countedEvaluator = evaluator.with(reportLost((attempts) => void (lostCount += attempts)));
   const judgedEvaluations = await Promise.all(
-    orders.map((order) => countedEvaluator.evaluate(toRequest(question, order), call)),
+    orders.map((order) => countedEvaluator.evaluate(toRequest(question, order), judgeCall)),
   );
-  const qualities = answers.map((_, at) => {
-    const shares = judgedEvaluations.map((evaluation, by) => {
-      const place = (at - by + answers.length) % answers.length;
-      return evaluation.answers[nameAt(place)]?.probability ?? 0;
+  const qualities = answers.map((_, answerIndex) => {
+    const answerShares = judgedEvaluations.map((evaluation, shiftCount) => {
+      const shiftedPlace = (answerIndex - shiftCount + answers.length) % answers.length;
+      return evaluation.answers[nameAt(shiftedPlace)]?.probability ?? 0;
     });
-    return computeMean(shares);
+    return computeMean(answerShares);
   });
   const mostUsd = evaluationUsd(question + answers.join(""));
-  const usd = judgedEvaluations.reduce(
+  const totalUsd = judgedEvaluations.reduce(
     (sum, { costUsd }) => sum + (costUsd ?? mostUsd),
     lostCount * mostUsd,
   );
-  return { qualities, costUsd: usd };
+  return { qualities, costUsd: totalUsd };
 }
 
 const toQuestion = (name: string) => boolean(`Does this answer the question? Read ${name}.`);
 
-function toRequest(question: string, order: readonly string[]) {
-  const namedAnswers = order.map((answer, at) => [nameAt(at), cutMessage(answer)] as const);
+function toRequest(question: string, answerOrder: readonly string[]) {
+  const namedAnswers = answerOrder.map((answer, at) => [nameAt(at), cutMessage(answer)] as const);
   return {
     state: { question: cutMessage(question), ...Object.fromEntries(namedAnswers) },
     questions: Object.fromEntries(namedAnswers.map(([name]) => [name, toQuestion(name)] as const)),
   };
 }
 
-function nameAt(at: number): string {
-  return `answer_${at + 1}`;
+function nameAt(answerIndex: number): string {
+  return `answer_${answerIndex + 1}`;
 }

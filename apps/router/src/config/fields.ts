@@ -2,17 +2,17 @@ import { z } from "zod";
 
 /** An object with these fields only; `advice` is the next step for a secret in another field. */
 export function fields<TShape extends z.ZodRawShape>(
-  shape: TShape,
-  advice = "name its environment variable in apiKeyEnv",
+  fieldSchemas: TShape,
+  secretAdvice = "name its environment variable in apiKeyEnv",
 ) {
-  const names = Object.keys(shape).join(", ");
-  const error: z.core.$ZodErrorMap = (issue) => {
-    if (issue.code !== "unrecognized_keys") return "is not an object";
-    return /(?:key|token|secret|password|authorization)$/i.test(issue.keys[0] ?? "")
-      ? `is a secret; ${advice}`
-      : `is not a known field; the fields are ${names}`;
+  const fieldNames = Object.keys(fieldSchemas).join(", ");
+  const error: z.core.$ZodErrorMap = (fieldIssue) => {
+    if (fieldIssue.code !== "unrecognized_keys") return "is not an object";
+    return /(?:key|token|secret|password|authorization)$/i.test(fieldIssue.keys[0] ?? "")
+      ? `is a secret; ${secretAdvice}`
+      : `is not a known field; the fields are ${fieldNames}`;
   };
-  return z.strictObject(shape, { error });
+  return z.strictObject(fieldSchemas, { error });
 }
 
 /** One of some names. */
@@ -21,8 +21,8 @@ export function oneOf<const TName extends string>(names: readonly TName[]) {
 }
 
 /** A list. */
-export function listOf<TSchema extends z.ZodType>(item: TSchema) {
-  return z.array(item, "is not a list");
+export function listOf<TSchema extends z.ZodType>(itemSchema: TSchema) {
+  return z.array(itemSchema, "is not a list");
 }
 
 /** A name of a key, a budget or an upstream. */
@@ -36,7 +36,7 @@ export function orNull<TSchema extends z.ZodType>(schema: TSchema) {
 }
 
 /** An object with any names. Zod would skip the name `__proto__` silently. */
-export function record<TValue extends z.ZodType>(names: z.ZodString, values: TValue) {
+export function record<TValue extends z.ZodType>(nameSchema: z.ZodString, valueSchema: TValue) {
   return z
     .unknown()
     .refine(
@@ -44,9 +44,9 @@ export function record<TValue extends z.ZodType>(names: z.ZodString, values: TVa
       "has the name __proto__",
     )
     .pipe(
-      z.record(names, values, {
-        error: (issue) =>
-          issue.code === "invalid_key" ? issue.issues[0]?.message : "is not an object",
+      z.record(nameSchema, valueSchema, {
+        error: (recordIssue) =>
+          recordIssue.code === "invalid_key" ? recordIssue.issues[0]?.message : "is not an object",
       }),
     )
     .default({});

@@ -22,21 +22,21 @@ export type RouterConfig = ReturnType<typeof parseRouterConfig>;
 
 /** Reads the file of `ROUTER_CONFIG`, else an existing `router.config.json`. @throws CliError with a wrong field. */
 export async function readRouterConfig(givenEnvironment: Environment, cwd: string) {
-  const env = trimEnvironment(givenEnvironment);
-  const namedFile = env["ROUTER_CONFIG"];
-  const file = namedFile ?? "router.config.json";
-  const place = namedFile === undefined ? file : `ROUTER_CONFIG=${namedFile}`;
+  const environment = trimEnvironment(givenEnvironment);
+  const namedFile = environment["ROUTER_CONFIG"];
+  const configFile = namedFile ?? "router.config.json";
+  const place = namedFile === undefined ? configFile : `ROUTER_CONFIG=${namedFile}`;
   try {
-    return parseRouterConfig(await readFile(resolve(cwd, file), "utf8"), place, env);
+    return parseRouterConfig(await readFile(resolve(cwd, configFile), "utf8"), place, environment);
   } catch (error) {
     if (namedFile === undefined && systemErrorCode(error) === "ENOENT") return null;
-    throw toFileError(error, `read ${file}`, namedFile && "ROUTER_CONFIG names it.");
+    throw toFileError(error, `read ${configFile}`, namedFile && "ROUTER_CONFIG names it.");
   }
 }
 
-function parseRouterConfig(text: string, place: string, env: Environment) {
-  const json = parseJson(text, place) as WrittenConfig;
-  const { data, error } = configSchema(json, env).safeParse(json);
+function parseRouterConfig(fileText: string, place: string, environment: Environment) {
+  const writtenConfig = parseJson(fileText, place) as WrittenConfig;
+  const { data, error } = configSchema(writtenConfig, environment).safeParse(writtenConfig);
   if (error !== undefined) throw toError(place, describeIssue(error));
   return {
     upstreams: new Map(Object.entries(data.upstreams)),
@@ -55,21 +55,21 @@ function parseRouterConfig(text: string, place: string, env: Environment) {
 }
 
 /** The message of `JSON.parse` can quote the file, and so a key. */
-function parseJson(text: string, place: string): unknown {
-  const json = text.replace(/^\uFEFF/, "");
+function parseJson(fileText: string, place: string): unknown {
+  const jsonText = fileText.replace(/^\uFEFF/, "");
   try {
-    return JSON.parse(json);
+    return JSON.parse(jsonText);
   } catch (error) {
-    const { line, column } = jsonErrorPlace(json, error);
+    const { line, column } = jsonErrorPlace(jsonText, error);
     throw toError(place, `the file is not JSON at line ${line} column ${column}`);
   }
 }
 
 /** Returns the first problem after the path of its field. */
-export function describeIssue({ issues: [issue] }: z.ZodError, whole = "the file"): string {
-  const key = issue?.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
-  const path = z.core.toDotPath([...(issue?.path ?? []), ...key]);
-  return `${path || whole} ${issue?.message}`.trimStart();
+export function describeIssue({ issues: [issue] }: z.ZodError, wholeName = "the file"): string {
+  const unknownKey = issue?.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
+  const fieldPath = z.core.toDotPath([...(issue?.path ?? []), ...unknownKey]);
+  return `${fieldPath || wholeName} ${issue?.message}`.trimStart();
 }
 
 /** The problem is cut: names in a file can be long. */
@@ -81,41 +81,41 @@ function toError(place: string, problem: string): CliError {
 type WrittenConfig = { readonly upstreams?: object; readonly decisions?: unknown } | null;
 
 /** Creates the schema of the file. The message of an issue continues after the path of its field. */
-function configSchema(json: WrittenConfig, env: Environment) {
-  const names = Object.keys(Object(json?.upstreams));
+function configSchema(json: WrittenConfig, environment: Environment) {
+  const upstreamNames = Object.keys(Object(json?.upstreams));
   const decisionCount = Array.isArray(json?.decisions) ? json.decisions.length : 1;
-  const target = { upstream: upstreamName(names), model, price, ...capabilities };
-  const fallbacks = listOf(fields(target).transform(toTarget)).default([]);
-  const tier = fields({ ...target, fallbacks, ...limits })
-    .transform(({ fallbacks, maxRetries, idleTimeoutMs, timeoutMs, ...first }) => {
-      const waiting = withoutUndefined({ idleTimeoutMs, timeoutMs });
-      return { targets: [toTarget(first), ...fallbacks] as const, maxRetries, ...waiting };
+  const targetFields = { upstream: upstreamName(upstreamNames), model, price, ...capabilities };
+  const fallbacks = listOf(fields(targetFields).transform(toTarget)).default([]);
+  const tier = fields({ ...targetFields, fallbacks, ...limits })
+    .transform(({ fallbacks, maxRetries, idleTimeoutMs, timeoutMs, ...firstTarget }) => {
+      const timeLimits = withoutUndefined({ idleTimeoutMs, timeoutMs });
+      return { targets: [toTarget(firstTarget), ...fallbacks] as const, maxRetries, ...timeLimits };
     })
     .exactOptional();
   return fields({
-    upstreams: record(shortName, upstream(env)),
+    upstreams: record(shortName, upstream(environment)),
     tiers: fields({ nano: tier, fast: tier, balanced: tier, frontier: tier }).default({}),
     aliases: record(model, model),
-    decisions: listOf(decisionService(env, decisionCount))
-      .superRefine((list, context) => {
-        const at = list.findIndex((service, place) => service.then === place);
+    decisions: listOf(decisionService(environment, decisionCount))
+      .superRefine((serviceList, issueContext) => {
+        const at = serviceList.findIndex((service, serviceIndex) => service.then === serviceIndex);
         const message = "is its own place; name another service";
-        if (at >= 0) context.addIssue({ code: "custom", path: [at, "then"], message });
-        const isNamed = (place: number) => list.some(({ then }) => then === place);
-        const alone = list.findIndex(
+        if (at >= 0) issueContext.addIssue({ code: "custom", path: [at, "then"], message });
+        const isNamed = (place: number) => serviceList.some(({ then }) => then === place);
+        const aloneIndex = serviceList.findIndex(
           ({ then, unsure }, place) => then === null && unsure !== null && !isNamed(place),
         );
         const missing = "is missing, and no then names this service";
-        if (alone >= 0)
-          context.addIssue({ code: "custom", path: [alone, "then"], message: missing });
+        if (aloneIndex >= 0)
+          issueContext.addIssue({ code: "custom", path: [aloneIndex, "then"], message: missing });
       })
       .default([]),
     models: record(model, place(decisionCount)),
   });
 }
 
-function place(count: number) {
-  return wholeNumber(count - 1, "a place in decisions,");
+function place(serviceCount: number) {
+  return wholeNumber(serviceCount - 1, "a place in decisions,");
 }
 
 const decisionServices = ["gateway", ...services] as const;
@@ -124,18 +124,18 @@ const decisionServices = ["gateway", ...services] as const;
 export type DecisionOptions = z.infer<ReturnType<typeof decisionService>>;
 
 /** With a `baseUrl`, a key is sent only if `apiKeyEnv` names it: it belongs to the service's own address. */
-function decisionService(env: Environment, count: number) {
+function decisionService(environment: Environment, serviceCount: number) {
   return fields({
     /** The place of the service that is asked again for the unsure answers of this one. */
     // oxlint-disable-next-line unicorn/no-thenable -- the word of --then; the value is a number
-    then: orNull(place(count)),
+    then: orNull(place(serviceCount)),
     /** When its answers are unsure; of a service that is asked again, it marks them. */
     unsure: orNull(
       z.union([unsureWord.transform((word) => [word]), z.array(unsureWord).min(1)], notUnsure),
     ),
     service: oneOf(decisionServices),
     model: orNull(model),
-    apiKeyEnv: orNull(keyVariable(env)),
+    apiKeyEnv: orNull(keyVariable(environment)),
     baseUrl: orNull(serverUrlSchema),
     accountId: orNull(
       z.string("is not a text").regex(/^[\x21-\x7e]{1,128}$/, "is not an account id"),
@@ -143,23 +143,23 @@ function decisionService(env: Environment, count: number) {
     price: orNull(fields({ input: tokenUsd }).transform(({ input }) => input)),
   }).transform(({ apiKeyEnv, ...settings }, context) => {
     const { service, baseUrl, then, unsure } = settings;
-    const row = service === "gateway" ? null : serviceRows[service];
-    const variables: readonly string[] = row?.keyVariables ?? [gatewayKey];
-    const isOwn = apiKeyEnv === null && (baseUrl === null || row === null);
-    const variable = isOwn ? variables.find((name) => env[name]) : apiKeyEnv;
-    const problem = (path: string, message: string) =>
-      context.addIssue({ code: "custom", path: [path], message });
+    const serviceRow = service === "gateway" ? null : serviceRows[service];
+    const variables: readonly string[] = serviceRow?.keyVariables ?? [gatewayKey];
+    const isOwn = apiKeyEnv === null && (baseUrl === null || serviceRow === null);
+    const variable = isOwn ? variables.find((name) => environment[name]) : apiKeyEnv;
+    const addProblem = (fieldName: string, message: string) =>
+      context.addIssue({ code: "custom", path: [fieldName], message });
     if (isOwn && variable === undefined)
-      problem("apiKeyEnv", `is missing, and ${variables.join(" or ")} is not set`);
+      addProblem("apiKeyEnv", `is missing, and ${variables.join(" or ")} is not set`);
     if (then !== null && unsure === null)
-      problem("unsure", "is missing; then asks again for unsure answers");
-    if (row !== null && row.model === null && settings.model === null)
-      problem("model", "is missing");
-    const needsAccount = row?.baseUrl.includes("{account}") === true && baseUrl === null;
+      addProblem("unsure", "is missing; then asks again for unsure answers");
+    if (serviceRow !== null && serviceRow.model === null && settings.model === null)
+      addProblem("model", "is missing");
+    const needsAccount = serviceRow?.baseUrl.includes("{account}") === true && baseUrl === null;
     const accountId =
-      settings.accountId ?? (needsAccount ? (env["CLOUDFLARE_ACCOUNT_ID"] ?? null) : null);
-    if (needsAccount && accountId === null) problem("accountId", "is missing");
-    return { ...settings, accountId, apiKey: (variable && env[variable]) ?? null };
+      settings.accountId ?? (needsAccount ? (environment["CLOUDFLARE_ACCOUNT_ID"] ?? null) : null);
+    if (needsAccount && accountId === null) addProblem("accountId", "is missing");
+    return { ...settings, accountId, apiKey: (variable && environment[variable]) ?? null };
   });
 }
 
@@ -167,8 +167,8 @@ const notUnsure =
   "is not when an answer is unsure: 0.8, 0.2..0.8 or calibration, for one question as in refund=0.8";
 
 /** When an answer is unsure, in the words of `--unsure`. */
-const unsureWord = z.string(notUnsure).transform((text, context): UnsureWord => {
-  const [, id = null, boundText = ""] = /^(?:(.+)=)?([^=]+)$/s.exec(text) ?? [];
+const unsureWord = z.string(notUnsure).transform((writtenWord, context): UnsureWord => {
+  const [, id = null, boundText = ""] = /^(?:(.+)=)?([^=]+)$/s.exec(writtenWord) ?? [];
   const bound = boundText === "calibration" ? boundText : boundFrom(boundText);
   if (bound !== null) return { id, bound };
   context.addIssue(notUnsure);
@@ -181,9 +181,9 @@ export interface UnsureWord {
   readonly bound: Bound | "calibration";
 }
 
-function wholeNumber(max: number, kind = "a whole number") {
-  const problem = `is not ${kind} from 0 to ${max}`;
-  return z.int(problem).min(0, problem).max(max, problem);
+function wholeNumber(mostValue: number, numberKind = "a whole number") {
+  const problem = `is not ${numberKind} from 0 to ${mostValue}`;
+  return z.int(problem).min(0, problem).max(mostValue, problem);
 }
 
 const upToADay = wholeNumber(86_400_000).exactOptional();
@@ -193,9 +193,9 @@ const limits = {
   timeoutMs: upToADay,
 };
 
-function upstreamName(names: readonly string[]) {
-  const problem = `is not one of upstreams: ${names.join(", ") || "none is defined"}`;
-  return z.enum(names, {
+function upstreamName(upstreamNames: readonly string[]) {
+  const problem = `is not one of upstreams: ${upstreamNames.join(", ") || "none is defined"}`;
+  return z.enum(upstreamNames, {
     error: ({ input }) =>
       typeof input === "string" ? `${JSON.stringify(input)} ${problem}` : problem,
   });
@@ -210,31 +210,31 @@ const notServer =
 /** An address holds no secret. */
 const serverUrlSchema = z
   .url({ protocol: /^https?$/, error: notServer, abort: true })
-  .refine((url) => {
-    const { username, password, search, hash } = new URL(url);
+  .refine((serverUrl) => {
+    const { username, password, search, hash } = new URL(serverUrl);
     return `${username}${password}${search}${hash}` === "";
   }, notServer);
 
 /** The schema of the address of a server with OpenAI's APIs. */
 export const openAiUrlSchema = serverUrlSchema.transform((url) => toServerUrl(url, "openai-chat"));
 
-function toServerUrl(url: string, type: UpstreamType): string {
-  return upstreamTypes[type].toBaseUrl(new URL(url).href.replace(/(?<!\/)\/+$/, ""));
+function toServerUrl(serverUrl: string, upstreamType: UpstreamType): string {
+  return upstreamTypes[upstreamType].toBaseUrl(new URL(serverUrl).href.replace(/(?<!\/)\/+$/, ""));
 }
 
 const { gateway: gatewayKey } = apiKeyVariables;
-const types = Object.keys(upstreamTypes) as UpstreamType[];
+const upstreamTypeNames = Object.keys(upstreamTypes) as UpstreamType[];
 
-function upstream(env: Environment) {
+function upstream(environment: Environment) {
   return fields({
-    type: oneOf(types),
+    type: oneOf(upstreamTypeNames),
     baseUrl: orNull(serverUrlSchema),
-    apiKeyEnv: orNull(keyVariable(env)),
+    apiKeyEnv: orNull(keyVariable(environment)),
   }).transform(({ type, apiKeyEnv, ...settings }, context) => {
     const isGateway = type === "gateway";
     const keyVariable = apiKeyEnv ?? (isGateway ? gatewayKey : null);
-    const apiKey = (keyVariable && env[keyVariable]) ?? null;
-    const gatewayUrl = (isGateway && env["EVALUATOR_BASE_URL"]) || null;
+    const apiKey = (keyVariable && environment[keyVariable]) ?? null;
+    const gatewayUrl = (isGateway && environment["EVALUATOR_BASE_URL"]) || null;
     const baseUrl = settings.baseUrl === null ? gatewayUrl : toServerUrl(settings.baseUrl, type);
     if (isGateway && apiKey === null) {
       const message = `is missing, and ${gatewayKey} is not set`;
@@ -252,12 +252,12 @@ const notVariable = "is not the name of an environment variable, such as CLAUDE_
 const notKey = "has a space, a line break or another character that no key has";
 
 /** A value that is not a name is not shown: people write the key here. */
-function keyVariable(env: Environment) {
+function keyVariable(environment: Environment) {
   return z
     .string(notVariable)
     .regex(/^[A-Z][A-Z0-9_]{0,63}$/, { error: notVariable, abort: true })
     .superRefine((variable, context) => {
-      const key = env[variable];
+      const key = environment[variable];
       if (key === undefined) context.addIssue(`names ${variable}, which is not set`);
       else if (!/^[\x21-\x7e]+$/.test(key)) context.addIssue(`names ${variable}, which ${notKey}`);
     });

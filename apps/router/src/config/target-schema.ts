@@ -4,19 +4,19 @@ import type { ModelPrice } from "../reply/usage.ts";
 import { fields, listOf, orNull } from "./fields.ts";
 
 const notCount = "is not a number of tokens, such as 200000";
-const tokens = z.int(notCount).min(1, notCount);
-const can = z.boolean("is neither true nor false").exactOptional();
+const tokenCount = z.int(notCount).min(1, notCount);
+const isCapable = z.boolean("is neither true nor false").exactOptional();
 const notEffort = "is not an effort, such as high";
-const effort = z.string(notEffort).regex(/^[a-z]{1,20}$/, notEffort);
+const effortName = z.string(notEffort).regex(/^[a-z]{1,20}$/, notEffort);
 
 /** The capabilities of a model. A missing one is read from the gateway's list, if the model is on it. */
 export const capabilities = {
-  contextWindow: tokens.exactOptional(),
-  maxOutputTokens: tokens.exactOptional(),
-  images: can,
-  files: can,
-  tools: can,
-  efforts: listOf(effort).exactOptional(),
+  contextWindow: tokenCount.exactOptional(),
+  maxOutputTokens: tokenCount.exactOptional(),
+  images: isCapable,
+  files: isCapable,
+  tools: isCapable,
+  efforts: listOf(effortName).exactOptional(),
 };
 
 type GivenTarget = z.infer<z.ZodObject<typeof capabilities>> & {
@@ -33,12 +33,12 @@ export function toTarget({ upstream, model, price, ...statedCapabilities }: Give
 
 const notUsd = "is not a number of US dollars per million tokens, such as 0.25";
 
-const usd = z.number(notUsd).min(0, notUsd);
+const usdAmount = z.number(notUsd).min(0, notUsd);
 /** The schema of a price in US dollars per million tokens; that of one token is refused. */
-export const tokenUsd = usd.refine((price) => priceProblem(price) === null, {
+export const tokenUsd = usdAmount.refine((priceUsd) => priceProblem(priceUsd) === null, {
   error: ({ input }) => priceProblem(input),
 });
-const optionalUsd = usd.exactOptional();
+const optionalUsd = usdAmount.exactOptional();
 const perMillion = {
   cacheRead: optionalUsd,
   cacheWrite: optionalUsd,
@@ -46,31 +46,31 @@ const perMillion = {
   longCacheWrite: optionalUsd,
 };
 const stepUsd = tokenUsd.exactOptional();
-const step = fields({ inputTokens: tokens, input: stepUsd, output: stepUsd, ...perMillion });
+const step = fields({ inputTokens: tokenCount, input: stepUsd, output: stepUsd, ...perMillion });
 const notFactor = "is not a factor, such as 2";
-const factor = z.number(notFactor).min(0, notFactor);
+const priceFactor = z.number(notFactor).min(0, notFactor);
 const prices = fields({
   input: tokenUsd,
   output: tokenUsd,
   ...perMillion,
   fromInputTokens: listOf(step.transform(toPrices)).exactOptional(),
-  modes: z.record(z.string(), factor, "is not an object").exactOptional(),
+  modes: z.record(z.string(), priceFactor, "is not an object").exactOptional(),
   usdPerSearch: optionalUsd,
-  usdPerCall: z.record(z.string(), usd, "is not an object").exactOptional(),
-  tokensPerFile: tokens.exactOptional(),
+  usdPerCall: z.record(z.string(), usdAmount, "is not an object").exactOptional(),
+  tokensPerFile: tokenCount.exactOptional(),
 });
 
 /** The schema of a model's price; null if absent. */
 export const price = orNull(prices.transform((givenParts) => toPrices(givenParts) as ModelPrice));
 
-function isPrice(name: string): boolean {
-  return name === "input" || name === "output" || name in perMillion;
+function isPrice(fieldName: string): boolean {
+  return fieldName === "input" || fieldName === "output" || fieldName in perMillion;
 }
 
 function toPrices(givenFields: object): object {
-  const entries = Object.entries(givenFields).map(([name, of]) => [
-    isPrice(name) ? `${name}UsdPerMillionTokens` : name,
-    of,
+  const priceEntries = Object.entries(givenFields).map(([fieldName, fieldPrice]) => [
+    isPrice(fieldName) ? `${fieldName}UsdPerMillionTokens` : fieldName,
+    fieldPrice,
   ]);
-  return Object.fromEntries(entries) as object;
+  return Object.fromEntries(priceEntries) as object;
 }

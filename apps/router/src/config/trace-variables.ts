@@ -24,14 +24,14 @@ const protocolNames = [
 /** Returns how traces are written; null without traces. @throws CliError for a protocol of others */
 export function findTraceProtocol(
   env: Environment,
-  values: z.infer<z.ZodObject<typeof traceVariables>>,
+  traceValues: z.infer<z.ZodObject<typeof traceVariables>>,
 ): TraceProtocol | null {
   const address = env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] ?? env["OTEL_EXPORTER_OTLP_ENDPOINT"];
   const isOff = env["OTEL_SDK_DISABLED"]?.toLowerCase() === "true";
-  if (address === undefined || isOff || values.OTEL_TRACES_EXPORTER === "none") return null;
-  const name = protocolNames.find((one) => values[one] !== undefined);
+  if (address === undefined || isOff || traceValues.OTEL_TRACES_EXPORTER === "none") return null;
+  const name = protocolNames.find((protocolName) => traceValues[protocolName] !== undefined);
   if (name === undefined) return "http/protobuf";
-  const { data, error } = protocol.safeParse(values[name]);
+  const { data, error } = protocol.safeParse(traceValues[name]);
   if (data !== undefined) return data;
-  throw new CliError(`${name}=${JSON.stringify(values[name])} ${error?.issues[0]?.message}.`);
+  throw new CliError(`${name}=${JSON.stringify(traceValues[name])} ${error?.issues[0]?.message}.`);
 }

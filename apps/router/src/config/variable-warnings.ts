@@ -8,14 +8,14 @@ const addressOfKubernetes = /^(?:tcp|udp|sctp):\/\//;
 
 /** Returns a line about former variables, and one for each `ROUTER_…` that has no meaning, such as a misspelt one. */
 export function listWarnings(
-  env: Environment,
+  environment: Environment,
   { knownNames, keys }: { knownNames: readonly string[]; keys: readonly string[] },
 ): string[] {
-  const former = formerNames.filter((name) => env[name] !== undefined);
-  const advice = "no effect any more. The user's message decides, and its choice is used.";
-  const formerLines = former.length === 0 ? [] : [`${former.join(" and ")}: ${advice}`];
+  const former = formerNames.filter((formerName) => environment[formerName] !== undefined);
+  const noEffectAdvice = "no effect any more. The user's message decides, and its choice is used.";
+  const formerLines = former.length === 0 ? [] : [`${former.join(" and ")}: ${noEffectAdvice}`];
   const expectedNames = new Set([...knownNames, ...formerNames]);
-  const unknownNames = Object.entries(env).flatMap(([name, value]) => {
+  const unknownNames = Object.entries(environment).flatMap(([name, value]) => {
     if (value === undefined || !name.startsWith("ROUTER_") || expectedNames.has(name)) return [];
     const isOfKubernetes = ofKubernetes.test(name) || addressOfKubernetes.test(value);
     return isOfKubernetes || keys.includes(value) ? [] : [name];
@@ -23,21 +23,21 @@ export function listWarnings(
   return [...formerLines, ...unknownNames.map((name) => describeUnknown(name, knownNames))];
 }
 
-function describeUnknown(name: string, knownNames: readonly string[]): string {
-  const words = withoutPrefix(name);
+function describeUnknown(variableName: string, knownNames: readonly string[]): string {
+  const words = withoutPrefix(variableName);
   // The last words are the thing: a LOG is rather a DECISION_LOG than a LOG_TEXT.
   const isSameThing = (known: string) => known.startsWith("ROUTER_") && known.endsWith(`_${words}`);
-  const like = (known: string) =>
-    likeness(words, withoutPrefix(known)) + (isSameThing(known) ? 0.3 : 0);
-  const [nearest = ""] = knownNames.toSorted((one, other) => like(other) - like(one));
-  const meant = isSameThing(nearest) ? knownNames.filter(isSameThing) : [nearest];
+  const likenessTo = (knownName: string) =>
+    likeness(words, withoutPrefix(knownName)) + (isSameThing(knownName) ? 0.3 : 0);
+  const [nearest = ""] = knownNames.toSorted((one, other) => likenessTo(other) - likenessTo(one));
+  const likelyNames = isSameThing(nearest) ? knownNames.filter(isSameThing) : [nearest];
   const hint =
-    like(nearest) < 0.4
+    likenessTo(nearest) < 0.4
       ? ".env.example lists the variables."
-      : `Did you mean ${meant.join(" or ")}?`;
-  return printable`${name} is no variable of the router and has no effect. ${hint}`;
+      : `Did you mean ${likelyNames.join(" or ")}?`;
+  return printable`${variableName} is no variable of the router and has no effect. ${hint}`;
 }
 
-function withoutPrefix(name: string): string {
-  return name.replace(/^ROUTER_/, "");
+function withoutPrefix(variableName: string): string {
+  return variableName.replace(/^ROUTER_/, "");
 }

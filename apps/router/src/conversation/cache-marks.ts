@@ -10,9 +10,9 @@ export function withCacheMarks(conversation: Conversation): Conversation {
   const { messages, tools } = conversation;
   const isOnce = tools.length === 0 && messages.every(({ role }) => role !== "assistant");
   if (isOnce || hasMark(conversation)) return conversation;
-  const begin = messages.findIndex(({ role }) => role !== "system");
-  const steps = [...messages.keys()].filter((at) => messages[at]?.role === "user").slice(-2);
-  const markedPlaces = new Set([begin - 1, ...steps]);
+  const firstTurnIndex = messages.findIndex(({ role }) => role !== "system");
+  const userIndexes = [...messages.keys()].filter((at) => messages[at]?.role === "user").slice(-2);
+  const markedPlaces = new Set([firstTurnIndex - 1, ...userIndexes]);
   return {
     ...conversation,
     tools: withLastMark(tools),
@@ -25,9 +25,9 @@ function withMark({ role, parts }: Message): Message {
 }
 
 function hasMark({ messages, tools, providerOptions }: Conversation): boolean {
-  const parts = messages.flatMap((message) => message.parts);
-  const inner = parts.flatMap((part) => (part.type === "toolResult" ? part.parts : []));
-  const all = [{ providerOptions }, ...tools, ...parts, ...inner];
+  const messageParts = messages.flatMap((message) => message.parts);
+  const inner = messageParts.flatMap((part) => (part.type === "toolResult" ? part.parts : []));
+  const all = [{ providerOptions }, ...tools, ...messageParts, ...inner];
   return all.some((each) => each.providerOptions?.["anthropic"]?.["cacheControl"] !== undefined);
 }
 

@@ -126,9 +126,9 @@ export type ReplySettings = Pick<
 >;
 
 /** Returns the images and files in a part, also in a tool's result. */
-export function listFiles(part: Part): readonly (ImagePart | FilePart)[] {
-  if (part.type === "toolResult") return part.parts.flatMap(listFiles);
-  return part.type === "image" || part.type === "file" ? [part] : [];
+export function listFiles(messagePart: Part): readonly (ImagePart | FilePart)[] {
+  if (messagePart.type === "toolResult") return messagePart.parts.flatMap(listFiles);
+  return messagePart.type === "image" || messagePart.type === "file" ? [messagePart] : [];
 }
 
 /** Returns the text of parts, joined with line breaks; other parts are named by their kind, such as `[image]`. */
@@ -158,9 +158,9 @@ function toKind({ mediaType }: FilePart): string {
 }
 
 /** Returns the fields without those that are null or undefined. */
-export function withoutUndefined<TFields extends object>(fields: TFields) {
-  const presentEntries = Object.entries(fields).filter(
-    ([, value]) => value !== null && value !== undefined,
+export function withoutUndefined<TFields extends object>(givenFields: TFields) {
+  const presentEntries = Object.entries(givenFields).filter(
+    ([, fieldValue]) => fieldValue !== null && fieldValue !== undefined,
   );
   return Object.fromEntries(presentEntries) as {
     [TKey in keyof TFields]?: NonNullable<TFields[TKey]>;

@@ -19,11 +19,11 @@ export interface InputTokens {
 /** Counts the input of a conversation with its tools; `countText` counts the tokens of a text. */
 export function listInputTokens(
   { messages, tools, format }: Input,
-  countText: (text: string) => number,
+  countText: (countedText: string) => number,
 ): InputTokens {
-  const parts = messages.flatMap((message) => message.parts);
+  const messageParts = messages.flatMap((message) => message.parts);
   const { image: images = [], file: files = [] } = Object.groupBy(
-    parts.flatMap(listFiles),
+    messageParts.flatMap(listFiles),
     ({ type }) => type,
   );
   const knownCounts = files.flatMap(({ url }) => knownTokens(url, countText) ?? []);
@@ -33,8 +33,8 @@ export function listInputTokens(
     parameters,
   }));
   const ruleTexts = tools.length === 0 && format === null ? [] : [JSON.stringify([rules, format])];
-  const texts = countText([...parts.map(textForModel), ...ruleTexts].join("\n"));
-  const input = knownCounts.reduce((sum, tokens) => sum + tokens, texts);
+  const textTokens = countText([...messageParts.map(textForModel), ...ruleTexts].join("\n"));
+  const input = knownCounts.reduce((sum, knownCount) => sum + knownCount, textTokens);
   return {
     input: input + TOKENS_PER_MESSAGE * messages.length,
     images: images.length,
@@ -52,16 +52,16 @@ export function toMostInput(conversation: Input): InputTokens {
   const { messages, tools } = conversation;
   const parts = messages.reduce((sum, message) => sum + message.parts.length, messages.length);
   const marks = MOST_PER_PART * (parts + tools.length) + (tools.length > 0 ? MOST_FOR_TOOLS : 0);
-  const signatures = messages.flatMap((message) => message.parts.map(toSignature)).join("");
+  const signatureText = messages.flatMap((message) => message.parts.map(toSignature)).join("");
   return {
     ...countedInputTokens,
-    input: countedInputTokens.input + marks + computeMostTokens(signatures),
+    input: countedInputTokens.input + marks + computeMostTokens(signatureText),
   };
 }
 
 /** Returns the most tokens of a text. A third of its bytes, which is usual, is passed by logs and many alphabets. */
-export function computeMostTokens(text: string): number {
-  return Buffer.byteLength(text);
+export function computeMostTokens(countedText: string): number {
+  return Buffer.byteLength(countedText);
 }
 
 /** Everything of a part that a model reads as text, with the names and ids that {@link findText} leaves out. */
@@ -80,10 +80,10 @@ function toSignature(part: Part): string {
 const BYTES_PER_AUDIO_TOKEN = 6;
 
 /** Null for a document, which is compressed or at another address: its bytes do not limit its tokens. */
-function knownTokens(url: string, countText: (text: string) => number): number | null {
-  const [head = "", kind] = /^data:(text|audio)\/[^,]*,/i.exec(url) ?? [];
-  if (kind === undefined) return null;
-  const data = Buffer.from(url.slice(head.length), /;base64,$/i.test(head) ? "base64" : "utf8");
-  const isAudio = kind.toLowerCase() === "audio";
+function knownTokens(fileUrl: string, countText: (countedText: string) => number): number | null {
+  const [head = "", dataKind] = /^data:(text|audio)\/[^,]*,/i.exec(fileUrl) ?? [];
+  if (dataKind === undefined) return null;
+  const data = Buffer.from(fileUrl.slice(head.length), /;base64,$/i.test(head) ? "base64" : "utf8");
+  const isAudio = dataKind.toLowerCase() === "audio";
   return isAudio ? Math.ceil(data.length / BYTES_PER_AUDIO_TOKEN) : countText(data.toString());
 }

@@ -49,15 +49,15 @@ export function createSignatureMemory({ now = Date.now }: { readonly now?: () =>
         arguments: part.text,
         signature: signature.value,
       };
-      for (const key of listKeys(partWithSignature))
-        setNewest(key, { ...signature, model, atMs: now() });
+      for (const signatureKey of listKeys(partWithSignature))
+        setNewest(signatureKey, { ...signature, model, atMs: now() });
     },
     /** Adds the signatures that parts lack, and drops the reasoning of other models. */
     restore: (conversation: Conversation, model: string): Conversation => {
       if (keptSignatures.size === 0) return conversation;
       const messages = conversation.messages.map((message) => ({
         ...message,
-        parts: message.parts.flatMap((part) => restorePart(part, model)),
+        parts: message.parts.flatMap((messagePart) => restorePart(messagePart, model)),
       }));
       return { ...conversation, messages };
     },
@@ -76,8 +76,8 @@ function listKeys(part: Part): string[] {
   ];
 }
 
-function toKey(...values: unknown[]): string {
-  return hash("sha256", JSON.stringify(values), "base64");
+function toKey(...keyValues: unknown[]): string {
+  return hash("sha256", JSON.stringify(keyValues), "base64");
 }
 
 /** Returns the values of both for each provider; a later one replaces an earlier one. */

@@ -39,14 +39,14 @@ export function toCallOptions(
 /** Returns the setting that a translation loses and that changes the reply; null for none. */
 export function lostSetting(
   { settings, format }: Pick<Conversation, "settings" | "format">,
-  type: UpstreamType,
+  upstreamType: UpstreamType,
   model: string,
 ): "stopSequences" | "responseFormat" | null {
   const { stopSequences = [] } = settings;
   if (stopSequences.length === 0 && format === null) return null;
-  const maker = upstreamTypes[type].makerOf(model);
-  if (maker === "openai" && stopSequences.length > 0) return "stopSequences";
-  const lacksSchema = maker === "anthropic" && format !== null && !format.schema;
+  const modelMaker = upstreamTypes[upstreamType].makerOf(model);
+  if (modelMaker === "openai" && stopSequences.length > 0) return "stopSequences";
+  const lacksSchema = modelMaker === "anthropic" && format !== null && !format.schema;
   return lacksSchema ? "responseFormat" : null;
 }
 
@@ -100,10 +100,10 @@ export function toPrompt(
       const isAlone = part.type === "toolResult" && !matchedResults.has(part);
       return isAlone ? [[{ id: part.id, name: "" }, part]] : [];
     });
-    const answers = results.length > 0 ? toResultMessages(results, isTextOnly) : [];
-    if (role === "user") return [...answers, ...toUserMessage(parts)];
-    const content = parts.flatMap((part) => toAssistantPart(part));
-    return content.length === 0 ? answers : [{ role, content }, ...answers];
+    const resultMessages = results.length > 0 ? toResultMessages(results, isTextOnly) : [];
+    if (role === "user") return [...resultMessages, ...toUserMessage(parts)];
+    const content = parts.flatMap((messagePart) => toAssistantPart(messagePart));
+    return content.length === 0 ? resultMessages : [{ role, content }, ...resultMessages];
   });
 }
 
@@ -120,22 +120,22 @@ const interruption: ToolResultPart = {
 
 /** Finds the nearest result after each call: services may use an id again in a later reply. */
 function matchResults(messages: readonly Message[]): Map<ToolCallPart, ToolResultPart> {
-  const open = new Map<string, ToolResultPart>();
+  const openResults = new Map<string, ToolResultPart>();
   const resultOf = new Map<ToolCallPart, ToolResultPart>();
-  for (const part of messages.flatMap(({ parts }) => parts).toReversed()) {
-    if (part.type === "toolResult") open.set(part.id, part);
-    if (part.type !== "toolCall") continue;
-    const result = open.get(part.id);
-    if (result !== undefined) resultOf.set(part, result);
-    open.delete(part.id);
+  for (const messagePart of messages.flatMap(({ parts }) => parts).toReversed()) {
+    if (messagePart.type === "toolResult") openResults.set(messagePart.id, messagePart);
+    if (messagePart.type !== "toolCall") continue;
+    const openResult = openResults.get(messagePart.id);
+    if (openResult !== undefined) resultOf.set(messagePart, openResult);
+    openResults.delete(messagePart.id);
   }
   return resultOf;
 }
 
 /** Many models take instructions at the beginning only, so later ones become text of the user. */
-function toNote(part: Part): Part {
-  const text = `<system-reminder>\n${findText([part])}\n</system-reminder>`;
-  return { type: "text", text, ...toOptions(part) };
+function toNote(messagePart: Part): Part {
+  const text = `<system-reminder>\n${findText([messagePart])}\n</system-reminder>`;
+  return { type: "text", text, ...toOptions(messagePart) };
 }
 
 /** A message per part keeps the cache marks of the parts; without marks, a chat template gets one. */
@@ -163,10 +163,10 @@ function toResultMessages(
     output: toOutput(result, isTextOnly),
     ...toOptions(result),
   }));
-  const others = results
+  const otherParts = results
     .filter(([, result]) => isText(result, isTextOnly))
     .flatMap(([, { parts }]) => parts.filter(({ type }) => type !== "text"));
-  return [{ role: "tool", content }, ...toUserMessage(others)];
+  return [{ role: "tool", content }, ...toUserMessage(otherParts)];
 }
 
 /** Only errors of text are marked as errors. */
@@ -198,15 +198,15 @@ function toContentPart(part: ContentPart): LanguageModelV4TextPart | LanguageMod
 
 /** The bytes of a data: address are passed as base64; `new URL` would copy megabytes. */
 function toFileData(
-  url: string,
+  partUrl: string,
   mediaType: string,
 ): Pick<LanguageModelV4FilePart, "data" | "mediaType"> {
-  if (!/^data:/i.test(url)) return { mediaType, data: { type: "url", url: new URL(url) } };
-  const comma = url.indexOf(",");
-  const [givenType = "", ...attributes] = url.slice("data:".length, comma).split(";");
-  const text = url.slice(comma + 1);
+  if (!/^data:/i.test(partUrl)) return { mediaType, data: { type: "url", url: new URL(partUrl) } };
+  const commaIndex = partUrl.indexOf(",");
+  const [givenType = "", ...attributes] = partUrl.slice("data:".length, commaIndex).split(";");
+  const dataText = partUrl.slice(commaIndex + 1);
   const isBase64 = attributes.at(-1)?.toLowerCase() === "base64";
-  const data = isBase64 ? text : Buffer.from(unescape(text)).toString("base64");
+  const data = isBase64 ? dataText : Buffer.from(unescape(dataText)).toString("base64");
   return { mediaType: givenType || mediaType, data: { type: "data", data } };
 }
 
@@ -228,12 +228,12 @@ function toAssistantPart(part: Part): AssistantPart[] {
 const DEEP_LENGTH = 2000;
 
 /** Parses arguments, of which none are an empty text; those that are not JSON stay text, as do those too deep to be written again. */
-export function parsedOrText(text: string): unknown {
+export function parsedOrText(jsonText: string): unknown {
   try {
-    const value: unknown = JSON.parse(text || "{}");
-    if (text.length > DEEP_LENGTH) JSON.stringify(value);
-    return value;
+    const jsonValue: unknown = JSON.parse(jsonText || "{}");
+    if (jsonText.length > DEEP_LENGTH) JSON.stringify(jsonValue);
+    return jsonValue;
   } catch {
-    return text;
+    return jsonText;
   }
 }

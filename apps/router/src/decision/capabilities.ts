@@ -28,17 +28,17 @@ export function findCapabilities(
 
 /** Returns the greatest capabilities of several models, since `auto` chooses among them. */
 export function findBest(all: readonly Capabilities[]): Capabilities {
-  const most = (name: "contextWindow" | "maxOutputTokens") =>
+  const largestOf = (name: "contextWindow" | "maxOutputTokens") =>
     all.reduce<number | null>((best, each) => Math.max(best ?? 0, each[name] ?? 0) || null, null);
-  const any = (name: "images" | "files" | "tools") =>
+  const canAny = (name: "images" | "files" | "tools") =>
     all.every((each) => each[name] === undefined) ? null : all.some((each) => each[name] !== false);
-  const efforts = [...new Set(all.flatMap((each) => each.efforts ?? []))];
+  const efforts = [...new Set(all.flatMap((tierLimits) => tierLimits.efforts ?? []))];
   return withoutUndefined({
-    contextWindow: most("contextWindow"),
-    maxOutputTokens: most("maxOutputTokens"),
-    images: any("images"),
-    files: any("files"),
-    tools: any("tools"),
+    contextWindow: largestOf("contextWindow"),
+    maxOutputTokens: largestOf("maxOutputTokens"),
+    images: canAny("images"),
+    files: canAny("files"),
+    tools: canAny("tools"),
     efforts: efforts.length > 0 ? efforts : null,
   });
 }
@@ -54,20 +54,20 @@ export function createCapabilityCheck(
   listedCapabilities: ListedCapabilities,
   now: () => number = Date.now,
 ) {
-  const learnedMap = new Map<string, { readonly below: number; readonly untilMs: number }>();
-  const sizes = new WeakMap<Conversation, ReturnType<typeof toSize>>();
-  const find = (conversation: Conversation) => {
-    const size = sizes.get(conversation) ?? toSize(conversation);
-    sizes.set(conversation, size);
-    return size;
+  const refusalsByTarget = new Map<string, { readonly below: number; readonly untilMs: number }>();
+  const sizesByConversation = new WeakMap<Conversation, ReturnType<typeof toSize>>();
+  const findSize = (conversation: Conversation) => {
+    const conversationSize = sizesByConversation.get(conversation) ?? toSize(conversation);
+    sizesByConversation.set(conversation, conversationSize);
+    return conversationSize;
   };
   const toWindow = (target: Target, { contextWindow = Infinity }: Capabilities) => {
-    const refusal = learnedMap.get(targetName(target));
+    const refusal = refusalsByTarget.get(targetName(target));
     return refusal !== undefined && now() < refusal.untilMs
       ? Math.min(contextWindow, refusal.below)
       : contextWindow;
   };
-  const known = (target: Target): Target => ({
+  const withListed = (target: Target): Target => ({
     ...target,
     capabilities: findCapabilities(target, listedCapabilities),
   });
@@ -79,11 +79,11 @@ export function createCapabilityCheck(
     if (!isPassed && isLost) return false;
     const givenCapabilities = findCapabilities(target, listedCapabilities);
     const { tools, images, files, maxOutputTokens } = givenCapabilities;
-    if (tools === false && find(conversation).hasTools) return false;
-    if (images === false && find(conversation).hasImages) return false;
-    if (files === false && find(conversation).hasFiles) return false;
-    const window = toWindow(target, givenCapabilities);
-    return window === Infinity || !find(conversation).isOver(window, maxOutputTokens);
+    if (tools === false && findSize(conversation).hasTools) return false;
+    if (images === false && findSize(conversation).hasImages) return false;
+    if (files === false && findSize(conversation).hasFiles) return false;
+    const tokenWindow = toWindow(target, givenCapabilities);
+    return tokenWindow === Infinity || !findSize(conversation).isOver(tokenWindow, maxOutputTokens);
   };
   /** Returns the plan without models that cannot take a request, if others can. */
   const order = (plan: ReplyPlan, askedRequest: Asked): ReplyPlan => {
@@ -93,12 +93,12 @@ export function createCapabilityCheck(
   /** Returns the plan with the capabilities of its models. */
   const withCapabilities = ({ targets: [first, ...later], ...plan }: ReplyPlan): ReplyPlan => ({
     ...plan,
-    targets: [known(first), ...later.map(known)],
+    targets: [withListed(first), ...later.map(withListed)],
   });
   /** Notes that a model refused a conversation as too long. */
   const learn = (target: Target, conversation: Conversation): void => {
-    const below = find(conversation).tokens();
-    learnedMap.set(targetName(target), { below: below - 1, untilMs: now() + LEARNED_MS });
+    const below = findSize(conversation).tokens();
+    refusalsByTarget.set(targetName(target), { below: below - 1, untilMs: now() + LEARNED_MS });
   };
   return { isCapable, order, withCapabilities, learn };
 }
@@ -106,13 +106,13 @@ export function createCapabilityCheck(
 function toSize(conversation: Conversation) {
   const { messages, tools, settings } = conversation;
   const files = messages.flatMap(({ parts }) => parts.flatMap(listFiles));
-  let [units, estimate] = [null as number | null, null as number | null];
-  const tokens = () => (estimate ??= estimateInput(conversation));
+  let [characterCount, tokenEstimate] = [null as number | null, null as number | null];
+  const tokens = () => (tokenEstimate ??= estimateInput(conversation));
   const isOver = (window: number, maxOutputTokens = Infinity): boolean => {
-    const room = window - Math.min(settings.maxOutputTokens ?? LEAST_OUTPUT, maxOutputTokens);
-    units ??= listInputTokens(conversation, (text) => text.length).input;
+    const freeTokens = window - Math.min(settings.maxOutputTokens ?? LEAST_OUTPUT, maxOutputTokens);
+    characterCount ??= listInputTokens(conversation, (countedText) => countedText.length).input;
     // The estimate costs 25 ms for each MB; most texts have a few UTF-16 units for each token.
-    return (files.length > 0 || units > room) && tokens() > room;
+    return (files.length > 0 || characterCount > freeTokens) && tokens() > freeTokens;
   };
   return {
     tokens,
@@ -127,28 +127,28 @@ function toSize(conversation: Conversation) {
 export function toCapabilities({ contextWindow, raw }: CatalogModel): Capabilities {
   const { tags, modalities, max_tokens: most, reasoning_options: efforts } = Object(raw) as Listed;
   const tagNames = listTexts(tags);
-  const inputs = listTexts((Object(modalities) as Listed).input);
+  const inputKinds = listTexts((Object(modalities) as Listed).input);
   const isKnown = tagNames.length > 0;
-  const has = (tag: string, ...kinds: string[]) => {
-    if (tagNames.includes(tag) || kinds.some((kind) => inputs.includes(kind))) return true;
-    return isKnown || (kinds.length > 0 && inputs.length > 0) ? false : null;
+  const hasCapability = (tagName: string, ...kinds: string[]) => {
+    if (tagNames.includes(tagName) || kinds.some((kind) => inputKinds.includes(kind))) return true;
+    return isKnown || (kinds.length > 0 && inputKinds.length > 0) ? false : null;
   };
-  const options = Array.isArray(efforts) ? (efforts as Listed[]) : [];
-  const levels = options.flatMap(({ type, values }) =>
+  const reasoningOptions = Array.isArray(efforts) ? (efforts as Listed[]) : [];
+  const effortLevels = reasoningOptions.flatMap(({ type, values }) =>
     type === "effort" ? listTexts(values) : [],
   );
   return withoutUndefined({
     contextWindow,
     maxOutputTokens: Number.isInteger(most) && Number(most) > 0 ? Number(most) : null,
-    images: has("vision", "image"),
-    files: isKnown ? has("file-input", "file", "pdf") : null,
-    tools: has("tool-use"),
-    efforts: levels.length > 0 ? levels : null,
+    images: hasCapability("vision", "image"),
+    files: isKnown ? hasCapability("file-input", "file", "pdf") : null,
+    tools: hasCapability("tool-use"),
+    efforts: effortLevels.length > 0 ? effortLevels : null,
   });
 }
 
 type Listed = Readonly<Record<string, unknown>>;
 
 function listTexts(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+  return Array.isArray(value) ? value.filter((listItem) => typeof listItem === "string") : [];
 }

@@ -17,7 +17,7 @@ type NotedFailure = Pick<ReplyFailure, "cause" | "httpError" | "isOfRequest">;
 /** Remembers models that failed before their first word; they are asked last for a while. */
 export function createCooldowns(now: () => number = Date.now) {
   const cooldowns = new Map<string, Cooldown>();
-  const find = (target: Target): Cooldown | null => {
+  const findCooldown = (target: Target): Cooldown | null => {
     const cooldown = cooldowns.get(targetName(target));
     return cooldown !== undefined && now() < cooldown.untilMs ? cooldown : null;
   };
@@ -31,9 +31,9 @@ export function createCooldowns(now: () => number = Date.now) {
   /** Returns the plan with the models last that are left alone, and why its first one is replaced, if it is. */
   const order = (plan: ReplyPlan): { readonly plan: ReplyPlan; readonly cause: Cause | null } => {
     const [first] = plan.targets;
-    const cooldown = find(first);
+    const cooldown = findCooldown(first);
     if (cooldown === null) return { plan, cause: null };
-    const isReady = (target: Target) => find(target) === null;
+    const isReady = (target: Target) => findCooldown(target) === null;
     const ready = plan.targets.filter(isReady);
     const [next = first, ...later] = [...ready, ...plan.targets.filter((each) => !isReady(each))];
     const cause = next === first ? null : cooldown.cause;
@@ -43,6 +43,6 @@ export function createCooldowns(now: () => number = Date.now) {
 }
 
 function toWaitMs(retryAfter: string | null, nowMs: number): number {
-  const ms = retryAfter === null ? Number.NaN : retryAfterMs(retryAfter, nowMs);
-  return Number.isNaN(ms) ? COOLDOWN_MS : Math.min(Math.max(0, ms), LONGEST_COOLDOWN_MS);
+  const retryMs = retryAfter === null ? Number.NaN : retryAfterMs(retryAfter, nowMs);
+  return Number.isNaN(retryMs) ? COOLDOWN_MS : Math.min(Math.max(0, retryMs), LONGEST_COOLDOWN_MS);
 }

@@ -90,8 +90,8 @@ export async function decide(
   const callOptions = { ...call, ...(deadlineMs !== null && { deadlineMs }) };
   const startedAt = performance.now();
   try {
-    const own = services.evaluator;
-    const evaluator = onLost === null ? own : own.with(reportLost(onLost));
+    const ownEvaluator = services.evaluator;
+    const evaluator = onLost === null ? ownEvaluator : ownEvaluator.with(reportLost(onLost));
     return toDecision(await evaluator.evaluate(request, callOptions), state, routing);
   } catch (error) {
     call.signal.throwIfAborted();
@@ -110,9 +110,9 @@ export async function decide(
 
 /** Counts the attempts of an evaluation that may have to be paid; its error reports a failure of the last one. */
 export function reportLost(onLost: (attempts: number) => void): Middleware {
-  return async (request, next, call) => {
+  return async (request, askNext, call) => {
     try {
-      const evaluation = await next(request);
+      const evaluation = await askNext(request);
       onLost(call.lostAttempts);
       return evaluation;
     } catch (error) {
@@ -168,8 +168,8 @@ export function keepAllowed(
   if (allowance === null || tierUsed === null) return decision;
   const tiers = allowedTiers(allowance, current);
   if (tiers.includes(tierUsed)) return decision;
-  const isUp = (tier: Tier) => tierNames.indexOf(tier) > tierNames.indexOf(tierUsed);
-  const tier = tiers.find(isUp) ?? tiers.at(-1) ?? null;
+  const isDearer = (tier: Tier) => tierNames.indexOf(tier) > tierNames.indexOf(tierUsed);
+  const tier = tiers.find(isDearer) ?? tiers.at(-1) ?? null;
   const plan = tier ? current.tiers[tier] : current.planOfModel(allowance.models?.[0] ?? "");
   if (plan === null) throw new HttpError(403, "This key may use no tier and no known model here.");
   const { cause = "key" } = allowance;
@@ -200,8 +200,8 @@ function toDecision(evaluation: TierEvaluation, state: TierState, routing: Routi
   const { tierUsed, cause } = fitDecision
     ? { tierUsed: fitDecision.tier, cause: "fit" as const }
     : applyPolicy(choice, shares, policy);
-  const used = { ...toTierModel(tierUsed, routing), cause };
-  return { tierChosen: choice, ...used, promise: null, ...shares, ...askedEvaluation };
+  const usedModel = { ...toTierModel(tierUsed, routing), cause };
+  return { tierChosen: choice, ...usedModel, promise: null, ...shares, ...askedEvaluation };
 }
 
 function calibrated(
@@ -237,12 +237,12 @@ export function applyPolicy(
   { probabilities, confidence, promise }: TierAnswer,
   { minConfidence }: Pick<RoutingPolicy, "minConfidence">,
 ): { readonly tierUsed: Tier; readonly cause: Cause } {
-  const next = tierNames[tierNames.indexOf(chosenTier) + 1];
+  const nextTier = tierNames[tierNames.indexOf(chosenTier) + 1];
   // A promise compared the printed shares; these may be recalibrated.
-  const isKept = next === undefined || promise?.act === chosenTier;
+  const isFinal = nextTier === undefined || promise?.act === chosenTier;
   const isSure = (confidence ?? probabilities[chosenTier]) >= (minConfidence ?? 0);
-  if (isKept || isSure) return { tierUsed: chosenTier, cause: "choice" };
-  return { tierUsed: next, cause: "low-confidence" };
+  if (isFinal || isSure) return { tierUsed: chosenTier, cause: "choice" };
+  return { tierUsed: nextTier, cause: "low-confidence" };
 }
 
 function toTierModel(tierUsed: Tier, routing: Routing) {

@@ -13,11 +13,11 @@ import type { Tier } from "./tier-question.ts";
 export class Plans {
   readonly #routing: Routing;
   readonly #cooldowns = createCooldowns();
-  readonly #check;
+  readonly #capabilityCheck;
 
   constructor(routing: Routing) {
     this.#routing = routing;
-    this.#check = createCapabilityCheck(routing.services.replies.capabilities);
+    this.#capabilityCheck = createCapabilityCheck(routing.services.replies.capabilities);
   }
 
   /** Returns the models to ask in turn, and the decision for the first one. */
@@ -33,13 +33,13 @@ export class Plans {
       : this.#order(ownPlan, askedRequest);
     const askedModel = toAskedModel(plan.targets[0], this.#routing);
     const plannedDecision = { ...decision, ...askedModel, cause: cause ?? decision.cause };
-    return { plan: this.#check.withCapabilities(plan), plannedDecision };
+    return { plan: this.#capabilityCheck.withCapabilities(plan), plannedDecision };
   }
 
   #order(ownPlan: ReplyPlan, askedRequest: Asked) {
-    const capable = this.#check.order(ownPlan, askedRequest);
-    const { plan, cause } = this.#cooldowns.order(capable);
-    const isKept = ownPlan.targets[0] === capable.targets[0];
+    const capablePlan = this.#capabilityCheck.order(ownPlan, askedRequest);
+    const { plan, cause } = this.#cooldowns.order(capablePlan);
+    const isKept = ownPlan.targets[0] === capablePlan.targets[0];
     return { plan, cause: isKept ? cause : ("capability" as const) };
   }
 
@@ -49,19 +49,19 @@ export class Plans {
     const isCapable = (tierUsed: Tier) => {
       const [{ model, upstream }] = current.tiers[tierUsed].targets;
       const plan = findPlan({ tierUsed, model, upstream: upstream.name }, current, allowance);
-      return plan.targets.some((target) => this.#check.isCapable(target, askedRequest));
+      return plan.targets.some((target) => this.#capabilityCheck.isCapable(target, askedRequest));
     };
     if (decision.tierUsed === null || isCapable(decision.tierUsed)) return decision;
-    const tiers = allowedTiers(allowance ?? { tiers: null, models: null }, current);
-    const capable = tiers.filter(isCapable);
-    if (capable.length === 0) return decision;
-    const capableAllowance = { tiers: capable, models: null, cause: "capability" } as const;
+    const tiersAllowed = allowedTiers(allowance ?? { tiers: null, models: null }, current);
+    const capableTiers = tiersAllowed.filter(isCapable);
+    if (capableTiers.length === 0) return decision;
+    const capableAllowance = { tiers: capableTiers, models: null, cause: "capability" } as const;
     return keepAllowed(decision, capableAllowance, this.#routing);
   }
 
   /** Notes how a call of a model ended; null is a reply. */
   note(target: Target, failure: ReplyFailure | null, conversation: Conversation): void {
     this.#cooldowns.note(target, failure);
-    if (failure?.httpError?.code === TOO_LONG) this.#check.learn(target, conversation);
+    if (failure?.httpError?.code === TOO_LONG) this.#capabilityCheck.learn(target, conversation);
   }
 }

@@ -50,18 +50,18 @@ export function findPlan(
   allowance: Allowance | null = null,
 ): ReplyPlan {
   const namedPlan = tierUsed === null ? replies.planOfModel(model) : null;
-  const plan = namedPlan ?? replies.tiers[tierUsed ?? cheapestTier]; // a named model may be gone by now
-  const { targets } = plan;
-  if (targets.length === 1) return plan;
+  const replyPlan = namedPlan ?? replies.tiers[tierUsed ?? cheapestTier]; // a named model may be gone by now
+  const { targets } = replyPlan;
+  if (targets.length === 1) return replyPlan;
   const isAsked = (target: Target) => target.model === model && target.upstream.name === upstream;
   const at = Math.max(0, targets.findIndex(isAsked));
-  const [first = targets[0], ...rest] = [...targets.slice(at), ...targets.slice(0, at)];
+  const [firstTarget = targets[0], ...rest] = [...targets.slice(at), ...targets.slice(0, at)];
   // A fallback of an allowed tier may be any model but that of another tier.
-  const isOfTier = (each: Target) =>
-    tierNames.some((tier) => toModel(tier, replies) === each.model);
+  const isOfTier = (otherTarget: Target) =>
+    tierNames.some((tier) => toModel(tier, replies) === otherTarget.model);
   const isOwn = (target: Target) => allowance?.models === null && !isOfTier(target);
   const later = rest.filter((target) => isOwn(target) || mayName({ target }, allowance, replies));
-  return { ...plan, targets: [first, ...later] };
+  return { ...replyPlan, targets: [firstTarget, ...later] };
 }
 
 /** Returns the price of a target: its own, or the gateway's; null if it is unknown. */

@@ -44,11 +44,11 @@ export function readTalk({ messages }: Pick<Conversation, "messages">): Talk {
   const turns: string[] = [];
   let [assistantText, isLater] = ["", false];
   for (const message of messages) {
-    const own = message.role === "user" ? toOwnText(message) : "";
-    if (own !== "") {
-      texts.push(own);
+    const ownText = message.role === "user" ? toOwnText(message) : "";
+    if (ownText !== "") {
+      texts.push(ownText);
       // Claude Code ends a text with a line break only if it adds an order to sum up.
-      turns.push(JSON.stringify([assistantText, own.trim()]));
+      turns.push(JSON.stringify([assistantText, ownText.trim()]));
       [assistantText, isLater] = ["", false];
     } else if (message.role !== "system") {
       isLater ||= message.parts.some(({ type }) => type === "toolCall" || type === "toolResult");
@@ -65,36 +65,36 @@ const isText = ({ type }: Part): boolean => type === "text";
 export function createTurns(now: () => number = Date.now) {
   const rememberedMap = new Map<string, Turn>();
   const setNewest = keepNewest(rememberedMap, MOST_TURNS);
-  const find = (key: string) => {
-    const turn = rememberedMap.get(key);
+  const findTurn = (turnKey: string) => {
+    const turn = rememberedMap.get(turnKey);
     return turn !== undefined && now() - turn.usedAt < KEPT_MS ? turn : null;
   };
-  const set = (key: string, givenTurn: Omit<Turn, "usedAt">): Turn => {
+  const keepTurn = (turnKey: string, givenTurn: Omit<Turn, "usedAt">): Turn => {
     const turn = { ...givenTurn, usedAt: now() };
-    setNewest(key, turn);
+    setNewest(turnKey, turn);
     return turn;
   };
   /** Returns the last turn of a conversation. */
   return (caller: string, { turns, isLater }: Pick<Talk, "turns" | "isLater">) => {
     const key = toKey(caller, turns);
     /** The same words may begin another conversation: they take the choice, and no model that replaced it. */
-    const known = async (turn: Turn) => {
+    const loadDecision = async (turn: Turn) => {
       if (isLater || turn.choice === undefined) return turn.decision.catch(() => null);
       return turn.choice;
     };
     return {
       /** Decides once; simultaneous first steps share the decision, unless it fails. */
-      async decide(decideNew: (before: EarlierTurn | null) => Promise<Decision>) {
-        for (let turn = find(key); turn !== null; turn = find(key)) {
+      async decide(decideNew: (earlierTurn: EarlierTurn | null) => Promise<Decision>) {
+        for (let turn = findTurn(key); turn !== null; turn = findTurn(key)) {
           if (!isLater && turn.choice === null) break;
-          const decision = await known(turn);
+          const decision = await loadDecision(turn);
           if (decision === null) continue; // a failed decision is forgotten
-          set(key, { ...turn, decision: Promise.resolve(decision) });
+          keepTurn(key, { ...turn, decision: Promise.resolve(decision) });
           return { decision, isKept: true };
         }
-        const earlier = turns.length > 1 ? find(toKey(caller, turns.slice(0, -1))) : null;
-        const decision = loadEarlier(earlier).then(decideNew);
-        const turn = set(key, { decision, choice: undefined, usage: null });
+        const earlierTurn = turns.length > 1 ? findTurn(toKey(caller, turns.slice(0, -1))) : null;
+        const decision = loadEarlier(earlierTurn).then(decideNew);
+        const turn = keepTurn(key, { decision, choice: undefined, usage: null });
         const keepChoice = (newDecision: Decision) =>
           void (turn.choice = isChoice(newDecision) ? newDecision : null);
         const forget = () => void (rememberedMap.get(key) === turn && rememberedMap.delete(key));
@@ -103,9 +103,9 @@ export function createTurns(now: () => number = Date.now) {
       },
       /** Keeps the model that replied, and its tokens. */
       keep: (decision: Decision, usage: TokenUsage | null): void => {
-        const before = find(key);
+        const before = findTurn(key);
         const keptTurn = { decision: Promise.resolve(decision), choice: before?.choice ?? null };
-        set(key, { ...keptTurn, usage: usage ?? before?.usage ?? null });
+        keepTurn(key, { ...keptTurn, usage: usage ?? before?.usage ?? null });
       },
     };
   };
@@ -124,9 +124,9 @@ function isChoice({ cause }: Decision): boolean {
   return choices.has(cause);
 }
 
-async function loadEarlier(turn: Turn | null): Promise<EarlierTurn | null> {
-  const decision = await turn?.decision.catch(() => null);
-  return decision && turn?.usage ? { decision, usage: turn.usage } : null;
+async function loadEarlier(earlierTurn: Turn | null): Promise<EarlierTurn | null> {
+  const decision = await earlierTurn?.decision.catch(() => null);
+  return decision && earlierTurn?.usage ? { decision, usage: earlierTurn.usage } : null;
 }
 
 function toKey(caller: string, turns: readonly string[]): string {
@@ -138,22 +138,22 @@ const MIN_CACHED_TOKENS = 1024;
 
 /** Whether a cheaper model would cost more in this turn, as its cache is cold. An unknown price is no saving. */
 export function staysWarm({ decision, usage }: EarlierTurn, next: Decision, newText: string) {
-  const [from, to] = [decision, next].map(
+  const [currentRank, nextRank] = [decision, next].map(
     ({ tierUsed }) => tierUsed && tierNames.indexOf(tierUsed),
   );
-  if (from == null || to == null || to >= from) return false;
+  if (currentRank == null || nextRank == null || nextRank >= currentRank) return false;
   const { input, cacheRead, cacheWrite, output } = usage;
-  const [fresh, read, writtenCount] = [input ?? 0, cacheRead ?? 0, cacheWrite ?? 0];
+  const [freshTokens, readTokens, writtenTokens] = [input ?? 0, cacheRead ?? 0, cacheWrite ?? 0];
   // A service that counts reads alone caches each longer prompt by itself.
-  const isAutomatic = cacheRead !== null && cacheWrite === null && fresh >= MIN_CACHED_TOKENS;
-  const isCached = read > 0 || isAutomatic; // a cache that was read has it all by now
-  const warm = isCached ? fresh + read + writtenCount : writtenCount;
-  if (warm === 0) return false;
-  const cold = fresh + read + writtenCount - warm + estimateTextTokens(newText);
-  const counts = { output, reasoning: null };
-  const stay = { ...counts, input: cold, cacheRead: warm, cacheWrite: 0 };
-  const leave = { ...counts, input: cold, cacheRead: 0, cacheWrite: warm };
-  const staying = findCost(stay, decision.prices.model);
-  const leaving = findCost(leave, next.prices.model);
-  return staying === null || leaving === null || leaving >= staying;
+  const isAutomatic = cacheRead !== null && cacheWrite === null && freshTokens >= MIN_CACHED_TOKENS;
+  const isCached = readTokens > 0 || isAutomatic; // a cache that was read has it all by now
+  const warmTokens = isCached ? freshTokens + readTokens + writtenTokens : writtenTokens;
+  if (warmTokens === 0) return false;
+  const cold = freshTokens + readTokens + writtenTokens - warmTokens + estimateTextTokens(newText);
+  const sharedCounts = { output, reasoning: null };
+  const stayUsage = { ...sharedCounts, input: cold, cacheRead: warmTokens, cacheWrite: 0 };
+  const leaveUsage = { ...sharedCounts, input: cold, cacheRead: 0, cacheWrite: warmTokens };
+  const stayUsd = findCost(stayUsage, decision.prices.model);
+  const leaveUsd = findCost(leaveUsage, next.prices.model);
+  return stayUsd === null || leaveUsd === null || leaveUsd >= stayUsd;
 }

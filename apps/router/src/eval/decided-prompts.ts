@@ -24,13 +24,13 @@ interface EvalRun {
 }
 
 /** Reads and decides labelled prompts. Each different text is asked once, also over several runs. */
-export async function decidePrompts(path: string, keptPath: string, run: EvalRun) {
+export async function decidePrompts(labelsPath: string, keptPath: string, run: EvalRun) {
   const { stderr } = run.context;
-  const prompts = await readSomeLabels(path, (text) => void stderr.write(text));
-  const unknown = prompts.filter(({ decision }) => decision === null);
-  const texts = [...new Set(unknown.map(({ messages }) => toText(messages)))];
-  const { decisions, asked: askedTotals } = await decideTexts(texts, keptPath, run);
-  const decidedPrompts = prompts.flatMap((prompt) => {
+  const labelledPrompts = await readSomeLabels(labelsPath, (warning) => void stderr.write(warning));
+  const undecidedPrompts = labelledPrompts.filter(({ decision }) => decision === null);
+  const unknownTexts = [...new Set(undecidedPrompts.map(({ messages }) => toText(messages)))];
+  const { decisions, asked: askedTotals } = await decideTexts(unknownTexts, keptPath, run);
+  const decidedPrompts = labelledPrompts.flatMap((prompt) => {
     const decision = prompt.decision ?? decisions.get(toText(prompt.messages));
     return decision === undefined ? [] : Object.assign(prompt, { decision });
   });
@@ -39,30 +39,30 @@ export async function decidePrompts(path: string, keptPath: string, run: EvalRun
 
 /** Returns the decisions, their number and cost. Each is in a file, without its text, before the next. */
 async function decideTexts(
-  texts: readonly string[],
+  promptTexts: readonly string[],
   keptPath: string,
   { services: { evaluator, engineAddress }, context }: EvalRun,
 ) {
   const decisions = new Map<string, DecidedPrompt["decision"]>();
-  if (texts.length === 0) return { decisions, asked: { paid: 0, costUsd: 0, kept: 0 } };
+  if (promptTexts.length === 0) return { decisions, asked: { paid: 0, costUsd: 0, kept: 0 } };
   const store = await openKeptEvaluations(keptPath);
   const storeErrors: unknown[] = [];
   const onStoreError = (error: unknown) => void storeErrors.push(error);
   const evaluationCache = cache({ store, onStoreError });
   const progress = createProgress(context);
   const questions = tierQuestions;
-  const requests = texts.map((text) => ({ state: { user_message: text }, questions }));
-  const options = { order: "completion", signal: context.signal } as const;
-  const batch = evaluator.with(evaluationCache).evaluateMany(requests, options);
-  for await (const item of batch) {
-    if (item.status === "failed") throw item.error;
+  const requests = promptTexts.map((text) => ({ state: { user_message: text }, questions }));
+  const batchOptions = { order: "completion", signal: context.signal } as const;
+  const batch = evaluator.with(evaluationCache).evaluateMany(requests, batchOptions);
+  for await (const batchItem of batch) {
+    if (batchItem.status === "failed") throw batchItem.error;
     if (storeErrors.length > 0) throw storeErrors[0]; // the next ones would be paid and lost too
-    const { answers, confidence, modelId } = item.evaluation;
+    const { answers, confidence, modelId } = batchItem.evaluation;
     const { choice: tierChosen, probabilities } = answers.tier;
-    const wire = toWire(item.evaluation, engineAddress);
+    const wire = toWire(batchItem.evaluation, engineAddress);
     const from = { confidence: confidence.tier, evaluatorModelId: modelId, wire };
-    decisions.set(texts[item.index] ?? "", { tierChosen, probabilities, ...from });
-    progress.show(() => `${decisions.size} of ${texts.length} decided`);
+    decisions.set(promptTexts[batchItem.index] ?? "", { tierChosen, probabilities, ...from });
+    progress.show(() => `${decisions.size} of ${promptTexts.length} decided`);
   }
   progress.end();
   const { misses: paidCount, hits: keptCount } = evaluationCache.savings;
@@ -72,26 +72,26 @@ async function decideTexts(
 const keptSchema = z.object({ key: z.string(), evaluation: z.unknown() });
 
 /** Opens or creates the file of paid evaluations; an invalid line is asked again. */
-async function openKeptEvaluations(path: string) {
-  await checkOutput(path, [], { isOwn: (beginning) => beginning.startsWith('{"key":') });
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
+async function openKeptEvaluations(storePath: string) {
+  await checkOutput(storePath, [], { isOwn: (beginning) => beginning.startsWith('{"key":') });
+  const storedText = await readFile(storePath, "utf8").catch((error: unknown) => {
     if (systemErrorCode(error) === "ENOENT") return "";
-    throw toFileError(error, `read ${path}`);
+    throw toFileError(error, `read ${storePath}`);
   });
-  const lines = text.split("\n").flatMap((line) => parsedLine(line, keptSchema) ?? []);
-  const evaluations = new Map(lines.map(({ key, evaluation }) => [key, evaluation]));
-  const append = (line: string) =>
-    appendFile(path, line, { mode: 0o600 }).catch((error: unknown) => {
-      throw toFileError(error, `write ${path}`);
+  const storedLines = storedText.split("\n").flatMap((line) => parsedLine(line, keptSchema) ?? []);
+  const evaluations = new Map(storedLines.map(({ key, evaluation }) => [key, evaluation]));
+  const append = (newLine: string) =>
+    appendFile(storePath, newLine, { mode: 0o600 }).catch((error: unknown) => {
+      throw toFileError(error, `write ${storePath}`);
     });
-  await append(/[^\n]$/.test(text) ? "\n" : ""); // a line that was cut short
+  await append(/[^\n]$/.test(storedText) ? "\n" : ""); // a line that was cut short
   return {
     get: (key: string) => evaluations.get(key),
     async set(key: string, { headers, ...givenParts }: Evaluation) {
       const marks = Object.entries(headers).filter(([name]) => name === "x-evaluator-emulator");
       // A service's own words may hold the text.
-      const none = { warnings: [], providerMetadata: {}, raw: null };
-      const evaluation = { ...givenParts, ...none, headers: Object.fromEntries(marks) };
+      const emptyFields = { warnings: [], providerMetadata: {}, raw: null };
+      const evaluation = { ...givenParts, ...emptyFields, headers: Object.fromEntries(marks) };
       await append(`${JSON.stringify({ key, evaluation })}\n`);
     },
   };

@@ -28,7 +28,7 @@ export function evalPage(figures: RoutingFigures, pages: readonly PageLink[]): s
       ${figures.decider.isEmulated === true ? emulatedHtml : null}`,
     contents: [
       { href: "#curves", name: "Gap and cost" },
-      ...sections.map(({ title: name }, at) => ({ href: `#part-${at}`, name })),
+      ...sections.map(({ title: name }, sectionIndex) => ({ href: `#part-${sectionIndex}`, name })),
     ],
     body: html`<section class="part" id="curves">
         <h2>Gap and cost</h2>
@@ -38,8 +38,8 @@ export function evalPage(figures: RoutingFigures, pages: readonly PageLink[]): s
         </div>
       </section>
       ${sections.map(
-        ({ title, head, rows, notice }, at) =>
-          html`<section class="part" id="part-${at}">
+        ({ title, head, rows, notice }, sectionIndex) =>
+          html`<section class="part" id="part-${sectionIndex}">
             <h2>${title}</h2>
             ${table(title, head, rows)}
             <p class="quiet">${notice}</p>
@@ -75,11 +75,11 @@ function listSections({
     {
       title: "By category",
       head: ["category", "prompts", "as routed", "the cheapest", "frontier", "cost"],
-      rows: categories.map(({ name, n, ways: all }) => [
+      rows: categories.map(({ name, n, ways: wayFigures }) => [
         toPrintable(name),
         String(n),
-        ...all.map(({ quality }) => figure(quality)),
-        figure(all[0]?.cost ?? null),
+        ...wayFigures.map(({ quality }) => figure(quality)),
+        figure(wayFigures[0]?.cost ?? null),
       ]),
       notice: "Quality of each way, and the cost as routed.",
     },
@@ -94,13 +94,13 @@ function listSections({
   return sections.filter(({ rows }) => rows.length > 0);
 }
 
-function withRange({ share, ...interval }: Interval & { readonly share: number }): string {
-  return `${percent(share, 1)} (${percentRange(interval, 1)})`;
+function withRange({ share, ...shareInterval }: Interval & { readonly share: number }): string {
+  return `${percent(share, 1)} (${percentRange(shareInterval, 1)})`;
 }
 
 function describeSource({ n, name, decider, asked: askedTotals }: RoutingFigures): string {
-  const prompts = `${n.toLocaleString("en")} prompt${n === 1 ? "" : "s"}`;
-  return `${prompts} of ${name}. Decided by ${describeDecider(decider)}${decider.isEmulated === true ? ": these figures describe no model" : ""}. Asked now: ${askedTotals.paid} ($${askedTotals.costUsd.toFixed(6)}); kept from before: ${askedTotals.kept}.`;
+  const promptCount = `${n.toLocaleString("en")} prompt${n === 1 ? "" : "s"}`;
+  return `${promptCount} of ${name}. Decided by ${describeDecider(decider)}${decider.isEmulated === true ? ": these figures describe no model" : ""}. Asked now: ${askedTotals.paid} ($${askedTotals.costUsd.toFixed(6)}); kept from before: ${askedTotals.kept}.`;
 }
 
 /** Returns the figures as lines for a terminal. */
@@ -113,7 +113,7 @@ export function describeFigures(figures: RoutingFigures): string {
   return [describeSource(figures), "", ...tables, `${advice.sentence}${emulatedText}\n`].join("\n");
 }
 
-const looks = ["curve", "guide", "curve dashed", "limit"] as const;
+const curveLooks = ["curve", "guide", "curve dashed", "limit"] as const;
 
 /** Draws the recovered gap by the share of frontier calls, a curve for each order. */
 function gainPlot({ orders }: RoutingFigures): Html {
@@ -123,16 +123,16 @@ function gainPlot({ orders }: RoutingFigures): Html {
       "Across: the share of prompts that frontier answers, the others go to the cheapest tier. Up: the recovered part of the quality between the two.",
     x: { domain: [0, 1] as const, label: "frontier calls", format: percent },
     y: { domain: [0, 1] as const, label: "gap recovered", format: percent },
-    keys: orders.map(({ name }, at) => [looks[at] ?? "guide", name] as const),
+    keys: orders.map(({ name }, orderIndex) => [curveLooks[orderIndex] ?? "guide", name] as const),
     head: ["order by", "frontier calls", "gap recovered"],
     rows: orders.flatMap(({ name, points }) =>
       points.map((point) => [name, percent(point.share), percent(point.recovered)]),
     ),
   };
   return plot(axes, (scales) =>
-    orders.map((order, at) => {
-      const points = order.points.map(({ share: x, recovered: y }) => ({ x, y }));
-      return curve(points, scales, { look: looks[at] ?? "guide", title: order.name });
+    orders.map((givenOrder, at) => {
+      const points = givenOrder.points.map(({ share: x, recovered: y }) => ({ x, y }));
+      return curve(points, scales, { look: curveLooks[at] ?? "guide", title: givenOrder.name });
     }),
   );
 }
@@ -146,7 +146,7 @@ const ROOM = 140;
 function costPlot({ ways }: RoutingFigures): Html {
   const points = ways
     .map((way) => ({ name: way.name, x: way.cost.value, y: way.quality.value }))
-    .toSorted((one, other) => other.y - one.y);
+    .toSorted((firstPoint, secondPoint) => secondPoint.y - firstPoint.y);
   const x = toDomain(points.map((point) => point.x));
   const axes = {
     title: "Quality against cost",
@@ -158,46 +158,46 @@ function costPlot({ ways }: RoutingFigures): Html {
     rows: points.map((point) => [point.name, point.y.toFixed(3), point.x.toPrecision(3)]),
   };
   return plot(axes, (scales) => {
-    const places = spread(points.map((point) => scales.y(point.y)));
-    const end = scales.x(x[1]) + 10;
+    const labelHeights = spread(points.map((point) => scales.y(point.y)));
+    const labelX = scales.x(x[1]) + 10;
     return points.map((point, at) => {
-      const [leftX, top, place] = [scales.x(point.x), scales.y(point.y), places[at] ?? 0];
-      const title = `${point.name}: quality ${point.y.toFixed(3)}, cost ${point.x.toPrecision(3)}`;
+      const [leftX, pointY, labelY] = [scales.x(point.x), scales.y(point.y), labelHeights[at] ?? 0];
+      const pointTitle = `${point.name}: quality ${point.y.toFixed(3)}, cost ${point.x.toPrecision(3)}`;
       return html`<g
-        class="${points.some((other) => dominates(other, point)) ? "dominated" : "best"}"
+        class="${points.some((otherPoint) => dominates(otherPoint, point)) ? "dominated" : "best"}"
       >
-        <line class="axis" x1="${leftX}" y1="${top}" x2="${end}" y2="${place}" />
-        <circle class="mark point" cx="${leftX}" cy="${top}" r="4.5"
-          ><title>${title}</title></circle
+        <line class="axis" x1="${leftX}" y1="${pointY}" x2="${labelX}" y2="${labelY}" />
+        <circle class="mark point" cx="${leftX}" cy="${pointY}" r="4.5"
+          ><title>${pointTitle}</title></circle
         >
-        <text class="name" x="${end + 4}" y="${place + 4}">${point.name}</text>
+        <text class="name" x="${labelX + 4}" y="${labelY + 4}">${point.name}</text>
       </g>`;
     });
   });
 }
 
-function toDomain(values: readonly number[]): readonly [number, number] {
-  const [least, most] = [Math.min(...values), Math.max(...values)];
-  const margin = 0.06 * (most - least || Math.abs(most) || 1);
-  return [least - margin, most + margin];
+function toDomain(axisValues: readonly number[]): readonly [number, number] {
+  const [leastValue, greatestValue] = [Math.min(...axisValues), Math.max(...axisValues)];
+  const margin = 0.06 * (greatestValue - leastValue || Math.abs(greatestValue) || 1);
+  return [leastValue - margin, greatestValue + margin];
 }
 
 /** Moves heights, the topmost first, apart. */
-function spread(heights: readonly number[]): number[] {
+function spread(labelHeights: readonly number[]): number[] {
   let above = Number.NEGATIVE_INFINITY;
-  const down = heights.map((height) => (above = Math.max(height, above + NAME_HEIGHT)));
-  let below = LOWEST_NAME + NAME_HEIGHT;
-  return down
+  const pushedDown = labelHeights.map((height) => (above = Math.max(height, above + NAME_HEIGHT)));
+  let heightBelow = LOWEST_NAME + NAME_HEIGHT;
+  return pushedDown
     .toReversed()
-    .map((height) => (below = Math.min(height, below - NAME_HEIGHT)))
+    .map((labelHeight) => (heightBelow = Math.min(labelHeight, heightBelow - NAME_HEIGHT)))
     .toReversed();
 }
 
 type WayPoint = Readonly<{ name: string; x: number; y: number }>;
 
 /** Whether a way is as good and costs no more, and is better in one. No router has an oracle. */
-function dominates({ name: way, x, y }: WayPoint, other: WayPoint): boolean {
-  const [cheaper, rounding] = [other.x - x, ROUNDING * other.x]; // of a mix at equal cost
-  const isBetter = cheaper > rounding || y > other.y;
-  return way !== "oracle" && isBetter && cheaper >= -rounding && y >= other.y;
+function dominates({ name: wayName, x, y }: WayPoint, otherPoint: WayPoint): boolean {
+  const [savedCost, rounding] = [otherPoint.x - x, ROUNDING * otherPoint.x]; // of a mix at equal cost
+  const isBetter = savedCost > rounding || y > otherPoint.y;
+  return wayName !== "oracle" && isBetter && savedCost >= -rounding && y >= otherPoint.y;
 }

@@ -14,13 +14,13 @@ type Point = JudgedPrompt["dear"];
 
 /** Returns the figures of at least one routed prompt. */
 export function evaluateRouting(prompts: Prompts, options: Parameters<typeof adviseOn>[1]) {
-  const places = prompts.map((prompt) => [prompt.used, prompt.rightTier] as const);
-  const excesses = places.map(
-    ([used, right]) => tierNames.indexOf(used) - tierNames.indexOf(right),
+  const tierPairs = prompts.map((prompt) => [prompt.used, prompt.rightTier] as const);
+  const excesses = tierPairs.map(
+    ([usedTier, rightTier]) => tierNames.indexOf(usedTier) - tierNames.indexOf(rightTier),
   );
-  const toShare = (isSo: (excess: number) => boolean) => {
-    const count = excesses.filter(isSo).length;
-    return { share: count / prompts.length, ...clopperPearson(count, prompts.length) };
+  const toShare = (isCounted: (excess: number) => boolean) => {
+    const promptCount = excesses.filter(isCounted).length;
+    return { share: promptCount / prompts.length, ...clopperPearson(promptCount, prompts.length) };
   };
   return {
     n: prompts.length,
@@ -30,10 +30,10 @@ export function evaluateRouting(prompts: Prompts, options: Parameters<typeof adv
     under: toShare((excess) => excess < 0),
     ways: estimateWays(prompts, options),
     categories: listCategories(prompts, options),
-    orders: listOrders(prompts, options.seed).map(([name, values]) => {
-      const gaps = toGaps(prompts, values);
-      const figures = estimate(gaps, options, (sample) => ({ apgr: toGain(sample).apgr }));
-      return Object.assign({ name, points: toGain(gaps).points }, figures);
+    orders: listOrders(prompts, options.seed).map(([name, hardnesses]) => {
+      const orderedGaps = toGaps(prompts, hardnesses);
+      const figures = estimate(orderedGaps, options, (sample) => ({ apgr: toGain(sample).apgr }));
+      return Object.assign({ name, points: toGain(orderedGaps).points }, figures);
     }),
     advice: adviseOn(prompts, options),
   };
@@ -43,15 +43,15 @@ export function evaluateRouting(prompts: Prompts, options: Parameters<typeof adv
 function findConfusion(prompts: Prompts): number[][] | null {
   if (prompts.some(({ models }) => models !== null && models < tierNames.length)) return null;
   return tierNames.map((row) => {
-    const ofRow = prompts.filter(({ rightTier }) => rightTier === row);
-    return tierNames.map((column) => ofRow.filter(({ used }) => used === column).length);
+    const rowPrompts = prompts.filter(({ rightTier }) => rightTier === row);
+    return tierNames.map((column) => rowPrompts.filter(({ used }) => used === column).length);
   });
 }
 
 /** Returns the first ways for each category, from the file's first category on. */
 function listCategories(prompts: Prompts, options: Draws) {
-  const groups = Map.groupBy(prompts, ({ category }) => category);
-  return [...groups].flatMap(([name, group]) =>
+  const categoryGroups = Map.groupBy(prompts, ({ category }) => category);
+  return [...categoryGroups].flatMap(([name, group]) =>
     name === null ? [] : { name, n: group.length, ways: estimateWays(group, options).slice(0, 3) },
   );
 }
@@ -59,15 +59,15 @@ function listCategories(prompts: Prompts, options: Draws) {
 /** Returns the routing, and simpler ways for comparison. */
 function estimateWays(prompts: Prompts, options: Draws) {
   const { cost } = toPoint(prompts.map(({ tiers, used }) => tiers[used]));
-  const [cheap, dear] = [prompts.map((each) => each.cheap), prompts.map((each) => each.dear)];
-  const up = mixAt(cost, toPoint(cheap), toPoint(dear));
+  const [cheapPoints, dear] = [prompts.map((each) => each.cheap), prompts.map((each) => each.dear)];
+  const frontierShare = mixAt(cost, toPoint(cheapPoints), toPoint(dear));
   const ways: Record<string, (prompt: JudgedPrompt) => Point> = {
     "as routed": ({ tiers, used }) => tiers[used],
     "always the cheapest": (prompt) => prompt.cheap,
     "always frontier": (prompt) => prompt.dear,
     "random, at equal cost": (prompt) => ({
-      quality: prompt.cheap.quality + up * computeGap(prompt),
-      cost: prompt.cheap.cost + up * (prompt.dear.cost - prompt.cheap.cost),
+      quality: prompt.cheap.quality + frontierShare * computeGap(prompt),
+      cost: prompt.cheap.cost + frontierShare * (prompt.dear.cost - prompt.cheap.cost),
     }),
     oracle: oraclePoint,
   };
@@ -78,23 +78,23 @@ function estimateWays(prompts: Prompts, options: Draws) {
 }
 
 function oraclePoint({ tiers }: JudgedPrompt): Point {
-  return Object.values(tiers).reduce((best, point) => {
-    const isCheaper = point.quality === best.quality && point.cost < best.cost;
-    return point.quality > best.quality || isCheaper ? point : best;
+  return Object.values(tiers).reduce((bestPoint, tierPoint) => {
+    const isCheaper = tierPoint.quality === bestPoint.quality && tierPoint.cost < bestPoint.cost;
+    return tierPoint.quality > bestPoint.quality || isCheaper ? tierPoint : bestPoint;
   });
 }
 
 /** Orders of prompts by values, the highest first. */
 function listOrders(prompts: Prompts, seed: number) {
-  const orders: [name: string, values: readonly number[]][] = [
+  const listedOrders: [name: string, values: readonly number[]][] = [
     ["the evaluation model", prompts.map(({ decision }) => hardness(decision))],
     ["random", []],
   ];
-  const lengths = prompts.flatMap(({ length }) => length ?? []);
-  if (lengths.length < prompts.length) return orders;
-  orders.push(["prompt length", lengths]);
+  const promptLengths = prompts.flatMap(({ length }) => length ?? []);
+  if (promptLengths.length < prompts.length) return listedOrders;
+  listedOrders.push(["prompt length", promptLengths]);
   const withoutModel = prompts.map((prompt) => ({ ...prompt, probabilities: null }));
-  return [...orders, ["labels alone, held out", heldOutGains(withoutModel, seed)] as const];
+  return [...listedOrders, ["labels alone, held out", heldOutGains(withoutModel, seed)] as const];
 }
 
 /** A labelled prompt with its decision, and the tier that the policy uses for it. */
@@ -106,19 +106,19 @@ export function judgePrompts(
   { policy, tierModels }: Pick<RouterOptions, "policy" | "tierModels">,
   costsOf: Parameters<typeof toTierPoints>[2],
 ) {
-  return toTierPoints(prompts, tierModels, costsOf).map((label, at) => {
-    const { decision } = prompts[at] as DecidedPrompt;
+  return toTierPoints(prompts, tierModels, costsOf).map((tierLabel, promptIndex) => {
+    const { decision } = prompts[promptIndex] as DecidedPrompt;
     const { tierUsed: used } = applyPolicy(decision.tierChosen, decision, policy);
-    const { tiers, rightTier: right } = label;
+    const { tiers, rightTier: right } = tierLabel;
     const rightTier = isDeepStrictEqual(tiers[used], tiers[right]) ? used : right;
-    return Object.assign(label, { decision, used, rightTier });
+    return Object.assign(tierLabel, { decision, used, rightTier });
   });
 }
 
 /** Returns how hard a prompt is by its decision: the mean tier of the shares. */
 function hardness({ probabilities }: JudgedPrompt["decision"]): number {
-  const mean = tierNames.reduce((sum, tier, index) => sum + index * probabilities[tier], 0);
-  return Math.round(1e6 * mean) / 1e6; // equal means of printed values differ in their last bits
+  const meanTier = tierNames.reduce((sum, tier, index) => sum + index * probabilities[tier], 0);
+  return Math.round(1e6 * meanTier) / 1e6; // equal means of printed values differ in their last bits
 }
 
 /**
@@ -126,19 +126,19 @@ function hardness({ probabilities }: JudgedPrompt["decision"]): number {
  * and the difference from its quality. Equal prompts count once: a copied label is no further evidence.
  */
 export function adviseOn(
-  all: readonly JudgedPrompt[],
+  allPrompts: readonly JudgedPrompt[],
   options: Draws & { readonly minConfidence: number | null },
 ) {
-  const prompts = all.filter(({ isRepeat }) => !isRepeat);
-  const nothing = { threshold: null, saving: null, quality: null };
-  const values = prompts.map(({ decision }) => hardness(decision));
-  const doubt = findDoubt(prompts, values, options);
-  if (doubt !== null) return { ...doubt, ...nothing };
+  const prompts = allPrompts.filter(({ isRepeat }) => !isRepeat);
+  const noFigures = { threshold: null, saving: null, quality: null };
+  const hardnesses = prompts.map(({ decision }) => hardness(decision));
+  const foundDoubt = findDoubt(prompts, hardnesses, options);
+  if (foundDoubt !== null) return { ...foundDoubt, ...noFigures };
   const { gain, saving, quality } = weigh(prompts, options);
   const figures = { "the gain over a random mix at equal cost": gain, "the saving": saving };
-  for (const [name, figure] of Object.entries(figures)) {
-    const of = { ...figure, name, chance: 0 };
-    if (figure.low <= ROUNDING) return { ...toDoubt(prompts.length, of), ...nothing };
+  for (const [name, gainFigure] of Object.entries(figures)) {
+    const doubtful = { ...gainFigure, name, chance: 0 };
+    if (gainFigure.low <= ROUNDING) return { ...toDoubt(prompts.length, doubtful), ...noFigures };
   }
   const threshold = options.minConfidence ?? 0;
   const routing = describeRouting(threshold, saving.value, quality);
@@ -149,13 +149,13 @@ export function adviseOn(
 
 /** Compares the routing with always frontier, and with tiers and mixes that cost no more. */
 function weigh(prompts: readonly JudgedPrompt[], options: Draws) {
-  return estimate(prompts, options, (sample) => {
-    const routedPoint = toPoint(sample.map(({ tiers, used }) => tiers[used]));
-    const cheap = toPoint(sample.map((prompt) => prompt.cheap));
-    const dear = toPoint(sample.map((prompt) => prompt.dear));
+  return estimate(prompts, options, (sampledPrompts) => {
+    const routedPoint = toPoint(sampledPrompts.map(({ tiers, used }) => tiers[used]));
+    const cheap = toPoint(sampledPrompts.map((prompt) => prompt.cheap));
+    const dear = toPoint(sampledPrompts.map((prompt) => prompt.dear));
     const mixQuality =
       cheap.quality + mixAt(routedPoint.cost, cheap, dear) * (dear.quality - cheap.quality);
-    const affordable = tierPoints(sample).filter(
+    const affordable = tierPoints(sampledPrompts).filter(
       ({ cost }) => cost <= routedPoint.cost * (1 + ROUNDING),
     );
     return {
@@ -168,16 +168,16 @@ function weigh(prompts: readonly JudgedPrompt[], options: Draws) {
 
 /** Returns the share of frontier's quality that is kept with 95 % confidence. */
 function keptShare(prompts: readonly JudgedPrompt[]): number {
-  return highestShare((share) => {
+  return highestShare((keptPart) => {
     const keptValues = prompts.map(
-      ({ tiers, used, dear }) => tiers[used].quality - share * dear.quality,
+      ({ tiers, used, dear }) => tiers[used].quality - keptPart * dear.quality,
     );
-    return pOfMean(keptValues, -share) <= 0.05;
+    return pOfMean(keptValues, -keptPart) <= 0.05;
   });
 }
 
 /** Returns the share of the dear tier in a random mix of both ends that has a cost, or the nearest one. */
-function mixAt(cost: number, cheap: Point, dear: Point): number {
-  const share = (cost - cheap.cost) / (dear.cost - cheap.cost) || 0; // equal costs: 0 of 0
-  return Math.min(Math.max(share, 0), 1);
+function mixAt(wantedCost: number, cheapPoint: Point, dearPoint: Point): number {
+  const dearShare = (wantedCost - cheapPoint.cost) / (dearPoint.cost - cheapPoint.cost) || 0; // equal costs: 0 of 0
+  return Math.min(Math.max(dearShare, 0), 1);
 }

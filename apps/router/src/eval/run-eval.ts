@@ -19,33 +19,33 @@ interface EvalOptions {
 }
 
 /** Reads a file of labelled prompts, decides them, and prints the figures. */
-export async function runEval(file: string, command: EvalOptions, context: CliContext) {
+export async function runEval(promptsFile: string, command: EvalOptions, context: CliContext) {
   const { env, cwd, stdout, signal } = context;
-  const path = resolve(cwd, file);
-  const base = path.replace(/\.(?:ndjson|jsonl|json)$/, "");
+  const path = resolve(cwd, promptsFile);
+  const basePath = path.replace(/\.(?:ndjson|jsonl|json)$/, "");
   const {
-    out = `${base}.eval.html`,
-    decisions = `${base}.decisions.ndjson`,
+    out = `${basePath}.eval.html`,
+    decisions = `${basePath}.decisions.ndjson`,
     draws,
     seed,
   } = command;
   const options = await readRouterOptions(env, cwd);
-  const [target, keptPath] = [resolve(cwd, out), resolve(cwd, decisions)];
-  await checkOutput(target, [path, keptPath], { isOwn: isPage });
+  const [pagePath, keptPath] = [resolve(cwd, out), resolve(cwd, decisions)];
+  await checkOutput(pagePath, [path, keptPath], { isOwn: isPage });
   const services = connectServices(options);
   try {
     const { decided: decidedPrompts, asked: askedTotals } = await decidePrompts(path, keptPath, {
       services,
       context,
     });
-    const costs = await tierCosts(services, signal);
-    const judgedPrompts = judgePrompts(decidedPrompts, options, costs.of);
+    const costBasis = await tierCosts(services, signal);
+    const judgedPrompts = judgePrompts(decidedPrompts, options, costBasis.of);
     const figures = {
       name: basename(path),
       decider: deciderOfAll(decidedPrompts),
       costBasis: decidedPrompts.some((prompt) => prompt.costs !== null)
         ? "from the file"
-        : costs.basis,
+        : costBasis.basis,
       asked: askedTotals,
       ...evaluateRouting(judgedPrompts, {
         draws,
@@ -53,8 +53,8 @@ export async function runEval(file: string, command: EvalOptions, context: CliCo
         minConfidence: options.policy.minConfidence,
       }),
     };
-    const html = evalPage(figures, await reportsBeside(target));
-    await writeWholeFile(target, html, { isPublic: true });
+    const pageHtml = evalPage(figures, await reportsBeside(pagePath));
+    await writeWholeFile(pagePath, pageHtml, { isPublic: true });
     stdout.write(
       command.json === true
         ? `${JSON.stringify(figures)}\n`
@@ -68,8 +68,8 @@ export async function runEval(file: string, command: EvalOptions, context: CliCo
 /** All models that made decisions; it is emulated if any decision is. */
 function deciderOfAll(prompts: readonly DecidedPrompt[]): Decider {
   const all = prompts.map(({ decision }) => toDecider(decision.evaluatorModelId, decision.wire));
-  const models = new Set(all.flatMap(({ modelId }) => modelId ?? []));
+  const modelIds = new Set(all.flatMap(({ modelId }) => modelId ?? []));
   const emulationStates = new Set(all.map(({ isEmulated }) => isEmulated));
   const isEmulated = [true, null, false].find((each) => emulationStates.has(each)) ?? null;
-  return { modelId: [...models].join(" and ") || null, isEmulated };
+  return { modelId: [...modelIds].join(" and ") || null, isEmulated };
 }

@@ -24,11 +24,11 @@ interface Corrected extends Pick<Answered, "answers" | "confidence" | "printed">
 /** Reads the files of ROUTER_DECISION_CALIBRATION. @throws CliError for a file that does not name its questions */
 export async function readCalibrations(paths: readonly string[]): Promise<Calibrations> {
   const artifacts = await Promise.all(
-    paths.map((path) =>
-      readParsedFile(path, {
-        fileName: `ROUTER_DECISION_CALIBRATION=${JSON.stringify(path)}`,
-        parse(text) {
-          const artifact = parseCalibrationArtifact(text);
+    paths.map((artifactPath) =>
+      readParsedFile(artifactPath, {
+        fileName: `ROUTER_DECISION_CALIBRATION=${JSON.stringify(artifactPath)}`,
+        parse(artifactText) {
+          const artifact = parseCalibrationArtifact(artifactText);
           const problem = questionProblem(artifact, null);
           if (problem !== null) throw new Error(problem);
           return artifact;
@@ -48,28 +48,28 @@ export function correct(
 ): Corrected {
   const { answers, confidence } = evaluation;
   if (calibrations.size === 0) return { answers, confidence, printed: null, promise: null };
-  const ids = Object.keys(questions);
+  const questionIds = Object.keys(questions);
   const isWhole = calibrations.has(questionHash(questions));
-  const parts = isWhole ? byService(ids, evaluation) : ids.map((id) => [id]);
-  const correctedParts = parts.map((part) => {
-    const askedQuestions = isWhole ? questions : pick(questions, part);
-    return correctPart(part, { evaluation, askedQuestions, calibrations });
+  const idGroups = isWhole ? byService(questionIds, evaluation) : questionIds.map((id) => [id]);
+  const correctedParts = idGroups.map((questionPart) => {
+    const askedQuestions = isWhole ? questions : pick(questions, questionPart);
+    return correctPart(questionPart, { evaluation, askedQuestions, calibrations });
   });
   const all = Object.fromEntries(correctedParts.flatMap((part) => Object.entries(part.answers)));
-  const isChanged = ids.some((id) => all[id] !== answers[id]);
-  const promises = new Map(correctedParts.flatMap((part) => part.promises));
-  const promiseTexts = ids.map((id) => promises.get(id) ?? "");
+  const isChanged = questionIds.some((questionId) => all[questionId] !== answers[questionId]);
+  const promises = new Map(correctedParts.flatMap((correctedPart) => correctedPart.promises));
+  const promiseTexts = questionIds.map((questionId) => promises.get(questionId) ?? "");
   return {
     answers: all,
     confidence: Object.assign(
       {},
-      ...correctedParts.map((part) => part.confidence),
+      ...correctedParts.map((correctedPart) => correctedPart.confidence),
     ) as Answered["confidence"],
     printed: isChanged ? answers : null,
     promise:
-      ids.length === 1
+      questionIds.length === 1
         ? (promiseTexts[0] ?? "")
-        : promiseTexts.map((one, at) => `${toName(ids[at], at)}: ${one}`).join("; "),
+        : promiseTexts.map((one, at) => `${toName(questionIds[at], at)}: ${one}`).join("; "),
   };
 }
 
@@ -81,13 +81,13 @@ interface Parts {
 }
 
 /** Returns the ids of the questions that each service answered. */
-function byService(ids: readonly string[], evaluation: Evaluation): string[][] {
-  return [...Map.groupBy(ids, (id) => findRoute(id, evaluation)?.step).values()];
+function byService(questionIds: readonly string[], evaluation: Evaluation): string[][] {
+  return [...Map.groupBy(questionIds, (id) => findRoute(id, evaluation)?.step).values()];
 }
 
-function findRoute(id: string, { route }: Evaluation): AnswerRoute | undefined {
+function findRoute(questionId: string, { route }: Evaluation): AnswerRoute | undefined {
   const routes: Readonly<Record<string, AnswerRoute>> = route ?? {};
-  return Object.hasOwn(routes, id) ? routes[id] : undefined;
+  return Object.hasOwn(routes, questionId) ? routes[questionId] : undefined;
 }
 
 function correctPart(ids: readonly string[], { evaluation, askedQuestions, calibrations }: Parts) {
@@ -101,26 +101,26 @@ function correctPart(ids: readonly string[], { evaluation, askedQuestions, calib
     route: evaluation.route,
     steps: evaluation.steps,
   };
-  const listPromises = (describe: (id: string) => string) =>
-    ids.map((id) => [id, describe(id)] as const);
-  const unchanged = (why: string) => ({
+  const listPromises = (describePromise: (id: string) => string) =>
+    ids.map((questionId) => [questionId, describePromise(questionId)] as const);
+  const unchanged = (reason: string) => ({
     ...printedEvaluation,
-    promises: listPromises(() => `none, ${why}`),
+    promises: listPromises(() => `none, ${reason}`),
   });
   const knownArtifacts = calibrations.get(questionHash(askedQuestions));
   if (knownArtifacts === undefined) return unchanged("no calibration is of this question");
-  const ofModel = knownArtifacts.filter(({ model }) => model.id === modelId);
-  const options = { questions: askedQuestions };
+  const modelArtifacts = knownArtifacts.filter(({ model }) => model.id === modelId);
+  const decideOptions = { questions: askedQuestions };
   try {
-    const decisions = ofModel.map((one) => ({
+    const decisions = modelArtifacts.map((one) => ({
       one,
-      acts: decide(printedEvaluation, one, options),
+      acts: decide(printedEvaluation, one, decideOptions),
     }));
     const bestDecision =
       decisions.find(({ acts }) => Object.values(acts).some(hasPromise)) ?? decisions[0];
     if (bestDecision === undefined) return unchanged("the calibration is of another model");
     const { one: artifact, acts } = bestDecision;
-    const { answers, confidence } = calibrate(printedEvaluation, artifact, options);
+    const { answers, confidence } = calibrate(printedEvaluation, artifact, decideOptions);
     return { answers, confidence, promises: listPromises((id) => describeAct(acts[id])) };
   } catch (error) {
     if (!(error instanceof CalibrationMismatchError)) throw error;
@@ -137,15 +137,15 @@ function describeAct(decision: Decision | undefined): string {
   if (decision === undefined || decision.act === null)
     return `none, ${decision?.why ?? "no-promise"}`;
   const { threshold, maxRisk, confidence } = decision.evidence;
-  const act = encodeURI(decision.act.slice(0, 64).toWellFormed());
-  return `act ${act} at ${printThreshold(threshold)}: at most ${printAtMost(maxRisk)} wrong, ${printAtLeast(confidence)}`;
+  const printedAct = encodeURI(decision.act.slice(0, 64).toWellFormed());
+  return `act ${printedAct} at ${printThreshold(threshold)}: at most ${printAtMost(maxRisk)} wrong, ${printAtLeast(confidence)}`;
 }
 
-function toName(id: string | undefined, at: number): string {
-  return id !== undefined && /^[\w.-]{1,64}$/.test(id) ? id : `question ${at + 1}`;
+function toName(id: string | undefined, questionIndex: number): string {
+  return id !== undefined && /^[\w.-]{1,64}$/.test(id) ? id : `question ${questionIndex + 1}`;
 }
 
 function pick<TValue>(record: Readonly<Record<string, TValue>>, ids: readonly string[]) {
-  const entries = ids.filter((id) => Object.hasOwn(record, id)).map((id) => [id, record[id]]);
-  return Object.fromEntries(entries) as Record<string, TValue>;
+  const pickedEntries = ids.filter((id) => Object.hasOwn(record, id)).map((id) => [id, record[id]]);
+  return Object.fromEntries(pickedEntries) as Record<string, TValue>;
 }

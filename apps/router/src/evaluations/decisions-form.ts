@@ -37,9 +37,9 @@ export const decisionsForm: EvaluationForm = {
   path: "/v1/decisions",
   fieldStatus: null,
   error: null,
-  read(body) {
-    if (isSystemone(body)) return readSystemone(body);
-    return isGemini(body) ? readGemini(body) : readDecisions(body);
+  read(requestBody) {
+    if (isSystemone(requestBody)) return readSystemone(requestBody);
+    return isGemini(requestBody) ? readGemini(requestBody) : readDecisions(requestBody);
   },
 };
 
@@ -54,8 +54,8 @@ interface ListedQuestion {
 }
 
 function readDecisions(requestJson: unknown): AskedEvaluation {
-  const body = readObject(requestJson, []);
-  const listedQuestions = readList(body["questions"], ["questions"]).map((each, at) =>
+  const requestBody = readObject(requestJson, []);
+  const listedQuestions = readList(requestBody["questions"], ["questions"]).map((each, at) =>
     readQuestion(readObject(each, ["questions", at]), ["questions", at]),
   );
   if (listedQuestions.length === 0) throw noQuestion();
@@ -63,11 +63,11 @@ function readDecisions(requestJson: unknown): AskedEvaluation {
   const areIds = new Set(names).size === names.length && !names.includes("");
   const ids = listedQuestions.map(({ name }, at) => (areIds ? (name ?? "") : `question_${at + 1}`));
   const questions: Questions = Object.fromEntries(
-    listedQuestions.map(({ question }, at) => [ids[at] ?? "", question]),
+    listedQuestions.map(({ question }, questionIndex) => [ids[questionIndex] ?? "", question]),
   );
   return {
-    model: readName(body["model"], ["model"]),
-    request: { state: readInput(body["input"]), questions },
+    model: readName(requestBody["model"], ["model"]),
+    request: { state: readInput(requestBody["input"]), questions },
     takesRefusals: true,
     write: (answeredEvaluation) => toBody(answeredEvaluation, { listedQuestions, ids }),
   };
@@ -85,8 +85,8 @@ function readQuestion(question: Readonly<Record<string, unknown>>, path: Path): 
 
 type QuestionReader = (
   instructions: string,
-  question: Readonly<Record<string, unknown>>,
-  path: Path,
+  questionJson: Readonly<Record<string, unknown>>,
+  questionPath: Path,
 ) => Omit<ListedQuestion, "name">;
 
 const readers: Readonly<Record<string, QuestionReader>> = {
@@ -94,93 +94,93 @@ const readers: Readonly<Record<string, QuestionReader>> = {
     question: boolean(instructions),
     write: (answer) => ({ ...answer, type: "predicate" }),
   }),
-  choice(instructions, { choices }, path) {
-    const options = readList(choices, [...path, "choices"]).map((each, at) => {
-      const place = [...path, "choices", at];
-      const { value, description = null } = readObject(each, place);
+  choice(instructions, { choices }, questionPath) {
+    const options = readList(choices, [...questionPath, "choices"]).map((choiceJson, at) => {
+      const choicePath = [...questionPath, "choices", at];
+      const { value, description = null } = readObject(choiceJson, choicePath);
       if (typeof value !== "string" && typeof value !== "boolean")
-        throw wrongField([...place, "value"], "is neither a text nor a boolean");
-      return { value, description: readName(description, [...place, "description"]) };
+        throw wrongField([...choicePath, "value"], "is neither a text nor a boolean");
+      return { value, description: readName(description, [...choicePath, "description"]) };
     });
-    const labels = options.map(({ value }) => value);
-    if (new Set(labels).size < labels.length)
-      throw wrongField([...path, "choices"], "has a value twice");
-    const pairs = options.map(({ value, description }) => {
-      return [toOption(value, labels), description] as const;
+    const optionLabels = options.map(({ value }) => value);
+    if (new Set(optionLabels).size < optionLabels.length)
+      throw wrongField([...questionPath, "choices"], "has a value twice");
+    const optionPairs = options.map(({ value, description }) => {
+      return [toOption(value, optionLabels), description] as const;
     });
-    const write = (answer: Answer) => writeChoice(answer as ChoiceAnswer, labels);
-    return { question: choice(instructions, pairs), write };
+    const write = (answer: Answer) => writeChoice(answer as ChoiceAnswer, optionLabels);
+    return { question: choice(instructions, optionPairs), write };
   },
-  score(instructions, { levels }, path) {
-    const labels: string[] = [];
-    const criteria = readList(levels, [...path, "levels"]).map((each, at) => {
-      const place = [...path, "levels", at];
-      const { label, description } = readObject(each, place);
-      labels.push(readText(label, [...place, "label"]));
-      const meaning = readName(description, [...place, "description"]);
-      return meaning ? `${labels.at(-1)}: ${meaning}` : (labels.at(-1) ?? "");
+  score(instructions, { levels }, questionPath) {
+    const levelLabels: string[] = [];
+    const criteria = readList(levels, [...questionPath, "levels"]).map((levelJson, levelIndex) => {
+      const levelPath = [...questionPath, "levels", levelIndex];
+      const { label, description } = readObject(levelJson, levelPath);
+      levelLabels.push(readText(label, [...levelPath, "label"]));
+      const meaning = readName(description, [...levelPath, "description"]);
+      return meaning ? `${levelLabels.at(-1)}: ${meaning}` : (levelLabels.at(-1) ?? "");
     });
-    const write = (answer: Answer) => writeScore(answer as ScoreAnswer, labels);
+    const write = (answer: Answer) => writeScore(answer as ScoreAnswer, levelLabels);
     return { question: score(instructions, criteria as [string, ...string[]]), write };
   },
 };
 
 /** Returns the option of a typed value: `true` and `"true"` are two. */
-function toOption(value: OptionValue, labels: readonly OptionValue[]): string {
-  const isAmbiguous = typeof value === "boolean" && labels.includes(String(value));
-  return isAmbiguous ? `${value} (boolean)` : String(value);
+function toOption(optionValue: OptionValue, otherValues: readonly OptionValue[]): string {
+  const isAmbiguous = typeof optionValue === "boolean" && otherValues.includes(String(optionValue));
+  return isAmbiguous ? `${optionValue} (boolean)` : String(optionValue);
 }
 
-function readInstructions(givenValue: unknown, path: Path): string {
-  const texts = toContent(givenValue, path).map((part, at) => {
-    const text = toPartText(part);
-    if (text !== null) return text;
-    throw wrongField([...path, at], "is an image; this router takes images in the input only");
+function readInstructions(givenValue: unknown, fieldPath: Path): string {
+  const partTexts = toContent(givenValue, fieldPath).map((statePart, at) => {
+    const partText = toPartText(statePart);
+    if (partText !== null) return partText;
+    throw wrongField([...fieldPath, at], "is an image; this router takes images in the input only");
   });
-  return texts.join("\n");
+  return partTexts.join("\n");
 }
 
 /** Reads an input as a state. A single message of the user is its content; others keep their role. */
-function readInput(input: unknown): State {
-  if (typeof input === "string") return input;
-  const items = readList(input, ["input"]).map((item, at) => readObject(item, ["input", at]));
+function readInput(inputJson: unknown): State {
+  if (typeof inputJson === "string") return inputJson;
+  const items = readList(inputJson, ["input"]).map((item, at) => readObject(item, ["input", at]));
   if (items.length === 0) throw wrongField(["input"], "is empty");
-  const [first = {}] = items;
-  const isPlain = items.length === 1 && first["role"] === "user";
-  const parts = items.flatMap((item, at) =>
+  const [firstItem = {}] = items;
+  const isPlain = items.length === 1 && firstItem["role"] === "user";
+  const stateParts = items.flatMap((item, at) =>
     isPlain ? toContent(item["content"], ["input", at, "content"]) : listParts(item, ["input", at]),
   );
-  const [only] = parts;
-  if (parts.length > 1 || only === undefined) return parts;
-  if (typeof only === "string") return only;
-  return "json" in only && isRecord(only.json) ? only.json : parts;
+  const [onlyPart] = stateParts;
+  if (stateParts.length > 1 || onlyPart === undefined) return stateParts;
+  if (typeof onlyPart === "string") return onlyPart;
+  return "json" in onlyPart && isRecord(onlyPart.json) ? onlyPart.json : stateParts;
 }
 
 /** Returns an item with its texts as JSON, followed by its images. */
-function listParts(item: Readonly<Record<string, unknown>>, path: Path): StatePart[] {
-  const field = "content" in item ? "content" : "output";
-  if (!(field in item)) return [{ json: item as never }];
-  const parts = toContent(item[field], [...path, field]);
-  const images = parts.filter((part) => toPartText(part) === null);
-  const texts = parts.map(toPartText).filter((text) => text !== null);
-  return [{ json: { ...item, [field]: texts.join("\n") } as never }, ...images];
+function listParts(inputItem: Readonly<Record<string, unknown>>, itemPath: Path): StatePart[] {
+  const contentField = "content" in inputItem ? "content" : "output";
+  if (!(contentField in inputItem)) return [{ json: inputItem as never }];
+  const contentParts = toContent(inputItem[contentField], [...itemPath, contentField]);
+  const imageParts = contentParts.filter((contentPart) => toPartText(contentPart) === null);
+  const texts = contentParts.map(toPartText).filter((contentText) => contentText !== null);
+  return [{ json: { ...inputItem, [contentField]: texts.join("\n") } as never }, ...imageParts];
 }
 
 /** Returns a part as text; null for an image. */
-function toPartText(part: StatePart): string | null {
-  if (typeof part === "string") return part;
-  return "json" in part ? JSON.stringify(part.json) : null;
+function toPartText(statePart: StatePart): string | null {
+  if (typeof statePart === "string") return statePart;
+  return "json" in statePart ? JSON.stringify(statePart.json) : null;
 }
 
-function toContent(content: unknown, path: Path): StatePart[] {
-  if (typeof content === "string") return [content];
-  return readList(content, path).map((each, at): StatePart => {
-    const { type, text, refusal, data, image_url: image } = readObject(each, [...path, at]);
+function toContent(itemContent: unknown, contentPath: Path): StatePart[] {
+  if (typeof itemContent === "string") return [itemContent];
+  return readList(itemContent, contentPath).map((each, at): StatePart => {
+    const { type, text, refusal, data, image_url: image } = readObject(each, [...contentPath, at]);
     if (type === "input_image" && typeof image === "string") return { image };
     if (type === "input_json" && data !== undefined) return { json: data as never };
-    const words = text ?? refusal;
-    if (typeof words === "string") return words;
-    throw wrongField([...path, at], "is neither a text nor JSON nor an image");
+    const partText = text ?? refusal;
+    if (typeof partText === "string") return partText;
+    throw wrongField([...contentPath, at], "is neither a text nor JSON nor an image");
   });
 }
 
@@ -191,23 +191,23 @@ interface Listed {
 
 function toBody(answeredEvaluation: Answered, { listedQuestions, ids }: Listed) {
   const { model, usage, costUsd, printed: printedAnswers, route, raw } = answeredEvaluation;
-  const others = otherFields(raw);
+  const otherParts = otherFields(raw);
   const { inputTokens = 0, cachedInputTokens = 0, outputTokens = 0 } = usage ?? {};
-  const toAnswers = (answers: Answered["answers"]) =>
-    listedQuestions.map(({ name, write }, at) => {
-      const id = ids[at] ?? "";
-      const answer = Object.hasOwn(answers, id) ? answers[id] : undefined;
+  const toAnswers = (givenAnswers: Answered["answers"]) =>
+    listedQuestions.map(({ name, write }, questionIndex) => {
+      const questionId = ids[questionIndex] ?? "";
+      const answer = Object.hasOwn(givenAnswers, questionId) ? givenAnswers[questionId] : undefined;
       if (answer === undefined) return { type: "refusal", name };
       const confidence =
-        answers === printedAnswers ? undefined : confidenceIn(id, answeredEvaluation);
+        givenAnswers === printedAnswers ? undefined : confidenceIn(questionId, answeredEvaluation);
       return { ...write(answer), ...(confidence !== undefined && { confidence }), name };
     });
   return {
-    ...others.body,
+    ...otherParts.body,
     model,
     answers: toAnswers(answeredEvaluation.answers),
     usage: {
-      ...others.usage,
+      ...otherParts.usage,
       input_tokens: inputTokens,
       input_tokens_details: { cached_tokens: cachedInputTokens, cache_write_tokens: 0 },
       output_tokens: outputTokens,
@@ -216,27 +216,27 @@ function toBody(answeredEvaluation: Answered, { listedQuestions, ids }: Listed) 
       ...(costUsd !== null && { cost: costUsd }),
     },
     ...(printedAnswers !== null && { x_printed: toAnswers(printedAnswers) }),
-    ...(route !== null && { x_route: ids.map((id) => route[id] ?? null) }),
+    ...(route !== null && { x_route: ids.map((questionId) => route[questionId] ?? null) }),
   };
 }
 
 function writeChoice(
   { choice: pickedOption, probabilities, ...others }: ChoiceAnswer,
-  labels: readonly OptionValue[],
+  optionLabels: readonly OptionValue[],
 ) {
   return {
     ...others,
-    choice: labels.find((value) => toOption(value, labels) === pickedOption),
-    probabilities: labels.map((value) => {
-      return { value, probability: probabilities[toOption(value, labels)] };
+    choice: optionLabels.find((value) => toOption(value, optionLabels) === pickedOption),
+    probabilities: optionLabels.map((value) => {
+      return { value, probability: probabilities[toOption(value, optionLabels)] };
     }),
   };
 }
 
-function writeScore({ probabilities, ...others }: ScoreAnswer, labels: readonly string[]) {
+function writeScore({ probabilities, ...others }: ScoreAnswer, levelLabels: readonly string[]) {
   return {
     ...others,
-    probabilities: labels.map((label, value) => {
+    probabilities: levelLabels.map((label, value) => {
       return { value, label, probability: probabilities[value] };
     }),
   };

@@ -65,20 +65,20 @@ export type Path = readonly (string | number)[];
 
 /** Returns the error of a wrong field; the problem continues after its path. */
 export function wrongField(path: Path, problem: string): HttpError {
-  const param = path.map((key) => String(key).slice(0, 100)).join(".") || "the body";
+  const param = path.map((pathKey) => String(pathKey).slice(0, 100)).join(".") || "the body";
   return new HttpError(400, `${param} ${problem}.`, { param, path });
 }
 
 /** Returns an object. @throws HttpError (400) for another value */
-export function readObject(value: unknown, path: Path): Readonly<Record<string, unknown>> {
-  if (isRecord(value)) return value;
-  throw wrongField(path, value === undefined ? "is missing" : "is not an object");
+export function readObject(jsonValue: unknown, fieldPath: Path): Readonly<Record<string, unknown>> {
+  if (isRecord(jsonValue)) return jsonValue;
+  throw wrongField(fieldPath, jsonValue === undefined ? "is missing" : "is not an object");
 }
 
 /** Returns a list. @throws HttpError (400) for another value */
-export function readList(value: unknown, path: Path): readonly unknown[] {
-  if (Array.isArray(value)) return value;
-  throw wrongField(path, value === undefined ? "is missing" : "is not a list");
+export function readList(jsonValue: unknown, fieldPath: Path): readonly unknown[] {
+  if (Array.isArray(jsonValue)) return jsonValue;
+  throw wrongField(fieldPath, jsonValue === undefined ? "is missing" : "is not a list");
 }
 
 /** Returns the error of a request without a question. */
@@ -87,17 +87,17 @@ export function noQuestion(): HttpError {
 }
 
 /** Returns a name, or null if there is none. @throws HttpError (400) for another value */
-export function readName(value: unknown, path: Path): string | null {
-  if (value === undefined || value === null) return null;
-  if (typeof value === "string") return value;
-  throw wrongField(path, "is not a text");
+export function readName(jsonValue: unknown, fieldPath: Path): string | null {
+  if (jsonValue === undefined || jsonValue === null) return null;
+  if (typeof jsonValue === "string") return jsonValue;
+  throw wrongField(fieldPath, "is not a text");
 }
 
 /** Returns a text, or JSON as its text. @throws HttpError (400) for null, a number or a flag */
-export function readText(value: unknown, path: Path): string {
-  if (typeof value === "string") return value;
-  if (typeof value === "object" && value !== null) return JSON.stringify(value);
-  throw wrongField(path, "is neither a text nor an object nor a list");
+export function readText(jsonValue: unknown, fieldPath: Path): string {
+  if (typeof jsonValue === "string") return jsonValue;
+  if (typeof jsonValue === "object" && jsonValue !== null) return JSON.stringify(jsonValue);
+  throw wrongField(fieldPath, "is neither a text nor an object nor a list");
 }
 
 /** Returns the service's own confidence in an answer; undefined if it reports none. */
@@ -107,13 +107,13 @@ export function confidenceIn(
 ): number | undefined {
   // The service computed it from its own answer.
   if (printedAnswers !== null && printedAnswers[id] !== answers[id]) return undefined;
-  const own = Object.hasOwn(confidence, id) ? confidence[id] : null;
-  if (typeof own === "number") return own;
-  for (const [vendor, metadata] of Object.entries(providerMetadata)) {
-    if (vendor === "gateway" || !isRecord(metadata)) continue;
-    const byId = isRecord(metadata["confidence"]) ? metadata["confidence"] : {};
+  const ownConfidence = Object.hasOwn(confidence, id) ? confidence[id] : null;
+  if (typeof ownConfidence === "number") return ownConfidence;
+  for (const [vendorName, metadata] of Object.entries(providerMetadata)) {
+    if (vendorName === "gateway" || !isRecord(metadata)) continue;
+    const confidenceById = isRecord(metadata["confidence"]) ? metadata["confidence"] : {};
     const ofAnswer = Object.hasOwn(metadata, id) ? Object(metadata[id])["confidence"] : null;
-    const foundValue: unknown = Object.hasOwn(byId, id) ? byId[id] : ofAnswer;
+    const foundValue: unknown = Object.hasOwn(confidenceById, id) ? confidenceById[id] : ofAnswer;
     if (typeof foundValue === "number") return foundValue;
   }
   return undefined;

@@ -42,10 +42,10 @@ const LONGEST_ID = 64;
 /** Returns the record of a call; it has the state and the answers only if texts may be logged. */
 export function toEvaluationRecord(
   { instance, hasText }: { readonly instance: string; readonly hasText: boolean },
-  call: RecordedCall,
-  end: EvaluationEnd,
+  recordedCall: RecordedCall,
+  evaluationEnd: EvaluationEnd,
 ) {
-  const { request, requestId, endpoint, key, model } = call;
+  const { request, requestId, endpoint, key, model } = recordedCall;
   const {
     outcome,
     failure,
@@ -56,7 +56,7 @@ export function toEvaluationRecord(
     ms,
     isCached,
     costUsd,
-  } = end;
+  } = evaluationEnd;
   const route = answeredEvaluation?.route ?? null;
   return {
     time: new Date().toISOString(),
@@ -85,7 +85,7 @@ export function toEvaluationRecord(
     evaluationMs: ms,
     attempts,
     isCached,
-    ...(route !== null && { route: findStart(route), steps: end.steps }),
+    ...(route !== null && { route: findStart(route), steps: evaluationEnd.steps }),
     ...(hasText && { state: request.state, answers: answeredEvaluation?.answers ?? null }),
   };
 }
@@ -101,6 +101,6 @@ function listKinds(questions: Questions): Readonly<Record<string, Question["type
 
 /** Returns the first entries of a record by question, with the beginnings of the ids. */
 function findStart<TValue>(byQuestion: Readonly<Record<string, TValue>>): Record<string, TValue> {
-  const first = Object.entries(byQuestion).slice(0, MOST_QUESTIONS);
-  return Object.fromEntries(first.map(([id, value]) => [id.slice(0, LONGEST_ID), value]));
+  const firstEntries = Object.entries(byQuestion).slice(0, MOST_QUESTIONS);
+  return Object.fromEntries(firstEntries.map(([id, value]) => [id.slice(0, LONGEST_ID), value]));
 }

@@ -59,22 +59,22 @@ interface ConnectParts {
 /** Connects the services of the file; the router's own evaluator is the service without one. @throws ConfigurationError */
 export function connectDecisions(
   config: Pick<RouterConfig, "decisions" | "models"> | null,
-  own: DecisionService,
+  ownService: DecisionService,
   parts: ConnectParts,
 ): DecisionServices {
   const { decisions = [], models = new Map<string, number>() } = config ?? {};
-  const cached = (service: DecisionService): DecisionService =>
+  const withCache = (service: DecisionService): DecisionService =>
     parts.cache === null ? service : { ...service, evaluator: service.evaluator.with(parts.cache) };
-  const services = decisions.map((options) => cached(connect(options, parts)));
-  for (const [at, { then, unsure }] of decisions.entries()) {
-    const next = then === null ? undefined : services[then];
-    if (next !== undefined && unsure !== null)
-      Object.assign(services[at] as DecisionService, {
-        next: { service: next, unsure, ownUnsure: decisions[then ?? 0]?.unsure ?? [] },
+  const services = decisions.map((options) => withCache(connect(options, parts)));
+  for (const [serviceIndex, { then, unsure }] of decisions.entries()) {
+    const nextService = then === null ? undefined : services[then];
+    if (nextService !== undefined && unsure !== null)
+      Object.assign(services[serviceIndex] as DecisionService, {
+        next: { service: nextService, unsure, ownUnsure: decisions[then ?? 0]?.unsure ?? [] },
       });
   }
-  const [first = cached(own), ...rest] = services;
-  return { list: [first, ...rest], models };
+  const [firstService = withCache(ownService), ...laterServices] = services;
+  return { list: [firstService, ...laterServices], models };
 }
 
 function connect(options: DecisionOptions, { tracing, pacerFor }: ConnectParts): DecisionService {
@@ -94,9 +94,9 @@ function connect(options: DecisionOptions, { tracing, pacerFor }: ConnectParts):
 
 /** Traces evaluations with the costs of the log, which know the prices of the file. */
 function withCosts(tracing: Tracing, costOf: DecisionService["costOf"]): Tracing {
-  return (call, run) =>
-    tracing(call, async (hooks) => {
-      const evaluation = await run(hooks);
+  return (tracedCall, runTraced) =>
+    tracing(tracedCall, async (hooks) => {
+      const evaluation = await runTraced(hooks);
       return { ...evaluation, costUsd: costOf(evaluation) };
     });
 }
@@ -150,25 +150,25 @@ function findPrice({ price, transport }: PricedParts): number | null {
   return price ?? transport.usdPerMillionTokens ?? null;
 }
 
-function createPricing(parts: PricedParts): DecisionService["costOf"] {
-  const usdPerMillionTokens = findPrice(parts);
-  const isOwn = parts.reportsCost || parts.price === null;
+function createPricing(pricedParts: PricedParts): DecisionService["costOf"] {
+  const usdPerMillionTokens = findPrice(pricedParts);
+  const isReported = pricedParts.reportsCost || pricedParts.price === null;
   return ({ costUsd, usage }) => {
-    const reportedUsd = isOwn ? costUsd : null;
+    const reportedUsd = isReported ? costUsd : null;
     if (reportedUsd !== null || usage === null || usdPerMillionTokens === null) return reportedUsd;
     return (usage.inputTokens * usdPerMillionTokens) / 1_000_000;
   };
 }
 
 /** Answers without asking, so that only the client's checks run, which come before its middleware. */
-const unasked: Middleware = () => Promise.resolve({} as never);
+const answerNothing: Middleware = () => Promise.resolve({} as never);
 
 async function problemWith(
   request: EvaluationRequest,
   { evaluator, transport }: Pick<ServiceParts, "evaluator" | "transport">,
 ): Promise<InvalidRequestError | null> {
   try {
-    await evaluator.with(unasked).evaluate(request);
+    await evaluator.with(answerNothing).evaluate(request);
     checkLength(request, transport);
     return null;
   } catch (error) {
@@ -180,12 +180,12 @@ async function problemWith(
 /** Returns a state for services; those without parts get the JSON of a list. */
 export function stateFor(services: readonly DecisionService[], state: State): State {
   if (!Array.isArray(state) || services.every(({ takesParts }) => takesParts)) return state;
-  const parts = state as readonly StatePart[];
-  const values = parts.flatMap((part) => {
+  const stateParts = state as readonly StatePart[];
+  const partValues = stateParts.flatMap((part) => {
     return typeof part === "string" ? [part] : "json" in part ? [part.json] : [];
   });
   // A state with an image stays in parts, so that the client reports a service without images.
-  return values.length < parts.length ? state : JSON.stringify(values);
+  return partValues.length < stateParts.length ? state : JSON.stringify(partValues);
 }
 
 /** Returns a transport's address, without user name or password. */

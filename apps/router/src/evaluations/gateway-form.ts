@@ -17,7 +17,7 @@ export const gatewayForms = ["evaluation-model", "decision-model"].map(
     endpoint,
     path: `/v4/ai/${endpoint}`,
     fieldStatus: null,
-    read: (body, header) => readGateway(body, endpoint, header),
+    read: (requestBody, header) => readGateway(requestBody, endpoint, header),
     error: (message, status, { param, code } = {}) => ({
       error: {
         message,
@@ -44,7 +44,7 @@ const errorTypes: Readonly<Record<number, string>> = {
 function readGateway(
   requestJson: unknown,
   endpoint: string,
-  header: (name: string) => string | undefined,
+  header: (headerName: string) => string | undefined,
 ): AskedEvaluation {
   const body = readObject(requestJson, []);
   const questions = readQuestionMap(body["questions"], "gateway");
@@ -59,40 +59,40 @@ function readGateway(
 
 /** Returns the state of the successor's parts; a single one is a state itself. */
 function readParts(givenValue: unknown) {
-  const parts = readList(givenValue, ["stateParts"]).map((each, at): StatePart => {
-    const path = ["stateParts", at];
-    const { type, text, value, mediaType, data } = readObject(each, path);
+  const stateParts = readList(givenValue, ["stateParts"]).map((partJson, partIndex): StatePart => {
+    const partPath = ["stateParts", partIndex];
+    const { type, text, value, mediaType, data } = readObject(partJson, partPath);
     if (type === "text" && typeof text === "string") return text;
     if (type === "json" && value !== undefined) return { json: value as never };
-    const bytes: unknown = isRecord(data) ? data["data"] : null;
-    if (type === "file" && typeof mediaType === "string" && typeof bytes === "string")
-      return { image: `data:${mediaType};base64,${bytes}` };
-    throw wrongField(path, "is neither a text nor a json nor a file part");
+    const base64Bytes: unknown = isRecord(data) ? data["data"] : null;
+    if (type === "file" && typeof mediaType === "string" && typeof base64Bytes === "string")
+      return { image: `data:${mediaType};base64,${base64Bytes}` };
+    throw wrongField(partPath, "is neither a text nor a json nor a file part");
   });
-  const [only] = parts;
+  const [only] = stateParts;
   if (only === undefined) throw wrongField(["stateParts"], "is empty");
-  if (parts.length > 1) return parts;
+  if (stateParts.length > 1) return stateParts;
   if (typeof only === "string") return only;
-  return "json" in only && isRecord(only.json) ? (only.json as Record<string, never>) : parts;
+  return "json" in only && isRecord(only.json) ? (only.json as Record<string, never>) : stateParts;
 }
 
 function toBody(answeredEvaluation: Answered, questions: object) {
   const { answers, model, rounding, usage, costUsd, warnings, raw } = answeredEvaluation;
-  const others = otherFields(raw);
-  const ids = Object.keys(questions);
-  const whole = ids.map((id) => {
+  const otherParts = otherFields(raw);
+  const questionIds = Object.keys(questions);
+  const allAnswers = questionIds.map((id) => {
     return [id, Object.hasOwn(answers, id) ? answers[id] : { type: "refusal" }] as const;
   });
   return {
-    ...others.body,
-    answers: Object.fromEntries(whole),
+    ...otherParts.body,
+    answers: Object.fromEntries(allAnswers),
     model,
     rounding: {
       probabilityDecimals: rounding.probabilityDecimals,
       scoreDecimals: rounding.scoreDecimals,
     },
     ...(usage !== null && {
-      usage: { ...others.usage, ...usage, ...(costUsd !== null && { cost: costUsd }) },
+      usage: { ...otherParts.usage, ...usage, ...(costUsd !== null && { cost: costUsd }) },
     }),
     warnings,
     providerMetadata: toMetadata(answeredEvaluation),

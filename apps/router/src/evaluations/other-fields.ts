@@ -24,7 +24,7 @@ export function otherFields(raw: unknown): OtherFields {
   return { body: rest(body, knownNames.body), usage: rest(body["usage"], knownNames.usage) };
 }
 
-function rest(fields: unknown, names: ReadonlySet<string>): Record<string, unknown> {
-  if (!isRecord(fields)) return {};
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.has(name)));
+function rest(allFields: unknown, namesToLeave: ReadonlySet<string>): Record<string, unknown> {
+  if (!isRecord(allFields)) return {};
+  return Object.fromEntries(Object.entries(allFields).filter(([name]) => !namesToLeave.has(name)));
 }

@@ -10,11 +10,11 @@ interface FormKind {
   /** Its name in each form; null for a form that lacks it. */
   readonly names: Readonly<Record<MapForm, string | null>>;
   /** Returns the criteria for the client; undefined for none. @throws HttpError (400) */
-  readonly readCriteria: (criteria: unknown, path: Path) => unknown;
+  readonly readCriteria: (criteria: unknown, fieldPath: Path) => unknown;
   /** Returns the question if it has no instructions, which the client requires and the vendor does not. @throws HttpError (400) */
-  readonly defaultInstructions: (path: Path, criteria: unknown) => string;
+  readonly defaultInstructions: (fieldPath: Path, criteria: unknown) => string;
   /** Returns an answer in the vendor's form. @default the answer unchanged */
-  readonly toVendor?: (answer: Answer) => object;
+  readonly toVendor?: (kindAnswer: Answer) => object;
   /** Returns the vendor's list of levels by their index, as the client wrote them. @default none */
   readonly legend?: (criteria: unknown) => object;
 }
@@ -24,42 +24,42 @@ export const formKinds: Readonly<Record<KindName, FormKind>> = {
   choice: {
     names: { gateway: "choice", systemone: "choice", gemini: "choice" },
     // The list keeps the order of names such as "3", which JavaScript sorts in an object.
-    readCriteria: (criteria, path) =>
-      choice("", described(readObject(criteria, path), path)).criteria,
+    readCriteria: (criteria, fieldPath) =>
+      choice("", described(readObject(criteria, fieldPath), fieldPath)).criteria,
     defaultInstructions: () => "Which option fits?",
   },
   score: {
     names: { gateway: "score", systemone: "score", gemini: "score" },
-    readCriteria: (criteria, path) =>
-      readList(criteria, path).map((level, at) => readText(level, [...path, at])),
+    readCriteria: (criteria, fieldPath) =>
+      readList(criteria, fieldPath).map((levelText, at) => readText(levelText, [...fieldPath, at])),
     defaultInstructions: () => "Which level fits?",
     legend: (criteria) => Object.fromEntries(Object.entries(criteria as object)),
   },
   boolean: {
     names: { gateway: "boolean", systemone: "noul", gemini: "noul" },
-    readCriteria(criteria, path) {
+    readCriteria(criteria, fieldPath) {
       if (criteria === undefined || criteria === null) return undefined;
-      const { true: yes, false: no } = readObject(criteria, path);
-      const givenEntries = Object.entries({ true: yes, false: no }).filter(
-        ([, side]) => (side ?? null) !== null,
+      const { true: yesText, false: noText } = readObject(criteria, fieldPath);
+      const givenEntries = Object.entries({ true: yesText, false: noText }).filter(
+        ([, criterion]) => (criterion ?? null) !== null,
       );
-      return Object.fromEntries(described(Object.fromEntries(givenEntries), path));
+      return Object.fromEntries(described(Object.fromEntries(givenEntries), fieldPath));
     },
-    defaultInstructions(path, criteria) {
+    defaultInstructions(fieldPath, criteria) {
       if (isRecord(criteria) && Object.keys(criteria).length > 0) return "Is it so?";
       const problem = "is missing, and no criterion describes yes or no";
-      throw wrongField([...path, "instructions"], problem);
+      throw wrongField([...fieldPath, "instructions"], problem);
     },
-    toVendor(answer) {
-      const { type: _type, probability, ...rest } = answer as BooleanAnswer;
-      return { ...rest, type: "noul", noul: probability };
+    toVendor(kindAnswer) {
+      const { type: _type, probability, ...otherFields } = kindAnswer as BooleanAnswer;
+      return { ...otherFields, type: "noul", noul: probability };
     },
   },
   box: {
     names: { gateway: null, systemone: "box", gemini: null },
     readCriteria: () => undefined,
-    defaultInstructions(path) {
-      throw wrongField([...path, "instructions"], "is missing; name the thing to find");
+    defaultInstructions(fieldPath) {
+      throw wrongField([...fieldPath, "instructions"], "is missing; name the thing to find");
     },
   },
 };

@@ -4,28 +4,28 @@ import { type Path, noQuestion, readObject, readText, wrongField } from "./evalu
 import { formKinds, type MapForm } from "./question-kinds.ts";
 
 /** Reads the map of questions of a form. @throws HttpError (400) */
-export function readQuestionMap(questionsJson: unknown, form: MapForm): Questions {
+export function readQuestionMap(questionsJson: unknown, mapForm: MapForm): Questions {
   const entries = Object.entries(readObject(questionsJson, ["questions"]));
   if (entries.length === 0) throw noQuestion();
   // Entries keep an id such as __proto__ as data.
   return Object.fromEntries(
-    entries.map(([id, question]) => [id, readQuestion(question, form, ["questions", id])]),
+    entries.map(([id, question]) => [id, readQuestion(question, mapForm, ["questions", id])]),
   );
 }
 
-function readQuestion(questionJson: unknown, form: MapForm, path: Path): Question {
+function readQuestion(questionJson: unknown, mapForm: MapForm, path: Path): Question {
   const { type, instructions, criteria } = readObject(questionJson, path);
-  const knownEntries = Object.entries(formKinds).filter(([, { names }]) => names[form] !== null);
-  const foundEntry = knownEntries.find(([, { names }]) => names[form] === type);
+  const knownEntries = Object.entries(formKinds).filter(([, { names }]) => names[mapForm] !== null);
+  const foundEntry = knownEntries.find(([, { names }]) => names[mapForm] === type);
   if (foundEntry === undefined) {
-    const list = knownEntries.map(([, { names }]) => names[form]).join(", ");
-    throw wrongField([...path, "type"], `is none of ${list}`);
+    const kindNames = knownEntries.map(([, { names }]) => names[mapForm]).join(", ");
+    throw wrongField([...path, "type"], `is none of ${kindNames}`);
   }
-  const [kind, { readCriteria, defaultInstructions }] = foundEntry;
+  const [kindName, { readCriteria, defaultInstructions }] = foundEntry;
   const read = readCriteria(criteria, [...path, "criteria"]);
   const text = instructions ?? null;
   const question = {
-    type: kind,
+    type: kindName,
     instructions:
       text === null ? defaultInstructions(path, read) : readText(text, [...path, "instructions"]),
     ...(read !== undefined && { criteria: read }),
@@ -47,7 +47,7 @@ export function readState(state: unknown) {
 
 function toPart(part: unknown): StatePart {
   if (typeof part === "string") return part;
-  const url: unknown =
+  const imageUrl: unknown =
     isRecord(part) && part["type"] === "image_url" ? Object(part["image_url"])["url"] : null;
-  return typeof url === "string" ? { image: url } : { json: part as never };
+  return typeof imageUrl === "string" ? { image: imageUrl } : { json: part as never };
 }

@@ -40,12 +40,12 @@ const errorTypes: Readonly<Record<number, string>> = {
 
 /** Reads a body of the vendor's form. @throws HttpError (400) */
 export function readSystemone(requestJson: unknown): AskedEvaluation {
-  const body = readObject(requestJson, []);
-  const questions = readQuestionMap(body["questions"], "systemone");
-  const state = withAssets(readState(body["state"]), body["assets"]);
-  const original = body["questions"] as Readonly<Record<string, { criteria?: unknown }>>;
+  const requestBody = readObject(requestJson, []);
+  const questions = readQuestionMap(requestBody["questions"], "systemone");
+  const state = withAssets(readState(requestBody["state"]), requestBody["assets"]);
+  const original = requestBody["questions"] as Readonly<Record<string, { criteria?: unknown }>>;
   return {
-    model: readName(body["model"], ["model"]),
+    model: readName(requestBody["model"], ["model"]),
     request: { state, questions },
     takesRefusals: false,
     write: (answeredEvaluation) => toBody(answeredEvaluation, original),
@@ -55,24 +55,24 @@ export function readSystemone(requestJson: unknown): AskedEvaluation {
 /** Puts the bytes of named images into a state. @throws HttpError (400) */
 function withAssets(state: State, givenValue: unknown): State {
   if (givenValue === undefined || givenValue === null) return state;
-  const images = new Map(
-    Object.entries(readObject(givenValue, ["assets"])).map(([name, asset]) => {
-      const { format, data_base64: bytes } = readObject(asset, ["assets", name]);
-      if (typeof format !== "string" || typeof bytes !== "string")
-        throw wrongField(["assets", name], "has no format or no data_base64");
-      return [name, `data:image/${format === "jpg" ? "jpeg" : format};base64,${bytes}`];
+  const assetImages = new Map(
+    Object.entries(readObject(givenValue, ["assets"])).map(([assetName, assetJson]) => {
+      const { format, data_base64: base64Bytes } = readObject(assetJson, ["assets", assetName]);
+      if (typeof format !== "string" || typeof base64Bytes !== "string")
+        throw wrongField(["assets", assetName], "has no format or no data_base64");
+      return [assetName, `data:image/${format === "jpg" ? "jpeg" : format};base64,${base64Bytes}`];
     }),
   );
-  const parts: readonly StatePart[] = Array.isArray(state)
+  const stateParts: readonly StatePart[] = Array.isArray(state)
     ? state
     : [typeof state === "string" ? state : { json: state as never }];
-  const namedStateParts = parts.map((part) => {
-    const image = typeof part === "string" ? images.get(part) : undefined;
-    if (image === undefined) return part;
-    images.delete(part as string);
+  const namedStateParts = stateParts.map((statePart) => {
+    const image = typeof statePart === "string" ? assetImages.get(statePart) : undefined;
+    if (image === undefined) return statePart;
+    assetImages.delete(statePart as string);
     return { image };
   });
-  const [unusedAsset] = images.keys();
+  const [unusedAsset] = assetImages.keys();
   if (unusedAsset === undefined) return namedStateParts;
   throw wrongField(["assets", unusedAsset], "is named by no part of the state");
 }
@@ -83,25 +83,25 @@ export function toBody(
   questions: Readonly<Record<string, { criteria?: unknown }>>,
 ) {
   const { model, usage, costUsd, printed: printedAnswers, route, raw } = answeredEvaluation;
-  const others = otherFields(raw);
-  const toAnswers = (answers: Answered["answers"]) =>
-    mapEntries(answers, (answer, id) => {
+  const otherParts = otherFields(raw);
+  const toAnswers = (givenAnswers: Answered["answers"]) =>
+    mapEntries(givenAnswers, (givenAnswer, questionId) => {
       const confidence =
-        answers === printedAnswers ? undefined : confidenceIn(id, answeredEvaluation);
-      const { toVendor, legend: legendOf } = formKinds[answer.type];
-      const legend = legendOf?.(questions[id]?.criteria);
+        givenAnswers === printedAnswers ? undefined : confidenceIn(questionId, answeredEvaluation);
+      const { toVendor, legend: legendOf } = formKinds[givenAnswer.type];
+      const legend = legendOf?.(questions[questionId]?.criteria);
       return {
-        ...(toVendor?.(answer) ?? answer),
+        ...(toVendor?.(givenAnswer) ?? givenAnswer),
         ...(confidence !== undefined && { confidence }),
         ...(legend !== undefined && { legend }),
       };
     });
   return {
-    ...others.body,
+    ...otherParts.body,
     model,
     answers: toAnswers(answeredEvaluation.answers),
     usage: {
-      ...others.usage,
+      ...otherParts.usage,
       input_tokens: usage?.inputTokens ?? 0,
       output_tokens: usage?.outputTokens ?? 0,
       ...(costUsd !== null && { cost: costUsd }),
@@ -114,12 +114,12 @@ export function toBody(
 /** Maps a record; an id such as __proto__ is data. */
 export function mapEntries<TValue, TMapped>(
   record: Readonly<Record<string, TValue>>,
-  map: (value: TValue, id: string) => TMapped,
+  mapValue: (entryValue: TValue, entryId: string) => TMapped,
 ): Record<string, TMapped> {
-  return Object.fromEntries(Object.entries(record).map(([id, value]) => [id, map(value, id)]));
+  return Object.fromEntries(Object.entries(record).map(([id, value]) => [id, mapValue(value, id)]));
 }
 
 /** Whether a body has the vendor's form rather than OpenAI's. */
-export function isSystemone(body: unknown): boolean {
-  return isRecord(body) && "state" in body && isRecord(body["questions"]);
+export function isSystemone(requestBody: unknown): boolean {
+  return isRecord(requestBody) && "state" in requestBody && isRecord(requestBody["questions"]);
 }

@@ -16,31 +16,31 @@ export function timedStore(
   seconds: number,
   now: () => number = () => performance.now(),
 ): EvaluationStore {
-  const entries = new Map<string, Kept>();
-  let size = 0;
-  const remove = (key: string) => {
-    size -= entries.get(key)?.size ?? 0;
-    entries.delete(key);
+  const keptEntries = new Map<string, Kept>();
+  let totalSize = 0;
+  const remove = (entryKey: string) => {
+    totalSize -= keptEntries.get(entryKey)?.size ?? 0;
+    keptEntries.delete(entryKey);
   };
   return {
-    get(key) {
-      const keptEntry = entries.get(key);
+    get(entryKey) {
+      const keptEntry = keptEntries.get(entryKey);
       if (keptEntry === undefined || now() < keptEntry.endsAtMs) return keptEntry?.evaluation;
-      remove(key);
+      remove(entryKey);
       return undefined;
     },
-    set(key, evaluation) {
-      remove(key);
-      const entry = {
+    set(entryKey, evaluation) {
+      remove(entryKey);
+      const newEntry = {
         evaluation,
         endsAtMs: now() + 1000 * seconds,
         size: JSON.stringify(evaluation).length,
       };
-      entries.set(key, entry);
-      size += entry.size;
-      for (const oldest of entries.keys()) {
-        if (entries.size <= MOST_ANSWERS && size <= MOST_CHARACTERS) break;
-        remove(oldest);
+      keptEntries.set(entryKey, newEntry);
+      totalSize += newEntry.size;
+      for (const oldestKey of keptEntries.keys()) {
+        if (keptEntries.size <= MOST_ANSWERS && totalSize <= MOST_CHARACTERS) break;
+        remove(oldestKey);
       }
     },
   };

@@ -12,20 +12,20 @@ interface FirstService {
 
 /** Returns when a service's answers to questions are unsure; a bound of one question goes before one of all. */
 export function boundsFor(
-  service: FirstService,
+  firstService: FirstService,
   questions: Questions,
   calibrations: Calibrations,
 ): Bounds {
-  const own = Object.entries(questions).map(([id, question]) => {
-    const promise = toArtifact(service, { id, question, questions }, calibrations);
-    const of = (name: string | null) =>
-      service.unsure
-        .filter((word) => word.id === name)
-        .flatMap(({ bound }) => (bound === "calibration" ? promise : [bound]))
-        .find((bound) => boundFits(bound, id, question));
-    return [id, of(id) ?? of(null)] as const;
+  const boundEntries = Object.entries(questions).map(([id, question]) => {
+    const promiseBounds = toArtifact(firstService, { id, question, questions }, calibrations);
+    const findBound = (questionName: string | null) =>
+      firstService.unsure
+        .filter((unsureWord) => unsureWord.id === questionName)
+        .flatMap(({ bound }) => (bound === "calibration" ? promiseBounds : [bound]))
+        .find((statedBound) => boundFits(statedBound, id, question));
+    return [id, findBound(id) ?? findBound(null)] as const;
   });
-  return Object.fromEntries(own.filter(([, bound]) => bound !== undefined));
+  return Object.fromEntries(boundEntries.filter(([, bound]) => bound !== undefined));
 }
 
 interface AskedQuestion {
@@ -37,14 +37,14 @@ interface AskedQuestion {
 
 /** Returns the promise of the calibration of all questions together, else of the question alone. */
 function toArtifact(
-  service: FirstService,
+  firstService: FirstService,
   { id, question, questions }: AskedQuestion,
   calibrations: Calibrations,
 ): Bound[] {
-  const hash = questionHash(questions);
-  const alone = calibrations.get(questionHash({ [id]: question }));
-  const artifacts = calibrations.get(hash) ?? alone ?? [];
-  const artifact = artifacts.find(({ model }) => model.id === service.model) ?? artifacts[0];
+  const setHash = questionHash(questions);
+  const aloneArtifacts = calibrations.get(questionHash({ [id]: question }));
+  const artifacts = calibrations.get(setHash) ?? aloneArtifacts ?? [];
+  const artifact = artifacts.find(({ model }) => model.id === firstService.model) ?? artifacts[0];
   // The question was compared here, alone or among all.
-  return artifact === undefined ? [] : [{ promise: { ...artifact, questionHash: hash } }];
+  return artifact === undefined ? [] : [{ promise: { ...artifact, questionHash: setHash } }];
 }

@@ -9,7 +9,7 @@ import { predict } from "./ridge.ts";
 /** Changes with the features too: the weights belong to them. */
 const VERSION = 2;
 
-const share = z.number().min(0).max(1);
+const shareSchema = z.number().min(0).max(1);
 const fitSchema = z.object({
   version: z.literal(VERSION),
   cheapest: z.enum(tierNames),
@@ -17,7 +17,7 @@ const fitSchema = z.object({
   intercept: z.number(),
   weights: z.array(z.number()).length(COLUMNS),
   needsEvaluation: z.boolean(),
-  promise: z.object({ saving: share, quality: share, confidence: share }),
+  promise: z.object({ saving: shareSchema, quality: shareSchema, confidence: shareSchema }),
   /** The tiers' models. */
   tiers: z.record(z.enum(tierNames), z.string()),
   /** The tiers' list prices; null if they are unknown. */
@@ -27,42 +27,42 @@ const fitSchema = z.object({
 });
 
 /** Returns a fit as the text of its file. */
-export function printFit(parts: Omit<z.infer<typeof fitSchema>, "version">): string {
-  const fit = { version: VERSION, ...parts };
-  return `${JSON.stringify({ ...fit, hash: toHash(fit) })}\n`;
+export function printFit(fitFields: Omit<z.infer<typeof fitSchema>, "version">): string {
+  const printedFit = { version: VERSION, ...fitFields };
+  return `${JSON.stringify({ ...printedFit, hash: toHash(printedFit) })}\n`;
 }
 
-function toHash(value: object): string {
-  return hash("sha256", JSON.stringify(value), "hex");
+function toHash(hashedValue: object): string {
+  return hash("sha256", JSON.stringify(hashedValue), "hex");
 }
 
 const advice = "Make it again with evaluator-router fit.";
 
 /** Reads a fit. @throws CliError if it was changed, or made for other tiers or models. */
 export async function readFit(
-  path: string,
+  fitPath: string,
   tierModels: Readonly<Record<Tier, string>>,
-  name = path,
+  fitName = fitPath,
 ): Promise<TierFit> {
-  const fit = await readParsedFile(path, { fileName: name, parse: parseFit, advice });
+  const fit = await readParsedFile(fitPath, { fileName: fitName, parse: parseFit, advice });
   for (const tier of tierNames) {
-    const [fittedModel, now] = [fit.tiers[tier], tierModels[tier]];
-    const problem = printable`${name} was made for ${fittedModel} as ${tier}, which is ${now} here. ${advice}`;
-    if (fittedModel !== now) throw new CliError(problem);
+    const [fittedModel, currentModel] = [fit.tiers[tier], tierModels[tier]];
+    const problem = printable`${fitName} was made for ${fittedModel} as ${tier}, which is ${currentModel} here. ${advice}`;
+    if (fittedModel !== currentModel) throw new CliError(problem);
   }
   return {
     needsEvaluation: fit.needsEvaluation,
-    decide(text, probabilities) {
-      const gain = predict(fit, toFeatures(text, fit.needsEvaluation ? probabilities : null));
+    decide(promptText, probabilities) {
+      const gain = predict(fit, toFeatures(promptText, fit.needsEvaluation ? probabilities : null));
       return { tier: gain >= fit.threshold ? "frontier" : fit.cheapest, gain };
     },
   };
 }
 
-function parseFit(text: string) {
-  const { hash: own, ...rest } = Object(parseJson(text)) as { hash?: unknown };
-  const { data } = fitSchema.safeParse(rest);
+function parseFit(fitText: string) {
+  const { hash: ownHash, ...otherFields } = Object(parseJson(fitText)) as { hash?: unknown };
+  const { data } = fitSchema.safeParse(otherFields);
   if (data === undefined) throw new Error("is no fit of this version");
-  if (own !== toHash(rest)) throw new Error("was changed: its hash is another");
+  if (ownHash !== toHash(otherFields)) throw new Error("was changed: its hash is another");
   return data;
 }

@@ -10,10 +10,10 @@ export const COLUMNS = BUCKETS + 1 + tierNames.length;
 export type Features = readonly (readonly [column: number, value: number])[];
 
 /** Returns the features of a message, in linear time; without a text, only probabilities count. */
-export function toFeatures(text: string, probabilities: Shares | null): Features {
-  const words = hashWords(text.slice(0, MOST_READ));
+export function toFeatures(promptText: string, probabilities: Shares | null): Features {
+  const words = hashWords(promptText.slice(0, MOST_READ));
   const features = Array.from(words, (word): [number, number] => [word, 1 / Math.sqrt(words.size)]);
-  if (text !== "") features.push([BUCKETS, Math.log(text.length) - USUAL_LENGTH]);
+  if (promptText !== "") features.push([BUCKETS, Math.log(promptText.length) - USUAL_LENGTH]);
   if (probabilities === null) return features;
   const shares = tierNames.map((tier, at) => [BUCKETS + 1 + at, probabilities[tier]] as const);
   return [...features, ...shares];
@@ -26,20 +26,20 @@ const MOST_READ = 1500;
 const USUAL_LENGTH = 5;
 
 /** Returns the buckets of the words, and of each word with the one before it. */
-function hashWords(text: string): Set<number> {
+function hashWords(wordsText: string): Set<number> {
   // Any character beyond ASCII counts as a letter.
-  const words = (text.toLowerCase().match(/[a-z0-9\u0080-\uffff]+/g) ?? []).map(toHash);
-  const pairs = words.map((word, at) => Math.imul(words[at - 1] ?? 0, PRIME) ^ word);
-  return new Set([...words, ...pairs].map((hash) => ((hash ^ (hash >>> 15)) >>> 0) % BUCKETS));
+  const wordHashes = (wordsText.toLowerCase().match(/[a-z0-9\u0080-\uffff]+/g) ?? []).map(toHash);
+  const pairs = wordHashes.map((word, at) => Math.imul(wordHashes[at - 1] ?? 0, PRIME) ^ word);
+  return new Set([...wordHashes, ...pairs].map((hash) => ((hash ^ (hash >>> 15)) >>> 0) % BUCKETS));
 }
 
 /** Of FNV-1a. */
 const PRIME = 0x01000193;
 
 function toHash(word: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < word.length; at += 1) {
-    hash = Math.imul(hash ^ word.charCodeAt(at), PRIME);
+  let wordHash = 0x811c9dc5;
+  for (let letterIndex = 0; letterIndex < word.length; letterIndex += 1) {
+    wordHash = Math.imul(wordHash ^ word.charCodeAt(letterIndex), PRIME);
   }
-  return hash;
+  return wordHash;
 }

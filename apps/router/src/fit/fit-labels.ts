@@ -7,25 +7,25 @@ import { type Features, toFeatures } from "./features.ts";
 
 /** Fits labels, and tests the fit on labels that it did not see. Equal prompts count once. */
 export function fitLabels(
-  all: readonly LabelledPrompt[],
+  allPrompts: readonly LabelledPrompt[],
   { seed, ...options }: PromiseOptions & { readonly seed: number },
 ) {
-  const labels = all.filter(({ isRepeat }) => !isRepeat);
-  const gains = heldOutGains(labels, seed);
-  const lengths = labels.flatMap(({ length }) => length ?? []);
-  const toApgr = (values: readonly number[]) => toGain(toGaps(labels, values)).apgr;
-  const length = lengths.length === labels.length ? toApgr(lengths) : null;
-  const nothing = { promise: null, heldOut: { apgr: toApgr(gains), length }, fit: null };
-  const doubt = findDoubt(labels, gains, { seed, draws: 300 });
-  if (doubt !== null) return { ...doubt, ...nothing };
-  const foundPromise = findPromise(labels, gains, options);
+  const labels = allPrompts.filter(({ isRepeat }) => !isRepeat);
+  const labelGains = heldOutGains(labels, seed);
+  const promptLengths = labels.flatMap(({ length }) => length ?? []);
+  const toApgr = (orderValues: readonly number[]) => toGain(toGaps(labels, orderValues)).apgr;
+  const length = promptLengths.length === labels.length ? toApgr(promptLengths) : null;
+  const noPromise = { promise: null, heldOut: { apgr: toApgr(labelGains), length }, fit: null };
+  const foundDoubt = findDoubt(labels, labelGains, { seed, draws: 300 });
+  if (foundDoubt !== null) return { ...foundDoubt, ...noPromise };
+  const foundPromise = findPromise(labels, labelGains, options);
   if (foundPromise === null || foundPromise.saving === 0) {
-    const none = { value: 0, low: 0, high: 0, name: "the promised saving", chance: 0 };
-    return { ...toDoubt(labels.length, none), ...nothing };
+    const noSaving = { value: 0, low: 0, high: 0, name: "the promised saving", chance: 0 };
+    return { ...toDoubt(labels.length, noSaving), ...noPromise };
   }
   const { keepQuality, confidence } = options;
-  const [sure, keptShare] = [confidence, keepQuality].map(printAtLeast);
-  const sentence = `${describeRouting(foundPromise.threshold, foundPromise.saving, foundPromise.quality)}; ${sure} sure that it keeps ${keptShare} of frontier's, for prompts like these.`;
+  const [surePercent, keptShare] = [confidence, keepQuality].map(printAtLeast);
+  const sentence = `${describeRouting(foundPromise.threshold, foundPromise.saving, foundPromise.quality)}; ${surePercent} sure that it keeps ${keptShare} of frontier's, for prompts like these.`;
   const promise = { saving: foundPromise.saving, quality: keepQuality, confidence };
   const { intercept, weights } = fitRidge(listFeatures(labels), labels.map(computeGap));
   const fit = {
@@ -37,7 +37,7 @@ export function fitLabels(
     needsEvaluation: labels.every(({ probabilities }) => probabilities !== null),
     labels: labels.length,
   };
-  return { ...nothing, verdict: "route" as const, sentence, promise, fit };
+  return { ...noPromise, verdict: "route" as const, sentence, promise, fit };
 }
 
 const FOLDS = 5;
@@ -53,24 +53,24 @@ function listFeatures(labels: readonly LabelledPrompt[]): Features[] {
  * intercept is the mean of all: one for each fold would order the folds, not the prompts.
  */
 export function heldOutGains(labels: readonly LabelledPrompt[], seed: number): number[] {
-  const rows = listFeatures(labels);
-  const gaps = labels.map(computeGap);
-  const intercept = computeMean(gaps);
+  const featureRows = listFeatures(labels);
+  const qualityGaps = labels.map(computeGap);
+  const intercept = computeMean(qualityGaps);
   const folds = computeFolds(labels, seed);
-  const fits = Array.from({ length: FOLDS }, (_, fold) => {
-    const isKept = (_: unknown, at: number) => folds[at] !== fold;
-    return { ...fitRidge(rows.filter(isKept), gaps.filter(isKept)), intercept };
+  const fits = Array.from({ length: FOLDS }, (_, foldNumber) => {
+    const isKept = (_: unknown, promptIndex: number) => folds[promptIndex] !== foldNumber;
+    return { ...fitRidge(featureRows.filter(isKept), qualityGaps.filter(isKept)), intercept };
   });
-  return rows.map((row, at) => predict(fits[folds[at] ?? 0] as (typeof fits)[number], row));
+  return featureRows.map((row, at) => predict(fits[folds[at] ?? 0] as (typeof fits)[number], row));
 }
 
 function computeFolds(labels: readonly LabelledPrompt[], seed: number): number[] {
-  const random = seededRandom(seed);
-  const foldOf = new Map<string, number>();
+  const nextRandom = seededRandom(seed);
+  const foldByText = new Map<string, number>();
   return labels.map(({ text }) => {
-    const fold = foldOf.get(text) ?? Math.floor(random() * FOLDS);
-    if (text !== "") foldOf.set(text, fold); // texts of the decision log are unknown
-    return fold;
+    const textFold = foldByText.get(text) ?? Math.floor(nextRandom() * FOLDS);
+    if (text !== "") foldByText.set(text, textFold); // texts of the decision log are unknown
+    return textFold;
   });
 }
 
@@ -93,36 +93,36 @@ export function findPromise(
   gains: readonly number[],
   { keepQuality, confidence }: PromiseOptions,
 ) {
-  const level = (1 - confidence) / 2;
-  const routedAt = (threshold: number) =>
-    prompts.map(({ cheap, dear }, at) => {
-      return { dear, used: (gains[at] ?? 0) >= threshold ? dear : cheap };
+  const tailLevel = (1 - confidence) / 2;
+  const routePrompts = (threshold: number) =>
+    prompts.map(({ cheap, dear }, promptIndex) => {
+      return { dear, used: (gains[promptIndex] ?? 0) >= threshold ? dear : cheap };
     });
   const thresholds = computeThresholds(gains);
   const firstFailure = thresholds.findIndex((threshold) => {
-    const rows = routedAt(threshold);
+    const rows = routePrompts(threshold);
     const keptValues = rows.map(({ used, dear }) => used.quality - keepQuality * dear.quality);
-    return pOfMean(keptValues, -keepQuality) > level;
+    return pOfMean(keptValues, -keepQuality) > tailLevel;
   });
   const threshold = thresholds.at(firstFailure === -1 ? -1 : firstFailure - 1);
   if (threshold === undefined || firstFailure === 0) return null;
-  const routedPoints = routedAt(threshold);
+  const routedPoints = routePrompts(threshold);
   const mostUsd = Math.max(...routedPoints.map(({ dear }) => dear.cost));
   const saving = highestShare((share) => {
     const savedValues = routedPoints.map(({ used, dear }) => (1 - share) * dear.cost - used.cost);
-    return pOfMean(savedValues, -share * mostUsd) <= level;
+    return pOfMean(savedValues, -share * mostUsd) <= tailLevel;
   });
-  const changes = routedPoints.map(({ used, dear }) => used.quality - dear.quality);
-  const draws = { seed: 1, draws: 300 };
-  const { quality } = estimate(changes, draws, (sample) => ({
-    quality: computeMean(sample),
+  const qualityChanges = routedPoints.map(({ used, dear }) => used.quality - dear.quality);
+  const drawOptions = { seed: 1, draws: 300 };
+  const { quality } = estimate(qualityChanges, drawOptions, (sampleChanges) => ({
+    quality: computeMean(sampleChanges),
   }));
   return { threshold, saving, quality };
 }
 
 function computeThresholds(gains: readonly number[]): number[] {
-  const sortedValues = gains.toSorted((one, other) => one - other);
-  const at = (test: number) =>
-    sortedValues[Math.floor((test * sortedValues.length) / TESTS)] ?? Infinity;
-  return [...new Set(Array.from({ length: TESTS + 1 }, (_, test) => at(test)))];
+  const sortedValues = gains.toSorted((firstGain, secondGain) => firstGain - secondGain);
+  const valueAt = (testIndex: number) =>
+    sortedValues[Math.floor((testIndex * sortedValues.length) / TESTS)] ?? Infinity;
+  return [...new Set(Array.from({ length: TESTS + 1 }, (_, testIndex) => valueAt(testIndex)))];
 }

@@ -15,47 +15,47 @@ const STEPS = 30;
 const PENALTY = 3;
 
 /** Fits weights by ridge regression, with conjugate gradients: linear in the number of features. */
-export function fitRidge(rows: readonly Features[], targets: readonly number[]) {
-  const intercept = computeMean(targets);
+export function fitRidge(featureRows: readonly Features[], targetValues: readonly number[]) {
+  const intercept = computeMean(targetValues);
   const weights = new Float64Array(COLUMNS);
-  const residual = addRows(rows, (_, at) => (targets[at] ?? 0) - intercept);
+  const residual = addRows(featureRows, (_, rowIndex) => (targetValues[rowIndex] ?? 0) - intercept);
   let direction = residual.slice();
-  let norm = dot(residual, residual);
-  for (let step = 0; step < STEPS && norm > 1e-12; step += 1) {
-    const image = addRows(rows, (row) => predict({ intercept: 0, weights: direction }, row));
+  let residualNorm = dot(residual, residual);
+  for (let stepIndex = 0; stepIndex < STEPS && residualNorm > 1e-12; stepIndex += 1) {
+    const image = addRows(featureRows, (row) => predict({ intercept: 0, weights: direction }, row));
     addTo(image, direction, PENALTY);
-    const length = norm / dot(direction, image);
-    addTo(weights, direction, length);
-    addTo(residual, image, -length);
-    const next = dot(residual, residual);
+    const stepLength = residualNorm / dot(direction, image);
+    addTo(weights, direction, stepLength);
+    addTo(residual, image, -stepLength);
+    const nextNorm = dot(residual, residual);
     const turnedValues = residual.slice();
-    addTo(turnedValues, direction, next / norm);
-    [direction, norm] = [turnedValues, next];
+    addTo(turnedValues, direction, nextNorm / residualNorm);
+    [direction, residualNorm] = [turnedValues, nextNorm];
   }
   return { intercept, weights };
 }
 
 /** Returns the predicted gain of a prompt. */
-export function predict({ intercept, weights }: Weights, row: Features): number {
-  return row.reduce((sum, [column, value]) => sum + (weights[column] ?? 0) * value, intercept);
+export function predict({ intercept, weights }: Weights, features: Features): number {
+  return features.reduce((sum, [column, value]) => sum + (weights[column] ?? 0) * value, intercept);
 }
 
-function addRows(rows: readonly Features[], factorOf: (row: Features, at: number) => number) {
+function addRows(rows: readonly Features[], factorOf: (features: Features, at: number) => number) {
   const sum = new Float64Array(COLUMNS);
-  rows.forEach((row, at) => {
-    const factor = factorOf(row, at);
-    for (const [column, value] of row) sum[column] = (sum[column] ?? 0) + factor * value;
+  rows.forEach((features, rowIndex) => {
+    const rowFactor = factorOf(features, rowIndex);
+    for (const [column, value] of features) sum[column] = (sum[column] ?? 0) + rowFactor * value;
   });
   return sum;
 }
 
-function addTo(sum: Float64Array, addedValues: Float64Array, factor: number): void {
-  for (let at = 0; at < sum.length; at += 1)
-    sum[at] = (sum[at] ?? 0) + factor * (addedValues[at] ?? 0);
+function addTo(targetVector: Float64Array, addedValues: Float64Array, scaleFactor: number): void {
+  for (let column = 0; column < targetVector.length; column += 1)
+    targetVector[column] = (targetVector[column] ?? 0) + scaleFactor * (addedValues[column] ?? 0);
 }
 
-function dot(one: Float64Array, other: Float64Array): number {
-  let sum = 0;
-  for (let at = 0; at < one.length; at += 1) sum += (one[at] ?? 0) * (other[at] ?? 0);
-  return sum;
+function dot(one: Float64Array, secondVector: Float64Array): number {
+  let dotProduct = 0;
+  for (let at = 0; at < one.length; at += 1) dotProduct += (one[at] ?? 0) * (secondVector[at] ?? 0);
+  return dotProduct;
 }

@@ -13,22 +13,22 @@ type FitOptions = Parameters<typeof fitLabels>[1] &
 
 /** Fits the labels of a file, and writes the fit if it may be used. */
 export async function runFit(
-  file: string,
+  labelsFile: string,
   command: FitOptions,
   context: CliContext,
 ): Promise<void> {
   const { env, cwd, stdout, stderr, signal } = context;
   const options = await readRouterOptions(env, cwd);
   const { tierModels } = options;
-  await checkOutput(resolve(cwd, command.out), [resolve(cwd, file)], { isOwn: isFit });
-  const labels = await readSomeLabels(resolve(cwd, file), (text) => void stderr.write(text));
+  await checkOutput(resolve(cwd, command.out), [resolve(cwd, labelsFile)], { isOwn: isFit });
+  const labels = await readSomeLabels(resolve(cwd, labelsFile), (text) => void stderr.write(text));
   const services = connectServices(options);
   try {
-    const costs = await tierCosts(services, signal);
-    const { fit, ...result } = fitLabels(toTierPoints(labels, tierModels, costs.of), command);
+    const tierPrices = await tierCosts(services, signal);
+    const { fit, ...result } = fitLabels(toTierPoints(labels, tierModels, tierPrices.of), command);
     if (fit !== null) {
       const labelsHash = hash("sha256", JSON.stringify(labels), "hex");
-      const text = printFit({ ...fit, tiers: tierModels, prices: costs.prices, labelsHash });
+      const text = printFit({ ...fit, tiers: tierModels, prices: tierPrices.prices, labelsHash });
       await writeWholeFile(resolve(cwd, command.out), text, { isPublic: true });
     }
     const printedResult = { ...result, artifact: fit && command.out };
@@ -41,16 +41,16 @@ export async function runFit(
   }
 }
 
-function isFit(beginning: string): boolean {
-  return /^\{"version":\d+,.*"weights":\[/.test(beginning);
+function isFit(fileBeginning: string): boolean {
+  return /^\{"version":\d+,.*"weights":\[/.test(fileBeginning);
 }
 
 type Printed = Pick<ReturnType<typeof fitLabels>, "sentence" | "heldOut">;
 
 function describe({ sentence, heldOut, artifact }: Printed & { artifact: string | null }): string {
-  const [apgr, length] = [heldOut.apgr, heldOut.length].map((each) => each?.toFixed(3) ?? "–");
-  const use = artifact === null ? "" : `Start the router with ROUTER_FIT=${artifact}\n`;
-  return `${sentence}\nAPGR on held-out labels: ${apgr}; by prompt length: ${length}; chance: 0.5.\n${use}`;
+  const [apgr, lengthApgr] = [heldOut.apgr, heldOut.length].map((each) => each?.toFixed(3) ?? "–");
+  const nextStep = artifact === null ? "" : `Start the router with ROUTER_FIT=${artifact}\n`;
+  return `${sentence}\nAPGR on held-out labels: ${apgr}; by prompt length: ${lengthApgr}; chance: 0.5.\n${nextStep}`;
 }
 
 /** Prints the decision of a fit for each prompt of a file. */

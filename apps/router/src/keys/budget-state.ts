@@ -41,32 +41,32 @@ interface BudgetState {
 
 /** Returns the state on a day. A clock that steps back keeps the period. An ended lease is charged. */
 export function stateAt(
-  { day, held: reservations, ...before }: BudgetState,
+  { day, held: reservations, ...earlierState }: BudgetState,
   today: string,
   nowMs: number,
 ) {
-  const isNew = { day: today > day, month: today.slice(0, 7) > day.slice(0, 7) };
-  const { dayNano, monthNano, requests } = before;
+  const isNewPeriod = { day: today > day, month: today.slice(0, 7) > day.slice(0, 7) };
+  const { dayNano, monthNano, requests } = earlierState;
   // A renewal in the far future is older than the machine's start.
   const isLive = ({ renewedMs, leaseMs }: Held) => Math.abs(nowMs - renewedMs) < leaseMs;
-  const open = {
-    day: isNew.day ? today : day,
-    dayNano: isNew.day ? 0 : dayNano,
-    monthNano: isNew.month ? 0 : monthNano,
-    requests: isNew.month ? 0 : requests,
+  const openState = {
+    day: isNewPeriod.day ? today : day,
+    dayNano: isNewPeriod.day ? 0 : dayNano,
+    monthNano: isNewPeriod.month ? 0 : monthNano,
+    requests: isNewPeriod.month ? 0 : requests,
     held: reservations.filter(isLive),
   };
-  const endedReservations = reservations.filter((each) => !isLive(each));
+  const endedReservations = reservations.filter((reservation) => !isLive(reservation));
   return charged(
-    open,
+    openState,
     sum(endedReservations.map(({ known: knownNano, paid: paidNano }) => knownNano - paidNano)),
   );
 }
 
 /** Returns the state after a charge. */
-export function charged(state: BudgetState, nano: number): BudgetState {
-  const by = Math.max(0, nano);
-  return { ...state, dayNano: state.dayNano + by, monthNano: state.monthNano + by };
+export function charged(state: BudgetState, chargedNano: number): BudgetState {
+  const addedNano = Math.max(0, chargedNano);
+  return { ...state, dayNano: state.dayNano + addedNano, monthNano: state.monthNano + addedNano };
 }
 
 /** Returns the reserved nanodollars. */
@@ -81,37 +81,37 @@ const NEAR = 0.8;
 export type Room = ReturnType<typeof toRoom>;
 
 /** Returns a budget's room in nanodollars, and the end of the tightest limit's period. */
-export function toRoom({ usdPerDay, usdPerMonth }: BudgetKey, state: BudgetState) {
-  const [year = 0, month = 0, date = 0] = state.day.split("-").map(Number);
-  const reservedTotal = reservedNano(state);
-  const within = (usd: number | null, spentAmount: number, resetAtMs: number) => {
-    const limit = usd === null ? Infinity : toNano(usd);
+export function toRoom({ usdPerDay, usdPerMonth }: BudgetKey, budgetState: BudgetState) {
+  const [year = 0, month = 0, date = 0] = budgetState.day.split("-").map(Number);
+  const reservedTotal = reservedNano(budgetState);
+  const roomWithin = (limitUsd: number | null, spentAmount: number, resetAtMs: number) => {
+    const limitNano = limitUsd === null ? Infinity : toNano(limitUsd);
     return {
-      nano: limit - spentAmount - reservedTotal,
+      nano: limitNano - spentAmount - reservedTotal,
       resetAtMs,
-      isNear: spentAmount >= NEAR * limit,
+      isNear: spentAmount >= NEAR * limitNano,
     };
   };
-  const ofDay = within(usdPerDay, state.dayNano, Date.UTC(year, month - 1, date + 1));
-  const ofMonth = within(usdPerMonth, state.monthNano, Date.UTC(year, month));
-  const isNear = ofDay.isNear || ofMonth.isNear;
-  return { ...(ofDay.nano < ofMonth.nano ? ofDay : ofMonth), isNear };
+  const dayRoom = roomWithin(usdPerDay, budgetState.dayNano, Date.UTC(year, month - 1, date + 1));
+  const monthRoom = roomWithin(usdPerMonth, budgetState.monthNano, Date.UTC(year, month));
+  const isNear = dayRoom.isNear || monthRoom.isNear;
+  return { ...(dayRoom.nano < monthRoom.nano ? dayRoom : monthRoom), isNear };
 }
 
 /** Returns a budget's spending and limits in US dollars, and the end of the tightest limit's period. */
-export function describeBudget(key: BudgetKey, state: BudgetState) {
-  const { nano, resetAtMs, isNear } = toRoom(key, state);
+export function describeBudget(budgetKey: BudgetKey, budgetState: BudgetState) {
+  const { nano, resetAtMs, isNear } = toRoom(budgetKey, budgetState);
   return {
-    budget: key.budget,
-    dayUsd: state.dayNano / 1e9,
-    monthUsd: state.monthNano / 1e9,
-    reservedUsd: reservedNano(state) / 1e9,
-    limitDayUsd: key.usdPerDay,
-    limitMonthUsd: key.usdPerMonth,
+    budget: budgetKey.budget,
+    dayUsd: budgetState.dayNano / 1e9,
+    monthUsd: budgetState.monthNano / 1e9,
+    reservedUsd: reservedNano(budgetState) / 1e9,
+    limitDayUsd: budgetKey.usdPerDay,
+    limitMonthUsd: budgetKey.usdPerMonth,
     remainingUsd: Math.max(0, nano) / 1e9,
     /** Whether only the cheapest tier answers `auto` until the reset. */
     isNear,
-    requests: state.requests,
+    requests: budgetState.requests,
     resetAt: new Date(resetAtMs).toISOString(),
   };
 }

@@ -26,10 +26,10 @@ interface DearestCase {
 
 /** One call's part of a budget: reserved before anything is asked, renewed, and settled once. */
 export class CallBudget {
-  readonly #key: BudgetKey;
+  readonly #budgetKey: BudgetKey;
   readonly #ledger: Ledger;
   readonly #prices: Routing["prices"];
-  #work: Promise<unknown> = Promise.resolve();
+  #pendingWork: Promise<unknown> = Promise.resolve();
   #reservation: Held | null = null;
   #room: Room | null = null;
   #evaluationUsd = 0;
@@ -38,15 +38,15 @@ export class CallBudget {
   /** The expected cost of evaluations that were lost on the way, in US dollars. */
   lostEvaluationsUsd = 0;
   #spentUsd: () => number | null = () => 0;
-  #timer: NodeJS.Timeout | undefined;
-  #plan: ReplyPlan | null = null;
+  #renewTimer: NodeJS.Timeout | undefined;
+  #replyPlan: ReplyPlan | null = null;
   /** Whether its lease ended, and others have its room. */
   #isOver = false;
   /** Whether the reply has no limit of tokens. */
   isOpenEnded = false;
 
   constructor(key: BudgetKey, { ledger, prices }: { ledger: Ledger; prices: Routing["prices"] }) {
-    [this.#key, this.#ledger, this.#prices] = [key, ledger, prices];
+    [this.#budgetKey, this.#ledger, this.#prices] = [key, ledger, prices];
   }
 
   /** Reserves the dearest plan that fits, and returns it with all cheaper ones. @throws HttpError (400, 429, 503) */
@@ -62,22 +62,22 @@ export class CallBudget {
     }
     const computeNano = (plan: ReplyPlan) =>
       toNano(conversation === null ? this.#evaluationUsd : this.#computeUsd(plan));
-    const costs = plans.map((plan) => [plan, computeNano(plan)] as const).toReversed();
-    const dearestFirst = costs.toSorted(([, one], [, other]) => other - one);
-    const at = await this.#hold(dearestFirst.map(([, nano]) => nano));
-    return dearestFirst.slice(at).map(([plan]) => plan);
+    const planCosts = plans.map((plan) => [plan, computeNano(plan)] as const).toReversed();
+    const dearestFirst = planCosts.toSorted(([, firstNano], [, other]) => other - firstNano);
+    const planIndex = await this.#hold(dearestFirst.map(([, nano]) => nano));
+    return dearestFirst.slice(planIndex).map(([plan]) => plan);
   }
 
   /** Reserves the most that work without a reply can cost. @throws HttpError (429, 503) */
-  async reserveUsd(usd: number): Promise<void> {
-    this.#evaluationUsd = usd;
-    await this.#hold([toNano(usd)]);
+  async reserveUsd(reservedUsd: number): Promise<void> {
+    this.#evaluationUsd = reservedUsd;
+    await this.#hold([toNano(reservedUsd)]);
   }
 
   /** Reserves the first amount that fits, renews it until the end, and returns its index. @throws HttpError (429, 503) */
   async #hold(amounts: readonly number[]): Promise<number> {
     // The evaluation is asked first, so a router that dies may leave it to be paid.
-    const reserving = this.#ledger.reserve(this.#key, amounts, toNano(this.#evaluationUsd));
+    const reserving = this.#ledger.reserve(this.#budgetKey, amounts, toNano(this.#evaluationUsd));
     const {
       held: reservation,
       at,
@@ -87,21 +87,21 @@ export class CallBudget {
     });
     [this.#reservation, this.#room] = [reservation, room];
     if (reservation === null) throw this.refusal();
-    const renew = () => void this.#renew(({ nano }) => nano);
-    this.#timer = setInterval(renew, this.#ledger.leaseMs / 3).unref();
+    const renewReservation = () => void this.#renew(({ nano }) => nano);
+    this.#renewTimer = setInterval(renewReservation, this.#ledger.leaseMs / 3).unref();
     return at;
   }
 
   /** Reduces the reservation to the plan that replies, and returns what may be sent; the cost so far is charged if the router dies. */
   async begin(
-    plan: ReplyPlan,
+    replyPlan: ReplyPlan,
     conversation: Conversation,
     spentUsd: () => number | null,
   ): Promise<Conversation> {
-    [this.#plan, this.#spentUsd] = [plan, spentUsd];
-    await this.#renew(() => toNano(this.#earlierUsd + this.#computeUsd(plan)));
+    [this.#replyPlan, this.#spentUsd] = [replyPlan, spentUsd];
+    await this.#renew(() => toNano(this.#earlierUsd + this.#computeUsd(replyPlan)));
     if (!this.isOpenEnded) return conversation;
-    const maxOutputTokens = await this.#reserveOutput(plan);
+    const maxOutputTokens = await this.#reserveOutput(replyPlan);
     return { ...conversation, settings: { ...conversation.settings, maxOutputTokens } };
   }
 
@@ -109,13 +109,13 @@ export class CallBudget {
    * Reserves more steps of output before the call, if they are a small part of the room, and returns all tokens.
    * They are the limit of the call, as a service bills thinking that it does not show.
    */
-  async #reserveOutput(plan: ReplyPlan): Promise<number> {
+  async #reserveOutput(replyPlan: ReplyPlan): Promise<number> {
     for (const output of OPEN_OUTPUTS) {
-      const next = { ...this.#tokens, output };
-      const nano = toNano(this.#earlierUsd + this.#computeUsd(plan, next));
-      const more = nano - toNano(this.#earlierUsd + this.#computeUsd(plan));
+      const nextTokens = { ...this.#tokens, output };
+      const nano = toNano(this.#earlierUsd + this.#computeUsd(replyPlan, nextTokens));
+      const more = nano - toNano(this.#earlierUsd + this.#computeUsd(replyPlan));
       if (more > (this.#room?.nano ?? 0) * SMALL_PART || !(await this.#renew(() => nano))) continue;
-      this.#tokens = next;
+      this.#tokens = nextTokens;
       break;
     }
     return this.#tokens.output;
@@ -124,30 +124,30 @@ export class CallBudget {
   /** Returns a listener that ends a reply when the budget is spent, if the client's API has a reason for that end. */
   limit(listener: ReplyListener, plan: ReplyPlan): ReplyListener {
     if (!this.isOpenEnded) {
-      return (part) => {
-        if (this.#isOver && typeof part !== "string") throw new ReplyLimitError();
-        return listener(part);
+      return (replyPart) => {
+        if (this.#isOver && typeof replyPart !== "string") throw new ReplyLimitError();
+        return listener(replyPart);
       };
     }
     // At the prices of a call with its input, which can be dearer from a length on.
     const toUsd = (output: number) => dearestUsd(plan, { ...this.#tokens, output }, this.#prices);
     const stepUsd = toUsd(this.#tokens.output + OUTPUT_STEP) - toUsd(this.#tokens.output);
-    const more = ({ nano }: Held) => nano + toNano(stepUsd);
+    const withNextStep = ({ nano }: Held) => nano + toNano(stepUsd);
     let remainingCount = this.#tokens.output;
-    return async (part) => {
-      await listener(part);
-      const texts = typeof part === "string" ? [part] : part.map(({ text }) => text);
+    return async (replyPart) => {
+      await listener(replyPart);
+      const texts = typeof replyPart === "string" ? [replyPart] : replyPart.map(({ text }) => text);
       remainingCount -= estimateTextTokens(texts.join(""));
       if (this.#isOver) throw new ReplyLimitError();
       for (; remainingCount <= 0; remainingCount += OUTPUT_STEP) {
-        if (!(await this.#renew(more))) throw new ReplyLimitError();
+        if (!(await this.#renew(withNextStep))) throw new ReplyLimitError();
       }
     };
   }
 
   /** Adds the cost of an attempt; null is unknown: its reservation. False if there is no room for another one. */
   async addAttempt(knownUsd: number | null): Promise<boolean> {
-    const usd = knownUsd ?? (this.#plan === null ? 0 : this.#computeUsd(this.#plan));
+    const usd = knownUsd ?? (this.#replyPlan === null ? 0 : this.#computeUsd(this.#replyPlan));
     this.#earlierUsd += usd;
     return usd === 0 || (await this.#renew(({ nano }) => nano + toNano(usd)));
   }
@@ -160,11 +160,11 @@ export class CallBudget {
 
   /** Charges the call once, a decision with its lost ones. Null is unknown: the whole reservation, and the expected evaluation. */
   async settle(replyUsd: number | null, decisionUsd: number | null): Promise<void> {
-    clearInterval(this.#timer);
+    clearInterval(this.#renewTimer);
     await this.#inTurn(async (reservation) => {
-      const nano = this.#computeNano(replyUsd, decisionUsd) ?? reservation.nano;
+      const callNano = this.#computeNano(replyUsd, decisionUsd) ?? reservation.nano;
       this.#reservation = null;
-      this.#room = await this.#ledger.settle(this.#key, reservation, nano);
+      this.#room = await this.#ledger.settle(this.#budgetKey, reservation, callNano);
       return true;
     });
   }
@@ -186,8 +186,8 @@ export class CallBudget {
     return toNano(Math.max(0, lastUsd) + this.#earlierUsd + replyUsd);
   }
 
-  #computeUsd(plan: ReplyPlan, tokens = this.#tokens): number {
-    return this.#evaluationUsd + dearestUsd(plan, tokens, this.#prices);
+  #computeUsd(replyPlan: ReplyPlan, callTokens = this.#tokens): number {
+    return this.#evaluationUsd + dearestUsd(replyPlan, callTokens, this.#prices);
   }
 
   /** Renews the reservation with an amount; false if it does not fit. */
@@ -195,7 +195,7 @@ export class CallBudget {
     return this.#inTurn(async (reservation) => {
       const nano = nanoFor(reservation);
       const knownNano = this.#computeNano(this.#spentUsd(), null) ?? nano;
-      const renewal = await this.#ledger.renew(this.#key, reservation, {
+      const renewal = await this.#ledger.renew(this.#budgetKey, reservation, {
         nano,
         known: knownNano,
       });
@@ -206,10 +206,10 @@ export class CallBudget {
   }
 
   /** Changes one after the other; false without a reservation, or if the ledger cannot be written. */
-  #inTurn(change: (reservation: Held) => Promise<boolean>): Promise<boolean> {
-    const run = async () => this.#reservation !== null && change(this.#reservation);
-    const donePromise = this.#work.then(run).catch(() => false);
-    this.#work = donePromise;
+  #inTurn(changeReservation: (reservation: Held) => Promise<boolean>): Promise<boolean> {
+    const run = async () => this.#reservation !== null && changeReservation(this.#reservation);
+    const donePromise = this.#pendingWork.then(run).catch(() => false);
+    this.#pendingWork = donePromise;
     return donePromise;
   }
 
@@ -218,7 +218,7 @@ export class CallBudget {
     const { resetAtMs = Date.now() } = this.#room ?? {};
     const { "x-router-budget-remaining-usd": remainingText, "x-router-budget-reset": reset } =
       this.headers();
-    const message = `The budget ${this.#key.budget} has no room for this call: $${remainingText} are left until ${reset}.`;
+    const message = `The budget ${this.#budgetKey.budget} has no room for this call: $${remainingText} are left until ${reset}.`;
     const retryAfter = String(Math.max(1, Math.ceil((resetAtMs - Date.now()) / 1000)));
     const headers = { "x-should-retry": "false" };
     return new HttpError(429, message, { code: "insufficient_quota", headers, retryAfter });

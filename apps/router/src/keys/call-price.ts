@@ -15,9 +15,9 @@ export const OUTPUT_STEP = 4096;
 export const EVALUATION_USD_PER_MILLION_TOKENS = 0.042;
 
 /** Returns the most that the evaluation of a text costs in US dollars. */
-export function evaluationUsd(text: string): number {
-  const tokens = computeMostTokens(text + JSON.stringify(tierQuestions));
-  return (tokens * EVALUATION_USD_PER_MILLION_TOKENS) / 1_000_000;
+export function evaluationUsd(evaluatedText: string): number {
+  const mostTokens = computeMostTokens(evaluatedText + JSON.stringify(tierQuestions));
+  return (mostTokens * EVALUATION_USD_PER_MILLION_TOKENS) / 1_000_000;
 }
 
 /** The most tokens of a call. */
@@ -36,14 +36,14 @@ export interface CallTokens {
 /** Returns the most tokens of a reply to a conversation. */
 export function expectedTokens(conversation: Conversation): CallTokens {
   const { messages, tools, settings, providerOptions } = conversation;
-  const parts = messages.flatMap((message) => message.parts);
-  const inner = parts.flatMap((part) => (part.type === "toolResult" ? part.parts : []));
-  const marks = [...parts, ...inner, ...tools].map((each) => each.providerOptions);
+  const messageParts = messages.flatMap((message) => message.parts);
+  const inner = messageParts.flatMap((part) => (part.type === "toolResult" ? part.parts : []));
+  const cacheMarks = [...messageParts, ...inner, ...tools].map((each) => each.providerOptions);
   return {
     ...toMostInput(conversation),
     output: settings.maxOutputTokens ?? OUTPUT_STEP,
     thinking: computeThinking(conversation),
-    isLong: JSON.stringify([providerOptions, marks]).includes('"ttl":"1h"'),
+    isLong: JSON.stringify([providerOptions, cacheMarks]).includes('"ttl":"1h"'),
   };
 }
 
@@ -62,53 +62,53 @@ const thinkingParts: Readonly<Record<NonNullable<ReplySettings["reasoning"]>, nu
 
 function computeThinking({ settings, providerOptions }: Conversation): number {
   const thinking = Object(providerOptions["anthropic"]?.["thinking"]) as { budgetTokens?: unknown };
-  const effort = settings.reasoning;
-  const ofEffort = effort === undefined ? 0 : thinkingParts[effort] * MOST_OUTPUT;
+  const reasoningEffort = settings.reasoning;
+  const ofEffort = reasoningEffort === undefined ? 0 : thinkingParts[reasoningEffort] * MOST_OUTPUT;
   return Math.max(Number(thinking.budgetTokens ?? 0), ofEffort);
 }
 
 /** Returns the error of a call without a known price, which no budget can reserve; `next` is the next step. */
-export function noPrice(of: string, next: string): HttpError {
-  return new HttpError(400, `The key has a budget, and there is no price for ${of}: ${next}.`);
+export function noPrice(of: string, nextStep: string): HttpError {
+  return new HttpError(400, `The key has a budget, and there is no price for ${of}: ${nextStep}.`);
 }
 
 /** Returns the cost in US dollars at the dearest model of a plan. @throws HttpError (400) without a price */
 export function dearestUsd(
   { targets }: Pick<ReplyPlan, "targets">,
-  tokens: CallTokens,
+  callTokens: CallTokens,
   prices: Routing["prices"],
 ): number {
-  const costs = targets.map((target) => {
-    const price = findPrice(target, prices);
-    if (price === null) throw noPrice(target.model, "set one in router.config.json");
-    const fee = findSearchUsd(target.model, price);
-    if (fee === null) throw noPrice(`${target.model}'s searches`, "set its usdPerSearch");
-    return mostUsd(target, price, tokens) + fee;
+  const targetCosts = targets.map((target) => {
+    const modelPrice = findPrice(target, prices);
+    if (modelPrice === null) throw noPrice(target.model, "set one in router.config.json");
+    const searchUsd = findSearchUsd(target.model, modelPrice);
+    if (searchUsd === null) throw noPrice(`${target.model}'s searches`, "set its usdPerSearch");
+    return mostUsd(target, modelPrice, callTokens) + searchUsd;
   });
-  return Math.max(...costs);
+  return Math.max(...targetCosts);
 }
 
-function mostUsd({ model, upstream }: Target, price: ModelPrice, tokens: CallTokens): number {
+function mostUsd({ model, upstream }: Target, modelPrice: ModelPrice, tokens: CallTokens): number {
   const { images = 0, files = 0, thinking = 0, isLong = false } = tokens;
-  if (files > 0 && price.tokensPerFile === undefined) {
+  if (files > 0 && modelPrice.tokensPerFile === undefined) {
     const problem = `The key has a budget, and messages have a document whose tokens are not known before ${model} reads it`;
-    const next = "send its text, or set tokensPerFile in the price of router.config.json.";
-    throw new HttpError(400, `${problem}: ${next}`, { param: "messages" });
+    const nextStep = "send its text, or set tokensPerFile in the price of router.config.json.";
+    throw new HttpError(400, `${problem}: ${nextStep}`, { param: "messages" });
   }
-  const { tokensPerFile = TOKENS_PER_IMAGE } = price;
-  const input = tokens.input + (images + files) * tokensPerFile;
+  const { tokensPerFile = TOKENS_PER_IMAGE } = modelPrice;
+  const inputTokens = tokens.input + (images + files) * tokensPerFile;
   const isAdded = upstream.type === "gateway" && model.startsWith("anthropic/");
-  const output = tokens.output + (isAdded ? thinking : 0);
+  const outputTokens = tokens.output + (isAdded ? thinking : 0);
   const { makerOf } = upstreamTypes[upstream.type];
   const hasCacheWrites = makerOf(model) === "anthropic" || isOfAnthropic(model);
   // No cache may have the input, and writing it to a cache can cost more.
-  const costs = [price, priceFrom(price, input)].map((each) => {
+  const stepCosts = [modelPrice, priceFrom(modelPrice, inputTokens)].map((each) => {
     const { inputUsdPerMillionTokens: perInput } = each;
-    const long = isLong ? (each.longCacheWriteUsdPerMillionTokens ?? 2 * perInput) : 0;
-    const write =
+    const longWriteUsd = isLong ? (each.longCacheWriteUsdPerMillionTokens ?? 2 * perInput) : 0;
+    const cacheWriteUsd =
       each.cacheWriteUsdPerMillionTokens ?? (hasCacheWrites ? CACHE_WRITE_FACTOR * perInput : 0);
-    const dearest = Math.max(perInput, write, long);
-    return input * dearest + output * each.outputUsdPerMillionTokens;
+    const dearest = Math.max(perInput, cacheWriteUsd, longWriteUsd);
+    return inputTokens * dearest + outputTokens * each.outputUsdPerMillionTokens;
   });
-  return Math.max(...costs) / 1_000_000;
+  return Math.max(...stepCosts) / 1_000_000;
 }

@@ -13,18 +13,18 @@ interface TextTable {
 
 type OpenDatabase = () => Promise<Pick<TextTable, "query" | "close">>;
 
-function makeTable(table: string): string {
-  return `create table if not exists ${table} (name text primary key, state text not null)`;
+function makeTable(tableName: string): string {
+  return `create table if not exists ${tableName} (name text primary key, state text not null)`;
 }
 
 /** Opens a table of texts in PostgreSQL. Its errors hold no address. */
 export async function openPostgresTable(
-  name: "keys" | "budgets",
+  tableKind: "keys" | "budgets",
   address: string,
   open: OpenDatabase = async () => (await import("evaluator-runs/postgres")).openDatabase(address),
 ): Promise<TextTable> {
   const { query, close } = await open();
-  const table = `evaluator_router.${name}`;
+  const table = `evaluator_router.${tableKind}`;
   // Routers that start at once wait for each other.
   const makeSchema =
     "select pg_advisory_xact_lock(1801812339); create schema if not exists evaluator_router";
@@ -43,20 +43,20 @@ export function openLedger(address: string): Promise<TextTable> {
 
 /** Opens a ledger's file, for its owner only. */
 export async function sqliteLedger(
-  path: string,
+  databasePath: string,
   uptimeMs = () => uptime() * 1000,
 ): Promise<TextTable> {
   const table = "router_budgets";
-  const prepare = `pragma journal_mode = wal; pragma synchronous = normal; ${makeTable(table)}`;
-  const options = { timeout: 2000 };
+  const prepareSql = `pragma journal_mode = wal; pragma synchronous = normal; ${makeTable(table)}`;
+  const openOptions = { timeout: 2000 };
   const database = openPrivateDatabase(
-    path,
-    (openedDatabase) => openedDatabase.exec(prepare),
-    options,
+    databasePath,
+    (openedDatabase) => openedDatabase.exec(prepareSql),
+    openOptions,
   );
-  const query = async (text: string, values: readonly unknown[] = []) => {
-    const parameters = values.map((value, at) => [`$${at + 1}`, value as string | null]);
-    return database.prepare(text).all(Object.fromEntries(parameters)) as never[];
+  const query = async (queryText: string, queryValues: readonly unknown[] = []) => {
+    const parameters = queryValues.map((value, at) => [`$${at + 1}`, value as string | null]);
+    return database.prepare(queryText).all(Object.fromEntries(parameters)) as never[];
   };
   return {
     query,
@@ -67,25 +67,25 @@ export async function sqliteLedger(
 }
 
 /** Returns a text, null if it is missing, and the time. */
-export async function readText({ query, table, clock }: TextTable, name: string) {
-  const select = `select (select state from ${table} where name = $1) as state, ${clock()} as now`;
-  const [row] = await query<{ state: string | null; now: string | number }>(select, [name]);
+export async function readText({ query, table, clock }: TextTable, rowName: string) {
+  const selectSql = `select (select state from ${table} where name = $1) as state, ${clock()} as now`;
+  const [row] = await query<{ state: string | null; now: string | number }>(selectSql, [rowName]);
   return { text: row?.state ?? null, nowMs: Number(row?.now) };
 }
 
 /** Changes a text. The edit is repeated if another process has changed the text in the meantime. */
 export async function changeText<TResult>(
-  texts: TextTable,
-  name: string,
-  edit: (text: string | null, nowMs: number) => readonly [text: string, result: TResult],
+  textTable: TextTable,
+  rowName: string,
+  editText: (oldText: string | null, nowMs: number) => readonly [text: string, result: TResult],
 ): Promise<TResult> {
-  const swap = `insert into ${texts.table} as kept (name, state) values ($1, $3)
+  const swapSql = `insert into ${textTable.table} as kept (name, state) values ($1, $3)
     on conflict (name) do update set state = $3 where kept.state = $2 returning name`;
   for (;;) {
-    const { text, nowMs } = await readText(texts, name);
-    const [next, result] = edit(text, nowMs);
-    if (next === text) return result;
-    const swappedRows = await texts.query(swap, [name, text, next]);
+    const { text, nowMs } = await readText(textTable, rowName);
+    const [newText, result] = editText(text, nowMs);
+    if (newText === text) return result;
+    const swappedRows = await textTable.query(swapSql, [rowName, text, newText]);
     if (swappedRows.length > 0) return result;
   }
 }

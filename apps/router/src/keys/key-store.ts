@@ -28,32 +28,32 @@ const notStore =
 interface KeyStore {
   /** Null if no key was ever added. */
   readonly read: () => Promise<Keys | null>;
-  readonly change: (edit: (keys: Keys) => Keys) => Promise<void>;
+  readonly change: (editKeys: (storedKeys: Keys) => Keys) => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
 /** Opens the store of `ROUTER_KEYS`. Its errors are for people, and hold no address of a database. */
 export async function openKeyStore(
   address: string,
-  open?: Parameters<typeof openPostgresTable>[2],
+  openTable?: Parameters<typeof openPostgresTable>[2],
 ): Promise<KeyStore> {
-  if (isDatabaseUrl(address)) return await databaseStore(address, open);
+  if (isDatabaseUrl(address)) return await databaseStore(address, openTable);
   if (address.includes("://")) throw new CliError(notStore);
   return fileStore(address);
 }
 
-async function databaseStore(...[address, open]: Parameters<typeof openKeyStore>) {
-  const texts = await openPostgresTable("keys", address, open).catch(nameVariable);
+async function databaseStore(...[address, openTable]: Parameters<typeof openKeyStore>) {
+  const textTable = await openPostgresTable("keys", address, openTable).catch(nameVariable);
   return {
     read: async () => {
-      const { text } = await readText(texts, "keys").catch(nameVariable);
+      const { text } = await readText(textTable, "keys").catch(nameVariable);
       return parseKeys(text, IN_POSTGRES);
     },
-    change: (edit: (keys: Keys) => Keys) =>
-      changeText(texts, "keys", (text) => {
-        return [printKeys(edit(parseKeys(text, IN_POSTGRES) ?? [])), undefined];
+    change: (editKeys: (storedKeys: Keys) => Keys) =>
+      changeText(textTable, "keys", (storedText) => {
+        return [printKeys(editKeys(parseKeys(storedText, IN_POSTGRES) ?? [])), undefined];
       }).catch(nameVariable),
-    close: texts.close,
+    close: textTable.close,
   };
 }
 
@@ -65,12 +65,12 @@ function nameVariable(cause: unknown): never {
 
 function fileStore(path: string): KeyStore {
   const read = async () => {
-    const text = await readFile(path, "utf8").catch((error: unknown) => {
+    const storedText = await readFile(path, "utf8").catch((error: unknown) => {
       const isMissing = systemErrorCode(error) === "ENOENT";
       if (isMissing && existsSync(dirname(path))) return null; // no key was added yet
       throw toFileError(error, `read ${path}`, isMissing ? NO_FOLDER : NAMED);
     });
-    return parseKeys(text, `ROUTER_KEYS=${path}`);
+    return parseKeys(storedText, `ROUTER_KEYS=${path}`);
   };
   const lock = `${path}.lock`;
   return {
@@ -97,55 +97,55 @@ function fileStore(path: string): KeyStore {
 /** Reads the keys, and reads them again each second. @throws an error for people if they are wrong. */
 export async function openLiveKeys(
   address: string,
-  warn: (line: string) => void,
+  warn: (warningLine: string) => void,
   reloadMs = 1000, // a change is seen within two seconds
 ) {
-  const store = await openKeyStore(address);
-  let keys = await store.read();
-  let problem = "";
-  if ((keys ?? []).length === 0)
+  const keyStore = await openKeyStore(address);
+  let currentKeys = await keyStore.read();
+  let lastProblem = "";
+  if ((currentKeys ?? []).length === 0)
     warn("ROUTER_KEYS: no key yet; evaluator-router keys add makes one.\n");
-  const name = isDatabaseUrl(address) ? IN_POSTGRES : address;
-  const missing = printable`Cannot read ${name}: nothing is there. Restore it; [] revokes all keys.`;
+  const storeName = isDatabaseUrl(address) ? IN_POSTGRES : address;
+  const missingText = printable`Cannot read ${storeName}: nothing is there. Restore it; [] revokes all keys.`;
   /** After an error the old keys stay, and the error is printed once. */
   async function reload(): Promise<void> {
     try {
-      const read = await store.read();
-      if (read === null && keys !== null) throw new CliError(missing);
-      [keys, problem] = [read, ""];
+      const readKeys = await keyStore.read();
+      if (readKeys === null && currentKeys !== null) throw new CliError(missingText);
+      [currentKeys, lastProblem] = [readKeys, ""];
     } catch (error) {
       const message = error instanceof Error ? error.message : "The keys cannot be read.";
-      if (message !== problem) warn(`${message} The router goes on with the old keys.\n`);
-      problem = message;
+      if (message !== lastProblem) warn(`${message} The router goes on with the old keys.\n`);
+      lastProblem = message;
     }
   }
-  const timer = setInterval(() => void reload(), reloadMs).unref();
+  const reloadTimer = setInterval(() => void reload(), reloadMs).unref();
   return {
-    current: () => keys ?? [],
+    current: () => currentKeys ?? [],
     reload,
     close() {
-      clearInterval(timer);
-      return store.close();
+      clearInterval(reloadTimer);
+      return keyStore.close();
     },
   };
 }
 
 /** Parses the text of a store; null if it is missing. @throws CliError with the store, the line and the field, without a value. */
-export function parseKeys(text: string | null, store: string): Keys | null {
-  if (text === null) return null;
-  const fail = (offset: number, problem: string): never => {
-    const line = text.slice(0, offset).split("\n").length;
-    throw new CliError(printable`${store}:${String(line)} ${problem}.`);
+export function parseKeys(keysText: string | null, storeName: string): Keys | null {
+  if (keysText === null) return null;
+  const failAt = (offset: number, problem: string): never => {
+    const lineNumber = keysText.slice(0, offset).split("\n").length;
+    throw new CliError(printable`${storeName}:${String(lineNumber)} ${problem}.`);
   };
   const errors: ParseError[] = [];
-  const root = parseTree(text, errors, { disallowComments: true, allowEmptyContent: false });
+  const root = parseTree(keysText, errors, { disallowComments: true, allowEmptyContent: false });
   if (root === undefined || errors[0] !== undefined)
-    return fail(errors[0]?.offset ?? 0, "is not JSON here");
-  const { data, error } = listOf(storedKeySchema).safeParse(JSON.parse(text));
+    return failAt(errors[0]?.offset ?? 0, "is not JSON here");
+  const { data, error } = listOf(storedKeySchema).safeParse(JSON.parse(keysText));
   if (data !== undefined) return data;
   const path = (error.issues[0]?.path ?? []) as (string | number)[];
-  const node = findNodeAtLocation(root, path) ?? findNodeAtLocation(root, path.slice(0, 1));
-  return fail((node ?? root).offset, describeIssue(error));
+  const fieldNode = findNodeAtLocation(root, path) ?? findNodeAtLocation(root, path.slice(0, 1));
+  return failAt((fieldNode ?? root).offset, describeIssue(error));
 }
 
 /** Returns the text of a store, which {@link parseKeys} reads. */

@@ -14,33 +14,33 @@ export class MinuteLimits {
   /** Counts a request, and sets the headers of its answer. @throws HttpError (429) */
   take(
     { name, requestsPerMinute, tokensPerMinute }: RouterKey,
-    setHeader: (name: string, value: string) => void,
+    setHeader: (headerName: string, headerValue: string) => void,
   ): void {
-    const minute = this.#toMinute(name);
-    const requests = requestsPerMinute === null ? 1 : requestsPerMinute - minute.requests;
-    const tokens = tokensPerMinute === null ? 1 : Math.max(0, tokensPerMinute - minute.tokens);
-    const isOver = requests <= 0 || tokens <= 0;
-    if (!isOver) minute.requests += 1;
-    const remainingText = String(isOver ? requests : requests - 1);
+    const keyMinute = this.#toMinute(name);
+    const requestsLeft = requestsPerMinute === null ? 1 : requestsPerMinute - keyMinute.requests;
+    const tokens = tokensPerMinute === null ? 1 : Math.max(0, tokensPerMinute - keyMinute.tokens);
+    const isOver = requestsLeft <= 0 || tokens <= 0;
+    if (!isOver) keyMinute.requests += 1;
+    const remainingText = String(isOver ? requestsLeft : requestsLeft - 1);
     if (requestsPerMinute !== null) setHeader("x-ratelimit-remaining-requests", remainingText);
     if (tokensPerMinute !== null) setHeader("x-ratelimit-remaining-tokens", String(tokens));
     if (!isOver) return;
-    const retryAfter = String(Math.ceil((minute.endsAtMs - this.#now()) / 1000));
-    const what = requests <= 0 ? "requests" : "tokens";
-    const message = `The key ${name} has no ${what} left in this minute. Try again in ${retryAfter} s.`;
+    const retryAfter = String(Math.ceil((keyMinute.endsAtMs - this.#now()) / 1000));
+    const limitedThing = requestsLeft <= 0 ? "requests" : "tokens";
+    const message = `The key ${name} has no ${limitedThing} left in this minute. Try again in ${retryAfter} s.`;
     throw new HttpError(429, message, { retryAfter, code: "rate_limit_exceeded" });
   }
 
   /** Counts the tokens of a reply at its end. */
-  addTokens(name: string, tokens: number): void {
-    this.#toMinute(name).tokens += tokens;
+  addTokens(keyName: string, tokenCount: number): void {
+    this.#toMinute(keyName).tokens += tokenCount;
   }
 
-  #toMinute(name: string) {
-    const currentMinute = this.#minutes.get(name);
+  #toMinute(keyName: string) {
+    const currentMinute = this.#minutes.get(keyName);
     if (currentMinute !== undefined && this.#now() < currentMinute.endsAtMs) return currentMinute;
-    const minute = { endsAtMs: this.#now() + 60_000, requests: 0, tokens: 0 };
-    this.#minutes.set(name, minute);
-    return minute;
+    const newMinute = { endsAtMs: this.#now() + 60_000, requests: 0, tokens: 0 };
+    this.#minutes.set(keyName, newMinute);
+    return newMinute;
   }
 }

@@ -14,17 +14,17 @@ export function estimate<TRow, TFigures extends Record<string, number | null>>(
   { seed, draws, tail = 0.025 }: Draws & { readonly tail?: number },
   figuresOf: (rows: readonly TRow[]) => TFigures,
 ) {
-  const random = seededRandom(seed);
-  const draw = () => rows.map(() => rows[Math.floor(random() * rows.length)] as TRow);
-  const samples = Array.from({ length: draws }, () => figuresOf(draw()));
-  const estimates = Object.entries(figuresOf(rows)).map(([name, value]) => {
-    if (value === null) return [name, null];
+  const nextRandom = seededRandom(seed);
+  const drawRows = () => rows.map(() => rows[Math.floor(nextRandom() * rows.length)] as TRow);
+  const samples = Array.from({ length: draws }, () => figuresOf(drawRows()));
+  const estimates = Object.entries(figuresOf(rows)).map(([figureName, value]) => {
+    if (value === null) return [figureName, null];
     const sortedValues = samples
-      .flatMap((each) => each[name] ?? [])
-      .toSorted((one, other) => one - other);
-    const at = (share: number) =>
-      sortedValues[Math.round(share * (sortedValues.length - 1))] ?? value;
-    return [name, { value, low: at(tail), high: at(1 - tail) }];
+      .flatMap((sampleFigures) => sampleFigures[figureName] ?? [])
+      .toSorted((firstValue, secondValue) => firstValue - secondValue);
+    const quantileAt = (wantedShare: number) =>
+      sortedValues[Math.round(wantedShare * (sortedValues.length - 1))] ?? value;
+    return [figureName, { value, low: quantileAt(tail), high: quantileAt(1 - tail) }];
   });
   return Object.fromEntries(estimates) as {
     [TName in keyof TFigures]: Estimate | Extract<TFigures[TName], null>;
@@ -35,10 +35,10 @@ export function estimate<TRow, TFigures extends Record<string, number | null>>(
 type FigureRounding = "halfExpand" | "floor" | "ceil";
 
 /** Returns a figure with its interval, by default of three digits and rounded to the outside; a dash for null. */
-export function figure(estimate: Estimate | null, print = inThreeDigits): string {
+export function figure(estimate: Estimate | null, printValue = inThreeDigits): string {
   if (estimate === null) return "–";
   const { value, low, high } = estimate;
-  return `${print(value, "halfExpand")} (${print(low, "floor")} to ${print(high, "ceil")})`;
+  return `${printValue(value, "halfExpand")} (${printValue(low, "floor")} to ${printValue(high, "ceil")})`;
 }
 
 function inThreeDigits(value: number, roundingMode: FigureRounding): string {
@@ -62,8 +62,8 @@ export function points(quality: number, roundingMode: FigureRounding): string {
 type OrderedGap = Readonly<Record<"gap" | "value", number>>;
 
 /** Returns the rows of {@link toGain} for one value of each prompt. */
-export function toGaps(prompts: readonly LabelledPrompt[], values: readonly number[]) {
-  return prompts.map((prompt, at) => ({ gap: computeGap(prompt), value: values[at] ?? 0 }));
+export function toGaps(prompts: readonly LabelledPrompt[], orderValues: readonly number[]) {
+  return prompts.map((prompt, at) => ({ gap: computeGap(prompt), value: orderValues[at] ?? 0 }));
 }
 
 /** The share of prompts for the dear tier, and the recovered part of the gap, 0..1 (PGR). */
@@ -73,17 +73,17 @@ type GainPoint = Readonly<Record<"share" | "recovered", number>>;
  * Returns the gain if the prompts with the highest values go to the dear tier and all others to the
  * cheap one; among equal values, the curve is straight. APGR is the mean recovered gap over all shares.
  */
-export function toGain(rows: readonly OrderedGap[]) {
-  const gap = computeSum(rows);
-  if (gap <= ROUNDING) return { points: [], apgr: null };
-  const groups = [...Map.groupBy(rows, ({ value }) => value)];
+export function toGain(orderedGaps: readonly OrderedGap[]) {
+  const totalGap = computeSum(orderedGaps);
+  if (totalGap <= ROUNDING) return { points: [], apgr: null };
+  const valueGroups = [...Map.groupBy(orderedGaps, ({ value }) => value)];
   const points: GainPoint[] = [{ share: 0, recovered: 0 }];
   let [askedShare, recoveredShare, apgr] = [0, 0, 0];
-  for (const [, group] of groups.toSorted(([one], [other]) => other - one)) {
-    const width = group.length / rows.length;
-    const gainedShare = computeSum(group) / gap;
-    apgr += width * (recoveredShare + gainedShare / 2);
-    askedShare += width;
+  for (const [, gapGroup] of valueGroups.toSorted(([firstValue], [other]) => other - firstValue)) {
+    const groupShare = gapGroup.length / orderedGaps.length;
+    const gainedShare = computeSum(gapGroup) / totalGap;
+    apgr += groupShare * (recoveredShare + gainedShare / 2);
+    askedShare += groupShare;
     recoveredShare += gainedShare;
     points.push({ share: askedShare, recovered: recoveredShare });
   }
@@ -93,6 +93,6 @@ export function toGain(rows: readonly OrderedGap[]) {
 /** Sums of the same terms in different orders differ by less. */
 export const ROUNDING = 1e-9;
 
-function computeSum(rows: readonly OrderedGap[]): number {
-  return rows.reduce((sum, { gap }) => sum + gap, 0);
+function computeSum(orderedGaps: readonly OrderedGap[]): number {
+  return orderedGaps.reduce((gapTotal, { gap }) => gapTotal + gap, 0);
 }

@@ -6,23 +6,23 @@ import { toTierState } from "../conversation/user-turns.ts";
 import { type Tier, tierNames } from "../decision/tier-question.ts";
 import { PassedLines, readLines } from "../report/read-records.ts";
 
-const tier = oneOf(tierNames);
-const shares = z.record(tier, z.number());
+const tierSchema = oneOf(tierNames);
+const sharesSchema = z.record(tierSchema, z.number());
 
 /** A decision in the decision log, or in the file of kept decisions. */
 const decisionSchema = z.object({
-  tierChosen: tier,
-  probabilities: shares,
+  tierChosen: tierSchema,
+  probabilities: sharesSchema,
   confidence: z.number().nullable(),
   promise: z.object({ act: z.string().nullable() }).nullish(),
   evaluatorModelId: orNull(z.string()),
   wire: orNull(z.string()),
 });
 
-const feedbackSchema = z.object({ requestId: z.string(), feedback: tier });
+const feedbackSchema = z.object({ requestId: z.string(), feedback: tierSchema });
 const loggedSchema = decisionSchema.extend({ requestId: z.string() });
 
-const message = z.object({ role: z.string(), content: z.string() });
+const messageSchema = z.object({ role: z.string(), content: z.string() });
 const promptObject = z
   .object(
     {
@@ -30,11 +30,11 @@ const promptObject = z
       prompt: orNull(z.string()),
       messages: orNull(
         z
-          .array(message)
+          .array(messageSchema)
           .refine((all) => all.some(({ role }) => role === "user"), "has no message of the user"),
       ),
       /** The evaluation model's, for `router:fit`. */
-      probabilities: orNull(shares),
+      probabilities: orNull(sharesSchema),
     },
     "is no JSON object",
   )
@@ -43,13 +43,13 @@ const promptObject = z
 const promptSchema = promptObject.transform(withMessages);
 
 /** Scores have one of these scales, which begin at 0. */
-const scales = [1, 5, 10, 100];
+const scoreScales = [1, 5, 10, 100];
 const notScore = "is not on a scale from 0 to 1, 5, 10 or 100";
 
 const labelSchema = promptObject
   .safeExtend({
     /** The right tier, unless it follows from the scores. */
-    tier: orNull(tier),
+    tier: orNull(tierSchema),
     category: orNull(z.string()),
     /** Quality of each model's answer. */
     scores: orNull(z.record(z.string(), z.number().min(0, notScore).max(100, notScore))),
@@ -63,14 +63,14 @@ const labelSchema = promptObject
   .refine(
     ({ scores, costs }) =>
       costs === null ||
-      Object.keys(scores ?? { "": 0 }).every((name) => Object.hasOwn(costs, name)),
+      Object.keys(scores ?? { "": 0 }).every((modelName) => Object.hasOwn(costs, modelName)),
     "has costs, but not of all models that it scores",
   )
   .transform(withMessages);
 
-function withMessages<TLine extends z.output<typeof promptObject>>(line: TLine) {
-  const { prompt, messages, ...rest } = line;
-  return { ...rest, messages: messages ?? [{ role: "user", content: prompt ?? "" }] };
+function withMessages<TLine extends z.output<typeof promptObject>>(promptLine: TLine) {
+  const { prompt, messages, ...otherFields } = promptLine;
+  return { ...otherFields, messages: messages ?? [{ role: "user", content: prompt ?? "" }] };
 }
 
 /** A labelled prompt; a line of the decision log has a decision and no messages. */
@@ -83,8 +83,8 @@ export async function readSomeLabels(...args: Parameters<typeof readLabels>): Pr
   const labels = await readLabels(...args);
   if (labels.length > 0) return labels;
   const problem = printable`${args[0]} has no labelled prompt`;
-  const advice = "Give prompts with tier or scores, or a decision log with POST /feedback.";
-  throw new UsageError(`${problem}. ${advice}`);
+  const labelAdvice = "Give prompts with tier or scores, or a decision log with POST /feedback.";
+  throw new UsageError(`${problem}. ${labelAdvice}`);
 }
 
 /**
@@ -92,55 +92,55 @@ export async function readSomeLabels(...args: Parameters<typeof readLabels>): Pr
  *
  * @throws CliError that names the line, not its text.
  */
-export async function readLabels(path: string, warn: (text: string) => void): Promise<Label[]> {
+export async function readLabels(path: string, warn: (warning: string) => void): Promise<Label[]> {
   const labels: Label[] = [];
-  const decisions = new Map<string, z.infer<typeof decisionSchema>>();
-  const feedbackOf = new Map<string, Tier>();
+  const decisionsById = new Map<string, z.infer<typeof decisionSchema>>();
+  const feedbackById = new Map<string, Tier>();
   const passedLines = new PassedLines();
   let [isEmpty, isLog, firstProblem] = [true, false, null as CliError | null];
-  for await (const place of readValues(path)) {
+  for await (const linePlace of readValues(path)) {
     isEmpty = false;
-    const { value, number } = place;
+    const { value, number } = linePlace;
     const { data: feedback } = feedbackSchema.safeParse(value);
     const { data: record } = loggedSchema.safeParse(value);
-    if (feedback !== undefined) feedbackOf.set(feedback.requestId, feedback.feedback);
-    else if (record !== undefined) decisions.set(record.requestId, record);
+    if (feedback !== undefined) feedbackById.set(feedback.requestId, feedback.feedback);
+    else if (record !== undefined) decisionsById.set(record.requestId, record);
     if (!isRecord(value)) {
       passedLines.add(number);
-      firstProblem ??= notObject(place);
+      firstProblem ??= notObject(linePlace);
     } else if ("requestId" in value) isLog = true;
-    else labels.push({ ...parseLine(labelSchema, place), decision: null });
+    else labels.push({ ...parseLine(labelSchema, linePlace), decision: null });
   }
   if (firstProblem !== null && !isLog) throw firstProblem;
   if (isEmpty) warn(printable`${path} is empty.\n`);
   if (firstProblem !== null) warn(`${passedLines.describe()}\n`);
   const unjudgedParts = { id: null, messages: [], scores: null, costs: null, category: null };
-  for (const [id, tier] of feedbackOf) {
-    const decision = decisions.get(id);
+  for (const [requestId, tier] of feedbackById) {
+    const decision = decisionsById.get(requestId);
     if (decision === undefined) continue;
     labels.push({ ...unjudgedParts, tier, decision, probabilities: decision.probabilities });
   }
-  const foreign = [...feedbackOf.keys()].filter((id) => !decisions.has(id));
-  const names = foreign.slice(0, 3).map((id) => JSON.stringify(toPrintable(id.slice(0, 64))));
-  const unusedText = `Not used: ${foreign.length} label${foreign.length === 1 ? "" : "s"} of messages that have no decision in the file (${names.join(", ")}).\n`;
-  if (foreign.length > 0) warn(unusedText);
+  const foreignIds = [...feedbackById.keys()].filter((requestId) => !decisionsById.has(requestId));
+  const names = foreignIds.slice(0, 3).map((id) => JSON.stringify(toPrintable(id.slice(0, 64))));
+  const unusedText = `Not used: ${foreignIds.length} label${foreignIds.length === 1 ? "" : "s"} of messages that have no decision in the file (${names.join(", ")}).\n`;
+  if (foreignIds.length > 0) warn(unusedText);
   checkCosts(labels, path);
   return scaleScores(labels, warn);
 }
 
 /** Reads prompts, labelled or not, with their places. @throws CliError that names the line, not its text. */
-export async function* readPrompts(path: string) {
-  for await (const place of readValues(path)) {
-    yield { ...place, prompt: parseLine(promptSchema, place) };
+export async function* readPrompts(promptsPath: string) {
+  for await (const linePlace of readValues(promptsPath)) {
+    yield { ...linePlace, prompt: parseLine(promptSchema, linePlace) };
   }
 }
 
 /** Reads lines of JSON with their places. @throws CliError if the file cannot be read. */
-async function* readValues(path: string) {
+async function* readValues(linesPath: string) {
   let number = 0;
-  for await (const line of readLines(path)) {
+  for await (const line of readLines(linesPath)) {
     number += 1;
-    const where = `${JSON.stringify(path)}, line ${number}`;
+    const where = `${JSON.stringify(linesPath)}, line ${number}`;
     if (line.trim() !== "") yield { value: parseJson(line), line, where, number };
   }
 }
@@ -153,11 +153,11 @@ interface LinePlace {
 }
 
 /** @throws CliError with the place and the field. */
-function parseLine<TSchema extends z.ZodType>(schema: TSchema, place: LinePlace) {
-  if (!isRecord(place.value)) throw notObject(place);
-  const { data, error } = schema.safeParse(place.value);
+function parseLine<TSchema extends z.ZodType>(schema: TSchema, linePlace: LinePlace) {
+  if (!isRecord(linePlace.value)) throw notObject(linePlace);
+  const { data, error } = schema.safeParse(linePlace.value);
   if (error === undefined) return data;
-  throw new CliError(`${place.where}: ${describeIssue(error, "")}.`);
+  throw new CliError(`${linePlace.where}: ${describeIssue(error, "")}.`);
 }
 
 const eachLine = "Write one JSON object in each line (NDJSON).";
@@ -182,9 +182,9 @@ function checkCosts(labels: readonly Label[], path: string): void {
 /** Divides the scores of a file by the end of their scale. */
 function scaleScores(labels: readonly Label[], warn: (text: string) => void): Label[] {
   const most = labels.reduce((max, { scores }) => Math.max(max, ...Object.values(scores ?? {})), 0);
-  const scale = scales.find((end) => most <= end) ?? 1;
-  if (scale > 1) warn(`Scores are divided by ${scale}, the end of their scale.\n`);
-  const toShare = ([model, score]: [string, number]) => [model, score / scale] as const;
+  const scoreScale = scoreScales.find((scaleEnd) => most <= scaleEnd) ?? 1;
+  if (scoreScale > 1) warn(`Scores are divided by ${scoreScale}, the end of their scale.\n`);
+  const toShare = ([model, score]: [string, number]) => [model, score / scoreScale] as const;
   return labels.map((label) => ({
     ...label,
     scores: label.scores && Object.fromEntries(Object.entries(label.scores).map(toShare)),
@@ -193,6 +193,6 @@ function scaleScores(labels: readonly Label[], warn: (text: string) => void): La
 
 /** Returns the text that decides; it is empty for a line of the decision log. */
 export function toText(messages: Label["messages"]): string {
-  const users = messages.filter(({ role }) => role === "user");
-  return toTierState(users.map(({ content }) => content)).user_message;
+  const userMessages = messages.filter(({ role }) => role === "user");
+  return toTierState(userMessages.map(({ content }) => content)).user_message;
 }

@@ -21,23 +21,23 @@ export function toTierPoints(
 ) {
   const rankedModels = rankModels(labels);
   const seenKeys = new Set<string>();
-  const points = labels.map(({ messages, tier, scores, costs, category, probabilities }) => {
-    const key = JSON.stringify(messages);
-    const isRepeat = messages.length > 0 && seenKeys.has(key);
-    seenKeys.add(key);
-    const scoredModels = rankedModels.filter((model) => Object.hasOwn(scores ?? {}, model));
-    const models = modelsOfTiers(scoredModels, tierModels);
-    const lowest = tierNames.indexOf(tier ?? "frontier");
-    const quality = models.map((model, at) =>
-      scores === null ? Number(at >= lowest) : (scores[model] ?? 0),
+  const labelPoints = labels.map(({ messages, tier, scores, costs, category, probabilities }) => {
+    const messagesKey = JSON.stringify(messages);
+    const isRepeat = messages.length > 0 && seenKeys.has(messagesKey);
+    seenKeys.add(messagesKey);
+    const scoredModels = rankedModels.filter((modelName) => Object.hasOwn(scores ?? {}, modelName));
+    const modelNames = modelsOfTiers(scoredModels, tierModels);
+    const lowestTier = tierNames.indexOf(tier ?? "frontier");
+    const qualities = modelNames.map((modelName, tierIndex) =>
+      scores === null ? Number(tierIndex >= lowestTier) : (scores[modelName] ?? 0),
     );
-    const cost = costs === null ? costsOf(messages) : models.map((model) => costs[model] ?? 0);
-    const entries = tierNames.map((name, at) => [name, { quality: quality[at], cost: cost[at] }]);
+    const cost = costs === null ? costsOf(messages) : modelNames.map((model) => costs[model] ?? 0);
+    const entries = tierNames.map((name, at) => [name, { quality: qualities[at], cost: cost[at] }]);
     const characters = messages.reduce((sum, { content }) => sum + content.length, 0);
     return {
       tiers: Object.fromEntries(entries) as Record<Tier, Point>,
       /** The lowest tier with the best quality. */
-      rightTier: tier ?? tierNames[quality.indexOf(Math.max(...quality))] ?? "frontier",
+      rightTier: tier ?? tierNames[qualities.indexOf(Math.max(...qualities))] ?? "frontier",
       /** The text that decides; empty if it is unknown. */
       text: toText(messages),
       /** Characters of the conversation; null if the text is unknown. */
@@ -51,9 +51,9 @@ export function toTierPoints(
       isRepeat,
     };
   });
-  const means = tierPoints(points).map(({ cost }) => cost);
-  const cheapest = tierNames[means.indexOf(Math.min(...means))] ?? "nano"; // the first of equals
-  return points.map((point) =>
+  const meanCosts = tierPoints(labelPoints).map(({ cost }) => cost);
+  const cheapest = tierNames[meanCosts.indexOf(Math.min(...meanCosts))] ?? "nano"; // the first of equals
+  return labelPoints.map((point) =>
     Object.assign(point, { cheapest, cheap: point.tiers[cheapest], dear: point.tiers.frontier }),
   );
 }
@@ -77,8 +77,8 @@ export function toPoint(points: readonly Point[]): Point {
 }
 
 /** Returns the mean; 0 of none. */
-export function computeMean(values: readonly number[]): number {
-  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+export function computeMean(numbers: readonly number[]): number {
+  return numbers.length === 0 ? 0 : numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
 }
 
 /**
@@ -89,20 +89,20 @@ function rankModels(labels: readonly Label[]): string[] {
   const scoredItems = labels.flatMap(({ scores, costs }) =>
     Object.keys(scores ?? {}).map((model) => ({ model, cost: costs?.[model] ?? 0 })),
   );
-  const means = [...Map.groupBy(scoredItems, ({ model }) => model)].map(([model, all]) => {
-    return { model, mean: all.reduce((sum, { cost }) => sum + cost, 0) / all.length };
+  const modelMeans = [...Map.groupBy(scoredItems, ({ model }) => model)].map(([model, all]) => {
+    return { model, mean: all.reduce((costTotal, { cost }) => costTotal + cost, 0) / all.length };
   });
-  return means.toSorted((one, other) => one.mean - other.mean).map(({ model }) => model);
+  return modelMeans.toSorted((one, other) => one.mean - other.mean).map(({ model }) => model);
 }
 
 /** The tiers' own names or models if all are scored, else the scored models spread over the tiers. */
 function modelsOfTiers(scoredModels: readonly string[], tierModels: RouterOptions["tierModels"]) {
-  const own = tierNames.map((tier) =>
-    [tier, tierModels[tier]].find((name) => scoredModels.includes(name)),
+  const ownModels = tierNames.map((tier) =>
+    [tier, tierModels[tier]].find((modelName) => scoredModels.includes(modelName)),
   );
-  if (own.every((name) => name !== undefined)) return own;
-  const step = (scoredModels.length - 1) / (tierNames.length - 1);
-  return tierNames.map((_, tier) => scoredModels[Math.round(tier * step)] ?? "");
+  if (ownModels.every((modelName) => modelName !== undefined)) return ownModels;
+  const modelStep = (scoredModels.length - 1) / (tierNames.length - 1);
+  return tierNames.map((_, tierIndex) => scoredModels[Math.round(tierIndex * modelStep)] ?? "");
 }
 
 /** Tokens of a reply, for costs at list prices. */
@@ -114,9 +114,9 @@ export async function tierCosts(
   signal: AbortSignal,
 ) {
   const [catalog] = catalogs;
-  const list = catalog && (await readPriceList(catalog, signal).catch(() => null));
-  const targets = tierNames.map((tier) => current.tiers[tier].targets[0]);
-  const prices = targets.flatMap((target) => findPrice(target, list ?? new Map()) ?? []);
+  const priceList = catalog && (await readPriceList(catalog, signal).catch(() => null));
+  const firstTargets = tierNames.map((tier) => current.tiers[tier].targets[0]);
+  const prices = firstTargets.flatMap((target) => findPrice(target, priceList ?? new Map()) ?? []);
   if (prices.length < tierNames.length) {
     const basis = "the tiers' places, 0 to 3, as no prices are known";
     return { of: () => [0, 1, 2, 3], basis, prices: null };
@@ -125,7 +125,7 @@ export async function tierCosts(
     of: (messages: Label["messages"]): number[] => {
       const input = estimateTextTokens(messages.map(({ content }) => content).join("\n"));
       const usage = { ...noUsage, input, output: REPLY_TOKENS };
-      return prices.map((price) => findCost(usage, price) ?? 0);
+      return prices.map((modelPrice) => findCost(usage, modelPrice) ?? 0);
     },
     basis: `US dollars at the tiers' list prices, for replies of ${REPLY_TOKENS} tokens`,
     prices,

@@ -7,30 +7,30 @@ import type { Services } from "../services/connect-services.ts";
 /** The name of the program on its pages. */
 export const TOOL = "evaluator-router";
 
-const pages = { "/": "Router", "/decisions": "Decisions", "/spend": "Spend" } as const;
+const pageNames = { "/": "Router", "/decisions": "Decisions", "/spend": "Spend" } as const;
 
 /** Returns links to the router's pages, one of them marked; without a log there is only the first. */
-export function listLinks(path: keyof typeof pages, hasLog = true) {
-  const shownEntries = Object.entries(pages).filter(([href]) => hasLog || href === "/");
-  return shownEntries.map(([href, name]) => ({ href, name, isCurrent: href === path }));
+export function listLinks(currentPath: keyof typeof pageNames, hasLog = true) {
+  const shownEntries = Object.entries(pageNames).filter(([pagePath]) => hasLog || pagePath === "/");
+  return shownEntries.map(([href, name]) => ({ href, name, isCurrent: href === currentPath }));
 }
 
 /** With `hasLog`, the page has feedback and the link to `/decisions`. */
 type PageFacts = Pick<Services, "notice" | "isEmulated"> & { readonly hasLog?: boolean };
 
 /** Builds the page; by default, from the document, the style and the script beside this file. */
-export async function loadPage(facts: PageFacts, document = readDocument()) {
-  const { notice, isEmulated, hasLog = false } = facts;
-  const source = (await document).replaceAll("\r\n", "\n"); // a browser hashes the parsed text
+export async function loadPage(pageFacts: PageFacts, document = readDocument()) {
+  const { notice, isEmulated, hasLog = false } = pageFacts;
+  const pageSource = (await document).replaceAll("\r\n", "\n"); // a browser hashes the parsed text
   const aside = await html`<aside class="${isEmulated ? "banner" : "engine"}">${notice}</aside>`;
   return {
-    html: source
+    html: pageSource
       .replace("<!-- icon -->", () => pageIcon().toString())
       .replace("<!-- header -->", () => pageHeader(TOOL, listLinks("/", hasLog)).toString())
       .replace("<!-- engine -->", () => aside)
       .replace("<body>", () => (hasLog ? "<body data-feedback>" : "<body>")),
-    styleHash: toStyleHash(source),
-    scriptHash: toHash(source, '<script type="module">', "</script>"),
+    styleHash: toStyleHash(pageSource),
+    scriptHash: toHash(pageSource, '<script type="module">', "</script>"),
   };
 }
 
@@ -50,9 +50,9 @@ export function toStyleHash(source: string): string {
   return toHash(source, "<style>", "</style>");
 }
 
-function toHash(source: string, opening: string, closing: string): string {
-  const [, element = "", ...others] = source.split(opening);
-  const end = element.indexOf(closing);
+function toHash(pageSource: string, opening: string, closing: string): string {
+  const [, elementText = "", ...others] = pageSource.split(opening);
+  const end = elementText.indexOf(closing);
   if (end === -1 || others.length > 0) throw new Error(`The page has not exactly one ${opening}.`);
-  return sourceHash(element.slice(0, end));
+  return sourceHash(elementText.slice(0, end));
 }

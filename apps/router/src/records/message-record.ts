@@ -32,9 +32,9 @@ interface RecordedCall {
 export function toMessageRecord(
   instance: string,
   { requestId, endpoint, key, repairs = [], budget = null }: RecordedCall,
-  end: MessageEnd,
+  messageEnd: MessageEnd,
 ) {
-  const { outcome, failure, decision, reply, billedTokens, auto, lostUsd = 0 } = end;
+  const { outcome, failure, decision, reply, billedTokens, auto, lostUsd = 0 } = messageEnd;
   const chosenDecision = auto ?? decision; // tier, model and cause are those of the reply
   const askedEvaluation =
     failure instanceof UnfitCalibrationError ? failure.evaluation : chosenDecision;
@@ -42,7 +42,7 @@ export function toMessageRecord(
   const usage = billedTokens?.usage ?? null;
   const isLostOnly = !billedTokens && lostUsd !== null && lostUsd > 0;
   const replyUsd = isLostOnly ? 0 : findBilledCost(usage, decision?.prices.model ?? null);
-  const shadow = auto && {
+  const shadowFields = auto && {
     tierUsed: auto.tierUsed,
     model: auto.model,
     cause: auto.cause,
@@ -94,6 +94,6 @@ export function toMessageRecord(
     replyCostUsd: replyUsd === null || lostUsd === null ? null : replyUsd + lostUsd,
     frontierCostUsd: costElsewhere(usage, decision?.prices.frontier ?? null),
     /** The decision of `auto` if ROUTER_SHADOW's model replied, with its price of the same tokens. */
-    shadow: shadow ?? null,
+    shadow: shadowFields ?? null,
   };
 }

@@ -27,31 +27,31 @@ export async function askModel(
     headers: { ...headers, ...(options.headers as ProviderRequest["headers"]) },
     body: JSON.stringify(options),
   });
-  const onEvent = (json: string) => pieces.readUsage(json);
+  const onEvent = (eventJson: string) => pieces.readUsage(eventJson);
   const call = { options, attempt, onEvent, ...(isGateway && { change }) };
   const isTaken = (response: StreamedResponse) => isGateway || isJson(response);
   const { takenResponse, stream } = await callModel(target, call, isTaken);
   try {
     if (takenResponse === undefined) {
-      for await (const part of stream) {
-        pieces.add(part);
+      for await (const streamPart of stream) {
+        pieces.add(streamPart);
         await attempt.pass(pieces);
       }
     } else if (isJson(takenResponse)) {
-      const text = await readText(takenResponse);
-      if (isStreamText(text) === true) {
-        const own = { ...target, upstream: answering(upstream, text, "event-stream") };
-        await askModel(own, options, { attempt, pieces });
+      const replyText = await readText(takenResponse);
+      if (isStreamText(replyText) === true) {
+        const ownTarget = { ...target, upstream: answering(upstream, replyText, "event-stream") };
+        await askModel(ownTarget, options, { attempt, pieces });
         return;
       }
-      const body: unknown = isGateway ? parseJson(text) : null;
+      const body: unknown = isGateway ? parseJson(replyText) : null;
       // The gateway's form is the providers' common one. A provider reads any other body, or names its problem.
       if (hasContent(body)) pieces.addWhole({ ...body, response: { body } });
       else {
-        const whole = async () =>
-          new Response(text, { headers: { "content-type": "application/json" } });
-        const reader = await upstream.languageModel(target.model, attempt.signal, whole);
-        pieces.addWhole(await reader.doGenerate({ ...options, abortSignal: attempt.signal }));
+        const sendWhole = async () =>
+          new Response(replyText, { headers: { "content-type": "application/json" } });
+        const wholeReader = await upstream.languageModel(target.model, attempt.signal, sendWhole);
+        pieces.addWhole(await wholeReader.doGenerate({ ...options, abortSignal: attempt.signal }));
       }
     } else await readEvents(takenResponse, { attempt, pieces });
   } finally {
@@ -59,8 +59,8 @@ export async function askModel(
   }
 }
 
-function hasContent(body: unknown): body is LanguageModelV4GenerateResult {
-  return Array.isArray((Object(body) as Partial<LanguageModelV4GenerateResult>).content);
+function hasContent(replyBody: unknown): replyBody is LanguageModelV4GenerateResult {
+  return Array.isArray((Object(replyBody) as Partial<LanguageModelV4GenerateResult>).content);
 }
 
 /** Whether a response is a whole reply, as of a server that does not stream. */
@@ -71,12 +71,12 @@ function isJson({ headers }: StreamedResponse): boolean {
 async function readEvents(response: StreamedResponse, { attempt, pieces }: Reading) {
   const parser = eventParser(({ data }) => {
     if (data.trim() === "[DONE]") return;
-    const part = parseJson(data);
-    if (part === null) throw new BrokenReplyError(notJson);
-    pieces.add(part as object);
+    const eventPart = parseJson(data);
+    if (eventPart === null) throw new BrokenReplyError(notJson);
+    pieces.add(eventPart as object);
   });
-  await readBody(response, (text) => {
-    parser.feed(text);
+  await readBody(response, (bodyText) => {
+    parser.feed(bodyText);
     return attempt.pass(pieces);
   });
 }

@@ -17,12 +17,12 @@ interface AttemptOptions {
 /** A request for a reply. It passes pieces on, and ends the request at a time limit. */
 export class Attempt {
   readonly #options: AttemptOptions;
-  readonly #controller = new AbortController();
+  readonly #abortController = new AbortController();
   #cancel: () => void = () => undefined;
   #heardAtMs: number;
   #isOver = false;
-  readonly signal = this.#controller.signal;
-  readonly #onAbort = () => this.#controller.abort(this.#options.signal.reason);
+  readonly signal = this.#abortController.signal;
+  readonly #onAbort = () => this.#abortController.abort(this.#options.signal.reason);
   /** The limit that ended the request. */
   limit: "idle-timeout" | "timeout" | null = null;
   /** Whether the client has received a part of the reply. */
@@ -36,18 +36,18 @@ export class Attempt {
     this.#watch();
   }
 
-  send(part: Parameters<ReplyListener>[0]): void | Promise<void> {
-    if (part.length === 0 || this.#isOver) return undefined;
+  send(replyPart: Parameters<ReplyListener>[0]): void | Promise<void> {
+    if (replyPart.length === 0 || this.#isOver) return undefined;
     this.hasBegun = true;
-    const waiting = this.#options.listener(part);
-    if (waiting === undefined) return this.hear();
+    const pendingListener = this.#options.listener(replyPart);
+    if (pendingListener === undefined) return this.hear();
     this.#heardAtMs = Infinity; // a client that reads slowly is no silence of the service
-    return waiting.then(() => this.hear());
+    return pendingListener.then(() => this.hear());
   }
 
   /** Sends the pieces so far, or notes that the service is not silent if they are sent at the end. */
-  pass(pieces: { take(): Parameters<ReplyListener>[0] }): void | Promise<void> {
-    return this.#options.isWhole === true ? this.hear() : this.send(pieces.take());
+  pass(replyPieces: { take(): Parameters<ReplyListener>[0] }): void | Promise<void> {
+    return this.#options.isWhole === true ? this.hear() : this.send(replyPieces.take());
   }
 
   /** Notes that the service is not silent. */
@@ -57,7 +57,7 @@ export class Attempt {
 
   /** Aborts the call, which a failure may leave open. */
   abort(): void {
-    this.#controller.abort(endedError);
+    this.#abortController.abort(endedError);
   }
 
   /** Removes the timer and the listener. Later parts are not sent. */
@@ -81,9 +81,9 @@ export class Attempt {
     }
   }
 
-  #stop(limit: NonNullable<Attempt["limit"]>): void {
-    this.limit = limit;
-    this.#controller.abort(new DOMException("The reply model took too long.", "TimeoutError"));
+  #stop(reachedLimit: NonNullable<Attempt["limit"]>): void {
+    this.limit = reachedLimit;
+    this.#abortController.abort(new DOMException("The reply model took too long.", "TimeoutError"));
   }
 }
 

@@ -13,14 +13,14 @@ export function billedTokens(
   conversation: Input,
   { isWhole = false } = {},
 ): BilledTokens {
-  const base = { ...noUsage, ...meter.askedUsage };
-  const reportedUsage = meter.reported && mergeUsage(base, meter.reported);
+  const baseUsage = { ...noUsage, ...meter.askedUsage };
+  const reportedUsage = meter.reported && mergeUsage(baseUsage, meter.reported);
   if (isWhole && reportedUsage !== null) {
     return { usage: reportedUsage, isEstimate: reportedUsage.isDoubtful === true };
   }
   const input = reportedUsage?.input ?? estimateInput(conversation, meter.tokensPerFile);
   const output = Math.max(meter.written, reportedUsage?.output ?? 0);
-  const usage = { ...base, ...reportedUsage, input, output };
+  const usage = { ...baseUsage, ...reportedUsage, input, output };
   return { usage, isEstimate: output !== reportedUsage?.output };
 }
 

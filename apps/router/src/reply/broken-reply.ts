@@ -35,31 +35,31 @@ export const noReply =
   "The model's service answered without a reply, such as with a page or an empty body; check its address.";
 
 /** The status that an error of a service means, by its type or code. */
-const statuses: Readonly<Record<string, number>> = failureStatuses;
+const statusesByName: Readonly<Record<string, number>> = failureStatuses;
 
 /** Returns the failure that a service sent as an event or a body, with whichever status; null if it is none. */
-export function serviceFailure(value: unknown): BrokenReplyError | null {
-  const { error, type, response, choices } = Object(value) as Record<string, unknown>;
-  const [choice] = Array.isArray(choices) ? (choices as unknown[]) : [];
-  const { finish_reason: reason, error: ofChoice } = Object(choice) as Record<string, unknown>;
-  const ofResponse = Object(response ?? value) as Record<string, unknown>;
-  const isFailed = type === "response.failed" || ofResponse["status"] === "failed";
-  const reportedError = error || ofChoice || (isFailed ? ofResponse["error"] : null);
+export function serviceFailure(replyValue: unknown): BrokenReplyError | null {
+  const { error, type, response, choices } = Object(replyValue) as Record<string, unknown>;
+  const [firstChoice] = Array.isArray(choices) ? (choices as unknown[]) : [];
+  const { finish_reason: reason, error: ofChoice } = Object(firstChoice) as Record<string, unknown>;
+  const responseFields = Object(response ?? replyValue) as Record<string, unknown>;
+  const isFailed = type === "response.failed" || responseFields["status"] === "failed";
+  const reportedError = error || ofChoice || (isFailed ? responseFields["error"] : null);
   if (reportedError) return toBrokenReply(reportedError);
-  if (type === "error" || isFailed) return toBrokenReply(value);
+  if (type === "error" || isFailed) return toBrokenReply(replyValue);
   const isLost = typeof reason === "string" && /^(?:error|malformed_function_call)$/i.test(reason);
   return isLost ? new BrokenReplyError(`The reply broke off: it ended with ${reason}.`) : null;
 }
 
 /** Returns an error of a service, which is a text or an object with a message. */
-export function toBrokenReply(error: unknown): BrokenReplyError {
-  const { message, type, code, status } = isRecord(error) ? error : { message: error };
-  const words =
+export function toBrokenReply(errorJson: unknown): BrokenReplyError {
+  const { message, type, code, status } = isRecord(errorJson) ? errorJson : { message: errorJson };
+  const reasonText =
     typeof message === "string" && message !== "" ? message : "its service gave no reason.";
-  const codes = [code, status, type].map((each) => statuses[String(each)] ?? Number(each));
-  const knownStatus = codes.find((each) => each >= 400 && each < 600);
+  const codes = [code, status, type].map((each) => statusesByName[String(each)] ?? Number(each));
+  const knownStatus = codes.find((statusCode) => statusCode >= 400 && statusCode < 600);
   return new BrokenReplyError(
-    `The reply broke off: ${words}`,
+    `The reply broke off: ${reasonText}`,
     knownStatus ? { status: knownStatus } : {},
   );
 }

@@ -13,7 +13,7 @@ interface ModelCall {
   /** Returns the request with another body and the call's headers: the provider gives only the rest. */
   readonly change?: (request: ProviderRequest) => ProviderRequest;
   /** Called with the JSON of each event that the provider reads. */
-  readonly onEvent?: (json: string) => void;
+  readonly onEvent?: (eventJson: string) => void;
 }
 
 /**
@@ -29,14 +29,14 @@ export async function callModel(
   const { type } = upstream;
   const headerNames = Object.keys(options.headers ?? {}).join();
   const handover = Promise.withResolvers<{ takenResponse: StreamedResponse; stream?: undefined }>();
-  const send = async (url: string, request: ProviderRequest) => {
+  const sendRequest = async (requestUrl: string, request: ProviderRequest) => {
     const { headers, body } = change?.(request) ?? request;
     const limitedBody = limitOutput(body, { type, model, most: options.maxOutputTokens });
-    return upstream.send(url, { headers, body: limitedBody }, signal);
+    return upstream.send(requestUrl, { headers, body: limitedBody }, signal);
   };
   let sentResponse: Promise<StreamedResponse> | null = null;
   const languageModel = await upstream.languageModel(model, signal, async (url, request) => {
-    const response = await (sentResponse ?? send(url, request));
+    const response = await (sentResponse ?? sendRequest(url, request));
     const isOk = isSuccess(response);
     if (isOk && change !== undefined) {
       const { headers } = request;
@@ -46,12 +46,12 @@ export async function callModel(
       handover.resolve({ takenResponse: response });
       return Promise.withResolvers<never>().promise;
     }
-    const body = isOk ? plainEvents(response, type, onEvent) : await readError(response);
-    return toResponse(response, body);
+    const replyBody = isOk ? plainEvents(response, type, onEvent) : await readError(response);
+    return toResponse(response, replyBody);
   });
   const keptRequest = change && keptRequests.get(languageModel);
   if (keptRequest?.headerNames === headerNames) {
-    sentResponse = send(keptRequest.url, keptRequest.request);
+    sentResponse = sendRequest(keptRequest.url, keptRequest.request);
     const takenResponse = await sentResponse.catch(() => null); // the provider gets the same failure
     if (takenResponse !== null && isSuccess(takenResponse) && isTaken(takenResponse))
       return { takenResponse };
@@ -84,15 +84,15 @@ async function readError(response: StreamedResponse): Promise<string> {
 /** Returns a response for a provider, with the words that a `Response` may have. */
 function toResponse(
   { status, statusText, headers }: StreamedResponse,
-  body: string | ReadableStream,
+  replyBody: string | ReadableStream,
 ): Response {
-  const all = Object.entries(headers).map(
-    ([name, value]) => [name, String(value)] as [string, string],
+  const headerEntries = Object.entries(headers).map(
+    ([headerName, headerValue]) => [headerName, String(headerValue)] as [string, string],
   );
-  return new Response([204, 205, 304].includes(status) ? null : body, {
+  return new Response([204, 205, 304].includes(status) ? null : replyBody, {
     status: Math.min(status, 599),
     statusText: isLatin.test(statusText) ? statusText : "",
-    headers: all.filter(([, value]) => isLatin.test(value)),
+    headers: headerEntries.filter(([, headerValue]) => isLatin.test(headerValue)),
   });
 }
 

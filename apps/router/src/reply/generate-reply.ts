@@ -33,7 +33,7 @@ export interface ReplyOptions {
   readonly signatures?: ReturnType<typeof createSignatureMemory>;
   /** Adapts a conversation to the type of its service, after the signatures. */
   readonly toService?:
-    | ((givenConversation: Conversation, type: UpstreamType) => Conversation)
+    | ((givenConversation: Conversation, upstreamType: UpstreamType) => Conversation)
     | undefined;
   /** Whether conversations without marks get some for the caches of Anthropic's models. @default false */
   readonly marksCaches?: boolean;
@@ -80,8 +80,8 @@ export async function generateReply(
   const { clock = systemClock, random = Math.random, meter, plan } = options;
   const startedAtMs = clock.now();
   const endsAtMs = startedAtMs + (plan.timeoutMs || Infinity);
-  const outcome = await askInTurn({ ...options, clock, random, conversation, endsAtMs });
-  const { end, replyFailure: failedReply, isCut = false } = outcome;
+  const finalOutcome = await askInTurn({ ...options, clock, random, conversation, endsAtMs });
+  const { end, replyFailure: failedReply, isCut = false } = finalOutcome;
   const { replyError = null, failure = null, httpError = null } = failedReply ?? {};
   const isFree = failedReply?.maybeBilled === false && meter.reported === null;
   const isWhole = end !== null && !isCut;
@@ -120,17 +120,17 @@ async function askInTurn(call: Call): Promise<Outcome> {
     call.onEnd?.(target, failedReply);
     if (failedReply === null) return outcome;
     if (later.length > 0) {
-      const from = target;
-      const at = later.findIndex((each) => isForNext(failedReply, from, each));
-      const next = later[at];
-      if (next === undefined) return outcome;
-      if ((await call.onNext?.(next, failedReply)) === false) return outcome;
-      [target, later] = [next, later.slice(at + 1)];
+      const failedTarget = target;
+      const nextIndex = later.findIndex((each) => isForNext(failedReply, failedTarget, each));
+      const nextTarget = later[nextIndex];
+      if (nextTarget === undefined) return outcome;
+      if ((await call.onNext?.(nextTarget, failedReply)) === false) return outcome;
+      [target, later] = [nextTarget, later.slice(nextIndex + 1)];
       continue;
     }
-    const delayMs = retryDelayMs(failedReply, retries, call);
-    if (delayMs === null) return outcome;
-    await pause(delayMs, call);
+    const retryMs = retryDelayMs(failedReply, retries, call);
+    if (retryMs === null) return outcome;
+    await pause(retryMs, call);
     call.signal.throwIfAborted();
     if ((await call.onNext?.(target, { ...failedReply, cause: null })) === false) return outcome;
     retries += 1;
@@ -167,13 +167,13 @@ function retryDelayMs(
   return isShort ? Math.max(0, delayMs) : null;
 }
 
-async function ask(target: Target, call: Call): Promise<Outcome> {
-  const { signal, redact, plan, meter, conversation } = call;
+async function ask(target: Target, replyCall: Call): Promise<Outcome> {
+  const { signal, redact, plan, meter, conversation } = replyCall;
   meter.tokensPerFile = target.price?.tokensPerFile;
-  const attempt = new Attempt({ ...call, idleTimeoutMs: plan.idleTimeoutMs });
+  const attempt = new Attempt({ ...replyCall, idleTimeoutMs: plan.idleTimeoutMs });
   meter.isSent = !signal.aborted;
   try {
-    return { end: await receive(target, call, attempt), replyFailure: null };
+    return { end: await receive(target, replyCall, attempt), replyFailure: null };
   } catch (error) {
     attempt.abort();
     signal.throwIfAborted();
@@ -185,8 +185,8 @@ async function ask(target: Target, call: Call): Promise<Outcome> {
     const failedReply = toReplyFailure(error, redact, { service, limit: attempt.limit });
     const isFinal = attempt.hasBegun;
     meter.isSent = failedReply.maybeBilled || isFinal;
-    const final = { ...failedReply, cause: null, isTemporary: false, maybeBilled: true };
-    return { end: null, replyFailure: isFinal ? final : failedReply };
+    const finalFailure = { ...failedReply, cause: null, isTemporary: false, maybeBilled: true };
+    return { end: null, replyFailure: isFinal ? finalFailure : failedReply };
   } finally {
     attempt.end();
   }
@@ -195,8 +195,8 @@ async function ask(target: Target, call: Call): Promise<Outcome> {
 /** Receives a reply in the client's API or as pieces. */
 async function receive(givenTarget: Target, call: Call, attempt: Attempt): Promise<ReplyEnd> {
   const { marksOf } = upstreamTypes[givenTarget.upstream.type];
-  const marks = call.marksCaches === true ? marksOf(givenTarget.model) : null;
-  const target = marks === "body" ? withChatMarks(givenTarget) : givenTarget;
+  const cacheMarks = call.marksCaches === true ? marksOf(givenTarget.model) : null;
+  const target = cacheMarks === "body" ? withChatMarks(givenTarget) : givenTarget;
   const { passed: passedRequest, meter, signatures, headers = {} } = call;
   meter.askedUsage = listSearches(target.model);
   let askedTarget = target;
@@ -211,14 +211,14 @@ async function receive(givenTarget: Target, call: Call, attempt: Attempt): Promi
   const signedConversation = signatures?.restore(call.conversation, model) ?? call.conversation;
   const conversation = call.toService?.(signedConversation, upstream.type) ?? signedConversation;
   const options = toCallOptions(
-    marks === "conversation" ? withCacheMarks(conversation) : conversation,
+    cacheMarks === "conversation" ? withCacheMarks(conversation) : conversation,
     upstream.type,
   );
-  const most = target.capabilities?.maxOutputTokens ?? Infinity;
-  if ((options.maxOutputTokens ?? 0) > most) options.maxOutputTokens = most;
+  const mostTokens = target.capabilities?.maxOutputTokens ?? Infinity;
+  if ((options.maxOutputTokens ?? 0) > mostTokens) options.maxOutputTokens = mostTokens;
   const { reasoning } = options;
-  const effort = reasoning && { reasoning: nearestEffort(reasoning, target.capabilities) };
-  const full = { ...options, ...effort, headers };
-  await askModel(askedTarget, full, { attempt, pieces });
+  const effortField = reasoning && { reasoning: nearestEffort(reasoning, target.capabilities) };
+  const fullOptions = { ...options, ...effortField, headers };
+  await askModel(askedTarget, fullOptions, { attempt, pieces });
   return pieces.end();
 }

@@ -31,51 +31,51 @@ export async function passRequest(
   { json, body, upstreamType, header }: PassedRequest,
   { attempt, redact, meter, headers }: Passing,
 ): Promise<Upstream | null> {
-  const options = Object(body["stream_options"]) as PassedRequest["body"];
+  const streamOptions = Object(body["stream_options"]) as PassedRequest["body"];
   const isStreamed = body["stream"] === true;
   const isHidden = isStreamed && !asksForUsage(upstreamType, body);
-  const usageOptions = isHidden && { stream_options: { ...options, include_usage: true } };
+  const usageOptions = isHidden && { stream_options: { ...streamOptions, include_usage: true } };
   const change = (request: ProviderRequest): ProviderRequest => {
-    const own = Array.from(passedHeaders, (name) => [name, header?.(name)]).filter(
-      ([, value]) => value,
+    const ownHeaders = Array.from(passedHeaders, (name) => [name, header?.(name)]).filter(
+      ([, headerValue]) => headerValue,
     );
-    const isOpen = !isHidden || "stream_options" in body;
-    const open = isOpen ? json : json.replace("{", '{"stream_options":{},');
+    const hasPlace = !isHidden || "stream_options" in body;
+    const openJson = hasPlace ? json : json.replace("{", '{"stream_options":{},');
     // Not kept while the reply flows.
-    const cut = cutLimits(body, target.capabilities?.maxOutputTokens);
-    const efforts = fitEfforts(body, target.capabilities);
-    const text = replaceValues(open, {
+    const cutFields = cutLimits(body, target.capabilities?.maxOutputTokens);
+    const effortFields = fitEfforts(body, target.capabilities);
+    const passedJson = replaceValues(openJson, {
       model: target.model,
       ...usageOptions,
-      ...cut,
-      ...efforts,
+      ...cutFields,
+      ...effortFields,
     });
-    const all = { ...request.headers, ...headers, ...Object.fromEntries(own) };
-    return { headers: all, body: text };
+    const allHeaders = { ...request.headers, ...headers, ...Object.fromEntries(ownHeaders) };
+    return { headers: allHeaders, body: passedJson };
   };
   meter.askedUsage = listSearches(target.model, body);
-  const call = { options: { prompt: [], headers }, attempt, change };
-  const { takenResponse: streamedResponse } = await callModel(target, call, () => true);
+  const modelCall = { options: { prompt: [], headers }, attempt, change };
+  const { takenResponse: streamedResponse } = await callModel(target, modelCall, () => true);
   if (streamedResponse === undefined) throw new BrokenReplyError(noReply); // each success is taken
   const passedEvents = new PassedEvents({ type: upstreamType, isHidden, meter });
   const pieces = redact.inPieces();
-  const pass = (text: string | null) => {
+  const passText = (text: string | null) => {
     const passedText = pieces.add(passedEvents.add(text)) + (text === null ? pieces.end() : "");
     if (passedText === "") attempt.hear();
-    const sending = attempt.send(passedText);
-    if (sending !== undefined) return sending.then(() => passedEvents.throwIfFailed());
+    const pendingSend = attempt.send(passedText);
+    if (pendingSend !== undefined) return pendingSend.then(() => passedEvents.throwIfFailed());
     return passedEvents.throwIfFailed();
   };
   // A body is a stream or not by its text: labels are wrong. A client without a stream waits for all of it.
   let [whole, isStream] = ["", false as boolean | null];
   if (isStreamed) isStream = null;
   try {
-    await readBody(streamedResponse, (text) => {
-      if (isStream === true) return pass(text);
-      whole += text;
+    await readBody(streamedResponse, (bodyText) => {
+      if (isStream === true) return passText(bodyText);
+      whole += bodyText;
       if (whole.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
-      isStream ??= isStreamText(text); // only white space was before
-      return isStream === true ? pass(whole) : attempt.hear();
+      isStream ??= isStreamText(bodyText); // only white space was before
+      return isStream === true ? passText(whole) : attempt.hear();
     });
   } catch (error) {
     if (!passedEvents.isEnded || !(error instanceof BrokenReplyError)) throw error;
@@ -84,14 +84,14 @@ export async function passRequest(
     return null;
   }
   if (isStream === true) {
-    await pass(null);
+    await passText(null);
     return null;
   }
   if (isStreamText(whole) === true) return answering(target.upstream, whole, "event-stream");
-  const reply = parseJson(whole);
-  checkWholeReply(upstreamType, reply);
+  const wholeReply = parseJson(whole);
+  checkWholeReply(upstreamType, wholeReply);
   if (isStreamed) return answering(target.upstream, whole, "json");
-  addUsage(meter, reply);
+  addUsage(meter, wholeReply);
   if (meter.reported === null) meter.written += estimateTextTokens(whole);
   await attempt.send(redact(whole));
   return null;

@@ -23,7 +23,7 @@ interface Form {
   readonly list: string;
   readonly fewest: 0 | 1;
   /** Whether a body asks for the usage of a stream. */
-  readonly asksForUsage: (body: PassedRequest["body"]) => boolean;
+  readonly asksForUsage: (requestBody: PassedRequest["body"]) => boolean;
   /** In an event that may be a failure. */
   readonly failure: RegExp;
   /** The fields with a text. */
@@ -33,13 +33,13 @@ interface Form {
 }
 
 /** The events of each API. A quote in a text has a backslash, so that no text looks like a field. */
-const forms: Readonly<Record<ClientApiType, Form>> = {
+const formsByType: Readonly<Record<ClientApiType, Form>> = {
   "openai-chat": {
     word: /"(?:content|reasoning(?:_content)?|refusal|arguments|text)":\s*"(?!")|"(?:tool_calls|images)":\s*\[\s*\{|"(?:audio|function_call)":\s*\{|"finish_reason":\s*"/,
     end: /"finish_reason":\s*"/,
     list: "choices",
     fewest: 1,
-    asksForUsage: (body) => Object(body["stream_options"])["include_usage"] === true,
+    asksForUsage: (requestBody) => Object(requestBody["stream_options"])["include_usage"] === true,
     failure: /"error":\s*[{"]|"finish_reason":\s*"(?:error|malformed_function_call)"/i,
     texts: ["content", "reasoning", "reasoning_content", "refusal", "arguments", "text"],
     headers: ["openai-beta"],
@@ -67,7 +67,7 @@ const forms: Readonly<Record<ClientApiType, Form>> = {
 };
 
 // Services mix the forms of APIs.
-const allForms = Object.values(forms);
+const allForms = Object.values(formsByType);
 const mayFail = new RegExp(allForms.map(({ failure }) => failure.source).join("|"), "i");
 
 /** Headers that change a reply in its form. No other one is passed: the client's key is the router's. */
@@ -83,14 +83,14 @@ interface PassedOptions {
 /** Reads the events of a reply in the client's own API, and returns those that are whole. */
 export class PassedEvents {
   readonly #options: PassedOptions;
-  readonly #form: Form;
-  readonly #parser = eventParser((event) => this.#read(event));
+  readonly #eventForm: Form;
+  readonly #eventParser = eventParser((event) => this.#read(event));
   /** The whole events of this text. */
-  #events: EventSourceMessage[] = [];
+  #heldEvents: EventSourceMessage[] = [];
   #shownText = "";
   #heldText = "";
-  #last = "  ";
-  #waiting = "";
+  #lastCharacters = "  ";
+  #waitingText = "";
   #hasWord = false;
   #failure: BrokenReplyError | null = null;
   /** Whether the event that ends a reply was read; a connection can end without it. */
@@ -98,32 +98,32 @@ export class PassedEvents {
 
   constructor(options: PassedOptions) {
     this.#options = options;
-    this.#form = forms[options.type];
+    this.#eventForm = formsByType[options.type];
   }
 
   /**
    * Returns the whole events, from the first with a part of the reply on; null is the end. Events in front of
    * a failure are returned if others were before. @throws BrokenReplyError
    */
-  add(text: string | null): string {
+  add(bodyText: string | null): string {
     this.throwIfFailed();
-    this.#events = [];
+    this.#heldEvents = [];
     this.#shownText = "";
-    this.#parser.feed(text ?? "\n\n"); // the last event may lack its blank line
-    if (text === null && !this.isEnded) this.#failure ??= new BrokenReplyError(brokenOff);
-    const shownText = this.#toShown(text);
+    this.#eventParser.feed(bodyText ?? "\n\n"); // the last event may lack its blank line
+    if (bodyText === null && !this.isEnded) this.#failure ??= new BrokenReplyError(brokenOff);
+    const shownText = this.#toShown(bodyText);
     if (!this.#hasWord) {
       this.throwIfFailed();
-      this.#waiting += shownText;
-      if (this.#waiting.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
+      this.#waitingText += shownText;
+      if (this.#waitingText.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
       return "";
     }
-    const waiting = this.#waiting;
-    if (waiting === "") return shownText;
-    this.#waiting = "";
+    const waitingText = this.#waitingText;
+    if (waitingText === "") return shownText;
+    this.#waitingText = "";
     // Otherwise the reply has begun in the text that fails.
     this.throwIfFailed();
-    return waiting + shownText;
+    return waitingText + shownText;
   }
 
   /** @throws BrokenReplyError after a failure */
@@ -131,9 +131,9 @@ export class PassedEvents {
     if (this.#failure !== null) throw this.#failure;
   }
 
-  #read(event: EventSourceMessage): void {
+  #read(serverEvent: EventSourceMessage): void {
     if (this.#failure !== null) return;
-    const { data } = event;
+    const { data } = serverEvent;
     const { isHidden, meter } = this.#options;
     if (data.trim() === "[DONE]") {
       if (!this.isEnded) this.#failure = new BrokenReplyError(brokenOff);
@@ -144,44 +144,44 @@ export class PassedEvents {
     meter.written += estimateDelta(textsIn(data));
     const hasUsage = mayHaveUsage.test(data);
     if (hasUsage) addUsage(meter, parseJson(data));
-    this.isEnded ||= this.#form.end.test(data);
-    this.#hasWord ||= this.isEnded || this.#form.word.test(data);
+    this.isEnded ||= this.#eventForm.end.test(data);
+    this.#hasWord ||= this.isEnded || this.#eventForm.word.test(data);
     const isAlone = hasUsage && !/"choices":\s*\[\s*\{/.test(data);
-    if (!isHidden) this.#events.push(event);
+    if (!isHidden) this.#heldEvents.push(serverEvent);
     else if (!isAlone) this.#shownText += `data: ${data}\n\n`;
   }
 
-  #toShown(text: string | null): string {
+  #toShown(bodyText: string | null): string {
     if (this.#options.isHidden) return this.#shownText;
-    if (this.#failure !== null) return this.#events.map(toText).join("");
-    if (text === null) return this.#heldText;
-    const seenText = this.#last + text;
+    if (this.#failure !== null) return this.#heldEvents.map(toText).join("");
+    if (bodyText === null) return this.#heldText;
+    const seenText = this.#lastCharacters + bodyText;
     const end = Math.max(...blankLines.map((each) => seenText.lastIndexOf(each) + each.length - 2));
-    const shownText = end === 0 ? "" : this.#heldText + text.slice(0, end);
-    this.#heldText = (end === 0 ? this.#heldText : "") + text.slice(end);
+    const shownText = end === 0 ? "" : this.#heldText + bodyText.slice(0, end);
+    this.#heldText = (end === 0 ? this.#heldText : "") + bodyText.slice(end);
     if (this.#heldText.length > MAX_REPLY_BYTES) this.#failure = new BrokenReplyError(tooLarge);
-    this.#last = seenText.slice(-2);
+    this.#lastCharacters = seenText.slice(-2);
     return shownText;
   }
 }
 
 /** Checks a whole reply in one body. @throws BrokenReplyError if it is an error or no reply */
-export function checkWholeReply(type: ClientApiType, value: unknown): void {
-  const failure = serviceFailure(value);
+export function checkWholeReply(apiType: ClientApiType, wholeReply: unknown): void {
+  const failure = serviceFailure(wholeReply);
   if (failure !== null) throw failure;
-  const { list: name, fewest } = forms[type];
-  const list: unknown = Object(value)[name];
-  if (!Array.isArray(list) || list.length < fewest) throw new BrokenReplyError(noReply);
+  const { list: listName, fewest } = formsByType[apiType];
+  const replyList: unknown = Object(wholeReply)[listName];
+  if (!Array.isArray(replyList) || replyList.length < fewest) throw new BrokenReplyError(noReply);
 }
 
 /** Whether the client of a body gets the usage of its stream; it always does if its API has no option for it. */
-export function asksForUsage(type: ClientApiType, body: PassedRequest["body"]): boolean {
-  return forms[type].asksForUsage(body);
+export function asksForUsage(apiType: ClientApiType, requestBody: PassedRequest["body"]): boolean {
+  return formsByType[apiType].asksForUsage(requestBody);
 }
 
 function toText({ event, data }: EventSourceMessage): string {
-  const name = event === undefined ? "" : `event: ${event}\n`;
-  return `${name}data: ${data.replaceAll("\n", "\ndata: ")}\n\n`;
+  const eventLine = event === undefined ? "" : `event: ${event}\n`;
+  return `${eventLine}data: ${data.replaceAll("\n", "\ndata: ")}\n\n`;
 }
 
 const blankLines = ["\n\n", "\n\r\n", "\r\r"];
@@ -192,6 +192,6 @@ const eventTexts = new RegExp(
   "g",
 );
 
-function textsIn(event: string): string {
-  return Array.from(event.matchAll(eventTexts), ([, text = ""]) => text).join("");
+function textsIn(eventData: string): string {
+  return Array.from(eventData.matchAll(eventTexts), ([, eventText = ""]) => eventText).join("");
 }

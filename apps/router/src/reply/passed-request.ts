@@ -14,7 +14,7 @@ export interface PassedRequest {
   /** Whether it has addresses of the router's own network, which are not for other services. */
   readonly isLocal?: boolean;
   /** Returns a header of the client. */
-  readonly header?: (name: string) => string | undefined;
+  readonly header?: (headerName: string) => string | undefined;
 }
 
 /** Whether an upstream takes a request's body unchanged. */
@@ -30,10 +30,10 @@ export function takesBody(
 
 /** Returns the error of a request that no service takes, with the names of the services. */
 export function refusalBy(services: readonly string[], { status, message, details }: HttpError) {
-  const names = `The upstream${services.length > 1 ? "s" : ""} ${services.join(", ")}`;
+  const upstreamNames = `The upstream${services.length > 1 ? "s" : ""} ${services.join(", ")}`;
   return new HttpError(
     status,
-    message.replace("This router", () => names),
+    message.replace("This router", () => upstreamNames),
     details,
   );
 }

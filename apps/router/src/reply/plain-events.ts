@@ -17,58 +17,58 @@ import { readBody } from "./read-body.ts";
  */
 export function plainEvents(
   response: StreamedResponse,
-  type: UpstreamType,
-  onEvent: (json: string) => void = () => undefined,
+  upstreamType: UpstreamType,
+  onEvent: (eventJson: string) => void = () => undefined,
 ): ReadableStream<Uint8Array> {
-  let [events, page, isStream] = ["", "", null as boolean | null];
-  let room = Promise.withResolvers<void>();
+  let [pendingEvents, page, isStream] = ["", "", null as boolean | null];
+  let freeSignal = Promise.withResolvers<void>();
   const parser = eventParser(({ data }) => {
     onEvent(data);
-    events += toPlainEvents(data, type);
+    pendingEvents += toPlainEvents(data, upstreamType);
   });
-  const pass = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    await readBody(response, (text) => {
-      if (isStream !== true) page += text;
+  const passEvents = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    await readBody(response, (bodyText) => {
+      if (isStream !== true) page += bodyText;
       if (page.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
-      isStream ??= isStreamText(text); // only white space was before
-      parser.feed(text);
-      if (events === "") return undefined;
-      controller.enqueue(Buffer.from(events));
-      events = "";
-      room = Promise.withResolvers();
-      return room.promise;
+      isStream ??= isStreamText(bodyText); // only white space was before
+      parser.feed(bodyText);
+      if (pendingEvents === "") return undefined;
+      controller.enqueue(Buffer.from(pendingEvents));
+      pendingEvents = "";
+      freeSignal = Promise.withResolvers();
+      return freeSignal.promise;
     });
     if (isStream !== true) throw serviceFailure(parseJson(page)) ?? new BrokenReplyError(noReply);
     parser.feed("\n\n"); // the last event may lack its blank line
-    controller.enqueue(Buffer.from(events));
+    controller.enqueue(Buffer.from(pendingEvents));
     controller.close();
   };
   return new ReadableStream<Uint8Array>(
     {
-      start: (controller) => void pass(controller).catch((error) => controller.error(error)),
-      pull: () => room.resolve(),
+      start: (controller) => void passEvents(controller).catch((error) => controller.error(error)),
+      pull: () => freeSignal.resolve(),
     },
     { highWaterMark: 0 },
   );
 }
 
 /** Whether a body is a stream, by its first character; null if it has none so far. */
-export function isStreamText(text: string): boolean | null {
-  const first = text.trimStart()[0];
-  return first === undefined ? null : !'{[<"'.includes(first);
+export function isStreamText(bodyText: string): boolean | null {
+  const firstCharacter = bodyText.trimStart()[0];
+  return firstCharacter === undefined ? null : !'{[<"'.includes(firstCharacter);
 }
 
-const isStart = /"type":\s*"content_block_start"/;
-const hasText = /"(?:text|thinking)":\s*"(?!")/;
+const blockStart = /"type":\s*"content_block_start"/;
+const textField = /"(?:text|thinking)":\s*"(?!")/;
 
 /** Returns an event in one line, with the deltas of a text that its API has elsewhere. */
-function toPlainEvents(data: string, type: UpstreamType): string {
-  const line = `data: ${data.trim().replaceAll("\n", " ")}\n\n`;
-  const deltas = deltasOf[type](data);
-  return [line, ...deltas.map((delta) => `data: ${JSON.stringify(delta)}\n\n`)].join("");
+function toPlainEvents(eventData: string, upstreamType: UpstreamType): string {
+  const dataLine = `data: ${eventData.trim().replaceAll("\n", " ")}\n\n`;
+  const plainDeltas = deltasOf[upstreamType](eventData);
+  return [dataLine, ...plainDeltas.map((delta) => `data: ${JSON.stringify(delta)}\n\n`)].join("");
 }
 
-const deltasOf: Readonly<Record<UpstreamType, (data: string) => readonly object[]>> = {
+const deltasOf: Readonly<Record<UpstreamType, (eventData: string) => readonly object[]>> = {
   gateway: () => [],
   "openai-chat": () => [],
   "openai-responses": () => [],
@@ -76,13 +76,13 @@ const deltasOf: Readonly<Record<UpstreamType, (data: string) => readonly object[
 };
 
 /** Returns the deltas of a block's text in its start, as LiteLLM sends it. */
-function deltasOfStart(data: string): object[] {
-  if (!isStart.test(data) || !hasText.test(data)) return [];
-  const { index, content_block: block } = Object(parseJson(data)) as Record<string, unknown>;
-  const { type: kind, text, thinking } = Object(block) as Record<string, unknown>;
+function deltasOfStart(eventData: string): object[] {
+  if (!blockStart.test(eventData) || !textField.test(eventData)) return [];
+  const { index, content_block: block } = Object(parseJson(eventData)) as Record<string, unknown>;
+  const { type: blockType, text, thinking } = Object(block) as Record<string, unknown>;
   return [
-    ...(kind === "text" ? [{ type: "text_delta", text }] : []),
-    ...(kind === "thinking" ? [{ type: "thinking_delta", thinking }] : []),
+    ...(blockType === "text" ? [{ type: "text_delta", text }] : []),
+    ...(blockType === "thinking" ? [{ type: "thinking_delta", thinking }] : []),
   ].map((delta) => ({ type: "content_block_delta", index, delta }));
 }
 

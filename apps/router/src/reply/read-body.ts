@@ -9,11 +9,11 @@ const LARGE_CHUNK_BYTES = 4096;
 /** Reads a body, and no more of it until a call of `onText` is done. @throws BrokenReplyError */
 export async function readBody(
   { read }: StreamedResponse,
-  onText: (text: string) => void | Promise<void>,
+  onText: (decodedText: string) => void | Promise<void>,
 ): Promise<void> {
-  const decoder = new StringDecoder("utf8"); // a third of a streaming TextDecoder's time
+  const utf8Decoder = new StringDecoder("utf8"); // a third of a streaming TextDecoder's time
   const reading = read((chunk) => {
-    const text = decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
+    const text = utf8Decoder.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
     return chunk.length < LARGE_CHUNK_BYTES ? onText(text) : turn().then(() => onText(text));
   });
   // The connection's unexpected end is a TypeError; a client's abort and a time limit are none.
@@ -24,10 +24,10 @@ export async function readBody(
 
 /** Returns the text of a body of up to 16 MiB. @throws BrokenReplyError */
 export async function readText(response: StreamedResponse): Promise<string> {
-  let whole = "";
-  await readBody(response, (text) => {
-    whole += text;
-    if (whole.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
+  let wholeText = "";
+  await readBody(response, (decodedText) => {
+    wholeText += decodedText;
+    if (wholeText.length > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
   });
-  return whole;
+  return wholeText;
 }

@@ -21,15 +21,15 @@ export function toReplyFailure(
   const servedError = limit === null ? (Object(rootError) as Partial<APICallError>) : {};
   const refusalStatus = rootError instanceof HttpError ? rootError.status : 0;
   const { statusCode = refusalStatus, isRetryable = false } = servedError;
-  const call = findCause(rootError, (each) => APICallError.isInstance(each));
+  const call = findCause(rootError, (possibleCause) => APICallError.isInstance(possibleCause));
   // For a lost connection, the provider of the gateway makes up a status.
   const answerStatus = call === null ? statusCode : (call.statusCode ?? 0);
   const clear = (words: string | null) => (words && strictly(words) === words ? words : null);
   const [code, retryAfter] = [clear(findCode(call ?? rootError)), clear(findRetryAfter(call))];
   const param = clear(findParam(call ?? rootError));
   const isOfRequest = requestStatuses.has(statusCode) || code === TOO_LONG;
-  const details = { code, retryAfter, ...(param !== null && { param }) };
-  const httpError = statusCode < 400 ? null : { status: statusCode, ...details };
+  const errorDetails = { code, retryAfter, ...(param !== null && { param }) };
+  const httpError = statusCode < 400 ? null : { status: statusCode, ...errorDetails };
   return {
     replyError: limit === null ? strictly(describe(rootError, service)) : tooSlow[limit],
     /** The time limit that ended the call. */
@@ -64,26 +64,26 @@ const requestStatuses: ReadonlySet<number> = new Set([400, 413, 415, 422]);
 /** Statuses below 500 of a service that may answer later. */
 const temporaryStatuses: ReadonlySet<number> = new Set([408, 409, 424, 425, 499]);
 
-function toCause(status: number, code: string | null, error: unknown) {
+function toCause(status: number, errorCode: string | null, error: unknown) {
   // A status below 400 is that of a broken reply; without one, the service was not reached.
   if (status < 400 || status >= 500 || temporaryStatuses.has(status)) return "model-failed";
-  const isOfModel = !requestStatuses.has(status) || status === 413 || code === TOO_LONG;
-  return isOfModel || ofModel.test(toMessage(error)) ? "model-refused" : null;
+  const isOfModel = !requestStatuses.has(status) || status === 413 || errorCode === TOO_LONG;
+  return isOfModel || modelRefusal.test(toMessage(error)) ? "model-refused" : null;
 }
 
 /** Words of a refusal that another model, or a service with another account, may not give. */
-const ofModel =
+const modelRefusal =
   /\bcredit balance\b|\bapi key (?:not valid|expired)|\bmodel_(?:not_found|decommissioned)\b|\bmodel\b.{0,80}\b(?:not found|decommissioned|does not exist|not (?:available|supported))|\bdo(?:es)?(?: not|n't) support\b|\bnot supported (?:with|by|for) this model\b/i;
 
 function toMessage(error: unknown): string {
   if (!(error instanceof Error)) return "";
-  const body = APICallError.isInstance(error) ? (error.responseBody ?? "") : "";
-  return `${error.message}\n${body.slice(0, 4000)}`;
+  const responseBody = APICallError.isInstance(error) ? (error.responseBody ?? "") : "";
+  return `${error.message}\n${responseBody.slice(0, 4000)}`;
 }
 
 /** Whether no connection was made: its host, its address or its certificate failed. */
-function isUnsent(error: unknown): error is Error {
-  const { code, maybeBilled } = Object(error) as { code?: unknown; maybeBilled?: unknown };
+function isUnsent(possibleCause: unknown): possibleCause is Error {
+  const { code, maybeBilled } = Object(possibleCause) as { code?: unknown; maybeBilled?: unknown };
   return maybeBilled === false || unsentCodes.test(String(code));
 }
 
@@ -102,8 +102,8 @@ function describe(error: unknown, { type, name, keyVariable }: FailedCall["servi
   const isGatewayKey = ["GatewayAuthenticationError", "GatewayError"].includes(error.name);
   const isCall = APICallError.isInstance(error);
   if (isGatewayKey || (isCall && error.statusCode === 401)) {
-    const server = type === "gateway" ? "The gateway" : `The upstream ${name}`;
-    return `${server} refused the key; ${keyVariable === null ? "set apiKeyEnv" : `check ${keyVariable}`}.`;
+    const serverName = type === "gateway" ? "The gateway" : `The upstream ${name}`;
+    return `${serverName} refused the key; ${keyVariable === null ? "set apiKeyEnv" : `check ${keyVariable}`}.`;
   }
   if (isCall && error.statusCode === undefined) {
     const isOwn = keyVariable === "ROUTER_REPLY_API_KEY";
@@ -113,12 +113,12 @@ function describe(error: unknown, { type, name, keyVariable }: FailedCall["servi
   return toLine(listWords(error)) || `The reply model failed with ${error.name}.`;
 }
 
-function findRetryAfter(call: APICallError | null): string | null {
-  const headers = call?.responseHeaders ?? {};
+function findRetryAfter(apiError: APICallError | null): string | null {
+  const headers = apiError?.responseHeaders ?? {};
   const milliseconds = Number(headers["retry-after-ms"] ?? Number.NaN);
   if (milliseconds >= 0) return String(Math.ceil(milliseconds / 1000));
-  const wait = headers["retry-after"] ?? "";
-  return /^[\w ,:.+-]{1,40}$/.test(wait) ? wait : null; // seconds, or a date
+  const retryHeader = headers["retry-after"] ?? "";
+  return /^[\w ,:.+-]{1,40}$/.test(retryHeader) ? retryHeader : null; // seconds, or a date
 }
 
 /** Returns the code of an error in OpenAI's form. Some services give only a message. */
@@ -127,8 +127,8 @@ function findCode(error: unknown): string | null {
   if (!isOfService) return null;
   const { statusCode = 400 } = error; // a limit of tokens in a minute is a 429
   if (statusCode < 429 && tooLong.test(error.message)) return TOO_LONG;
-  const body = "data" in error ? (error.data as { error?: { code?: unknown } | null }) : null;
-  const code = body?.error?.code;
+  const errorBody = "data" in error ? (error.data as { error?: { code?: unknown } | null }) : null;
+  const code = errorBody?.error?.code;
   return typeof code === "string" && /^[a-z_]{1,60}$/.test(code) ? code : null;
 }
 
@@ -157,6 +157,6 @@ function listWords({ name, message, cause }: Error): string {
   return status === undefined ? words : `${words} (status ${status})`;
 }
 
-function toLine(text: string): string {
-  return stripVTControlCharacters(text).replaceAll(/\s+/g, " ").trim().slice(0, 1000); // chosen
+function toLine(messageText: string): string {
+  return stripVTControlCharacters(messageText).replaceAll(/\s+/g, " ").trim().slice(0, 1000); // chosen
 }

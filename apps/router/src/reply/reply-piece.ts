@@ -52,12 +52,12 @@ export class ReplyLimitError extends Error {
  * Receives a part of a reply; no more of it is read until the call is done. A text is in the client's own
  * form, from an upstream that speaks it, to send unchanged.
  */
-export type ReplyListener = (part: readonly ReplyPiece[] | string) => void | Promise<void>;
+export type ReplyListener = (replyPart: readonly ReplyPiece[] | string) => void | Promise<void>;
 
 /** Returns the text in a part of a reply, without reasoning and calls. */
-export function textOfReply(part: Parameters<ReplyListener>[0]): string {
-  if (typeof part === "string") return ""; // in the form of an API
-  let text = "";
-  for (const piece of part) if (piece.type === "text") text += piece.text;
-  return text;
+export function textOfReply(replyPart: Parameters<ReplyListener>[0]): string {
+  if (typeof replyPart === "string") return ""; // in the form of an API
+  let joinedText = "";
+  for (const replyPiece of replyPart) if (replyPiece.type === "text") joinedText += replyPiece.text;
+  return joinedText;
 }

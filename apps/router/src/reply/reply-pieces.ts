@@ -28,7 +28,7 @@ interface PiecesOptions {
   readonly redact: Redact;
   readonly meter: TokenMeter;
   /** Called at the end of a block with a signature. */
-  readonly onSigned: (part: SignedPart) => void;
+  readonly onSigned: (signedPart: SignedPart) => void;
   /** Called with the settings that the service does not have. */
   readonly onWarnings?: ((warnings: readonly SharedV4Warning[]) => void) | undefined;
 }
@@ -40,11 +40,11 @@ type StreamPart = Readonly<Record<string, unknown>>;
 export class ReplyPieces {
   readonly #options: PiecesOptions;
   #callIds: Set<string> | null = null;
-  readonly #open = new Map<string, Block>();
-  #deltas: Delta[] = [];
+  readonly #openBlocks = new Map<string, Block>();
+  #waitingDeltas: Delta[] = [];
   #blocks = 0;
-  #bytes = 0;
-  #end: ReplyEnd | null = null;
+  #byteCount = 0;
+  #replyEnd: ReplyEnd | null = null;
   #isBroken = false;
 
   constructor(options: PiecesOptions) {
@@ -52,8 +52,8 @@ export class ReplyPieces {
   }
 
   /** Adds a part. @throws BrokenReplyError for an error, and at the limit, without the part. */
-  add(event: object): void {
-    const part = event as StreamPart;
+  add(streamEvent: object): void {
+    const part = streamEvent as StreamPart;
     switch (part["type"]) {
       case "stream-start":
         return this.#options.onWarnings?.(part["warnings"] as readonly SharedV4Warning[]);
@@ -68,7 +68,7 @@ export class ReplyPieces {
       case "tool-input-delta":
         return this.#append(this.#toBlock("toolCall", part["id"]), part["delta"]);
       case "text-end":
-        return this.#close(this.#open.get(toName("text", part["id"])));
+        return this.#close(this.#openBlocks.get(toName("text", part["id"])));
       case "reasoning-end":
         return this.#close(this.#toBlock("reasoning", part["id"], part));
       case "tool-call":
@@ -82,100 +82,100 @@ export class ReplyPieces {
   }
 
   /** Reads the usage in a service's event, of which a provider reads its own form only. */
-  readUsage(json: string): void {
-    if (mayHaveUsage.test(json)) addUsage(this.#options.meter, parseJson(json));
+  readUsage(eventJson: string): void {
+    if (mayHaveUsage.test(eventJson)) addUsage(this.#options.meter, parseJson(eventJson));
   }
 
   /** Adds a reply that is not streamed. */
-  addWhole({ content, ...end }: LanguageModelV4GenerateResult): void {
-    this.#options.onWarnings?.(end.warnings);
-    addUsage(this.#options.meter, end.response?.body);
-    for (const [id, part] of content.entries()) {
-      if (part.type === "tool-call") this.add(part);
-      if (part.type !== "text" && part.type !== "reasoning") continue;
-      this.add({ type: `${part.type}-delta`, id, delta: part.text });
-      this.add({ ...part, type: `${part.type}-end`, id });
+  addWhole({ content, ...wholeEnd }: LanguageModelV4GenerateResult): void {
+    this.#options.onWarnings?.(wholeEnd.warnings);
+    addUsage(this.#options.meter, wholeEnd.response?.body);
+    for (const [id, contentPart] of content.entries()) {
+      if (contentPart.type === "tool-call") this.add(contentPart);
+      if (contentPart.type !== "text" && contentPart.type !== "reasoning") continue;
+      this.add({ type: `${contentPart.type}-delta`, id, delta: contentPart.text });
+      this.add({ ...contentPart, type: `${contentPart.type}-end`, id });
     }
-    this.#finish(end);
+    this.#finish(wholeEnd);
   }
 
   /** Returns the pieces that are clear after the parts so far, except those returned before. */
   take(): readonly ReplyPiece[] {
-    const pieces: ReplyPiece[] = [];
-    for (const delta of this.#deltas) {
-      const piece = this.#toPiece(delta);
-      if (piece !== null) pieces.push(piece);
+    const takenPieces: ReplyPiece[] = [];
+    for (const waitingDelta of this.#waitingDeltas) {
+      const takenPiece = this.#toPiece(waitingDelta);
+      if (takenPiece !== null) takenPieces.push(takenPiece);
     }
-    this.#deltas = [];
-    return pieces;
+    this.#waitingDeltas = [];
+    return takenPieces;
   }
 
   /** Returns the end of the reply. @throws BrokenReplyError if it broke off */
   end(): ReplyEnd {
-    if (this.#end === null || this.#isBroken) throw new BrokenReplyError(brokenOff);
-    return this.#end;
+    if (this.#replyEnd === null || this.#isBroken) throw new BrokenReplyError(brokenOff);
+    return this.#replyEnd;
   }
 
-  #toBlock(type: Block["type"], id: unknown, part?: StreamPart): Block {
-    const block = this.#open.get(toName(type, id)) ?? this.#begin(type, id, part);
+  #toBlock(type: Block["type"], partId: unknown, part?: StreamPart): Block {
+    const openBlock = this.#openBlocks.get(toName(type, partId)) ?? this.#begin(type, partId, part);
     const metadata = part?.["providerMetadata"];
-    if (metadata) block.metadata = mergeMetadata(block.metadata, metadata as Metadata);
-    return block;
+    if (metadata) openBlock.metadata = mergeMetadata(openBlock.metadata, metadata as Metadata);
+    return openBlock;
   }
 
-  #begin(type: Block["type"], id: unknown, part: StreamPart = {}): Block {
+  #begin(type: Block["type"], partId: unknown, streamPart: StreamPart = {}): Block {
     // Some services never end a text, and a client's next block begins after this one.
-    for (const open of this.#open.values()) if (open.type !== "toolCall") this.#close(open);
-    const name = toName(type, id);
-    const head = type === "toolCall" ? this.#toHead(id, part["toolName"]) : null;
+    for (const open of this.#openBlocks.values()) if (open.type !== "toolCall") this.#close(open);
+    const name = toName(type, partId);
+    const head = type === "toolCall" ? this.#toHead(partId, streamPart["toolName"]) : null;
     const redactor = this.#options.redact.inPieces();
     const key = `${type}-${this.#blocks}`;
     const block = { type, name, key, callId: head?.id ?? "", redactor, text: "", hasText: false };
     this.#blocks += 1;
-    this.#open.set(name, block);
-    if (head !== null) this.#deltas.push({ block, text: "", head });
+    this.#openBlocks.set(name, block);
+    if (head !== null) this.#waitingDeltas.push({ block, text: "", head });
     return block;
   }
 
   /** The deltas of a chunk become one piece. */
-  #append(block: Block, delta: unknown): void {
-    if (typeof delta !== "string" || delta === "") return;
-    this.#bytes += Buffer.byteLength(delta);
-    if (this.#bytes > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
+  #append(openBlock: Block, newText: unknown): void {
+    if (typeof newText !== "string" || newText === "") return;
+    this.#byteCount += Buffer.byteLength(newText);
+    if (this.#byteCount > MAX_REPLY_BYTES) throw new BrokenReplyError(tooLarge);
     // Some services begin with an empty object and send the whole arguments after it.
-    if (block.type === "toolCall" && !block.hasText && delta.trim() === "{}") return;
-    this.#options.meter.written += estimateDelta(delta);
-    block.hasText = true;
-    this.#write(block, delta);
+    if (openBlock.type === "toolCall" && !openBlock.hasText && newText.trim() === "{}") return;
+    this.#options.meter.written += estimateDelta(newText);
+    openBlock.hasText = true;
+    this.#write(openBlock, newText);
   }
 
   #write(block: Block, text: string): void {
-    const last = this.#deltas.at(-1);
-    if (last?.block === block) last.text += text;
-    else this.#deltas.push({ block, text });
+    const lastDelta = this.#waitingDeltas.at(-1);
+    if (lastDelta?.block === block) lastDelta.text += text;
+    else this.#waitingDeltas.push({ block, text });
   }
 
   /** The whole arguments; they may have come in pieces before. */
-  #addCall(block: Block, input: unknown): void {
-    const text = typeof input === "string" ? input : JSON.stringify(input ?? {});
-    if (!block.hasText) this.#append(block, text);
-    this.#close(block);
+  #addCall(callBlock: Block, callInput: unknown): void {
+    const inputText = typeof callInput === "string" ? callInput : JSON.stringify(callInput ?? {});
+    if (!callBlock.hasText) this.#append(callBlock, inputText);
+    this.#close(callBlock);
   }
 
   #close(block: Block | undefined): void {
     if (block === undefined) return;
-    this.#open.delete(block.name);
+    this.#openBlocks.delete(block.name);
     if (block.type === "toolCall" && !block.hasText) this.#write(block, "{}");
-    this.#deltas.push({ block, text: null });
+    this.#waitingDeltas.push({ block, text: null });
   }
 
   /** A missing id is made up: the client's result of the call names it. */
-  #toHead(id: unknown, name: unknown) {
+  #toHead(partId: unknown, toolName: unknown) {
     const callIds = (this.#callIds ??= listCallIds(this.#options.conversation));
-    const isNew = typeof id === "string" && id !== "" && !callIds.has(id);
-    const callId = isNew ? id : `call_${randomUUID()}`;
+    const isUnique = typeof partId === "string" && partId !== "" && !callIds.has(partId);
+    const callId = isUnique ? partId : `call_${randomUUID()}`;
     callIds.add(callId);
-    return { id: callId, name: typeof name === "string" ? name : "" };
+    return { id: callId, name: typeof toolName === "string" ? toolName : "" };
   }
 
   #toPiece({ block, text: delta, head }: Delta): ReplyPiece | null {
@@ -189,19 +189,19 @@ export class ReplyPieces {
   }
 
   #finish({ finishReason, usage, providerMetadata }: StreamPart): void {
-    for (const block of this.#open.values()) this.#close(block);
+    for (const openBlock of this.#openBlocks.values()) this.#close(openBlock);
     const { meter } = this.#options;
     const { gateway } = Object(providerMetadata) as Metadata;
     const reportedUsage = toTokenUsage(usage, gateway?.["marketCost"]);
     // The service's own events are read already; a provider reads only its own form of them.
-    const counts = meter.reported ? mergeKnown(reportedUsage, meter.reported) : reportedUsage;
-    meter.reported = counts;
+    const mergedUsage = meter.reported ? mergeKnown(reportedUsage, meter.reported) : reportedUsage;
+    meter.reported = mergedUsage;
     const { unified: reason, raw } = (finishReason ?? {}) as Partial<LanguageModelV4FinishReason>;
     const isKnown = wholeReasons.has(reason) && !/^malformed_function_call$/i.test(raw ?? "");
     this.#isBroken = !isKnown && (reason !== "other" || raw === undefined || this.#blocks === 0);
     const stopText = (providerMetadata as Metadata | undefined)?.["anthropic"]?.["stopSequence"];
     const stopSequence = typeof stopText === "string" ? stopText : undefined;
-    this.#end = { finishReason: reason ?? "other", usage: counts, stopSequence };
+    this.#replyEnd = { finishReason: reason ?? "other", usage: mergedUsage, stopSequence };
   }
 }
 
@@ -237,12 +237,12 @@ interface Delta {
 }
 
 function listCallIds(conversation: Conversation | undefined): Set<string> {
-  const parts = conversation?.messages.flatMap((message) => message.parts) ?? [];
-  return new Set(parts.flatMap((part) => (part.type === "toolCall" ? part.id : [])));
+  const messageParts = conversation?.messages.flatMap((pastMessage) => pastMessage.parts) ?? [];
+  return new Set(messageParts.flatMap((part) => (part.type === "toolCall" ? part.id : [])));
 }
 
-function toName(type: Block["type"], id: unknown): string {
-  return `${type} ${String(id)}`;
+function toName(blockType: Block["type"], partId: unknown): string {
+  return `${blockType} ${String(partId)}`;
 }
 
 /** The providers' names of the opaque value that proves a part of a reply. */
@@ -254,10 +254,10 @@ const signatureFields = [
 ];
 
 function toSignature(metadata: Metadata): Signature | null {
-  const values = Object.values(metadata).flatMap((each) =>
-    signatureFields.map((name) => each[name]),
+  const fieldValues = Object.values(metadata).flatMap((vendorFields) =>
+    signatureFields.map((fieldName) => vendorFields[fieldName]),
   );
-  const value = values.find((each) => typeof each === "string" && each !== "");
+  const value = fieldValues.find((each) => typeof each === "string" && each !== "");
   return typeof value === "string" ? { value, metadata } : null;
 }
 

@@ -20,9 +20,9 @@ export interface Upstream {
   readonly send: Send;
   /** Returns a model of the service; its call with the signal goes through the given function. */
   readonly languageModel: (
-    model: string,
+    modelName: string,
     signal: AbortSignal,
-    post: ProviderPost,
+    sendRequest: ProviderPost,
   ) => Promise<LanguageModelV4>;
 }
 
@@ -33,21 +33,21 @@ export interface ProviderRequest {
 }
 
 /** Answers a request of a provider. */
-type ProviderPost = (url: string, request: ProviderRequest) => Promise<Response>;
+type ProviderPost = (requestUrl: string, request: ProviderRequest) => Promise<Response>;
 
 /** Posts a request. */
 type Send = (
-  url: string,
+  requestUrl: string,
   request: ProviderRequest,
   signal: AbortSignal,
 ) => Promise<StreamedResponse>;
 
 /** Returns an upstream that answers with a text that was received before. */
-export function answering(upstream: Upstream, text: string, type: "event-stream" | "json") {
+export function answering(upstream: Upstream, replyText: string, type: "event-stream" | "json") {
   const contentType = type === "json" ? "application/json" : "text/event-stream";
-  const head = { status: 200, statusText: "", headers: { "content-type": contentType } };
-  const read = async (sink: ChunkSink) => sink(Buffer.from(text));
-  return { ...upstream, send: async () => ({ ...head, read }) };
+  const responseHead = { status: 200, statusText: "", headers: { "content-type": contentType } };
+  const read = async (chunkSink: ChunkSink) => chunkSink(Buffer.from(replyText));
+  return { ...upstream, send: async () => ({ ...responseHead, read }) };
 }
 
 /** The limits and abilities of a model; an absent value is unknown. */
@@ -109,16 +109,16 @@ export interface UpstreamOptions {
 /** Connects a service. */
 export function connectUpstream({ fetch: givenFetch, env, ...options }: UpstreamOptions): Upstream {
   const { type, name, apiKey, baseUrl, keyVariable = null } = options;
-  const http = createHttpClient({ fetch: givenFetch, env: env ?? {} });
-  const calls = new WeakMap<object, ProviderPost>(); // a provider passes its call's signal on
-  const fetch: Fetch = async (url, init) => {
-    const post = calls.get(Object(init?.signal));
-    if (post === undefined) throw new Error("The request belongs to no call.");
-    return post(url as string, init as ProviderRequest);
+  const httpClient = createHttpClient({ fetch: givenFetch, env: env ?? {} });
+  const postsBySignal = new WeakMap<object, ProviderPost>(); // a provider passes its call's signal on
+  const fetch: Fetch = async (requestUrl, init) => {
+    const callPost = postsBySignal.get(Object(init?.signal));
+    if (callPost === undefined) throw new Error("The request belongs to no call.");
+    return callPost(requestUrl as string, init as ProviderRequest);
   };
-  const key = apiKey !== null && { apiKey };
-  const service = { ...key, ...(baseUrl && { baseURL: baseUrl }), fetch };
-  const models = new Map<string, LanguageModelV4>(); // making one costs 100 µs
+  const keyField = apiKey !== null && { apiKey };
+  const serviceOptions = { ...keyField, ...(baseUrl && { baseURL: baseUrl }), fetch };
+  const modelsByName = new Map<string, LanguageModelV4>(); // making one costs 100 µs
   let opening: Promise<Open> | null = null; // an import costs 50 µs, each time
   return {
     name,
@@ -126,13 +126,13 @@ export function connectUpstream({ fetch: givenFetch, env, ...options }: Upstream
     keyVariable,
     isLocal: isOwnNetwork(URL.parse(baseUrl ?? "")),
     send: (url, { headers, body }, signal) =>
-      http.stream({ method: "POST", url, headers }, body, { signal }),
-    async languageModel(model, signal, post) {
-      calls.set(signal, post);
-      const openModel = await (opening ??= open[type](service));
-      const knownModel = models.get(model) ?? openModel(model);
-      if (models.size >= MOST_MODELS) models.clear(); // clients may name any model
-      models.set(model, knownModel);
+      httpClient.stream({ method: "POST", url, headers }, body, { signal }),
+    async languageModel(modelName, signal, callPost) {
+      postsBySignal.set(signal, callPost);
+      const openModel = await (opening ??= openProvider[type](serviceOptions));
+      const knownModel = modelsByName.get(modelName) ?? openModel(modelName);
+      if (modelsByName.size >= MOST_MODELS) modelsByName.clear(); // clients may name any model
+      modelsByName.set(modelName, knownModel);
       return knownModel;
     },
   };
@@ -146,33 +146,33 @@ interface Service {
   readonly fetch: Fetch;
 }
 
-type Open = (model: string) => LanguageModelV4;
+type Open = (modelName: string) => LanguageModelV4;
 
 /** Without a key, these providers would read a variable that is not the router's. */
 const noKey = { apiKey: "none" };
 
 // Each is loaded at its first message: together they are most of the code that replies.
-const open: Readonly<Record<UpstreamType, (service: Service) => Promise<Open>>> = {
-  async gateway(service) {
+const openProvider: Readonly<Record<UpstreamType, (serviceOptions: Service) => Promise<Open>>> = {
+  async gateway(serviceOptions) {
     const { createGateway } = await import("ai");
-    return createGateway({ ...noKey, ...service });
+    return createGateway({ ...noKey, ...serviceOptions });
   },
-  async "openai-chat"(service) {
+  async "openai-chat"(serviceOptions) {
     const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
     const providerOptions = {
       name: openAiChatProvider,
       includeUsage: true,
       supportsStructuredOutputs: true,
     };
-    return createOpenAICompatible({ ...providerOptions, baseURL: "", ...service });
+    return createOpenAICompatible({ ...providerOptions, baseURL: "", ...serviceOptions });
   },
-  async "openai-responses"(service) {
+  async "openai-responses"(serviceOptions) {
     const { createOpenAI } = await import("@ai-sdk/openai");
-    const provider = createOpenAI({ ...noKey, ...service });
-    return (model) => provider.responses(model);
+    const provider = createOpenAI({ ...noKey, ...serviceOptions });
+    return (modelName) => provider.responses(modelName);
   },
-  async anthropic({ baseURL, ...service }) {
+  async anthropic({ baseURL, ...serviceOptions }) {
     const { createAnthropic } = await import("@ai-sdk/anthropic");
-    return createAnthropic({ ...noKey, ...service, baseURL: `${baseURL}/v1` });
+    return createAnthropic({ ...noKey, ...serviceOptions, baseURL: `${baseURL}/v1` });
   },
 };

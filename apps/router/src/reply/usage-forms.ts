@@ -18,19 +18,19 @@ type Amounts = Readonly<Record<Amount, number | null>>;
 /** The keys that lead to a value in an event; every event of a reply is searched for some. */
 type Place = readonly string[];
 
-const toPlace = (path: string): Place => path.split(".");
+const toPlace = (dottedPath: string): Place => dottedPath.split(".");
 
 /** The places of each amount; of several values the greatest is meant. */
-const places = new Map<string, Place[]>();
-for (const counts of Object.values(table.counts satisfies Record<ClientApiType, object>)) {
-  for (const [name, own] of Object.entries(counts)) {
-    places.set(name, [...(places.get(name) ?? []), ...own.map(toPlace)]);
+const placesByAmount = new Map<string, Place[]>();
+for (const countPlaces of Object.values(table.counts satisfies Record<ClientApiType, object>)) {
+  for (const [name, ownPlaces] of Object.entries(countPlaces)) {
+    placesByAmount.set(name, [...(placesByAmount.get(name) ?? []), ...ownPlaces.map(toPlace)]);
   }
 }
 
 /** One of these is in each usage. */
 const mainPlaces = ["input", "output", "cacheRead", "cacheWrite"].flatMap(
-  (name) => places.get(name) ?? [],
+  (amountName) => placesByAmount.get(amountName) ?? [],
 );
 
 /** The places of a usage in a body, a chunk or an event. */
@@ -41,18 +41,18 @@ export const mayHaveUsage = /"usage"\s*:\s*\{/;
 
 /** Reads the usage in a service's body, chunk or event, of whichever API; null if it has none. */
 function readUsage(event: unknown): TokenUsage | null {
-  const usages = usagePlaces.map((place) => valueAt(event, place)).filter(isRecord);
-  const countedUsages = usages.filter((usage) => greatest(usage, mainPlaces) !== null);
+  const foundUsages = usagePlaces.map((usagePlace) => valueAt(event, usagePlace)).filter(isRecord);
+  const countedUsages = foundUsages.filter((usage) => greatest(usage, mainPlaces) !== null);
   if (countedUsages.length === 0) return null;
-  const tiers = modePlaces.map((place) => valueAt(event, place));
+  const servedTiers = modePlaces.map((modePlace) => valueAt(event, modePlace));
   // Groq's flex has the usual price.
   const isGroq = valueAt(event, ["x_groq"]) !== undefined;
-  const besides = {
-    tiers: isGroq ? tiers.filter((tier) => tier !== "flex") : tiers,
+  const otherFields = {
+    tiers: isGroq ? servedTiers.filter((servedTier) => servedTier !== "flex") : servedTiers,
     hosted: hostedIn(valueAt(event, ["output"]) ?? valueAt(event, ["response", "output"])),
   };
   return countedUsages
-    .map((usage) => listCounts(usage, besides))
+    .map((countedUsage) => listCounts(countedUsage, otherFields))
     .reduce<TokenUsage | null>(mergeUsage, null);
 }
 
@@ -65,10 +65,10 @@ export function addUsage(meter: TokenMeter, event: unknown): void {
 /** Returns the counts of an unchecked usage in the form of the `ai` package, whose gateway may report the cost. */
 export function toTokenUsage(usage: unknown, gatewayCost?: unknown): TokenUsage {
   const { raw } = (usage ?? {}) as Partial<LanguageModelV4Usage>;
-  const counts = (isRecord(raw) ? readUsage({ usage: raw }) : null) ?? countsOfParts(usage);
+  const tokenUsage = (isRecord(raw) ? readUsage({ usage: raw }) : null) ?? countsOfParts(usage);
   const isCost = gatewayCost !== undefined && gatewayCost !== null && gatewayCost !== "";
   const billedUsd = isCost ? toCount(Number(gatewayCost)) : null;
-  return billedUsd === null ? counts : { ...counts, billedUsd };
+  return billedUsd === null ? tokenUsage : { ...tokenUsage, billedUsd };
 }
 
 function countsOfParts(usage: unknown): TokenUsage {
@@ -97,7 +97,7 @@ function listCounts(
   { tiers, hosted: hostedTokenUsage }: Besides,
 ): TokenUsage {
   const amounts = {} as Record<Amount, number | null>;
-  for (const [name, at] of places) amounts[name as Amount] = greatest(usage, at);
+  for (const [name, at] of placesByAmount) amounts[name as Amount] = greatest(usage, at);
   const { input, cacheRead, longCacheWrite, reasoning } = amounts;
   const cacheWrite = longCacheWrite
     ? Math.max(longCacheWrite, amounts.cacheWrite ?? 0)
@@ -140,10 +140,10 @@ function costIn(usage: object, { cost, costTicks, ownCost }: Amounts): number | 
 const anthropicModes: Readonly<Record<string, string>> = { priority: "anthropic-priority" };
 
 function listModes(usage: object, tiers: readonly unknown[], hasAudio: boolean): string[] {
-  const tier = valueAt(usage, ["service_tier"]);
-  const own = anthropicModes[String(tier)] ?? tier;
-  const modes = [...tiers, own, valueAt(usage, ["speed"]), hasAudio && "audio"];
-  return [...new Set(modes.filter(isDearOrCheap))];
+  const servedTier = valueAt(usage, ["service_tier"]);
+  const ownMode = anthropicModes[String(servedTier)] ?? servedTier;
+  const allModes = [...tiers, ownMode, valueAt(usage, ["speed"]), hasAudio && "audio"];
+  return [...new Set(allModes.filter(isDearOrCheap))];
 }
 
 const excludedNames = ["cache_read_input_tokens", "cache_creation_input_tokens"];
@@ -160,16 +160,16 @@ function isDearOrCheap(mode: unknown): mode is string {
 /** Reasoning is part of the output, beside it, or only in the total. */
 function toOutput({ input, output, total, reasoning }: Amounts) {
   if (output === null) return { output, isDoubtful: false };
-  const besides = total === null || input === null ? 0 : Math.max(0, total - input - output);
+  const otherTokens = total === null || input === null ? 0 : Math.max(0, total - input - output);
   const reasoningTokens = reasoning ?? 0;
-  if (besides > 0) {
+  if (otherTokens > 0) {
     return {
-      output: output + besides,
-      isDoubtful: reasoning !== null && reasoningTokens > output + besides,
+      output: output + otherTokens,
+      isDoubtful: reasoning !== null && reasoningTokens > output + otherTokens,
     };
   }
-  const isBeside = reasoningTokens > output;
-  return { output: isBeside ? output + reasoningTokens : output, isDoubtful: isBeside };
+  const isSeparate = reasoningTokens > output;
+  return { output: isSeparate ? output + reasoningTokens : output, isDoubtful: isSeparate };
 }
 
 /** The calls of OpenAI's hosted tools with a price each, but the search. */
@@ -179,25 +179,25 @@ const pricedCalls = /^(file_search|code_interpreter|image_generation)_call$/;
 function hostedIn(output: unknown): Besides["hosted"] {
   let searches = 0;
   const calls: Record<string, number> = {};
-  for (const item of Array.isArray(output) ? (output as unknown[]) : []) {
-    const itemType = valueAt(item, ["type"]);
-    const type = typeof itemType === "string" ? itemType : "";
-    const action = valueAt(item, ["action", "type"]) ?? "search";
-    if (type === "web_search_call" && action === "search") searches += 1;
-    const name = pricedCalls.exec(type)?.[1];
-    if (name !== undefined) calls[name] = (calls[name] ?? 0) + 1;
+  for (const outputItem of Array.isArray(output) ? (output as unknown[]) : []) {
+    const itemType = valueAt(outputItem, ["type"]);
+    const callType = typeof itemType === "string" ? itemType : "";
+    const searchAction = valueAt(outputItem, ["action", "type"]) ?? "search";
+    if (callType === "web_search_call" && searchAction === "search") searches += 1;
+    const callName = pricedCalls.exec(callType)?.[1];
+    if (callName !== undefined) calls[callName] = (calls[callName] ?? 0) + 1;
   }
   return { searches, ...(Object.keys(calls).length > 0 && { calls }) };
 }
 
-function greatest(usage: object, at: readonly Place[]): number | null {
+function greatest(usage: object, countPlaces: readonly Place[]): number | null {
   let most = -1;
-  for (const place of at) most = Math.max(most, toCount(valueAt(usage, place)) ?? -1);
+  for (const place of countPlaces) most = Math.max(most, toCount(valueAt(usage, place)) ?? -1);
   return most < 0 ? null : most;
 }
 
-function valueAt(value: unknown, place: Place): unknown {
-  let inner = value;
-  for (const key of place) inner = (Object(inner) as Record<string, unknown>)[key];
-  return inner;
+function valueAt(container: unknown, valuePlace: Place): unknown {
+  let innerValue = container;
+  for (const key of valuePlace) innerValue = (Object(innerValue) as Record<string, unknown>)[key];
+  return innerValue;
 }

@@ -81,8 +81,8 @@ export interface TokenMeter {
 }
 
 /** Estimates the tokens of a piece of a reply, which has one at least. */
-export function estimateDelta(text: string): number {
-  return Math.max(1, estimateTextTokens(text));
+export function estimateDelta(deltaText: string): number {
+  return Math.max(1, estimateTextTokens(deltaText));
 }
 
 /** Returns a meter at the start of an attempt. */
@@ -100,13 +100,13 @@ export function findSearchUsd(model: string, price: ModelPrice): number | null {
 
 /** OpenAI's models that always search, their field and their tool have a price for each call, which no usage counts. */
 export function listSearches(
-  model: string,
-  body: Readonly<Record<string, unknown>> = {},
+  modelName: string,
+  requestBody: Readonly<Record<string, unknown>> = {},
 ): Partial<TokenUsage> {
-  const isAsked = (body["web_search_options"] ?? null) !== null;
-  if (isAsked || searchingModels.test(model)) return { searches: 1, isOwnSearch: true };
-  const tools = Array.isArray(body["tools"]) ? (body["tools"] as unknown[]) : [];
-  const types = tools.map((tool) => String((Object(tool) as { type?: unknown }).type));
+  const isSearchAsked = (requestBody["web_search_options"] ?? null) !== null;
+  if (isSearchAsked || searchingModels.test(modelName)) return { searches: 1, isOwnSearch: true };
+  const sentTools = Array.isArray(requestBody["tools"]) ? (requestBody["tools"] as unknown[]) : [];
+  const types = sentTools.map((sentTool) => String((Object(sentTool) as { type?: unknown }).type));
   return types.some((type) => type.startsWith("web_search_preview")) ? { isOwnSearch: true } : {};
 }
 
@@ -130,25 +130,25 @@ export function toCount(value: unknown): number | null {
 }
 
 /** Returns the counts of both usages; of two counts for one thing the greater. */
-export function mergeUsage(earlier: TokenUsage | null, later: TokenUsage): TokenUsage {
-  if (earlier === null) return later;
-  const mergedUsage: Mutable<TokenUsage> = { ...earlier, ...later };
-  for (const name of counts) {
-    const count = Math.max(earlier[name] ?? -1, later[name] ?? -1);
-    if (count >= 0) mergedUsage[name] = count;
+export function mergeUsage(earlierUsage: TokenUsage | null, laterUsage: TokenUsage): TokenUsage {
+  if (earlierUsage === null) return laterUsage;
+  const mergedUsage: Mutable<TokenUsage> = { ...earlierUsage, ...laterUsage };
+  for (const countName of countNames) {
+    const greaterCount = Math.max(earlierUsage[countName] ?? -1, laterUsage[countName] ?? -1);
+    if (greaterCount >= 0) mergedUsage[countName] = greaterCount;
   }
   return mergedUsage;
 }
 
 /** Returns the counts of both usages; those of the second win. */
-export function mergeKnown(counts: TokenUsage, others: TokenUsage): TokenUsage {
-  const knownEntries = Object.entries(others).filter(([, count]) => count !== null);
-  return { ...counts, ...Object.fromEntries(knownEntries) };
+export function mergeKnown(earlierUsage: TokenUsage, otherUsage: TokenUsage): TokenUsage {
+  const knownEntries = Object.entries(otherUsage).filter(([, otherCount]) => otherCount !== null);
+  return { ...earlierUsage, ...Object.fromEntries(knownEntries) };
 }
 
 type Mutable<TFields> = { -readonly [TName in keyof TFields]: TFields[TName] };
 
-const counts = [
+const countNames = [
   "input",
   "cacheRead",
   "cacheWrite",
@@ -170,26 +170,26 @@ const USD_PER_SEARCH = 0.01;
 /** Returns the cost in US dollars, or null if the tokens or a part of the price are unknown. The service's own cost wins. */
 export function findBilledCost(usage: TokenUsage | null, price: ModelPrice | null): number | null {
   if (usage?.billedUsd !== undefined) return usage.billedUsd;
-  const tokens = findCost(usage, price);
-  if (usage === null || price === null || tokens === null) return null;
+  const tokensUsd = findCost(usage, price);
+  if (usage === null || price === null || tokensUsd === null) return null;
   const { modes = [], searches = 0, calls = {} } = usage;
   const factors = modes.map((mode) => price.modes?.[mode] ?? publishedModes[mode] ?? Number.NaN);
-  const factor = factors.reduce((product, each) => product * each, 1);
-  const fees = Object.entries(calls).map(
-    ([name, count]) => count * (price.usdPerCall?.[name] ?? Number.NaN),
+  const allFactors = factors.reduce((product, modeFactor) => product * modeFactor, 1);
+  const callFees = Object.entries(calls).map(
+    ([callName, callCount]) => callCount * (price.usdPerCall?.[callName] ?? Number.NaN),
   );
   const publishedUsd = usage.isOwnSearch === true ? Number.NaN : USD_PER_SEARCH;
   const searchUsd = searches === 0 ? 0 : searches * (price.usdPerSearch ?? publishedUsd);
-  const fee = fees.reduce((sum, each) => sum + each, searchUsd);
-  const dollars = tokens * factor + fee;
-  return Number.isNaN(dollars) ? null : dollars;
+  const totalFees = callFees.reduce((sum, callFee) => sum + callFee, searchUsd);
+  const totalUsd = tokensUsd * allFactors + totalFees;
+  return Number.isNaN(totalUsd) ? null : totalUsd;
 }
 
 /** Returns the cost of the same tokens, searches and modes at another model, or null if it is unknown. */
 export function costElsewhere(usage: TokenUsage | null, price: ModelPrice | null): number | null {
   if (usage === null) return null;
-  const { billedUsd: _, ...counts } = usage;
-  return findBilledCost(counts, price);
+  const { billedUsd: _, ...ownUsage } = usage;
+  return findBilledCost(ownUsage, price);
 }
 
 /** Returns the cost of tokens in US dollars at the usual price, or null if the tokens or the price are unknown. */
@@ -197,17 +197,17 @@ export function findCost(usage: TokenUsage | null, price: ModelPrice | null): nu
   if (usage === null || price === null) return null;
   const { input, output } = usage;
   if (input === null || output === null) return null;
-  const step = priceFrom(price, findInput(usage) ?? 0);
-  const perInput = step.inputUsdPerMillionTokens;
-  const long = Math.min(usage.longCacheWrite ?? 0, usage.cacheWrite ?? 0);
-  const dollars =
+  const stepPrice = priceFrom(price, findInput(usage) ?? 0);
+  const perInput = stepPrice.inputUsdPerMillionTokens;
+  const longWrites = Math.min(usage.longCacheWrite ?? 0, usage.cacheWrite ?? 0);
+  const millionUsd =
     input * perInput +
-    (usage.cacheRead ?? 0) * (step.cacheReadUsdPerMillionTokens ?? perInput) +
-    ((usage.cacheWrite ?? 0) - long) *
-      (step.cacheWriteUsdPerMillionTokens ?? CACHE_WRITE_FACTOR * perInput) +
-    long * (step.longCacheWriteUsdPerMillionTokens ?? 2 * perInput) +
-    output * step.outputUsdPerMillionTokens;
-  return dollars / 1_000_000;
+    (usage.cacheRead ?? 0) * (stepPrice.cacheReadUsdPerMillionTokens ?? perInput) +
+    ((usage.cacheWrite ?? 0) - longWrites) *
+      (stepPrice.cacheWriteUsdPerMillionTokens ?? CACHE_WRITE_FACTOR * perInput) +
+    longWrites * (stepPrice.longCacheWriteUsdPerMillionTokens ?? 2 * perInput) +
+    output * stepPrice.outputUsdPerMillionTokens;
+  return millionUsd / 1_000_000;
 }
 
 /** Returns the prices of the tokens of a call with so much input. */

@@ -25,21 +25,21 @@ export function toListed(record: LoggedRecord) {
   return { requestId, time, endpoint, tier, model, key, cause, kinds, outcome, costUsd, ms };
 }
 
-function computeSum(one: number | null, other: number | null): number | null {
-  return one === null && other === null ? null : (one ?? 0) + (other ?? 0);
+function computeSum(firstUsd: number | null, secondUsd: number | null): number | null {
+  return firstUsd === null && secondUsd === null ? null : (firstUsd ?? 0) + (secondUsd ?? 0);
 }
 
 /** Draws a page of the messages in the decision log. */
 export function decisionsPage(
   filter: MessageFilter,
   listedPage: Awaited<ReturnType<typeof listMessages>>,
-  blind: string | null,
+  blindText: string | null,
 ) {
   const { messages, next } = listedPage;
-  const rows = messages.map((record) => toRow(toListed(record)));
+  const messageRows = messages.map((record) => toRow(toListed(record)));
   const head = ["time (UTC)", "tier or endpoint", "model", "key", "cause or kinds", "cost", "ms"];
-  const body = html`${blind === null ? null : html`<p>${blind}</p>`} ${filterForm(filter)}
-    ${messages.length === 0 ? html`<p>No message here matches.</p>` : table("Messages", head, rows)}
+  const body = html`${blindText === null ? null : html`<p>${blindText}</p>`} ${filterForm(filter)}
+    ${messages.length === 0 ? html`<p>No message here matches.</p>` : table("Messages", head, messageRows)}
     <p class="links" id="end">
       ${filter.after === undefined ? null : html`<a href="${toAddress("/decisions", filter, null)}">Newest</a>`}
       ${next === null ? null : html`<a rel="next" href="${toAddress("/decisions", filter, next)}">Older</a>`}
@@ -63,15 +63,15 @@ export function decisionsPage(
 function toRow(listedEntry: ReturnType<typeof toListed>) {
   const { requestId, time, endpoint, tier, model, key, cause, kinds, outcome, costUsd, ms } =
     listedEntry;
-  const name = html`<time datetime="${time}">${time.slice(0, 19).replace("T", " ")}</time>`;
-  const isAnswered = outcome === "replied" || outcome === "decided";
-  const address = `/decisions/${encodeURIComponent(requestId ?? "")}`;
+  const timeHtml = html`<time datetime="${time}">${time.slice(0, 19).replace("T", " ")}</time>`;
+  const hasCause = outcome === "replied" || outcome === "decided";
+  const messageAddress = `/decisions/${encodeURIComponent(requestId ?? "")}`;
   return [
-    requestId === null ? name : html`<a href="${address}">${name}</a>`,
+    requestId === null ? timeHtml : html`<a href="${messageAddress}">${timeHtml}</a>`,
     kinds === null ? tierBadge(tier) : html`<code>${endpoint}</code>`,
     html`<code>${model ?? "–"}</code>`,
     key ?? "–",
-    kinds === null ? (isAnswered ? (cause ?? "–") : outcome) : `${kinds}: ${outcome}`,
+    kinds === null ? (hasCause ? (cause ?? "–") : outcome) : `${kinds}: ${outcome}`,
     costUsd === null ? "unknown" : dollars.format(costUsd),
     ms === null ? "–" : ms.toLocaleString("en"),
   ];
@@ -79,13 +79,13 @@ function toRow(listedEntry: ReturnType<typeof toListed>) {
 
 /** A form of fields in the address, which works without a script. */
 function filterForm({ tier, ...filter }: MessageFilter): Html {
-  const options = tierNames.map(
-    (name) => html`<option ${name === tier ? html`selected` : null}>${name}</option>`,
+  const tierOptions = tierNames.map(
+    (tierName) => html`<option ${tierName === tier ? html`selected` : null}>${tierName}</option>`,
   );
-  const fields = (["key", "cause", "endpoint", "from", "to"] as const).map(
-    (name) =>
+  const filterFields = (["key", "cause", "endpoint", "from", "to"] as const).map(
+    (fieldName) =>
       html`<label
-        >${name} <input class="field" name="${name}" value="${filter[name] ?? ""}"
+        >${fieldName} <input class="field" name="${fieldName}" value="${filter[fieldName] ?? ""}"
       /></label> `,
   );
   return html`<form class="filters" id="filter" aria-label="Filter">
@@ -93,20 +93,20 @@ function filterForm({ tier, ...filter }: MessageFilter): Html {
       >tier
       <select class="field" name="tier">
         <option value="">any</option>
-        ${options}
+        ${tierOptions}
       </select></label
     >
-    ${fields}<button class="button" type="submit">Filter</button>
+    ${filterFields}<button class="button" type="submit">Filter</button>
   </form>`;
 }
 
 /** Draws one message of the decision log, with its probabilities, its costs and the thumbs. */
 export function messagePage(record: LoggedRecord, note: Note | null): string {
   const { tierUsed, model, requestId, evaluation, endpoint } = record;
-  const badge = evaluation === null ? tierBadge(tierUsed) : html`<code>${endpoint}</code>`;
+  const tierOrEndpoint = evaluation === null ? tierBadge(tierUsed) : html`<code>${endpoint}</code>`;
   const body = html`<article class="message-card">
     <div class="decision" data-tier="${tierUsed ?? "none"}">
-      <h2 class="choice">${badge}<span class="model">${model}</span></h2>
+      <h2 class="choice">${tierOrEndpoint}<span class="model">${model}</span></h2>
       ${findShares(record)} ${listFacts(record)}
     </div>
     ${evaluation === null ? listThumbs(requestId ?? "", note) : null}
@@ -120,18 +120,18 @@ export function messagePage(record: LoggedRecord, note: Note | null): string {
 
 function findShares({ probabilities, tierChosen }: LoggedRecord): Html | null {
   if (probabilities === null) return null;
-  const shares = tierNames.map((tier) => {
-    const share = probabilities[tier] ?? 0;
+  const shareRows = tierNames.map((tier) => {
+    const tierShare = probabilities[tier] ?? 0;
     const chosenClass = tier === tierChosen ? "chosen" : "";
     return html`<div class="share ${chosenClass}" data-tier="${tier}">
       <dt>${tier}</dt>
       <dd>
-        <span class="bar" style="--share:${share}"></span
-        ><span class="percent">${percent(share)}</span>
+        <span class="bar" style="--share:${tierShare}"></span
+        ><span class="percent">${percent(tierShare)}</span>
       </dd>
     </div>`;
   });
-  return html`<dl class="shares">${shares}</dl>`;
+  return html`<dl class="shares">${shareRows}</dl>`;
 }
 
 /** The other fields of the log, by the words of their names. */
@@ -143,13 +143,13 @@ function listFacts(record: LoggedRecord): Html {
       : { kinds: evaluation.kinds };
   const facts = Object.entries<unknown>({ ...record, ...promiseField }).flatMap(([name, value]) => {
     if (value === null || typeof value === "object" || shownNames.has(name)) return [];
-    const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+    const nameWords = name.replace(/[A-Z]/g, (capitalLetter) => ` ${capitalLetter.toLowerCase()}`);
     const roundedText = Number(value).toLocaleString("en", { maximumFractionDigits: 2 });
-    const other = typeof value === "number" ? roundedText : (value as string | boolean);
-    const text = name.endsWith("Usd") ? dollars.format(Number(value)) : String(other);
+    const plainValue = typeof value === "number" ? roundedText : (value as string | boolean);
+    const factText = name.endsWith("Usd") ? dollars.format(Number(value)) : String(plainValue);
     return html`<div>
-      <dt>${words.replace(/ usd$/, "")}</dt>
-      <dd>${text}</dd>
+      <dt>${nameWords.replace(/ usd$/, "")}</dt>
+      <dd>${factText}</dd>
     </div>`;
   });
   return html`<dl class="facts">${facts}</dl>`;
@@ -159,15 +159,15 @@ const shownNames: ReadonlySet<string> = new Set(["requestId", "tierUsed", "model
 
 function listThumbs(requestId: string, note: Note | null): Html {
   const notedText = note?.thumb ?? `${note?.feedback} was right`;
-  const buttons = (["up", "down"] as const).map((thumb) => {
-    const words = thumb === "up" ? "Thumb up: a good reply" : "Thumb down: a bad reply";
-    const address = `/decisions/${encodeURIComponent(requestId)}?thumb=${thumb}`;
-    return html`<form method="post" action="${address}">
-      <button class="button" type="submit">${words}</button>
+  const thumbButtons = (["up", "down"] as const).map((thumb) => {
+    const buttonText = thumb === "up" ? "Thumb up: a good reply" : "Thumb down: a bad reply";
+    const thumbAddress = `/decisions/${encodeURIComponent(requestId)}?thumb=${thumb}`;
+    return html`<form method="post" action="${thumbAddress}">
+      <button class="button" type="submit">${buttonText}</button>
     </form>`;
   });
   return html`<div class="thumbs">
-    ${buttons}${note === null ? null : html`<span class="quiet">Noted: ${notedText}.</span>`}
+    ${thumbButtons}${note === null ? null : html`<span class="quiet">Noted: ${notedText}.</span>`}
   </div>`;
 }
 
@@ -175,35 +175,35 @@ function listThumbs(requestId: string, note: Note | null): Html {
 const MOST_BYTES = 32 * 1024 * 1024;
 
 /** Draws the totals of the latest wanted messages, by day, tier, key and more. */
-export async function spendPage(path: string, filter: MessageFilter): Promise<string> {
+export async function spendPage(logPath: string, filter: MessageFilter): Promise<string> {
   const totals = new Totals();
   let isEmulated = false;
-  const wantedOf = messageFilter(filter, findMessage);
-  const next = await visitLatest(path, { ...filter, mostBytes: MOST_BYTES }, (line) => {
-    const record = wantedOf(line);
-    if (record === null) return true;
-    isEmulated ||= isOfEmulator(record);
-    totals.add(record);
+  const toWanted = messageFilter(filter, findMessage);
+  const next = await visitLatest(logPath, { ...filter, mostBytes: MOST_BYTES }, (logLine) => {
+    const wantedRecord = toWanted(logLine);
+    if (wantedRecord === null) return true;
+    isEmulated ||= isOfEmulator(wantedRecord);
+    totals.add(wantedRecord);
     return true;
   });
   const older = next && html`<a rel="next" href="${toAddress("/spend", filter, next)}">Older</a>`;
-  const groups = totals.tables();
-  const tables = groups.map(({ name, rows }) => {
-    const toName = (group: string) =>
-      name === "tier" ? tierBadge(tierNames.find((tier) => tier === group) ?? null) : group;
-    const cells = rows.map(([group, ...sums]) => [toName(group), ...sums]);
+  const spendGroups = totals.tables();
+  const groupTables = spendGroups.map(({ name, rows }) => {
+    const toGroupName = (groupName: string) =>
+      name === "tier" ? tierBadge(tierNames.find((tier) => tier === groupName) ?? null) : groupName;
+    const tableCells = rows.map(([groupName, ...sums]) => [toGroupName(groupName), ...sums]);
     return html`<section class="part" id="${name}">
       <h2>By ${name}</h2>
-      ${table(`Spend by ${name}`, [name, ...totals.head()], cells)}
+      ${table(`Spend by ${name}`, [name, ...totals.head()], tableCells)}
     </section>`;
   });
   return reportPage({
     heading: "Spend",
     path: "/spend",
     about: totals.describe(),
-    contents: groups.map(({ name }) => ({ href: `#${name}`, name: `By ${name}` })),
+    contents: spendGroups.map(({ name }) => ({ href: `#${name}`, name: `By ${name}` })),
     isEmulated,
-    body: html`${tables}
+    body: html`${groupTables}
       <p class="links">${older}</p>`,
   });
 }
@@ -215,12 +215,12 @@ type ReportPage = Pick<Parameters<typeof page>[0], "heading" | "about" | "conten
 };
 
 /** Returns a page of the decision log, without a script. */
-function reportPage({ path, about = null, isEmulated, ...parts }: ReportPage): string {
+function reportPage({ path, about = null, isEmulated, ...pageParts }: ReportPage): string {
   return page({
-    ...parts,
+    ...pageParts,
     tool: TOOL,
     pages: listLinks(path),
-    title: `${parts.heading} · Tier router`,
+    title: `${pageParts.heading} · Tier router`,
     about: html`<p class="about">${about}</p>
       ${isEmulated ? html`<p class="notice">${EMULATED}</p>` : null}`,
     styles: [new URL("../page/tiers.css", import.meta.url), new URL("report.css", import.meta.url)],

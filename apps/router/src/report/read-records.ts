@@ -8,7 +8,7 @@ import { blindName } from "../keys/budget-state.ts";
 /** How a call with own questions ended, if its client did not stop it. */
 const evaluationOutcomes = ["answered", "refused", "failed", "stopped"] as const;
 
-const amount = z.number().nullable();
+const amountSchema = z.number().nullable();
 const tier = z.enum(tierNames).nullable();
 
 const evidenceSchema = z.object({
@@ -24,7 +24,7 @@ const stepSchema = z.object({
   service: z.string(),
   model: z.string().default(""),
   answers: z.int(),
-  costUsd: amount,
+  costUsd: amountSchema,
 });
 
 const loggedRecordSchema = z.object({
@@ -34,9 +34,9 @@ const loggedRecordSchema = z.object({
   tierChosen: tier,
   tierUsed: tier,
   cause: z.string().nullable(),
-  decisionCostUsd: amount,
-  replyCostUsd: amount,
-  frontierCostUsd: amount,
+  decisionCostUsd: amountSchema,
+  replyCostUsd: amountSchema,
+  frontierCostUsd: amountSchema,
   // Older logs lack the following fields.
   requestId: z.string().nullable().default(null),
   /** The named key of the client. */
@@ -46,17 +46,17 @@ const loggedRecordSchema = z.object({
   evaluatorModelId: z.string().nullable().default(null),
   wire: z.string().nullable().default(null),
   promise: z.object({ why: z.string(), evidence: evidenceSchema }).partial().nullish(),
-  decisionMs: amount.default(null),
-  replyMs: amount.default(null),
+  decisionMs: amountSchema.default(null),
+  replyMs: amountSchema.default(null),
   upstream: z.string().nullable().default(null),
-  outputTokens: amount.default(null),
+  outputTokens: amountSchema.default(null),
   endpoint: z.string().nullable().default(null),
   /** The call's own questions; null for a message. */
   evaluation: z
     .object({
       service: z.string(),
       kinds: z.string(),
-      usd: amount,
+      usd: amountSchema,
       steps: z.array(stepSchema).default([]),
     })
     .nullable()
@@ -90,18 +90,18 @@ const noteSchema = z.object({
 export type Note = z.infer<typeof noteSchema>;
 
 /** Parses a message of the log; null for any other line. */
-export function findRecord(line: string): LoggedRecord | null {
-  return line.includes('"outcome"') ? parsedLine(line, loggedRecordSchema) : null;
+export function findRecord(logLine: string): LoggedRecord | null {
+  return logLine.includes('"outcome"') ? parsedLine(logLine, loggedRecordSchema) : null;
 }
 
 /** Parses a message or a call with own questions. */
-export function findCallRecord(line: string): LoggedRecord | null {
-  return findRecord(line) ?? findEvaluationRecord(line);
+export function findCallRecord(logLine: string): LoggedRecord | null {
+  return findRecord(logLine) ?? findEvaluationRecord(logLine);
 }
 
 /** Parses a call, or the cost of a blind comparison as a message of the key `blind`. */
-export function findMessage(line: string): LoggedRecord | null {
-  return findCallRecord(line) ?? findBlindRecord(line);
+export function findMessage(logLine: string): LoggedRecord | null {
+  return findCallRecord(logLine) ?? findBlindRecord(logLine);
 }
 
 const evaluationSchema = z.object({
@@ -115,21 +115,21 @@ const evaluationSchema = z.object({
   model: z.string().nullable(),
   wire: z.string().nullable(),
   questions: z.record(z.string(), z.string()),
-  outputTokens: amount,
-  evaluationUsd: amount,
+  outputTokens: amountSchema,
+  evaluationUsd: amountSchema,
   evaluationMs: z.number(),
   steps: z.array(stepSchema).default([]),
 });
 
-function findEvaluationRecord(line: string): LoggedRecord | null {
-  if (!line.includes('"evaluationUsd"')) return null;
-  const data = parsedLine(line, evaluationSchema);
-  if (data === null) return null;
-  const { questions, service, evaluationUsd: usd, evaluationMs, steps, ...call } = data;
-  const counts = Map.groupBy(Object.values(questions), (kind) => kind);
-  const kinds = Array.from(counts, ([kind, { length }]) => `${length} ${kind}`).join(", ");
-  const record = { ...call, ...unroutedParts, decisionMs: evaluationMs };
-  return loggedRecordSchema.parse({ ...record, evaluation: { service, kinds, usd, steps } });
+function findEvaluationRecord(logLine: string): LoggedRecord | null {
+  if (!logLine.includes('"evaluationUsd"')) return null;
+  const loggedCall = parsedLine(logLine, evaluationSchema);
+  if (loggedCall === null) return null;
+  const { questions, service, evaluationUsd: usd, evaluationMs, steps, ...callFields } = loggedCall;
+  const questionsByKind = Map.groupBy(Object.values(questions), (questionKind) => questionKind);
+  const kinds = Array.from(questionsByKind, ([kind, { length }]) => `${length} ${kind}`).join(", ");
+  const callRecord = { ...callFields, ...unroutedParts, decisionMs: evaluationMs };
+  return loggedRecordSchema.parse({ ...callRecord, evaluation: { service, kinds, usd, steps } });
 }
 
 const unroutedParts = {
@@ -141,10 +141,10 @@ const unroutedParts = {
   frontierCostUsd: null,
 };
 
-function findBlindRecord(line: string): LoggedRecord | null {
-  const { time, blind } = toNote(line) ?? {};
+function findBlindRecord(logLine: string): LoggedRecord | null {
+  const { time, blind } = toNote(logLine) ?? {};
   if (blind === undefined) return null;
-  const record = {
+  const blindRecord = {
     time,
     outcome: "replied",
     failure: null,
@@ -152,7 +152,7 @@ function findBlindRecord(line: string): LoggedRecord | null {
     ...unroutedParts,
     replyCostUsd: blind.spentUsd,
   };
-  return loggedRecordSchema.safeParse(record).data ?? null;
+  return loggedRecordSchema.safeParse(blindRecord).data ?? null;
 }
 
 const answersSchema = z.object({
@@ -163,16 +163,16 @@ const answersSchema = z.object({
 });
 
 /** Parses the answers of a call in which a second service may be asked, if the log has them; else null. */
-export function findRoutedAnswers(line: string): z.infer<typeof answersSchema> | null {
-  return line.includes('"route"') ? parsedLine(line, answersSchema) : null;
+export function findRoutedAnswers(logLine: string): z.infer<typeof answersSchema> | null {
+  return logLine.includes('"route"') ? parsedLine(logLine, answersSchema) : null;
 }
 
 /** Reads the lines of a file. @throws CliError if it cannot be read. */
-export async function* readLines(path: string, name = ""): AsyncGenerator<string> {
+export async function* readLines(filePath: string, fileKind = ""): AsyncGenerator<string> {
   try {
-    yield* createInterface({ input: createReadStream(path) });
+    yield* createInterface({ input: createReadStream(filePath) });
   } catch (error) {
-    throw toFileError(error, `read ${name}${JSON.stringify(path)}`);
+    throw toFileError(error, `read ${fileKind}${JSON.stringify(filePath)}`);
   }
 }
 
@@ -181,29 +181,29 @@ export async function* readLines(path: string, name = ""): AsyncGenerator<string
  * writes behind it.
  */
 export class PassedLines {
-  #count = 0;
+  #lineCount = 0;
   #firstNumber = 0;
 
   /** Counts a line by its number, from 1. */
-  add(number: number): void {
-    if (this.#count === 0) this.#firstNumber = number;
-    this.#count += 1;
+  add(lineNumber: number): void {
+    if (this.#lineCount === 0) this.#firstNumber = lineNumber;
+    this.#lineCount += 1;
   }
 
   /** Returns a sentence about the lines; empty without one. */
   describe(): string {
-    if (this.#count === 0) return "";
-    if (this.#count === 1) return `Passed over line ${this.#firstNumber}, which is no record.`;
-    return `Passed over ${this.#count.toLocaleString("en")} lines that are no records; the first is line ${this.#firstNumber}.`;
+    if (this.#lineCount === 0) return "";
+    if (this.#lineCount === 1) return `Passed over line ${this.#firstNumber}, which is no record.`;
+    return `Passed over ${this.#lineCount.toLocaleString("en")} lines that are no records; the first is line ${this.#firstNumber}.`;
   }
 }
 
 /** Parses a note on a message. The test of the field is cheap, as a message has it near its start. */
-export function toNote(line: string) {
-  return line.includes('"outcome"') ? null : parsedLine(line, noteSchema);
+export function toNote(logLine: string) {
+  return logLine.includes('"outcome"') ? null : parsedLine(logLine, noteSchema);
 }
 
 /** Parses a line of JSON; null if it is invalid. */
-export function parsedLine<TSchema extends z.ZodType>(line: string, schema: TSchema) {
-  return schema.safeParse(parseJson(line)).data ?? null;
+export function parsedLine<TSchema extends z.ZodType>(logLine: string, lineSchema: TSchema) {
+  return lineSchema.safeParse(parseJson(logLine)).data ?? null;
 }

@@ -25,7 +25,7 @@ const groupings = {
 } satisfies Record<string, (record: LoggedRecord) => string | null>;
 
 /** The sums of no message; costs are in US dollars. */
-const nothing = {
+const zeroSums = {
   messages: 0,
   /** Calls with own questions, and their cost. */
   evaluations: 0,
@@ -42,7 +42,7 @@ const nothing = {
   frontierUsd: 0,
 };
 
-type Sums = typeof nothing;
+type Sums = typeof zeroSums;
 
 /** US dollars with three digits. */
 export const dollars = new Intl.NumberFormat("en", {
@@ -52,44 +52,44 @@ export const dollars = new Intl.NumberFormat("en", {
 });
 
 /** Prints a sum with how many costs it lacks. */
-function printCost(usd: number, unknown: number): string {
+function printCost(knownUsd: number, unknown: number): string {
   const lacking =
     unknown === 1 ? "one unknown cost" : `${unknown.toLocaleString("en")} unknown costs`;
-  return unknown === 0 ? dollars.format(usd) : `${dollars.format(usd)} and ${lacking}`;
+  return unknown === 0 ? dollars.format(knownUsd) : `${dollars.format(knownUsd)} and ${lacking}`;
 }
 
-const noStep = { calls: 0, answers: 0, usd: 0, unpriced: 0 };
+const zeroStep = { calls: 0, answers: 0, usd: 0, unpriced: 0 };
 
 /** Totals of messages, also by group. */
 export class Totals {
-  readonly #all = { ...nothing };
-  readonly #groups = Object.entries(groupings).map(([name, of]) => {
+  readonly #all = { ...zeroSums };
+  readonly #groupsByName = Object.entries(groupings).map(([name, of]) => {
     return { name, of, sums: new Map<string, Sums>() };
   });
 
   /** What each service did in calls in which another one may be asked again. */
-  readonly #steps = new Map<string, typeof noStep>();
+  readonly #stepSums = new Map<string, typeof zeroStep>();
 
   /** How many answers of each step are wrong, in one sentence. */
   wrong = "How many are wrong is not known: it needs labels (report --labels FILE).";
 
   add(record: LoggedRecord): void {
     addTo(this.#all, record);
-    for (const [at, step] of (record.evaluation?.steps ?? []).entries()) {
+    for (const [stepIndex, step] of (record.evaluation?.steps ?? []).entries()) {
       const { service, model, answers, costUsd } = step;
-      const name = `Step ${at + 1}, ${service} ${model}`.trimEnd();
-      const sum = this.#steps.get(name) ?? { ...noStep };
-      this.#steps.set(name, sum);
-      sum.calls += 1;
-      sum.answers += answers;
-      sum.usd += costUsd ?? 0;
-      sum.unpriced += Number(costUsd === null);
+      const stepName = `Step ${stepIndex + 1}, ${service} ${model}`.trimEnd();
+      const stepSum = this.#stepSums.get(stepName) ?? { ...zeroStep };
+      this.#stepSums.set(stepName, stepSum);
+      stepSum.calls += 1;
+      stepSum.answers += answers;
+      stepSum.usd += costUsd ?? 0;
+      stepSum.unpriced += Number(costUsd === null);
     }
-    for (const { of, sums } of this.#groups) {
+    for (const { of, sums } of this.#groupsByName) {
       const group = of(record);
-      const sum = sums.get(group ?? "") ?? { ...nothing };
-      addTo(sum, record);
-      if (group !== null) sums.set(group, sum);
+      const groupSum = sums.get(group ?? "") ?? { ...zeroSums };
+      addTo(groupSum, record);
+      if (group !== null) sums.set(group, groupSum);
     }
   }
 
@@ -97,44 +97,44 @@ export class Totals {
   describe(noneText = "No message here matches."): string {
     const { messages, decisionUsd, replyUsd, frontierUsd, compared: comparedCount } = this.#all;
     const { evaluations, evaluationUsd, unpriced: unpricedCount, unpricedEvaluations } = this.#all;
-    const days = [...(this.#groups[0]?.sums.keys() ?? [])].toSorted();
-    if (days.length === 0) return noneText;
+    const loggedDays = [...(this.#groupsByName[0]?.sums.keys() ?? [])].toSorted();
+    if (loggedDays.length === 0) return noneText;
     const paidText = printCost(decisionUsd + replyUsd, unpricedCount - unpricedEvaluations);
-    const total = `${messages.toLocaleString("en")} message${messages === 1 ? "" : "s"} from ${days[0]} to ${days.at(-1)} (UTC): ${paidText}.`;
-    const usd = savedUsd(this.#all);
-    const share = frontierUsd > 0 ? `, ${percent(usd / frontierUsd)}` : "";
-    const savedText = `${usd < 0 ? "Lost" : "Saved"} against frontier only, net of the decisions: ${dollars.format(Math.abs(usd))}${share}.`;
-    const calls = `${evaluations.toLocaleString("en")} call${evaluations === 1 ? "" : "s"} with own questions: ${printCost(evaluationUsd, unpricedEvaluations)}.`;
-    const own = [calls, ...this.#describeSteps()].join(" ");
-    if (messages === 0 && evaluations > 0) return own;
-    const all = evaluations === 0 ? total : `${total} ${own}`;
-    return `${all} ${comparedCount > 0 ? savedText : "The savings are unknown: no reply has a known price."}`;
+    const messagesText = `${messages.toLocaleString("en")} message${messages === 1 ? "" : "s"} from ${loggedDays[0]} to ${loggedDays.at(-1)} (UTC): ${paidText}.`;
+    const totalSavedUsd = savedUsd(this.#all);
+    const savedShare = frontierUsd > 0 ? `, ${percent(totalSavedUsd / frontierUsd)}` : "";
+    const savedText = `${totalSavedUsd < 0 ? "Lost" : "Saved"} against frontier only, net of the decisions: ${dollars.format(Math.abs(totalSavedUsd))}${savedShare}.`;
+    const callsText = `${evaluations.toLocaleString("en")} call${evaluations === 1 ? "" : "s"} with own questions: ${printCost(evaluationUsd, unpricedEvaluations)}.`;
+    const ownText = [callsText, ...this.#describeSteps()].join(" ");
+    if (messages === 0 && evaluations > 0) return ownText;
+    const wholeText = evaluations === 0 ? messagesText : `${messagesText} ${ownText}`;
+    return `${wholeText} ${comparedCount > 0 ? savedText : "The savings are unknown: no reply has a known price."}`;
   }
 
   #describeSteps(): string[] {
-    const steps = [...this.#steps].toSorted(([one], [other]) => one.localeCompare(other));
-    const lines = steps.map(([name, { calls, answers, usd, unpriced: unpricedCount }]) => {
-      const gave = `${answers.toLocaleString("en")} answer${answers === 1 ? "" : "s"}`;
-      return `${name}: ${gave} in ${calls.toLocaleString("en")} call${calls === 1 ? "" : "s"}, ${printCost(usd, unpricedCount)}.`;
+    const orderedSteps = [...this.#stepSums].toSorted(([one], [other]) => one.localeCompare(other));
+    const lines = orderedSteps.map(([name, { calls, answers, usd, unpriced: unpricedCount }]) => {
+      const answersText = `${answers.toLocaleString("en")} answer${answers === 1 ? "" : "s"}`;
+      return `${name}: ${answersText} in ${calls.toLocaleString("en")} call${calls === 1 ? "" : "s"}, ${printCost(usd, unpricedCount)}.`;
     });
     return lines.length === 0 ? [] : [...lines, this.wrong];
   }
 
   /** The headings of a group's table after its name. */
   head(): string[] {
-    const own = this.#all.evaluations > 0 ? ["own questions", "their cost"] : [];
-    return ["messages", "decisions", "replies", ...own, "without a price", "saved"];
+    const ownColumns = this.#all.evaluations > 0 ? ["own questions", "their cost"] : [];
+    return ["messages", "decisions", "replies", ...ownColumns, "without a price", "saved"];
   }
 
   /** Returns a table for each way of grouping that has groups; a row begins with its group's name. */
   tables() {
     const places = tierNames.map(String);
     const hasOwn = this.#all.evaluations > 0;
-    const tables = this.#groups.map(({ name, sums }) => {
+    const groupTables = this.#groupsByName.map(({ name, sums }) => {
       const rows = Array.from(sums, ([group, sum]) => [group, ...listCells(sum, hasOwn)] as const);
       return { name, rows: rows.toSorted(([a], [b]) => places.indexOf(a) - places.indexOf(b)) };
     });
-    return tables.filter(({ rows }) => rows.length > 0);
+    return groupTables.filter(({ rows }) => rows.length > 0);
   }
 }
 
@@ -143,14 +143,14 @@ function ownCells({ evaluations, evaluationUsd }: Sums): string[] {
   return [evaluations.toLocaleString("en"), dollars.format(evaluationUsd)];
 }
 
-function listCells(sum: Sums, hasOwn: boolean): string[] {
+function listCells(groupSums: Sums, hasOwn: boolean): string[] {
   return [
-    sum.messages.toLocaleString("en"),
-    dollars.format(sum.decisionUsd),
-    dollars.format(sum.replyUsd),
-    ...(hasOwn ? ownCells(sum) : []),
-    String(sum.unpriced),
-    sum.compared === 0 ? "–" : dollars.format(savedUsd(sum)),
+    groupSums.messages.toLocaleString("en"),
+    dollars.format(groupSums.decisionUsd),
+    dollars.format(groupSums.replyUsd),
+    ...(hasOwn ? ownCells(groupSums) : []),
+    String(groupSums.unpriced),
+    groupSums.compared === 0 ? "–" : dollars.format(savedUsd(groupSums)),
   ];
 }
 
@@ -159,26 +159,26 @@ function savedUsd({ frontierUsd, comparedUsd, decisionUsd }: Sums): number {
   return frontierUsd - comparedUsd - decisionUsd;
 }
 
-function addTo(sums: Sums, record: LoggedRecord): void {
+function addTo(changedSums: Sums, record: LoggedRecord): void {
   const { decisionCostUsd, replyCostUsd, frontierCostUsd, tierChosen, outputTokens } = record;
   const { evaluation } = record;
   if (evaluation !== null) {
-    sums.evaluations += 1;
-    sums.evaluationUsd += evaluation.usd ?? 0;
-    sums.unpriced += Number(evaluation.usd === null);
-    sums.unpricedEvaluations += Number(evaluation.usd === null);
+    changedSums.evaluations += 1;
+    changedSums.evaluationUsd += evaluation.usd ?? 0;
+    changedSums.unpriced += Number(evaluation.usd === null);
+    changedSums.unpricedEvaluations += Number(evaluation.usd === null);
     return;
   }
-  if (record.key !== blindName) sums.messages += 1; // a comparison only costs
-  sums.unpriced += Number(tierChosen !== null && decisionCostUsd === null);
-  sums.unpriced += Number(outputTokens !== null && replyCostUsd === null);
-  sums.decisionUsd += decisionCostUsd ?? 0;
+  if (record.key !== blindName) changedSums.messages += 1; // a comparison only costs
+  changedSums.unpriced += Number(tierChosen !== null && decisionCostUsd === null);
+  changedSums.unpriced += Number(outputTokens !== null && replyCostUsd === null);
+  changedSums.decisionUsd += decisionCostUsd ?? 0;
   if (replyCostUsd === null) return;
-  sums.replyUsd += replyCostUsd;
+  changedSums.replyUsd += replyCostUsd;
   if (frontierCostUsd === null) return;
-  sums.compared += 1;
-  sums.comparedUsd += replyCostUsd;
-  sums.frontierUsd += frontierCostUsd;
+  changedSums.compared += 1;
+  changedSums.comparedUsd += replyCostUsd;
+  changedSums.frontierUsd += frontierCostUsd;
 }
 
 /** Returns the promise of a message's choice, or why it has none; null without a calibration. */
@@ -191,7 +191,7 @@ export function findPromise({ promise }: LoggedRecord): string | null {
 
 function findFailure({ outcome, failure }: LoggedRecord): string | null {
   if (["replied", "decided", "answered"].includes(outcome)) return null;
-  return [outcome, failure].filter((word) => word !== null).join(": ");
+  return [outcome, failure].filter((failureWord) => failureWord !== null).join(": ");
 }
 
 interface LabelFile {
@@ -209,24 +209,24 @@ export async function printTotals(path: string, labels: LabelFile | null = null)
   const totals = new Totals();
   if (labels !== null) totals.wrong = await countWrongAnswers(labels.path, path, labels.signal);
   const passedLines = new PassedLines();
-  let [number, isLog] = [0, false];
-  for await (const line of readLines(path, "the decision log ")) {
-    number += 1;
-    const record = findMessage(line);
+  let [lineNumber, isLog] = [0, false];
+  for await (const logLine of readLines(path, "the decision log ")) {
+    lineNumber += 1;
+    const record = findMessage(logLine);
     if (record !== null) totals.add(record);
-    if (record !== null || toNote(line) !== null) isLog = true;
-    else if (line.trim() !== "") passedLines.add(number);
+    if (record !== null || toNote(logLine) !== null) isLog = true;
+    else if (logLine.trim() !== "") passedLines.add(lineNumber);
   }
   const passedText = passedLines.describe();
   if (!isLog && passedText !== "") {
-    const advice = "Name the file of ROUTER_DECISION_LOG.";
-    throw new CliError(printable`${path} has no record of a router. ` + advice);
+    const logAdvice = "Name the file of ROUTER_DECISION_LOG.";
+    throw new CliError(printable`${path} has no record of a router. ` + logAdvice);
   }
   const tables = totals
     .tables()
     .map(({ name, rows }) => textTable([[name, ...totals.head()], ...rows]));
   const noneText =
-    number === 0 ? printable`${path} is empty.` : printable`${path} has no message yet.`;
+    lineNumber === 0 ? printable`${path} is empty.` : printable`${path} has no message yet.`;
   const parts = [totals.describe(noneText), ...tables, passedText].filter((part) => part !== "");
   return `${parts.join("\n\n")}\n`;
 }
@@ -234,6 +234,6 @@ export async function printTotals(path: string, labels: LabelFile | null = null)
 /** Returns rows in columns. */
 export function textTable(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]?.map((_, at) => Math.max(...rows.map((cells) => cells[at]?.length ?? 0)));
-  const print = (cell: string, at: number) => cell.padEnd(widths?.[at] ?? 0);
-  return rows.map((cells) => `  ${cells.map(print).join("  ").trimEnd()}`).join("\n");
+  const padCell = (cellText: string, at: number) => cellText.padEnd(widths?.[at] ?? 0);
+  return rows.map((rowCells) => `  ${rowCells.map(padCell).join("  ").trimEnd()}`).join("\n");
 }

@@ -9,17 +9,17 @@ import { readLines, findRoutedAnswers } from "./read-records.ts";
  * @throws CliError for a file that cannot be read, or has no labels.
  */
 export async function countWrongAnswers(
-  labels: string,
-  log: string,
+  labelsPath: string,
+  logPath: string,
   signal: AbortSignal,
 ): Promise<string> {
   const table = new AnswerTable({ last: true });
-  for await (const line of readLines(log, "the decision log ")) {
-    const call = findRoutedAnswers(line);
-    if (call !== null) table.addRecord({ line: 0, value: toSteps(call) }, log);
+  for await (const logLine of readLines(logPath, "the decision log ")) {
+    const loggedCall = findRoutedAnswers(logLine);
+    if (loggedCall !== null) table.addRecord({ line: 0, value: toSteps(loggedCall) }, logPath);
   }
   const join = new LabelJoin(table, { last: true, allowUnknown: true, questions: table.questions });
-  await joinLabels(labels, join, signal);
+  await joinLabels(labelsPath, join, signal);
   const advice =
     "The log has no answers to these messages. Answers are logged only with ROUTER_LOG_TEXT=on.";
   return describeWrong(reportSteps(table, join)) ?? advice;
@@ -29,11 +29,11 @@ type RoutedAnswers = NonNullable<ReturnType<typeof findRoutedAnswers>>;
 
 /** Returns a record with the answers that each service gave in the end. */
 function toSteps({ requestId: id, answers, route }: RoutedAnswers) {
-  const last = Math.max(1, ...Object.values(route).map(({ step }) => step));
-  const steps = Array.from({ length: last }, (_, at) => {
+  const lastStep = Math.max(1, ...Object.values(route).map(({ step }) => step));
+  const steps = Array.from({ length: lastStep }, (_, at) => {
     const own = Object.entries(answers).filter(([one]) => (route[one]?.step ?? 1) === at + 1);
-    const model = own.map(([one]) => route[one]?.model).find((name) => name !== undefined);
-    return { answers: Object.fromEntries(own), modelId: model ?? null };
+    const stepModel = own.map(([one]) => route[one]?.model).find((name) => name !== undefined);
+    return { answers: Object.fromEntries(own), modelId: stepModel ?? null };
   });
   return { id, answers, steps };
 }

@@ -43,29 +43,29 @@ function chatRoute(router: MessageRouter, pingMs: number): Handler<ClientEnv> {
     const firstDecision = await router.decide({ user_message: message }, call);
     const decision = router.plans.keepCapable(firstDecision, { conversation }, call.key);
     if (!wantsEvents(c)) {
-      let text = "";
-      const listener: ReplyListener = (part) => void (text += textOfReply(part));
-      const answer = await router.reply(decision, conversation, {
+      let replyText = "";
+      const listener: ReplyListener = (replyPart) => void (replyText += textOfReply(replyPart));
+      const wholeAnswer = await router.reply(decision, conversation, {
         ...call,
         listener,
         isWhole: true,
       });
-      setDecisionHeaders(c, answer.decision);
-      c.header("x-router-reply-ms", String(answer.reply.replyMs));
-      return c.json(toChatResponse(answer, text));
+      setDecisionHeaders(c, wholeAnswer.decision);
+      c.header("x-router-reply-ms", String(wholeAnswer.reply.replyMs));
+      return c.json(toChatResponse(wholeAnswer, replyText));
     }
     setDecisionHeaders(c, decision);
     return sendEvents(c, { pingMs, failed }, async (send) => {
       await send([{ event: "decision", data: decision }]);
-      const answer = await router.reply(decision, conversation, {
+      const streamedAnswer = await router.reply(decision, conversation, {
         ...call,
-        listener(part) {
-          const delta = textOfReply(part);
+        listener(replyPart) {
+          const delta = textOfReply(replyPart);
           return delta === "" ? undefined : send([{ event: "reply", data: { delta } }]);
         },
         onFallback: (changedDecision) => void send([{ event: "decision", data: changedDecision }]),
       });
-      const { reply: _, ...outcome } = toChatResponse(answer);
+      const { reply: _, ...outcome } = toChatResponse(streamedAnswer);
       await send([{ event: "done", data: outcome satisfies ChatOutcome }]);
     });
   };
@@ -81,7 +81,7 @@ function wantsEvents(c: Context): boolean {
 const noShares: Shares = { nano: 0, fast: 0, balanced: 0, frontier: 0 };
 
 /** The contract's nine fields; after a failed evaluation, the policy's tier is reported as the choice. */
-function toChatResponse({ decision, reply }: Answer, text = ""): ChatResponse {
+function toChatResponse({ decision, reply }: Answer, replyText = ""): ChatResponse {
   return {
     tier: decision.tierChosen ?? decision.tierUsed ?? "frontier", // one of the two is set
     model: decision.model,
@@ -89,7 +89,7 @@ function toChatResponse({ decision, reply }: Answer, text = ""): ChatResponse {
     confidence: decision.confidence,
     jevMs: decision.decisionMs,
     replyMs: reply.replyMs,
-    reply: reply.replyError === null ? text : "",
+    reply: reply.replyError === null ? replyText : "",
     replyError: reply.replyError,
     usage: reply.end && toChatUsage(reply.end.usage),
   };

@@ -48,8 +48,8 @@ export function setDecisionHeaders(c: Context, decision: Decision): void {
 }
 
 /** Adds fields of the request that have no effect to the answer's header. */
-export function addIgnored(c: Context, fields: readonly string[]): void {
-  if (fields.length > 0) c.header("x-router-ignored", fields.join(", "), { append: true });
+export function addIgnored(c: Context, fieldNames: readonly string[]): void {
+  if (fieldNames.length > 0) c.header("x-router-ignored", fieldNames.join(", "), { append: true });
 }
 
 /** The caller's valid W3C trace, if any. */
@@ -63,8 +63,8 @@ function toTrace(request: HonoRequest): TraceHeaders {
 /** Runs a request as a span; a stream's span ends at its start, since its reply has its own. */
 export function traced(tracing: Tracing): MiddlewareHandler<ClientEnv> {
   return async (c, next) => {
-    const ids = { requestId: c.var.requestId, trace: toTrace(c.req) };
-    await tracing.request(c.req, ids, async () => {
+    const traceIds = { requestId: c.var.requestId, trace: toTrace(c.req) };
+    await tracing.request(c.req, traceIds, async () => {
       await next();
       return c.res.status;
     });

@@ -15,15 +15,15 @@ export function addEvaluationRoutes(
   app: Hono<ClientEnv>,
   { router, guards }: { readonly router: EvaluationRouter; readonly guards: Guards },
 ): void {
-  for (const form of evaluationForms) {
-    const { requestIdHeader } = form;
+  for (const evaluationForm of evaluationForms) {
+    const { requestIdHeader } = evaluationForm;
     if (requestIdHeader !== undefined) {
-      app.use(form.path, async (c, next) => {
+      app.use(evaluationForm.path, async (c, next) => {
         c.header(requestIdHeader, c.var.requestId);
         await next();
       });
     }
-    app.post(form.path, ...guards.conversation, evaluationRoute(form, router));
+    app.post(evaluationForm.path, ...guards.conversation, evaluationRoute(evaluationForm, router));
   }
 }
 
@@ -36,13 +36,13 @@ function evaluationRoute(form: EvaluationForm, router: EvaluationRouter): Handle
     const { text, value, inexact } = await readJson(c.req, (text) => {
       return { text, ...parseExactJson(text) };
     });
-    const deep = deepPath(value);
-    if (deep !== null) throw wrongField(deep, TOO_DEEP);
+    const tooDeepPath = deepPath(value);
+    if (tooDeepPath !== null) throw wrongField(tooDeepPath, TOO_DEEP);
     const [roundedJsonPath] = inexact;
     if (roundedJsonPath !== undefined) throw wrongField(roundedJsonPath, INEXACT);
     const { body, sortedNames } = inWrittenOrder(text, value);
     if (sortedNames.length > 0) c.header("x-router-sorted", sortedNames.join(", "));
-    const askedRequest = form.read(body, (name) => c.req.header(name));
+    const askedRequest = form.read(body, (headerName) => c.req.header(headerName));
     const boughtAnswer = await router.ask({ ...toCall(c, form.endpoint), ...askedRequest });
     if (boughtAnswer.isCached) c.header("x-router-cache", "hit");
     if (boughtAnswer.promise !== null) c.header("x-router-promise", boughtAnswer.promise);

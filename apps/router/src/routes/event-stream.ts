@@ -24,7 +24,7 @@ interface StreamOptions {
 export function sendEvents(
   c: Context<ClientEnv>,
   { pingMs, isSilent = false, failed: failureEvents }: StreamOptions,
-  run: (send: EventSender) => Promise<void>,
+  sendAll: (sendEvent: EventSender) => Promise<void>,
 ): Response {
   const [slot, clientSignal] = [c.get("slot"), c.get("clientSignal")];
   const reportDefect = c.get("reportDefect");
@@ -34,8 +34,8 @@ export function sendEvents(
   slot.isHeld = true;
   void (async () => {
     try {
-      if (isSilent) await send(ping);
-      await run(send);
+      if (isSilent) await send(pingComment);
+      await sendAll(send);
     } catch (error) {
       if (clientSignal.aborted) return;
       reportDefect(error instanceof Error ? error : new Error("Not an error was thrown."));
@@ -55,66 +55,66 @@ export function sendEvents(
 }
 
 /** A comment, which clients skip; proxies cut connections that are silent for a minute. */
-const ping = ": ping\n\n";
+const pingComment = ": ping\n\n";
 
 /** A waiting connection is written to past the stream, which would cost a fifth more (benchmark `stream`). */
 function createEventBody(connection: ServerResponse | undefined, pingMs: number) {
-  let isOpen = true;
+  let isStreamOpen = true;
   let isAwaited = false;
-  let room = Promise.withResolvers<void>();
+  let freeSignal = Promise.withResolvers<void>();
   let controller!: ReadableStreamDefaultController<Uint8Array>;
   const body = new ReadableStream<Uint8Array>(
     {
       start: (startedStream) => void (controller = startedStream),
       pull() {
         isAwaited = true; // all earlier events are written
-        room.resolve();
+        freeSignal.resolve();
       },
       cancel() {
-        isOpen = false;
-        clearInterval(timer);
-        room.resolve();
+        isStreamOpen = false;
+        clearInterval(pingTimer);
+        freeSignal.resolve();
       },
     },
     { highWaterMark: 0 }, // otherwise it would be pulled before it is read
   );
   const pingIfRead = () => {
-    if (isAwaited && connection?.writableNeedDrain !== true) void send(ping);
+    if (isAwaited && connection?.writableNeedDrain !== true) void send(pingComment);
   };
-  const timer = pingMs === 0 ? undefined : setInterval(pingIfRead, pingMs);
+  const pingTimer = pingMs === 0 ? undefined : setInterval(pingIfRead, pingMs);
   const send: EventSender = (events) => {
-    const text = typeof events === "string" ? events : events.map(toText).join("");
-    if (!isOpen || text === "") return undefined;
-    timer?.refresh();
+    const eventsText = typeof events === "string" ? events : events.map(toText).join("");
+    if (!isStreamOpen || eventsText === "") return undefined;
+    pingTimer?.refresh();
     corkForNow(connection);
     if (isAwaited && connection !== undefined) {
-      if (connection.write(text)) return undefined;
-      room = Promise.withResolvers();
-      connection.once("drain", room.resolve);
-      return room.promise;
+      if (connection.write(eventsText)) return undefined;
+      freeSignal = Promise.withResolvers();
+      connection.once("drain", freeSignal.resolve);
+      return freeSignal.promise;
     }
     isAwaited = false;
-    room = Promise.withResolvers();
-    controller.enqueue(Buffer.from(text));
-    return room.promise;
+    freeSignal = Promise.withResolvers();
+    controller.enqueue(Buffer.from(eventsText));
+    return freeSignal.promise;
   };
   const end = () => {
-    clearInterval(timer);
-    if (isOpen) controller.close();
-    isOpen = false;
+    clearInterval(pingTimer);
+    if (isStreamOpen) controller.close();
+    isStreamOpen = false;
   };
   return { body, send, end };
 }
 
 /** Sends all writes of this round of the event loop in one system call. */
 function corkForNow(connection: ServerResponse | undefined): void {
-  const socket = connection?.socket;
-  if (!socket || socket.writableCorked > 0) return;
-  socket.cork();
-  setImmediate(() => socket.uncork());
+  const clientSocket = connection?.socket;
+  if (!clientSocket || clientSocket.writableCorked > 0) return;
+  clientSocket.cork();
+  setImmediate(() => clientSocket.uncork());
 }
 
 function toText({ event, data }: ServerEvent): string {
-  const json = typeof data === "string" ? data : JSON.stringify(data);
-  return `${event === undefined ? "" : `event: ${event}\n`}data: ${json}\n\n`;
+  const dataJson = typeof data === "string" ? data : JSON.stringify(data);
+  return `${event === undefined ? "" : `event: ${event}\n`}data: ${dataJson}\n\n`;
 }

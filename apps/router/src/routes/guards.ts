@@ -27,15 +27,15 @@ interface GuardParts {
 }
 
 /** Adds the guards of every request: hosts, origins, keys and headers. Returns those of JSON bodies. */
-export function addGuards(app: Hono<ClientEnv>, parts: GuardParts) {
-  const { page, options, reportDefect } = parts;
+export function addGuards(app: Hono<ClientEnv>, guardParts: GuardParts) {
+  const { page, options, reportDefect } = guardParts;
   app.use(setContext(reportDefect));
-  for (const path of ["/decisions/*", "/spend"]) app.use(path, reportHeaders);
+  for (const reportPath of ["/decisions/*", "/spend"]) app.use(reportPath, reportHeaders);
   app.use(pageHeaders(page));
-  app.use(sameOriginOnly(parts));
+  app.use(sameOriginOnly(guardParts));
   if (options.allowedOrigins.length > 0) app.use("/v1/*", withCors);
-  if (options.accessToken !== null || parts.keys) app.use(requireKey(parts));
-  return createRouteGuards(parts);
+  if (options.accessToken !== null || guardParts.keys) app.use(requireKey(guardParts));
+  return createRouteGuards(guardParts);
 }
 
 /**
@@ -51,19 +51,19 @@ function setContext(reportDefect: GuardParts["reportDefect"]): MiddlewareHandler
     c.set("reportDefect", reportDefect);
     try {
       return await next();
-    } catch (reason) {
+    } catch (thrownReason) {
       if (signal.aborted) return new Response(null, { status: 499 }); // the reason may be no error
-      throw reason;
+      throw thrownReason;
     }
   };
 }
 
 /** Returns the allowed `Host` values; another may be a foreign page's name of this machine (DNS rebinding). */
-export function allowedHosts(host: string, port: number, names: readonly string[] = []) {
-  const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
-  const reachable = isLoopbackHost(host) ? [] : interfaces.map(({ address }) => address);
-  const own = ["localhost", "127.0.0.1", "[::1]", ...[host, ...reachable].map(toHostname)];
-  const withPort = [...own, ...names].map((name) => `${name}:${port}`);
+export function allowedHosts(listenedHost: string, port: number, names: readonly string[] = []) {
+  const interfaces = Object.values(networkInterfaces()).flatMap((addressList) => addressList ?? []);
+  const reachable = isLoopbackHost(listenedHost) ? [] : interfaces.map(({ address }) => address);
+  const own = ["localhost", "127.0.0.1", "[::1]", ...[listenedHost, ...reachable].map(toHostname)];
+  const withPort = [...own, ...names].map((hostName) => `${hostName}:${port}`);
   return new Set<string>(port === 80 ? [...own, ...withPort, ...names] : [...withPort, ...names]); // browsers omit :80
 }
 
@@ -77,23 +77,23 @@ export type Guards = ReturnType<typeof addGuards>;
 
 /** At most `maxCallsInFlight` ask a model at once, and each key asks as often as it may. */
 function createRouteGuards({ options, pricesTried, minuteLimits }: GuardParts) {
-  const slots = new Set<ClientEnv["Variables"]["slot"]>();
+  const heldSlots = new Set<ClientEnv["Variables"]["slot"]>();
   const limitedCalls: MiddlewareHandler<ClientEnv> = async (c, next) => {
-    const key = c.get("key");
-    if (key !== null) minuteLimits?.take(key, (name, value) => c.header(name, value));
-    if (slots.size >= options.maxCallsInFlight) {
-      const error = "The router is busy with other messages; try again in a moment.";
-      throw new HttpError(503, error, { retryAfter: "1" });
+    const routerKey = c.get("key");
+    if (routerKey !== null) minuteLimits?.take(routerKey, (name, value) => c.header(name, value));
+    if (heldSlots.size >= options.maxCallsInFlight) {
+      const busyMessage = "The router is busy with other messages; try again in a moment.";
+      throw new HttpError(503, busyMessage, { retryAfter: "1" });
     }
-    const slot = { isHeld: false, release: () => void slots.delete(slot) };
-    slots.add(slot);
-    c.set("slot", slot);
+    const callSlot = { isHeld: false, release: () => void heldSlots.delete(callSlot) };
+    heldSlots.add(callSlot);
+    c.set("slot", callSlot);
     try {
       await pricesTried; // so that the costs of the message are known
       await turn();
       return await next();
     } finally {
-      if (!slot.isHeld) slot.release(); // an abort's reason may be thrown past every handler
+      if (!callSlot.isHeld) callSlot.release(); // an abort's reason may be thrown past every handler
     }
   };
   const [shortBody, largeBody] = [jsonBody(MAX_BODY_BYTES), jsonBody(MAX_CONVERSATION_BYTES)];
@@ -104,6 +104,6 @@ function createRouteGuards({ options, pricesTried, minuteLimits }: GuardParts) {
     largeBody: [largeBody],
     /** In this order, since a body of unknown size is buffered. */
     conversation: [limitedCalls, largeBody],
-    callsInFlight: () => slots.size,
+    callsInFlight: () => heldSlots.size,
   } as const;
 }

@@ -5,20 +5,20 @@ import { HttpError } from "../http-error.ts";
 
 /** Requires JSON, which a form of a foreign page cannot send, up to a size in bytes, packed or not. */
 export function jsonBody(maxSize: number): MiddlewareHandler {
-  const unknownSize = bodyLimit({ maxSize, onError: () => refuseSize(maxSize) });
+  const limitUnknownSize = bodyLimit({ maxSize, onError: () => refuseSize(maxSize) });
   return async (c, next) => {
     const [mediaType = ""] = (c.req.header("content-type") ?? "").split(";", 1);
     if (mediaType.trim().toLowerCase() !== "application/json") {
       throw new HttpError(415, "Send JSON with the header Content-Type: application/json.");
     }
     const encoding = c.req.header("content-encoding")?.trim().toLowerCase() ?? "identity";
-    const unpacked = async () => {
+    const continueUnpacked = async () => {
       if (encoding !== "identity") c.req.raw = await unpack(c.req.raw, encoding, maxSize);
       await next();
     };
-    const length = c.req.header("content-length");
-    if (length === undefined) return unknownSize(c, unpacked);
-    return Number(length) > maxSize ? refuseSize(maxSize) : unpacked();
+    const contentLength = c.req.header("content-length");
+    if (contentLength === undefined) return limitUnknownSize(c, continueUnpacked);
+    return Number(contentLength) > maxSize ? refuseSize(maxSize) : continueUnpacked();
   };
 }
 
@@ -40,11 +40,11 @@ function refuseSize(maxSize: number): never {
 /** Reads a JSON body. @throws HttpError with status 400 for invalid JSON. */
 export async function readJson<T = unknown>(
   request: HonoRequest,
-  parse: (text: string) => T = JSON.parse,
+  parse: (bodyText: string) => T = JSON.parse,
 ): Promise<T> {
-  const text = await request.text();
+  const bodyText = await request.text();
   try {
-    return parse(text);
+    return parse(bodyText);
   } catch {
     throw new HttpError(400, "The body is not JSON.");
   }

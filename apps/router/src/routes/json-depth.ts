@@ -8,8 +8,8 @@ export const TOO_DEEP = `nested more than ${MAX_DEPTH} levels deep; send less`;
 export function deepPath(value: unknown, path: readonly string[] = []): readonly string[] | null {
   if (typeof value !== "object" || value === null) return null;
   if (path.length > MAX_DEPTH) return path.slice(0, 8);
-  for (const [key, inner] of Object.entries(value)) {
-    const deep = typeof inner === "object" ? deepPath(inner, [...path, key]) : null;
+  for (const [fieldName, innerValue] of Object.entries(value)) {
+    const deep = typeof innerValue === "object" ? deepPath(innerValue, [...path, fieldName]) : null;
     if (deep !== null) return deep;
   }
   return null;

@@ -25,16 +25,16 @@ interface LogParts {
 const noStore = { "Cache-Control": "no-store" };
 
 /** Adds the pages of the decision log, each loaded when it is first read, and the routes that note feedback in it. */
-export function addLogRoutes(app: Hono<ClientEnv>, parts: LogParts): void {
-  const { log, options, guards, feedback } = parts;
+export function addLogRoutes(app: Hono<ClientEnv>, logParts: LogParts): void {
+  const { log, options, guards, feedback } = logParts;
   app.get("/decisions", async (c) => {
-    const filter = parseFilter(c.req.query());
-    const messages = await listMessages(toPath(log), filter);
+    const messageFilter = parseFilter(c.req.query());
+    const listedPage = await listMessages(toPath(log), messageFilter);
     const { decisionsPage } = await import("../report/log-pages.ts");
     const { describeBlind, readPairs } = await import("../blind/blind-figures.ts");
-    const isFirst = options.blind.share > 0 && Object.keys(filter).length === 0;
-    const blind = isFirst ? describeBlind(await readPairs(toPath(log))) : null;
-    return c.html(decisionsPage(filter, messages, blind), 200, noStore);
+    const isFirst = options.blind.share > 0 && Object.keys(messageFilter).length === 0;
+    const blindText = isFirst ? describeBlind(await readPairs(toPath(log))) : null;
+    return c.html(decisionsPage(messageFilter, listedPage, blindText), 200, noStore);
   });
   app.get("/decisions.json", async (c) => {
     const { messages, next } = await listMessages(toPath(log), parseFilter(c.req.query()));
@@ -49,27 +49,27 @@ export function addLogRoutes(app: Hono<ClientEnv>, parts: LogParts): void {
     return c.html(messagePage(record, note), 200, noStore);
   });
   app.post("/decisions/:id", async (c) => {
-    const fields = { requestId: c.req.param("id"), thumb: c.req.query("thumb") };
-    const note = parse(thumbSchema, fields, "Name a thumb, ?thumb=up or ?thumb=down");
-    await addNote(parts, note);
-    return c.redirect(`/decisions/${note.requestId}`, 303);
+    const noteFields = { requestId: c.req.param("id"), thumb: c.req.query("thumb") };
+    const thumbNote = parse(thumbSchema, noteFields, "Name a thumb, ?thumb=up or ?thumb=down");
+    await addNote(logParts, thumbNote);
+    return c.redirect(`/decisions/${thumbNote.requestId}`, 303);
   });
   app.get("/spend", async (c) => {
     const { spendPage } = await import("../report/log-pages.ts");
     return c.html(await spendPage(toPath(log), parseFilter(c.req.query())), 200, noStore);
   });
   app.post("/feedback", ...guards.body, async (c: Context<ClientEnv>) => {
-    const usage = 'Send { "requestId": "…", "tier": "…" }';
-    const { tier, ...fields } = parse(feedbackSchema, await readJson(c.req), usage);
-    await addNote(parts, { ...fields, feedback: tier });
+    const usageText = 'Send { "requestId": "…", "tier": "…" }';
+    const { tier, ...noteFields } = parse(feedbackSchema, await readJson(c.req), usageText);
+    await addNote(logParts, { ...noteFields, feedback: tier });
     feedback.inc({ tier });
     return c.body(null, 204);
   });
 }
 
-function toPath(log: DecisionLog | null): string {
-  if (log === null) throw new HttpError(404, withoutLog("decisions"));
-  return log.path;
+function toPath(decisionLog: DecisionLog | null): string {
+  if (decisionLog === null) throw new HttpError(404, withoutLog("decisions"));
+  return decisionLog.path;
 }
 
 const requestId = z.string().regex(/^[\w\-=]{1,255}$/, "is no id that this router gave");
@@ -82,8 +82,8 @@ const feedbackSchema = z.object({
   tier: oneOf(tierNames),
 });
 
-function parse<TFields>(schema: z.ZodType<TFields>, fields: unknown, usage: string): TFields {
-  const { success, data, error } = schema.safeParse(fields);
+function parse<TFields>(schema: z.ZodType<TFields>, bodyFields: unknown, usage: string): TFields {
+  const { success, data, error } = schema.safeParse(bodyFields);
   if (success) return data;
   throw new HttpError(400, `${usage}: ${describeIssue(error, "the body")}.`);
 }
@@ -96,6 +96,6 @@ async function addNote({ log, options }: LogParts, note: Omit<Note, "time">): Pr
   await log.written();
 }
 
-function withoutLog(what: string): string {
-  return `Nothing keeps ${what} here: start the router with ROUTER_DECISION_LOG.`;
+function withoutLog(keptThing: string): string {
+  return `Nothing keeps ${keptThing} here: start the router with ROUTER_DECISION_LOG.`;
 }

@@ -11,37 +11,37 @@ interface KeyParts {
 
 /** Requires the access token or a key as a bearer token, an API key or a password. */
 export function requireKey({ options, keys }: KeyParts): MiddlewareHandler<ClientEnv> {
-  const owner = options.accessToken === null ? [] : [toOwner(options.accessToken)];
-  const open = new Set(["/healthz", "/readyz", "/favicon.ico", ...(keys ? ["/"] : [])]);
+  const ownerKeys = options.accessToken === null ? [] : [toOwner(options.accessToken)];
+  const openPaths = new Set(["/healthz", "/readyz", "/favicon.ico", ...(keys ? ["/"] : [])]);
   return async (c, next) => {
     const { req } = c;
-    if (open.has(req.path)) return next();
-    const headerTokens = keyHeaders.map((name) => req.header(name) ?? "");
+    if (openPaths.has(req.path)) return next();
+    const headerTokens = keyHeaders.map((headerName) => req.header(headerName) ?? "");
     const givenTokens = [...headerTokens, toToken(req.header("authorization") ?? "")];
-    const key = findKey([...owner, ...(keys?.current() ?? [])], givenTokens, Date.now());
-    c.set("key", key);
-    if (key !== null) return next();
+    const clientKey = findKey([...ownerKeys, ...(keys?.current() ?? [])], givenTokens, Date.now());
+    c.set("key", clientKey);
+    if (clientKey !== null) return next();
     // Claude Code hides a message that names x-api-key, and repeats a 401 for minutes.
-    const error =
+    const keyProblem =
       "This router asks for its token or a named key: Authorization: Bearer <token>, or the password in a browser.";
     const headers = { "WWW-Authenticate": 'Basic realm="router", charset="UTF-8"' };
-    throw new HttpError(401, error, { headers, retryAfter: null });
+    throw new HttpError(401, keyProblem, { headers, retryAfter: null });
   };
 }
 
 /** Returns the key of `ROUTER_ACCESS_TOKEN`, without limits. */
-export function toOwner(token: string): StoredKey {
-  const key = { name: "_", budget: "owner", sha256: toHash(token) };
-  return { ...storedKeySchema.parse(key), name: "owner" };
+export function toOwner(accessToken: string): StoredKey {
+  const ownerKey = { name: "_", budget: "owner", sha256: toHash(accessToken) };
+  return { ...storedKeySchema.parse(ownerKey), name: "owner" };
 }
 
 /** An authorization may be the token alone, as may a basic one without a user name. */
 function toToken(authorization: string): string {
-  const [scheme = "", value] = authorization.trim().split(/\s+/, 2);
-  if (value === undefined) return scheme;
-  if (scheme.toLowerCase() === "bearer") return value;
+  const [scheme = "", schemeValue] = authorization.trim().split(/\s+/, 2);
+  if (schemeValue === undefined) return scheme;
+  if (scheme.toLowerCase() === "bearer") return schemeValue;
   if (scheme.toLowerCase() !== "basic") return "";
-  return Buffer.from(value, "base64")
+  return Buffer.from(schemeValue, "base64")
     .toString("utf8")
     .replace(/^[^:]*:/, "");
 }

@@ -7,12 +7,12 @@ import type { ClientEnv } from "./client-request.ts";
 /** Opens the budget of a call's key, and adds the headers of its rest to the answer. */
 export function withBudget(open: (key: RouterKey) => CallBudget): MiddlewareHandler<ClientEnv> {
   return async (c, next) => {
-    const key = c.get("key");
-    const budget = key !== null && hasBudget(key) ? open(key) : null;
-    c.set("budget", budget);
+    const routerKey = c.get("key");
+    const callBudget = routerKey !== null && hasBudget(routerKey) ? open(routerKey) : null;
+    c.set("budget", callBudget);
     await next();
-    if (budget === null) return;
-    if (c.error !== undefined) await budget.settle(0, 0); // nothing, if the call was settled before
-    for (const [name, value] of Object.entries(budget.headers())) c.header(name, value);
+    if (callBudget === null) return;
+    if (c.error !== undefined) await callBudget.settle(0, 0); // nothing, if the call was settled before
+    for (const [name, value] of Object.entries(callBudget.headers())) c.header(name, value);
   };
 }

@@ -11,10 +11,10 @@ const recordedNotice =
 /** Returns whether all prompts pass. @throws CliError if `isLive` and no service is configured. */
 export async function runSelfCheck(isLive: boolean, { env, cwd, stdout, stderr }: CliContext) {
   const settings = isLive ? await readRouterOptions(env, cwd) : emulatedOptions(env);
-  const write = (text: string) => void stdout.write(text);
+  const writeText = (lineText: string) => void stdout.write(lineText);
   const services = connectServices(settings);
   if (isLive && services.isEmulated) throw new CliError(unconfiguredText);
-  const app = createApp({
+  const routerApp = createApp({
     page: await loadPage(services),
     hosts: new Set(["localhost"]),
     options: parseRouterOptions({}), // the models are checked, not the policy
@@ -22,14 +22,14 @@ export async function runSelfCheck(isLive: boolean, { env, cwd, stdout, stderr }
     prices: new Map(),
     reportDefect: (error) => void stderr.write(describeDefect(error, "The self-check")),
   });
-  write(`${services.isEmulated ? recordedNotice : services.notice}\n`);
-  const ask = (message: string) =>
-    app.request("http://localhost/chat", {
+  writeText(`${services.isEmulated ? recordedNotice : services.notice}\n`);
+  const askRouter = (message: string) =>
+    routerApp.request("http://localhost/chat", {
       method: "POST",
       headers: { host: "localhost", "content-type": "application/json" },
       body: JSON.stringify({ message }),
     });
-  const hasPassed = await checkPrompts(ask, write);
+  const hasPassed = await checkPrompts(askRouter, writeText);
   await services.close();
   return hasPassed;
 }
@@ -37,9 +37,9 @@ export async function runSelfCheck(isLive: boolean, { env, cwd, stdout, stderr }
 const unconfiguredText =
   "--live asks the configured services: set AI_GATEWAY_API_KEY, or EVALUATOR_TRANSPORT and ROUTER_REPLY_BASE_URL, or leave out --live.";
 
-function emulatedOptions(env: Environment) {
+function emulatedOptions(environment: Environment) {
   // The emulator has recordings of the gateway's models only, not of those of another server.
-  const options = parseRouterOptions(env["ROUTER_REPLY_BASE_URL"] ? {} : env);
+  const options = parseRouterOptions(environment["ROUTER_REPLY_BASE_URL"] ? {} : environment);
   return { ...options, engines: { evaluator: null, reply: null, secrets: [] } };
 }
 
@@ -48,7 +48,7 @@ interface SelfCheckPrompt {
   readonly kind: string;
   readonly message: string;
   readonly expected: string;
-  readonly isExpected: (answer: Pick<ChatResponse, "tier" | "probabilities">) => boolean;
+  readonly isExpected: (chatAnswer: Pick<ChatResponse, "tier" | "probabilities">) => boolean;
 }
 
 /** The three prompts with their expected decisions (contract section 4.6, rule 7). */
@@ -82,15 +82,15 @@ type ChatAnswer = ChatResponse | { readonly error: string };
 
 /** Sends the prompts to `POST /chat` in turn, prints each outcome, and returns whether all passed. */
 export async function checkPrompts(
-  ask: (message: string) => Response | Promise<Response>,
-  write: (text: string) => void,
+  askRouter: (message: string) => Response | Promise<Response>,
+  write: (lineText: string) => void,
 ): Promise<boolean> {
   let failedCount = 0;
-  for (const prompt of knownPrompts) {
-    const answer = (await (await ask(prompt.message)).json()) as ChatAnswer;
-    const failures = findFailures(answer, prompt);
+  for (const knownPrompt of knownPrompts) {
+    const chatAnswer = (await (await askRouter(knownPrompt.message)).json()) as ChatAnswer;
+    const failures = findFailures(chatAnswer, knownPrompt);
     const verdict = failures.length === 0 ? "ok     " : "failure";
-    const lines = [`${verdict}  ${prompt.kind}: ${describeDecision(answer)}`, ...failures];
+    const lines = [`${verdict}  ${knownPrompt.kind}: ${describeDecision(chatAnswer)}`, ...failures];
     write(`${lines.join("\n         ")}\n`);
     if (failures.length > 0) failedCount += 1;
   }
@@ -98,21 +98,21 @@ export async function checkPrompts(
   return failedCount === 0;
 }
 
-function describeDecision(answer: ChatAnswer): string {
-  if ("error" in answer) return "no decision";
-  const shares = Object.entries(answer.probabilities).toSorted(([, a], [, b]) => b - a);
-  return `${answer.tier} (${shares.map((share) => share.join(" ")).join(", ")})`;
+function describeDecision(chatAnswer: ChatAnswer): string {
+  if ("error" in chatAnswer) return "no decision";
+  const tierShares = Object.entries(chatAnswer.probabilities).toSorted(([, a], [, b]) => b - a);
+  return `${chatAnswer.tier} (${tierShares.map((tierShare) => tierShare.join(" ")).join(", ")})`;
 }
 
 function findFailures(
-  answer: ChatAnswer,
+  chatAnswer: ChatAnswer,
   { expected: expectedText, isExpected }: SelfCheckPrompt,
 ): string[] {
-  if ("error" in answer) return [`no tier was chosen: ${answer.error}`];
-  const { model, reply, replyError } = answer;
-  const reason = replyError ?? "it gave no text";
+  if ("error" in chatAnswer) return [`no tier was chosen: ${chatAnswer.error}`];
+  const { model, reply, replyError } = chatAnswer;
+  const failureReason = replyError ?? "it gave no text";
   return [
-    ...(isExpected(answer) ? [] : [`expected ${expectedText}`]),
-    ...(reply === "" ? [`the reply model ${model} failed, not the router: ${reason}`] : []),
+    ...(isExpected(chatAnswer) ? [] : [`expected ${expectedText}`]),
+    ...(reply === "" ? [`the reply model ${model} failed, not the router: ${failureReason}`] : []),
   ];
 }

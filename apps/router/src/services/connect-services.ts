@@ -47,41 +47,41 @@ export function connectServices(
 ) {
   const { evaluator: env, reply, secrets } = settings.engines;
   const { http } = settings;
-  const emulator = emulatedEngines(options);
+  const emulated = emulatedEngines(options);
   const ownEvaluation = env && connectEvaluation(transportFromEnvironment(env), env, options);
-  const evaluation = ownEvaluation ?? emulator.evaluation;
-  const upstream = reply === null ? emulator.upstream : connectUpstream({ ...reply, env: http });
+  const evaluation = ownEvaluation ?? emulated.evaluation;
+  const upstream = reply === null ? emulated.upstream : connectUpstream({ ...reply, env: http });
   const toReplies = (givenReplySettings: ReplySettings) => {
-    const gateways = [
+    const gatewayCatalogs = [
       ...(givenReplySettings.config?.upstreams.values() ?? []),
       ...(reply ? [reply] : []),
     ]
       .filter(({ type }) => type === "gateway")
       .map(({ baseUrl }) => [baseUrl ?? "", openCatalog(baseUrl)] as const);
-    const own = gateways.length === 0 && reply === null ? [emulator.catalog] : [];
-    const catalogs = [...new Map(gateways).values(), ...own];
+    const ownCatalogs = gatewayCatalogs.length === 0 && reply === null ? [emulated.catalog] : [];
+    const catalogs = [...new Map(gatewayCatalogs).values(), ...ownCatalogs];
     return { current: configureReplies(upstream, givenReplySettings), catalogs };
   };
   const replies = { ...toReplies(settings), capabilities: new Map<string, Capabilities>() };
-  const own = evaluation.service;
-  const parts = {
+  const ownService = evaluation.service;
+  const connectParts = {
     tracing: options.tracing?.evaluation ?? null,
     pacerFor: options.sharedLimit?.pacerFor ?? null,
   };
-  const { decisionCacheSeconds: seconds } = settings;
-  const keptCache = seconds === null ? null : cache({ store: timedStore(seconds) });
+  const { decisionCacheSeconds: cacheSeconds } = settings;
+  const keptCache = cacheSeconds === null ? null : cache({ store: timedStore(cacheSeconds) });
   const toDecisions = ({ config }: ReplySettings) =>
-    connectDecisions(config, own, { ...parts, cache: keptCache });
+    connectDecisions(config, ownService, { ...connectParts, cache: keptCache });
   const decisions = { current: toDecisions(settings) };
   const openedServices = [decisions.current];
   const askedUpstreams = Object.values(replies.current.tiers).map(
     ({ targets }) => targets[0].upstream,
   );
-  const names = askedUpstreams.map((each) =>
-    each === upstream ? describeReplier(reply) : each.name,
+  const replierNames = askedUpstreams.map((askedUpstream) =>
+    askedUpstream === upstream ? describeReplier(reply) : askedUpstream.name,
   );
-  const replier = [...new Set(names)].join(", ");
-  const missing = {
+  const replier = [...new Set(replierNames)].join(", ");
+  const missingParts = {
     decisions: env === null,
     replies: reply === null && askedUpstreams.includes(upstream),
   };
@@ -94,25 +94,25 @@ export function connectServices(
     /** Who answers the clients' own questions. */
     decisions,
     /** Replaces who replies and who answers; calls in flight keep theirs. @throws ConfigurationError */
-    reconfigure(next: typeof settings): void {
-      const current = toDecisions(next);
+    reconfigure(nextSettings: typeof settings): void {
+      const current = toDecisions(nextSettings);
       openedServices.push(current);
-      redact.learn(next.engines.secrets);
-      Object.assign(replies, toReplies(next));
+      redact.learn(nextSettings.engines.secrets);
+      Object.assign(replies, toReplies(nextSettings));
       Object.assign(decisions, { current });
     },
     async close() {
       const evaluators = openedServices.flatMap(({ list }) =>
         list.map(({ evaluator }) => evaluator),
       );
-      await Promise.all(evaluators.map((each) => each.close()));
+      await Promise.all(evaluators.map((evaluator) => evaluator.close()));
       await evaluation.close();
     },
     redact,
     tracing: options.tracing ?? null,
-    notice: describeServices(evaluation.decider, replier, missing),
+    notice: describeServices(evaluation.decider, replier, missingParts),
     /** Whether the emulator in this process decides or replies. */
-    isEmulated: missing.decisions || missing.replies,
+    isEmulated: missingParts.decisions || missingParts.replies,
   };
 }
 
@@ -129,32 +129,32 @@ export function configureReplies(
     const [first, ...later] = models.map((model): Target => ({ upstream: by, model, price: null }));
     return { targets: [first as Target, ...later], maxRetries: 2, ...waiting };
   };
-  const plans = tierNames.map((tier): [Tier, ReplyPlan] => {
+  const tierPlans = tierNames.map((tier): [Tier, ReplyPlan] => {
     const givenTier = config?.tiers[tier];
-    const model = tierModels[tier];
-    const fallbacks = policy.fallbackModels.filter((each) => each !== model);
-    if (givenTier === undefined) return [tier, toPlan(upstream, model, ...fallbacks)];
-    const [first, ...later] = givenTier.targets.map((target): Target => {
-      return { ...target, upstream: upstreams.get(target.upstream) ?? upstream }; // the schema knows each
+    const tierModel = tierModels[tier];
+    const fallbackModels = policy.fallbackModels.filter((each) => each !== tierModel);
+    if (givenTier === undefined) return [tier, toPlan(upstream, tierModel, ...fallbackModels)];
+    const [firstTarget, ...laterTargets] = givenTier.targets.map((givenTarget): Target => {
+      return { ...givenTarget, upstream: upstreams.get(givenTarget.upstream) ?? upstream }; // the schema knows each
     });
-    return [tier, { ...waiting, ...givenTier, targets: [first as Target, ...later] }];
+    return [tier, { ...waiting, ...givenTier, targets: [firstTarget as Target, ...laterTargets] }];
   });
   const configuredModels = new Map(
-    plans.flatMap(([, plan]) => plan.targets.map((target) => [target.model, { plan, target }])),
+    tierPlans.flatMap(([, plan]) => plan.targets.map((target) => [target.model, { plan, target }])),
   );
   // The emulator has no real models.
-  const others = upstream.name === EMULATOR ? [...upstreams.values()] : [];
-  const gateway = others.find(({ type }) => type === "gateway") ?? upstream;
+  const otherUpstreams = upstream.name === EMULATOR ? [...upstreams.values()] : [];
+  const gatewayUpstream = otherUpstreams.find(({ type }) => type === "gateway") ?? upstream;
   return {
-    tiers: Object.fromEntries(plans) as Record<Tier, ReplyPlan>,
+    tiers: Object.fromEntries(tierPlans) as Record<Tier, ReplyPlan>,
     aliases,
-    isConfigured: (model) => configuredModels.has(model),
-    planOfModel(model) {
-      const configuredModel = configuredModels.get(model);
+    isConfigured: (modelName) => configuredModels.has(modelName),
+    planOfModel(modelName) {
+      const configuredModel = configuredModels.get(modelName);
       if (configuredModel !== undefined)
         return { ...configuredModel.plan, targets: [configuredModel.target] };
-      if (upstream.type !== "gateway") return toPlan(upstream, model);
-      return model.includes("/") ? toPlan(gateway, model) : null;
+      if (upstream.type !== "gateway") return toPlan(upstream, modelName);
+      return modelName.includes("/") ? toPlan(gatewayUpstream, modelName) : null;
     },
   };
 }
@@ -163,10 +163,10 @@ function openCatalog(baseUrl: UpstreamOptions["baseUrl"]) {
   return createCatalog({ ...(baseUrl && { baseUrl }), env: {}, maxRetries: 0, deadlineMs: 5000 });
 }
 
-function describeReplier(reply: UpstreamOptions | null): string {
-  if (reply === null) return "the local emulator";
-  if (reply.type !== "gateway") return `the models at ${reply.baseUrl}`;
-  return `the gateway${reply.baseUrl ? ` at ${reply.baseUrl}` : ""}`;
+function describeReplier(replyServer: UpstreamOptions | null): string {
+  if (replyServer === null) return "the local emulator";
+  if (replyServer.type !== "gateway") return `the models at ${replyServer.baseUrl}`;
+  return `the gateway${replyServer.baseUrl ? ` at ${replyServer.baseUrl}` : ""}`;
 }
 
 function describeServices(
@@ -177,12 +177,12 @@ function describeServices(
   if (missing.decisions && missing.replies) {
     return "Answers come from the local emulator, not from a model: set AI_GATEWAY_API_KEY to use the real service, or EVALUATOR_TRANSPORT and ROUTER_REPLY_BASE_URL to use your own server.";
   }
-  const services = `Decisions are asked of ${decider}. Replies come from ${replier}.`;
-  if (!missing.decisions && !missing.replies) return services;
-  const [part, variable] = missing.replies
+  const servicesText = `Decisions are asked of ${decider}. Replies come from ${replier}.`;
+  if (!missing.decisions && !missing.replies) return servicesText;
+  const [missingPart, missingVariable] = missing.replies
     ? ["Replies", "ROUTER_REPLY_BASE_URL"]
     : ["Decisions", "EVALUATOR_TRANSPORT"];
-  return `${services} ${part} of the emulator are no model's: set AI_GATEWAY_API_KEY or ${variable}.`;
+  return `${servicesText} ${missingPart} of the emulator are no model's: set AI_GATEWAY_API_KEY or ${missingVariable}.`;
 }
 
 function connectEvaluation(
@@ -198,10 +198,10 @@ function connectEvaluation(
     ...(tracing !== null && { tracing: tracing.evaluation }),
   });
   const address = toAddress(transport);
-  const how = transport.name === "logprobs" ? ", read from its log-probabilities" : "";
+  const readingNote = transport.name === "logprobs" ? ", read from its log-probabilities" : "";
   const isVendors = transport.name === "gateway" || transport.name === "direct";
-  const usual = isVendors ? EVALUATION_USD_PER_MILLION_TOKENS : null;
-  const price = transport.usdPerMillionTokens ?? usual;
+  const usualPrice = isVendors ? EVALUATION_USD_PER_MILLION_TOKENS : null;
+  const price = transport.usdPerMillionTokens ?? usualPrice;
   const service = toService({
     name: transport.name,
     evaluator,
@@ -219,7 +219,7 @@ function connectEvaluation(
     },
     /** The transport and its address, without user name or password. */
     engineAddress: `${transport.name} ${address}`,
-    decider: `${transport.target?.modelId ?? "a model"} at ${address}${how}`,
+    decider: `${transport.target?.modelId ?? "a model"} at ${address}${readingNote}`,
   };
 }
 
@@ -228,9 +228,9 @@ const EMULATOR = "emulator";
 function emulatedEngines({ tracing = null }: ConnectOptions) {
   const [apiKey, baseUrl] = ["local", "http://emulator.invalid/v4/ai"]; // it never resolves
   let emulator: Promise<Emulator> | null = null; // loaded at the first call, with all its recordings
-  const fetch: typeof globalThis.fetch = async (input, init) => {
+  const fetch: typeof globalThis.fetch = async (requestInput, init) => {
     emulator ??= import("evaluator-emulator").then(({ createEmulator }) => createEmulator());
-    return (await emulator).fetch(input, init);
+    return (await emulator).fetch(requestInput, init);
   };
   const transport = gatewayTransport({ apiKey, baseUrl, fetch, env: {} });
   const connectedService = connectEvaluation(transport, {}, { tracing });

@@ -13,61 +13,61 @@ const lostText = "This router goes on with its own share of the limit until it c
 /** Opens the limit that several routers share, later if need be. @throws CliError for settings that stay wrong. */
 export async function openSharedLimit(
   { url, requestsPerMinute }: { url: string; requestsPerMinute: number | null },
-  warn: (line: string) => void,
-  open: (url: string) => Promise<OpenStore> = async (address) =>
-    (await import("evaluator-runs/postgres")).postgresLimits(address),
+  warn: (warningLine: string) => void,
+  openStore: (databaseUrl: string) => Promise<OpenStore> = async (databaseAddress) =>
+    (await import("evaluator-runs/postgres")).postgresLimits(databaseAddress),
 ) {
   const openedSignal = Promise.withResolvers<OpenStore>();
   let opening: Promise<OpenStore> | null = null;
   let isLost = false;
-  let reason = noAnswer;
+  let lostReason = noAnswer;
   const onStoreChange = (isDown: boolean) => {
-    if (isDown && !isLost) warn(`ROUTER_LIMITS: ${reason} ${lostText}\n`);
+    if (isDown && !isLost) warn(`ROUTER_LIMITS: ${lostReason} ${lostText}\n`);
     if (isLost && !isDown) {
       warn("ROUTER_LIMITS: the database answers again; the limit is shared.\n");
     }
     isLost = isDown;
-    reason = noAnswer;
+    lostReason = noAnswer;
   };
   /** Opens the store at the first call, or at a later one if that fails. */
-  const reach = async () => {
+  const reachStore = async () => {
     if (opening !== null) return await opening;
-    opening = open(url);
-    const store = await opening.catch((error: unknown) => {
+    opening = openStore(url);
+    const reachedStore = await opening.catch((error: unknown) => {
       opening = null;
       throw error;
     });
-    openedSignal.resolve(store);
+    openedSignal.resolve(reachedStore);
     onStoreChange(false); // a pacer reports only a store that it lost itself
-    return store;
+    return reachedStore;
   };
-  async function reached<TResult>(use: (store: OpenStore) => Promise<TResult>): Promise<TResult> {
-    return await reach()
+  async function withStore<TResult>(use: (store: OpenStore) => Promise<TResult>): Promise<TResult> {
+    return await reachStore()
       .then(use)
       .catch((error: unknown) => {
-        reason = describe(error);
+        lostReason = describe(error);
         throw error;
       });
   }
   const store: LimitStore = {
-    read: (key) => reached((openedStore) => openedStore.read(key)),
-    swap: (key, version, row) => reached((openedStore) => openedStore.swap(key, version, row)),
-    onPause(key, listener) {
-      const listening = openedSignal.promise.then((store) => store.onPause(key, listener));
-      return () => void listening.then((end) => end());
+    read: (limitKey) => withStore((openedStore) => openedStore.read(limitKey)),
+    swap: (key, version, row) => withStore((openedStore) => openedStore.swap(key, version, row)),
+    onPause(limitKey, listener) {
+      const listening = openedSignal.promise.then((store) => store.onPause(limitKey, listener));
+      return () => void listening.then((endListening) => endListening());
     },
   };
-  await reached(async () => {}).catch((error: unknown) => {
+  await withStore(async () => {}).catch((error: unknown) => {
     if (mayHeal(error)) return onStoreChange(true);
-    throw new CliError(`ROUTER_LIMITS: ${reason}`, { cause: error });
+    throw new CliError(`ROUTER_LIMITS: ${lostReason}`, { cause: error });
   });
   return {
     /** Creates the pacer of all routers that ask the same service with the same key. */
     pacerFor(this: void, transport: Transport, secret: string) {
-      const own = transport.limits ?? {};
+      const ownLimits = transport.limits ?? {};
       const key = hash("sha256", `${transport.target?.url ?? ""}\n${secret}`);
-      const all = requestsPerMinute ?? own.requestsPerMinute ?? REQUESTS_PER_MINUTE;
-      const limits = { ...own, requestsPerMinute: all };
+      const allRequests = requestsPerMinute ?? ownLimits.requestsPerMinute ?? REQUESTS_PER_MINUTE;
+      const limits = { ...ownLimits, requestsPerMinute: allRequests };
       return sharedPacer({ store, key, limits, onStoreChange });
     },
     [Symbol.asyncDispose]: async () => (await opening?.catch(() => null))?.[Symbol.asyncDispose](),

@@ -49,29 +49,29 @@ export function startTracing(protocol: TraceProtocol) {
   const [withoutText, withText] = [false, true].map((recordContent) =>
     openTelemetryTracing({ tracer, recordContent }),
   ) as [ClientTracing, ClientTracing];
-  const evaluation: ClientTracing = (call, run) =>
-    (context.active().getValue(TEXT_ALLOWED) === true ? withText : withoutText)(call, run);
+  const evaluation: ClientTracing = (tracedCall, run) =>
+    (context.active().getValue(TEXT_ALLOWED) === true ? withText : withoutText)(tracedCall, run);
   return {
     evaluation,
     /** Runs an evaluation whose span holds its state and answers. */
-    withText: <TResult>(ask: () => TResult) =>
-      context.with(context.active().setValue(TEXT_ALLOWED, true), ask),
+    withText: <TResult>(askTraced: () => TResult) =>
+      context.with(context.active().setValue(TEXT_ALLOWED, true), askTraced),
     /** Runs a request as a span, a child of the caller's span if it sent one. */
     request(
       { method, path }: Readonly<Record<"method" | "path", string>>,
       { requestId, trace }: { readonly requestId: string; readonly trace: TraceHeaders },
-      work: () => Promise<number>,
+      requestWork: () => Promise<number>,
     ) {
-      const parent = propagation.extract<TraceHeaders>(ROOT_CONTEXT, trace);
+      const parentContext = propagation.extract<TraceHeaders>(ROOT_CONTEXT, trace);
       const attributes = {
         "http.request.method": method,
         "http.route": path,
         "http.request.header.x-request-id": [requestId],
       };
-      const options = { kind: SpanKind.SERVER, attributes };
-      return tracer.startActiveSpan(`${method} ${path}`, options, parent, (span) =>
+      const spanOptions = { kind: SpanKind.SERVER, attributes };
+      return tracer.startActiveSpan(`${method} ${path}`, spanOptions, parentContext, (span) =>
         ended(span, async () => {
-          const status = await work();
+          const status = await requestWork();
           span.setAttribute("http.response.status_code", status);
           if (status >= 500) fail(span, String(status));
         }),
@@ -85,32 +85,32 @@ export function startTracing(protocol: TraceProtocol) {
         "gen_ai.provider.name": upstream,
         "gen_ai.request.model": model,
       };
-      const options = { kind: SpanKind.CLIENT, attributes };
-      return tracer.startActiveSpan(`chat ${model}`, options, (span) =>
+      const spanOptions = { kind: SpanKind.CLIENT, attributes };
+      return tracer.startActiveSpan(`chat ${model}`, spanOptions, (span) =>
         ended(span, async () => {
-          const reply = await ask();
-          const usage = reply.end?.usage ?? noUsage;
-          const last = now(); // a fallback model may have replied
-          const numbers = {
+          const tracedReply = await ask();
+          const usage = tracedReply.end?.usage ?? noUsage;
+          const lastModel = now(); // a fallback model may have replied
+          const usageNumbers = {
             input_tokens: findInput(usage),
             output_tokens: usage.output,
             "cache_read.input_tokens": usage.cacheRead,
             "cache_creation.input_tokens": usage.cacheWrite,
           };
-          span.setAttribute("gen_ai.provider.name", last.upstream);
-          span.setAttribute("gen_ai.response.model", last.model);
-          for (const [name, count] of Object.entries(numbers))
-            if (count !== null) span.setAttribute(`gen_ai.usage.${name}`, count);
-          if (reply.replyError !== null)
-            fail(span, reply.failure ?? String(reply.httpError?.status ?? "_OTHER"));
-          return reply;
+          span.setAttribute("gen_ai.provider.name", lastModel.upstream);
+          span.setAttribute("gen_ai.response.model", lastModel.model);
+          for (const [usageName, tokenCount] of Object.entries(usageNumbers))
+            if (tokenCount !== null) span.setAttribute(`gen_ai.usage.${usageName}`, tokenCount);
+          if (tracedReply.replyError !== null)
+            fail(span, tracedReply.failure ?? String(tracedReply.httpError?.status ?? "_OTHER"));
+          return tracedReply;
         }),
       );
     },
     headers() {
-      const carrier: Record<string, string> = {};
-      propagation.inject(context.active(), carrier);
-      return carrier;
+      const traceHeaders: Record<string, string> = {};
+      propagation.inject(context.active(), traceHeaders);
+      return traceHeaders;
     },
     async close() {
       await provider.shutdown().catch(() => undefined); // the collector may be gone
@@ -121,9 +121,9 @@ export function startTracing(protocol: TraceProtocol) {
 }
 
 /** Records only an error's name, since its message may hold a text. */
-async function ended<TResult>(span: Span, work: () => Promise<TResult>): Promise<TResult> {
+async function ended<TResult>(span: Span, spanWork: () => Promise<TResult>): Promise<TResult> {
   try {
-    return await work();
+    return await spanWork();
   } catch (error) {
     fail(span, error instanceof Error ? error.name : "_OTHER");
     throw error;
@@ -132,7 +132,7 @@ async function ended<TResult>(span: Span, work: () => Promise<TResult>): Promise
   }
 }
 
-function fail(span: Span, type: string): void {
-  span.setAttribute("error.type", type);
+function fail(span: Span, errorType: string): void {
+  span.setAttribute("error.type", errorType);
   span.setStatus({ code: SpanStatusCode.ERROR });
 }

@@ -17,21 +17,21 @@ export const chatApi: Api = {
   cheapValues,
   clientModels: openAiClientModels,
   read: readChatRequest,
-  write: (head, request) => new ChatReply(head, request),
+  write: (replyHead, request) => new ChatReply(replyHead, request),
   modelList: openAiModels,
   error: openAiError,
 };
 
 class ChatReply implements ReplyWriter {
-  readonly #head: object;
+  readonly #commonFields: object;
   readonly #hasUsage: boolean;
-  readonly #calls = new Map<string, ToolCall>();
-  #text = "";
+  readonly #toolCalls = new Map<string, ToolCall>();
+  #replyText = "";
   #reasoning = "";
-  #end: { readonly finish_reason: string; readonly usage: object } | null = null;
+  #finalFields: { readonly finish_reason: string; readonly usage: object } | null = null;
 
   constructor({ requestId, createdAt, model }: ReplyHead, { body }: ApiRequest) {
-    this.#head = { id: `chatcmpl-${requestId}`, created: createdAt, model };
+    this.#commonFields = { id: `chatcmpl-${requestId}`, created: createdAt, model };
     this.#hasUsage = toObject(body["stream_options"])["include_usage"] === true;
   }
 
@@ -43,12 +43,12 @@ class ChatReply implements ReplyWriter {
     return pieces.flatMap((piece) => this.#toDeltas(piece)).map((delta) => this.#chunk(delta));
   }
 
-  end(end: ReplyEnd): ServerEvent[] {
-    const usage = toOpenAiUsage(end.usage, "prompt", "completion");
-    const finish_reason = finishReasons[end.finishReason] ?? "stop";
-    this.#end = { finish_reason, usage };
-    const last = { ...this.#head, object: chunkType, choices: [], usage };
-    const usageEvents = this.#hasUsage ? [{ data: last }] : [];
+  end(replyEnd: ReplyEnd): ServerEvent[] {
+    const usage = toOpenAiUsage(replyEnd.usage, "prompt", "completion");
+    const finish_reason = finishReasons[replyEnd.finishReason] ?? "stop";
+    this.#finalFields = { finish_reason, usage };
+    const usageChunk = { ...this.#commonFields, object: chunkType, choices: [], usage };
+    const usageEvents = this.#hasUsage ? [{ data: usageChunk }] : [];
     return [this.#chunk({}, finish_reason), ...usageEvents, { data: "[DONE]" }];
   }
 
@@ -57,45 +57,45 @@ class ChatReply implements ReplyWriter {
   }
 
   whole(): object {
-    const tool_calls = [...this.#calls.values()].map(({ call }) => call);
+    const tool_calls = [...this.#toolCalls.values()].map(({ call }) => call);
     const hasCalls = tool_calls.length > 0;
     const message = {
       role: "assistant",
-      content: this.#text === "" && hasCalls ? null : this.#text,
+      content: this.#replyText === "" && hasCalls ? null : this.#replyText,
       refusal: null,
       ...(this.#reasoning !== "" && { reasoning_content: this.#reasoning }),
       ...(hasCalls && { tool_calls }),
     };
-    const { finish_reason, usage } = this.#end ?? {};
+    const { finish_reason, usage } = this.#finalFields ?? {};
     const choices = [{ index: 0, message, logprobs: null, finish_reason }];
-    return { ...this.#head, object: "chat.completion", choices, usage };
+    return { ...this.#commonFields, object: "chat.completion", choices, usage };
   }
 
   #chunk(delta: object, finish_reason: string | null = null): ServerEvent {
     const choices = [{ index: 0, delta, logprobs: null, finish_reason }];
-    return { data: { ...this.#head, object: chunkType, choices } };
+    return { data: { ...this.#commonFields, object: chunkType, choices } };
   }
 
   #toDeltas(piece: ReplyPiece): object[] {
     if (piece.type === "toolCall") return [{ tool_calls: [this.#toCallDelta(piece)] }];
     const { type, text } = piece;
     if (text === "") return [];
-    if (type === "text") this.#text += text;
+    if (type === "text") this.#replyText += text;
     else this.#reasoning += text;
     return [type === "text" ? { content: text } : { reasoning_content: text }];
   }
 
   #toCallDelta({ key, id, name, text, signature }: ToolCallPiece) {
-    const newCall = { index: this.#calls.size, call: { function: { arguments: "" } } };
-    const { index, call } = this.#calls.get(key) ?? newCall;
-    const fields = {
+    const newCall = { index: this.#toolCalls.size, call: { function: { arguments: "" } } };
+    const { index, call } = this.#toolCalls.get(key) ?? newCall;
+    const callFields = {
       ...(id !== undefined && { id, type: "function" }),
       ...(signature && { extra_content: { google: { thought_signature: signature.value } } }),
     };
     const nameField = { ...(name !== undefined && { name }) };
-    const whole = { ...call.function, ...nameField, arguments: call.function.arguments + text };
-    this.#calls.set(key, { index, call: { ...call, ...fields, function: whole } });
-    return { index, ...fields, function: { ...nameField, arguments: text } };
+    const wholeCall = { ...call.function, ...nameField, arguments: call.function.arguments + text };
+    this.#toolCalls.set(key, { index, call: { ...call, ...callFields, function: wholeCall } });
+    return { index, ...callFields, function: { ...nameField, arguments: text } };
   }
 }
 

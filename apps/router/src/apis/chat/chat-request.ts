@@ -25,8 +25,8 @@ import * as field from "../request-fields.ts";
 import { joinSteps, listOptions, listParts, toFormat, toTool } from "../request-parts.ts";
 
 /** Reads a request of the chat completions API. @throws HttpError (400) with the path of a wrong field. */
-export function readChatRequest(input: unknown): ApiRequest {
-  const { body, repairs } = repairHistory("openai-chat", input);
+export function readChatRequest(requestBody: unknown): ApiRequest {
+  const { body, repairs } = repairHistory("openai-chat", requestBody);
   const { data, ...read } = parseBody(chatSchema, body, neededFields);
   checkResults(data.messages);
   const isStreamed = data.stream === true;
@@ -37,10 +37,10 @@ type ChatBody = z.infer<typeof chatSchema>;
 type ChatMessage = ChatBody["messages"][number];
 
 function checkResults(messages: readonly ChatMessage[]): void {
-  let open = new Set<string>();
+  let openCallIds = new Set<string>();
   for (const [index, message] of messages.entries()) {
-    if (message.role !== "tool") open = new Set(listCalls(message).map(({ id }) => id));
-    else if (!open.delete(message.tool_call_id)) {
+    if (message.role !== "tool") openCallIds = new Set(listCalls(message).map(({ id }) => id));
+    else if (!openCallIds.delete(message.tool_call_id)) {
       const problem = "answers no tool call of the assistant message before it";
       throw invalidField({ path: ["messages", index, "tool_call_id"], message: problem });
     }
@@ -55,7 +55,7 @@ function toConversation(data: ChatBody): Conversation {
   const { stop, response_format: format } = data;
   return {
     messages: joinSteps(data.messages.map(toMessage)),
-    tools: (data.tools ?? []).map((tool) => toTool({ ...tool, ...tool.function })),
+    tools: (data.tools ?? []).map((chatTool) => toTool({ ...chatTool, ...chatTool.function })),
     toolChoice: toToolChoice(data.tool_choice),
     format: toFormat(
       format?.type === "json_schema" ? { ...format, ...format.json_schema } : format,
@@ -110,15 +110,15 @@ function toParts(message: ChatMessage): Part[] {
   ];
 }
 
-function toCall(call: ReturnType<typeof listCalls>[number]): ToolCallPart {
-  const { type, id } = call;
+function toCall(chatCall: ReturnType<typeof listCalls>[number]): ToolCallPart {
+  const { type, id } = chatCall;
   if (type === "custom") {
-    const { name, input } = call.custom;
+    const { name, input } = chatCall.custom;
     return { type: "toolCall", id, name, arguments: input, signature: null };
   }
-  const signature = call.extra_content?.google?.thought_signature ?? null;
+  const signature = chatCall.extra_content?.google?.thought_signature ?? null;
   const options = signature === null ? {} : { google: { thoughtSignature: signature } };
-  return { type: "toolCall", id, ...call.function, signature, ...listOptions(null, options) };
+  return { type: "toolCall", id, ...chatCall.function, signature, ...listOptions(null, options) };
 }
 
 /** Gemini's opaque values in its form of this API. */
@@ -136,7 +136,7 @@ const toolCall = z.discriminatedUnion(
   ],
   "only function and custom calls are supported",
 );
-const message = z.discriminatedUnion(
+const messageSchema = z.discriminatedUnion(
   "role",
   [
     z.object({ role: z.enum(["system", "developer", "user"]), content, ...markedFields }),
@@ -156,7 +156,7 @@ const message = z.discriminatedUnion(
   "none of system, developer, user, assistant and tool",
 );
 
-const tool = z.object({
+const toolSchema = z.object({
   type: z.literal("function", "not supported; only tools of the type function are"),
   function: z.object(functionFields),
   ...markedFields,
@@ -167,10 +167,10 @@ const chosenTool = z.object({
 });
 const { parameters: schema, ...otherFields } = functionFields;
 
-const once = "only 1 is supported; send the request as often as you want replies";
-const inWords = "not supported; ask for it in a message";
-const form = "not known to this model; use response_format";
-const sampling = "not known to this model; use temperature, top_p or frequency_penalty";
+const onlyOneReply = "only 1 is supported; send the request as often as you want replies";
+const insteadInWords = "not supported; ask for it in a message";
+const notThisForm = "not known to this model; use response_format";
+const notThisSampling = "not known to this model; use temperature, top_p or frequency_penalty";
 
 /** The fields without which no server could read a conversation. */
 const neededFields = ["model", "messages", "stream", "functions", "function_call"];
@@ -178,7 +178,7 @@ const neededFields = ["model", "messages", "stream", "functions", "function_call
 /** The fields that are read. A server of this API takes other values of the fields that are not needed. */
 const chatSchema = z.object({
   ...openAiFields,
-  messages: z.array(message).min(1),
+  messages: z.array(messageSchema).min(1),
   stream_options: z.object({ include_usage: field.flag }).nullish(),
   top_k: field.count, // not OpenAI's own, but many servers'
   presence_penalty: field.number,
@@ -189,7 +189,7 @@ const chatSchema = z.object({
   max_completion_tokens: field.count,
   reasoning_effort: field.effort,
   verbosity: verbosity.catch(null),
-  tools: z.array(tool).nullish(),
+  tools: z.array(toolSchema).nullish(),
   tool_choice: z.union([z.enum(["none", "auto", "required"]), chosenTool]).nullish(),
   response_format: findFormat({ json_schema: z.object({ ...otherFields, schema }) }),
   function_call: z.enum(["none", "auto"], "not supported; use tool_choice").nullish(),
@@ -197,14 +197,14 @@ const chatSchema = z.object({
   web_search_options: z.null("not supported; define your own tool in tools").optional(), // {} asks for a search
   ...neutral("not supported; use tools", { functions: null }),
   ...neutral("not supported; replies are text", { audio: null }),
-  ...neutral(once, { n: 1, best_of: 1 }),
+  ...neutral(onlyOneReply, { n: 1, best_of: 1 }),
   ...neutral(noLogprobs, { logprobs: null, top_logprobs: 0 }),
-  ...neutral(inWords, { logit_bias: null, bad_words: null, ignore_eos: null }),
-  ...neutral(inWords, { length_penalty: 1, min_tokens: 0 }),
-  ...neutral(sampling, { min_p: 0, top_a: 0, mirostat: 0 }),
-  ...neutral(sampling, { tfs: 1, typical_p: 1, repetition_penalty: 1 }),
-  ...neutral(form, { grammar: "", guided_regex: "", guided_grammar: "" }),
-  ...neutral(form, { guided_json: null, guided_choice: null }),
+  ...neutral(insteadInWords, { logit_bias: null, bad_words: null, ignore_eos: null }),
+  ...neutral(insteadInWords, { length_penalty: 1, min_tokens: 0 }),
+  ...neutral(notThisSampling, { min_p: 0, top_a: 0, mirostat: 0 }),
+  ...neutral(notThisSampling, { tfs: 1, typical_p: 1, repetition_penalty: 1 }),
+  ...neutral(notThisForm, { grammar: "", guided_regex: "", guided_grammar: "" }),
+  ...neutral(notThisForm, { guided_json: null, guided_choice: null }),
 });
 
 /** Accepts the values that do not change the reply, and those that ask for nothing. */
@@ -214,6 +214,6 @@ function neutral<TName extends string>(
 ) {
   const toSchema = (neutralValue: unknown) =>
     z.custom((value) => value === neutralValue || asksForNothing(value), instead).optional();
-  const fields = Object.entries(values).map(([name, value]) => [name, toSchema(value)]);
-  return Object.fromEntries(fields) as Record<TName, ReturnType<typeof toSchema>>;
+  const neutralFields = Object.entries(values).map(([name, value]) => [name, toSchema(value)]);
+  return Object.fromEntries(neutralFields) as Record<TName, ReturnType<typeof toSchema>>;
 }

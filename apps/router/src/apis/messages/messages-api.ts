@@ -18,13 +18,13 @@ export const messagesApi: Api = {
   cheapValues,
   clientModels: /^claude-/,
   read: readMessagesRequest,
-  write: (head) => new MessagesReply(head),
+  write: (replyHead) => new MessagesReply(replyHead),
   modelList: {
-    toReplyModel: (id, { contextWindow, maxOutputTokens }) => ({
-      ...toModel(id, id),
+    toReplyModel: (modelId, { contextWindow, maxOutputTokens }) => ({
+      ...toModel(modelId, modelId),
       ...withoutUndefined({ max_input_tokens: contextWindow, max_tokens: maxOutputTokens }),
     }),
-    toDecisionModel: (id) => toModel(id, `${id} (decision model)`),
+    toDecisionModel: (modelId) => toModel(modelId, `${modelId} (decision model)`),
     toList: (data) => ({
       data,
       has_more: false,
@@ -44,13 +44,13 @@ function toModel(id: string, display_name: string) {
  * follow until the reply ends: the blocks after it wait.
  */
 class MessagesReply implements ReplyWriter {
-  readonly #head: object;
-  readonly #blocks = new Map<string, Block>();
+  readonly #commonFields: object;
+  readonly #blocksByKey = new Map<string, Block>();
   #open: Block | null = null;
-  #end: ReplyEnd | null = null;
+  #replyEnd: ReplyEnd | null = null;
 
   constructor({ requestId, model }: ReplyHead) {
-    this.#head = { id: `msg_${requestId}`, type: "message", role: "assistant", model };
+    this.#commonFields = { id: `msg_${requestId}`, type: "message", role: "assistant", model };
   }
 
   begin(): ServerEvent[] {
@@ -61,13 +61,13 @@ class MessagesReply implements ReplyWriter {
     return pieces.flatMap((piece) => this.#addPiece(piece));
   }
 
-  end(end: ReplyEnd): ServerEvent[] {
-    this.#end = end;
-    const isWaiting = ({ index }: Block) => index > (this.#open?.index ?? -1);
-    const waiting = [...this.#blocks.values()].filter(isWaiting);
+  end(replyEnd: ReplyEnd): ServerEvent[] {
+    this.#replyEnd = replyEnd;
+    const isUnsent = ({ index }: Block) => index > (this.#open?.index ?? -1);
+    const unsentBlocks = [...this.#blocksByKey.values()].filter(isUnsent);
     const { usage, ...delta } = this.#outcome();
     return [
-      ...waiting.flatMap((block) => this.#begin(block)),
+      ...unsentBlocks.flatMap((block) => this.#begin(block)),
       ...this.#stop(),
       toEvent("message_delta", { delta, usage }),
       toEvent("message_stop"),
@@ -79,18 +79,18 @@ class MessagesReply implements ReplyWriter {
   }
 
   whole() {
-    const content = [...this.#blocks.values()].map(toContent);
-    return { ...this.#head, content, ...this.#outcome() };
+    const content = [...this.#blocksByKey.values()].map(toContent);
+    return { ...this.#commonFields, content, ...this.#outcome() };
   }
 
   #addPiece(piece: ReplyPiece): ServerEvent[] {
     const [text, signature] = [piece.text, toSignature(piece)];
-    const knownBlock = this.#blocks.get(piece.key);
+    const knownBlock = this.#blocksByKey.get(piece.key);
     const isEmpty = text === "" && signature === "" && piece.type !== "toolCall";
     if (knownBlock === undefined && isEmpty) return []; // clients may not send an empty text back
     const empty = { text: "", signature: "" };
-    const block = knownBlock ?? { index: this.#blocks.size, head: toHead(piece), ...empty };
-    this.#blocks.set(piece.key, block);
+    const block = knownBlock ?? { index: this.#blocksByKey.size, head: toHead(piece), ...empty };
+    this.#blocksByKey.set(piece.key, block);
     block.text += text;
     block.signature += signature;
     if (block === this.#open) return toDeltas(block, { text, signature });
@@ -99,8 +99,8 @@ class MessagesReply implements ReplyWriter {
 
   #begin(block: Block): ServerEvent[] {
     const { index, head } = block;
-    const start = toEvent("content_block_start", { index, content_block: head });
-    const events = [...this.#stop(), start, ...toDeltas(block, block)];
+    const startEvent = toEvent("content_block_start", { index, content_block: head });
+    const events = [...this.#stop(), startEvent, ...toDeltas(block, block)];
     this.#open = block;
     return events;
   }
@@ -110,10 +110,10 @@ class MessagesReply implements ReplyWriter {
   }
 
   #outcome() {
-    const hasCall = [...this.#blocks.values()].some(({ head }) => head.type === "tool_use");
-    const stop_reason = this.#end && toStopReason(this.#end, hasCall);
-    const stop_sequence = this.#end?.stopSequence ?? null;
-    return { stop_reason, stop_sequence, usage: toWireUsage(this.#end?.usage ?? noUsage) };
+    const hasCall = [...this.#blocksByKey.values()].some(({ head }) => head.type === "tool_use");
+    const stop_reason = this.#replyEnd && toStopReason(this.#replyEnd, hasCall);
+    const stop_sequence = this.#replyEnd?.stopSequence ?? null;
+    return { stop_reason, stop_sequence, usage: toWireUsage(this.#replyEnd?.usage ?? noUsage) };
   }
 }
 
@@ -125,21 +125,21 @@ interface Block {
   signature: string;
 }
 
-function toEvent(type: string, fields: object = {}): ServerEvent {
-  return { event: type, data: { type, ...fields } };
+function toEvent(type: string, eventFields: object = {}): ServerEvent {
+  return { event: type, data: { type, ...eventFields } };
 }
 
-function toSignature(piece: ReplyPiece): string {
-  return piece.type === "reasoning" ? (piece.signature?.value ?? "") : "";
+function toSignature(replyPiece: ReplyPiece): string {
+  return replyPiece.type === "reasoning" ? (replyPiece.signature?.value ?? "") : "";
 }
 
-function toHead(piece: ReplyPiece) {
-  if (piece.type === "text") return { type: "text", text: "" } as const;
-  if (piece.type === "toolCall") {
-    const { id = "", name = "" } = piece;
+function toHead(replyPiece: ReplyPiece) {
+  if (replyPiece.type === "text") return { type: "text", text: "" } as const;
+  if (replyPiece.type === "toolCall") {
+    const { id = "", name = "" } = replyPiece;
     return { type: "tool_use", id, name, input: {} } as const;
   }
-  const data = piece.signature?.metadata["anthropic"]?.["redactedData"];
+  const data = replyPiece.signature?.metadata["anthropic"]?.["redactedData"];
   if (typeof data === "string") return { type: "redacted_thinking", data } as const;
   return { type: "thinking", thinking: "", signature: "" } as const;
 }
@@ -168,8 +168,8 @@ function toContent({ head, text, signature }: Block): object {
 }
 
 /** Text that is no object is kept under the name that `@ai-sdk/anthropic` gives it. */
-function toInput(text: string): object {
-  return text === "" ? {} : (parseObject(text) ?? { rawInvalidInput: text });
+function toInput(inputText: string): object {
+  return inputText === "" ? {} : (parseObject(inputText) ?? { rawInvalidInput: inputText });
 }
 
 /** Some services end a reply with calls like any other. */
@@ -204,8 +204,8 @@ const errorTypes: Readonly<Record<number, string>> = {
 const withoutThread = { details: { error_code: "thread_unsupported_request" } };
 
 function messagesError(givenText: string, status: number, { param, code }: ErrorDetails = {}) {
-  const isLong = code === "context_length_exceeded" && !/prompt is too long/i.test(givenText);
-  const message = isLong ? `prompt is too long: ${givenText}` : givenText; // then Claude Code sums up
+  const isTooLong = code === "context_length_exceeded" && !/prompt is too long/i.test(givenText);
+  const message = isTooLong ? `prompt is too long: ${givenText}` : givenText; // then Claude Code sums up
   const type = errorTypes[status] ?? (status < 500 ? "invalid_request_error" : "api_error");
   return { type: "error", error: { type, message, ...(param === "thread" && withoutThread) } };
 }

@@ -13,18 +13,18 @@ import * as field from "../request-fields.ts";
 import { listOptions, listParts, toFile, toFormat, toTool } from "../request-parts.ts";
 
 /** Reads a request of the Messages API. @throws HttpError (400) with the path of a wrong field. */
-export function readMessagesRequest(input: unknown): ApiRequest {
-  const { body, repairs } = repairHistory("anthropic", input);
-  const { data, ...read } = parseBody(messagesSchema, body);
+export function readMessagesRequest(requestBody: unknown): ApiRequest {
+  const { body, repairs } = repairHistory("anthropic", requestBody);
+  const { data, ...parsedBody } = parseBody(messagesSchema, body);
   const { model, stream } = data;
   const unsupportedError = data.max_tokens === 0 ? invalidField(noReply) : null;
   return {
-    ...read,
+    ...parsedBody,
     repairs,
     model,
     conversation: toConversation(data),
     isStreamed: stream === true,
-    unsupported: read.unsupported ?? unsupportedError,
+    unsupported: parsedBody.unsupported ?? unsupportedError,
   };
 }
 
@@ -32,24 +32,24 @@ type MessagesBody = z.infer<typeof messagesSchema>;
 type Block = Exclude<MessagesBody["messages"][number]["content"], string>[number];
 type ResultBlock = Exclude<z.infer<typeof resultContent>, string>[number];
 
-function toConversation(data: MessagesBody): Conversation {
-  const { system, messages, tools, output_config, output_format } = data;
+function toConversation(messagesBody: MessagesBody): Conversation {
+  const { system, messages, tools, output_config, output_format } = messagesBody;
   const instructions = system ? [{ role: "system" as const, content: system }] : [];
-  const { stop_sequences: stopSequences } = data;
+  const { stop_sequences: stopSequences } = messagesBody;
   return {
     messages: [...instructions, ...messages].map(toMessage),
     tools: (tools ?? []).map((tool) => toTool({ ...tool, parameters: tool.input_schema })),
-    toolChoice: toToolChoice(data.tool_choice),
+    toolChoice: toToolChoice(messagesBody.tool_choice),
     format: toFormat(output_config?.format ?? output_format),
     settings: withoutUndefined({
-      temperature: data.temperature,
-      topP: data.top_p,
-      topK: data.top_k,
-      maxOutputTokens: data.max_tokens,
+      temperature: messagesBody.temperature,
+      topP: messagesBody.top_p,
+      topK: messagesBody.top_k,
+      maxOutputTokens: messagesBody.max_tokens,
       stopSequences: stopSequences?.length === 0 ? null : stopSequences,
-      reasoning: toReasoning(data),
+      reasoning: toReasoning(messagesBody),
     }),
-    providerOptions: toProviderOptions(data),
+    providerOptions: toProviderOptions(messagesBody),
   };
 }
 
@@ -77,8 +77,8 @@ function toPart(block: Block): Part {
     }
     case "tool_use": {
       const { id, name, input, cache_control } = block;
-      const call = { id, name, arguments: JSON.stringify(input), signature: null };
-      return { type: "toolCall", ...call, ...listOptions(cache_control) };
+      const toolCall = { id, name, arguments: JSON.stringify(input), signature: null };
+      return { type: "toolCall", ...toolCall, ...listOptions(cache_control) };
     }
     case "tool_result": {
       const [id, isError] = [block.tool_use_id, block.is_error === true];
@@ -93,13 +93,13 @@ function toPart(block: Block): Part {
   }
 }
 
-function toContentPart(block: ResultBlock): ToolResultPart["parts"][number] {
-  if (block.type === "tool_reference") return { type: "text", text: block.tool_name };
-  const options = listOptions(block.cache_control);
-  if (block.type === "text") return { type: "text", text: block.text, ...options };
-  const file = toSourceFile(block.source);
-  if (block.type === "image") return { type: "image", url: file.url, ...options };
-  return { ...file, filename: block.title ?? null, ...options };
+function toContentPart(resultBlock: ResultBlock): ToolResultPart["parts"][number] {
+  if (resultBlock.type === "tool_reference") return { type: "text", text: resultBlock.tool_name };
+  const partOptions = listOptions(resultBlock.cache_control);
+  if (resultBlock.type === "text") return { type: "text", text: resultBlock.text, ...partOptions };
+  const sourceFile = toSourceFile(resultBlock.source);
+  if (resultBlock.type === "image") return { type: "image", url: sourceFile.url, ...partOptions };
+  return { ...sourceFile, filename: resultBlock.title ?? null, ...partOptions };
 }
 
 function toSourceFile(source: Extract<ResultBlock, { source: unknown }>["source"]) {
@@ -116,13 +116,13 @@ function toReasoning({
   if (thinking?.type === "disabled") return undefined;
   if (output_config?.effort) return output_config.effort;
   if (!thinking) return undefined;
-  const budget = thinking.budget_tokens ?? 10_000;
-  return budget < 5000 ? "low" : budget < 20_000 ? "medium" : "high";
+  const tokenBudget = thinking.budget_tokens ?? 10_000;
+  return tokenBudget < 5000 ? "low" : tokenBudget < 20_000 ? "medium" : "high";
 }
 
-function toProviderOptions(data: MessagesBody): Conversation["providerOptions"] {
-  const { thinking, metadata, cache_control: cacheControl } = data;
-  const isSerial = data.tool_choice?.disable_parallel_tool_use === true;
+function toProviderOptions(messagesBody: MessagesBody): Conversation["providerOptions"] {
+  const { thinking, metadata, cache_control: cacheControl } = messagesBody;
+  const isSerial = messagesBody.tool_choice?.disable_parallel_tool_use === true;
   // Older models refuse adaptive thinking: every model gets the effort in the form that it takes.
   const isFixed = thinking?.type === "enabled" || thinking?.type === "disabled";
   const anthropic = {
@@ -148,8 +148,8 @@ const markedFields = {
 };
 
 function listBlocks<TBlocks extends readonly [z.ZodObject, ...z.ZodObject[]]>(...blocks: TBlocks) {
-  const instead = "not supported; send it as a block of the type text";
-  return field.toContent(z.discriminatedUnion("type", blocks, instead));
+  const onlyTextBlocks = "not supported; send it as a block of the type text";
+  return field.toContent(z.discriminatedUnion("type", blocks, onlyTextBlocks));
 }
 
 const source = z.discriminatedUnion(
@@ -158,7 +158,7 @@ const source = z.discriminatedUnion(
     z.object({
       type: z.literal("base64"),
       media_type: z.string().regex(/^[\w.+-]{1,64}\/[\w.+-]{1,64}$/, "is not a media type"),
-      data: z.string().refine((data) => !/[^\w+/=]/.test(data), "is not base64"),
+      data: z.string().refine((base64Text) => !/[^\w+/=]/.test(base64Text), "is not base64"),
     }),
     z.object({ type: z.literal("url"), url: field.webUrl }),
     z.object({ type: z.literal("text"), data: z.string() }),
@@ -166,15 +166,15 @@ const source = z.discriminatedUnion(
   "not supported; send the image itself or the document itself as base64",
 );
 const textBlock = z.object({ type: z.literal("text"), text: z.string(), ...markedFields });
-const image = z.object({ type: z.literal("image"), source, ...markedFields });
-const document = z.object({
+const imageBlock = z.object({ type: z.literal("image"), source, ...markedFields });
+const documentBlock = z.object({
   type: z.literal("document"),
   source,
   title: field.text,
   ...markedFields,
 });
 const toolReference = z.object({ type: z.literal("tool_reference"), tool_name: z.string() });
-const resultContent = listBlocks(textBlock, image, document, toolReference);
+const resultContent = listBlocks(textBlock, imageBlock, documentBlock, toolReference);
 const toolResult = z.object({
   type: z.literal("tool_result"),
   tool_use_id: z.string(),
@@ -183,9 +183,9 @@ const toolResult = z.object({
   ...markedFields,
 });
 const thinkingFields = { thinking: z.string(), signature: field.text };
-const thinking = z.object({ type: z.literal("thinking"), ...thinkingFields });
+const thinkingBlock = z.object({ type: z.literal("thinking"), ...thinkingFields });
 const redactedSchema = z.object({ type: z.literal("redacted_thinking"), data: z.string() });
-const toolUse = z.object({
+const toolUseBlock = z.object({
   type: z.literal("tool_use"),
   id: field.name,
   name: field.name,
@@ -193,18 +193,18 @@ const toolUse = z.object({
   ...markedFields,
 });
 
-const ofUser = listBlocks(textBlock, image, document, toolResult);
-const ofAssistant = listBlocks(textBlock, thinking, redactedSchema, toolUse);
-const message = z.discriminatedUnion(
+const userContent = listBlocks(textBlock, imageBlock, documentBlock, toolResult);
+const assistantContent = listBlocks(textBlock, thinkingBlock, redactedSchema, toolUseBlock);
+const messageSchema = z.discriminatedUnion(
   "role",
   [
-    z.object({ role: z.literal("user"), content: ofUser }),
-    z.object({ role: z.literal("assistant"), content: ofAssistant }),
+    z.object({ role: z.literal("user"), content: userContent }),
+    z.object({ role: z.literal("assistant"), content: assistantContent }),
     z.object({ role: z.literal("system"), content: listBlocks(textBlock) }),
   ],
   "none of user, assistant and system",
 );
-const tool = z.object({
+const toolSchema = z.object({
   type: z.literal("custom").nullish(),
   name: field.name,
   description: field.text,
@@ -212,13 +212,13 @@ const tool = z.object({
   strict: field.flag,
   ...markedFields,
 });
-const ownTool = "not supported; define a tool by its input_schema and run it";
-const serial = { disable_parallel_tool_use: field.flag };
+const onlyOwnTools = "not supported; define a tool by its input_schema and run it";
+const serialFields = { disable_parallel_tool_use: field.flag };
 const toolChoice = z.discriminatedUnion(
   "type",
   [
-    z.object({ type: z.enum(["auto", "any", "none"]), ...serial }),
-    z.object({ type: z.literal("tool"), name: field.name, ...serial }),
+    z.object({ type: z.enum(["auto", "any", "none"]), ...serialFields }),
+    z.object({ type: z.literal("tool"), name: field.name, ...serialFields }),
   ],
   "none of auto, any, tool and none",
 );
@@ -229,9 +229,9 @@ const format = z.object({
 
 /** It warms the cache of Anthropic's own service. */
 const noReply = { path: ["max_tokens"], message: "0 is no reply here; send 1 or more" };
-const missing = "missing; send the most tokens that the reply may have";
+const missingTokens = "missing; send the most tokens that the reply may have";
 const max_tokens = z
-  .int({ error: ({ input }) => (input == null ? missing : undefined) })
+  .int({ error: ({ input }) => (input == null ? missingTokens : undefined) })
   .nonnegative();
 
 /** The fields that are read. */
@@ -239,9 +239,9 @@ const messagesSchema = z.object({
   model: field.name,
   max_tokens,
   system: listBlocks(textBlock).nullish(),
-  messages: z.array(message).min(1),
+  messages: z.array(messageSchema).min(1),
   stream: field.flag,
-  tools: z.array(z.discriminatedUnion("type", [tool], ownTool)).nullish(),
+  tools: z.array(z.discriminatedUnion("type", [toolSchema], onlyOwnTools)).nullish(),
   tool_choice: toolChoice.nullish(),
   thinking: z.object({ type: z.string(), budget_tokens: field.count }).nullish(),
   temperature: field.number,

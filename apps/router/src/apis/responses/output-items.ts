@@ -18,8 +18,8 @@ interface ItemForm {
   readonly textName: "text" | "arguments" | "input";
   /** The events of the part that has the text. */
   readonly partEvents?: ItemEvent;
-  readonly toPart?: (text: string) => object;
-  readonly toWire: (text: string, status: ItemStatus, signature: string | null) => object;
+  readonly toPart?: (itemText: string) => object;
+  readonly toWire: (itemText: string, status: ItemStatus, signature: string | null) => object;
 }
 
 interface ItemOptions {
@@ -52,20 +52,20 @@ export class OutputItem {
   add(piece: ReplyPiece): ItemEvent[] {
     if (piece.type !== "text") this.#signature = piece.signature?.value ?? this.#signature;
     if (piece.text === "") return [];
-    const beginning = this.#text === "" ? this.#toPartEvents("added") : [];
+    const beginEvents = this.#text === "" ? this.#toPartEvents("added") : [];
     this.#text += piece.text;
     if (this.#form.textName === "input") return []; // not known before the end
-    return [...beginning, this.#toTextEvent("delta", piece.text)];
+    return [...beginEvents, this.#toTextEvent("delta", piece.text)];
   }
 
   end(status: ItemStatus): ItemEvent[] {
     const { textName } = this.#form;
     if (textName === "input") this.#text = toCustomInput(this.#text);
     const isWritten = this.isCall || this.#text !== "";
-    const ending = [this.#toTextEvent("done", this.#text), ...this.#toPartEvents("done")];
+    const endEvents = [this.#toTextEvent("done", this.#text), ...this.#toPartEvents("done")];
     return [
       ...(textName === "input" ? [this.#toTextEvent("delta", this.#text)] : []),
-      ...(isWritten ? ending : []),
+      ...(isWritten ? endEvents : []),
       this.#toItemEvent("done", status),
     ];
   }
@@ -74,10 +74,10 @@ export class OutputItem {
     return { id: this.#at.item_id, ...this.#form.toWire(this.#text, status, this.#signature) };
   }
 
-  #toTextEvent(step: "delta" | "done", text: string): ItemEvent {
+  #toTextEvent(step: "delta" | "done", textPart: string): ItemEvent {
     const { events, textName } = this.#form;
-    const name = step === "delta" ? step : textName;
-    return { ...events, type: `${events.type}.${step}`, ...this.#at, [name]: text };
+    const fieldName = step === "delta" ? step : textName;
+    return { ...events, type: `${events.type}.${step}`, ...this.#at, [fieldName]: textPart };
   }
 
   #toPartEvents(step: "added" | "done"): ItemEvent[] {
@@ -92,8 +92,8 @@ export class OutputItem {
   }
 }
 
-function listParts(text: string, toPart: (text: string) => object): object[] {
-  return text === "" ? [] : [toPart(text)];
+function listParts(itemText: string, toPart: (itemText: string) => object): object[] {
+  return itemText === "" ? [] : [toPart(itemText)];
 }
 
 const toOutputText = (text: string) => ({
@@ -111,8 +111,8 @@ const forms: Readonly<Record<"text" | "reasoning", ItemForm>> = {
     textName: "text",
     partEvents: { type: "response.content_part", content_index: 0 },
     toPart: toOutputText,
-    toWire: (text, status) => {
-      const content = listParts(text, toOutputText);
+    toWire: (itemText, status) => {
+      const content = listParts(itemText, toOutputText);
       return { type: "message", status, role: "assistant", content };
     },
   },
@@ -123,36 +123,36 @@ const forms: Readonly<Record<"text" | "reasoning", ItemForm>> = {
     textName: "text",
     partEvents: { type: "response.reasoning_summary_part", summary_index: 0 },
     toPart: toSummary,
-    toWire: (text, _status, encrypted_content) => {
-      return { type: "reasoning", summary: listParts(text, toSummary), encrypted_content };
+    toWire: (itemText, _status, encrypted_content) => {
+      return { type: "reasoning", summary: listParts(itemText, toSummary), encrypted_content };
     },
   },
 };
 
 function toCallForm(
   { id, name = "" }: ToolCallPiece,
-  number: string,
+  itemNumber: string,
   tools: ItemOptions["tools"],
 ): ItemForm {
-  const tool = tools.get(name);
-  const isCustom = tool?.type === "custom";
+  const clientTool = tools.get(name);
+  const isCustom = clientTool?.type === "custom";
   const textName = isCustom ? "input" : "arguments";
-  const call = {
+  const commonFields = {
     type: isCustom ? "custom_tool_call" : "function_call",
-    call_id: id ?? `call_${number}`,
-    name: tool?.name ?? name,
-    ...(tool?.namespace && { namespace: tool.namespace }),
+    call_id: id ?? `call_${itemNumber}`,
+    name: clientTool?.name ?? name,
+    ...(clientTool?.namespace && { namespace: clientTool.namespace }),
   };
   return {
     prefix: isCustom ? "ctc" : "fc",
-    events: { type: `response.${call.type}_${textName}` },
+    events: { type: `response.${commonFields.type}_${textName}` },
     textName,
-    toWire: (text, status) => ({ ...call, status, [textName]: text }),
+    toWire: (itemText, status) => ({ ...commonFields, status, [textName]: itemText }),
   };
 }
 
 /** Returns the input in a custom tool's arguments; arguments in another form are passed on unchanged. */
-function toCustomInput(text: string): string {
-  const input = parseObject(text)?.["input"];
-  return typeof input === "string" ? input : text;
+function toCustomInput(inputText: string): string {
+  const customInput = parseObject(inputText)?.["input"];
+  return typeof customInput === "string" ? customInput : inputText;
 }

@@ -23,7 +23,7 @@ export const responsesApi: Api = {
   cheapValues,
   clientModels: openAiClientModels,
   read: readResponsesRequest,
-  write: (head, request) => new ResponsesReply(head, request),
+  write: (replyHead, request) => new ResponsesReply(replyHead, request),
   modelList: openAiModels,
   error: openAiError,
 };
@@ -38,18 +38,18 @@ class ResponsesReply implements ReplyWriter {
   readonly #body: ResponsesBody;
   #tools: ReadonlyMap<string, ClientTool> | null = null;
   /** The open items by the keys of their blocks. */
-  readonly #open = new Map<string, OutputItem>();
+  readonly #openItems = new Map<string, OutputItem>();
   /** The items that have ended, by their index. */
-  readonly #output: object[] = [];
-  #items = 0;
-  #events = 0;
-  #response: object;
+  readonly #outputItems: object[] = [];
+  #itemCount = 0;
+  #eventCount = 0;
+  #latestResponse: object;
 
   constructor({ requestId, model, createdAt }: ReplyHead, request: ApiRequest) {
     this.#body = request.body as ResponsesBody; // checked, or it is sent unchanged
     this.#requestId = requestId;
     const head = { id: `resp_${requestId}`, object: "response", created_at: createdAt, model };
-    this.#response = { ...head, ...toResponse(this.#body) };
+    this.#latestResponse = { ...head, ...toResponse(this.#body) };
   }
 
   begin(): ServerEvent[] {
@@ -63,63 +63,63 @@ class ResponsesReply implements ReplyWriter {
   end({ finishReason, usage }: ReplyEnd): ServerEvent[] {
     const reason = incompleteReasons[finishReason];
     const status = reason === undefined ? "completed" : "incomplete";
-    const events = [...this.#open].flatMap(([key, item]) => this.#endItem(key, item, status));
-    const itemEvents = events.map((event) => this.#toWire(event));
+    const events = [...this.#openItems].flatMap(([key, item]) => this.#endItem(key, item, status));
+    const itemEvents = events.map((itemEvent) => this.#toWire(itemEvent));
     const incomplete_details = reason === undefined ? null : { reason };
     const isKnown = usage.input !== null || usage.output !== null;
-    const counts = isKnown ? toOpenAiUsage(usage, "input", "output") : null;
-    return [...itemEvents, this.#change(status, { incomplete_details, usage: counts })];
+    const tokenCounts = isKnown ? toOpenAiUsage(usage, "input", "output") : null;
+    return [...itemEvents, this.#change(status, { incomplete_details, usage: tokenCounts })];
   }
 
   fail(message: string, status: number, passedText = ""): ServerEvent[] {
-    const number = passedText.slice(passedText.lastIndexOf(numberField) + numberField.length);
-    if (passedText !== "") this.#events = (Number.parseInt(number, 10) || 0) + 1;
-    const beginning = this.#events === 0 ? this.begin() : [];
+    const eventNumber = passedText.slice(passedText.lastIndexOf(numberField) + numberField.length);
+    if (passedText !== "") this.#eventCount = (Number.parseInt(eventNumber, 10) || 0) + 1;
+    const beginning = this.#eventCount === 0 ? this.begin() : [];
     const error = { code: errorCodes[status] ?? "server_error", message };
     return [...beginning, this.#change("failed", { error })];
   }
 
   whole(): object {
-    return this.#response;
+    return this.#latestResponse;
   }
 
-  #addPiece(piece: ReplyPiece): readonly ItemEvent[] {
-    const open = this.#open.get(piece.key);
-    if (open) return open.add(piece);
-    if (piece.type === "text" && piece.text === "") return [];
-    const endings = [...this.#open].flatMap(([key, item]) =>
-      item.isCall ? [] : this.#endItem(key, item, "completed"),
+  #addPiece(replyPiece: ReplyPiece): readonly ItemEvent[] {
+    const openItem = this.#openItems.get(replyPiece.key);
+    if (openItem) return openItem.add(replyPiece);
+    if (replyPiece.type === "text" && replyPiece.text === "") return [];
+    const endings = [...this.#openItems].flatMap(([itemKey, openItem]) =>
+      openItem.isCall ? [] : this.#endItem(itemKey, openItem, "completed"),
     );
     this.#tools ??= new Map(toClientTools(this.#body.tools).map((each) => [each.tool.name, each]));
-    const options = { requestId: this.#requestId, index: this.#items, tools: this.#tools };
-    const item = new OutputItem(piece, options);
-    this.#items += 1;
-    this.#open.set(piece.key, item);
-    return [...endings, ...item.begin(), ...item.add(piece)];
+    const itemOptions = { requestId: this.#requestId, index: this.#itemCount, tools: this.#tools };
+    const newItem = new OutputItem(replyPiece, itemOptions);
+    this.#itemCount += 1;
+    this.#openItems.set(replyPiece.key, newItem);
+    return [...endings, ...newItem.begin(), ...newItem.add(replyPiece)];
   }
 
-  #endItem(key: string, item: OutputItem, status: Parameters<OutputItem["end"]>[0]) {
-    const events = item.end(status);
-    this.#output[item.index] = item.toWire(status);
-    this.#open.delete(key);
+  #endItem(itemKey: string, openItem: OutputItem, status: Parameters<OutputItem["end"]>[0]) {
+    const events = openItem.end(status);
+    this.#outputItems[openItem.index] = openItem.toWire(status);
+    this.#openItems.delete(itemKey);
     return events;
   }
 
   #toWire({ type, ...fields }: ItemEvent): ServerEvent {
-    const data = { type, sequence_number: this.#events, ...fields };
-    this.#events += 1;
+    const data = { type, sequence_number: this.#eventCount, ...fields };
+    this.#eventCount += 1;
     return { event: type, data };
   }
 
   /** Changes the response, and returns its event. Items that have not ended are no part of it. */
   #change(
-    step: "created" | "in_progress" | "completed" | "incomplete" | "failed",
+    stepName: "created" | "in_progress" | "completed" | "incomplete" | "failed",
     changedFields: object,
   ) {
-    const status = step === "created" ? "in_progress" : step;
-    const output = this.#output.filter(() => true);
-    this.#response = { ...this.#response, status, ...changedFields, output };
-    return this.#toWire({ type: `response.${step}`, response: this.#response });
+    const status = stepName === "created" ? "in_progress" : stepName;
+    const output = this.#outputItems.filter(() => true);
+    this.#latestResponse = { ...this.#latestResponse, status, ...changedFields, output };
+    return this.#toWire({ type: `response.${stepName}`, response: this.#latestResponse });
   }
 }
 
@@ -135,21 +135,21 @@ const errorCodes: Partial<Record<number, string>> = {
 };
 
 /** Returns the fields that repeat the request, and those without a value yet. */
-function toResponse(body: ResponsesBody) {
+function toResponse(requestBody: ResponsesBody) {
   return {
     error: null,
     incomplete_details: null,
-    instructions: body.instructions ?? null,
-    max_output_tokens: body.max_output_tokens ?? null,
-    metadata: body.metadata ?? {},
-    parallel_tool_calls: body.parallel_tool_calls ?? true,
-    reasoning: { effort: null, summary: null, ...body.reasoning },
+    instructions: requestBody.instructions ?? null,
+    max_output_tokens: requestBody.max_output_tokens ?? null,
+    metadata: requestBody.metadata ?? {},
+    parallel_tool_calls: requestBody.parallel_tool_calls ?? true,
+    reasoning: { effort: null, summary: null, ...requestBody.reasoning },
     store: false,
-    temperature: body.temperature ?? null,
-    text: { format: { type: "text" }, ...withoutUndefined(body.text ?? {}) },
-    tool_choice: body.tool_choice ?? "auto",
-    tools: body.tools ?? [],
-    top_p: body.top_p ?? null,
+    temperature: requestBody.temperature ?? null,
+    text: { format: { type: "text" }, ...withoutUndefined(requestBody.text ?? {}) },
+    tool_choice: requestBody.tool_choice ?? "auto",
+    tools: requestBody.tools ?? [],
+    top_p: requestBody.top_p ?? null,
     usage: null,
   };
 }

@@ -26,8 +26,8 @@ import * as field from "../request-fields.ts";
 import { joinSteps, listParts, toFormat, toTool } from "../request-parts.ts";
 
 /** Reads a request of the Responses API. @throws HttpError (400) with the path of a wrong field. */
-export function readResponsesRequest(input: unknown): ApiRequest {
-  const { body, repairs } = repairHistory("openai-responses", input);
+export function readResponsesRequest(requestBody: unknown): ApiRequest {
+  const { body, repairs } = repairHistory("openai-responses", requestBody);
   const { data, ...read } = parseBody(responsesSchema, body, neededFields);
   const { model, stream, tools } = data;
   // A template of the service may have all of the input.
@@ -49,26 +49,26 @@ export function readResponsesRequest(input: unknown): ApiRequest {
   };
 }
 
-function toConversation(data: ResponsesBody): Conversation {
-  const { instructions, input, text, reasoning } = data;
-  const system: Item[] = instructions ? [{ role: "system", content: instructions }] : [];
-  const items: Item[] =
+function toConversation(responsesBody: ResponsesBody): Conversation {
+  const { instructions, input, text, reasoning } = responsesBody;
+  const systemItems: Item[] = instructions ? [{ role: "system", content: instructions }] : [];
+  const inputItems: Item[] =
     typeof input === "string" ? [{ role: "user", content: input }] : (input ?? []);
   return {
-    messages: joinSteps([...system, ...items].map(toMessage)),
-    tools: toClientTools(data.tools).map(({ tool }) => tool),
-    toolChoice: toToolChoice(data.tool_choice),
+    messages: joinSteps([...systemItems, ...inputItems].map(toMessage)),
+    tools: toClientTools(responsesBody.tools).map(({ tool }) => tool),
+    toolChoice: toToolChoice(responsesBody.tool_choice),
     format: toFormat(text?.format),
     settings: withoutUndefined({
-      temperature: data.temperature,
-      topP: data.top_p,
-      maxOutputTokens: data.max_output_tokens,
+      temperature: responsesBody.temperature,
+      topP: responsesBody.top_p,
+      maxOutputTokens: responsesBody.max_output_tokens,
       reasoning: reasoning?.effort,
     }),
-    providerOptions: toProviderOptions(data, {
+    providerOptions: toProviderOptions(responsesBody, {
       textVerbosity: text?.verbosity,
       reasoningSummary: reasoning?.summary,
-      promptCacheKey: data.prompt_cache_key,
+      promptCacheKey: responsesBody.prompt_cache_key,
     }),
   };
 }
@@ -91,13 +91,13 @@ function toMessage(item: Item): Message {
   }
   if (item.type === "reasoning") return { role: "assistant", parts: [toReasoning(item)] };
   const call = { id: item.call_id, name: toModelName(item.name, item.namespace), signature: null };
-  const text = "input" in item ? JSON.stringify({ input: item.input }) : item.arguments;
-  return { role: "assistant", parts: [{ type: "toolCall", ...call, arguments: text }] };
+  const argumentText = "input" in item ? JSON.stringify({ input: item.input }) : item.arguments;
+  return { role: "assistant", parts: [{ type: "toolCall", ...call, arguments: argumentText }] };
 }
 
 /** OpenAI binds encrypted content to its own id, and takes it without an id too. */
-function toReasoning(item: Extract<Item, { type: "reasoning" }>): Part {
-  const { id, summary, content, encrypted_content: signature = null } = item;
+function toReasoning(reasoningItem: Extract<Item, { type: "reasoning" }>): Part {
+  const { id, summary, content, encrypted_content: signature = null } = reasoningItem;
   const texts = content?.length ? content : (summary ?? []);
   const text = texts.map((part) => part.text).join("\n\n");
   const itemId = id?.startsWith("rs_") ? id : null;
@@ -106,8 +106,8 @@ function toReasoning(item: Extract<Item, { type: "reasoning" }>): Part {
   return { type: "reasoning", text, signature, ...(isOpenAi && { providerOptions: { openai } }) };
 }
 
-const call = { call_id: field.name, name: field.name, namespace: field.text };
-const item = z.discriminatedUnion(
+const callFields = { call_id: field.name, name: field.name, namespace: field.text };
+const itemSchema = z.discriminatedUnion(
   "type",
   [
     z.object({
@@ -115,8 +115,8 @@ const item = z.discriminatedUnion(
       role: z.enum(["user", "assistant", "system", "developer"]),
       content,
     }),
-    z.object({ type: z.literal("function_call"), ...call, arguments: z.string() }),
-    z.object({ type: z.literal("custom_tool_call"), ...call, input: z.string() }),
+    z.object({ type: z.literal("function_call"), ...callFields, arguments: z.string() }),
+    z.object({ type: z.literal("custom_tool_call"), ...callFields, input: z.string() }),
     z.object({
       type: z.enum(["function_call_output", "custom_tool_call_output"]),
       call_id: field.name,
@@ -133,7 +133,7 @@ const item = z.discriminatedUnion(
   "not supported; send the conversation as messages, calls and outputs, with store: false",
 );
 
-const ownTool = "not supported; define it as a function, and run it";
+const onlyOwnTools = "not supported; define it as a function, and run it";
 const { name, description, strict } = functionFields;
 const functionTool = z.object({ type: z.literal("function"), ...functionFields });
 const customTool = z.object({
@@ -144,17 +144,17 @@ const customTool = z.object({
     .object({ type: z.enum(["text", "grammar"]), syntax: field.text, definition: field.text })
     .nullish(),
 });
-const ownTools = [functionTool, customTool] as const;
+const ownToolSchemas = [functionTool, customTool] as const;
 const namespace = z.object({
   type: z.literal("namespace"),
   name,
-  tools: z.array(z.discriminatedUnion("type", ownTools, ownTool)),
+  tools: z.array(z.discriminatedUnion("type", ownToolSchemas, onlyOwnTools)),
 });
 /** Tools that OpenAI runs: Codex sends them to every server, and a model can reply without them. */
 const hostedTools = ["web_search", "image_generation", "tool_search"] as const;
 const hostedTool = z.looseObject({ type: z.enum(hostedTools) });
-const tools = [...ownTools, namespace, hostedTool] as const;
-const toolsSchema = z.array(z.discriminatedUnion("type", tools, ownTool)).nullish();
+const toolSchemas = [...ownToolSchemas, namespace, hostedTool] as const;
+const toolsSchema = z.array(z.discriminatedUnion("type", toolSchemas, onlyOwnTools)).nullish();
 const chosenToolSchema = z.object({
   type: z.enum(["function", "custom"], onlyFunctions),
   name,
@@ -180,7 +180,7 @@ export const responsesSchema = z.object({
   ...openAiFields,
   ...serverState,
   instructions: field.text,
-  input: z.union([z.string(), z.array(item)], noInput).nullish(),
+  input: z.union([z.string(), z.array(itemSchema)], noInput).nullish(),
   max_output_tokens: field.count,
   tools: toolsSchema,
   tool_choice: z.union([z.enum(["none", "auto", "required"]), chosenToolSchema]).nullish(),
@@ -222,15 +222,15 @@ export function toClientTools(
 }
 
 /** Returns a tool's name for a model, which knows no namespaces. */
-function toModelName(name: string, namespace: string | null | undefined): string {
-  if (!namespace || namespace === "functions") return name; // Codex's name of the default one
-  return namespace.endsWith("__") ? `${namespace}${name}` : `${namespace}__${name}`;
+function toModelName(toolName: string, namespace: string | null | undefined): string {
+  if (!namespace || namespace === "functions") return toolName; // Codex's name of the default one
+  return namespace.endsWith("__") ? `${namespace}${toolName}` : `${namespace}__${toolName}`;
 }
 
 function toInputSchema({ format }: Extract<GivenTool, { type: "custom" }>): JsonSchema {
   const { syntax, definition } = format ?? {};
-  const grammar = definition ? ` Its ${syntax ?? "lark"} grammar:\n${definition}` : "";
-  const input = { type: "string", description: `The whole input as plain text.${grammar}` };
+  const grammarText = definition ? ` Its ${syntax ?? "lark"} grammar:\n${definition}` : "";
+  const input = { type: "string", description: `The whole input as plain text.${grammarText}` };
   return {
     type: "object",
     properties: { input },

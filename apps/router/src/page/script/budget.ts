@@ -7,12 +7,12 @@ export async function showBudget(): Promise<void> {
   if (response?.ok !== true) return;
   const { name, budget } = (await response.json()) as KeyStatus;
   if (budget === null) return;
-  const line = byId("budget");
-  const reset = new Date(budget.resetAt).toLocaleString();
-  const rest = `Budget of ${name}: ${usdLeft(budget.remainingUsd)} left until ${reset}.`;
-  line.textContent = budget.isNear
-    ? `${rest} It is nearly spent: at most the cheapest tier answers.`
-    : rest;
-  line.className = budget.isNear ? "banner" : "";
-  line.hidden = false;
+  const budgetLine = byId("budget");
+  const resetText = new Date(budget.resetAt).toLocaleString();
+  const budgetText = `Budget of ${name}: ${usdLeft(budget.remainingUsd)} left until ${resetText}.`;
+  budgetLine.textContent = budget.isNear
+    ? `${budgetText} It is nearly spent: at most the cheapest tier answers.`
+    : budgetText;
+  budgetLine.className = budget.isNear ? "banner" : "";
+  budgetLine.hidden = false;
 }

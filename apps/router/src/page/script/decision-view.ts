@@ -6,18 +6,18 @@ import { tiers } from "./router.ts";
 
 /** Shows who replies and why, with the shares of the tiers. */
 export function showDecision(card: HTMLElement, decision: Decision): void {
-  const view = reveal(card, ".decision");
-  view.dataset["tier"] = decision.tierUsed ?? "none";
-  toPart(view, ".badge").textContent = decision.tierUsed;
-  toPart(view, ".model").textContent = decision.model;
-  const doubt = findDoubt(decision);
-  view.classList.toggle("doubtful", doubt !== null);
-  const reason = reasons[decision.cause]?.(decision) ?? doubt;
-  if (reason !== null) reveal(view, ".cause").textContent = reason;
+  const decisionView = reveal(card, ".decision");
+  decisionView.dataset["tier"] = decision.tierUsed ?? "none";
+  toPart(decisionView, ".badge").textContent = decision.tierUsed;
+  toPart(decisionView, ".model").textContent = decision.model;
+  const foundDoubt = findDoubt(decision);
+  decisionView.classList.toggle("doubtful", foundDoubt !== null);
+  const reason = reasons[decision.cause]?.(decision) ?? foundDoubt;
+  if (reason !== null) reveal(decisionView, ".cause").textContent = reason;
   const { probabilities } = decision;
   const shares = probabilities === null ? [] : tiers.map((tier) => toShare(tier, decision));
-  toPart(view, ".shares").replaceChildren(...shares);
-  toPart(view, ".facts").replaceChildren(...listFacts(decision).map(toFact));
+  toPart(decisionView, ".shares").replaceChildren(...shares);
+  toPart(decisionView, ".facts").replaceChildren(...listFacts(decision).map(toFact));
 }
 
 /** Null for the choice itself, and for causes at `/v1` only. */
@@ -58,19 +58,19 @@ function findDoubt({ probabilities, confidence, tierChosen }: Decision): string 
   if (first === undefined || second === undefined) return null;
   const isClose = probabilities[first] - probabilities[second] < CLOSE_SHARES;
   if (!isClose && (confidence ?? 1) >= LOW_CONFIDENCE) return null;
-  const shares = [first, second].map((tier) => `${tier} ${percent(probabilities[tier])}`);
-  return `A choice in doubt: ${shares.join(", ")}.`;
+  const shareTexts = [first, second].map((tier) => `${tier} ${percent(probabilities[tier])}`);
+  return `A choice in doubt: ${shareTexts.join(", ")}.`;
 }
 
 function toShare(tier: Tier, { probabilities, tierChosen }: Decision): HTMLElement {
   const probability = probabilities?.[tier] ?? 0;
-  const share = toCopy("share");
-  share.dataset["tier"] = tier;
-  share.classList.toggle("chosen", tier === tierChosen);
-  toPart(share, "dt").textContent = tier;
-  toPart(share, ".bar").style.setProperty("--share", String(probability));
-  toPart(share, ".percent").textContent = percent(probability);
-  return share;
+  const shareElement = toCopy("share");
+  shareElement.dataset["tier"] = tier;
+  shareElement.classList.toggle("chosen", tier === tierChosen);
+  toPart(shareElement, "dt").textContent = tier;
+  toPart(shareElement, ".bar").style.setProperty("--share", String(probability));
+  toPart(shareElement, ".percent").textContent = percent(probability);
+  return shareElement;
 }
 
 function listFacts(decision: Decision): [name: string, value: string][] {

@@ -1,47 +1,47 @@
 /** Returns the element of the page with this id. */
-export function byId(id: string): HTMLElement {
-  const element = document.getElementById(id);
-  if (element === null) throw new Error(`The page has no #${id}.`);
+export function byId(elementId: string): HTMLElement {
+  const element = document.getElementById(elementId);
+  if (element === null) throw new Error(`The page has no #${elementId}.`);
   return element;
 }
 
 /** Returns the part of an element that a selector names. */
 export function toPart(element: ParentNode, selector: string): HTMLElement {
-  const part = element.querySelector<HTMLElement>(selector);
-  if (part === null) throw new Error(`The element has no ${selector}.`);
-  return part;
+  const foundPart = element.querySelector<HTMLElement>(selector);
+  if (foundPart === null) throw new Error(`The element has no ${selector}.`);
+  return foundPart;
 }
 
 /** Returns a new copy of the one element in a template. */
-export function toCopy(id: string): HTMLElement {
-  const { content } = byId(id) as HTMLTemplateElement;
+export function toCopy(templateId: string): HTMLElement {
+  const { content } = byId(templateId) as HTMLTemplateElement;
   return toPart(content, "*").cloneNode(true) as HTMLElement;
 }
 
 /** Returns a fact with its name, for a list of facts. */
-export function toFact([name, value]: readonly [name: string, value: string]): HTMLElement {
-  const fact = toCopy("fact");
-  toPart(fact, "dt").textContent = name;
-  toPart(fact, "dd").textContent = value;
-  return fact;
+export function toFact([factName, factValue]: readonly [name: string, value: string]): HTMLElement {
+  const factElement = toCopy("fact");
+  toPart(factElement, "dt").textContent = factName;
+  toPart(factElement, "dd").textContent = factValue;
+  return factElement;
 }
 
 /** Shows a part that was hidden, and returns it. */
 export function reveal(element: ParentNode, selector: string): HTMLElement {
-  const part = toPart(element, selector);
-  part.hidden = false;
-  return part;
+  const hiddenPart = toPart(element, selector);
+  hiddenPart.hidden = false;
+  return hiddenPart;
 }
 
 /** Announces a text to screen readers. */
-export function announce(text: string): void {
-  byId("status").textContent = text;
+export function announce(statusText: string): void {
+  byId("status").textContent = statusText;
 }
 
 /** Copies a text on a click, and confirms it on the button for a moment. */
-export function copyOnClick(button: HTMLElement, text: () => string): void {
+export function copyOnClick(button: HTMLElement, textToCopy: () => string): void {
   button.addEventListener("click", () => {
-    void navigator.clipboard.writeText(text()).then(
+    void navigator.clipboard.writeText(textToCopy()).then(
       () => announceCopy(button, "copied"),
       () => announceCopy(button, "failed"),
     );
@@ -75,8 +75,8 @@ const restInDollars = new Intl.NumberFormat("en", {
 });
 
 /** Returns the rest of a budget in US dollars, rounded down, since that much must be left. */
-export function usdLeft(rest: number): string {
-  return restInDollars.format(rest);
+export function usdLeft(remainingUsd: number): string {
+  return restInDollars.format(remainingUsd);
 }
 
 /** Returns a price in US dollars, also a small or unknown one. */
@@ -85,16 +85,16 @@ export function usd(price: number | null): string {
 }
 
 /** Returns a function that prints sums in US dollars, as precisely as their difference is printed. */
-export function usdBeside(difference: number): (sum: number) => string {
+export function usdBeside(difference: number): (sumUsd: number) => string {
   const decimals = difference === 0 ? 0 : 1 - Math.floor(Math.log10(Math.abs(difference)));
-  const numbers = new Intl.NumberFormat("en", {
+  const usdFormat = new Intl.NumberFormat("en", {
     ...inUsd,
     minimumFractionDigits: 0,
     maximumFractionDigits: Math.min(Math.max(decimals, 0), 20),
     maximumSignificantDigits: 2,
     roundingPriority: "morePrecision",
   });
-  return (sum) => numbers.format(sum);
+  return (sumUsd) => usdFormat.format(sumUsd);
 }
 
 /** Returns a number of tokens, or a question mark if unknown. */

@@ -23,53 +23,53 @@ import { ask } from "./router.ts";
 import { createSession, type PastMessage } from "./session.ts";
 
 const composer = byId("composer") as HTMLFormElement;
-const message = byId("message") as HTMLTextAreaElement;
-const send = toPart(composer, ".send");
-const stop = toPart(composer, ".stop");
+const messageField = byId("message") as HTMLTextAreaElement;
+const sendButton = toPart(composer, ".send");
+const stopButton = toPart(composer, ".stop");
 const session = createSession();
-let running: AbortController | null = null;
+let runningCall: AbortController | null = null;
 
 composer.addEventListener("submit", (event) => {
   event.preventDefault();
-  const text = message.value;
-  if (running !== null || text.trim() === "") return;
-  message.value = "";
-  void run(text);
+  const messageText = messageField.value;
+  if (runningCall !== null || messageText.trim() === "") return;
+  messageField.value = "";
+  void runMessage(messageText);
 });
 
-async function run(text: string): Promise<void> {
-  running = new AbortController();
+async function runMessage(messageText: string): Promise<void> {
+  runningCall = new AbortController();
   updateButtons();
-  await showAnswer(text, running.signal);
-  running = null;
-  if (document.activeElement === stop) message.focus(); // the button disappears
+  await showAnswer(messageText, runningCall.signal);
+  runningCall = null;
+  if (document.activeElement === stopButton) messageField.focus(); // the button disappears
   updateButtons();
 }
 
-message.addEventListener("keydown", (event) => {
+messageField.addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
   event.preventDefault();
   composer.requestSubmit();
 });
-message.addEventListener("input", updateButtons);
+messageField.addEventListener("input", updateButtons);
 
-stop.addEventListener("click", () => running?.abort());
+stopButton.addEventListener("click", () => runningCall?.abort());
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") running?.abort();
+  if (event.key === "Escape") runningCall?.abort();
 });
 
 for (const example of document.querySelectorAll(".examples button")) {
   example.addEventListener("click", () => {
-    if (running !== null) return;
-    message.value = example.textContent;
+    if (runningCall !== null) return;
+    messageField.value = example.textContent;
     composer.requestSubmit();
   });
 }
 
 function updateButtons(): void {
-  const canSend = running === null && message.value.trim() !== "";
-  send.setAttribute("aria-disabled", String(!canSend));
-  stop.hidden = running === null;
+  const canSend = runningCall === null && messageField.value.trim() !== "";
+  sendButton.setAttribute("aria-disabled", String(!canSend));
+  stopButton.hidden = runningCall === null;
 }
 
 byId("forget").addEventListener("click", () => {
@@ -81,92 +81,92 @@ showPrograms();
 
 /** Sends a message and shows the answer in a new card, until it ends or is stopped. */
 async function showAnswer(message: string, signal: AbortSignal) {
-  const card = addCard(message);
+  const messageCard = addCard(message);
   announce("Choosing a tier");
-  const reply = createReplyView(card);
+  const replyView = createReplyView(messageCard);
   let decision: Decision | null = null;
   let requestId: string | null = null;
   for await (const { name, data } of ask(message, { signal })) {
     if (name === "request") ({ requestId } = data);
-    if (name === "reply") reply.add(data.delta);
-    if (name === "error") showFailure(card, data.error, decision);
-    if (name === "decision") showChoice(card, (decision = data));
+    if (name === "reply") replyView.add(data.delta);
+    if (name === "error") showFailure(messageCard, data.error, decision);
+    if (name === "decision") showChoice(messageCard, (decision = data));
     if (name === "done" && decision !== null) {
-      const past = { message, decision, outcome: data, text: reply.text(), requestId };
-      showEnd(card, past);
+      const pastMessage = { message, decision, outcome: data, text: replyView.text(), requestId };
+      showEnd(messageCard, pastMessage);
       if (data.replyError !== null) continue;
-      reply.showActions(past);
-      session.keep(past);
+      replyView.showActions(pastMessage);
+      session.keep(pastMessage);
     }
   }
-  reply.finish();
-  toPart(card, ".pending").remove();
+  replyView.finish();
+  toPart(messageCard, ".pending").remove();
   void showBudget();
   if (!signal.aborted) return;
-  reveal(card, ".stopped");
+  reveal(messageCard, ".stopped");
   announce("Stopped");
 }
 
-function showPast(past: PastMessage): void {
-  const card = addCard(past.message);
-  showDecision(card, past.decision);
-  const reply = createReplyView(card);
-  reply.add(past.text);
-  reply.finish();
-  toPart(card, ".pending").remove();
-  showEnd(card, past);
-  reply.showActions(past);
+function showPast(pastMessage: PastMessage): void {
+  const messageCard = addCard(pastMessage.message);
+  showDecision(messageCard, pastMessage.decision);
+  const replyView = createReplyView(messageCard);
+  replyView.add(pastMessage.text);
+  replyView.finish();
+  toPart(messageCard, ".pending").remove();
+  showEnd(messageCard, pastMessage);
+  replyView.showActions(pastMessage);
   announce("");
 }
 
-function addCard(message: string): HTMLElement {
-  const card = toCopy("message-card");
-  const [heading, text] = [toPart(card, "h2"), toPart(card, ".message")];
-  heading.textContent = message.slice(0, 60);
-  text.textContent = message;
-  byId("message-cards").prepend(card);
+function addCard(messageText: string): HTMLElement {
+  const messageCard = toCopy("message-card");
+  const [cardHeading, cardText] = [toPart(messageCard, "h2"), toPart(messageCard, ".message")];
+  cardHeading.textContent = messageText.slice(0, 60);
+  cardText.textContent = messageText;
+  byId("message-cards").prepend(messageCard);
   // Scrolled with the keyboard.
-  if (text.scrollHeight > text.clientHeight) {
-    Object.assign(text, { tabIndex: 0, role: "group", ariaLabel: "The text" });
+  if (cardText.scrollHeight > cardText.clientHeight) {
+    Object.assign(cardText, { tabIndex: 0, role: "group", ariaLabel: "The text" });
   }
-  addLink(card, heading);
-  return card;
+  addLink(messageCard, cardHeading);
+  return messageCard;
 }
 
 /** Adds a card to the list of contents, which is shown from the third one on. */
-function addLink(card: HTMLElement, { textContent }: HTMLElement): void {
+function addLink(messageCard: HTMLElement, { textContent }: HTMLElement): void {
   const contents = byId("contents");
-  const link = document.createElement("a");
-  card.id = `message-${contents.childElementCount}`;
-  link.href = `#${card.id}`;
-  link.textContent = textContent;
-  contents.prepend(link);
+  const contentsLink = document.createElement("a");
+  messageCard.id = `message-${contents.childElementCount}`;
+  contentsLink.href = `#${messageCard.id}`;
+  contentsLink.textContent = textContent;
+  contents.prepend(contentsLink);
   contents.hidden = contents.childElementCount < 3;
 }
 
-function showChoice(card: HTMLElement, decision: Decision): void {
-  showDecision(card, decision);
+function showChoice(messageCard: HTMLElement, decision: Decision): void {
+  showDecision(messageCard, decision);
   void showDecider();
-  toPart(card, ".pending").textContent = "Waiting for the rest of the reply…";
+  toPart(messageCard, ".pending").textContent = "Waiting for the rest of the reply…";
   announce(`${decision.tierUsed}. ${decision.model} replies`);
 }
 
-function showFailure(card: HTMLElement, error: string, decision: Decision | null): void {
-  reveal(card, decision === null ? ".failure" : ".reply-error").append(error);
+function showFailure(messageCard: HTMLElement, error: string, decision: Decision | null): void {
+  reveal(messageCard, decision === null ? ".failure" : ".reply-error").append(error);
   announce(`${decision === null ? "No tier was chosen" : "The reply failed"}. ${error}`);
 }
 
-function showEnd(card: HTMLElement, past: PastMessage): void {
-  const { decision, outcome, text } = past;
-  const costs = session.costsOf(past);
+function showEnd(messageCard: HTMLElement, pastMessage: PastMessage): void {
+  const { decision, outcome, text } = pastMessage;
+  const costs = session.costsOf(pastMessage);
   const facts: [name: string, value: string][] = [["replied in", duration(outcome.replyMs)]];
   const { usage } = outcome;
   if (usage !== null) {
     facts.push(["tokens", `${tokens(usage.inputTokens)} in, ${tokens(usage.outputTokens)} out`]);
     facts.push(["cost", usd(costs.paid)], ["frontier would cost", usd(costs.frontier)]);
   }
-  toPart(card, ".facts").append(...facts.map(toFact));
-  if (outcome.replyError !== null) return showFailure(card, outcome.replyError, decision);
+  toPart(messageCard, ".facts").append(...facts.map(toFact));
+  if (outcome.replyError !== null) return showFailure(messageCard, outcome.replyError, decision);
   session.add(outcome, costs);
   reveal(document, "#totals").textContent = session.describe();
   reveal(document, "#forget");
@@ -178,8 +178,8 @@ async function showTiers(): Promise<void> {
   try {
     const response = await fetch("/tiers");
     if (!response.ok) return;
-    const entries = (await response.json()) as readonly TierEntry[];
-    byId("tiers").replaceChildren(...entries.map(toEntry));
+    const tierEntries = (await response.json()) as readonly TierEntry[];
+    byId("tiers").replaceChildren(...tierEntries.map(toEntry));
     byId("tiers").hidden = false;
   } catch {
     // The page works without the list.
@@ -187,33 +187,33 @@ async function showTiers(): Promise<void> {
 }
 
 function toEntry({ tier, model, price }: TierEntry): HTMLElement {
-  const entry = toCopy("tier");
-  entry.dataset["tier"] = tier;
-  toPart(entry, ".tier-name").textContent = tier;
-  toPart(entry, ".tier-model").textContent = model;
-  toPart(entry, ".tier-price").textContent =
+  const tierElement = toCopy("tier");
+  tierElement.dataset["tier"] = tier;
+  toPart(tierElement, ".tier-name").textContent = tier;
+  toPart(tierElement, ".tier-model").textContent = model;
+  toPart(tierElement, ".tier-price").textContent =
     price === null
       ? "price unknown"
       : `$${price.inputUsdPerMillionTokens} in, $${price.outputUsdPerMillionTokens} out`;
-  return entry;
+  return tierElement;
 }
 
 /** Shows who made the latest decision. */
 async function showDecider(): Promise<void> {
   const response = await fetch("/readyz").catch(() => null);
-  const body = (await response?.json().catch(() => null)) as { decider?: Decider } | null;
-  if (body?.decider === undefined) return;
-  const { modelId, isEmulated } = body.decider;
-  const line = byId("decider");
-  line.hidden = isEmulated === true && modelId === null; // the notice already shows this
-  line.className = isEmulated === true ? "banner" : "engine";
-  line.textContent =
+  const readyBody = (await response?.json().catch(() => null)) as { decider?: Decider } | null;
+  if (readyBody?.decider === undefined) return;
+  const { modelId, isEmulated } = readyBody.decider;
+  const deciderLine = byId("decider");
+  deciderLine.hidden = isEmulated === true && modelId === null; // the notice already shows this
+  deciderLine.className = isEmulated === true ? "banner" : "engine";
+  deciderLine.textContent =
     isEmulated === null
       ? "No model has answered yet, so the deciding model is unknown."
-      : `The latest decision was made by ${describeDecider(body.decider)}.`;
+      : `The latest decision was made by ${describeDecider(readyBody.decider)}.`;
 }
 
-for (const past of session.messages()) showPast(past);
+for (const pastMessage of session.messages()) showPast(pastMessage);
 void showTiers();
 void showDecider();
 updateButtons();

@@ -3,12 +3,12 @@ import { byId, copyOnClick } from "./elements.ts";
 /** Returns the settings that point a program at this router; `<key>` is to be replaced. */
 type Settings = (origin: string) => string;
 
-const hello = '{"model":"auto","messages":[{"role":"user","content":"hi"}]}';
+const helloBody = '{"model":"auto","messages":[{"role":"user","content":"hi"}]}';
 
 /** The programs whose settings the page shows, each as its documentation names them. */
 const programs: Readonly<Record<string, Settings>> = {
   curl: (origin) =>
-    `curl ${origin}/v1/chat/completions -H 'authorization: Bearer <key>' -H 'content-type: application/json' -d '${hello}'`,
+    `curl ${origin}/v1/chat/completions -H 'authorization: Bearer <key>' -H 'content-type: application/json' -d '${helloBody}'`,
   "Claude Code": (origin) =>
     `export ANTHROPIC_BASE_URL=${origin}\nexport ANTHROPIC_AUTH_TOKEN='<key>'\nclaude`,
   Codex: (origin) => `# ~/.codex/config.toml, with export ROUTER_ACCESS_TOKEN='<key>'
@@ -28,13 +28,13 @@ env_key = "ROUTER_ACCESS_TOKEN"`,
 
 /** Shows the address of this router, and the settings of the chosen program. */
 export function showPrograms(): void {
-  const choice = byId("program") as HTMLSelectElement;
-  choice.append(...Object.keys(programs).map((name) => new Option(name)));
-  const show = () => {
-    byId("settings").textContent = programs[choice.value]?.(location.origin) ?? "";
+  const programChoice = byId("program") as HTMLSelectElement;
+  programChoice.append(...Object.keys(programs).map((programName) => new Option(programName)));
+  const showSettings = () => {
+    byId("settings").textContent = programs[programChoice.value]?.(location.origin) ?? "";
   };
-  choice.addEventListener("change", show);
+  programChoice.addEventListener("change", showSettings);
   copyOnClick(byId("copy-settings"), () => byId("settings").textContent);
   byId("base").textContent = `${location.origin}/v1`;
-  show();
+  showSettings();
 }

@@ -31,12 +31,12 @@ async function* chat(message: string, signal?: AbortSignal): AsyncGenerator<Chat
 }
 
 async function* askTier(message: string, model: Tier): AsyncGenerator<ChatEvent> {
-  const body = { model, stream: true, messages: [{ role: "user", content: message }] };
-  for await (const { data } of readEvents(await post("/v1/chat/completions", body))) {
+  const requestBody = { model, stream: true, messages: [{ role: "user", content: message }] };
+  for await (const { data } of readEvents(await post("/v1/chat/completions", requestBody))) {
     if (data === "[DONE]") return;
-    const chunk = JSON.parse(data) as CompletionChunk;
-    if (chunk.error !== undefined) throw new RouterError(chunk);
-    const delta = chunk.choices?.[0]?.delta?.content ?? "";
+    const replyChunk = JSON.parse(data) as CompletionChunk;
+    if (replyChunk.error !== undefined) throw new RouterError(replyChunk);
+    const delta = replyChunk.choices?.[0]?.delta?.content ?? "";
     if (delta !== "") yield { name: "reply", data: { delta } };
   }
 }
@@ -65,24 +65,24 @@ function toFailure(thrownValue: unknown) {
 
 /** Posts JSON to the router. */
 export function post(
-  path: string,
-  body: object,
+  routePath: string,
+  requestBody: object,
   signal: AbortSignal | null = null,
 ): Promise<Response> {
   const headers = { "content-type": "application/json", accept: "text/event-stream" };
-  return fetch(path, { method: "POST", headers, body: JSON.stringify(body), signal });
+  return fetch(routePath, { method: "POST", headers, body: JSON.stringify(requestBody), signal });
 }
 
 async function* readEvents(response: Response) {
   const { body, headers } = response;
   const isStream = headers.get("content-type")?.startsWith("text/event-stream") ?? false;
   if (!isStream || body === null) throw new RouterError((await response.json()) as Failure);
-  const events = body
+  const eventReader = body
     .pipeThrough(new TextDecoderStream())
     .pipeThrough(new EventSourceParserStream())
     .getReader();
   for (;;) {
-    const { done: isDone, value } = await events.read();
+    const { done: isDone, value } = await eventReader.read();
     if (isDone) return;
     yield value;
   }
