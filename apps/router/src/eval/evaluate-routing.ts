@@ -59,8 +59,8 @@ function listCategories(prompts: Prompts, options: Draws) {
 /** Returns the routing, and simpler ways for comparison. */
 function estimateWays(prompts: Prompts, options: Draws) {
   const { cost } = toPoint(prompts.map(({ tiers, used }) => tiers[used]));
-  const [cheapPoints, dear] = [prompts.map((each) => each.cheap), prompts.map((each) => each.dear)];
-  const frontierShare = mixAt(cost, toPoint(cheapPoints), toPoint(dear));
+  const [cheap, dear] = [prompts.map((each) => each.cheap), prompts.map((each) => each.dear)];
+  const frontierShare = mixAt(cost, toPoint(cheap), toPoint(dear));
   const ways: Record<string, (prompt: JudgedPrompt) => Point> = {
     "as routed": ({ tiers, used }) => tiers[used],
     "always the cheapest": (prompt) => prompt.cheap,

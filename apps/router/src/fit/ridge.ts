@@ -54,8 +54,8 @@ function addTo(targetVector: Float64Array, addedValues: Float64Array, scaleFacto
     targetVector[column] = (targetVector[column] ?? 0) + scaleFactor * (addedValues[column] ?? 0);
 }
 
-function dot(one: Float64Array, secondVector: Float64Array): number {
+function dot(one: Float64Array, other: Float64Array): number {
   let dotProduct = 0;
-  for (let at = 0; at < one.length; at += 1) dotProduct += (one[at] ?? 0) * (secondVector[at] ?? 0);
+  for (let at = 0; at < one.length; at += 1) dotProduct += (one[at] ?? 0) * (other[at] ?? 0);
   return dotProduct;
 }

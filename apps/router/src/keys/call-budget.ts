@@ -63,7 +63,7 @@ export class CallBudget {
     const computeNano = (plan: ReplyPlan) =>
       toNano(conversation === null ? this.#evaluationUsd : this.#computeUsd(plan));
     const planCosts = plans.map((plan) => [plan, computeNano(plan)] as const).toReversed();
-    const dearestFirst = planCosts.toSorted(([, firstNano], [, other]) => other - firstNano);
+    const dearestFirst = planCosts.toSorted(([, one], [, other]) => other - one);
     const planIndex = await this.#hold(dearestFirst.map(([, nano]) => nano));
     return dearestFirst.slice(planIndex).map(([plan]) => plan);
   }

@@ -79,7 +79,7 @@ export function toGain(orderedGaps: readonly OrderedGap[]) {
   const valueGroups = [...Map.groupBy(orderedGaps, ({ value }) => value)];
   const points: GainPoint[] = [{ share: 0, recovered: 0 }];
   let [askedShare, recoveredShare, apgr] = [0, 0, 0];
-  for (const [, gapGroup] of valueGroups.toSorted(([firstValue], [other]) => other - firstValue)) {
+  for (const [, gapGroup] of valueGroups.toSorted(([one], [other]) => other - one)) {
     const groupShare = gapGroup.length / orderedGaps.length;
     const gainedShare = computeSum(gapGroup) / totalGap;
     apgr += groupShare * (recoveredShare + gainedShare / 2);
