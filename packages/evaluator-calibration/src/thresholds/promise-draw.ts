@@ -95,12 +95,12 @@ export class PromiseDraw {
     this.#sureness = action === "no" ? hundredths.map((hundredth) => 100 - hundredth) : hundredths;
     const sureness = Float64Array.from(this.#sureness, (hundredth) => hundredth / 100);
     const region = toRegion(countRisks(sureness, new Uint8Array(printedValues.length)), maxRisk);
-    const neededEvidence = shares / (1 - confidence);
+    const need = shares / (1 - confidence);
     const { copies } = options;
     const parts = region.map((part) =>
       Object.assign(part, { copies: this.#listSizes(part, copies) }),
     );
-    const plans = isExact ? planRegion(parts, maxRisk, neededEvidence) : null;
+    const plans = isExact ? planRegion(parts, maxRisk, need) : null;
     const promisedParts = parts.filter(
       (_, partIndex) => plans === null || plans[partIndex] !== null,
     );
@@ -123,14 +123,10 @@ export class PromiseDraw {
     });
     this.#searches =
       plans === null
-        ? listSearches(this.#tests, {
-            need: neededEvidence,
-            confidence,
-            records: printedValues.length,
-          })
-        : choosePlan(plans.filter((recordPlan) => recordPlan !== null)).map((startIndex) => ({
-            start: startIndex,
-            need: neededEvidence,
+        ? listSearches(this.#tests, { need, confidence, records: printedValues.length })
+        : choosePlan(plans.filter((recordPlan) => recordPlan !== null)).map((start) => ({
+            start,
+            need,
           }));
   }
 
