@@ -1,5 +1,5 @@
 import { binomialAtMost } from "../math/special-functions.ts";
-import type { LabelCounts, PromiseEvidence } from "./promise-evidence.ts";
+import type { EvidencePath, LabelCounts, PromiseEvidence } from "./promise-evidence.ts";
 
 /** Records of a known number, some of which are labelled in a random order. */
 interface Part {
@@ -85,7 +85,7 @@ export class FixedRecords implements PromiseEvidence {
   }
 
   /** Returns the evidence of labels one by one, each of which is about all records of its state. */
-  startPath(): RecordPath {
+  startPath(): EvidencePath {
     return new RecordPath(this.records, this.most, this.#stakes.slice());
   }
 
@@ -153,7 +153,7 @@ export class FixedRecords implements PromiseEvidence {
  * share of these in the records that are left, whatever the sizes, so that each label is a fair bet against `most + 1` wrong
  * records. For states of one record it is the likelihood ratio.
  */
-export class RecordPath {
+class RecordPath implements EvidencePath {
   readonly #records: number;
   readonly #most: number;
   /** What each bet on a number of wrong records holds. */
@@ -167,12 +167,10 @@ export class RecordPath {
     this.#stakes = stakes;
   }
 
-  /** The largest chance that the next label is wrong if the promise is true. */
   get chance(): number {
     return Math.min(1, Math.max(0, this.#most - this.#wrong) / (this.#records - this.#labelled));
   }
 
-  /** Adds the label of a state of so many records, and returns the evidence. */
   add(records: number, isWrong: boolean): number {
     const left = this.#records - this.#labelled;
     const toChance = (all: number) => Math.min(1, Math.max(0, all - this.#wrong) / left);

@@ -1,4 +1,3 @@
-import type { RecordPath } from "./fixed-records.ts";
 import type { createRiskAlarm } from "./risk-alarm.ts";
 
 /** The labels of some records that may be acted on, counted along a random order. */
@@ -19,6 +18,14 @@ export interface PromiseEvidence {
     expectedRisk: number,
     neededEvidence: number,
   ) => number;
+}
+
+/** The evidence of labels one by one, each of which is about all records of its state. */
+export interface EvidencePath {
+  /** The largest chance that the next label is wrong if the promise is true. */
+  readonly chance: number;
+  /** Adds the label of a state of so many records, and returns the evidence. */
+  add(records: number, isWrong: boolean): number;
 }
 
 /** Each bet is that the risk is a share of the promised one, with a part of the stake. */
@@ -106,7 +113,7 @@ export const noLabels = {
   /** The records that these labels are of. */
   records: { n: 0, wrong: 0 } as LabelCounts,
   /** The evidence of a promise about exactly these records; null before the first label. */
-  path: null as RecordPath | null,
+  path: null as EvidencePath | null,
   /** The highest evidence so far. */
   evidence: 0,
   /** The test of the labels after that; null before. */
