@@ -64,7 +64,13 @@ export function decodeText(textBytes: Uint8Array, charsetLabel = "", mailCharset
   if (isPlain && isAscii(textBytes)) return asciiText(textBytes);
   if (isPlain && (isUtf8(textBytes) || isNearlyUtf8(textBytes, decoder)))
     return utf8Decoder.decode(textBytes);
-  if (decoder !== null && decoder.encoding !== "utf-8") return decoder.decode(textBytes);
+  if (decoder !== null && decoder.encoding !== "utf-8") {
+    const labelledText = decoder.decode(textBytes);
+    // Some programs write the label alone, and their texts are UTF-8.
+    const isWrongLabel =
+      labelledText.includes("\ufffd") && !isAscii(textBytes) && isUtf8(textBytes);
+    return isWrongLabel ? utf8Decoder.decode(textBytes) : labelledText;
+  }
   const decodedText = findDecoder(mailCharset)?.decode(textBytes);
   // A letter of another script in a Latin word: it was not written in the charset of the mail.
   const isOther =

@@ -45,3 +45,55 @@ test("a dump of the Gmail API has them in its parts and headers", async () => {
     list_id: "<team.example.com>",
   });
 });
+
+const pdf = "Content-Type: application/pdf";
+const inlinePdf = `${pdf}\nContent-Disposition: inline; filename="a.pdf"`;
+const picture =
+  'Content-Type: image/png\nContent-ID: <i@x>\nContent-Disposition: inline; filename="i.png"';
+
+test.each([
+  ["of Apple Mail and Email::Stuffer, which write inline", "mixed", inlinePdf, ["a.pdf"]],
+  ["of gomail, in the page", "related", `${inlinePdf}\nContent-ID: <a.pdf>`, ["a.pdf"]],
+  [
+    "that is a mail, inline",
+    "mixed",
+    "Content-Type: message/rfc822\nContent-Disposition: inline",
+    [""],
+  ],
+  ["that is a picture in a text", "mixed", picture, []],
+  ["that is a picture in a page", "related", picture.replace("inline", "attachment"), []],
+  ["for AMP beside the other texts", "alternative", "Content-Type: text/x-amp-html", []],
+  ["for a calendar beside the texts", "alternative", `${pdf}; name="a.pdf"`, ["a.pdf"]],
+])(
+  "an attachment %s, is an attachment if it has content of its own",
+  async (_, multipart, header, names) => {
+    const { mails } = await importOf({ "a.eml": mailWith(multipart, header) });
+    expect(mails?.[0]?.attachments?.map(({ name }) => name) ?? []).toEqual(names);
+  },
+);
+
+test.each([
+  ["filename*=UTF-8''f%C3%BCr%20%E2%82%AC.pdf", "für €.pdf"],
+  ["filename*=ISO-8859-1''f%FCr.pdf", "für.pdf"],
+  ["filename*0*=UTF-8''%E6%8A; filename*1*=%A5%C3%A9.pdf", "报é.pdf"],
+  [Buffer.from('filename="für €.pdf"').toString("latin1"), "für €.pdf"],
+  ['filename="f\xfcr.pdf"', "für.pdf"],
+  ['filename="\xb1\xa8\xb8\xe6.pdf"', "报告.pdf"],
+  ['filename="A =?utf-8?q?f=C3=BCr_=E2=82=AC.pdf?="', "A für €.pdf"],
+])("the file name of %j is %j", async (parameter, name) => {
+  const header = `${pdf}\nContent-Disposition: attachment; ${parameter}`;
+  const { mails } = await importOf({
+    "a.eml": Buffer.from(mailWith("mixed", header), "latin1"),
+  });
+  expect(mails?.[0]?.attachments).toEqual([{ name, type: "application/pdf" }]);
+});
+
+function mailWith(multipart: string, header: string): string {
+  return [
+    "From: ada@example.com\nSubject: s",
+    `Content-Type: multipart/${multipart}; boundary="b"\n`,
+    part("Content-Type: text/plain; charset=gb2312", "Hello."),
+    part(header, "x"),
+    "--b--",
+  ].join("\n");
+}

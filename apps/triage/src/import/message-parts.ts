@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import PostalMime from "postal-mime";
 import { decodeHeader, decodeText, fromQuotedPrintable, knownCharset } from "./charsets.ts";
 
@@ -76,7 +77,7 @@ class PartParser extends PostalMime {
       const pieceEnd = message.indexOf(isInBody ? "\n--" : "\n", position) + 1 || message.length;
       const pieceBytes = message.subarray(position, pieceEnd);
       if (isInBody) openPart.feed(pieceBytes);
-      else await this.processLine(withoutEnd(pieceBytes), false);
+      else await this.processLine(toUtf8(withoutEnd(pieceBytes)), false);
       position = pieceEnd;
     }
     this.#openPart();
@@ -129,6 +130,11 @@ function withoutEnd(lineBytes: Buffer): Buffer {
   while (lineBytes[lineEnd - 1] === NEWLINE || lineBytes[lineEnd - 1] === CARRIAGE_RETURN)
     lineEnd -= 1;
   return lineBytes.subarray(0, lineEnd);
+}
+
+/** Returns a line as UTF-8, as the parser reads it; each byte of another charset becomes a letter. */
+function toUtf8(lineBytes: Buffer): Buffer {
+  return isUtf8(lineBytes) ? lineBytes : Buffer.from(lineBytes.toString("latin1"));
 }
 
 /** Parses the parts of a message. A boundary that no line has is replaced by the one that is there. */
@@ -195,27 +201,35 @@ function toFileName({ contentDisposition, contentType }: MessagePart): string {
   return contentDisposition.parsed.params["filename"] ?? contentType.parsed.params["name"] ?? "";
 }
 
-/** Returns the attachments of a mail, without its texts and the images in them. */
+/** What the text around it shows: a picture, and parts of its page. */
+const embeddedTypes = /^(?:image|font)\/|^text\/css$|^application\/octet-stream$/;
+
+/** Returns the parts of a mail that are no texts; one that `isShown` belongs to a text, and is no attachment. */
 export function listAttachments(
   rootPart: MessagePart,
+  mailCharset = "",
 ): { name: string; type: string; isShown: boolean }[] {
   return Array.from(listLeaves(rootPart))
     .filter(({ messagePart }) => !isTextPart(messagePart))
     .map(({ messagePart, outerParts }) => {
+      const type = toContentType(messagePart);
       const isRelated =
         messagePart.contentId !== undefined &&
         outerParts.some(({ contentType }) => contentType.multipart === "related");
-      const fileName = decodeHeader(
-        toFileName(messagePart).replace(/[^\0-\xff]/gu, (character) =>
-          Buffer.from(character).toString("latin1"),
-        ),
-      );
-      return {
-        name: fileName,
-        type: toContentType(messagePart),
-        isShown: isRelated || messagePart.contentDisposition.parsed.value === "inline",
-      };
+      // Some programs write this for each attachment, such as Apple Mail.
+      const isInline = messagePart.contentDisposition.parsed.value === "inline";
+      const name = decodeHeader(toByteText(toFileName(messagePart)), mailCharset);
+      const isOtherForm = name === "" && outerParts.at(-1)?.contentType.multipart === "alternative";
+      const isEmbedded = isRelated
+        ? embeddedTypes.test(type)
+        : isInline && type.startsWith("image/");
+      return { name, type, isShown: isOtherForm || isEmbedded };
     });
+}
+
+/** Returns a text whose characters are its bytes. Letters above 255 show that it is decoded already. */
+function toByteText(headerText: string): string {
+  return /[^\0-\xff]/u.test(headerText) ? Buffer.from(headerText).toString("latin1") : headerText;
 }
 
 /** Returns the charset that a part's header names; empty if it is none that is known. */

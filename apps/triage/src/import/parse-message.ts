@@ -33,7 +33,7 @@ export async function parseMessage(mailBytes: Buffer): Promise<ImportedMail> {
     text,
     labels: findLabels(headers),
     headers: textsDiffer ? { ...headerNotes, textsDiffer } : headerNotes,
-    extra: toExtra(rootPart, headers),
+    extra: toExtra(rootPart, headers, charset),
   };
 }
 
@@ -64,9 +64,13 @@ function headersIn(headerText: string): Headers {
   });
 }
 
-function toExtra(rootPart: MessagePart, headers: Headers): ImportedMail["extra"] {
+function toExtra(
+  rootPart: MessagePart,
+  headers: Headers,
+  mailCharset: string,
+): ImportedMail["extra"] {
   return {
-    attachments: listAttachments(rootPart)
+    attachments: listAttachments(rootPart, mailCharset)
       .filter(({ isShown }) => !isShown)
       .map(({ name, type }) => ({ name, type })),
     listId: decodeHeader(toValue(headers, "list-id")),
