@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { once } from "node:events";
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -152,6 +152,28 @@ test("is installed beside versions of its peers that no used entry needs", async
   await writeFile(join(cwd, "ai/package.json"), '{ "name": "ai", "version": "4.0.0" }');
   await writeFile(join(cwd, "package.json"), '{ "private": true }');
   await expect(install(cwd, "./ai")).resolves.toBeUndefined();
+});
+
+test("its declarations compile beside the oldest versions of its dependencies", async () => {
+  const cwd = await mkdtemp(join(tmpdir(), "oldest-"));
+  onTestFinished(() => rm(cwd, { recursive: true, force: true }));
+  await writeFile(join(cwd, "package.json"), '{ "private": true, "type": "module" }');
+  const manifest = await readFile(join(project, "node_modules/evaluator-client/package.json"));
+  const { dependencies, exports } = JSON.parse(manifest.toString()) as Record<string, object>;
+  const oldest = Object.entries(dependencies ?? {}).map(([name, range]) => {
+    return `${name}@${String(range).replace("^", "")}`;
+  });
+  expect(oldest).toHaveLength(2);
+  const types = join(root, "node_modules/@types/node");
+  const install = "npm install --prefer-offline --ignore-scripts --no-audit --no-fund";
+  await outputOf([install, tarball, ...oldest, types].join(" "), { cwd });
+  // Of its peers, none is installed.
+  const entries = Object.keys(exports ?? {}).filter((entry) => !/ai-sdk|opentel|json/.test(entry));
+  const lines = entries.map((entry) => `export type {} from "evaluator-client${entry.slice(1)}";`);
+  await writeFile(join(cwd, "entries.ts"), lines.join("\n"));
+  const options = "--noEmit --strict --module nodenext --target es2024 --lib es2024 --types node";
+  const compile = `${root}/node_modules/.bin/tsc ${options} --skipDefaultLibCheck --ignoreConfig`;
+  await outputOf(`${compile} entries.ts`, { cwd, env: { GOGC: "off" } });
 });
 
 const olderDispatcher = `import { boolean, createEvaluator, gatewayTransport } from "evaluator-client";
