@@ -68,6 +68,7 @@ test("nothing is dropped without being counted", () => {
     answered: 2,
     joined: 1,
     skipped: 0,
+    tied: 0,
     labelledWithoutAnswer: 1,
     answeredWithoutLabel: 1,
     repeated: 3,
