@@ -134,7 +134,7 @@ export class LabelJoin {
       ...questionCounts,
       answered: answeredCount,
       skipped: skippedCount,
-      tied: columnTruths.filter((truthIndex) => truthIndex === TIE).length,
+      tied: columnTruths.filter((truthIndex) => truthIndex === -2).length,
       answeredWithoutLabel: answeredCount - questionCounts.joined,
     };
   }
@@ -284,16 +284,13 @@ export class LabelJoin {
   }
 }
 
-/** The truth of labelers that tie. */
-const TIE = -2;
-
-/** Returns the most frequent truth. A skip is a vote that the truth is unknown. */
+/** Returns the most frequent truth; −2 for a tie. A skip is a vote that the truth is unknown. */
 function computeMajority(labelVotes: readonly { truth: number }[]): number {
   const truthVotes = [...Map.groupBy(labelVotes, ({ truth }) => truth)].toSorted(
     ([, firstVotes], [, secondVotes]) => secondVotes.length - firstVotes.length,
   );
   const [[truth, mostVotes] = [-1, []], [, nextVotes] = [-1, []]] = truthVotes;
-  return mostVotes.length > nextVotes.length ? truth : TIE;
+  return mostVotes.length > nextVotes.length ? truth : -2;
 }
 
 /** Names by number. */
