@@ -19,6 +19,7 @@ export { calibrationArtifactSchema } from "./artifact.ts";
 // The report
 export { reportSteps, type StepReport } from "./report/step-report.ts";
 export { type ActionReport, actionsOf } from "./report/action-report.ts";
+export { LEAST_ORDER_P_VALUE } from "./scores/probability-scores.ts";
 export type { CurveReport } from "./scores/reliability.ts";
 export {
   LEAST_JUDGED,

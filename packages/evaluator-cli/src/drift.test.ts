@@ -21,6 +21,10 @@ test("drift: no change, change without labels, and worse with them", async () =>
   const changed = await run(folder, drift);
   expect(changed).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("scam: changed.") });
   expect(changed.stdout).not.toContain("worse");
+  // No permutation is as far apart: 999 show no smaller chance.
+  expect(changed.stdout).toMatch(
+    /stability index [\d.]+ \(p ≤ 0\.001\), largest distance [\d.]+ \(p ≤ 0\.001\)/,
+  );
   const judged = await run(folder, [...drift, "--labels", "labels.ndjson"]);
   expect(judged.exitCode).toBe(1);
   expect(judged.stdout).toMatch(/only before right \d+, only after right \d+ \(p < 0\.001\)/);

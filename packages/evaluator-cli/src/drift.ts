@@ -234,6 +234,7 @@ function describeComparison(comparison: ReleaseComparison & { leftAside: LeftAsi
     after,
     stability,
     kolmogorovSmirnov,
+    leastPValue,
     flips,
     labelled: labelledComparison,
   } = comparison;
@@ -245,7 +246,7 @@ function describeComparison(comparison: ReleaseComparison & { leftAside: LeftAsi
       ({ source, n }) =>
         `  left out ${nameSource(source)}, ${printCounted(n, "answer")}: sources are never mixed, and the largest of each release is compared`,
     ),
-    `  values   stability index ${stability.index.toFixed(4)} (${printPValue(stability.pValue)}), largest distance ${kolmogorovSmirnov.distance.toFixed(3)} (${printPValue(kolmogorovSmirnov.pValue)})`,
+    `  values   stability index ${stability.index.toFixed(4)} (${printPValue(stability.pValue, leastPValue)}), largest distance ${kolmogorovSmirnov.distance.toFixed(3)} (${printPValue(kolmogorovSmirnov.pValue, leastPValue)})`,
     flips === null
       ? "  flipped  the releases share no record"
       : `  flipped  ${printCount(flips.n)} of ${printCount(flips.of)} (${percentRange(flips)})`,

@@ -66,6 +66,18 @@ test.each([
   expect(printRange({ low, high })).toBe(values);
 });
 
+test.each([
+  [{ value: 0.017, low: 0.013, high: 0.02 }, "1.7 % (1.3 % to 2.0 %)"],
+  [{ value: 0.0202, low: 0.0201, high: 0.09 }, "2.02 % (2.01 % to 9.00 %)"],
+  [{ value: 0.03, low: 0.03, high: 0.03 }, "3 % (3 % to 3 %)"],
+  [{ value: 1, low: 0.962, high: 1 }, "100 % (96 % to 100 %)"],
+  [{ value: 0.998, low: 0.996, high: 0.9999 }, "> 99 % (99 % to 100 %)"],
+  [{ value: 0.4, low: 0.31, high: 0.5 }, "40 % (31 % to 50 %)"],
+  [{ value: 0.4, low: Number.NaN, high: Number.NaN }, "40 % (– to –)"],
+])("the estimate %o is unlike the ends of its interval that differ: %s", (estimate, printed) => {
+  expect(`${percent(estimate)} (${percentRange(estimate)})`).toBe(printed);
+});
+
 test("a value of which more is better is rounded down", () => {
   expect([0.29, 0.9973, 19.996, 1].map(printDown)).toEqual(["0.29", "0.99", "19.99", "1.00"]);
   expect(printDown(Number.NaN)).toBe("–");
@@ -73,6 +85,12 @@ test("a value of which more is better is rounded down", () => {
 
 test("a p-value is never 0, and a threshold is never printed below itself", () => {
   expect([printPValue(0.0004), printPValue(0.04)]).toEqual(["p < 0.001", "p 0.040"]);
+  const least = [1 / 400, 2 / 400].map((pValue) => printPValue(pValue, 1 / 400));
+  expect(least).toEqual(["p ≤ 0.003", "p 0.005"]);
+  expect([printPValue(1 / 1000, 1 / 1000), printPValue(0.00041, 0.0005)]).toEqual([
+    "p ≤ 0.001",
+    "p < 0.001",
+  ]);
   expect([printThreshold(0.97), printThreshold(0.975)]).toEqual(["0.97", "0.9750"]);
   expect([printThreshold(0.99751), printThreshold(0.29)]).toEqual(["0.9976", "0.29"]);
 });

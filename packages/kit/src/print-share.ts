@@ -11,8 +11,26 @@ export function printAtLeast(share: number): string {
   return `${Math.floor(1e6 * share + ROUNDING) / 1e4} %`;
 }
 
-/** Prints an estimated share in per cent; a dash for none, and `< 1 %` and `> 99 %` for what is not all. */
-export function percent(share: number, decimals = 0): string {
+interface Range {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** A share with its interval, which are printed with the same decimals. */
+interface Estimate extends Range {
+  readonly value: number;
+}
+
+/**
+ * Prints an estimated share in per cent; a dash for none, and `< 1 %` and `> 99 %` for what is not all. An estimate with an interval
+ * has as many decimals as tell it from the ends: "1.7 % (1.3 % to 2.0 %)", not "2 % (1 % to 2 %)".
+ */
+export function percent(estimate: number | Estimate, leastDecimals = 0): string {
+  if (typeof estimate === "number") return printShare(estimate, leastDecimals);
+  return printShare(estimate.value, countDecimals(estimate, leastDecimals));
+}
+
+function printShare(share: number, decimals: number): string {
   if (Number.isNaN(share)) return "–";
   const [decimalScale, numberFormat] = [10 ** decimals, { minimumFractionDigits: decimals }];
   const printedValue = withoutMinusZero(Math.round(100 * decimalScale * share) / decimalScale);
@@ -21,15 +39,26 @@ export function percent(share: number, decimals = 0): string {
   return `${printedValue.toLocaleString("en", numberFormat)} %`;
 }
 
-interface Range {
-  readonly low: number;
-  readonly high: number;
+/** Prints an interval of shares in per cent, rounded to the outside; that of an estimate with the decimals of {@link percent}. */
+export function percentRange(range: Range | Estimate, leastDecimals = 0): string {
+  if (Number.isNaN(range.low) || Number.isNaN(range.high)) return "– to –";
+  const decimals = "value" in range ? countDecimals(range, leastDecimals) : leastDecimals;
+  return printPercents(range, decimals);
 }
 
-/** Prints an interval of shares in per cent, rounded to the outside. */
-export function percentRange({ low, high }: Range, decimals = 0): string {
-  if (Number.isNaN(low) || Number.isNaN(high)) return "– to –";
+function printPercents({ low, high }: Range, decimals: number): string {
   return printRange({ low: 100 * low, high: 100 * high }, { decimals, unit: " %" });
+}
+
+/** Returns the fewest decimals, at most two, that print an estimate unlike an end of its interval that differs. */
+function countDecimals(estimate: Estimate, decimals: number): number {
+  const { value, low, high } = estimate;
+  const printedEnds = printPercents(estimate, decimals).split(" to ");
+  const isAlike = [low, high].some(
+    (end, at) =>
+      printShare(value, decimals) === printedEnds[at] && Math.abs(value - end) > ROUNDING,
+  );
+  return isAlike && decimals < 2 ? countDecimals(estimate, decimals + 1) : decimals;
 }
 
 /** Prints an interval, rounded to the outside. */
@@ -58,9 +87,11 @@ export function printSigned(value: number, decimals = 4): string {
   return `${value < 0 ? "−" : "+"}${absoluteText}`;
 }
 
-/** Prints a p-value with three decimals, never as 0. */
-export function printPValue(pValue: number): string {
-  return pValue < 0.001 ? "p < 0.001" : `p ${pValue.toFixed(3)}`;
+/** Prints a p-value with three decimals, never as 0; the least that a test of so many permutations can have as `p ≤ 0.003`. */
+export function printPValue(pValue: number, leastPValue = 0): string {
+  if (pValue < 0.001) return "p < 0.001";
+  if (pValue > leastPValue + ROUNDING) return `p ${pValue.toFixed(3)}`;
+  return `p ≤ ${(Math.ceil(1000 * pValue - ROUNDING) / 1000).toFixed(3)}`;
 }
 
 /** Prints a threshold with two decimals, or with four, rounded up: acting at the printed value is as safe. */

@@ -94,8 +94,9 @@ function listSections({
   return sections.filter(({ rows }) => rows.length > 0);
 }
 
-function withRange({ share, ...shareInterval }: Interval & { readonly share: number }): string {
-  return `${percent(share, 1)} (${percentRange(shareInterval, 1)})`;
+function withRange({ share, low, high }: Interval & { readonly share: number }): string {
+  const estimate = { value: share, low, high };
+  return `${percent(estimate, 1)} (${percentRange(estimate, 1)})`;
 }
 
 function describeSource({ n, name, decider, asked: askedTotals }: RoutingFigures): string {

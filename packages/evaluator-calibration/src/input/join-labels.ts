@@ -21,7 +21,7 @@ function emptyJoin(labelJoin: LabelJoin, column: AnswerColumn) {
     column,
     /** Rows of the column, in the order of the labels. */
     rows: [] as number[],
-    /** 0 and 1, or the index of the option or level; −1 if the record was skipped, or labelers tie. */
+    /** 0 and 1, or the index of the option or level; −1 if the record was skipped, −2 if labelers tie. */
     truth: [] as number[],
     weights: [] as number[],
     /** Whether a label names the weight of each row. */
@@ -44,6 +44,8 @@ const noCounts = {
   joined: 0,
   /** Of the joined: skipped, or a tie of labelers. */
   skipped: 0,
+  /** Of the skipped: ties of labelers. */
+  tied: 0,
   /** The record is known, but has no answer: its call failed. */
   labelledWithoutAnswer: 0,
   answeredWithoutLabel: 0,
@@ -132,6 +134,7 @@ export class LabelJoin {
       ...questionCounts,
       answered: answeredCount,
       skipped: skippedCount,
+      tied: columnTruths.filter((truthIndex) => truthIndex === -2).length,
       answeredWithoutLabel: answeredCount - questionCounts.joined,
     };
   }
@@ -281,13 +284,13 @@ export class LabelJoin {
   }
 }
 
-/** Returns the most frequent truth; −1 for a tie. A skip is a vote that the truth is unknown. */
+/** Returns the most frequent truth; −2 for a tie. A skip is a vote that the truth is unknown. */
 function computeMajority(labelVotes: readonly { truth: number }[]): number {
   const truthVotes = [...Map.groupBy(labelVotes, ({ truth }) => truth)].toSorted(
     ([, firstVotes], [, secondVotes]) => secondVotes.length - firstVotes.length,
   );
   const [[truth, mostVotes] = [-1, []], [, nextVotes] = [-1, []]] = truthVotes;
-  return mostVotes.length > nextVotes.length ? truth : -1;
+  return mostVotes.length > nextVotes.length ? truth : -2;
 }
 
 /** Names by number. */

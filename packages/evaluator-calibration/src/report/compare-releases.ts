@@ -34,7 +34,7 @@ export function compareReleases(
 ) {
   const [earlierTops, laterTops] = [topAnswers(earlierColumn), topAnswers(laterColumn)];
   const samples = listSamples(earlierTops.probability, laterTops.probability);
-  const { stability, kolmogorovSmirnov } = permutationTests(samples, {
+  const { stability, kolmogorovSmirnov, leastPValue } = permutationTests(samples, {
     seed,
     questions,
   });
@@ -51,6 +51,7 @@ export function compareReleases(
     after: { source: laterColumn.source, n: laterColumn.ids.length },
     stability,
     kolmogorovSmirnov,
+    leastPValue,
     /** Records of both releases with another most probable answer; null if no record has both. */
     flips:
       sharedCount === 0
@@ -197,6 +198,8 @@ function permutationTests(
     if (computeDistance(mixedParts) >= seenDistance - 1e-12) farCounts.distance += 1;
   }
   return {
+    /** That of values further apart than any that were mixed: it is not known how much less it is. */
+    leastPValue: 1 / (roundCount + 1),
     stability: { index: seenIndex, pValue: farCounts.index / (roundCount + 1) },
     kolmogorovSmirnov: { distance: seenDistance, pValue: farCounts.distance / (roundCount + 1) },
   };

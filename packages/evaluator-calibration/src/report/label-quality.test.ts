@@ -25,7 +25,7 @@ test("a skipped record is counted, has no truth, and is wrong for each act", () 
     { id: "b", truth: null, skipped: true },
     { id: "c", truth: "", skipped: "yes" },
   ]);
-  expect(join.countsOf("scam")).toMatchObject({ labelled: 3, joined: 3, skipped: 2 });
+  expect(join.countsOf("scam")).toMatchObject({ labelled: 3, joined: 3, skipped: 2, tied: 0 });
   const rows = toLabelledRows(columnIn(join));
   expect(rows.ids).toEqual(["a"]);
   expect(rows.testedRows.ids).toEqual(["a", "b", "c"]);
@@ -74,8 +74,8 @@ test("the truth is the majority of the labelers; a tie has none", () => {
     by("ada", "d", true),
   ]);
   const joined = columnIn(join);
-  expect(joined.truth).toEqual([0, -1, -1, 1]);
-  expect(join.countsOf("scam")).toMatchObject({ labelled: 4, joined: 4, skipped: 2, repeated: 0 });
+  expect(joined.truth).toEqual([0, -2, -2, 1]);
+  expect(join.countsOf("scam")).toMatchObject({ joined: 4, skipped: 2, tied: 2, repeated: 0 });
   const { labelers, agreement } = judgeLabels(toLabelledRows(joined).testedRows);
   expect(labelers).toEqual([
     { name: "ada", n: 4 },

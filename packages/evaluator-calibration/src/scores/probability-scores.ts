@@ -130,6 +130,9 @@ export function rocAuc(p: Numbers, truth: Numbers, { weights }: Weighted = {}) {
 /** If none of the few is as high, or more of the most than are by chance in 2.5 %, others would change no verdict. */
 const PERMUTATIONS = { few: 399, most: 1999, byChance: 50 };
 
+/** The p-value of an order that no permutation reached: it is not known how much less it is. */
+export const LEAST_ORDER_P_VALUE = 1 / (PERMUTATIONS.few + 1);
+
 /**
  * Returns how often the rows with a truth would be as high in the order of the printed values by chance: a one-sided rank test,
  * exact with few rows and ties (Mann and Whitney, by permutations). If the values show nothing about the truths, that holds

@@ -216,10 +216,10 @@ function scoreLines(question: QuestionReport, rates: string | null): (string | n
   const scale = form === "probability" ? "" : " (0 to 2)";
   const clippedText = `${printCount(logLoss.clipped)} clipped, ${printCount(logLoss.clippedAndWrong)} of them wrong`;
   return [
-    row("skill", `${percent(skill.value)} (${describeRange(skill)}); ${always} 0 %`),
+    row("skill", `${percent(skill)} (${describeRange(skill)}); ${always} 0 %`),
     row(
       "accuracy",
-      `${percent(accuracy.value)} (${percentRange(accuracy)}); ${always} ${percent(constant.accuracy)}`,
+      `${percent(accuracy)} (${percentRange(accuracy)}); ${always} ${percent(constant.accuracy)}`,
     ),
     row("Brier score", `${brier.toFixed(4)}${scale}; base rate: ${constant.brier.toFixed(4)}`),
     row(

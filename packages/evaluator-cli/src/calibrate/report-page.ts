@@ -122,7 +122,7 @@ function gateTiles({ actions, needed: neededLabels, scores, verdict }: Reported)
   const missedTile = foundEstimate
     ? [percent(1 - foundEstimate.value), `of all yes; ${percentRange(foundEstimate)} found`]
     : passedEstimate
-      ? [percent(passedEstimate.value), `of all yes get a no; ${percentRange(passedEstimate)}`]
+      ? [percent(passedEstimate), `of all yes get a no; ${percentRange(passedEstimate)}`]
       : ["–", isMade ? "no yes and no" : "nothing is handled"];
   const toGo = more.length > 0 ? Math.max(...more) : neededLabels.forPromise;
   const labels = isMade
@@ -172,10 +172,10 @@ function tiles(question: Reported, { rates, labelers }: ReturnType<typeof listRe
   const weightedText = question.isWeighted ? "; weighted by how they were drawn" : "";
   const skillNote = `${describeRange(skill)}; always the base rate: 0 %. ${listLosses(question)}`;
   return html`<dl class="tiles">
-    ${tile("Skill", percent(skill.value), skillNote)}
-    ${tile("Accuracy", percent(accuracy.value), `${percentRange(accuracy)}; ${always}. ${losses}${atHalf}`)}
+    ${tile("Skill", percent(skill), skillNote)}
+    ${tile("Accuracy", percent(accuracy), `${percentRange(accuracy)}; ${always}. ${losses}${atHalf}`)}
     ${tile("Miscalibration", ...describeCurve(curve))}
-    ${question.yes && tile("Yes in all", percent(question.yes.value), describeYes(question))}
+    ${question.yes && tile("Yes in all", percent(question.yes), describeYes(question))}
     ${tile("Labels", printCount(n), `by ${labelers}${weightedText}`)}
   </dl>`;
 }

@@ -257,14 +257,14 @@ function engineCard({ name, report }: EngineOnQuestion, question: string): Html 
   const { curve, n, verdict, scores } = report;
   const { skill } = scores;
   const worth = {
-    useful: `Worth ${percent(skill.value)} of the way from guessing to knowing.`,
+    useful: `Worth ${percent(skill)} of the way from guessing to knowing.`,
     "useful after recalibration": `Sorts better than chance (AUC ${printDown(scores.auc.value)}); its probabilities need recalibration.`,
     worthless: "Worthless as far as these labels show.",
     "one truth only": "The labels have one truth only.",
   }[verdict];
   return html`<div class="card stack">
     <h3>${breakable(toName(name))}</h3>
-    <p class="quiet">${worth} Skill ${percent(skill.value)} (${describeRange(skill)}).</p>
+    <p class="quiet">${worth} Skill ${percent(skill)} (${describeRange(skill)}).</p>
     ${curve === null ? html`<p>${printCounted(n, "label")} cannot show a curve; from 30 on there is one.</p>` : curvePlots(curve.points, `${question} of ${name}`)}
   </div>`;
 }

@@ -1,4 +1,8 @@
-import type { Estimate, QuestionReport } from "evaluator-calibration/reports";
+import {
+  type Estimate,
+  LEAST_ORDER_P_VALUE,
+  type QuestionReport,
+} from "evaluator-calibration/reports";
 import { percent, percentRange, printDown, printPValue, printRange } from "evaluator-kit";
 import { printCounted } from "evaluator-runs/source";
 
@@ -24,7 +28,7 @@ function describeFarthest({
   differs,
   isByChance,
 }: NonNullable<NonNullable<QuestionReport["agreement"]>["farthest"]>): string {
-  const differenceText = `${percent(differs.value)}, ${percentRange(differs)}, on ${printCounted(n, "record")}`;
+  const differenceText = `${percent(differs)}, ${percentRange(differs)}, on ${printCounted(n, "record")}`;
   const chanceNote = isByChance ? "; that can be chance" : "";
   return `${nameLabeler(name)} is farthest from the rest (${differenceText}${chanceNote})`;
 }
@@ -34,8 +38,12 @@ export function nameLabeler(name: string): string {
   return name === "" ? "an unnamed labeler" : name;
 }
 
-/** Returns an estimate with two decimals, and its interval and the p-value of a test if it has them. */
+/** Returns an estimate with two decimals, and its interval and the p-value of its order if it has them. */
 export function withRange({ value, low, high }: Estimate, pValue: number | null = null): string {
   const rangeText = Number.isNaN(low) ? "" : `, ${printRange({ low, high })}`;
-  return printDown(value) + rangeText + (pValue === null ? "" : `, ${printPValue(pValue)}`);
+  return (
+    printDown(value) +
+    rangeText +
+    (pValue === null ? "" : `, ${printPValue(pValue, LEAST_ORDER_P_VALUE)}`)
+  );
 }

@@ -98,12 +98,12 @@ export function renderRiskPlot(
     y: { domain: [0, topRisk], label: "wrong among them", format: percent },
     head: ["act", "threshold", "share of rows", "wrong", "interval"],
     rows: actions.flatMap(({ action, riskCoverage }) =>
-      riskCoverage.map((point) => [
+      riskCoverage.map(({ threshold, coverage, risk, low, high }) => [
         toActionName(action),
-        printThreshold(point.threshold),
-        percent(point.coverage),
-        percent(point.risk),
-        percentRange(point),
+        printThreshold(threshold),
+        percent(coverage),
+        percent({ value: risk, low, high }),
+        percentRange({ value: risk, low, high }),
       ]),
     ),
   } as const;

@@ -69,7 +69,7 @@ function toWorthText({ question, n, verdict, orderPValue, scores }: QuestionRepo
   const rangeText = Number.isNaN(skill.low)
     ? ""
     : `between ${percentRange(skill).replace(" to ", " and ")}`;
-  const worthText = `${percent(skill.value)} of the way from guessing to knowing`;
+  const worthText = `${percent(skill)} of the way from guessing to knowing`;
   const spreadText = n < LEAST_JUDGED && rangeText !== "" ? ` (${rangeText})` : "";
   if (verdict === "useful") {
     const shownText = Number.isNaN(skill.low)
@@ -83,7 +83,7 @@ function toWorthText({ question, n, verdict, orderPValue, scores }: QuestionRepo
 /** Returns the share of "yes" in all records, with its interval. */
 export function describeYes({ yes }: QuestionReport): string {
   if (yes === null) return "–";
-  return `${percent(yes.value)} (${percentRange(yes)}) of ${printCounted(yes.records, "record")}`;
+  return `${percent(yes)} (${percentRange(yes)}) of ${printCounted(yes.records, "record")}`;
 }
 
 /** Returns an interval, or the reason for none. */
@@ -137,7 +137,7 @@ function describeConstant({ n, verdict, scores }: QuestionReport): string | null
     verdict === "worthless"
       ? "the answers add nothing to that"
       : "an act that it keeps as well is not promised";
-  return `always "${always}" would be wrong in ${percent(wrong.value, 1)} (${percentRange(wrong, 1)}); ${comparisonText}.`;
+  return `always "${always}" would be wrong in ${percent(wrong, 1)} (${percentRange(wrong, 1)}); ${comparisonText}.`;
 }
 
 /** So many labelers are listed by name. */
@@ -168,7 +168,7 @@ export function listReportWords(
     /** The rates of right yes and no at 0.5; null without yes and no. */
     rates:
       tpr && tnr
-        ? `yes to ${percent(tpr.value)} of all yes (TPR; ${percentRange(tpr)}), no to ${percent(tnr.value)} of all no (TNR; ${percentRange(tnr)})`
+        ? `yes to ${percent(tpr)} of all yes (TPR; ${percentRange(tpr)}), no to ${percent(tnr)} of all no (TNR; ${percentRange(tnr)})`
         : null,
     /** The permitted acts, one sentence each, or the reason for none. */
     permissions: describePermissions(report, bound),
@@ -212,11 +212,10 @@ function describeAction(report: ActionReport, question: string, bound: Bound) {
   ];
   const grantedTexts = promisedThreshold && [
     `${nameThreshold(promisedThreshold)}: ${describePromisedRisk(promisedThreshold.maxRisk, promisedThreshold.these)} wrong, with ${printAtLeast(bound.confidence)} confidence`,
-    foundEstimate &&
-      `finds ${percent(foundEstimate.value)} of all yes (${percentRange(foundEstimate)})`,
+    foundEstimate && `finds ${percent(foundEstimate)} of all yes (${percentRange(foundEstimate)})`,
     passedEstimate &&
-      `lets ${percent(passedEstimate.value)} of all yes through (${percentRange(passedEstimate)})`,
-    actedOnNo && `acts on ${percent(actedOnNo.value)} of all no (${percentRange(actedOnNo)})`,
+      `lets ${percent(passedEstimate)} of all yes through (${percentRange(passedEstimate)})`,
+    actedOnNo && `acts on ${percent(actedOnNo)} of all no (${percentRange(actedOnNo)})`,
     `acts on ${percent(report.coverage ?? 0)} of all; ${printCount(promisedThreshold.wrong)} of ${printCounted(promisedThreshold.n, "tested label")} wrong (${percent(promisedThreshold.wrong / promisedThreshold.n)})`,
   ];
   const withdrawn = report.drawn?.withdrawn ?? null;
@@ -273,7 +272,8 @@ function nameAction(action: ActionReport["action"]): string {
 /** Returns the counts of a question's labels, in one line. */
 export function describeJoin(question: string, join: QuestionReport["counts"]): string {
   const counts = {
-    skipped: join.skipped,
+    skipped: join.skipped - join.tied,
+    "on which labelers tie": join.tied,
     "without an answer": join.labelledWithoutAnswer,
     "answered without a label": join.answeredWithoutLabel,
     repeated: join.repeated,
