@@ -56,11 +56,11 @@ type ResultQuery = Omit<RunQuery, "run" | "cellsOf"> & {
 export async function withResults<TResult>(
   command: ResultsCommand,
   context: ProgramContext,
-  use: (results: RunResults) => Promise<TResult>,
+  useResults: (results: RunResults) => Promise<TResult>,
 ): Promise<TResult> {
-  const address = await needJournalAddress(command, context);
-  return await withStoredRuns(address, context, async (runs) =>
-    use(await readResults(runs, command, context)),
+  const journalAddress = await needJournalAddress(command, context);
+  return await withStoredRuns(journalAddress, context, async (storedRuns) =>
+    useResults(await readResults(storedRuns, command, context)),
   );
 }
 
@@ -74,9 +74,9 @@ async function readResults(
   const questions = parseKeptQuestions(info.setup.questions);
   const { options } = listFacts(info);
   const setup = await readSetup(questions, command.calibration ?? options?.calibration, context);
-  const toRow = (row: RunRow) => toAnsweredRow(row, setup);
-  const rows = async function* rows(): AsyncGenerator<ResultRow> {
-    for await (const row of runs.rows(info.run, command.isOrdered)) yield toRow(row);
+  const toResultRow = (runRow: RunRow) => toAnsweredRow(runRow, setup);
+  const resultRows = async function* resultRows(): AsyncGenerator<ResultRow> {
+    for await (const runRow of runs.rows(info.run, command.isOrdered)) yield toResultRow(runRow);
   };
   const hasErrors = async () => {
     if (isShared) return info.answered < info.records;
@@ -85,10 +85,10 @@ async function readResults(
     }
     return false;
   };
-  const ask = runs.query?.bind(runs);
+  const runQuery = runs.query?.bind(runs);
   return {
     ...setup,
-    rows: rows(),
+    rows: resultRows(),
     names: async () => recordNames(setup, await hasErrors()),
     newRecords: async () => await runs.newIds(info),
     away: async () => await runs.away(info.name),
@@ -97,16 +97,16 @@ async function readResults(
     // A file has the runs about one input; those after an earlier run are nothing of its results.
     readFacts: async () =>
       isShared
-        ? [{ ...toFacts(info), ...(await loadSteps(info, runs, toRow)) }]
+        ? [{ ...toFacts(info), ...(await loadSteps(info, runs, toResultRow)) }]
         : (await runs.list()).filter((one) => isDone(one) && one.run <= info.run).map(toFacts),
     listRuns: async () =>
-      (await runs.list()).filter((one) => isShared || isDone(one)).map(toListedRun),
+      (await runs.list()).filter((runInfo) => isShared || isDone(runInfo)).map(toListedRun),
     ask:
-      ask === undefined
+      runQuery === undefined
         ? null
-        : async ({ cellsOf, ...query }, use) => {
-            const toCells = (row: RunRow) => cellsOf(toRow(row));
-            await ask({ ...query, run: info.run, cellsOf: toCells }, use);
+        : async ({ cellsOf, ...query }, useRows) => {
+            const toCells = (runRow: RunRow) => cellsOf(toResultRow(runRow));
+            await runQuery({ ...query, run: info.run, cellsOf: toCells }, useRows);
           },
   };
 }
@@ -119,14 +119,14 @@ function listFacts({ facts }: RunInfo): StoredFacts {
   return storedFactsSchema.parse(JSON.parse(facts));
 }
 
-function toListedRun(info: RunInfo): ListedRun {
-  const end = info.finishedAt === null ? { finishedAt: null, elapsedMs: null } : {};
-  return { ...toFacts(info), ...end };
+function toListedRun(runInfo: RunInfo): ListedRun {
+  const missingEnd = runInfo.finishedAt === null ? { finishedAt: null, elapsedMs: null } : {};
+  return { ...toFacts(runInfo), ...missingEnd };
 }
 
 /** Returns the facts of a run as a journal in a file keeps them; an open run ends now. */
-function toFacts(info: RunInfo) {
-  const { setup, finishedAt, createdAt, ...run } = info;
+function toFacts(runInfo: RunInfo) {
+  const { setup, finishedAt, createdAt, ...run } = runInfo;
   const endedAt = finishedAt ?? new Date();
   return {
     ...run,
@@ -138,26 +138,26 @@ function toFacts(info: RunInfo) {
     answered: run.asked,
     finishedAt: endedAt.toISOString(),
     elapsedMs: endedAt.getTime() - createdAt.getTime(),
-    ...listFacts(info).complete,
+    ...listFacts(runInfo).complete,
   };
 }
 
 /** Returns what each of two engines answered, by the kept answers that a run asked for; nothing of one alone. */
 async function loadSteps(
-  info: RunInfo,
-  runs: StoredRuns,
-  keptIn: (row: RunRow) => Pick<ResultRow, "kept">,
+  runInfo: RunInfo,
+  storedRuns: StoredRuns,
+  keptIn: (runRow: RunRow) => Pick<ResultRow, "kept">,
 ): Promise<{ readonly steps?: StepFacts[] }> {
-  const { engines } = listFacts(info);
+  const { engines } = listFacts(runInfo);
   if (engines === undefined) return {};
   const [price = { inputUsdPerMillionTokens: null, source: "" }, next] = engines.map((engine) => {
     return { inputUsdPerMillionTokens: engine.usdPerMillionTokens, source: "the run" };
   });
-  const totals = new RunTotals({ ...price, next });
-  for await (const row of runs.rows(info.run)) {
-    const { kept: keptEvaluation } = keptIn(row);
-    if (row.isOwn && keptEvaluation !== null) totals.add({ evaluation: keptEvaluation });
+  const runTotals = new RunTotals({ ...price, next });
+  for await (const runRow of storedRuns.rows(runInfo.run)) {
+    const { kept: keptEvaluation } = keptIn(runRow);
+    if (runRow.isOwn && keptEvaluation !== null) runTotals.add({ evaluation: keptEvaluation });
   }
-  const names = engines.map(({ name }) => name);
-  return { steps: stepFacts(totals, names) };
+  const engineTitles = engines.map(({ name }) => name);
+  return { steps: stepFacts(runTotals, engineTitles) };
 }

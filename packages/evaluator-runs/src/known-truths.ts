@@ -31,23 +31,23 @@ export class KnownTruths {
   static async read(file: string | undefined, { cwd, signal }: CliContext): Promise<KnownTruths> {
     const knownTruths = new KnownTruths();
     if (file === undefined) return knownTruths;
-    const path = toInputPath(file, cwd);
+    const labelPath = toInputPath(file, cwd);
     try {
-      for await (const records of readTable(createReadStream(path, { signal }))) {
-        for (const record of records) {
-          if ("problem" in record) throw new TableError(record.line, record.problem);
-          const label = parseLabel(record, { file, by: "group", onePer: "group" });
-          if (label !== null) knownTruths.#addLabel(label);
+      for await (const records of readTable(createReadStream(labelPath, { signal }))) {
+        for (const labelRecord of records) {
+          if ("problem" in labelRecord) throw new TableError(labelRecord.line, labelRecord.problem);
+          const parsedLabel = parseLabel(labelRecord, { file, by: "group", onePer: "group" });
+          if (parsedLabel !== null) knownTruths.#addLabel(parsedLabel);
         }
       }
     } catch (error) {
-      throw toFileError(toInputError(error, file), `read ${path}`);
+      throw toFileError(toInputError(error, file), `read ${labelPath}`);
     }
     return knownTruths;
   }
 
-  #addLabel(label: NonNullable<ReturnType<typeof parseLabel>>): void {
-    const { id, question, truth, location } = label;
+  #addLabel(parsedLabel: NonNullable<ReturnType<typeof parseLabel>>): void {
+    const { id, question, truth, location } = parsedLabel;
     if (question !== null && !this.#locations.has(question))
       this.#locations.set(question, location);
     if (truth === null) return;
@@ -57,11 +57,11 @@ export class KnownTruths {
     this.#add(toKey({ id }, question ?? ""), [truth]);
   }
 
-  #add(key: string, truths: Iterable<unknown>): void {
-    const knownValues = this.#truths.get(key) ?? new Set();
+  #add(truthKey: string, addedTruths: Iterable<unknown>): void {
+    const knownValues = this.#truths.get(truthKey) ?? new Set();
     // Each value once: thousands of labelled records may have one state.
-    for (const truth of truths) knownValues.add(truth);
-    this.#truths.set(key, knownValues);
+    for (const addedTruth of addedTruths) knownValues.add(addedTruth);
+    this.#truths.set(truthKey, knownValues);
   }
 
   /**
@@ -72,16 +72,16 @@ export class KnownTruths {
   addRow({ input: { id: ownId, names = [ownId] }, kept, keptState }: ActRow): void {
     const answers = kept?.answers ?? {};
     if (this.#locations.size > 0)
-      for (const id of Object.keys(answers)) this.#answeredQuestions.add(id);
-    for (const id of names.filter((name) => this.#questions.has(name))) {
+      for (const questionId of Object.keys(answers)) this.#answeredQuestions.add(questionId);
+    for (const id of names.filter((recordName) => this.#questions.has(recordName))) {
       this.#missingIds.delete(id);
       const state = keptState === undefined ? null : stateHash(keptState);
-      for (const question of this.#questions.get(id) ?? []) {
-        const truths = this.#truths.get(toKey({ id }, question)) ?? [];
-        const own = question === "" ? Object.values(answers) : [answers[question]];
-        const isYesOrNo = own.length > 0 && own.every((answer) => answer?.type === "boolean");
+      for (const labelledQuestion of this.#questions.get(id) ?? []) {
+        const truths = this.#truths.get(toKey({ id }, labelledQuestion)) ?? [];
+        const own = labelledQuestion === "" ? Object.values(answers) : [answers[labelledQuestion]];
+        const isYesOrNo = own.length > 0 && own.every((ownAnswer) => ownAnswer?.type === "boolean");
         if (isYesOrNo) checkYesOrNo(id, truths);
-        if (state !== null) this.#add(toKey({ state }, question), truths);
+        if (state !== null) this.#add(toKey({ state }, labelledQuestion), truths);
       }
     }
   }
@@ -109,36 +109,36 @@ export class KnownTruths {
   }
 
   /** Returns whether a label of the record, or of one with the same state, contradicts an act. */
-  contradict({ input, keptState, kept }: ActRow, question: string, act: string): boolean {
+  contradict({ input, keptState, kept }: ActRow, question: string, actName: string): boolean {
     if (this.#truths.size === 0) return false;
     const { names = [input.id] } = input;
-    const records = [
+    const recordKeys = [
       ...names.map((id) => ({ id })),
       ...(keptState === undefined ? [] : [{ state: stateHash(keptState) }]),
     ];
-    const keys = records.flatMap((record) => [toKey(record, question), toKey(record, "")]);
+    const truthKeys = recordKeys.flatMap((record) => [toKey(record, question), toKey(record, "")]);
     const { probabilities } = Object(kept?.answers[question]) as { probabilities?: object };
-    const options = new Set(Object.keys(probabilities ?? {}));
-    const isOther = (truth: unknown) => !isSameTruth(truth, act, options);
-    return keys.some((key) => Array.from(this.#truths.get(key) ?? []).some(isOther));
+    const optionNames = new Set(Object.keys(probabilities ?? {}));
+    const isOther = (knownTruth: unknown) => !isSameTruth(knownTruth, actName, optionNames);
+    return truthKeys.some((truthKey) => Array.from(this.#truths.get(truthKey) ?? []).some(isOther));
   }
 }
 
-function toKey(record: { readonly id: string } | { readonly state: string }, question: string) {
-  return JSON.stringify([record, question]);
+function toKey(recordKey: { readonly id: string } | { readonly state: string }, question: string) {
+  return JSON.stringify([recordKey, question]);
 }
 
-function checkYesOrNo(id: string, truths: Iterable<unknown>): void {
-  for (const truth of truths) {
-    if (yesOrNo(truth) >= 0) continue;
-    const problem = printable`The label of "${id}" is "${String(truth)}"`;
+function checkYesOrNo(labelledId: string, truths: Iterable<unknown>): void {
+  for (const knownTruth of truths) {
+    if (yesOrNo(knownTruth) >= 0) continue;
+    const problem = printable`The label of "${labelledId}" is "${String(knownTruth)}"`;
     throw new CliError(`${problem}; it must be true or false, 1 or 0, yes or no.`);
   }
 }
 
-function isSameTruth(truth: unknown, act: string, options: ReadonlySet<string>): boolean {
-  const side = act === "yes" ? 1 : act === "no" ? 0 : -1;
+function isSameTruth(truth: unknown, actName: string, optionNames: ReadonlySet<string>): boolean {
+  const side = actName === "yes" ? 1 : actName === "no" ? 0 : -1;
   // An option that is named 1.0 is not the option 1.
-  if (options.has(String(truth))) return String(truth) === act;
-  return side < 0 ? [String(truth), truthText(truth)].includes(act) : yesOrNo(truth) === side;
+  if (optionNames.has(String(truth))) return String(truth) === actName;
+  return side < 0 ? [String(truth), truthText(truth)].includes(actName) : yesOrNo(truth) === side;
 }

@@ -19,9 +19,9 @@ export async function showStatus(
   command: FileCommand<"status">,
   context: ProgramContext,
 ): Promise<number> {
-  const address = await needJournalAddress(command, context);
-  return await withLooks(address, context, (look) =>
-    shown(context, pictures(look, command, context)),
+  const journalAddress = await needJournalAddress(command, context);
+  return await withLooks(journalAddress, context, (lookAtRuns) =>
+    shown(context, pictures(lookAtRuns, command, context)),
   );
 }
 
@@ -33,19 +33,19 @@ interface Picture {
 
 /** Returns a function that describes the runs as they are, and the rate since the first call. */
 function pictures(
-  look: Look,
+  lookAtRuns: Look,
   command: FileCommand<"status">,
   { clock, source }: ProgramContext,
 ): () => Promise<Picture> {
   const startedAt = clock.now();
-  let before: number | null = null;
+  let answeredBefore: number | null = null;
   return async () =>
-    await look(async (runs) => {
-      const progress = command.run === undefined ? await runs.progress?.() : undefined;
-      if (progress === undefined) return await describeRuns(runs, command);
-      before ??= progress.answered;
+    await lookAtRuns(async (storedRuns) => {
+      const progress = command.run === undefined ? await storedRuns.progress?.() : undefined;
+      if (progress === undefined) return await describeRuns(storedRuns, command);
+      answeredBefore ??= progress.answered;
       const elapsedMs = clock.now() - startedAt;
-      const perMs = elapsedMs > 0 ? (progress.answered - before) / elapsedMs : 0;
+      const perMs = elapsedMs > 0 ? (progress.answered - answeredBefore) / elapsedMs : 0;
       return { text: describeProgress(progress, perMs, source), isOver: !progress.isUnderWay };
     });
 }
@@ -53,18 +53,18 @@ function pictures(
 /** Prints a picture, in a terminal again and again until it is over; returns the exit code. */
 async function shown(
   { stdout, clock, signal }: ProgramContext,
-  look: () => Promise<Picture>,
+  takePicture: () => Promise<Picture>,
 ): Promise<number> {
   const { isTTY, columns = Number.POSITIVE_INFINITY } = stdout;
-  const fitted = (line: string) => (isTTY ? truncateColumns(line, columns - 1) : line);
+  const fitLine = (line: string) => (isTTY ? truncateColumns(line, columns - 1) : line);
   for (let drawnCount = 0; ;) {
     const startedAt = clock.now();
-    const { text, isOver } = await look();
+    const { text, isOver } = await takePicture();
     const lookedMs = clock.now() - startedAt;
-    const lines = text.split("\n").map(fitted);
-    const back = drawnCount > 0 ? `\u001b[${drawnCount}A\r\u001b[J` : "";
-    stdout.write(back + lines.join("\n"));
-    drawnCount = lines.length - 1;
+    const pictureLines = text.split("\n").map(fitLine);
+    const cursorBack = drawnCount > 0 ? `\u001b[${drawnCount}A\r\u001b[J` : "";
+    stdout.write(cursorBack + pictureLines.join("\n"));
+    drawnCount = pictureLines.length - 1;
     if (!isTTY || isOver) return 0;
     // Reading a journal of a million records takes seconds.
     await pause(Math.max(REDRAW_MS, lookedMs), { clock, signal });
@@ -76,61 +76,61 @@ async function describeRuns(
   runs: StoredRuns,
   { run, file }: FileCommand<"status">,
 ): Promise<Picture> {
-  const all = run === undefined ? await runs.list(toInputName(file)) : [await runs.get(run)];
-  const infos = all.toSorted((one, other) => one.run - other.run);
+  const listedRuns = run === undefined ? await runs.list(toInputName(file)) : [await runs.get(run)];
+  const infos = listedRuns.toSorted((firstRun, otherRun) => firstRun.run - otherRun.run);
   if (infos.length === 0) return { text: "No run yet.\n", isOver: true };
-  const rows = [
+  const tableRows = [
     ["run", "state", "answered", "of", "failed", "cost", "name"],
-    ...infos.map((info) => [
-      String(info.run),
-      info.state,
-      printCount(info.answered),
-      printCount(info.records),
-      printCount(info.failed),
-      printUsd(info.costUsd),
-      printable`${info.name}`,
+    ...infos.map((runInfo) => [
+      String(runInfo.run),
+      runInfo.state,
+      printCount(runInfo.answered),
+      printCount(runInfo.records),
+      printCount(runInfo.failed),
+      printUsd(runInfo.costUsd),
+      printable`${runInfo.name}`,
     ]),
   ];
-  const open = infos.filter(({ state }) => state === "open");
-  const details = await Promise.all(
-    open.map(async (info) => describeOpenRun(info, await runs.workers(info.run))),
+  const openRuns = infos.filter(({ state }) => state === "open");
+  const openDetails = await Promise.all(
+    openRuns.map(async (openRun) => describeOpenRun(openRun, await runs.workers(openRun.run))),
   );
   const isUnderWay = (await runs.progress?.())?.isUnderWay ?? true;
   const lostNames = infos
     .filter(({ state, uncountedUsd }) => state !== "open" && uncountedUsd > 0)
-    .map((info) => `Run ${info.run} cost ${describeCost(info)}.\n`);
-  const reasons = infos
+    .map((lostRun) => `Run ${lostRun.run} cost ${describeCost(lostRun)}.\n`);
+  const stopReasons = infos
     .filter(({ state, stoppedBy }) => state === "stopped" && stoppedBy !== null)
     .map((info) => printable`Run ${String(info.run)} was stopped: ${info.stoppedBy ?? ""}\n`);
-  const parts = [...alignColumns(() => rows), ...details, ...lostNames, ...reasons];
-  return { text: parts.join(""), isOver: open.length === 0 || !isUnderWay };
+  const parts = [...alignColumns(() => tableRows), ...openDetails, ...lostNames, ...stopReasons];
+  return { text: parts.join(""), isOver: openRuns.length === 0 || !isUnderWay };
 }
 
 /** Returns the rate, time left, cost and workers of an open run. */
-function describeOpenRun(info: RunInfo, workers: readonly WorkerInfo[]): string {
-  const perSecond = workers.reduce((sum, worker) => sum + worker.perSecond, 0);
-  const remainingCount = info.records - info.answered - info.failed;
-  const time =
+function describeOpenRun(openRun: RunInfo, workers: readonly WorkerInfo[]): string {
+  const perSecond = workers.reduce((rateSum, worker) => rateSum + worker.perSecond, 0);
+  const remainingCount = openRun.records - openRun.answered - openRun.failed;
+  const timeText =
     perSecond > 0
       ? `${printDuration((remainingCount / perSecond) * 1000)} left`
       : "no answer lately";
-  const most = info.maxCostUsd === null ? "" : ` of at most ${printUsd(info.maxCostUsd)}`;
-  const usdEach = info.costUsd === null ? null : info.costUsd / Math.max(1, info.asked);
-  const head = [
-    `run ${info.run}: ${perSecond.toFixed(1)} a second`,
-    time,
-    `${describeCost(info)}${most}, about ${printUsd(usdEach && usdEach * remainingCount)} to come`,
+  const most = openRun.maxCostUsd === null ? "" : ` of at most ${printUsd(openRun.maxCostUsd)}`;
+  const usdEach = openRun.costUsd === null ? null : openRun.costUsd / Math.max(1, openRun.asked);
+  const headText = [
+    `run ${openRun.run}: ${perSecond.toFixed(1)} a second`,
+    timeText,
+    `${describeCost(openRun)}${most}, about ${printUsd(usdEach && usdEach * remainingCount)} to come`,
     printCounted(workers.length, "worker"),
   ].join(" · ");
-  const rows = workers.map((worker) => [
-    ` ${printable`${worker.name}`}`,
-    `${worker.perSecond.toFixed(1)} a second`,
-    `${printCount(worker.answered)} answered`,
-    `${printCount(worker.failed)} failed`,
-    `${printCount(worker.inFlight)} in flight`,
-    `seen ${(worker.seenMsAgo / 1000).toFixed(0)} s ago`,
+  const workerRows = workers.map((workerInfo) => [
+    ` ${printable`${workerInfo.name}`}`,
+    `${workerInfo.perSecond.toFixed(1)} a second`,
+    `${printCount(workerInfo.answered)} answered`,
+    `${printCount(workerInfo.failed)} failed`,
+    `${printCount(workerInfo.inFlight)} in flight`,
+    `seen ${(workerInfo.seenMsAgo / 1000).toFixed(0)} s ago`,
   ]);
-  return `${head}\n${[...alignColumns(() => rows)].join("")}`;
+  return `${headText}\n${[...alignColumns(() => workerRows)].join("")}`;
 }
 
 function describeProgress(
@@ -147,15 +147,15 @@ function describeProgress(
   { word, program }: Pick<ProgramContext["source"], "word" | "program">,
 ): string {
   const remainingCount = records - answeredCount - failedCount;
-  const speed =
+  const speedTexts =
     perMs > 0
       ? [`${(perMs * 1000).toFixed(1)} a second`, `${printDuration(remainingCount / perMs)} left`]
       : ["a run is under way"];
   const inFlight = isUnderWay ? "in flight" : "in flight when the run ended";
-  const lines = [
+  const lineNotes = [
     [
       `${printCount(answeredCount)} of ${printCounted(records, word)} answered`,
-      ...(isUnderWay ? speed : []),
+      ...(isUnderWay ? speedTexts : []),
     ],
     [
       answeredCount > 0 && costUsd === null ? "cost not reported" : printUsd(costUsd ?? 0),
@@ -163,8 +163,8 @@ function describeProgress(
       ...(isUnderWay || begunCount > 0 ? [`${printCount(begunCount)} ${inFlight}`] : []),
     ],
   ];
-  const open = printCount(records - answeredCount - refusedCount);
-  const next = `No run is under way; "${program} work" asks for the other ${open}.`;
-  if (!isUnderWay && answeredCount + refusedCount < records) lines.push([next]);
-  return lines.map((notes) => `${notes.join(" · ")}\n`).join("");
+  const openCount = printCount(records - answeredCount - refusedCount);
+  const nextStep = `No run is under way; "${program} work" asks for the other ${openCount}.`;
+  if (!isUnderWay && answeredCount + refusedCount < records) lineNotes.push([nextStep]);
+  return lineNotes.map((notes) => `${notes.join(" · ")}\n`).join("");
 }

@@ -36,10 +36,10 @@ export interface AskedQuestion {
 /** Returns questions as columns show them, in order. */
 export function askedQuestions(questions: Questions): AskedQuestion[] {
   return Object.entries(questions).map(([id, question]) => {
-    const kind = questionKinds[question.type];
-    const [short, ...others] = kind.values(question);
-    const distribution = others.find((value) => value.form === "distribution") ?? null;
-    return { id, short, distribution, hasConfidence: kind.hasConfidence };
+    const questionKind = questionKinds[question.type];
+    const [short, ...otherValues] = questionKind.values(question);
+    const distribution = otherValues.find((value) => value.form === "distribution") ?? null;
+    return { id, short, distribution, hasConfidence: questionKind.hasConfidence };
   });
 }
 
@@ -54,21 +54,21 @@ export function columnsOf(
     // A calibration never changes the picked option.
     const isChanged =
       short.form !== "option" && artifact !== null && recalibrationOf(artifact, id) !== null;
-    const value: AnswerColumn["of"] = ({ answers }) => shortValue(question, answers[id]);
-    const confidence: AnswerColumn["of"] = (appliedAnswers) =>
+    const valueIn: AnswerColumn["of"] = ({ answers }) => shortValue(question, answers[id]);
+    const confidenceIn: AnswerColumn["of"] = (appliedAnswers) =>
       appliedAnswers.confidence[id] ?? null;
-    const printed: AnswerColumn["of"] = (appliedAnswers) =>
+    const printedIn: AnswerColumn["of"] = (appliedAnswers) =>
       shortValue(question, appliedAnswers.printed[id]);
-    const columns: AnswerColumn[] = [{ name, asked: question, part: "value", of: value }];
+    const columns: AnswerColumn[] = [{ name, asked: question, part: "value", of: valueIn }];
     if (hasConfidence)
       columns.push({
         name: `${name}Conf`,
         asked: question,
         part: "confidence",
-        of: confidence,
+        of: confidenceIn,
       });
     if (isChanged)
-      columns.push({ name: `${name}Printed`, asked: question, part: "printed", of: printed });
+      columns.push({ name: `${name}Printed`, asked: question, part: "printed", of: printedIn });
     return columns;
   });
 }
@@ -81,8 +81,8 @@ export function shortValue(
   return answer === undefined ? null : short.of(answer);
 }
 
-function toCamelCase(id: string): string {
-  return id.replace(/[_\-\s]+(\S)/gu, (_, letter: string) => letter.toUpperCase());
+function toCamelCase(questionId: string): string {
+  return questionId.replace(/[_\-\s]+(\S)/gu, (_, letter: string) => letter.toUpperCase());
 }
 
 /** How the records of a run are shown. */
@@ -101,7 +101,7 @@ export async function readSetup(
   const { source } = context;
   const calibration = file == null ? null : await readCalibration(file, questions, context);
   const columns: Column[] = [
-    ...source.columns.map((column) => Object.assign({ asked: null }, column)),
+    ...source.columns.map((recordColumn) => Object.assign({ asked: null }, recordColumn)),
     ...columnsOf(questions, { artifact: calibration }),
   ];
   return { source, questions, calibration, columns };
@@ -127,13 +127,13 @@ export function toRecord(
   { columns, calibration }: RecordSetup,
 ): ResultRecord {
   const appliedAnswers = evaluation && calibratedAnswers(evaluation, calibration);
-  const values = columns.map((column): [string, string | number | null] => {
-    if (column.asked === null) return [column.name, column.of(record)];
-    return [column.name, appliedAnswers === null ? null : column.of(appliedAnswers)];
+  const columnValues = columns.map((resultColumn): [string, string | number | null] => {
+    if (resultColumn.asked === null) return [resultColumn.name, resultColumn.of(record)];
+    return [resultColumn.name, appliedAnswers === null ? null : resultColumn.of(appliedAnswers)];
   });
-  const row = Object.fromEntries([["id", record.id], ...values]) as ResultRecord;
-  if (appliedAnswers !== null) return row;
-  return { ...row, error: error ?? "The answer is not in the journal; run again." };
+  const resultFields = Object.fromEntries([["id", record.id], ...columnValues]) as ResultRecord;
+  if (appliedAnswers !== null) return resultFields;
+  return { ...resultFields, error: error ?? "The answer is not in the journal; run again." };
 }
 
 /** Returns the names of all fields of the records of a run, in order. */
@@ -146,5 +146,5 @@ export function recordNames(
 
 /** Returns the columns of answers among those of the results. */
 export function answerColumns(columns: readonly Column[]): AnswerColumn[] {
-  return columns.filter((column) => column.asked !== null);
+  return columns.filter((resultColumn) => resultColumn.asked !== null);
 }

@@ -41,7 +41,7 @@ interface TableOptions {
 
 interface TableColumn {
   readonly heading: string;
-  readonly cell: (row: TableRow) => string;
+  readonly cell: (tableRow: TableRow) => string;
   /** Its share of a narrow line; columns with 0 are narrowed last. */
   readonly share: number;
 }
@@ -50,7 +50,7 @@ interface TableColumn {
 export function* resultTable(
   records: readonly TableRow[],
   {
-    columns: all,
+    columns: resultColumns,
     layout,
     sort,
     newIds = new Set(),
@@ -59,53 +59,53 @@ export function* resultTable(
     terminal = null,
   }: TableOptions,
 ): Generator<string> {
-  const answers = answerColumns(all).filter(({ part }) => part !== "printed");
+  const answers = answerColumns(resultColumns).filter(({ part }) => part !== "printed");
   const isLong = terminal !== null && top === Number.POSITIVE_INFINITY;
-  const count = isLong && records.length > ROWS_AT_MOST ? ROWS_SHOWN : top;
+  const shownCount = isLong && records.length > ROWS_AT_MOST ? ROWS_SHOWN : top;
   const shownTableRows = sortRecords(records, sort ?? defaultSort(answers, layout), layout).slice(
     0,
-    count,
+    shownCount,
   );
   const toMark = ({ record, mark }: TableRow) =>
     [newIds.has(record.id) ? "new" : "", mark].filter(Boolean).join(", ");
   // Without a heading, since the contract defines the headings.
-  const marks = { heading: "", share: 0, cell: toMark };
-  const [first = marks, ...others] = recordColumns(layout);
-  const hasMarks = shownTableRows.some((row) => toMark(row) !== "");
-  const columns: readonly TableColumn[] = [
+  const markColumn = { heading: "", share: 0, cell: toMark };
+  const [firstColumn = markColumn, ...otherColumns] = recordColumns(layout);
+  const hasMarks = shownTableRows.some((tableRow) => toMark(tableRow) !== "");
+  const tableColumns: readonly TableColumn[] = [
     ...listHeadings(answers, layout).map(toAnswerColumn),
-    first,
-    ...(hasMarks ? [marks] : []),
-    ...others,
+    firstColumn,
+    ...(hasMarks ? [markColumn] : []),
+    ...otherColumns,
   ];
-  const rows = function* rows() {
-    if (addedValue === undefined) yield columns.map(({ heading }) => heading);
-    for (const row of shownTableRows) yield columns.map(({ cell }) => cell(row));
+  const textRows = function* textRows() {
+    if (addedValue === undefined) yield tableColumns.map(({ heading }) => heading);
+    for (const tableRow of shownTableRows) yield tableColumns.map(({ cell }) => cell(tableRow));
   };
   const { width, fileName = "" } = terminal ?? {};
-  yield* alignColumns(rows, {
+  yield* alignColumns(textRows, {
     width: width || undefined,
-    shareOf: (at) => columns[at]?.share ?? 0,
+    shareOf: (columnIndex) => tableColumns[columnIndex]?.share ?? 0,
   });
-  if (terminal === null || count >= top) return;
-  const rest = `${printCounted(records.length - count, "more row")}: --top ${records.length} prints them all; they are in `;
-  yield `${truncateColumns(rest + toPrintable(fileName), width || Number.POSITIVE_INFINITY)}\n`;
+  if (terminal === null || shownCount >= top) return;
+  const restText = `${printCounted(records.length - shownCount, "more row")}: --top ${records.length} prints them all; they are in `;
+  yield `${truncateColumns(restText + toPrintable(fileName), width || Number.POSITIVE_INFINITY)}\n`;
 }
 
 function recordColumns({ record: shownItems }: TableLayout): TableColumn[] {
-  return shownItems.map(({ name, most }, at) => ({
+  return shownItems.map(({ name, most }, itemIndex) => ({
     heading: name,
     // The last is the widest.
-    share: at === shownItems.length - 1 ? 2 : Math.min(at, 1),
+    share: itemIndex === shownItems.length - 1 ? 2 : Math.min(itemIndex, 1),
     cell: ({ record }) => truncateCharacters(toPrintable(String(record[name])), most),
   }));
 }
 
 function toAnswerColumn({ heading, field, isText = false }: ShortHeading): TableColumn {
   const cell = ({ record }: TableRow) => {
-    const value = record[field] ?? null;
-    if (typeof value === "number") return value.toFixed(2);
-    return value === null ? "-" : truncateCharacters(toPrintable(value), 40);
+    const fieldValue = record[field] ?? null;
+    if (typeof fieldValue === "number") return fieldValue.toFixed(2);
+    return fieldValue === null ? "-" : truncateCharacters(toPrintable(fieldValue), 40);
   };
   return { heading: toPrintable(heading), share: Number(isText), cell };
 }
@@ -122,24 +122,24 @@ interface ColumnOptions {
 
 /** Returns rows of printable cells laid out in columns, left-aligned, one line for each row. */
 export function* alignColumns(
-  rows: Rows,
+  toTextRows: Rows,
   { width = Number.POSITIVE_INFINITY, shareOf = () => 0 }: ColumnOptions = {},
 ): Generator<string> {
-  const widths = fitted(computeWidths(rows), { width, shareOf });
-  for (const row of rows()) {
-    const cells = widths.map((columns, column) => {
-      const cell = truncateColumns(row[column] ?? "", columns);
-      return cell + " ".repeat(columns - columnsOf(cell));
+  const widths = fitted(computeWidths(toTextRows), { width, shareOf });
+  for (const textRow of toTextRows()) {
+    const paddedCells = widths.map((columnWidth, columnIndex) => {
+      const cutCell = truncateColumns(textRow[columnIndex] ?? "", columnWidth);
+      return cutCell + " ".repeat(columnWidth - columnsOf(cutCell));
     });
-    yield `${cells.join(GAP).trimEnd()}\n`;
+    yield `${paddedCells.join(GAP).trimEnd()}\n`;
   }
 }
 
-function computeWidths(rows: Rows): number[] {
+function computeWidths(toTextRows: Rows): number[] {
   const widths: number[] = [];
-  for (const row of rows()) {
-    for (const [column, cell] of row.entries()) {
-      widths[column] = Math.max(widths[column] ?? 0, columnsOf(cell));
+  for (const textRow of toTextRows()) {
+    for (const [columnIndex, cellText] of textRow.entries()) {
+      widths[columnIndex] = Math.max(widths[columnIndex] ?? 0, columnsOf(cellText));
     }
   }
   return widths;
@@ -150,10 +150,10 @@ function fitted(
   widths: readonly number[],
   { width, shareOf }: { width: number; shareOf: (column: number) => number },
 ): number[] {
-  const texts = narrowed(widths, { width, narrowest: NARROWEST_TEXT, shareOf });
-  const all = narrowed(texts, { width, narrowest: 1, shareOf: () => 1 });
-  while (all.length > 1 && lineWidth(all) > width) all.pop();
-  return all;
+  const textWidths = narrowed(widths, { width, narrowest: NARROWEST_TEXT, shareOf });
+  const fittedWidths = narrowed(textWidths, { width, narrowest: 1, shareOf: () => 1 });
+  while (fittedWidths.length > 1 && lineWidth(fittedWidths) > width) fittedWidths.pop();
+  return fittedWidths;
 }
 
 function narrowed(
@@ -161,11 +161,11 @@ function narrowed(
   options: { width: number; narrowest: number; shareOf: (column: number) => number },
 ): number[] {
   const { width, narrowest, shareOf } = options;
-  const cut = (most: number) =>
-    widths.map((columns, column) => Math.min(columns, most * (shareOf(column) || columns)));
-  let most = Math.max(narrowest, ...widths);
-  while (most > narrowest && lineWidth(cut(most)) > width) most -= 1;
-  return cut(most);
+  const cutWidths = (mostColumns: number) =>
+    widths.map((columns, column) => Math.min(columns, mostColumns * (shareOf(column) || columns)));
+  let mostColumns = Math.max(narrowest, ...widths);
+  while (mostColumns > narrowest && lineWidth(cutWidths(mostColumns)) > width) mostColumns -= 1;
+  return cutWidths(mostColumns);
 }
 
 function lineWidth(widths: readonly number[]): number {
@@ -179,35 +179,35 @@ function listHeadings(
 ): readonly ShortHeading[] {
   const hasDefaults = answers.every(({ field }) => columns.some(({ name }) => name === field));
   const fixedShortHeadings = hasDefaults ? answers : [];
-  const fields = new Set(fixedShortHeadings.map(({ field }) => field));
+  const shortFields = new Set(fixedShortHeadings.map(({ field }) => field));
   // By question: the contract's table leaves out some of the confidences.
-  const values = columns.filter(({ name, part }) => part === "value" && fields.has(name));
-  const own = columns
-    .filter(({ asked: question }) => !values.some((value) => value.asked === question))
+  const shownValues = columns.filter(({ name, part }) => part === "value" && shortFields.has(name));
+  const ownHeadings = columns
+    .filter(({ asked: question }) => !shownValues.some((value) => value.asked === question))
     .map(({ name, part, asked: question }) => {
       const isText = part === "value" && question.short.form === "option";
       return { heading: name, field: name, isText };
     });
-  return [...fixedShortHeadings, ...own];
+  return [...fixedShortHeadings, ...ownHeadings];
 }
 
 function defaultSort(columns: readonly AnswerColumn[], { sort }: TableLayout): string {
   if (columns.some(({ name }) => name === sort)) return sort;
-  const number = columns.find(
+  const numberColumn = columns.find(
     ({ part, asked: question }) => part === "value" && question.short.form === "number",
   );
-  return number?.name ?? "";
+  return numberColumn?.name ?? "";
 }
 
 /** Sorts by a field: numbers from the highest, text from A, missing values last, equals in input order. */
 function sortRecords(
-  rows: readonly TableRow[],
-  field: string,
+  tableRows: readonly TableRow[],
+  sortField: string,
   { dayField }: TableLayout,
 ): TableRow[] {
   const toValue = ({ record, day }: TableRow) =>
-    field === dayField ? day : (record[field] ?? null);
-  return rows.toSorted((one, other) => compare(toValue(one), toValue(other)));
+    sortField === dayField ? day : (record[sortField] ?? null);
+  return tableRows.toSorted((firstRow, otherRow) => compare(toValue(firstRow), toValue(otherRow)));
 }
 
 function compare(one: string | number | null, other: string | number | null): number {

@@ -13,15 +13,15 @@ import { optionalFile, sharedOptions } from "../shared-options.ts";
  * addRunCommands(program, { ...context, source, openTransport, openCatalog, openRuns });
  * return runCommand(program, words, context);
  */
-export function addRunCommands(program: Command, context: ProgramContext): void {
+export function addRunCommands(topProgram: Command, context: ProgramContext): void {
   const { source } = context;
-  const declaredCommand = declareCommands(program, context);
+  const declaredCommand = declareCommands(topProgram, context);
   const { run, work, status, query, export: exportedCommand, label, act } = declaredCommand;
   // An action imports its command's code: loading all of it would add half the time of a short run.
   run.action(async (file, options) => {
     const state = source.readState(options);
-    const start = await loadRun({ ...options, file, state }, context);
-    await runAction(context, start);
+    const startLoaded = await loadRun({ ...options, file, state }, context);
+    await runAction(context, startLoaded);
   });
   work.action(async (file, options) => {
     await runAction(context, await loadWork({ ...options, file }, context));
@@ -50,9 +50,9 @@ export function addRunCommands(program: Command, context: ProgramContext): void 
 }
 
 /** Adds `explain`, which prints all that a journal knows of one record. */
-export function addExplain(program: Command, context: ProgramContext): void {
+export function addExplain(topProgram: Command, context: ProgramContext): void {
   const { source } = context;
-  program
+  topProgram
     .command("explain")
     .description(`print the state, questions and answers of one ${source.word}`)
     .argument("<id>", `the id of the ${source.word}`)
@@ -68,37 +68,37 @@ export function addExplain(program: Command, context: ProgramContext): void {
 type Run = () => Promise<number>;
 
 /** Runs a command that is loaded, and sets the program's exit code. */
-export async function runAction(context: ProgramContext, run: Run): Promise<void> {
+export async function runAction(context: ProgramContext, runCommand: Run): Promise<void> {
   context.onLoad?.();
-  context.exitCode = await run();
+  context.exitCode = await runCommand();
 }
 
 /** Loads the action of `run`. */
 export async function loadRun(command: RunCommand, context: ProgramContext): Promise<Run> {
-  const address = await toJournalAddress(command, context);
+  const journalAddress = await toJournalAddress(command, context);
   const { startRun } = await import("../run/start-run.ts");
-  const plan = await loadPlan(address);
-  return () => startRun(command, plan, context);
+  const planRun = await loadPlan(journalAddress);
+  return () => startRun(command, planRun, context);
 }
 
-async function loadPlan(address: JournalAddress): Promise<PlanRun> {
-  if (address.kind === "sqlite") return (await import("../run/plan-in-file.ts")).planInFile;
-  return (await import("../workers/plan-together.ts")).planTogether(address.url);
+async function loadPlan(journalAddress: JournalAddress): Promise<PlanRun> {
+  if (journalAddress.kind === "sqlite") return (await import("../run/plan-in-file.ts")).planInFile;
+  return (await import("../workers/plan-together.ts")).planTogether(journalAddress.url);
 }
 
 /** Loads the action of `work`. */
 export async function loadWork(command: WorkCommand, context: ProgramContext): Promise<Run> {
-  const address = await needJournalAddress(command, context);
-  if (address.kind === "sqlite") {
+  const journalAddress = await needJournalAddress(command, context);
+  if (journalAddress.kind === "sqlite") {
     if (command.wait) throw new UsageError("--wait belongs to a journal in PostgreSQL.");
     const { goOn } = await import("../run/go-on.ts");
-    return () => goOn(command, address, context);
+    return () => goOn(command, journalAddress, context);
   }
   const { workOnRuns } = await import("../workers/work.ts");
-  return () => workOnRuns(command, address.url, context);
+  return () => workOnRuns(command, journalAddress.url, context);
 }
 
 // All other commands take the file first. One word without a space is no query.
-function isFile(word = ""): boolean {
-  return /^(?:-|\S+\.(?:json|ndjson|jsonl|csv|tsv|sqlite))$/i.test(word);
+function isFile(typedWord = ""): boolean {
+  return /^(?:-|\S+\.(?:json|ndjson|jsonl|csv|tsv|sqlite))$/i.test(typedWord);
 }

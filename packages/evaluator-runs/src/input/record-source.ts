@@ -118,28 +118,28 @@ export interface RecordSource {
 }
 
 /** Returns the name of a record for messages: its index, from 0, its line if it is known, and its id. */
-export function recordLabel(index: number, id: string | undefined, line?: number): string {
+export function recordLabel(index: number, id: string | undefined, lineNumber?: number): string {
   const shownId = id === undefined ? "no id" : `id "${truncateCharacters(toPrintable(id), 60)}"`;
-  const place = line === undefined ? "" : `, line ${line}`;
-  return `record at index ${index}${place} (${shownId})`;
+  const linePlace = lineNumber === undefined ? "" : `, line ${lineNumber}`;
+  return `record at index ${index}${linePlace} (${shownId})`;
 }
 
 /** Returns the error of an input that has changed since the run began. */
-export function changedInput(path: string): CliError {
-  const problem = printable`${path} has changed since the run began`;
+export function changedInput(inputPath: string): CliError {
+  const problem = printable`${inputPath} has changed since the run began`;
   return new CliError(`${problem}; run the same command again.`);
 }
 
 /** Returns items in groups of `size`, the last one shorter. */
 export async function* inGroups<TItem>(
-  items: AsyncIterable<TItem> | Iterable<TItem>,
-  size: number,
+  groupedItems: AsyncIterable<TItem> | Iterable<TItem>,
+  groupSize: number,
 ): AsyncGenerator<TItem[]> {
-  let group: TItem[] = [];
-  for await (const item of items) {
-    if (group.push(item) < size) continue;
-    yield group;
-    group = [];
+  let itemGroup: TItem[] = [];
+  for await (const groupedItem of groupedItems) {
+    if (itemGroup.push(groupedItem) < groupSize) continue;
+    yield itemGroup;
+    itemGroup = [];
   }
-  if (group.length > 0) yield group;
+  if (itemGroup.length > 0) yield itemGroup;
 }

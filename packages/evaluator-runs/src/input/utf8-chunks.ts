@@ -4,28 +4,28 @@ import { CliError } from "evaluator-kit";
 export const NOT_UTF8 = "is not UTF-8 text; save the file as UTF-8";
 
 /** Reads bytes of a stream ahead; its error is thrown after the bytes before it. */
-export async function peek(chunks: AsyncIterable<Buffer>, size: number) {
-  const iterator = chunks[Symbol.asyncIterator]();
+export async function peek(sourceChunks: AsyncIterable<Buffer>, peekSize: number) {
+  const chunkIterator = sourceChunks[Symbol.asyncIterator]();
   const takenChunks: Buffer[] = [];
-  let last: Promise<IteratorResult<Buffer, unknown>> | null = null;
-  for (let length = 0; length < size;) {
-    const next = iterator.next();
-    const result = await next.catch(() => null);
-    if (result === null || result.done === true) {
-      last = next;
+  let lastResult: Promise<IteratorResult<Buffer, unknown>> | null = null;
+  for (let takenLength = 0; takenLength < peekSize;) {
+    const nextResult = chunkIterator.next();
+    const chunkResult = await nextResult.catch(() => null);
+    if (chunkResult === null || chunkResult.done === true) {
+      lastResult = nextResult;
       break;
     }
-    takenChunks.push(result.value);
-    length += result.value.length;
+    takenChunks.push(chunkResult.value);
+    takenLength += chunkResult.value.length;
   }
-  if (takenChunks.length === 0) await last;
+  if (takenChunks.length === 0) await lastResult;
   const start = Buffer.concat(takenChunks);
   const all = async function* all(): AsyncGenerator<Buffer> {
     yield start;
-    let next = await (last ?? iterator.next());
-    for (; next.done !== true; next = await iterator.next()) yield next.value;
+    let next = await (lastResult ?? chunkIterator.next());
+    for (; next.done !== true; next = await chunkIterator.next()) yield next.value;
   };
-  const close = async () => void (await iterator.return?.());
+  const close = async () => void (await chunkIterator.return?.());
   return { start, all: all(), close };
 }
 
@@ -35,16 +35,16 @@ export async function peek(chunks: AsyncIterable<Buffer>, size: number) {
  *
  * @throws CliError if UTF-16 ends in the middle of a character.
  */
-export async function* toUtf8Chunks(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const { start, all, close } = await peek(chunks, 3);
+export async function* toUtf8Chunks(sourceChunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const { start, all, close } = await peek(sourceChunks, 3);
   try {
-    const [first, second, third] = start;
+    const [first, second, thirdByte] = start;
     if ((first === 0xff && second === 0xfe) || second === 0) yield* decoded(all, "utf-16le");
     else if ((first === 0xfe && second === 0xff) || first === 0) yield* decoded(all, "utf-16be");
     else {
-      let markLength = first === 0xef && second === 0xbb && third === 0xbf ? 3 : 0;
-      for await (const chunk of all) {
-        yield chunk.subarray(markLength);
+      let markLength = first === 0xef && second === 0xbb && thirdByte === 0xbf ? 3 : 0;
+      for await (const sourceChunk of all) {
+        yield sourceChunk.subarray(markLength);
         markLength = 0;
       }
     }
@@ -54,14 +54,14 @@ export async function* toUtf8Chunks(chunks: AsyncIterable<Buffer>): AsyncGenerat
 }
 
 async function* decoded(chunks: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<Buffer> {
-  const decoder = new TextDecoder(encoding, { fatal: true });
-  const decode = (chunk?: Buffer) => {
+  const utf16Decoder = new TextDecoder(encoding, { fatal: true });
+  const decodeChunk = (utf16Chunk?: Buffer) => {
     try {
-      return Buffer.from(decoder.decode(chunk, { stream: chunk !== undefined }));
+      return Buffer.from(utf16Decoder.decode(utf16Chunk, { stream: utf16Chunk !== undefined }));
     } catch {
       throw new CliError("it is not whole UTF-16 text; save the file as UTF-8");
     }
   };
-  for await (const chunk of chunks) yield decode(chunk);
-  yield decode();
+  for await (const utf16Chunk of chunks) yield decodeChunk(utf16Chunk);
+  yield decodeChunk();
 }

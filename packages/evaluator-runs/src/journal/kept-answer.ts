@@ -15,18 +15,18 @@ export function setupHash({ questions, service }: CallSetup): string {
 }
 
 /** Returns the key of an answer: a hash of the run's setup hash and the state as JSON. */
-export function callKey(setup: string, state: string): string {
-  return sha256(`${setup}\n${state}`);
+export function callKey(callSetupHash: string, stateText: string): string {
+  return sha256(`${callSetupHash}\n${stateText}`);
 }
 
 /** Returns the key of a later record with the same state; each record has its own call. */
-export function repeatedKey(key: string, repeat: number): string {
-  return repeat === 0 ? key : `${key}#${repeat}`;
+export function repeatedKey(firstKey: string, repeatCount: number): string {
+  return repeatCount === 0 ? firstKey : `${firstKey}#${repeatCount}`;
 }
 
 /** Returns whether a key belongs to a state under a setup, for any repeat. */
-export function isKeyOf(key: string, setup: string, state: string): boolean {
-  return key.split("#", 1).join("") === callKey(setup, state);
+export function isKeyOf(keptKey: string, callSetupHash: string, stateText: string): boolean {
+  return keptKey.split("#", 1).join("") === callKey(callSetupHash, stateText);
 }
 
 /** Returns the digest that detects a changed answer; the last two texts are JSON, so no text has a line break. */
@@ -35,12 +35,12 @@ export function toDigest({ key, state, evaluation }: Record<string, unknown>): s
 }
 
 /** Returns whether a row of the journal is unchanged since it was written. */
-export function isAsWritten(row: Record<string, unknown>): boolean {
-  return toDigest(row) === row["digest"];
+export function isAsWritten(answerRow: Record<string, unknown>): boolean {
+  return toDigest(answerRow) === answerRow["digest"];
 }
 
-function sha256(text: string): string {
-  return hash("sha256", text, "base64url");
+function sha256(hashedText: string): string {
+  return hash("sha256", hashedText, "base64url");
 }
 
 /** An evaluation as the journal keeps it: without the raw body. */
@@ -52,9 +52,9 @@ export type KeptEvaluation = Omit<Evaluation, "raw"> & {
 /** Writes an evaluation as text. PostgreSQL packs it with older texts as samples, so keep the order of the fields. */
 export function toKeptText(evaluation: Evaluation): string {
   const { answers, rounding, confidence, modelId } = evaluation;
-  const first = { answers, rounding, confidence, modelId };
+  const firstFields = { answers, rounding, confidence, modelId };
   const steps = evaluation.steps?.map((step) => ({ ...step, raw: undefined, headers: {} }));
-  return JSON.stringify({ ...first, ...evaluation, raw: undefined, ...(steps && { steps }) });
+  return JSON.stringify({ ...firstFields, ...evaluation, raw: undefined, ...(steps && { steps }) });
 }
 
 function withoutRefused(
@@ -66,8 +66,8 @@ function withoutRefused(
 }
 
 /** Reads kept text; null if it does not answer the questions. */
-export function fromKeptText(text: string, questions: Questions): KeptEvaluation | null {
-  const keptEvaluation = JSON.parse(text) as KeptEvaluation;
+export function fromKeptText(keptText: string, questions: Questions): KeptEvaluation | null {
+  const keptEvaluation = JSON.parse(keptText) as KeptEvaluation;
   try {
     checkAnswers({ ...keptEvaluation, questions: withoutRefused(questions, keptEvaluation) });
     return keptEvaluation;

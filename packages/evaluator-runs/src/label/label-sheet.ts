@@ -47,13 +47,13 @@ export function drawSheets(
 ): LabelSheet[] {
   const { clusters } = table;
   if (onePer !== undefined && clusters.size === 0) {
-    const problem = printable`No record has a field "${onePer}"`;
-    throw missingColumn(problem, "--one-per", table.repeats.names);
+    const fieldProblem = printable`No record has a field "${onePer}"`;
+    throw missingColumn(fieldProblem, "--one-per", table.repeats.names);
   }
   return Array.from(questions, ([id, question]) => {
     // A calibration is of one model.
-    const column = table.largest(id) ?? { ids: [] };
-    const drawnIds = drawRecords(column, { budget: count, seed, clusters });
-    return { id, question, records: drawnIds.map((record) => ({ id: record })) };
+    const largestColumn = table.largest(id) ?? { ids: [] };
+    const drawnIds = drawRecords(largestColumn, { budget: count, seed, clusters });
+    return { id, question, records: drawnIds.map((drawnId) => ({ id: drawnId })) };
   });
 }

@@ -16,20 +16,20 @@ const WEEK_MS = 7 * 86_400_000;
 export function drawSpotChecks(
   answers: LabelledAnswers,
   { spotChecks }: LabelFile,
-  day: Date,
+  checkDay: Date,
 ): LabelSheet[] {
-  const week = Math.floor(day.getTime() / WEEK_MS);
-  const sheets = drawSheets(answers, { count: CHECKS_A_WEEK + spotChecks.length, seed: week });
-  return sheets.map((sheet) => {
-    const own = spotChecks.filter(({ question }) => question === sheet.id);
-    const checkedIds = new Set(own.map(({ id }) => id));
-    const others = sheet.records.filter(({ id }) => !checkedIds.has(id));
-    const shownEntries = [...own.filter((label) => label.week === week), ...others].slice(
-      0,
-      CHECKS_A_WEEK,
-    );
+  const week = Math.floor(checkDay.getTime() / WEEK_MS);
+  const labelSheets = drawSheets(answers, { count: CHECKS_A_WEEK + spotChecks.length, seed: week });
+  return labelSheets.map((labelSheet) => {
+    const ownChecks = spotChecks.filter(({ question }) => question === labelSheet.id);
+    const checkedIds = new Set(ownChecks.map(({ id }) => id));
+    const otherRecords = labelSheet.records.filter(({ id }) => !checkedIds.has(id));
+    const shownEntries = [
+      ...ownChecks.filter((spotCheck) => spotCheck.week === week),
+      ...otherRecords,
+    ].slice(0, CHECKS_A_WEEK);
     const records = shownEntries.map(({ id }) => ({ id, origin: "spot-check", week }) as const);
-    return Object.assign(sheet, { records });
+    return Object.assign(labelSheet, { records });
   });
 }
 
@@ -46,22 +46,22 @@ export function auditLines(
     return ["Spot checks: no promise to audit; calibrate first."];
   // Labels that made a promise cannot test it.
   const isFitted = findFitted([calibration]);
-  const join = new LabelJoin(table, { last: true, allowUnknown: true });
-  for (const [index, value] of spotChecks.entries()) {
-    if (!isFitted(value.id)) join.add({ line: index + 1, value }, path);
+  const labelJoin = new LabelJoin(table, { last: true, allowUnknown: true });
+  for (const [checkIndex, value] of spotChecks.entries()) {
+    if (!isFitted(value.id)) labelJoin.add({ line: checkIndex + 1, value }, path);
   }
-  const tests = calibration.thresholds.map((lockedThreshold) => {
-    const joinedColumn = join.columns.find(
+  const thresholdTests = calibration.thresholds.map((lockedThreshold) => {
+    const joinedColumn = labelJoin.columns.find(
       ({ column }) => column === table.largest(lockedThreshold.question),
     );
     if (joinedColumn === undefined)
       return { locked: lockedThreshold, rows: { p: [], cameTrue: [] }, all: null };
     return toThresholdTest(lockedThreshold, joinedColumn, isFitted);
   });
-  return checkThresholds(tests).map((check) => {
-    const { question, action } = check.locked;
-    const verdictText = check.verdict === "holds" ? "kept" : check.verdict;
-    const wrongText = `${printCount(check.wrong)} wrong of ${printCount(check.n)}`;
-    return printable`Audit: ${question} ${action}: ${verdictText}, ${wrongText} ${describeTestedRisk({ ...check, ...check.locked })}`;
+  return checkThresholds(thresholdTests).map((testedCheck) => {
+    const { question, action } = testedCheck.locked;
+    const verdictText = testedCheck.verdict === "holds" ? "kept" : testedCheck.verdict;
+    const wrongText = `${printCount(testedCheck.wrong)} wrong of ${printCount(testedCheck.n)}`;
+    return printable`Audit: ${question} ${action}: ${verdictText}, ${wrongText} ${describeTestedRisk({ ...testedCheck, ...testedCheck.locked })}`;
   });
 }

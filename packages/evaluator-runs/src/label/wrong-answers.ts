@@ -21,25 +21,25 @@ export async function wrongAnswers(
   const { answers, labelsPath: path } = await openLabelled(command, context);
   const { table } = answers;
   const { questions } = table;
-  const join = new LabelJoin(table, { last: true, allowUnknown: true, questions });
-  if (existsSync(path)) await joinLabels(path, join, signal);
-  return describeWrong(reportSteps(table, join));
+  const labelJoin = new LabelJoin(table, { last: true, allowUnknown: true, questions });
+  if (existsSync(path)) await joinLabels(path, labelJoin, signal);
+  return describeWrong(reportSteps(table, labelJoin));
 }
 
 /** Joins the labels of a file with answers. @throws CliError if it cannot be read, or has other lines */
 export async function joinLabels(
-  path: string,
-  join: LabelJoin,
+  labelsPath: string,
+  labelJoin: LabelJoin,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    for await (const records of readRecords(createReadStream(path, { signal }))) {
-      for (const record of records) {
-        if ("problem" in record) throw new TableError(record.line, record.problem);
-        join.add(record, path);
+    for await (const labelRecords of readRecords(createReadStream(labelsPath, { signal }))) {
+      for (const labelRecord of labelRecords) {
+        if ("problem" in labelRecord) throw new TableError(labelRecord.line, labelRecord.problem);
+        labelJoin.add(labelRecord, labelsPath);
       }
     }
   } catch (error) {
-    throw toFileError(toInputError(error, path), `read ${path}`);
+    throw toFileError(toInputError(error, labelsPath), `read ${labelsPath}`);
   }
 }

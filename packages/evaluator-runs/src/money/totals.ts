@@ -32,9 +32,9 @@ export class RunTotals {
   /** What each engine did. */
   readonly steps: StepTotals[] = [];
 
-  /** @param price - Applies to answers without a cost. */
-  constructor(price: RunPrice) {
-    this.#price = price;
+  /** @param runPrice - Applies to answers without a cost. */
+  constructor(runPrice: RunPrice) {
+    this.#price = runPrice;
   }
 
   /** Whether there are answers of unknown cost. */
@@ -48,51 +48,51 @@ export class RunTotals {
   }
 
   /** Counts a call that has ended. */
-  add(end: EndedCall): void {
-    this.costUsd += end.lostUsd ?? 0;
-    if (end.isUnasked) {
+  add(endedCall: EndedCall): void {
+    this.costUsd += endedCall.lostUsd ?? 0;
+    if (endedCall.isUnasked) {
       // Only its cost counts.
-    } else if ("error" in end) {
+    } else if ("error" in endedCall) {
       this.failed += 1;
-      this.failure = end.error;
+      this.failure = endedCall.error;
     } else this.succeeded += 1;
-    const paidEvaluation = "error" in end ? end.paid : end.evaluation;
+    const paidEvaluation = "error" in endedCall ? endedCall.paid : endedCall.evaluation;
     if (paidEvaluation !== undefined) this.#addPrice(paidEvaluation);
-    if (!("error" in end) && !end.isUnasked) this.#addSteps(end.evaluation);
+    if (!("error" in endedCall) && !endedCall.isUnasked) this.#addSteps(endedCall.evaluation);
   }
 
   #addPrice(paidEvaluation: Evaluation): void {
-    for (const [at, { usage }] of listSteps(paidEvaluation).entries()) {
-      const usd = this.pricesOf(paidEvaluation)[at] ?? null;
-      const step = this.#stepAt(at);
+    for (const [stepIndex, { usage }] of listSteps(paidEvaluation).entries()) {
+      const stepUsd = this.pricesOf(paidEvaluation)[stepIndex] ?? null;
+      const stepTotals = this.#stepAt(stepIndex);
       this.inputTokens += usage?.inputTokens ?? 0;
-      this.costUsd += usd ?? 0;
-      step.records += 1;
-      step.costUsd += usd ?? 0;
-      step.isUnpriced ||= usd === null;
+      this.costUsd += stepUsd ?? 0;
+      stepTotals.records += 1;
+      stepTotals.costUsd += stepUsd ?? 0;
+      stepTotals.isUnpriced ||= stepUsd === null;
     }
     if (this.usdOf(paidEvaluation) === null) this.#unpricedCount += 1;
   }
 
   #addSteps({ answers, route = {} }: Evaluation): void {
-    const routes: Readonly<Record<string, AnswerRoute>> = route;
-    for (const id of Object.keys(answers)) {
-      const { step: place = 1, isSure = null } = Object.hasOwn(routes, id)
-        ? (routes[id] ?? {})
+    const answerRoutes: Readonly<Record<string, AnswerRoute>> = route;
+    for (const questionId of Object.keys(answers)) {
+      const { step: stepNumber = 1, isSure = null } = Object.hasOwn(answerRoutes, questionId)
+        ? (answerRoutes[questionId] ?? {})
         : {};
-      const step = this.#stepAt(place - 1);
-      step.answers += 1;
-      if (isSure === false) step.unsure += 1;
+      const stepTotals = this.#stepAt(stepNumber - 1);
+      stepTotals.answers += 1;
+      if (isSure === false) stepTotals.unsure += 1;
     }
-    const failedAnswerRoute = Object.values(routes).find(({ failure }) => failure !== null);
+    const failedAnswerRoute = Object.values(answerRoutes).find(({ failure }) => failure !== null);
     if (failedAnswerRoute === undefined) return;
-    const step = this.#stepAt(1);
-    step.failed += 1;
-    step.failure = failedAnswerRoute.failure ?? "";
+    const nextTotals = this.#stepAt(1);
+    nextTotals.failed += 1;
+    nextTotals.failure = failedAnswerRoute.failure ?? "";
   }
 
-  #stepAt(at: number): StepTotals {
-    return (this.steps[at] ??= {
+  #stepAt(stepIndex: number): StepTotals {
+    return (this.steps[stepIndex] ??= {
       records: 0,
       answers: 0,
       unsure: 0,
@@ -104,16 +104,16 @@ export class RunTotals {
 
   /** Returns the cost of an answer in US dollars: as reported, else by its tokens; null if unknown. */
   usdOf(paidEvaluation: Evaluation): number | null {
-    const prices = this.pricesOf(paidEvaluation);
-    return prices.reduce((sum, usd) => (sum === null || usd === null ? null : sum + usd), 0);
+    const stepPrices = this.pricesOf(paidEvaluation);
+    return stepPrices.reduce((sum, usd) => (sum === null || usd === null ? null : sum + usd), 0);
   }
 
   /** Returns the cost of the answer of each engine. */
   pricesOf(paidEvaluation: Evaluation): (number | null)[] {
     const { next = this.#price } = this.#price;
-    return listSteps(paidEvaluation).map(({ costUsd, usage }, at) => {
+    return listSteps(paidEvaluation).map(({ costUsd, usage }, stepIndex) => {
       if (costUsd !== null || usage === null) return costUsd;
-      const price = at === 0 ? this.#price : next;
+      const price = stepIndex === 0 ? this.#price : next;
       return price.inputUsdPerMillionTokens === null ? null : tokensUsd(usage.inputTokens, price);
     });
   }
@@ -126,6 +126,6 @@ function listSteps(evaluation: Evaluation): readonly Evaluation[] {
 /** Returns what each of two engines did; nothing of one alone. */
 export function stepFacts({ steps }: RunTotals, names: readonly string[] | null): StepFacts[] {
   if (names === null || steps.length === 0) return [];
-  const none = { records: 0, answers: 0, unsure: 0, costUsd: 0, isUnpriced: false, failed: 0 };
-  return names.map((name, at) => Object.assign({ name }, steps[at] ?? none));
+  const noTotals = { records: 0, answers: 0, unsure: 0, costUsd: 0, isUnpriced: false, failed: 0 };
+  return names.map((name, stepIndex) => Object.assign({ name }, steps[stepIndex] ?? noTotals));
 }

@@ -24,11 +24,11 @@ interface RecordsFormat {
 
 /** Returns the text of a results file, piece by piece. */
 export function formatRecords(
-  records: Items<Fields>,
+  writtenRecords: Items<Fields>,
   { format, names }: RecordsFormat,
 ): AsyncGenerator<string> {
-  if (format === "csv") return toCsv(records, names);
-  return format === "json" ? toJsonArray(records) : toJsonLines(records);
+  if (format === "csv") return toCsv(writtenRecords, names);
+  return format === "json" ? toJsonArray(writtenRecords) : toJsonLines(writtenRecords);
 }
 
 // Formulas of spreadsheets; the library's list lacks the full-width signs.
@@ -36,16 +36,16 @@ const formulaStart = /^['"]?[=+\-@|%\uFF1D\uFF0B\uFF0D\uFF20]/u;
 const cast = { string: toCell };
 
 /** Returns the text of a CSV file: a header, then a row for each record; no cell is a formula. */
-async function* toCsv(records: Items<Fields>, names: readonly string[]): AsyncGenerator<string> {
+async function* toCsv(csvRecords: Items<Fields>, names: readonly string[]): AsyncGenerator<string> {
   yield stringify([names], { cast });
-  for await (const record of records) {
-    yield stringify([names.map((name) => record[name] ?? null)], { cast });
+  for await (const csvRecord of csvRecords) {
+    yield stringify([names.map((columnName) => csvRecord[columnName] ?? null)], { cast });
   }
 }
 
-function toCell(text: string): string {
-  const plain = toPrintable(text);
-  return formulaStart.test(plain) ? `'${plain}` : plain;
+function toCell(cellText: string): string {
+  const plainText = toPrintable(cellText);
+  return formulaStart.test(plainText) ? `'${plainText}` : plainText;
 }
 
 const END = "\n]";
@@ -53,37 +53,37 @@ const END = "\n]";
 /**
  * Returns the text of a JSON array, one piece for each item, indented by two.
  */
-export async function* toJsonArray(items: Items<unknown>): AsyncGenerator<string> {
+export async function* toJsonArray(writtenItems: Items<unknown>): AsyncGenerator<string> {
   let isFirst = true;
-  for await (const item of items) {
+  for await (const writtenItem of writtenItems) {
     // JSON.stringify indents the item inside an array.
-    const array = JSON.stringify([item], null, 2);
-    yield isFirst ? array.slice(0, -END.length) : `,${array.slice(1, -END.length)}`;
+    const arrayText = JSON.stringify([writtenItem], null, 2);
+    yield isFirst ? arrayText.slice(0, -END.length) : `,${arrayText.slice(1, -END.length)}`;
     isFirst = false;
   }
   yield isFirst ? "[]\n" : `${END}\n`;
 }
 
 /** Returns the text of a file with one JSON value a line. */
-async function* toJsonLines(items: Items<unknown>): AsyncGenerator<string> {
-  for await (const item of items) yield `${JSON.stringify(item)}\n`;
+async function* toJsonLines(writtenItems: Items<unknown>): AsyncGenerator<string> {
+  for await (const writtenItem of writtenItems) yield `${JSON.stringify(writtenItem)}\n`;
 }
 
 // Line breaks stay: between the values of JSON they are layout, and in them there are none.
 const unprintable = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Escapes control characters in JSON, so that it is safe to print. */
-function withEscapes(json: string): string {
-  return json.replace(unprintable, (character) => {
-    const units = character.split("").map((unit) => unit.charCodeAt(0).toString(16));
-    return units.map((unit) => `\\u${unit.padStart(4, "0")}`).join("");
+function withEscapes(jsonText: string): string {
+  return jsonText.replace(unprintable, (character) => {
+    const codeUnits = character.split("").map((textUnit) => textUnit.charCodeAt(0).toString(16));
+    return codeUnits.map((codeUnit) => `\\u${codeUnit.padStart(4, "0")}`).join("");
   });
 }
 
 /** Escapes control characters in texts of JSON; CSV has none. */
 export async function* toSafeTexts(
-  texts: AsyncIterable<string>,
+  recordTexts: AsyncIterable<string>,
   { format }: Pick<RecordsFormat, "format">,
 ): AsyncGenerator<string> {
-  for await (const text of texts) yield format === "csv" ? text : withEscapes(text);
+  for await (const text of recordTexts) yield format === "csv" ? text : withEscapes(text);
 }

@@ -49,33 +49,33 @@ export class AnswerWriter implements RunWriter {
    * @throws DatabaseError if that is impossible, or the signal's reason.
    */
   async keep(end: RecordEnd, lease?: Lease): Promise<boolean> {
-    const waiting = { end, ...(lease && { lease }), ...Promise.withResolvers<boolean>() };
-    this.#waiting.push(waiting);
+    const waitingEnd = { end, ...(lease && { lease }), ...Promise.withResolvers<boolean>() };
+    this.#waiting.push(waitingEnd);
     if (!this.#isWriting) void this.#writeAll();
-    return await waiting.promise;
+    return await waitingEnd.promise;
   }
 
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
     await pause(GROUP_MS, { clock: this.#options.clock });
     while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, GROUP_SIZE);
+      const waitingGroup = this.#waiting.splice(0, GROUP_SIZE);
       try {
-        const heldNames = await this.#write(group);
-        for (const { resolve, lease } of group)
+        const heldNames = await this.#write(waitingGroup);
+        for (const { resolve, lease } of waitingGroup)
           resolve(lease === undefined || heldNames.has(lease.id));
       } catch (error) {
-        for (const { reject } of group) reject(error);
+        for (const { reject } of waitingGroup) reject(error);
       }
     }
     this.#isWriting = false;
   }
 
-  async #write(group: readonly Waiting[]): Promise<ReadonlySet<string>> {
+  async #write(waitingGroup: readonly Waiting[]): Promise<ReadonlySet<string>> {
     const { query, onTrouble, signal, clock } = this.#options;
     for (let retryMs = FIRST_RETRY_MS, isLate = false; ; isLate = true) {
       try {
-        const heldNames = await this.#keep(query, group);
+        const heldNames = await this.#keep(query, waitingGroup);
         if (isLate) onTrouble?.(null);
         return heldNames;
       } catch (error) {
@@ -89,10 +89,10 @@ export class AnswerWriter implements RunWriter {
     }
   }
 
-  async #keep(query: Query, group: readonly Waiting[]): Promise<ReadonlySet<string>> {
+  async #keep(query: Query, waitingGroup: readonly Waiting[]): Promise<ReadonlySet<string>> {
     const { run } = this.#options;
-    const ends = group.map(({ end }) => end);
-    const leases = JSON.stringify(group.flatMap(({ lease }) => lease ?? []));
+    const ends = waitingGroup.map(({ end }) => end);
+    const leasesJson = JSON.stringify(waitingGroup.flatMap(({ lease }) => lease ?? []));
     const first = ends.find((end) => "key" in end);
     if (first !== undefined) this.#packing ??= await readPacking(query, run, first.evaluation);
     const values = toValues(run, ends, this.#packing);
@@ -100,11 +100,11 @@ export class AnswerWriter implements RunWriter {
       "key" in end && end.idx !== undefined ? Math.floor(end.idx / CHUNK_SIZE) : [],
     );
     // "true": another worker may have just kept the same answer.
-    const [row] = await query<{ held: string[] }>(KEEP_ENDS, [...values, true, chunks, leases]);
+    const [row] = await query<{ held: string[] }>(KEEP_ENDS, [...values, true, chunks, leasesJson]);
     const refusedIndexes = ends.flatMap((end) => ("error" in end && end.isRefusal ? end.idx : []));
-    const refuse =
+    const refuseSql =
       "update evaluator.failures set is_refusal = true where run = $1 and idx = any($2)";
-    if (refusedIndexes.length > 0) await query(refuse, [run, refusedIndexes]);
+    if (refusedIndexes.length > 0) await query(refuseSql, [run, refusedIndexes]);
     return new Set(row?.held);
   }
 }
@@ -113,11 +113,11 @@ export class AnswerWriter implements RunWriter {
 type Packing = Awaited<ReturnType<typeof readPacking>>;
 
 /** Returns the sample of a run's answers, null if the run was removed; the first answer becomes the sample. */
-async function readPacking(query: Query, run: number, evaluation: string) {
+async function readPacking(query: Query, runNumber: number, evaluation: string) {
   const [row] = await query<{ setup: number; sample: string }>(
     `update evaluator.setups set sample = coalesce(sample, $2)
      where setup = (select setup from evaluator.runs where run = $1) returning setup, sample`,
-    [run, evaluation],
+    [runNumber, evaluation],
   );
   return row === undefined ? null : { setup: row.setup, sample: new Sample(row.sample) };
 }
@@ -127,30 +127,30 @@ const KEEP_ENDS = `select evaluator.count_again($1, $16, ${CHUNK_SIZE}), array(
     select id::text from json_to_recordset($17) as lease (id uuid, "retryCount" integer)
     join evaluator_jobs.job using (id)
     where name = 'run-' || $1 and state = 'active' and retry_count = "retryCount"
-  ) as held from evaluator.keep_ends(${Array.from({ length: 15 }, (_, at) => `$${at + 1}`).join(", ")})`;
+  ) as held from evaluator.keep_ends(${Array.from({ length: 15 }, (_, valueIndex) => `$${valueIndex + 1}`).join(", ")})`;
 
-function toValues(run: number, ends: readonly RecordEnd[], packing: Packing): unknown[] {
+function toValues(runNumber: number, ends: readonly RecordEnd[], packing: Packing): unknown[] {
   const answers = ends.flatMap((end) => ("key" in end ? { ...end, key: toRunKey(end.key) } : []));
-  const failures = ends.filter((end) => "error" in end);
-  const digests = answers.map(listDigests);
+  const failures = ends.filter((recordEnd) => "error" in recordEnd);
+  const answerDigests = answers.map(listDigests);
   const packedBytes = answers.map(({ evaluation }) => toPacked(evaluation, packing));
-  const lastAnswer = ends.findLastIndex((end) => "key" in end);
-  const last = failures.at(-1);
-  const final = failures.find(({ isFinal }) => isFinal);
+  const lastAnswer = ends.findLastIndex((recordEnd) => "key" in recordEnd);
+  const lastFailure = failures.at(-1);
+  const finalFailure = failures.find(({ isFinal }) => isFinal);
   return [
-    run,
+    runNumber,
     answers.map(({ key }) => key),
     packedBytes.map(({ setup }) => setup),
-    digests.map(([stateDigest]) => stateDigest),
+    answerDigests.map(([stateDigest]) => stateDigest),
     packedBytes.map(({ text }) => text),
-    digests.map(([, digest]) => digest),
+    answerDigests.map(([, digest]) => digest),
     answers.map(({ inputTokens }) => inputTokens),
     answers.map(({ costUsd }) => costUsd),
     failures.map(({ idx }) => idx),
     failures.map(({ error }) => error),
-    Math.max(ends.length - 1 - lastAnswer, final ? 1 : 0), // a final one stops in any case
-    final?.error ?? null,
-    last?.isRetryable === true ? last.error : null,
+    Math.max(ends.length - 1 - lastAnswer, finalFailure ? 1 : 0), // a final one stops in any case
+    finalFailure?.error ?? null,
+    lastFailure?.isRetryable === true ? lastFailure.error : null,
     FAILURES_IN_A_ROW,
   ];
 }

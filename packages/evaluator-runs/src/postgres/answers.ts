@@ -6,8 +6,8 @@ import { Sample } from "./packed-text.ts";
 const longKey = /^([\w-]{22})[\w-]{21}(?=#|$)/;
 
 /** Returns the form in which the database keeps a key: of a SHA-256 in base64url the first half. */
-export function toRunKey(key: string): string {
-  return key.replace(longKey, "$1");
+export function toRunKey(callKey: string): string {
+  return callKey.replace(longKey, "$1");
 }
 
 /** The columns of `evaluator.answers` that an answer is read from; null without an answer. */
@@ -25,15 +25,15 @@ export interface AnswerRow {
 type Samples = ReadonlyMap<string, Sample>;
 
 /** Returns the samples of all answers, and of a run; each was committed before the texts that need it. */
-export async function readSamples(query: Query, run: number | null = null): Promise<Samples> {
-  const rows = await query<{ name: string; sample: string | null }>(
+export async function readSamples(query: Query, runNumber: number | null = null): Promise<Samples> {
+  const sampleRows = await query<{ name: string; sample: string | null }>(
     `select setup::text as name, sample from evaluator.setups
      union all select 'state', state_sample from evaluator.runs where run = $1
      union all select 'note', note_sample from evaluator.runs where run = $1`,
-    [run],
+    [runNumber],
   );
   return new Map(
-    rows.flatMap(({ name, sample }) => (sample === null ? [] : [[name, new Sample(sample)]])),
+    sampleRows.flatMap(({ name, sample }) => (sample === null ? [] : [[name, new Sample(sample)]])),
   );
 }
 
@@ -42,28 +42,28 @@ const DIGEST_LENGTH = 32;
 const STATE_DIGEST_LENGTH = 16;
 
 /** Returns the digests that are stored with an answer. */
-export function listDigests(answer: Record<"key" | "state" | "evaluation", string>) {
-  const stateDigest = digestOfState(answer.state);
-  const digest = toDigest(answer.key, stateDigest, answer.evaluation);
-  return [Buffer.from(stateDigest, "hex"), Buffer.from(digest, "hex")] as const;
+export function listDigests(keptAnswer: Record<"key" | "state" | "evaluation", string>) {
+  const stateDigest = digestOfState(keptAnswer.state);
+  const answerDigest = toDigest(keptAnswer.key, stateDigest, keptAnswer.evaluation);
+  return [Buffer.from(stateDigest, "hex"), Buffer.from(answerDigest, "hex")] as const;
 }
 
-function digestOfState(state: string): string {
-  return hash("sha256", state).slice(0, STATE_DIGEST_LENGTH);
+function digestOfState(stateText: string): string {
+  return hash("sha256", stateText).slice(0, STATE_DIGEST_LENGTH);
 }
 
 function toDigest(key: string, stateDigest: string, evaluation: string): string {
-  const text = `${key}\n${stateDigest}\n${evaluation}`;
-  return hash("sha256", text).slice(0, DIGEST_LENGTH);
+  const digestedText = `${key}\n${stateDigest}\n${evaluation}`;
+  return hash("sha256", digestedText).slice(0, DIGEST_LENGTH);
 }
 
 /** Returns the evaluation of an unchanged answer; null if it changed or is about another state. */
 export function readEvaluation(row: AnswerRow, samples: Samples, state?: string): string | null {
   const { key, setup, state_digest: stateDigest, digest } = row;
   if (row.evaluation === null || stateDigest === null) return null;
-  const sample = setup === null ? null : samples.get(String(setup));
-  if (sample === undefined) return null;
-  const evaluation = sample === null ? row.evaluation : sample.unpack(row.evaluation);
+  const setupSample = setup === null ? null : samples.get(String(setup));
+  if (setupSample === undefined) return null;
+  const evaluation = setupSample === null ? row.evaluation : setupSample.unpack(row.evaluation);
   if (evaluation === null || toDigest(key, stateDigest, evaluation) !== digest) return null;
   return state === undefined || digestOfState(state) === stateDigest ? evaluation : null;
 }

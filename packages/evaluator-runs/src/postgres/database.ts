@@ -91,8 +91,8 @@ const TRANSACTION_STATEMENT_MS = 60_000;
 /** Waits that keep no process alive, which may end without a close. */
 const idleWaits: Pick<Clock, "schedule"> = {
   schedule(delayMs, callback) {
-    const timer = setTimeout(callback, delayMs).unref();
-    return () => clearTimeout(timer);
+    const waitTimer = setTimeout(callback, delayMs).unref();
+    return () => clearTimeout(waitTimer);
   },
 };
 
@@ -106,33 +106,33 @@ export function openDatabase(
   ownDefaults: PoolOptions = {},
   clock = idleWaits,
 ): Database {
-  const options = { ...defaults, ...ownDefaults, ...toOptions(connection) };
+  const poolOptions = { ...defaults, ...ownDefaults, ...toOptions(connection) };
   // Each query sets its own.
-  const pool = new Pool({ ...options, query_timeout: 0 });
+  const pool = new Pool({ ...poolOptions, query_timeout: 0 });
   // The pool replaces a broken idle connection; the next statement reports a lasting problem.
   pool.on("error", () => {});
-  const endings: (() => Promise<void>)[] = [];
+  const endListeners: (() => Promise<void>)[] = [];
   return {
-    query: toQuery(pool, options),
+    query: toQuery(pool, poolOptions),
     async connect() {
-      const client = await connectClient(pool);
+      const pooledClient = await connectClient(pool);
       let isReleased = false;
       const release = (isBroken: boolean) => {
-        client.off("error", ignore).off("end", onEnd);
-        if (!isReleased) client.release(isBroken);
+        pooledClient.off("error", ignore).off("end", onEnd);
+        if (!isReleased) pooledClient.release(isBroken);
         isReleased = true;
       };
       // The server ends a connection that holds a lock too long.
       const onEnd = () => release(true);
-      client.once("end", onEnd);
-      return { query: toQuery(client, options), release };
+      pooledClient.once("end", onEnd);
+      return { query: toQuery(pooledClient, poolOptions), release };
     },
-    transaction: (run, signal) => runTransaction(pool, run, signal),
+    transaction: (runSession, signal) => runTransaction(pool, runSession, signal),
     async listen(channel, onMessage) {
-      endings.push(await startListening({ ...options, clock }, channel, onMessage));
+      endListeners.push(await startListening({ ...poolOptions, clock }, channel, onMessage));
     },
     async close() {
-      await Promise.all(endings.map((end) => end()));
+      await Promise.all(endListeners.map((endListener) => endListener()));
       await pool.end();
     },
   };
@@ -150,15 +150,15 @@ function toOptions(connection: Connection): PoolConfig {
   throw describeFailure("connection-options");
 }
 
-function toQuery(client: Pool | PoolClient, { query_timeout }: PoolConfig): Query {
+function toQuery(queryClient: Pool | PoolClient, { query_timeout }: PoolConfig): Query {
   return async <TRow extends object>(text: string, values?: unknown[]) => {
     try {
-      const result: QueryResult<TRow> | QueryResult<TRow>[] = await client.query<TRow>({
+      const queryResult: QueryResult<TRow> | QueryResult<TRow>[] = await queryClient.query<TRow>({
         text,
         ...(query_timeout !== undefined && { query_timeout }),
         ...(values !== undefined && { values }),
       });
-      return [result].flat().flatMap(({ rows }) => rows);
+      return [queryResult].flat().flatMap(({ rows }) => rows);
     } catch (error) {
       throw toDatabaseError(error);
     }
@@ -167,50 +167,50 @@ function toQuery(client: Pool | PoolClient, { query_timeout }: PoolConfig): Quer
 
 const ignore = (): void => {};
 
-async function connectClient(pool: Pool): Promise<PoolClient> {
-  const client = await pool.connect().catch((error: unknown) => {
+async function connectClient(clientPool: Pool): Promise<PoolClient> {
+  const pooledClient = await clientPool.connect().catch((error: unknown) => {
     throw toDatabaseError(error);
   });
   // A cut connection is an error of its statement and again of the client.
-  return client.on("error", ignore);
+  return pooledClient.on("error", ignore);
 }
 
 async function runTransaction<TResult>(
-  pool: Pool,
-  run: (session: Session) => Promise<TResult>,
+  clientPool: Pool,
+  runSession: (session: Session) => Promise<TResult>,
   signal?: AbortSignal,
 ): Promise<TResult> {
-  const client = await connectClient(pool);
-  const cancel = () => cancelStatement(client, pool.options);
-  signal?.addEventListener("abort", cancel);
+  const pooledClient = await connectClient(clientPool);
+  const cancelCurrent = () => cancelStatement(pooledClient, clientPool.options);
+  signal?.addEventListener("abort", cancelCurrent);
   const session: Session = {
-    query: toQuery(client, { query_timeout: TRANSACTION_STATEMENT_MS }),
-    runOne: (text, parsers) => client.query<Cell[]>(toSingle(text, parsers)),
+    query: toQuery(pooledClient, { query_timeout: TRANSACTION_STATEMENT_MS }),
+    runOne: (text, parsers) => pooledClient.query<Cell[]>(toSingle(text, parsers)),
   };
   try {
     signal?.throwIfAborted();
     await session.query("begin");
-    const result = await run(session);
+    const runResult = await runSession(session);
     await session.query("commit");
-    client.off("error", ignore);
-    client.release(signal !== undefined);
-    return result;
+    pooledClient.off("error", ignore);
+    pooledClient.release(signal !== undefined);
+    return runResult;
   } catch (error) {
     // Closing the connection rolls back, and works after a cut too.
-    client.release(true);
+    pooledClient.release(true);
     throw signal?.aborted === true ? signal.reason : error;
   } finally {
-    signal?.removeEventListener("abort", cancel);
+    signal?.removeEventListener("abort", cancelCurrent);
   }
 }
 
-function toSingle(text: string, parsers: CellParsers): QueryArrayConfig {
+function toSingle(text: string, cellParsers: CellParsers): QueryArrayConfig {
   return {
     text,
     rowMode: "array",
     // Otherwise a text may have several statements, and one could end the transaction.
     queryMode: "extended",
-    types: { getTypeParser: ((type: number) => parsers[type] ?? String) as never },
+    types: { getTypeParser: ((typeId: number) => cellParsers[typeId] ?? String) as never },
   } as QueryArrayConfig;
 }
 
@@ -226,13 +226,13 @@ interface PgInternals {
 const CANCEL_MS = 1000;
 
 /** Cancels the running statement and closes the connection; after a close alone the server continues. */
-function cancelStatement(client: ClientBase, options: PoolConfig): void {
-  const other = new Client(options) as Client & PgInternals;
-  const { connection, processID, secretKey } = client as ClientBase & PgInternals;
-  const close = () => connection.stream.destroy();
-  const { stream } = other.connection.on("error", () => {}).once("end", close);
+function cancelStatement(busyClient: ClientBase, options: PoolConfig): void {
+  const cancelClient = new Client(options) as Client & PgInternals;
+  const { connection, processID, secretKey } = busyClient as ClientBase & PgInternals;
+  const closeStream = () => connection.stream.destroy();
+  const { stream } = cancelClient.connection.on("error", () => {}).once("end", closeStream);
   stream.setTimeout(CANCEL_MS, () => stream.destroy());
-  other.cancel({ activeQuery: null, processID, secretKey }, null);
+  cancelClient.cancel({ activeQuery: null, processID, secretKey }, null);
 }
 
 /**
@@ -244,40 +244,40 @@ async function startListening(
   channel: string,
   onMessage: (payload: string) => void,
 ): Promise<() => Promise<void>> {
-  let newest: Client;
-  let cancel = ignore;
+  let newestClient: Client;
+  let cancelWait = ignore;
   let isStopped = false;
   const connect = async (): Promise<void> => {
-    const client = new Client(options);
-    newest = client;
+    const listeningClient = new Client(options);
+    newestClient = listeningClient;
     const connectAgain = () => {
-      cancel();
-      if (isStopped || client !== newest) return;
-      cancel = clock.schedule(LISTEN_AGAIN_MS, () => void connect());
+      cancelWait();
+      if (isStopped || listeningClient !== newestClient) return;
+      cancelWait = clock.schedule(LISTEN_AGAIN_MS, () => void connect());
     };
-    client.on("error", ignore).on("end", connectAgain);
-    client.on("notification", ({ payload = "" }) => onMessage(payload));
+    listeningClient.on("error", ignore).on("end", connectAgain);
+    listeningClient.on("notification", ({ payload = "" }) => onMessage(payload));
     try {
-      await client.connect();
-      setReferenced(client, false);
-      await client.query(`listen ${escapeIdentifier(channel)}`);
+      await listeningClient.connect();
+      setReferenced(listeningClient, false);
+      await listeningClient.query(`listen ${escapeIdentifier(channel)}`);
     } catch {
-      await client.end().catch(ignore);
+      await listeningClient.end().catch(ignore);
       connectAgain();
     }
   };
   await connect();
   return async () => {
     isStopped = true;
-    cancel();
-    setReferenced(newest, true);
-    await newest.end().catch(ignore);
+    cancelWait();
+    setReferenced(newestClient, true);
+    await newestClient.end().catch(ignore);
   };
 }
 
 /** Sets whether a connection keeps the process alive, which it must while it closes. */
-function setReferenced(client: Client, isReferenced: boolean): void {
-  const { stream } = (client as Client & PgInternals).connection;
+function setReferenced(pgClient: Client, isReferenced: boolean): void {
+  const { stream } = (pgClient as Client & PgInternals).connection;
   if (isReferenced) stream.ref();
   else stream.unref();
 }

@@ -28,12 +28,12 @@ export class RunLoader extends RunReader {
     records: () => AsyncIterable<RunRecord>,
     signal: AbortSignal,
   ): Promise<RunInfo & { readonly isJoined: boolean }> {
-    const run = await loadNumber(this.database, newRun);
-    await this.queue.prepare(run);
+    const runNumber = await loadNumber(this.database, newRun);
+    await this.queue.prepare(runNumber);
     for (;;) {
       signal.throwIfAborted();
-      const isJoined = await this.#load(run, newRun.maxCostUsd, records);
-      if (isJoined !== null) return { ...(await this.get(run)), isJoined };
+      const isJoined = await this.#load(runNumber, newRun.maxCostUsd, records);
+      if (isJoined !== null) return { ...(await this.get(runNumber)), isJoined };
       await pause(LOADING_POLL_MS, { clock: this.clock, signal });
     }
   }
@@ -43,64 +43,64 @@ export class RunLoader extends RunReader {
    * and the next one loads it. Returns whether it was loaded before, null while another process loads it.
    */
   async #load(
-    run: number,
+    runNumber: number,
     maxCostUsd: number | null,
     records: () => AsyncIterable<RunRecord>,
   ): Promise<boolean | null> {
     return await this.database.transaction(async ({ query }) => {
-      const [lock] = await query<{ taken: boolean }>(
+      const [loadLock] = await query<{ taken: boolean }>(
         "select pg_try_advisory_xact_lock($1, $2) as taken",
-        [LOAD_LOCK, run],
+        [LOAD_LOCK, runNumber],
       );
-      if (lock?.taken !== true) return null;
-      const [row] = await query<{ state: string; chunks: number }>(
+      if (loadLock?.taken !== true) return null;
+      const [runRow] = await query<{ state: string; chunks: number }>(
         `select state, ceil(records / ${CHUNK_SIZE}::float8)::integer as chunks
          from evaluator.runs where run = $1 for update`,
-        [run],
+        [runNumber],
       );
-      if (row?.state !== "loading") {
-        const cap = `select evaluator.cap_run($1, $2, ${CHUNK_SIZE})`;
-        if (maxCostUsd !== null) await query(cap, [run, maxCostUsd]);
-        await this.#reopen(query, run, []);
-        await query(joinStatement, [run]);
-        await query(refuseStatement, [run]);
+      if (runRow?.state !== "loading") {
+        const capStatement = `select evaluator.cap_run($1, $2, ${CHUNK_SIZE})`;
+        if (maxCostUsd !== null) await query(capStatement, [runNumber, maxCostUsd]);
+        await this.#reopen(query, runNumber, []);
+        await query(joinStatement, [runNumber]);
+        await query(refuseStatement, [runNumber]);
         return true;
       }
-      await insertRecords(query, run, records());
-      await query(refuseStatement, [run]);
-      await this.queue.clear(query, run, null);
-      await this.queue.add(query, run, Array(row.chunks).keys());
+      await insertRecords(query, runNumber, records());
+      await query(refuseStatement, [runNumber]);
+      await this.queue.clear(query, runNumber, null);
+      await this.queue.add(query, runNumber, Array(runRow.chunks).keys());
       await query(
         `update evaluator.runs set state = case when records = 0 then 'done' else 'open' end,
            finished_at = case when records = 0 then evaluator.now() end,
            opened_at = evaluator.now() where run = $1`,
-        [run],
+        [runNumber],
       );
       return false;
     });
   }
 
-  async reopen(run: number, lostIndexes: readonly number[]): Promise<void> {
-    const chunks = [...new Set(lostIndexes.map((idx) => Math.floor(idx / CHUNK_SIZE)))];
-    await this.database.transaction(({ query }) => this.#reopen(query, run, chunks));
+  async reopen(runNumber: number, lostIndexes: readonly number[]): Promise<void> {
+    const lostChunks = [...new Set(lostIndexes.map((idx) => Math.floor(idx / CHUNK_SIZE)))];
+    await this.database.transaction(({ query }) => this.#reopen(query, runNumber, lostChunks));
   }
 
   // Reads no answers of finished chunks, which may be millions.
-  async #reopen(query: Query, run: number, lostIndexes: readonly number[]): Promise<void> {
-    const [idleRun] = await query<{ state: string }>(idleStatement, [run]);
+  async #reopen(query: Query, runNumber: number, lostIndexes: readonly number[]): Promise<void> {
+    const [idleRun] = await query<{ state: string }>(idleStatement, [runNumber]);
     if (idleRun === undefined) return;
     const { state } = idleRun;
     const isOpen = state === "open";
-    await query("delete from evaluator.failures where run = $1 and not is_refusal", [run]);
-    const rows = await query<{ chunk: number }>(unfinishedStatement, [run, lostIndexes]);
-    const chunks = rows.map(({ chunk }) => chunk);
-    if (chunks.length === 0 && state === "done") return;
-    await query(`select evaluator.open_chunks($1, $2, ${CHUNK_SIZE})`, [run, chunks]);
-    await query(reopenStatement, [run, chunks]);
-    await query("select evaluator.count_again($1, null, null)", [run]);
+    await query("delete from evaluator.failures where run = $1 and not is_refusal", [runNumber]);
+    const chunkRows = await query<{ chunk: number }>(unfinishedStatement, [runNumber, lostIndexes]);
+    const openedChunks = chunkRows.map(({ chunk }) => chunk);
+    if (openedChunks.length === 0 && state === "done") return;
+    await query(`select evaluator.open_chunks($1, $2, ${CHUNK_SIZE})`, [runNumber, openedChunks]);
+    await query(reopenStatement, [runNumber, openedChunks]);
+    await query("select evaluator.count_again($1, null, null)", [runNumber]);
     // A worker that died, or lost its lease, may have left that of a chunk that it finished.
-    await this.queue.clear(query, run, isOpen ? chunks : null);
-    await this.queue.add(query, run, chunks);
+    await this.queue.clear(query, runNumber, isOpen ? openedChunks : null);
+    await this.queue.add(query, runNumber, openedChunks);
   }
 }
 
@@ -133,15 +133,15 @@ async function loadNumber(
   });
 }
 
-async function insertRecords(query: Query, run: number, records: AsyncIterable<RunRecord>) {
-  let first = 0;
-  for await (const group of inGroups(records, RECORDS_AT_ONCE)) {
-    const ids = group.map(({ id }) => JSON.stringify(id));
-    const keys = group.map(({ key }) => toRunKey(key));
-    const states = group.map(({ state }) => state);
-    const notes = group.map(({ note = null }) => note);
-    await query(insertStatement, [run, first, ids, keys, states, notes]);
-    first += group.length;
+async function insertRecords(query: Query, runNumber: number, records: AsyncIterable<RunRecord>) {
+  let firstIndex = 0;
+  for await (const recordGroup of inGroups(records, RECORDS_AT_ONCE)) {
+    const groupIds = recordGroup.map(({ id }) => JSON.stringify(id));
+    const groupKeys = recordGroup.map(({ key }) => toRunKey(key));
+    const groupStates = recordGroup.map(({ state }) => state);
+    const notes = recordGroup.map(({ note = null }) => note);
+    await query(insertStatement, [runNumber, firstIndex, groupIds, groupKeys, groupStates, notes]);
+    firstIndex += recordGroup.length;
   }
 }
 

@@ -24,64 +24,64 @@ export class Sample {
   /** Where each word begins in the text. */
   readonly #starts: readonly number[];
 
-  constructor(text: string) {
-    this.text = text;
-    this.#words = toWords(text);
-    let end = 0;
-    this.#starts = this.#words.map(({ length }) => (end += length) - length);
+  constructor(sampleText: string) {
+    this.text = sampleText;
+    this.#words = toWords(sampleText);
+    let wordEnd = 0;
+    this.#starts = this.#words.map(({ length }) => (wordEnd += length) - length);
   }
 
   /**
    * Returns the difference of a text to this one, or null if its shape differs or it would not be shorter.
    * An answer of 1.7 kB becomes 0.17 kB, since the sample has its names, punctuation and most values.
    */
-  pack(text: string): string | null {
-    const own = toWords(text);
-    if (own.length !== this.#words.length || text.includes("\n")) return null;
-    const lines: string[] = [];
+  pack(plainText: string): string | null {
+    const ownWords = toWords(plainText);
+    if (ownWords.length !== this.#words.length || plainText.includes("\n")) return null;
+    const changeLines: string[] = [];
     const firstIndexes = new Map<string, number>();
-    let [last, before] = [0, ""];
-    for (const [index, word] of own.entries()) {
-      const sampleWord = this.#words[index] ?? "";
+    let [lastIndex, lineBefore] = [0, ""];
+    for (const [wordIndex, word] of ownWords.entries()) {
+      const sampleWord = this.#words[wordIndex] ?? "";
       if (word === sampleWord) continue;
-      if (index - last > LARGEST_DISTANCE) return null;
-      const distance = distanceText(index - last);
-      last = index;
+      if (wordIndex - lastIndex > LARGEST_DISTANCE) return null;
+      const distance = distanceText(wordIndex - lastIndex);
+      lastIndex = wordIndex;
       const same = firstIndexes.get(word);
-      if (same === undefined) firstIndexes.set(word, index);
-      const line =
+      if (same === undefined) firstIndexes.set(word, wordIndex);
+      const changeLine =
         distance + (same === undefined ? toChange(word, sampleWord) : SAME_AS + same.toString(36));
-      lines.push(line === before ? AS_BEFORE : line);
-      before = line;
+      changeLines.push(changeLine === lineBefore ? AS_BEFORE : changeLine);
+      lineBefore = changeLine;
     }
-    const packedBytes = lines.join("\n");
-    return packedBytes.length < text.length ? packedBytes : null;
+    const packedBytes = changeLines.join("\n");
+    return packedBytes.length < plainText.length ? packedBytes : null;
   }
 
   /** Returns the text of a difference to this one, or null if it is damaged. */
   unpack(packedBytes: string): string | null {
     const { text } = this;
     if (packedBytes === "") return text;
-    const changedAt: number[] = [];
-    const own: string[] = [];
-    let [whole, index, end, before] = ["", 0, 0, ""];
+    const changedIndexes: number[] = [];
+    const changedWords: string[] = [];
+    let [wholeText, wordIndex, copiedEnd, lineBefore] = ["", 0, 0, ""];
     for (const packedLine of packedBytes.split("\n")) {
-      const line = packedLine === AS_BEFORE ? before : packedLine;
-      before = line;
+      const line = packedLine === AS_BEFORE ? lineBefore : packedLine;
+      lineBefore = line;
       const change = line.startsWith(LONG_DISTANCE) ? LONG_DISTANCE_LENGTH : 1;
-      index += Number.parseInt(change === 1 ? line.charAt(0) : line.slice(1, change), 36);
-      const [start, knownText] = [this.#starts[index], this.#words[index]];
-      if (start === undefined || knownText === undefined) return null;
-      const word = line.startsWith(SAME_AS, change)
-        ? own[changedAt.indexOf(Number.parseInt(line.slice(change + 1), 36))]
+      wordIndex += Number.parseInt(change === 1 ? line.charAt(0) : line.slice(1, change), 36);
+      const [wordStart, knownText] = [this.#starts[wordIndex], this.#words[wordIndex]];
+      if (wordStart === undefined || knownText === undefined) return null;
+      const changedWord = line.startsWith(SAME_AS, change)
+        ? changedWords[changedIndexes.indexOf(Number.parseInt(line.slice(change + 1), 36))]
         : changed(line, change, knownText);
-      if (word === undefined) return null;
-      changedAt.push(index);
-      own.push(word);
-      whole += text.slice(end, start) + word;
-      end = start + knownText.length;
+      if (changedWord === undefined) return null;
+      changedIndexes.push(wordIndex);
+      changedWords.push(changedWord);
+      wholeText += text.slice(copiedEnd, wordStart) + changedWord;
+      copiedEnd = wordStart + knownText.length;
     }
-    return whole + text.slice(end);
+    return wholeText + text.slice(copiedEnd);
   }
 }
 
@@ -91,28 +91,28 @@ export function unpackJson(packedText: string, sample: Sample | undefined): stri
   return sample === undefined ? null : sample.unpack(packedText.slice(PACKED.length));
 }
 
-function toWords(text: string): readonly string[] {
-  return text.match(wordForm) ?? [];
+function toWords(splitText: string): readonly string[] {
+  return splitText.match(wordForm) ?? [];
 }
 
-function distanceText(distance: number): string {
-  const digits = distance.toString(36);
-  return distance <= LARGEST_DIGIT
-    ? digits
-    : LONG_DISTANCE + digits.padStart(LONG_DISTANCE_LENGTH - 1, "0");
+function distanceText(wordDistance: number): string {
+  const distanceDigits = wordDistance.toString(36);
+  return wordDistance <= LARGEST_DIGIT
+    ? distanceDigits
+    : LONG_DISTANCE + distanceDigits.padStart(LONG_DISTANCE_LENGTH - 1, "0");
 }
 
 /** Returns the number of characters shared with the sample, and the others. */
-function toChange(word: string, knownText: string): string {
+function toChange(ownWord: string, knownText: string): string {
   let sharedValue = 0;
-  const most = Math.min(LARGEST_DIGIT, word.length);
-  while (sharedValue < most && word[sharedValue] === knownText[sharedValue]) sharedValue += 1;
-  return sharedValue.toString(36) + word.slice(sharedValue);
+  const most = Math.min(LARGEST_DIGIT, ownWord.length);
+  while (sharedValue < most && ownWord[sharedValue] === knownText[sharedValue]) sharedValue += 1;
+  return sharedValue.toString(36) + ownWord.slice(sharedValue);
 }
 
-function changed(line: string, change: number, knownText: string): string | undefined {
-  const sharedValue = Number.parseInt(line.charAt(change), 36);
-  return Number.isNaN(sharedValue)
+function changed(changeLine: string, changeStart: number, knownText: string): string | undefined {
+  const sharedLength = Number.parseInt(changeLine.charAt(changeStart), 36);
+  return Number.isNaN(sharedLength)
     ? undefined
-    : knownText.slice(0, sharedValue) + line.slice(change + 1);
+    : knownText.slice(0, sharedLength) + changeLine.slice(changeStart + 1);
 }

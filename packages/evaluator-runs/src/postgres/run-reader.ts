@@ -26,70 +26,70 @@ export class RunReader {
     this.sql = database.query;
   }
 
-  async statusesOf(calls: readonly string[]): Promise<CallStatus[]> {
-    const keys = calls.map(toRunKey);
-    const rows = await this.sql<AnswerRow>(
+  async statusesOf(callKeys: readonly string[]): Promise<CallStatus[]> {
+    const runKeys = callKeys.map(toRunKey);
+    const answerRows = await this.sql<AnswerRow>(
       `select a.key, ${answerColumns} from evaluator.answers a where a.key = any($1)`,
-      [keys],
+      [runKeys],
     );
-    const samples = rows.length === 0 ? new Map() : await readSamples(this.sql);
+    const allSamples = answerRows.length === 0 ? new Map() : await readSamples(this.sql);
     const isWholeByKey = new Map(
-      rows.map((row) => [row.key, readEvaluation(row, samples) !== null]),
+      answerRows.map((row) => [row.key, readEvaluation(row, allSamples) !== null]),
     );
     const refusals = await this.sql<{ key: string }>(
       "select key from evaluator.refusals where key = any($1)",
-      [keys.filter((key) => !isWholeByKey.has(key))],
+      [runKeys.filter((key) => !isWholeByKey.has(key))],
     );
     const refusedKeys = new Set(refusals.map(({ key }) => key));
-    return keys.map((key) => {
-      const isWhole = isWholeByKey.get(key);
-      if (isWhole === undefined) return refusedKeys.has(key) ? "refused" : "unknown";
+    return runKeys.map((runKey) => {
+      const isWhole = isWholeByKey.get(runKey);
+      if (isWhole === undefined) return refusedKeys.has(runKey) ? "refused" : "unknown";
       return isWhole ? "answered" : "changed";
     });
   }
 
-  async list(name: string | null = null): Promise<RunInfo[]> {
+  async list(inputName: string | null = null): Promise<RunInfo[]> {
     return await this.sql<RunInfo>(
       `${selectRuns} where $1::text is null or name = $1 order by ${begunAt("runs")}, run`,
-      [name],
+      [inputName],
     );
   }
 
   async get(run: number): Promise<RunInfo> {
-    const [info] = await this.sql<RunInfo>(`${selectRuns} where run = $1`, [run]);
-    if (info !== undefined) return info;
+    const [runInfo] = await this.sql<RunInfo>(`${selectRuns} where run = $1`, [run]);
+    if (runInfo !== undefined) return runInfo;
     throw new DatabaseError(`There is no run ${run} in this database.`, { failure: "no-run" });
   }
 
-  async workers(run: number): Promise<WorkerInfo[]> {
+  async workers(runNumber: number): Promise<WorkerInfo[]> {
     return await this.sql<WorkerInfo>(
       `select worker, name, answered, failed, in_flight as "inFlight", per_second as "perSecond",
          (1000 * extract(epoch from evaluator.now() - seen_at))::float8 as "seenMsAgo"
        from evaluator.workers
        where run = $1 and ${isThere}
        order by started_at, worker collate "C"`,
-      [run],
+      [runNumber],
     );
   }
 
-  async refused(run: number): Promise<ReadonlySet<number>> {
-    const rows = await this.sql<{ idx: number }>(
+  async refused(runNumber: number): Promise<ReadonlySet<number>> {
+    const refusedRows = await this.sql<{ idx: number }>(
       "select idx from evaluator.failures where run = $1 and is_refusal",
-      [run],
+      [runNumber],
     );
-    return new Set(rows.map(({ idx }) => idx));
+    return new Set(refusedRows.map(({ idx }) => idx));
   }
 
-  async *rows(run: number): AsyncGenerator<RunRow> {
+  async *rows(runNumber: number): AsyncGenerator<RunRow> {
     const batches = new PassThrough({ objectMode: true, highWaterMark: 1 });
     // The transaction is open while rows are read; an early return closes the connection.
     const donePromise = this.database
       .transaction(async ({ query }) => {
         await query("set transaction isolation level repeatable read, read only");
         // A plan that does not sort, so that the first row comes at once.
-        for (const plan of ["hashjoin", "mergejoin", "sort"])
-          await query(`set local enable_${plan} = off`);
-        await pipeline(rowBatches(query, run), batches);
+        for (const planMethod of ["hashjoin", "mergejoin", "sort"])
+          await query(`set local enable_${planMethod} = off`);
+        await pipeline(rowBatches(query, runNumber), batches);
       })
       .catch((error: unknown) => void batches.destroy(error as Error));
     try {
@@ -100,27 +100,27 @@ export class RunReader {
   }
 
   async find(
-    id: string,
-    run: number | null = null,
-    name: string | null = null,
+    recordId: string,
+    runNumber: number | null = null,
+    inputName: string | null = null,
   ): Promise<(RunRow & { run: number }) | null> {
-    const [row] = await this.sql<StoredRow & { run: number }>(
+    const [foundRow] = await this.sql<StoredRow & { run: number }>(
       `select r.run, ${rowColumns}
        from ${rowSource} join evaluator.runs of on of.run = r.run
        where r.id = $1 and ($2::integer is null or r.run = $2) and ($3::text is null or name = $3)
        order by ${begunAt("of")} desc, r.run desc limit 1`,
-      [JSON.stringify(id), run, name],
+      [JSON.stringify(recordId), runNumber, inputName],
     );
-    if (row === undefined) return null;
-    return { ...toRow(row, await readSamples(this.sql, row.run)), run: row.run };
+    if (foundRow === undefined) return null;
+    return { ...toRow(foundRow, await readSamples(this.sql, foundRow.run)), run: foundRow.run };
   }
 
-  async away(name: string): Promise<ReadonlyMap<string, string>> {
-    const rows = await this.sql<{ id: string; until: string }>(
+  async away(inputName: string): Promise<ReadonlyMap<string, string>> {
+    const choiceRows = await this.sql<{ id: string; until: string }>(
       "select id, until from evaluator.choices where name = $1",
-      [name],
+      [inputName],
     );
-    return new Map(rows.map(({ id, until }) => [JSON.parse(id) as string, until]));
+    return new Map(choiceRows.map(({ id, until }) => [JSON.parse(id) as string, until]));
   }
 
   async newIds({ run, name }: Pick<RunInfo, "run" | "name">): Promise<NewRecords | null> {
@@ -128,26 +128,25 @@ export class RunReader {
       name,
       run,
     ]);
-    const sinceByRun = new Map(begunRuns.map((one) => [one.run, one.since]));
+    const sinceByRun = new Map(begunRuns.map((begunRun) => [begunRun.run, begunRun.since]));
     const laterRuns = begunRuns.flatMap((one) => (one.since === null ? [] : [one.run]));
     if (laterRuns.length === 0) return null;
-    const rows = await this.sql<{ id: string; first: number; isOwn: boolean }>(firstRunsStatement, [
-      run,
-      begunRuns.map((one) => one.run),
-      laterRuns,
-    ]);
+    const recordRows = await this.sql<{ id: string; first: number; isOwn: boolean }>(
+      firstRunsStatement,
+      [run, begunRuns.map((begunRun) => begunRun.run), laterRuns],
+    );
     const sinceOf = ({ first }: { first: number }) => sinceByRun.get(first)?.getTime() ?? 0;
-    const since = rows.reduce((most, row) => Math.max(most, sinceOf(row)), 0);
-    const newest = rows.filter((row) => row.isOwn && sinceOf(row) === since);
-    if (newest.length === 0) return null;
-    const ids = new Set(newest.map(({ id }) => JSON.parse(id) as string));
-    return { ids, since: new Date(since).toISOString() };
+    const sinceMs = recordRows.reduce((latestMs, row) => Math.max(latestMs, sinceOf(row)), 0);
+    const newestRows = recordRows.filter((row) => row.isOwn && sinceOf(row) === sinceMs);
+    if (newestRows.length === 0) return null;
+    const ids = new Set(newestRows.map(({ id }) => JSON.parse(id) as string));
+    return { ids, since: new Date(sinceMs).toISOString() };
   }
 }
 
 /** Returns when a run was begun last: a run that is joined again is newer than those that were made meanwhile. */
-function begunAt(runs: string): string {
-  return `coalesce(${runs}.opened_at, ${runs}.created_at)`;
+function begunAt(runsTable: string): string {
+  return `coalesce(${runsTable}.opened_at, ${runsTable}.created_at)`;
 }
 
 // The runs of a name until a run was begun last, each with the first end at the time that it names, else the last
@@ -207,23 +206,23 @@ const rowSource = `
 type StoredRow = AnswerRow & Pick<RunRow, "idx" | "id" | "state" | "note" | "error" | "isOwn">;
 
 /** Returns the records of a run in input order, some at once, over the connection of a transaction. */
-export async function* rowBatches(query: Query, run: number): AsyncGenerator<RunRow[]> {
-  const samples = await readSamples(query, run);
+export async function* rowBatches(query: Query, runNumber: number): AsyncGenerator<RunRow[]> {
+  const runSamples = await readSamples(query, runNumber);
   await query(
     `declare evaluator_rows no scroll cursor for
-     select ${rowColumns} from ${rowSource} where r.run = ${run} order by r.idx`,
+     select ${rowColumns} from ${rowSource} where r.run = ${runNumber} order by r.idx`,
   );
   for (;;) {
-    const rows = await query<StoredRow>(`fetch ${ROWS_AT_ONCE} from evaluator_rows`);
-    if (rows.length === 0) return;
-    yield rows.map((row) => toRow(row, samples));
+    const storedRows = await query<StoredRow>(`fetch ${ROWS_AT_ONCE} from evaluator_rows`);
+    if (storedRows.length === 0) return;
+    yield storedRows.map((storedRow) => toRow(storedRow, runSamples));
   }
 }
 
-function toRow(row: StoredRow, samples: ReadonlyMap<string, Sample>): RunRow {
-  const { idx, id, key, note, error, isOwn } = row;
-  const state = unpackJson(row.state, samples.get("state")) ?? "null";
-  const evaluation = readEvaluation(row, samples, state);
+function toRow(storedRow: StoredRow, samples: ReadonlyMap<string, Sample>): RunRow {
+  const { idx, id, key, note, error, isOwn } = storedRow;
+  const state = unpackJson(storedRow.state, samples.get("state")) ?? "null";
+  const evaluation = readEvaluation(storedRow, samples, state);
   return {
     idx,
     id: JSON.parse(id) as string,
@@ -231,7 +230,7 @@ function toRow(row: StoredRow, samples: ReadonlyMap<string, Sample>): RunRow {
     state,
     note: note === null ? null : unpackJson(note, samples.get("note")),
     evaluation,
-    isChanged: row.evaluation !== null && evaluation === null,
+    isChanged: storedRow.evaluation !== null && evaluation === null,
     isOwn,
     error,
   };

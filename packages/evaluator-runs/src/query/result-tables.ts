@@ -19,18 +19,18 @@ interface Column<TRow> {
 /** The questions and the records of the tables. */
 type TableSetup = Pick<RunResults, "columns" | "source">;
 
-const column =
+const columnOfType =
   (type: Column<never>["type"]) =>
   <TRow>(name: string, of: (row: TRow) => Cell): Column<TRow> => ({ name, type, of });
-const [text, number, json] = [column("text"), column("number"), column("json")];
+const [text, number, json] = [columnOfType("text"), columnOfType("number"), columnOfType("json")];
 
 /** Returns the tables that queries read, and functions from rows to cells; null for no row there. */
-export function queryTables(setup: TableSetup) {
-  const { word } = setup.source;
-  const answers = toTable("answers", answersColumns(setup));
+export function queryTables(tableSetup: TableSetup) {
+  const { word } = tableSetup.source;
+  const answers = toTable("answers", answersColumns(tableSetup));
   const listCells = (row: ResultRow) => (row.kept === null ? null : answers.cellsOf(row));
   return {
-    records: [toTable(`${word}s`, recordColumns(setup)), { ...answers, cellsOf: listCells }],
+    records: [toTable(`${word}s`, recordColumns(tableSetup)), { ...answers, cellsOf: listCells }],
     runs: toTable("runs", runColumns(word)),
   };
 }
@@ -43,20 +43,20 @@ const idColumn = text("id", ({ input }: ResultRow) => input.id);
 const errorColumn = text("error", ({ record }: ResultRow) => record["error"] ?? null);
 
 function recordColumns({ columns, source }: TableSetup): Column<ResultRow>[] {
-  const own = [
+  const ownColumns = [
     idColumn,
     ...source.queryColumns.map(({ name, of }) => text(name, ({ input }: ResultRow) => of(input))),
   ];
-  const toUnique = uniqueNames([...own, errorColumn]);
+  const toUnique = uniqueNames([...ownColumns, errorColumn]);
   const nameOf = new Map<AskedQuestion, string>();
-  const answers = answerColumns(columns).map(({ name, asked: question, part }) => {
-    const of = ({ record }: ResultRow) => record[name] ?? null;
-    const value = nameOf.get(question) ?? toUnique(toColumnName(question.id));
-    nameOf.set(question, value);
-    if (part === "value") return columnFor(question)(value, of);
-    return number(toUnique(`${value}_${part === "confidence" ? "conf" : part}`), of);
+  const answerFields = answerColumns(columns).map(({ name, asked: question, part }) => {
+    const fieldOf = ({ record }: ResultRow) => record[name] ?? null;
+    const columnName = nameOf.get(question) ?? toUnique(toColumnName(question.id));
+    nameOf.set(question, columnName);
+    if (part === "value") return columnFor(question)(columnName, fieldOf);
+    return number(toUnique(`${columnName}_${part === "confidence" ? "conf" : part}`), fieldOf);
   });
-  return [...own, ...answers, errorColumn];
+  return [...ownColumns, ...answerFields, errorColumn];
 }
 
 function columnFor({ short }: AskedQuestion) {
@@ -76,17 +76,17 @@ function answersColumns({ columns }: TableSetup): Column<ResultRow>[] {
   const answers = answerColumns(columns).flatMap(({ asked: question, part }) => {
     if (part !== "value") return [];
     const { distribution } = question;
-    const name = toUnique(toColumnName(question.id));
+    const columnName = toUnique(toColumnName(question.id));
     const answerIn = ({ kept: keptEvaluation }: ResultRow) => keptEvaluation?.answers[question.id];
-    const value = columnFor(question)(name, (row: ResultRow) =>
-      shortValue(question, answerIn(row)),
+    const valueColumn = columnFor(question)(columnName, (resultRow: ResultRow) =>
+      shortValue(question, answerIn(resultRow)),
     );
-    if (distribution === null) return [value];
-    const probabilities = (row: ResultRow) => {
-      const answer = answerIn(row);
-      return answer === undefined ? null : JSON.stringify(distribution.of(answer));
+    if (distribution === null) return [valueColumn];
+    const probabilities = (resultRow: ResultRow) => {
+      const rowAnswer = answerIn(resultRow);
+      return rowAnswer === undefined ? null : JSON.stringify(distribution.of(rowAnswer));
     };
-    return [value, json(toUnique(`${name}_probabilities`), probabilities)];
+    return [valueColumn, json(toUnique(`${columnName}_probabilities`), probabilities)];
   });
   return [idColumn, ...answers, ...callColumns];
 }
@@ -96,29 +96,29 @@ const NAME_LENGTH = 40;
 
 /** Returns a name that both engines accept without quotes: `needsReply` is `needs_reply`. */
 function toColumnName(questionId: string): string {
-  const words = questionId
+  const nameWords = questionId
     .slice(0, NAME_LENGTH)
     .replace(/([a-z\d])([A-Z])/g, "$1_$2")
     .toLowerCase()
     .replace(/[^a-z\d]+/g, "_")
     .replace(/^_|_$/g, "")
     .slice(0, NAME_LENGTH);
-  return /^[a-z]/.test(words) ? words : `q_${words}`;
+  return /^[a-z]/.test(nameWords) ? nameWords : `q_${nameWords}`;
 }
 
 /** Returns a function that adds a number to a name that is taken, and takes the name. */
 function uniqueNames(otherTables: readonly { readonly name: string }[]): (name: string) => string {
-  const names = new Set(otherTables.map(({ name }) => name));
-  return (name) => {
-    let free = name;
-    for (let number = 2; names.has(free); number += 1) free = `${name}_${number}`;
-    names.add(free);
-    return free;
+  const usedNames = new Set(otherTables.map(({ name }) => name));
+  return (wantedName) => {
+    let freeName = wantedName;
+    for (let number = 2; usedNames.has(freeName); number += 1) freeName = `${wantedName}_${number}`;
+    usedNames.add(freeName);
+    return freeName;
   };
 }
 
 // The finished ones of a file, or all of a database.
-function runColumns(word: string): Column<ListedRun>[] {
+function runColumns(recordWord: string): Column<ListedRun>[] {
   return [
     number("run", ({ run }) => run),
     text("name", ({ name }) => name),
@@ -126,7 +126,7 @@ function runColumns(word: string): Column<ListedRun>[] {
     text("finished_at", ({ finishedAt }) => finishedAt),
     text("wire", ({ wire }) => wire),
     text("model", ({ modelId }) => modelId),
-    number(`${word}s`, ({ mails }) => mails),
+    number(`${recordWord}s`, ({ mails }) => mails),
     number("answered", ({ answered: answeredCount }) => answeredCount),
     number("failed", ({ failed: failedCount }) => failedCount),
     number("input_tokens", ({ inputTokens }) => inputTokens),

@@ -44,19 +44,19 @@ const { SQLITE_OK, SQLITE_DENY, SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQL
 const reading = new Set([SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_RECURSIVE]);
 
 function serve(): void {
-  let rows: Iterator<SQLOutputValue[], undefined> = [].values();
-  const answer = (call: Call): Reply => {
+  let resultRows: Iterator<SQLOutputValue[], undefined> = [].values();
+  const answerCall = (processCall: Call): Reply => {
     try {
-      if (call === "next") return { rows: nextRows(rows) };
-      const begunParts = begin(call);
-      rows = begunParts.rows;
+      if (processCall === "next") return { rows: nextRows(resultRows) };
+      const begunParts = begin(processCall);
+      resultRows = begunParts.rows;
       return { names: begunParts.names };
     } catch (error) {
       const { message, errcode } = error as Error & { errcode?: number };
       return { error: { failure: failures.get(errcode) ?? "other", message } };
     }
   };
-  process.on("message", (call: Call) => process.send?.(answer(call)));
+  process.on("message", (processCall: Call) => process.send?.(answerCall(processCall)));
   process.once("disconnect", leave);
 }
 
@@ -64,28 +64,28 @@ function begin({ path, text, timeoutMs, memoryMb }: Exclude<Call, "next">) {
   void new Worker(import.meta.filename, {
     argv: [parent, folder, String(timeoutMs), String(memoryMb)],
   });
-  const database = new DatabaseSync(path, { readOnly: true });
-  Object.assign(database.limits, limits);
-  database.setAuthorizer((action) => (reading.has(action) ? SQLITE_OK : SQLITE_DENY));
-  const statement = database.prepare(text);
-  statement.setReturnArrays(true);
-  statement.setReadBigInts(true);
-  const rows = statement.iterate() as unknown as Iterator<SQLOutputValue[], undefined>;
-  return { rows, names: statement.columns().map(({ name }) => name) };
+  const readDatabase = new DatabaseSync(path, { readOnly: true });
+  Object.assign(readDatabase.limits, limits);
+  readDatabase.setAuthorizer((action) => (reading.has(action) ? SQLITE_OK : SQLITE_DENY));
+  const queryStatement = readDatabase.prepare(text);
+  queryStatement.setReturnArrays(true);
+  queryStatement.setReadBigInts(true);
+  const rows = queryStatement.iterate() as unknown as Iterator<SQLOutputValue[], undefined>;
+  return { rows, names: queryStatement.columns().map(({ name }) => name) };
 }
 
-function nextRows(from: Iterator<SQLOutputValue[], undefined>): Cell[][] {
-  const rows: Cell[][] = [];
-  for (let length = 0; rows.length < ROWS_AT_ONCE && length < BATCH_LENGTH;) {
-    const next = from.next();
-    if (next.done === true) break;
-    const cells = next.value.map(toCell);
-    const rowLength = cells.reduce<number>((sum, cell) => sum + String(cell).length, 0);
+function nextRows(sourceRows: Iterator<SQLOutputValue[], undefined>): Cell[][] {
+  const batchRows: Cell[][] = [];
+  for (let batchLength = 0; batchRows.length < ROWS_AT_ONCE && batchLength < BATCH_LENGTH;) {
+    const nextRow = sourceRows.next();
+    if (nextRow.done === true) break;
+    const rowCells = nextRow.value.map(toCell);
+    const rowLength = rowCells.reduce<number>((sum, cell) => sum + String(cell).length, 0);
     if (rowLength > ROW_LENGTH) throw Object.assign(new Error(), { errcode: TOO_BIG });
-    length += rowLength;
-    rows.push(cells);
+    batchLength += rowLength;
+    batchRows.push(rowCells);
   }
-  return rows;
+  return batchRows;
 }
 
 function toCell(value: SQLOutputValue): Cell {

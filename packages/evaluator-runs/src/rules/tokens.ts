@@ -25,19 +25,19 @@ const tokenPattern =
 const signs = new Map(Object.entries({ "->": "→", "≥": ">=", "≤": "<=", "≠": "!=" }));
 
 /** Cuts text into words, quoted names and signs, from an index up to an arrow or a comment; then its end. */
-export function* listTokens(text: string, from = 0): Generator<Token> {
-  let end = text.length - text.slice(from).trimStart().length;
-  tokenPattern.lastIndex = from;
-  for (const { 0: whole, index: at, groups = {} } of text.matchAll(tokenPattern)) {
-    const kinds = Object.keys(groups) as (Token["kind"] | "comment")[];
-    const kind = kinds.find((name) => groups[name] !== undefined) ?? "comment";
+export function* listTokens(conditionText: string, fromIndex = 0): Generator<Token> {
+  let end = conditionText.length - conditionText.slice(fromIndex).trimStart().length;
+  tokenPattern.lastIndex = fromIndex;
+  for (const { 0: matchedText, index: at, groups = {} } of conditionText.matchAll(tokenPattern)) {
+    const groupNames = Object.keys(groups) as (Token["kind"] | "comment")[];
+    const kind = groupNames.find((groupName) => groups[groupName] !== undefined) ?? "comment";
     if (kind === "comment") break;
     if (groups["closing"] === "") {
       throw new ConditionError(at, 'the quote is not closed; end it with "');
     }
     const tokenText = groups[kind] ?? "";
     const read = kind === "quoted" ? tokenText.replace(/\\(["\\])/g, "$1") : signs.get(tokenText);
-    end = at + whole.length;
+    end = at + matchedText.length;
     yield { kind, text: read ?? tokenText, at, end };
     if (kind === "arrow") break;
   }

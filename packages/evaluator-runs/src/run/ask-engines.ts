@@ -44,38 +44,38 @@ export interface AskEngines {
  */
 export function askEngines(
   { transport, next = null }: AskedEngines,
-  [own, ofNext]: readonly [EngineOptions, EngineOptions],
+  [ownOptions, nextOptions]: readonly [EngineOptions, EngineOptions],
   runtime: EvaluatorRuntime,
 ): AskEngines {
-  const evaluator = createEvaluator({ transport, ...own }, runtime);
+  const evaluator = createEvaluator({ transport, ...ownOptions }, runtime);
   if (next === null)
     return {
       ask: (request, { middleware }, options) =>
         evaluateOne(evaluator.with(middleware), request, options),
       mostCalls: Infinity,
     };
-  const second = createEvaluator({ transport: next.transport, ...ofNext }, runtime);
+  const nextEvaluator = createEvaluator({ transport: next.transport, ...nextOptions }, runtime);
   // The error with which each call of the next engine would fail.
-  let fatal: EvaluatorError | null = null;
+  let finalError: EvaluatorError | null = null;
   let mostCalls = 1;
-  const helper: Helper = {
-    evaluate: async (...call) => {
+  const nextHelper: Helper = {
+    evaluate: async (...helperCall) => {
       try {
-        const evaluation = await second.evaluate(...call);
+        const evaluation = await nextEvaluator.evaluate(...helperCall);
         mostCalls = Infinity;
         return evaluation;
       } catch (error) {
-        if (error instanceof EvaluatorError && endsRun(error)) fatal ??= error;
+        if (error instanceof EvaluatorError && endsRun(error)) finalError ??= error;
         throw error;
       }
     },
   };
-  const both = evaluator.with(escalate(helper, next.bounds, { nextBounds: next.nextBounds }));
+  const both = evaluator.with(escalate(nextHelper, next.bounds, { nextBounds: next.nextBounds }));
   return {
     async ask(request, { middleware }, options) {
-      const end = await evaluateOne(both.with(middleware), request, options);
+      const callOutcome = await evaluateOne(both.with(middleware), request, options);
       mostCalls += 1;
-      return withoutUnasked(end, fatal);
+      return withoutUnasked(callOutcome, finalError);
     },
     get mostCalls() {
       return mostCalls;
@@ -84,11 +84,11 @@ export function askEngines(
 }
 
 /** Returns a failure for an answer that the next engine could not be asked about again, so that a later run asks. */
-function withoutUnasked(end: CallOutcome, cause: EvaluatorError | null): CallOutcome {
-  if ("error" in end || cause === null) return end;
-  const { route = {} } = end.evaluation;
+function withoutUnasked(callOutcome: CallOutcome, cause: EvaluatorError | null): CallOutcome {
+  if ("error" in callOutcome || cause === null) return callOutcome;
+  const { route = {} } = callOutcome.evaluation;
   const isUnasked = Object.values(route).some(({ failure }) => failure !== null);
-  return isUnasked ? { ...toFailure(cause), paid: end.evaluation } : end;
+  return isUnasked ? { ...toFailure(cause), paid: callOutcome.evaluation } : callOutcome;
 }
 
 /** Returns the names of both engines of a run; null of one alone. */

@@ -17,24 +17,24 @@ export class CallsInFlight {
     return this.#freed.promise;
   }
 
-  begin(chunk: BegunChunk): void {
+  begin(begunChunk: BegunChunk): void {
     this.count += 1;
-    chunk.inFlight += 1;
+    begunChunk.inFlight += 1;
   }
 
-  end(chunk: BegunChunk): void {
+  end(begunChunk: BegunChunk): void {
     this.count -= 1;
-    chunk.inFlight -= 1;
+    begunChunk.inFlight -= 1;
     this.#free();
   }
 
   /** Notes that all calls of a chunk have begun. */
-  chunkBegun(chunk: BegunChunk): void {
-    this.#begunChunks.add(chunk);
+  chunkBegun(begunChunk: BegunChunk): void {
+    this.#begunChunks.add(begunChunk);
   }
 
-  chunkFinished(chunk: BegunChunk): void {
-    this.#begunChunks.delete(chunk);
+  chunkFinished(begunChunk: BegunChunk): void {
+    this.#begunChunks.delete(begunChunk);
     this.#free();
   }
 

@@ -27,15 +27,15 @@ export function describeRun(summary: RunSummary): string {
   const isWhole = answeredHere === answeredCount;
   const notes = summary.counts
     .filter(([count]) => count > 0)
-    .map(([count, what]) => `, ${printCount(count)} ${what}`);
-  const answered = `${subject}: ${printCount(answeredCount)}${isWhole ? "" : `, ${printCount(answeredHere)} of them here`}`;
+    .map(([count, countNoun]) => `, ${printCount(count)} ${countNoun}`);
+  const answeredText = `${subject}: ${printCount(answeredCount)}${isWhole ? "" : `, ${printCount(answeredHere)} of them here`}`;
   const usage = `${printCount(summary.inputTokens)} tokens, ${summary.cost}`;
-  const here = summary.answeredHere === undefined ? "" : " here";
-  const duration = printDuration(summary.elapsedMs) + here;
-  const sentences = [`${answered}${notes.join("")}`, place ?? [], `Took ${usage}, ${duration}`];
-  const steps = describeSteps(summary.steps);
+  const hereText = summary.answeredHere === undefined ? "" : " here";
+  const duration = printDuration(summary.elapsedMs) + hereText;
+  const sentences = [`${answeredText}${notes.join("")}`, place ?? [], `Took ${usage}, ${duration}`];
+  const stepLines = describeSteps(summary.steps);
   return [
     `${sentences.flat().join(". ")}.\n`,
-    ...steps.map((step) => `${isWhole ? "" : "Here: "}${step}\n`),
+    ...stepLines.map((stepLine) => `${isWhole ? "" : "Here: "}${stepLine}\n`),
   ].join("");
 }

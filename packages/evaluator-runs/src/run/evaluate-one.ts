@@ -38,10 +38,10 @@ export async function evaluateOne(
   request: EvaluationRequest,
   { signal, hasPromise = false }: AskOptions,
 ): Promise<CallOutcome> {
-  const wholeOrFailure = (end: CallOutcome) =>
-    hasPromise && "evaluation" in end && isStateCut(end.evaluation)
-      ? toCutFailure(end.evaluation)
-      : end;
+  const wholeOrFailure = (callOutcome: CallOutcome) =>
+    hasPromise && "evaluation" in callOutcome && isStateCut(callOutcome.evaluation)
+      ? toCutFailure(callOutcome.evaluation)
+      : callOutcome;
   try {
     const evaluation = await evaluator.evaluate(request, { signal });
     return wholeOrFailure({ evaluation });

@@ -46,18 +46,18 @@ export type PlanOutcome = Awaited<ReturnType<typeof workOnPlan>>;
  * A call begins when its note is on the disk, and the next one when its answer is: the calls that the
  * journal has as begun are those in flight.
  */
-export async function workOnPlan(plan: CallPlan, work: PlanWork) {
+export async function workOnPlan(callPlan: CallPlan, work: PlanWork) {
   const totals = new RunTotals(work.price);
-  const counts = { open: plan.open, totals };
+  const watchedCounts = { open: callPlan.open, totals };
   // A call that was in flight when an earlier try ended may have been charged for; its lost attempts are kept.
   const spentUsd =
     work.context.run.maxCost === Infinity
       ? 0
-      : work.journal.spentUsd + plan.mostUsdBegun(work.price);
-  const { result, elapsedMs } = await watchWork(counts, work.context, async (signal) => {
-    const worker = new FileWorker(plan, { ...work, totals, spentUsd, signal });
-    await worker.work();
-    const { finalError, isBudgetSpent, askedAgain } = worker;
+      : work.journal.spentUsd + callPlan.mostUsdBegun(work.price);
+  const { result, elapsedMs } = await watchWork(watchedCounts, work.context, async (signal) => {
+    const fileWorker = new FileWorker(callPlan, { ...work, totals, spentUsd, signal });
+    await fileWorker.work();
+    const { finalError, isBudgetSpent, askedAgain } = fileWorker;
     return { finalError, isBudgetSpent, askedAgain };
   });
   return { totals, elapsedMs, ...result };
@@ -83,7 +83,7 @@ class FileWorker extends RunWorker<PlannedCall, Chunk<PlannedCall>> {
     changed: 0,
   };
 
-  constructor(plan: CallPlan, options: FileWorkerOptions) {
+  constructor(callPlan: CallPlan, options: FileWorkerOptions) {
     const { context, journal, price, spentUsd } = options;
     const { run, transport, next = null } = context;
     const { failuresAtStart = Infinity, ...limits } = { ...callLimits, ...options.limits };
@@ -96,16 +96,16 @@ class FileWorker extends RunWorker<PlannedCall, Chunk<PlannedCall>> {
     });
     this.#options = options;
     this.#broken = brokenController;
-    this.#streak = new FailureStreak(plan.count("answered") === 0 ? failuresAtStart : Infinity);
+    this.#streak = new FailureStreak(callPlan.count("answered") === 0 ? failuresAtStart : Infinity);
     this.#budget = new Budget(run.maxCost, {
       price,
       transport,
       next: next?.transport,
       spentUsd,
-      onLost: (usd) => journal.addSpending(usd),
+      onLost: (lostUsd) => journal.addSpending(lostUsd),
     });
     this.#chunk = {
-      records: plan.openCalls(),
+      records: callPlan.openCalls(),
       budget: this.#budget,
       ended: Promise.withResolvers(),
       inFlight: 0,
@@ -122,9 +122,9 @@ class FileWorker extends RunWorker<PlannedCall, Chunk<PlannedCall>> {
   }
 
   protected override async take(): Promise<Chunk<PlannedCall> | null> {
-    const chunk = this.#chunk;
+    const wholePlan = this.#chunk;
     this.#chunk = null;
-    return chunk && this.hold(chunk);
+    return wholePlan && this.hold(wholePlan);
   }
 
   protected override toRequest({ record: { state } }: PlannedCall): EvaluationRequest {
@@ -158,9 +158,9 @@ class FileWorker extends RunWorker<PlannedCall, Chunk<PlannedCall>> {
     const isUnasked = cost.isHeldBack;
     if (!isUnasked) this.#streak.ended("error" in outcome ? outcome.cause : null);
     this.isStopped ||= this.finalError !== null;
-    const end = { id, key, state, lostUsd: cost.lostUsd, spentUsd, isUnasked, ...outcome };
-    await this.#options.journal.end(end);
-    this.#options.totals.add(end);
+    const callEnd = { id, key, state, lostUsd: cost.lostUsd, spentUsd, isUnasked, ...outcome };
+    await this.#options.journal.end(callEnd);
+    this.#options.totals.add(callEnd);
   }
 
   protected override async finish(): Promise<void> {}
@@ -198,7 +198,7 @@ class FailureStreak {
 
 /** Returns the facts of a run that asked for all its answers. */
 export function toRunFacts(
-  plan: CallPlan,
+  callPlan: CallPlan,
   { totals, elapsedMs }: PlanOutcome,
   context: Pick<RunContext, "clock" | "service"> & AskedEngines,
 ): RunFacts {
@@ -215,7 +215,7 @@ export function toRunFacts(
     finishedAt: new Date(clock.epochNow()).toISOString(),
     wire: service.address,
     modelId: service.modelId,
-    mails: plan.length,
+    mails: callPlan.length,
     answered: succeededCount,
     failed: failedCount,
     inputTokens,

@@ -9,10 +9,10 @@ export function startDrain(
   { clock, stderr }: { clock: Clock; stderr: TextSink },
 ): { readonly signal: AbortSignal; release(): void } {
   const drainedController = new AbortController();
-  let cancel: (() => void) | null = null;
+  let cancelDrain: (() => void) | null = null;
   const onAbort = () => {
     stderr.write("\nEnding: answers on their way are still kept. Ctrl-C again leaves at once.\n");
-    cancel = clock.schedule(DRAIN_MS, () => drainedController.abort(interruption.reason));
+    cancelDrain = clock.schedule(DRAIN_MS, () => drainedController.abort(interruption.reason));
   };
   interruption.addEventListener("abort", onAbort, { once: true });
   return {
@@ -20,7 +20,7 @@ export function startDrain(
     /** Cancels the timer. */
     release() {
       interruption.removeEventListener("abort", onAbort);
-      cancel?.();
+      cancelDrain?.();
     },
   };
 }
@@ -32,11 +32,11 @@ export function interrupted(message: string, { reason }: AbortSignal): CliError 
 }
 
 /** Calls each time so many milliseconds have passed, until the result is called. */
-export function repeat(everyMs: number, call: () => void, clock: Clock): () => void {
-  const next = () => {
-    call();
-    cancel = clock.schedule(everyMs, next);
+export function repeat(everyMs: number, repeatedCall: () => void, clock: Clock): () => void {
+  const callAndRepeat = () => {
+    repeatedCall();
+    cancelNext = clock.schedule(everyMs, callAndRepeat);
   };
-  let cancel = clock.schedule(everyMs, next);
-  return () => cancel();
+  let cancelNext = clock.schedule(everyMs, callAndRepeat);
+  return () => cancelNext();
 }

@@ -68,35 +68,35 @@ export async function planCalls<TState extends AskedState>(
   journal: PlanJournal,
 ): Promise<CallPlan<TState>> {
   const { input, run, signal } = context;
-  const plan = new CallPlan(context, await findRepeats(context));
-  for await (const records of inGroups(input.records(run.limit), GROUP_SIZE)) {
+  const callPlan = new CallPlan(context, await findRepeats(context));
+  for await (const inputRecords of inGroups(input.records(run.limit), GROUP_SIZE)) {
     signal.throwIfAborted();
-    const keys = plan.addKeys(records);
-    const entries = records.map(({ record: { id, source } }, at) => {
-      return { id, key: keys[at] ?? "", note: source && JSON.stringify(source) };
+    const callKeys = callPlan.addKeys(inputRecords);
+    const entries = inputRecords.map(({ record: { id, source } }, recordIndex) => {
+      return { id, key: callKeys[recordIndex] ?? "", note: source && JSON.stringify(source) };
     });
-    const statuses = await journal.statusesOf?.(keys);
-    for (const [at, record] of records.entries()) {
-      const status = statuses?.[at] ?? "unknown";
-      const isOver = status !== "answered" && run.asked?.has(record.record.id);
-      plan.addStatus(record, isOver ? "refused" : status);
+    const callStatuses = await journal.statusesOf?.(callKeys);
+    for (const [recordIndex, inputRecord] of inputRecords.entries()) {
+      const callStatus = callStatuses?.[recordIndex] ?? "unknown";
+      const isOver = callStatus !== "answered" && run.asked?.has(inputRecord.record.id);
+      callPlan.addStatus(inputRecord, isOver ? "refused" : callStatus);
     }
     journal.noteRecords?.(entries, run);
   }
-  return plan;
+  return callPlan;
 }
 
 /** Returns how often a state was there before, by the index of its record; null if the plan counts it. */
 async function findRepeats(context: PlanContext): Promise<Map<number, number> | null> {
   const { input, run, signal } = context;
   if (Math.min(input.length, run.limit) <= COUNTED_AT_MOST) return null;
-  const setup = setupHash(context);
-  using finder = new RepeatFinder();
+  const callSetup = setupHash(context);
+  using repeatFinder = new RepeatFinder();
   for await (const { record } of input.records(run.limit)) {
     signal.throwIfAborted();
-    finder.add(Buffer.from(callKey(setup, JSON.stringify(record.state)), "base64url"));
+    repeatFinder.add(Buffer.from(callKey(callSetup, JSON.stringify(record.state)), "base64url"));
   }
-  return new Map(Array.from(finder.repeats(), ({ index, repeat }) => [index, repeat]));
+  return new Map(Array.from(repeatFinder.repeats(), ({ index, repeat }) => [index, repeat]));
 }
 
 /** The calls of a run: their statuses, without records and keys, since an input may exceed memory. */
@@ -123,10 +123,10 @@ export class CallPlan<TState extends AskedState = AskedState> {
     this.#missing = this.#engines.map(() => ({ calls: 0, inputTokens: 0 }));
     this.#mostTokensBegun = this.#engines.map(() => 0);
     this.#setup = setupHash(context);
-    const length = Math.min(input.length, run.limit);
+    const plannedLength = Math.min(input.length, run.limit);
     this.#keys = repeats === null ? new Map() : null;
     this.#repeats = repeats ?? new Map();
-    this.#statuses = new Uint8Array(length);
+    this.#statuses = new Uint8Array(plannedLength);
   }
 
   /** The number of calls. */
@@ -153,43 +153,43 @@ export class CallPlan<TState extends AskedState = AskedState> {
   mostUsdBegun(price: RunPrice): number {
     const prices = [price, price.next ?? price] as const;
     const costs = this.#mostTokensBegun.map((tokens, at) => tokensUsd(tokens, prices[at] ?? price));
-    return costs.reduce((sum, usd) => sum + usd, 0);
+    return costs.reduce((costSum, engineUsd) => costSum + engineUsd, 0);
   }
 
   /** Returns the number of calls with a status. */
-  count(status: CallStatus): number {
-    return this.#counts[status];
+  count(countedStatus: CallStatus): number {
+    return this.#counts[countedStatus];
   }
 
   /** Adds the calls about the next group of records, and returns their keys. */
-  addKeys(group: readonly InputRecord<TState>[]): string[] {
-    const keys = group.map((input) => this.#toKey(input));
-    this.#digests.push(...digestsOf(keys));
-    const start = this.#length;
-    for (const [at, key] of keys.entries()) {
-      const repeat = this.#keys?.get(key) ?? 0;
-      this.#keys?.set(key, repeat + 1);
-      if (repeat > 0) this.#repeats.set(start + at, repeat);
+  addKeys(inputRecords: readonly InputRecord<TState>[]): string[] {
+    const callKeys = inputRecords.map((inputRecord) => this.#toKey(inputRecord));
+    this.#digests.push(...digestsOf(callKeys));
+    const firstIndex = this.#length;
+    for (const [keyIndex, key] of callKeys.entries()) {
+      const repeatCount = this.#keys?.get(key) ?? 0;
+      this.#keys?.set(key, repeatCount + 1);
+      if (repeatCount > 0) this.#repeats.set(firstIndex + keyIndex, repeatCount);
     }
-    return keys.map((key, at) => this.#repeatedKey(start + at, key));
+    return callKeys.map((firstKey, keyIndex) => this.#repeatedKey(firstIndex + keyIndex, firstKey));
   }
 
   /** Adds the status of the next call. */
-  addStatus({ record }: InputRecord<TState>, status: CallStatus): void {
-    this.#statuses[this.#length] = allStatuses.indexOf(status);
+  addStatus({ record }: InputRecord<TState>, callStatus: CallStatus): void {
+    this.#statuses[this.#length] = allStatuses.indexOf(callStatus);
     this.#length += 1;
-    this.#counts[status] += 1;
-    if (isEnded(status)) return;
+    this.#counts[callStatus] += 1;
+    if (isEnded(callStatus)) return;
     const { questions } = this.#context;
-    const request = { state: record.state, questions };
-    for (const [at, missing] of this.#missing.entries()) {
-      const transport = this.#engines[at] as Transport;
-      const { calls, inputTokens } = estimateCost([request], { ...noPrice, transport });
+    const plannedRequest = { state: record.state, questions };
+    for (const [engineIndex, missing] of this.#missing.entries()) {
+      const transport = this.#engines[engineIndex] as Transport;
+      const { calls, inputTokens } = estimateCost([plannedRequest], { ...noPrice, transport });
       missing.calls += calls;
       missing.inputTokens += inputTokens;
-      if (status !== "begun") continue;
-      const most = mostCostUsd(request, { ...oneUsd, transport });
-      this.#mostTokensBegun[at] = (this.#mostTokensBegun[at] ?? 0) + most;
+      if (callStatus !== "begun") continue;
+      const mostTokens = mostCostUsd(plannedRequest, { ...oneUsd, transport });
+      this.#mostTokensBegun[engineIndex] = (this.#mostTokensBegun[engineIndex] ?? 0) + mostTokens;
     }
   }
 
@@ -200,17 +200,17 @@ export class CallPlan<TState extends AskedState = AskedState> {
    */
   async *calls(): AsyncGenerator<PlannedCall<TState>, undefined> {
     const { input, inputPath } = this.#context;
-    let at = 0;
-    for await (const group of inGroups(input.records(this.length), COMPARED_AT_ONCE)) {
-      const keys = group.map((inputRecord) => this.#toKey(inputRecord));
-      if (this.#digests[at / COMPARED_AT_ONCE] !== digestsOf(keys)[0]) {
+    let planIndex = 0;
+    for await (const inputRecords of inGroups(input.records(this.length), COMPARED_AT_ONCE)) {
+      const callKeys = inputRecords.map((inputRecord) => this.#toKey(inputRecord));
+      if (this.#digests[planIndex / COMPARED_AT_ONCE] !== digestsOf(callKeys)[0]) {
         throw changedInput(inputPath);
       }
-      for (const [index, inputRecord] of group.entries()) {
-        const key = this.#repeatedKey(at, keys[index] ?? "");
-        const status = allStatuses[this.#statuses[at] ?? 0] ?? "unknown";
+      for (const [groupIndex, inputRecord] of inputRecords.entries()) {
+        const key = this.#repeatedKey(planIndex, callKeys[groupIndex] ?? "");
+        const status = allStatuses[this.#statuses[planIndex] ?? 0] ?? "unknown";
         yield { ...inputRecord, key, status };
-        at += 1;
+        planIndex += 1;
       }
     }
   }
@@ -220,8 +220,8 @@ export class CallPlan<TState extends AskedState = AskedState> {
     for await (const call of this.calls()) if (!isEnded(call.status)) yield call;
   }
 
-  #repeatedKey(at: number, key: string): string {
-    return repeatedKey(key, this.#repeats.get(at) ?? 0);
+  #repeatedKey(planIndex: number, firstKey: string): string {
+    return repeatedKey(firstKey, this.#repeats.get(planIndex) ?? 0);
   }
 
   #toKey({ record }: InputRecord<TState>): string {
@@ -230,16 +230,16 @@ export class CallPlan<TState extends AskedState = AskedState> {
 }
 
 /** Returns whether a call is not made again. */
-function isEnded(status: CallStatus): boolean {
-  return status === "answered" || status === "refused";
+function isEnded(callStatus: CallStatus): boolean {
+  return callStatus === "answered" || callStatus === "refused";
 }
 
 /** Returns a digest of each group of keys that are compared at once. */
 function digestsOf(keys: readonly string[]): string[] {
-  const digests: string[] = [];
-  for (let at = 0; at < keys.length; at += COMPARED_AT_ONCE) {
-    const group = keys.slice(at, at + COMPARED_AT_ONCE);
-    digests.push(hash("sha256", group.join("\n"), "base64url"));
+  const groupDigests: string[] = [];
+  for (let keyIndex = 0; keyIndex < keys.length; keyIndex += COMPARED_AT_ONCE) {
+    const groupKeys = keys.slice(keyIndex, keyIndex + COMPARED_AT_ONCE);
+    groupDigests.push(hash("sha256", groupKeys.join("\n"), "base64url"));
   }
-  return digests;
+  return groupDigests;
 }

@@ -23,7 +23,7 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
   const outputPath = toOutputPath(inputPath, source, run.format);
   const journalPath = toJournalPath(inputPath, source);
   const questions = await chooseQuestions(run.questions, context);
-  const openedRecordInput = await source.open(inputPath, {
+  const recordInput = await source.open(inputPath, {
     ...run,
     questions,
     signal,
@@ -37,9 +37,9 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
   const { offline, engine, dryRun } = run;
   const engineOptions = { offline, engine, dryRun, env };
   const transport = await openTransport(engineOptions);
-  const next = await readNextEngine({ ...run, env }, questions, program);
+  const nextEngine = await readNextEngine({ ...run, env }, questions, program);
   const nextOptions = { ...engineOptions, engine: run.then };
-  const input = (await openedRecordInput.withState?.(program)) ?? openedRecordInput;
+  const input = (await recordInput.withState?.(program)) ?? recordInput;
   return {
     ...context,
     ...setup,
@@ -55,20 +55,20 @@ export async function readRunContext(run: RunCommand, program: ProgramContext) {
     /** The price list, or null. */
     catalog: await openCatalog(engineOptions),
     /** The engine that is asked again for unsure answers, with its price list; null without one. */
-    next: next && { ...next, catalog: await openCatalog(nextOptions) },
-    service: serviceThrough(transport, next),
+    next: nextEngine && { ...nextEngine, catalog: await openCatalog(nextOptions) },
+    service: serviceThrough(transport, nextEngine),
     /** See {@link ProgramContext.mayCost}; null for its default. */
     mayCost:
       mayCost === undefined
         ? null
-        : (await mayCost(engineOptions)) || (next !== null && (await mayCost(nextOptions))),
+        : (await mayCost(engineOptions)) || (nextEngine !== null && (await mayCost(nextOptions))),
   };
 }
 
 /** Throws a UsageError for a field to sort by that the results do not have. */
-function checkSort({ sort }: RunCommand, columns: readonly Column[]): void {
-  const shownColumns = columns.filter(
-    (column) => column.asked === null || column.part !== "printed",
+function checkSort({ sort }: RunCommand, resultColumns: readonly Column[]): void {
+  const shownColumns = resultColumns.filter(
+    (shownColumn) => shownColumn.asked === null || shownColumn.part !== "printed",
   );
   const names = recordNames({ columns: shownColumns }, false);
   if (sort === undefined || names.includes(sort)) return;

@@ -86,10 +86,10 @@ export abstract class RunWorker<TRecord, TChunk extends Chunk<TRecord>> {
 
   /** Works until no chunk is left, or the run is stopped. @throws the error that ended the work. */
   async work(): Promise<void> {
-    let next = this.#takeNext();
-    for (let chunk = await next; chunk !== null; chunk = await next) {
-      next = this.#takeNext(); // is read while this one is asked about
-      await this.#askAbout(chunk);
+    let nextChunk = this.#takeNext();
+    for (let takenChunk = await nextChunk; takenChunk !== null; takenChunk = await nextChunk) {
+      nextChunk = this.#takeNext(); // is read while this one is asked about
+      await this.#askAbout(takenChunk);
     }
     await Promise.all(this.held.values());
     if (this.#failure !== null) throw this.#failure;
@@ -119,10 +119,10 @@ export abstract class RunWorker<TRecord, TChunk extends Chunk<TRecord>> {
     this.#failure ??= error;
   }
 
-  protected failInCall(error: unknown): void {
+  protected failInCall(callError: unknown): void {
     const { signal } = this.#options;
     // After a cut-off, answers that were not committed are asked for again.
-    this.fail(signal.aborted && error === signal.reason ? null : error);
+    this.fail(signal.aborted && callError === signal.reason ? null : callError);
   }
 
   /** Has no more calls at once from now on than are in flight. */
@@ -131,16 +131,16 @@ export abstract class RunWorker<TRecord, TChunk extends Chunk<TRecord>> {
   }
 
   /** Holds a chunk until it is finished. */
-  protected hold(chunk: TChunk): TChunk {
-    this.held.set(chunk, this.#finish(chunk));
-    return chunk;
+  protected hold(heldChunk: TChunk): TChunk {
+    this.held.set(heldChunk, this.#finish(heldChunk));
+    return heldChunk;
   }
 
-  async #finish(chunk: TChunk): Promise<void> {
-    await chunk.ended.promise;
-    await this.finish(chunk).catch((error: unknown) => this.fail(error));
-    this.held.delete(chunk);
-    this.calls.chunkFinished(chunk);
+  async #finish(heldChunk: TChunk): Promise<void> {
+    await heldChunk.ended.promise;
+    await this.finish(heldChunk).catch((error: unknown) => this.fail(error));
+    this.held.delete(heldChunk);
+    this.calls.chunkFinished(heldChunk);
   }
 
   async #takeNext(): Promise<TChunk | null> {
@@ -154,7 +154,7 @@ export abstract class RunWorker<TRecord, TChunk extends Chunk<TRecord>> {
 
   /** Begins the calls of a chunk; they may end later. */
   async #askAbout(chunk: TChunk): Promise<void> {
-    const open = new Set<Promise<void>>();
+    const openCalls = new Set<Promise<void>>();
     try {
       for await (const record of chunk.records) {
         while (this.inFlight >= this.#mostInFlight) await this.calls.nextEnd;
@@ -168,36 +168,36 @@ export abstract class RunWorker<TRecord, TChunk extends Chunk<TRecord>> {
           break;
         }
         const endedPromise = this.#ask(chunk, { record, request, cost });
-        open.add(endedPromise);
-        void endedPromise.then(() => open.delete(endedPromise));
+        openCalls.add(endedPromise);
+        void endedPromise.then(() => openCalls.delete(endedPromise));
       }
     } catch (error) {
       this.fail(error);
     }
-    chunk.ended.resolve(Promise.all(open));
+    chunk.ended.resolve(Promise.all(openCalls));
     if (this.held.has(chunk)) this.calls.chunkBegun(chunk);
   }
 
   /** Reserves the most that a call may cost; null if the run may not cost it. */
-  async #reserve(chunk: TChunk, request: EvaluationRequest): Promise<CallCost | null> {
+  async #reserve(chunk: TChunk, callRequest: EvaluationRequest): Promise<CallCost | null> {
     for (;;) {
       const { nextEnd } = this.calls;
-      const cost = await chunk.budget.reserveCall(request);
-      if (cost !== null || !this.mayAskAbout(chunk)) return cost;
+      const reservedCost = await chunk.budget.reserveCall(callRequest);
+      if (reservedCost !== null || !this.mayAskAbout(chunk)) return reservedCost;
       // A call that ended meanwhile may have left money.
       if (nextEnd === this.calls.nextEnd && !(await this.waitForMoney())) return null;
     }
   }
 
   /** Asks about a record, and resolves when the outcome is committed; an error ends the work. */
-  async #ask(chunk: TChunk, call: ReservedCall<TRecord>): Promise<void> {
-    const onError = (error: unknown) => {
-      this.failInCall(error);
+  async #ask(chunk: TChunk, reservedCall: ReservedCall<TRecord>): Promise<void> {
+    const onError = (callError: unknown) => {
+      this.failInCall(callError);
       return null;
     };
     this.calls.begin(chunk);
-    const ended = await this.#call(chunk, call).catch(onError);
-    const keptPromise = ended && this.keep(chunk, call.record, ended).catch(onError);
+    const ended = await this.#call(chunk, reservedCall).catch(onError);
+    const keptPromise = ended && this.keep(chunk, reservedCall.record, ended).catch(onError);
     // A call that is noted before it is sent waits for this commit there.
     if (this.begin === undefined) await keptPromise;
     this.calls.end(chunk);
@@ -207,10 +207,10 @@ export abstract class RunWorker<TRecord, TChunk extends Chunk<TRecord>> {
   async #call(chunk: TChunk, { record, request, cost }: ReservedCall<TRecord>): Promise<EndedCall> {
     const { totals, signal, context } = this.#options;
     await this.begin?.(record, cost);
-    const options = { signal, hasPromise: isPromised(context.calibration) };
-    const outcome = await this.#engines.ask(request, cost, options);
+    const askOptions = { signal, hasPromise: isPromised(context.calibration) };
+    const outcome = await this.#engines.ask(request, cost, askOptions);
     const paidEvaluation = "error" in outcome ? outcome.paid : outcome.evaluation;
-    const prices = paidEvaluation === undefined ? [] : totals.pricesOf(paidEvaluation);
-    return { cost, outcome, spentUsd: chunk.budget.ended(cost, prices) };
+    const stepPrices = paidEvaluation === undefined ? [] : totals.pricesOf(paidEvaluation);
+    return { cost, outcome, spentUsd: chunk.budget.ended(cost, stepPrices) };
   }
 }

@@ -33,27 +33,27 @@ export async function watchWork<TResult>(
 
 /** Shows the progress of a run in one line, until the result is called; a terminal is cleared then. */
 export function showProgress(
-  total: number,
+  recordCount: number,
   totals: RunTotals,
   context: Omit<WatchContext, "signal">,
 ): () => void {
   const { clock, source } = context;
   const startedAt = clock.now();
   const progress = createProgress(context);
-  const describe = () => {
+  const describeProgress = () => {
     const { succeeded: succeededCount, failed: failedCount, failure } = totals;
     const doneCount = succeededCount + failedCount;
     const elapsedMs = clock.now() - startedAt;
     const perMs = elapsedMs > 0 ? doneCount / elapsedMs : 0;
     return [
-      `${printCount(doneCount)} of ${printCounted(total, source.word)} (${Math.floor((100 * doneCount) / Math.max(1, total))} %)`,
+      `${printCount(doneCount)} of ${printCounted(recordCount, source.word)} (${Math.floor((100 * doneCount) / Math.max(1, recordCount))} %)`,
       `${(perMs * 1000).toFixed(1)} a second`,
-      perMs > 0 ? `${printDuration((total - doneCount) / perMs)} left` : "no answer yet",
+      perMs > 0 ? `${printDuration((recordCount - doneCount) / perMs)} left` : "no answer yet",
       totals.describeCost(),
       `${printCount(failedCount)} failed${failure === null ? "" : `: ${failure}`}`,
     ].join(" · ");
   };
-  const endShow = repeat(250, () => progress.show(describe), clock);
+  const endShow = repeat(250, () => progress.show(describeProgress), clock);
   return () => {
     endShow();
     progress.end();

@@ -31,26 +31,26 @@ interface RunNotes {
 }
 
 /** Returns the runs of a file, the oldest first: the complete ones, and one after them that was begun. */
-export function listRuns(notes: RunNotes): FileRun[] {
-  const newest = notes.newestRun();
-  if (newest === null) return [];
-  const complete = notes.completeRuns();
-  const setups = notes.setups();
-  const isOpen = newest.row > (complete.at(-1)?.row ?? -1);
-  const runs = complete.map(({ setup: hash, row, begin, facts, seen }, at): FileRun => {
+export function listRuns(runNotes: RunNotes): FileRun[] {
+  const newestRun = runNotes.newestRun();
+  if (newestRun === null) return [];
+  const completeRuns = runNotes.completeRuns();
+  const setupsByHash = runNotes.setups();
+  const isOpen = newestRun.row > (completeRuns.at(-1)?.row ?? -1);
+  const runs = completeRuns.map(({ setup: hash, row, begin, facts, seen }, runIndex): FileRun => {
     // The options of the newest run name its setup.
-    const isNewest = !isOpen && at === complete.length - 1;
-    const setup = isNewest || hash === null ? newest : (setups.get(hash) ?? newest);
+    const isNewest = !isOpen && runIndex === completeRuns.length - 1;
+    const setup = isNewest || hash === null ? newestRun : (setupsByHash.get(hash) ?? newestRun);
     return { row, begin, setup, facts, seen };
   });
-  const open = { row: null, begin: newest.begin, facts: null, seen: null, setup: newest };
-  return isOpen ? [...runs, open] : runs;
+  const openRun = { row: null, begin: newestRun.begin, facts: null, seen: null, setup: newestRun };
+  return isOpen ? [...runs, openRun] : runs;
 }
 
 /** Returns a run of a file by its number. @throws CliError that names how many runs the file has */
-export function needRun(all: readonly FileRun[], run: number, path: string): FileRun {
-  const fileRun = all[run - 1];
+export function needRun(fileRuns: readonly FileRun[], runNumber: number, path: string): FileRun {
+  const fileRun = fileRuns[runNumber - 1];
   if (fileRun !== undefined) return fileRun;
-  const has = printCounted(all.length, "run");
-  throw new CliError(printable`There is no run ${String(run)} in ${path}, which has ${has}.`);
+  const has = printCounted(fileRuns.length, "run");
+  throw new CliError(printable`There is no run ${String(runNumber)} in ${path}, which has ${has}.`);
 }

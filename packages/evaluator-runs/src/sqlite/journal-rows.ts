@@ -28,20 +28,20 @@ export interface UnansweredEntry {
 export type Row = Readonly<Record<string, SQLOutputValue>>;
 
 /** Returns a record as readers see it; `isChecked`: its setup is known to be that of the run. */
-export function toRunRow(row: Row, isChecked = false): RunRow {
-  const { id, key, error, source, evaluation: text = null } = row;
-  const evaluation = text !== null && isAsWritten(row) ? String(text) : null;
+export function toRunRow(recordRow: Row, isChecked = false): RunRow {
+  const { id, key, error, source, evaluation: text = null } = recordRow;
+  const evaluation = text !== null && isAsWritten(recordRow) ? String(text) : null;
   return {
     idx: 0,
     id: String(id),
     key: String(key),
-    state: evaluation === null ? "null" : String(row["state"]),
+    state: evaluation === null ? "null" : String(recordRow["state"]),
     note: source === null ? null : String(source),
     evaluation,
     isChanged: text !== null && evaluation === null,
     isOwn: false,
     error: evaluation === null && typeof error === "string" ? error : null,
-    isRefused: evaluation === null && row["refused"] != null,
+    isRefused: evaluation === null && recordRow["refused"] != null,
     isChecked,
   };
 }
@@ -53,13 +53,13 @@ export function toSetup({ questions = null, wire, model }: Row): CallSetup {
 }
 
 /** Returns an answer whose digest, key and questions fit; null if it was changed after it was written. */
-export function toWhole(row: Row, setup: CallSetup): KeptEvaluation | null {
-  const [key, state] = [String(row["key"]), String(row["state"])];
-  const isWhole = isAsWritten(row) && isKeyOf(key, setupHash(setup), state);
-  return isWhole ? fromKeptText(String(row["evaluation"]), setup.questions) : null;
+export function toWhole(answerRow: Row, callSetup: CallSetup): KeptEvaluation | null {
+  const [key, state] = [String(answerRow["key"]), String(answerRow["state"])];
+  const isWhole = isAsWritten(answerRow) && isKeyOf(key, setupHash(callSetup), state);
+  return isWhole ? fromKeptText(String(answerRow["evaluation"]), callSetup.questions) : null;
 }
 
 /** Returns the value of a column of JSON. */
-export function parsed<TValue = JsonValue>(text: SQLOutputValue | undefined): TValue {
-  return JSON.parse(String(text)) as TValue;
+export function parsed<TValue = JsonValue>(jsonText: SQLOutputValue | undefined): TValue {
+  return JSON.parse(String(jsonText)) as TValue;
 }

@@ -79,6 +79,6 @@ CREATE TABLE runs (
 `;
 
 /** Joins the answers to records: a call that failed in a run may have an answer since a later one. */
-export function answersTo(records: string): string {
-  return `answers ON answers.call = ${records}.call AND ${records}.error IS NULL`;
+export function answersTo(recordsTable: string): string {
+  return `answers ON answers.call = ${recordsTable}.call AND ${recordsTable}.error IS NULL`;
 }

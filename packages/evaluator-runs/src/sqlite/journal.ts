@@ -55,27 +55,27 @@ export class Journal extends JournalReader {
   /** The number that the records of this run were seen in. */
   #seen: number | null = null;
 
-  private constructor(path: string, setup: CallSetup, machine: Machine) {
-    const { database, unlock } = openForWriting(path, machine);
-    super(path, database);
-    this.setup = setup;
-    this.#setupHash = setupHash(setup);
+  private constructor(journalPath: string, callSetup: CallSetup, machine: Machine) {
+    const { database, unlock } = openForWriting(journalPath, machine);
+    super(journalPath, database);
+    this.setup = callSetup;
+    this.#setupHash = setupHash(callSetup);
     this.#unlock = unlock;
     this.#defer = journalMachine(machine).defer;
   }
 
   /** Opens a journal for a run with this setup, and creates the file if it is missing. */
-  static open(path: string, setup: CallSetup, machine: Machine = {}): Journal {
-    return new Journal(path, setup, machine);
+  static open(journalPath: string, callSetup: CallSetup, machine: Machine = {}): Journal {
+    return new Journal(journalPath, callSetup, machine);
   }
 
   /** Notes in one step the records of the input and the keys of their answers; for the options see `RunCommand`. */
   noteRecords(
     entries: Iterable<NotedRecord>,
-    run: { newSince?: string | null; part?: unknown; asked?: ReadonlySet<string> } = {},
+    runOptions: { newSince?: string | null; part?: unknown; asked?: ReadonlySet<string> } = {},
   ): void {
-    const { newSince = null, part, asked: askedIds } = run;
-    this.#change(() => {
+    const { newSince = null, part, asked: askedIds } = runOptions;
+    this.#changeRows(() => {
       // The run that notes a record will be the next row of `runs`.
       const { seen, after, before } = this.prepare(
         `SELECT coalesce(iif(?, (SELECT max(seen) FROM records), NULL), max(run) + 1, 1) AS seen,
@@ -106,8 +106,8 @@ export class Journal extends JournalReader {
   }
 
   /** Notes a call that begins, and resolves when that is on the disk. See {@link Journal.end}. */
-  async begin(call: BegunCall): Promise<void> {
-    await this.#changeWithOthers(() => this.#begin(call));
+  async begin(begunCall: BegunCall): Promise<void> {
+    await this.#changeWithOthers(() => this.#begin(begunCall));
   }
 
   // A call that is begun again may be charged for once more, however often its tries are killed.
@@ -120,29 +120,29 @@ export class Journal extends JournalReader {
    * Keeps how a call ended, and resolves when that is on the disk. Calls that begin and end in one turn of
    * the event loop share one step, and the wait for it.
    */
-  async end(end: CallEnd): Promise<void> {
-    await this.#changeWithOthers(() => this.#end(end), end.spentUsd);
+  async end(callEnd: CallEnd): Promise<void> {
+    await this.#changeWithOthers(() => this.#keepEnd(callEnd), callEnd.spentUsd);
   }
 
   async #changeWithOthers(change: () => void, spentUsd = 0): Promise<void> {
-    const waiting = { change, spentUsd, ...Promise.withResolvers<void>() };
-    if (this.#waiting.push(waiting) === 1) this.#defer(() => this.#changeAll());
-    await waiting.promise;
+    const waitingChange = { change, spentUsd, ...Promise.withResolvers<void>() };
+    if (this.#waiting.push(waitingChange) === 1) this.#defer(() => this.#changeAll());
+    await waitingChange.promise;
   }
 
   /** Notes how this run was begun, for an export or to go on with it. */
-  beginRun(begin: Omit<RunBegin, "setup">): void {
-    this.#change(() => {
+  beginRun(runBegin: Omit<RunBegin, "setup">): void {
+    this.#changeRows(() => {
       this.#addSetup(); // also for a run without records
-      this.#addFacts({ setup: this.#setupHash, ...begin });
+      this.#addFacts({ setup: this.#setupHash, ...runBegin });
     });
   }
 
   /** Adds the facts of a complete run. */
-  addRun(facts: RunFacts): void {
-    const next = "SELECT coalesce(max(run) + 1, 1) AS number FROM runs";
-    const seen = this.#seen ?? this.number(next); // without records, none of an earlier run
-    this.#change(() => void this.#addFacts({ ...facts, spentFor: this.#setupHash, seen }));
+  addRun(runFacts: RunFacts): void {
+    const nextRunSql = "SELECT coalesce(max(run) + 1, 1) AS number FROM runs";
+    const seen = this.#seen ?? this.number(nextRunSql); // without records, none of an earlier run
+    this.#changeRows(() => void this.#addFacts({ ...runFacts, spentFor: this.#setupHash, seen }));
     this.#spending = null;
     this.#seen = null;
   }
@@ -166,22 +166,22 @@ export class Journal extends JournalReader {
   }
 
   /** Keeps what an attempt may have cost whose call goes on. */
-  addSpending(usd: number): void {
-    this.#change(() => this.#addSpending(usd));
+  addSpending(lostUsd: number): void {
+    this.#changeRows(() => this.#addSpending(lostUsd));
   }
 
   // In the step of the answers, and in one row: a killed run has spent as much as one that ended.
-  #addSpending(usd: number): void {
-    if (usd === 0) return;
+  #addSpending(addedUsd: number): void {
+    if (addedUsd === 0) return;
     const { run, usd: before } = this.#spending ?? { run: this.#addFacts({}), usd: 0 };
-    this.#spending = { run, usd: before + usd };
-    const facts = { spentUsd: before + usd, spentFor: this.#setupHash };
+    this.#spending = { run, usd: before + addedUsd };
+    const facts = { spentUsd: before + addedUsd, spentFor: this.#setupHash };
     this.prepare("UPDATE runs SET facts = ? WHERE run = ?").run(JSON.stringify(facts), run);
   }
 
-  #addFacts(facts: object): number | bigint {
-    const insert = this.prepare("INSERT INTO runs (facts) VALUES (?)");
-    return insert.run(JSON.stringify(facts)).lastInsertRowid;
+  #addFacts(rowFacts: object): number | bigint {
+    const insertFacts = this.prepare("INSERT INTO runs (facts) VALUES (?)");
+    return insertFacts.run(JSON.stringify(rowFacts)).lastInsertRowid;
   }
 
   /** Closes and unlocks the file. */
@@ -198,51 +198,51 @@ export class Journal extends JournalReader {
   }
 
   #changeAll(): void {
-    const waiting = this.#waiting;
+    const waitingChanges = this.#waiting;
     this.#waiting = [];
     try {
-      this.#change(() => {
-        for (const { change } of waiting) change();
-        this.#addSpending(waiting.reduce((sum, { spentUsd }) => sum + spentUsd, 0));
+      this.#changeRows(() => {
+        for (const { change } of waitingChanges) change();
+        this.#addSpending(waitingChanges.reduce((sum, { spentUsd }) => sum + spentUsd, 0));
       });
-      for (const { resolve } of waiting) resolve();
+      for (const { resolve } of waitingChanges) resolve();
     } catch (error) {
-      for (const { reject } of waiting) reject(error);
+      for (const { reject } of waitingChanges) reject(error);
     }
   }
 
-  #end(end: CallEnd): void {
-    const { id, key } = end;
-    if (end.isUnasked) {
+  #keepEnd(callEnd: CallEnd): void {
+    const { id, key } = callEnd;
+    if (callEnd.isUnasked) {
       // The record has no end, and the next run asks about it.
-    } else if ("error" in end) {
+    } else if ("error" in callEnd) {
       // A failure takes the place of no answer.
       if (this.statusesOf([key])[0] !== "answered")
-        this.prepare("UPDATE records SET error = ? WHERE id = ?").run(end.error, id);
-      const refuse = "INSERT OR REPLACE INTO refusals SELECT call, ? FROM calls WHERE key = ?";
-      if (end.isRefusal === true) this.prepare(refuse).run(end.error, key);
+        this.prepare("UPDATE records SET error = ? WHERE id = ?").run(callEnd.error, id);
+      const refuseSql = "INSERT OR REPLACE INTO refusals SELECT call, ? FROM calls WHERE key = ?";
+      if (callEnd.isRefusal === true) this.prepare(refuseSql).run(callEnd.error, key);
     } else {
-      const state = JSON.stringify(end.state);
-      const evaluation = toKeptText(end.evaluation);
+      const state = JSON.stringify(callEnd.state);
+      const evaluation = toKeptText(callEnd.evaluation);
       const digest = toDigest({ key, state, evaluation });
       this.prepare(
         `INSERT OR REPLACE INTO answers
           SELECT call, (SELECT setup FROM setups WHERE hash = ?), ?, ?, ? FROM calls WHERE key = ?`,
       ).run(this.#setupHash, state, evaluation, digest, key);
-      const unfail = "UPDATE records SET error = NULL WHERE id = ? AND error IS NOT NULL";
-      this.prepare(unfail).run(id);
+      const unfailSql = "UPDATE records SET error = NULL WHERE id = ? AND error IS NOT NULL";
+      this.prepare(unfailSql).run(id);
     }
     this.prepare("DELETE FROM begun WHERE call = (SELECT call FROM calls WHERE key = ?)").run(key);
   }
 
-  #change(change: () => void): void {
-    const spending = this.#spending;
+  #changeRows(changeRows: () => void): void {
+    const earlierSpending = this.#spending;
     try {
       this.prepare("BEGIN IMMEDIATE").run();
-      change();
+      changeRows();
       this.prepare("COMMIT").run();
     } catch (error) {
-      this.#spending = spending;
+      this.#spending = earlierSpending;
       if (this.database.isTransaction) this.database.exec("ROLLBACK");
       throw toJournalError(error, this.path);
     }

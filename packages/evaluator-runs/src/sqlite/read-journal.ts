@@ -18,27 +18,27 @@ export function openReader(...[path, options]: Parameters<typeof openForReading>
  * @throws CliError if the path has no journal, or it cannot be used.
  */
 export async function readJournal<TResult>(
-  path: string,
-  read: (journal: JournalReader) => TResult | Promise<TResult>,
+  journalPath: string,
+  readOpened: (journal: JournalReader) => TResult | Promise<TResult>,
   isChecked = true,
 ): Promise<TResult> {
-  if (!existsSync(path)) throw withoutRun(printable`There is no journal at ${path}`);
+  if (!existsSync(journalPath)) throw withoutRun(printable`There is no journal at ${journalPath}`);
   const readOnce = async () => {
-    using journal = openReader(path, { isChecked });
-    return await read(journal);
+    using openedJournal = openReader(journalPath, { isChecked });
+    return await readOpened(openedJournal);
   };
   for (;;) {
-    const writtenAt = lastWrite(path);
+    const writtenAt = lastWrite(journalPath);
     const [outcome] = await Promise.allSettled([readOnce()]);
-    if (writtenAt !== lastWrite(path)) continue;
+    if (writtenAt !== lastWrite(journalPath)) continue;
     if (outcome.status === "rejected") throw outcome.reason;
     return outcome.value;
   }
 }
 
 // With a log, SQLite isolates readers from the run; without one nothing does.
-function lastWrite(path: string): string {
-  if (existsSync(`${path}-wal`)) return "log";
-  const { mtimeNs, size } = statSync(path, { bigint: true });
+function lastWrite(journalPath: string): string {
+  if (existsSync(`${journalPath}-wal`)) return "log";
+  const { mtimeNs, size } = statSync(journalPath, { bigint: true });
   return `${mtimeNs} ${size}`;
 }

@@ -32,38 +32,38 @@ export class SqliteRuns implements StoredRuns {
   readonly #inputs = new Map<number, Promise<RecordInput>>();
   #runs: readonly FileRun[] | null = null;
 
-  constructor(journal: JournalReader, input: JournalInput) {
-    this.#journal = journal;
-    this.#input = input;
+  constructor(journalReader: JournalReader, journalInput: JournalInput) {
+    this.#journal = journalReader;
+    this.#input = journalInput;
   }
 
   async list(): Promise<RunInfo[]> {
-    return this.#all.map((_, at) => this.#toInfo(at + 1));
+    return this.#all.map((_, runIndex) => this.#toInfo(runIndex + 1));
   }
 
-  async get(run: number): Promise<RunInfo> {
-    needRun(this.#all, run, this.#journal.path);
-    return this.#toInfo(run);
+  async get(runNumber: number): Promise<RunInfo> {
+    needRun(this.#all, runNumber, this.#journal.path);
+    return this.#toInfo(runNumber);
   }
 
-  async *rows(run: number, isOrdered = true): AsyncGenerator<RunRow> {
+  async *rows(runNumber: number, isOrdered = true): AsyncGenerator<RunRow> {
     // Also for the newest run: one after it may be noting its records.
-    const journal = this.#ofRun(run);
-    if (!isOrdered) yield* this.#keptRows(journal, run);
-    else if (run === this.#all.length) yield* this.#newestRows(journal, run);
-    else yield* this.#earlierRows(journal, run);
+    const runReader = this.#ofRun(runNumber);
+    if (!isOrdered) yield* this.#keptRows(runReader, runNumber);
+    else if (runNumber === this.#all.length) yield* this.#newestRows(runReader, runNumber);
+    else yield* this.#earlierRows(runReader, runNumber);
   }
 
   /** Reads the rows of the newest run in the order of the input. */
-  async *#newestRows(journal: JournalReader, run: number): AsyncGenerator<RunRow> {
+  async *#newestRows(runReader: JournalReader, run: number): AsyncGenerator<RunRow> {
     const input = await this.#openInput(run);
     const error = `The ${this.#input.word} has changed since it was asked about; run again.`;
     for await (const { index: idx, record } of input.records(this.#all[run - 1]?.begin?.mails)) {
-      const row = journal.row(record.id) ?? unknownRow(record.id);
+      const recordRow = runReader.row(record.id) ?? unknownRow(record.id);
       const isCurrent =
-        row.evaluation === null || isAbout(record, JSON.parse(row.state) as JsonValue);
+        recordRow.evaluation === null || isAbout(record, JSON.parse(recordRow.state) as JsonValue);
       yield Object.assign(
-        row,
+        recordRow,
         { idx, input: record },
         isCurrent ? null : { evaluation: null, error },
       );
@@ -71,58 +71,58 @@ export class SqliteRuns implements StoredRuns {
   }
 
   /** Reads the rows of an earlier run: those that the input still has in its order, then the others. */
-  async *#earlierRows(journal: JournalReader, run: number): AsyncGenerator<RunRow> {
-    const ids = new Set<string>();
-    for await (const { record } of (await this.#openInput(run)).records()) {
-      const row = journal.row(record.id);
-      if (row === null) continue;
-      const input = row.evaluation === null ? record : undefined;
-      yield Object.assign(row, { idx: ids.size, input });
-      ids.add(record.id);
+  async *#earlierRows(runReader: JournalReader, runNumber: number): AsyncGenerator<RunRow> {
+    const givenIds = new Set<string>();
+    for await (const { record } of (await this.#openInput(runNumber)).records()) {
+      const recordRow = runReader.row(record.id);
+      if (recordRow === null) continue;
+      const input = recordRow.evaluation === null ? record : undefined;
+      yield Object.assign(recordRow, { idx: givenIds.size, input });
+      givenIds.add(record.id);
     }
-    for (const row of journal.rows(this.#setupHash(run))) {
-      if (!ids.has(row.id)) yield Object.assign(withState(row), { idx: ids.size });
-      ids.add(row.id);
+    for (const row of runReader.rows(this.#setupHash(runNumber))) {
+      if (!givenIds.has(row.id)) yield Object.assign(withState(row), { idx: givenIds.size });
+      givenIds.add(row.id);
     }
   }
 
   /** Reads the rows from the journal alone, in no order, in a third of the time. */
-  async *#keptRows(journal: JournalReader, run: number): AsyncGenerator<RunRow> {
+  async *#keptRows(runReader: JournalReader, runNumber: number): AsyncGenerator<RunRow> {
     // The journal keeps only the id of a record without an answer.
-    const open = new Map<string, RunRow>();
-    for (const row of journal.rows(this.#setupHash(run))) {
-      if (row.evaluation === null) open.set(row.id, row);
-      else yield row;
+    const openRows = new Map<string, RunRow>();
+    for (const recordRow of runReader.rows(this.#setupHash(runNumber))) {
+      if (recordRow.evaluation === null) openRows.set(recordRow.id, recordRow);
+      else yield recordRow;
     }
-    if (open.size === 0) return;
-    for await (const { record } of (await this.#openInput(run)).records()) {
-      const row = open.get(record.id);
-      if (row === undefined) continue;
-      yield Object.assign(row, { input: record });
-      open.delete(record.id);
+    if (openRows.size === 0) return;
+    for await (const { record } of (await this.#openInput(runNumber)).records()) {
+      const openRow = openRows.get(record.id);
+      if (openRow === undefined) continue;
+      yield Object.assign(openRow, { input: record });
+      openRows.delete(record.id);
     }
-    if (run < this.#all.length) for (const row of open.values()) yield withState(row);
+    if (runNumber < this.#all.length) for (const row of openRows.values()) yield withState(row);
   }
 
-  async find(id: string, run: number | null = null): Promise<FoundRow | null> {
-    const journal = run === null ? this.#journal : this.#ofRun(run);
-    const row = journal.row(id);
-    if (row === null) return null;
+  async find(recordId: string, runNumber: number | null = null): Promise<FoundRow | null> {
+    const runReader = runNumber === null ? this.#journal : this.#ofRun(runNumber);
+    const recordRow = runReader.row(recordId);
+    if (recordRow === null) return null;
     // The run that saw it is the first that was complete afterwards, or the one that was not.
-    const all = this.#all;
-    const foundAt = all.findIndex((one) => one.row === null || one.row >= row.seen);
-    const at = run ?? (foundAt === -1 ? all.length : foundAt + 1);
-    const fileRun = all[at - 1];
+    const fileRuns = this.#all;
+    const foundAt = fileRuns.findIndex((one) => one.row === null || one.row >= recordRow.seen);
+    const foundRun = runNumber ?? (foundAt === -1 ? fileRuns.length : foundAt + 1);
+    const fileRun = fileRuns[foundRun - 1];
     if (fileRun === undefined) return null;
-    const { evaluation, key } = row;
-    const askedCall = journal.askedCall(id);
+    const { evaluation, key } = recordRow;
+    const askedCall = runReader.askedCall(recordId);
     // A run with other questions may have been complete since then, about other records.
-    const { state, setup } = askedCall ?? { state: row.state, setup: fileRun.setup };
-    const call = { state, setup: toRunSetup(setup) };
-    const isWhole = evaluation !== null && isKeyOf(key, call.setup.hash, call.state);
-    const isChanged = row.isChanged || (evaluation !== null && !isWhole);
+    const { state, setup } = askedCall ?? { state: recordRow.state, setup: fileRun.setup };
+    const foundCall = { state, setup: toRunSetup(setup) };
+    const isWhole = evaluation !== null && isKeyOf(key, foundCall.setup.hash, foundCall.state);
+    const isChanged = recordRow.isChanged || (evaluation !== null && !isWhole);
     const wholeEvaluation = isWhole ? evaluation : null;
-    return { ...row, ...call, isChanged, evaluation: wholeEvaluation, run: at };
+    return { ...recordRow, ...foundCall, isChanged, evaluation: wholeEvaluation, run: foundRun };
   }
 
   async newIds({ run }: Pick<RunInfo, "run">): Promise<NewRecords | null> {
@@ -134,8 +134,8 @@ export class SqliteRuns implements StoredRuns {
   }
 
   /** Returns the answer of each record of a run that has one, or the newest answer of each record of all runs. */
-  answered(run: number | null): ReturnType<JournalReader["answered"]> {
-    return (run === null ? this.#journal : this.#ofRun(run)).answered();
+  answered(runNumber: number | null): ReturnType<JournalReader["answered"]> {
+    return (runNumber === null ? this.#journal : this.#ofRun(runNumber)).answered();
   }
 
   async progress(): Promise<Progress> {
@@ -146,35 +146,35 @@ export class SqliteRuns implements StoredRuns {
     return [];
   }
 
-  #ofRun(run: number): JournalReader {
-    return this.#journal.ofRun(run, this.#all);
+  #ofRun(runNumber: number): JournalReader {
+    return this.#journal.ofRun(runNumber, this.#all);
   }
 
-  #openInput(run: number): Promise<RecordInput> {
+  #openInput(runNumber: number): Promise<RecordInput> {
     const inputPromise =
-      this.#inputs.get(run) ?? this.#input.open(this.#all[run - 1]?.begin?.options);
-    this.#inputs.set(run, inputPromise);
+      this.#inputs.get(runNumber) ?? this.#input.open(this.#all[runNumber - 1]?.begin?.options);
+    this.#inputs.set(runNumber, inputPromise);
     return inputPromise;
   }
 
-  #setupHash(run: number): string {
-    const { setup } = this.#all[run - 1] ?? {};
+  #setupHash(runNumber: number): string {
+    const { setup } = this.#all[runNumber - 1] ?? {};
     return setup === undefined ? "" : setupHash(setup);
   }
 
   #toInfo(run: number): RunInfo {
     const { begin, setup, facts } = this.#all[run - 1] as FileRun;
-    const input = begin?.options["input"];
-    const { calibration } = this.#all.findLast((one) => one.facts !== null)?.facts ?? {};
-    const stored: StoredFacts =
+    const inputName = begin?.options["input"];
+    const { calibration } = this.#all.findLast((fileRun) => fileRun.facts !== null)?.facts ?? {};
+    const storedFacts: StoredFacts =
       facts === null
         ? { ...begin, ...(calibration && { calibration }) }
         : { ...begin, ...facts, complete: facts };
     return {
       run,
-      name: basename(typeof input === "string" ? input : this.#input.path),
+      name: basename(typeof inputName === "string" ? inputName : this.#input.path),
       digest: "",
-      facts: JSON.stringify(stored),
+      facts: JSON.stringify(storedFacts),
       setup: toRunSetup(setup),
       stoppedBy: null,
       maxCostUsd: null,
@@ -183,17 +183,17 @@ export class SqliteRuns implements StoredRuns {
     };
   }
 
-  #openCounts(run: number) {
-    const { answered: answeredCount, failed: failedCount } = this.#ofRun(run).counts();
-    const before = this.#all[run - 2]?.row ?? 0;
+  #openCounts(runNumber: number) {
+    const { answered: answeredCount, failed: failedCount } = this.#ofRun(runNumber).counts();
+    const earlierRow = this.#all[runNumber - 2]?.row ?? 0;
     return {
       state: "open" as const,
-      records: this.#all[run - 1]?.begin?.mails ?? 0,
+      records: this.#all[runNumber - 1]?.begin?.mails ?? 0,
       answered: answeredCount,
       asked: 0,
       failed: failedCount,
       inputTokens: 0,
-      costUsd: this.#journal.spentUsdSince(before),
+      costUsd: this.#journal.spentUsdSince(earlierRow),
       createdAt: new Date(0),
       finishedAt: null,
     };
@@ -204,7 +204,7 @@ export class SqliteRuns implements StoredRuns {
   }
 }
 
-function listCounts(facts: RunFacts) {
+function listCounts(runFacts: RunFacts) {
   const {
     mails: records,
     answered: askedCount,
@@ -212,8 +212,8 @@ function listCounts(facts: RunFacts) {
     inputTokens,
     costUsd,
     isUnpriced,
-  } = facts;
-  const finishedAt = new Date(facts.finishedAt);
+  } = runFacts;
+  const finishedAt = new Date(runFacts.finishedAt);
   return {
     state: "done" as const,
     records,
@@ -222,14 +222,14 @@ function listCounts(facts: RunFacts) {
     failed: failedCount,
     inputTokens,
     costUsd: isUnpriced === true ? null : costUsd,
-    createdAt: new Date(finishedAt.getTime() - facts.elapsedMs),
+    createdAt: new Date(finishedAt.getTime() - runFacts.elapsedMs),
     finishedAt,
   };
 }
 
 /** Returns a row whose state is an object, also if nothing of it is known. */
-function withState(row: RunRow): RunRow {
-  return row.evaluation === null ? Object.assign(row, { state: "{}" }) : row;
+function withState(recordRow: RunRow): RunRow {
+  return recordRow.evaluation === null ? Object.assign(recordRow, { state: "{}" }) : recordRow;
 }
 
 function toRunSetup({ questions, service }: CallSetup): RunSetup {
@@ -239,16 +239,16 @@ function toRunSetup({ questions, service }: CallSetup): RunSetup {
 }
 
 function unknownRow(id: string): RunRow {
-  const none = { note: null, evaluation: null, error: null };
-  return { idx: 0, id, key: "", state: "null", ...none, isChanged: false, isOwn: false };
+  const emptyFields = { note: null, evaluation: null, error: null };
+  return { idx: 0, id, key: "", state: "null", ...emptyFields, isChanged: false, isOwn: false };
 }
 
 // A state has more than these keys if a run added some.
-function isAbout(record: RunRecord, state: JsonValue): boolean {
-  if (typeof state !== "object" || state === null) return false;
-  const read = new Map(Object.entries(state));
-  return Object.entries(record.state).every(([key, value]) => {
-    const keptValue = read.get(key);
-    return keptValue === value || JSON.stringify(keptValue) === JSON.stringify(value);
+function isAbout(record: RunRecord, keptState: JsonValue): boolean {
+  if (typeof keptState !== "object" || keptState === null) return false;
+  const keptFields = new Map(Object.entries(keptState));
+  return Object.entries(record.state).every(([fieldName, fieldValue]) => {
+    const keptValue = keptFields.get(fieldName);
+    return keptValue === fieldValue || JSON.stringify(keptValue) === JSON.stringify(fieldValue);
   });
 }

@@ -95,15 +95,15 @@ export interface RunWriter {
    *
    * @throws DatabaseError if that is impossible, or the signal's reason.
    */
-  keep(end: RecordEnd, lease?: LeasedChunk["lease"]): Promise<boolean>;
+  keep(recordEnd: RecordEnd, lease?: LeasedChunk["lease"]): Promise<boolean>;
 }
 
 /** A store of runs over many records, their answers, and the chunks that workers take. */
 export interface RunStore extends StoredRuns, AsyncDisposable {
   /** Returns the status of the call of each key. */
-  statusesOf(keys: readonly string[]): Promise<CallStatus[]>;
+  statusesOf(callKeys: readonly string[]): Promise<CallStatus[]>;
   /** Returns the indexes of the records of a run that the service refuses each time. */
-  refused(run: number): Promise<ReadonlySet<number>>;
+  refused(runNumber: number): Promise<ReadonlySet<number>>;
   /**
    * Creates a run in one transaction, or joins the run with the same digest: waits while another
    * process loads it, and loads it if that process died. Reopens a run that ended with missing or
@@ -115,19 +115,19 @@ export interface RunStore extends StoredRuns, AsyncDisposable {
   join(
     newRun: NewRun,
     records: () => AsyncIterable<RunRecord>,
-    signal: AbortSignal,
+    joinSignal: AbortSignal,
   ): Promise<RunInfo & { readonly isJoined: boolean }>;
   /**
    * Reopens a run that no worker is on, to ask again for failed records, and for removed or changed answers.
    *
    * @param lostIndexes - The indexes of their records in the run.
    */
-  reopen(run: number, lostIndexes: readonly number[]): Promise<void>;
+  reopen(runNumber: number, lostIndexes: readonly number[]): Promise<void>;
   /** Stops a run for all workers. */
-  stop(run: number, why: string): Promise<void>;
+  stop(runNumber: number, stopReason: string): Promise<void>;
 
   /** Returns the next free chunk of a run, or null. */
-  fetchChunk(run: number): Promise<LeasedChunk | null>;
+  fetchChunk(runNumber: number): Promise<LeasedChunk | null>;
   /**
    * Returns the records of a chunk without a valid answer or a failure, and the most that the chunk can have
    * cost until now. After the death of a worker, only its calls in flight are repeated. Workers that had the
@@ -141,7 +141,7 @@ export interface RunStore extends StoredRuns, AsyncDisposable {
   /** Renews the lease of a chunk; returns whether the worker still has it. */
   touch(leasedChunk: LeasedChunk): Promise<boolean>;
   /** Returns a writer for the outcomes of calls. */
-  writer(options: WriterOptions): RunWriter;
+  writer(writerOptions: WriterOptions): RunWriter;
   /**
    * Ends a chunk if each record has an answer or a failure, and releases it otherwise. Returns whether it ended.
    *
@@ -150,9 +150,9 @@ export interface RunStore extends StoredRuns, AsyncDisposable {
   finish(leasedChunk: LeasedChunk, spentUsd: number): Promise<boolean>;
 
   /** Stores a worker's report, and returns the state of its run. */
-  report(report: WorkerReport): Promise<ReportedRun>;
+  report(workerReport: WorkerReport): Promise<ReportedRun>;
   /** Forgets a worker that ends. */
-  leave(worker: string): Promise<void>;
+  leave(workerId: string): Promise<void>;
   /** Puts records of an input away until a day, or takes them back with an empty text; also while a run is under way. */
-  putAway(name: string, ids: readonly string[], until: string): Promise<void>;
+  putAway(inputName: string, recordIds: readonly string[], untilDay: string): Promise<void>;
 }

@@ -90,30 +90,30 @@ export interface StoredRuns {
   /**
    * Returns the runs about an input, in the order in which a command began or joined them last.
    *
-   * @param name - The name of the input; a journal that is about one input has all its runs. Default: all runs.
+   * @param inputName - The name of the input; a journal that is about one input has all its runs. Default: all runs.
    */
-  list(name?: string): Promise<RunInfo[]>;
+  list(inputName?: string): Promise<RunInfo[]>;
   /** Returns a run. @throws CliError or DatabaseError if the number is unknown. */
-  get(run: number): Promise<RunInfo>;
+  get(runNumber: number): Promise<RunInfo>;
   /**
    * Returns the records of a run with their answers, from one snapshot.
    *
    * @param isOrdered - Whether the order is that of the input, for which a store may read it. Default: true.
    */
-  rows(run: number, isOrdered?: boolean): AsyncGenerator<RunRow>;
+  rows(runNumber: number, isOrdered?: boolean): AsyncGenerator<RunRow>;
   /** Returns a record by its id, of the run begun last that has it or of one run; null without one. See `list` for the name. */
-  find(id: string, run?: number | null, name?: string): Promise<FoundRow | null>;
+  find(recordId: string, runNumber?: number | null, inputName?: string): Promise<FoundRow | null>;
   /**
    * Returns the ids of a run that were new with the newest records of its name: they came after a run of that name
    * had been complete, and no records came after another one; null without any.
    */
-  newIds(run: Pick<RunInfo, "run" | "name">): Promise<NewRecords | null>;
+  newIds(runInfo: Pick<RunInfo, "run" | "name">): Promise<NewRecords | null>;
   /** Counts the records of all runs; missing if the runs are about several inputs. */
   progress?(): Promise<Progress>;
   /** Returns the workers of a run that reported in the last ten seconds. */
-  workers(run: number): Promise<WorkerInfo[]>;
+  workers(runNumber: number): Promise<WorkerInfo[]>;
   /** Returns the records of an input that a person put away, each with the day of its return. */
-  away(name: string): Promise<ReadonlyMap<string, string>>;
+  away(inputName: string): Promise<ReadonlyMap<string, string>>;
   /**
    * Runs a person's query about a run in a read-only transaction that is rolled back; missing if the store runs
    * no SQL of others.
@@ -121,7 +121,7 @@ export interface StoredRuns {
    * @throws DatabaseError with the database's message about the query.
    */
   query?<TResult>(
-    query: RunQuery,
-    use: (result: QueryResult) => Promise<TResult>,
+    runQuery: RunQuery,
+    useResult: (queryResult: QueryResult) => Promise<TResult>,
   ): Promise<TResult>;
 }

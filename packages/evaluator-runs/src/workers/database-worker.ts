@@ -52,13 +52,13 @@ export class DatabaseWorker extends RunWorker<ChunkRecord, WorkChunk> {
 
   constructor(options: DatabaseWork) {
     const { runs, info, pacers, signal, asking, context } = options;
-    const [own, ofNext] = pacers;
+    const [ownPacer, nextPacer] = pacers;
     super({
       ...options,
       concurrency: asking.concurrency,
       engineOptions: [
-        { ...callLimits, ...(own && { pacer: own }) },
-        { ...callLimits, ...(ofNext && { pacer: ofNext }) },
+        { ...callLimits, ...(ownPacer && { pacer: ownPacer }) },
+        { ...callLimits, ...(nextPacer && { pacer: nextPacer }) },
       ],
     });
     this.#options = options;
@@ -66,9 +66,9 @@ export class DatabaseWorker extends RunWorker<ChunkRecord, WorkChunk> {
     this.#writer = runs.writer({
       run: info.run,
       signal,
-      onTrouble(trouble) {
+      onTrouble(storeTrouble) {
         const recoveredText = "The database takes answers again.";
-        const text = trouble === null ? recoveredText : `Waiting: ${trouble.message}`;
+        const text = storeTrouble === null ? recoveredText : `Waiting: ${storeTrouble.message}`;
         context.stderr.write(`${text}\n`);
       },
     });
@@ -102,11 +102,11 @@ export class DatabaseWorker extends RunWorker<ChunkRecord, WorkChunk> {
   protected override async take(): Promise<WorkChunk | null> {
     const { runs, info, context } = this.#options;
     while (this.mayBegin) {
-      const [askedAtMs, lease] = await this.#reach(
+      const [askedAtMs, leasedChunk] = await this.#reach(
         async () => [context.clock.now(), await runs.fetchChunk(info.run)] as const,
       );
       // The reply may be so late that the lease is over.
-      if (lease !== null) return await this.#read(lease, askedAtMs + LEASE_MS);
+      if (leasedChunk !== null) return await this.#read(leasedChunk, askedAtMs + LEASE_MS);
       if ((await this.#reach(() => runs.get(info.run))).state !== "open") return null;
       await this.#waitForChunk();
     }
@@ -127,10 +127,10 @@ export class DatabaseWorker extends RunWorker<ChunkRecord, WorkChunk> {
     const { runs, price, context } = this.#options;
     const { transport, next } = context;
     // If this worker's lease on the chunk ended, its calls in flight are committed first.
-    const old = [...this.held].filter(([other]) => other.leased.chunk === lease.chunk);
-    await Promise.all(old.map(([, ending]) => ending));
+    const oldChunks = [...this.held].filter(([other]) => other.leased.chunk === lease.chunk);
+    await Promise.all(oldChunks.map(([, ending]) => ending));
     const { missing: records, costUsd: spentUsd } = await this.#reach(() => runs.readChunk(lease));
-    const chunk: WorkChunk = {
+    const workChunk: WorkChunk = {
       leased: lease,
       records,
       heldUntilMs,
@@ -143,14 +143,14 @@ export class DatabaseWorker extends RunWorker<ChunkRecord, WorkChunk> {
         spentUsd,
         dearest: this.#dearest,
         waitForMoney: () => this.calls.waitToTryAgain(),
-        reserveUsd: async (usd) => {
-          const grantedUsd = await this.#reach(() => runs.reserve(lease, usd));
-          if (grantedUsd === null) chunk.heldUntilMs = 0;
+        reserveUsd: async (wantedUsd) => {
+          const grantedUsd = await this.#reach(() => runs.reserve(lease, wantedUsd));
+          if (grantedUsd === null) workChunk.heldUntilMs = 0;
           return grantedUsd ?? 0;
         },
       }),
     };
-    return this.hold(chunk);
+    return this.hold(workChunk);
   }
 
   protected override async finish({ leased: lease, budget }: WorkChunk): Promise<void> {
@@ -183,8 +183,8 @@ export class DatabaseWorker extends RunWorker<ChunkRecord, WorkChunk> {
       if (this.mayAskAbout(chunk)) await this.stopAtMaximum();
       return;
     }
-    const costUsd = "error" in outcome ? null : totals.usdOf(outcome.evaluation);
-    const isHeld = await this.#writer.keep(toEnd(record, outcome, costUsd), chunk.leased.lease);
+    const answerUsd = "error" in outcome ? null : totals.usdOf(outcome.evaluation);
+    const isHeld = await this.#writer.keep(toEnd(record, outcome, answerUsd), chunk.leased.lease);
     if (!isHeld) chunk.heldUntilMs = 0;
     totals.add(outcome);
     if ("error" in outcome) this.isStopped ||= endsRun(outcome.cause);
@@ -200,16 +200,16 @@ export class DatabaseWorker extends RunWorker<ChunkRecord, WorkChunk> {
   }
 
   /** Calls the database until it can be reached. */
-  #reach<TResult>(call: () => Promise<TResult>): Promise<TResult> {
-    return untilReached(call, this.#options.context);
+  #reach<TResult>(reachedCall: () => Promise<TResult>): Promise<TResult> {
+    return untilReached(reachedCall, this.#options.context);
   }
 
   #touch(): void {
     const untilMs = this.#options.context.clock.now() + LEASE_MS;
-    for (const chunk of this.held.keys()) {
+    for (const heldChunk of this.held.keys()) {
       // A lost lease stays lost, also if the reply to an older touch comes late.
-      const onTouched = (isHeld: boolean) => void (chunk.heldUntilMs &&= isHeld ? untilMs : 0);
-      this.#options.runs.touch(chunk.leased).then(onTouched, () => {});
+      const onTouched = (isHeld: boolean) => void (heldChunk.heldUntilMs &&= isHeld ? untilMs : 0);
+      this.#options.runs.touch(heldChunk.leased).then(onTouched, () => {});
     }
   }
 }

@@ -28,15 +28,15 @@ export function priceFinder(
   { openCatalog, env, signal }: PriceServices,
 ): WorkMachine["priceOf"] {
   let foundPromise: Promise<RunPrice> | null = null;
-  const find = async (next: AskedEngines["next"]) => {
-    const first = { transport, catalog: await openCatalog({ ...command, env }) };
-    const again = next && {
-      transport: next.transport,
+  const findOnce = async (nextEngine: AskedEngines["next"]) => {
+    const firstEngine = { transport, catalog: await openCatalog({ ...command, env }) };
+    const askedAgain = nextEngine && {
+      transport: nextEngine.transport,
       catalog: await openCatalog({ ...command, engine: command.then, env }),
     };
-    return await findRunPrice(command, [first, again ?? null], signal);
+    return await findRunPrice(command, [firstEngine, askedAgain ?? null], signal);
   };
-  return (next) => (foundPromise ??= find(next));
+  return (nextEngine) => (foundPromise ??= findOnce(nextEngine));
 }
 
 /** Returns the engines of this machine for the questions of a run. @throws UsageError for bounds that do not fit them */
@@ -52,10 +52,10 @@ export async function enginesFor(
 
 /** Returns the oldest open run of the engines, else one of other engines, or null. */
 export async function nextRun(command: WorkCommand, machine: WorkMachine): Promise<RunInfo | null> {
-  const all = await machine.runs.list(toInputName(command.file));
-  const open = all.filter(({ state }) => state === "open");
-  for (const info of open) if (await isOwn(info, command, machine)) return info;
-  return open[0] ?? null;
+  const listedRuns = await machine.runs.list(toInputName(command.file));
+  const openRuns = listedRuns.filter(({ state }) => state === "open");
+  for (const openRun of openRuns) if (await isOwn(openRun, command, machine)) return openRun;
+  return openRuns[0] ?? null;
 }
 
 async function isOwn(info: RunInfo, command: WorkCommand, machine: WorkMachine): Promise<boolean> {
