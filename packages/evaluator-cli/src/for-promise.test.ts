@@ -113,7 +113,7 @@ test("the same plan goes on, and another plan is refused", async () => {
   expect((await readPage(await fetch(second.origin))).id).toBe(id);
   expect(await run(cwd, ["label", "tickets.csv", ...forPromise])).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringContaining("Another page saves labels in"),
+    stderr: expect.stringContaining("is in use by another page; wait for its end."),
   });
   await second.stop();
   for (const words of [
@@ -124,7 +124,7 @@ test("the same plan goes on, and another plan is refused", async () => {
   ]) {
     expect(await run(cwd, ["label", "tickets.csv", ...words])).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining("another plan would be a second try"),
+      stderr: expect.stringContaining("another plan is a second try"),
     });
   }
   expect((await readdir(cwd)).toSorted()).toEqual([
@@ -203,7 +203,7 @@ test("a promise about exactly these records permits acts on those only, if none 
   const words = ["--for-promise", "refund=no", "--exactly-these"];
   const { origin, stop } = await startLabel(cwd, ...words);
   const { status, html } = await labelUntilPromised(origin, isRefund);
-  expect(html).toContain("permits no act on other records");
+  expect(html).toContain("permits no act on others");
   const sentence =
     /^act on "no" at 0\.98 and above: of exactly these (\d+) records without a label at most (\d+) \((4\.?\d?|5) %\) wrong, with 95 % confidence; 0 wrong of (\d+) labels\./;
   const [, unlabelled, mostWrong, , n] = sentence.exec(status) ?? [];

@@ -10,7 +10,7 @@ import { decidePrompts } from "./decided-prompts.ts";
 
 test.each([
   ["--out", "mine.txt", "mine.txt exists, and this command did not write it"],
-  ["--out", "prompts.ndjson", "prompts.ndjson is the input file itself"],
+  ["--out", "prompts.ndjson", "prompts.ndjson is the input file"],
   ["--decisions", "mine.txt", "mine.txt exists, and this command did not write it"],
   ["--decisions", "prompts.ndjson", "prompts.ndjson exists, and this command did not write it"],
 ])("%s %s is refused before any prompt is sent", async (option, name, problem) => {

@@ -45,7 +45,7 @@ test("reads raw Gmail messages, and names what is none", async () => {
     "dump.json": JSON.stringify([{ id: "1", raw }, { no: 1 }]),
   });
   expect(mails).toMatchObject([{ id: "1", subject: "raw", snippet: "Hi", date: "2026-11-02" }]);
-  expect(stderr).toContain("Broken: message 2: it is not a message of the Gmail API");
+  expect(stderr).toContain("Broken: message 2: it is no message of the Gmail API");
 });
 
 const message = (fields: object) => ({ ...gmail, internalDate: undefined, ...fields });
@@ -69,10 +69,10 @@ test.each([
 });
 
 test.each([
-  [{ id: "1", labelIds: ["INBOX"] }, "it has no sender, no subject and no text"],
+  [{ id: "1", labelIds: ["INBOX"] }, "it has no sender, subject or text"],
   [
     { id: "1", payload: { headers: [{ name: "Subject", value: "\u2800\u3164" }] } },
-    "it has no sender, no subject and no text",
+    "it has no sender, subject or text",
   ],
   [{ id: "1", threadId: "1" }, "it is an id alone; get the message with users.messages.get"],
 ])("a message without content is named: %j", async (json, reason) => {

@@ -29,7 +29,7 @@ const headers = "Subject: s\nFrom: a@b.example\n";
 
 test("a data file of Outlook is refused as mail, with what to do", async () => {
   const reason = expect.stringMatching(
-    /^it is a data file of Outlook \(\.pst, \.ost\); make \.eml files of it with readpst -e and/,
+    /^it is a data file of Outlook \(\.pst, \.ost\); make \.eml files of it with readpst -e/,
   );
   expect(await read("!BDN....")).toEqual([{ reason, mayBeMail: true }]);
   expect(await read("..!BDN..")).toEqual(noMail);
@@ -68,7 +68,7 @@ test.each([
 
 test("an input file is named as one, and an empty file as empty", async () => {
   const record = '{"id":"1","date":"","from":"","subject":"","snippet":""}';
-  const reason = "it is an input file already; triage it without an import";
+  const reason = "it is an input file; triage it without an import";
   expect(await read(`[${record}]`)).toEqual([{ reason, mayBeMail: false }]);
   expect(await read(record)).toEqual([{ reason, mayBeMail: false }]);
   expect(await read(`A text of ${record}`)).toEqual(noMail);
@@ -156,7 +156,7 @@ test.each(['"labelIds":[]', '"internalDate":"0"', '"payload":{}', '"raw" : "U3Vi
 test("JSON of another kind is no mail, and as the source itself is told what is wrong with it", async () => {
   expect(await read('[{"a":1}]', "a", { diskPath: null })).toEqual(noMail);
   expect(await read('[{"a":1}]', "a", { prefix: "b/a: " })).toEqual(noMail);
-  await expect(read('[{"a":1}]')).rejects.toThrow("it is not a message of the Gmail API");
+  await expect(read('[{"a":1}]')).rejects.toThrow("it is no message of the Gmail API");
   expect(await read("[]")).toEqual([{ reason: "it has no mails", mayBeMail: false }]);
 });
 

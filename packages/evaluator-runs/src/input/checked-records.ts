@@ -4,7 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { addAbortSignal, Readable } from "node:stream";
-import { type CliContext, CliError, printable, toFileError, withRest } from "evaluator-kit";
+import {
+  type CliContext,
+  CliError,
+  printable,
+  toFileError,
+  toTemporaryFileError,
+  withRest,
+} from "evaluator-kit";
 import { RepeatFinder } from "./digests.ts";
 import { type JsonRecord, NoListError } from "./json-records.ts";
 import { TableError } from "./read-table.ts";
@@ -66,7 +73,7 @@ export async function openRecords<TRecord>(
     leftOutCount: leftOut.size,
     describeLeftOut() {
       if (leftOut.size === 0) return "";
-      return `Left out, since they are wrong (${leftOut.size}):\n  ${describe()}\n`;
+      return `Left out as invalid (${leftOut.size}):\n  ${describe()}\n`;
     },
     /** Reads the records in order, at most `limit`. @throws CliError if the file has changed. */
     async *records(limit = Number.POSITIVE_INFINITY) {
@@ -102,7 +109,7 @@ async function keepStdin(
     for await (const piece of addAbortSignal(signal, pipedInput)) writeFileSync(descriptor, piece);
   } catch (error) {
     signal.throwIfAborted();
-    throw toFileError(error, `write into ${tmpdir()}`, "TMPDIR names another folder.");
+    throw toTemporaryFileError(error);
   }
   return () => createReadStream("", { fd: descriptor, start: 0, autoClose: false });
 }
@@ -192,7 +199,7 @@ async function* readRecords<TRecord>(
     for await (const records of form.split(chunks)) yield checkEach(records, form);
   } catch (error) {
     const note = name.endsWith("stdin.json")
-      ? "The piped input is not kept: save it under this name, or pipe it in again."
+      ? "Save the piped input under this name, or pipe it in again."
       : form.note;
     throw toFileError(error, `read ${name}`, note);
   }
@@ -207,7 +214,7 @@ function* checkEach<TRecord>(records: Iterable<JsonRecord>, form: RecordForm<TRe
 }
 
 const UNSKIPPABLE =
-  "--skip-invalid cannot leave out this line: after it, it is not known where a record begins.";
+  "--skip-invalid cannot leave out this line, since the next record's beginning is unknown.";
 
 function toOpenError(error: unknown, path: string, adviceFor: () => string): unknown {
   if (!(error instanceof CliError) || error.cause !== undefined) return error;
