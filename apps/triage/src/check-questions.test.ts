@@ -87,7 +87,9 @@ test("every problem has its line and column, and what JSON loses or cannot read 
   expect((await check(two)).stderr).toContain("  q.json:2:3 a.instructions is missing; ");
   expect((await check(two)).stderr).toContain("\n  q.json:3:3 b is a number; ");
   const twice = `{\n  "a": ${JSON.stringify(yes)},\n  "a": ${JSON.stringify(yes)}\n}`;
-  expect((await check(twice)).stderr).toContain("q.json:3:3 a is there twice, and one of them");
+  expect((await check(twice)).stderr).toContain(
+    "q.json:3:3 a is there twice; rename or remove one",
+  );
   const options = (criteria: string) =>
     check(`{"a":{"type":"choice","instructions":"Which month?","criteria":${criteria}}}`);
   const moved = await options('{ "3": "March", "x": "other", "1": "January" }');

@@ -140,7 +140,7 @@ test("drift tests no promise on answers that may be to other questions", async (
   await folderWith(1200, after, folder);
   expect(await run(folder, tested)).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringContaining("--questions q.json names them for the answers"),
+    stderr: expect.stringContaining("add --questions q.json. Leave --calibration out"),
   });
   const questions = { scam: { type: "boolean", instructions: "Is it a scam?" } } as const;
   await writeFile(join(folder, "q.json"), JSON.stringify(questions));

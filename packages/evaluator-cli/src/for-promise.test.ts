@@ -49,7 +49,7 @@ test("a person labels until the promise, and calibrate replays the same threshol
   const line =
     /^act on "yes" at (0\.\d\d) and above: at most 5 % wrong, with 95 % confidence; (\d+) wrong of (\d+) labels\. More labels may lower the threshold further\.$/;
   const [, threshold, wrong, n] = line.exec(page.status) ?? [];
-  expect(page.html).toContain("about 200,000 records");
+  expect(page.html).toContain("about 200,000 if 1 in 1,000 is a yes");
   expect(page.html).toContain("The promise holds for records like these.");
   const { exitCode, said } = await stop();
   expect(exitCode).toBe(0);
@@ -235,7 +235,7 @@ test("a promise about exactly these records permits acts on those only, if none 
   await writeFile(join(fewer, "tickets.csv"), `id,body\n${csv.slice(0, -1).join("")}`);
   const refused = await run(fewer, act.with(3, "calibration.json"));
   expect(refused).toMatchObject({ exitCode: 1, stdout: "" });
-  expect(refused.stderr).toContain("1 of them are missing here or have another state or answer");
+  expect(refused.stderr).toContain("1 of them are missing or changed here");
   const yes = await run(cwd, ["label", "tickets.csv", ...forPromise]);
   expect(yes.stderr).toContain("--exactly-these");
 });

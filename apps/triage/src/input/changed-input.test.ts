@@ -54,5 +54,5 @@ test("--skip-invalid leaves out what is wrong, names it, and says so with its ex
   expect(stderr).toContain("Wrote 1 of 1 record to");
   expect(await readResults(cwd)).toMatchObject([{ id: "a" }]);
   const dry = await startTriage(["inbox.json", "--skip-invalid", "--dry-run"], { cwd });
-  expect(dry.stderr).toContain("Left out, since they are wrong (1)");
+  expect(dry.stderr).toContain("Left out as invalid (1)");
 });

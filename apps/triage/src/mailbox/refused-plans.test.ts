@@ -136,5 +136,5 @@ test("undo without an apply, a wrong password and a file that is no journal are 
   ]);
   expect(wrong.stderr).not.toContain("hunter2");
   await writeFile(join(cwd, JOURNAL), "no database, but a text that is long enough");
-  expect((await run("apply", PLAN)).stderr).toContain('cannot be written as a journal of "apply"');
+  expect((await run("apply", PLAN)).stderr).toContain('is in use, or no journal of "apply"');
 });

@@ -153,11 +153,11 @@ test("report says which journal is missing, wrong or not the only one", async ()
   expect(await said("--journal", "a.txt")).toMatch(/^1 --journal takes a postgres:\/\/ URL or/);
   await copyFile(path, join(cwd, "two.triage.sqlite"));
   expect(await said()).toMatch(
-    /^1 This folder has 2 journals: inbox\.triage\.sqlite, two\.triage\.sqlite\. Name the FILE, or /,
+    /^1 This folder has 2 journals: inbox\.triage\.sqlite, two\.triage\.sqlite\. Name FILE, --journal or /,
   );
   await rm(join(cwd, "two.triage.sqlite"));
   await writeFile(path, "");
   expect(await said()).toMatch(/^1 The journal .* is empty; start a run about its input first\./);
   await rm(path);
-  expect(await said()).toMatch(/^1 This folder has no journal\. Name the FILE, or /);
+  expect(await said()).toMatch(/^1 This folder has no journal\. Name FILE, --journal or /);
 });

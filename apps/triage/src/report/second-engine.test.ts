@@ -21,7 +21,7 @@ test("the report shows how much each engine answered, cost and, with labels, got
   ]);
   const report = async () => {
     const page = (await startTriage(["report"], { cwd })).stdout.replaceAll(/\s+/g, " ");
-    return /Step 1.*?(?:are wrong|of step 2)\./.exec(page)?.[0];
+    return /Step 1.*?(?:are unknown|of step 2)\./.exec(page)?.[0];
   };
   const one = "Step 1, gateway unknown: asked about 4 records, gave 14 answers, $0.00005. ";
   const two = "Step 2, openai b: asked about 2 records, gave 2 answers (2 unsure), $0.000025. ";

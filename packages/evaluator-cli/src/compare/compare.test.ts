@@ -193,7 +193,7 @@ test("bad input names file, line and what would be right, before anything is ask
   ]);
   expect(bare.stderr).toContain("hold no state; name the records with --states");
   const none = await run(cwd, ["compare", "labels.ndjson", ...engines]);
-  expect(none.stderr).toContain("name a file of them with --questions");
+  expect(none.stderr).toContain("name a file with --questions");
   const ends = [noId, bare, none];
   for (const [label, problem] of [
     [{ truth: true }, 'has no question; add one of "scam", "kind" to each label'],

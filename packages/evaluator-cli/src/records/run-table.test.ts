@@ -136,9 +136,9 @@ test.each([
 
 test.each([
   ["nothing", "", "it has no record; write CSV with a header, or NDJSON"],
-  ["blank lines", " \n\n", "it has no record; write CSV with a header, or JSON"],
-  ["a header alone", "id,body\n", "it has no record; write CSV with a header, or JSON"],
-  ["an empty array", "[]", "it has no record; write CSV with a header, or JSON"],
+  ["blank lines", " \n\n", "it has no record; write CSV with a header, or NDJSON"],
+  ["a header alone", "id,body\n", "it has no record; write CSV with a header, or NDJSON"],
+  ["an empty array", "[]", "it has no record; write CSV with a header, or NDJSON"],
   [
     "a broken record alone",
     `{"id":1,\n`,

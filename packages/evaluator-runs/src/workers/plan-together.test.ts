@@ -212,7 +212,7 @@ test("a query asks PostgreSQL itself, which only reads", async () => {
   const large = await query("select repeat('x', 1000001)");
   expect(large.stderr).toContain("A value is over 1 MB, or a row over 2 MB");
   for (const [text, message] of [
-    ["select evaluator.forget_run(1)", "would write, and a query only reads: cannot execute DEL"],
+    ["select evaluator.forget_run(1)", "A query only reads: cannot execute DEL"],
     ["with x as (delete from tickets returning *) select * from x", "data-modifying statements"],
     [
       "with x as (select 1) delete from tickets",
