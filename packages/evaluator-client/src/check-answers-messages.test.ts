@@ -26,29 +26,32 @@ function messageOf(check: Omit<Parameters<typeof checkAnswers>[0], "rounding">):
 test.each<[object, string]>([
   [{ pick: null }, '"pick" is not an object (rule answer-type)'],
   [{ pick: rate }, '"pick" is not of the type choice (rule answer-type)'],
-  [{ pick: { ...pick, choice: "c" } }, '"pick" picks an unknown option (rule choice-option)'],
+  [
+    { pick: { ...pick, choice: "c" } },
+    '"pick" picks an option that was not offered (rule choice-option)',
+  ],
   [
     { pick: { ...pick, choice: "b" } },
-    '"pick" picks an option that another beats (rule choice-highest)',
+    '"pick" picks an option that another one beats (rule choice-highest)',
   ],
   [
     { pick: { ...pick, probabilities: { a: 1 } } },
-    '"pick" lacks a probability of an option or level (rule probabilities-keys)',
+    '"pick" does not have one probability for every option or level (rule probabilities-keys)',
   ],
   [
     { pick: { ...pick, probabilities: { a: 1, b: 1 } } },
-    '"pick" has probabilities whose sum is not 1 (rule probabilities-sum)',
+    '"pick" has probabilities that do not sum to 1 within rounding (rule probabilities-sum)',
   ],
   [{ rate: { ...rate, score: 2 } }, '"rate" has a score outside of 0 to 1 (rule score-range)'],
   [
     { rate: { ...rate, score: 0.6 } },
-    '"rate" has a score other than the weighted mean of its levels (rule score-mean)',
+    '"rate" has a score that is not the weighted mean of its levels (rule score-mean)',
   ],
   [
     { sure: { type: "boolean", probability: 2 } },
     '"sure" has a probability that is not a number from 0 to 1 (rule probabilities-range)',
   ],
-  [{ more: rate }, '"more" answers an unasked question (rule answer-ids)'],
+  [{ more: rate }, '"more" answers a question that was not asked (rule answer-ids)'],
 ])("rejects %j with: %s", (wrong, what) => {
   expect(messageOf({ questions, answers: { ...honest, ...wrong } })).toBe(
     `The answer ${what}; it is not used. Asking again may not help.`,

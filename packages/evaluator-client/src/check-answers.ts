@@ -67,7 +67,7 @@ function checkIds(
   if (answeredIds.length === listedQuestions.length) return;
   const ids = new Set(listedQuestions.map(({ id }) => id));
   const extra = answeredIds.find((id) => !ids.has(id)) as string;
-  broken(extra, "answer-ids", "answers an unasked question");
+  broken(extra, "answer-ids", "answers a question that was not asked");
 }
 
 function broken(questionId: string, rule: AnswerRule, flaw: string): never {

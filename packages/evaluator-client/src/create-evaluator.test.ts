@@ -226,7 +226,9 @@ test.each<[string, unknown]>([
   const evaluator = createEvaluator({ transport: gatewayAnswering(gatewayBody) });
   const ask = () => evaluator.evaluateMany(requests as never);
   expect(ask).toThrow(expect.objectContaining({ name: "ConfigurationError", option: "requests" }));
-  expect(ask).toThrow('The option "requests" is not an array or iterable; or use evaluate().');
+  expect(ask).toThrow(
+    'The option "requests" is not an array or iterable; for one request, use evaluate().',
+  );
 });
 
 test("takes the requests of a batch from an iterable of another realm", async () => {

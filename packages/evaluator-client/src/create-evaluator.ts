@@ -205,7 +205,7 @@ class Calls {
 function checkRequests(requests: RequestSource): void {
   const isMany = typeof requests === "object" && requests !== null;
   if (isMany && (Symbol.iterator in requests || Symbol.asyncIterator in requests)) return;
-  rejectOption("requests", "is not an array or iterable; or use evaluate()");
+  rejectOption("requests", "is not an array or iterable; for one request, use evaluate()");
 }
 
 function withOptions(

@@ -157,7 +157,10 @@ const optionsSchema = optionsObject({
   pacer: z.optional(objectWith("it is a pacer, such as createPacer()", "admit", "admitNow")),
   env: z.optional(anyObject),
   logger: z.optional(
-    z.custom(isLogger, "it is an object with debug, info, warn or error, such as console"),
+    z.custom(
+      isLogger,
+      "it is an object with some of the functions debug, info, warn and error, such as console",
+    ),
   ),
   tracing: callback,
   onAttempt: callback,

@@ -69,7 +69,7 @@ function warnOfBroken(callback: object, name: string, reason: unknown): void {
   if (brokenCallbacks.has(callback)) return;
   brokenCallbacks.add(callback);
   const kind = reason instanceof Error ? reason.name : typeof reason;
-  const message = `the callback "${name}" failed (${kind}), which changes no call; handle its errors inside.`;
+  const message = `the callback "${name}" failed (${kind}), which changes no call; handle its errors inside of it.`;
   const warning = { type: "EvaluatorWarning", code: "EVALUATOR_CALLBACK_FAILED" };
   globalThis.process?.emitWarning?.(message, warning);
 }
@@ -148,7 +148,7 @@ export class CallLog {
     if (this.#hasWarnedOfBlank || typeof state !== "string" || /\S/.test(state)) return;
     this.#hasWarnedOfBlank = true;
     const advice = "its answers mean nothing; check its source";
-    this.#write("warn", `a state is blank: ${advice}.`);
+    this.#write("warn", `a state is empty or only white space: ${advice}.`);
   }
 }
 

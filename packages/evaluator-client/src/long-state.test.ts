@@ -40,9 +40,9 @@ test.each<[string, Transport, number]>([
   const { error, isSent } = await ask(transport, most + 1000);
   expect(isSent).toBe(false);
   expect(error).toMatchObject({ name: "InvalidRequestError", attempts: 0 });
-  const limit = `more than the ${most.toLocaleString("en")} tokens of ${name}`;
+  const limit = `more than the ${most.toLocaleString("en")} tokens that the service ${name} reads`;
   expect((error as Error).message).toBe(
-    `The state is too long: ${limit}. Shorten it, as with cutText().`,
+    `The state is too long: ${limit}. Shorten it, for example with cutText().`,
   );
 });
 

@@ -85,7 +85,7 @@ export function askThrough(
 async function runMiddleware(name: string, run: () => Promise<Evaluation>): Promise<Evaluation> {
   const evaluation: unknown = await run();
   if (isRecord(evaluation)) return evaluation as unknown as Evaluation;
-  const message = `The middleware ${quoteName(name)} returned no evaluation; return next(request).`;
+  const message = `The middleware ${quoteName(name)} returned no evaluation; write: return next(request).`;
   throw new ConfigurationError(message, { option: "middleware" });
 }
 

@@ -69,13 +69,13 @@ export function checkName(option: string, name: string, names: readonly string[]
 
 /** Returns the error for the use of a closed object. */
 export function closedError(object: string, option: string): ConfigurationError {
-  return new ConfigurationError(`The ${object} is closed; make another.`, { option });
+  return new ConfigurationError(`The ${object} is closed; make another one.`, { option });
 }
 
 /** Names the nearest options by the letter pairs that they share (Dice's coefficient), else all. */
 function whatIsKnown(optionName: string, names: readonly string[]): string {
   if (/^api_?key$/i.test(optionName) && !names.includes("apiKey")) {
-    return "pass the key to the transport, as in gatewayTransport({ apiKey }), or set AI_GATEWAY_API_KEY";
+    return "the key belongs to the transport, as in gatewayTransport({ apiKey }), or into AI_GATEWAY_API_KEY";
   }
   const pairs = letterPairs(optionName.slice(0, 60));
   const likeness = (name: string) => {

@@ -12,8 +12,8 @@ export function isOfOneToken(usd: number): boolean {
  */
 export function priceProblem(usd: unknown): string | null {
   if (typeof usd !== "number" || !Number.isFinite(usd) || usd < 0)
-    return "is not US dollars per million tokens, such as 0.042; see listModels";
+    return "is not a number of US dollars per million tokens, such as 0.042; listModels has that of each model";
   if (!isOfOneToken(usd)) return null;
   const perMillion = Number((usd * 1_000_000).toPrecision(12));
-  return `is the price of one token; set it per million tokens: ${perMillion}`;
+  return `is the price of one token; set US dollars per million tokens, here ${perMillion}`;
 }

@@ -33,37 +33,43 @@ export function emulatorCommand(
 
 function declareOptions(commandName: string, context: CliContext) {
   return createCommand(commandName, { context, version: packageVersion(import.meta.url) })
-    .description("A local gateway and vendor of decision models: no key, no network.")
+    .description(
+      "A gateway and a vendor of decision models on this machine: their wire, no key, no network.",
+    )
     .optionsGroup("Address:")
     .option("--port <n>", "0 takes any free port (8787, else the next free one)", portNumber)
-    .option("--host <address>", "beyond loopback only with --allow-host", "127.0.0.1")
-    .option("--allow-host <name>", "also answer to this name; repeatable", collect)
+    .option("--host <address>", "another than loopback needs --allow-host", "127.0.0.1")
+    .option(
+      "--allow-host <name>",
+      "also answer to this name, as in a container; repeatable",
+      collect,
+    )
     .addOption(
-      new Option("--tls <file>", "HTTPS; writes its certificate to the file").conflicts([
+      new Option("--tls <file>", "HTTPS; writes the certificate to trust to the file").conflicts([
         "cert",
         "key",
       ]),
     )
-    .option("--cert <file>", "HTTPS with your PEM certificate")
+    .option("--cert <file>", "HTTPS with your certificate, in PEM")
     .option("--key <file>", "the key of --cert, in PEM")
     .optionsGroup("Answers:")
     .option("--rules <file>", "your own answers, as JSON")
     .option("--seed <n>", "seed of ids and random draws", wholeNumber({ maximum: 2 ** 32 - 1 }), 1)
     .option("--decimals <n>", "decimal places of the numbers", wholeNumber({ maximum: 15 }))
     .option("--no-confidence", "answers without a confidence")
-    .addOption(new Option("--engine <name>", "play a chat server").choices(engineNames))
+    .addOption(new Option("--engine <name>", "also play a chat server").choices(engineNames))
     .optionsGroup("Limits and faults:")
     .addOption(
-      new Option("--tier <tier>", "the gateway accounts' tier")
+      new Option("--tier <tier>", "tier of the accounts at the gateway")
         .choices(["free", "paid"] as const)
         .default("paid" as const),
     )
     .option("--limits", "the vendor's limits: 1200 requests a minute, 250000 tokens a second")
     .option("--requests-per-minute <n>", "requests of each key at the vendor", parseLimit)
     .option("--tokens-per-second <n>", "input tokens of each key at the vendor", parseLimit)
-    .option("--burst <n>", "requests at once", parseLimit)
+    .option("--burst <n>", "requests that may come at once", parseLimit)
     .option("--latency <ms>", "delay of every call", parseMilliseconds)
-    .option("--jitter <ms>", "most further delay, drawn per call", parseMilliseconds)
+    .option("--jitter <ms>", "most further delay, drawn for each call", parseMilliseconds)
     .option(
       "--fault <fault>",
       "KIND[=VALUE][,retry-after=S][,jitter=MS][,next=N][,rate=R][,path=P]; repeatable",
@@ -116,7 +122,7 @@ function toTls(
   if (cert !== undefined && key !== undefined) {
     return { cert: resolve(currentFolder, cert), key: resolve(currentFolder, key) };
   }
-  throw new UsageError("--cert and --key belong together; give both.");
+  throw new UsageError("--cert and --key belong together; one is missing.");
 }
 
 function toLimits(options: Options): VendorLimits | null {

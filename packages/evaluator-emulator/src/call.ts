@@ -95,7 +95,7 @@ export function withErrors<TAnswer>(
       if (error instanceof RequestError) {
         return error.response ?? toResponse(error.message, error.status);
       }
-      return toResponse("The emulator failed; this is its defect.", 500);
+      return toResponse("The emulator failed; this is a defect of the emulator.", 500);
     });
 }
 

@@ -76,5 +76,5 @@ export function findModel(modelId: string): CatalogModel {
   const model = models.find(({ id }) => id === modelId);
   if (model !== undefined) return model;
   const details = { status: 404, type: "model_not_found", param: { modelId } };
-  throw gatewayError("Model not found; use one of /v1/models.", details);
+  throw gatewayError("Model not found; the emulator knows those of /v1/models.", details);
 }

@@ -85,7 +85,7 @@ export function controlRoutes({ accounts, faults, requests, reset }: ControlCont
     if (!emulatedCall.path.startsWith("/_emulator/")) return null;
     const origin = emulatedCall.header("origin");
     if (origin !== null && URL.parse(origin)?.host !== emulatedCall.header("host")) {
-      return errorResponse("Other origins may not control the emulator.", 403);
+      return errorResponse("Pages of other origins may not control the emulator.", 403);
     }
     const routeResponse = await answerBy(routes, emulatedCall);
     return routeResponse ?? errorResponse("The emulator has no such address.", 404);

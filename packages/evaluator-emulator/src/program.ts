@@ -47,7 +47,7 @@ async function start(settings: Settings, { stdout, stderr, signal }: CliContext)
     ...(certificate !== null && { tls: certificate }),
   });
   stdout.write(
-    "The emulator listens; any key works.\n" +
+    "The emulator listens; any key will do.\n" +
       `gateway  ${gatewayBaseUrl}\n` +
       `direct   ${directBaseUrl}\n` +
       (options.engine === undefined ? "" : `${options.engine.padEnd(8)} ${origin}\n`) +

@@ -83,7 +83,7 @@ async function serve(answer: Answer, options: ListenOptions = {}) {
   const tls = givenTls === true ? selfSignedCertificate(allowedHosts) : (givenTls ?? null);
   if (!isLoopbackHost(host) && allowedHosts.length === 0) {
     throw new CliError(
-      `The emulator listens on loopback only; "${host}" is not a loopback host. To call it from elsewhere, use --allow-host NAME.`,
+      `The emulator listens on loopback only; "${host}" is not a loopback host. To call it from elsewhere, as in a container, allow the name of its host: --allow-host NAME.`,
     );
   }
   const names = allowedHosts.map((name) => name.toLowerCase());
@@ -135,14 +135,14 @@ async function createTls(
     return createServer({ key, cert }, onRequest);
   } catch (error) {
     const message =
-      "The certificate and key cannot be used; give two PEM files that belong together.";
+      "The certificate and its key cannot be used; each is a PEM file, and they belong together.";
     throw new CliError(message, { cause: error });
   }
 }
 
 function reject(outgoing: ServerResponse): void {
   const message =
-    "The emulator answers to loopback names, such as localhost, and those of --allow-host.";
+    "The emulator answers to loopback names only, such as 127.0.0.1 or localhost, and to those of --allow-host.";
   const errorBody = JSON.stringify({ error: { message, type: "forbidden" } });
   outgoing.writeHead(403, { "content-type": "application/json" }).end(errorBody);
 }

@@ -39,11 +39,11 @@ test("failed evaluations are printed with their errors", async () => {
   expect(passed).toBe(false);
   expect(printed).toMatchInlineSnapshot(`
     "failure  a bare greeting: no decision
-             no tier was chosen: The evaluation service refused this router's key. The gateway answered 401 (authentication_error): "Invalid key." Check the key and its right to this model.
+             no tier was chosen: The evaluation service refused this router's key. The gateway answered 401 (authentication_error): "Invalid key." Check the key, and that it may use this model.
     failure  a request to write code: no decision
-             no tier was chosen: The evaluation service refused this router's key. The gateway answered 401 (authentication_error): "Invalid key." Check the key and its right to this model.
+             no tier was chosen: The evaluation service refused this router's key. The gateway answered 401 (authentication_error): "Invalid key." Check the key, and that it may use this model.
     failure  a request for perfect complete code: no decision
-             no tier was chosen: The evaluation service refused this router's key. The gateway answered 401 (authentication_error): "Invalid key." Check the key and its right to this model.
+             no tier was chosen: The evaluation service refused this router's key. The gateway answered 401 (authentication_error): "Invalid key." Check the key, and that it may use this model.
     0 of 3 prompts passed
     "
   `);

@@ -111,7 +111,7 @@ test("a native route whose model decides nothing is told apart from none", async
   });
   const { exitCode, stdout } = await examine(origin);
   expect(exitCode).toBe(1);
-  expect(stdout).toMatch(/POST \/v1\/systemone .*501.*load one, or read a chat model/);
+  expect(stdout).toMatch(/POST \/v1\/systemone .*501.*load one there/);
   expect(stdout).toMatch(/POST \/v1\/decisions +no \(404\)/);
 });
 

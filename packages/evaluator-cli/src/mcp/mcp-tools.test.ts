@@ -67,5 +67,5 @@ test.each([
     env,
   });
   expect(exitCode).toBe(1);
-  expect(stderr).toMatch(/one token; set it per million tokens: 0\.042\./);
+  expect(stderr).toMatch(/one token; set US dollars .* here 0\.042\./);
 });

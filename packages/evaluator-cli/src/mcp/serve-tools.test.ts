@@ -234,7 +234,7 @@ test("a state may hold images, if the engine's wire takes them", async () => {
   };
   expect(await ask(`direct=${engine.directBaseUrl}`)).toContain('"probability":');
   expect(await ask(`gateway=${engine.gatewayBaseUrl}`)).toContain(
-    "takes no list of parts as the state",
+    "is a list of parts, which this transport does not take",
   );
 });
 

@@ -128,7 +128,7 @@ function fromFile({ mediaType, data }: Extract<DecisionStatePart, { type: "file"
       return image(typeof data.data === "string" ? listBytes(data.data) : data.data);
     }
   }
-  const message = "The state has a file that is no image; send its content as text or JSON.";
+  const message = "The state has a file part that is no image; send its content as text or JSON.";
   throw new InvalidRequestError(message);
 }
 
@@ -140,7 +140,7 @@ function listBytes(base64: string): Uint8Array {
     for (let index = 0; index < bytes.length; index += 1) bytes[index] = binary.charCodeAt(index);
     return bytes;
   } catch {
-    throw new InvalidRequestError("The state has a file without base64 data; encode it.");
+    throw new InvalidRequestError("The state has a file part whose data is not base64.");
   }
 }
 
@@ -190,7 +190,7 @@ function callWarnings(
     reasoning: reasoning !== undefined && reasoning !== "provider-default",
   };
   const isText = call.state.length === 1 && call.state[0]?.type === "text";
-  const details = "Set it in createEvaluator, if its transport has it.";
+  const details = "Set it when you create the evaluator, if its transport has this option.";
   return [
     ...Object.entries(unsupportedParts)
       .filter(([, isGiven]) => isGiven)
@@ -202,5 +202,6 @@ function callWarnings(
 const writtenAsText: DecisionWarning = {
   type: "compatibility",
   feature: "state",
-  details: "The parts were sent as one text, as this model reads one text or JSON object.",
+  details:
+    "The evaluation model reads one text or one JSON object; the parts were sent as one text.",
 };

@@ -135,7 +135,7 @@ function endpointsPath(modelId: string): string {
   if (segments.length === 2 && creator !== "" && model !== "") {
     return `/v1/models/${creator}/${model}/endpoints`;
   }
-  const message = `The model id ${quoteName(modelId)} is not creator/model; see listModels.`;
+  const message = `The model id ${quoteName(modelId)} is not of the form creator/model; listModels gives the ids.`;
   throw new InvalidRequestError(message);
 }
 

@@ -40,7 +40,7 @@ test.each([
   [
     "a header that carries a key",
     { request: { ...valid.request, headers: { authorization: "x" } } },
-    "request.headers.authorization: expected a lower-case header name without a key",
+    "request.headers.authorization: expected a lower-case header name that never carries a key",
   ],
   [
     "a header in upper case",

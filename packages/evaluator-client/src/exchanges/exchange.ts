@@ -18,7 +18,9 @@ const headerNameSchema = z.string().check(
 );
 const headersSchema = z.record(headerNameSchema, z.string(), {
   error: ({ code }) =>
-    code === "invalid_key" ? "expected a lower-case header name without a key" : undefined,
+    code === "invalid_key"
+      ? "expected a lower-case header name that never carries a key"
+      : undefined,
 });
 
 const someText = z.string().check(z.minLength(1));
@@ -100,7 +102,7 @@ export interface ExchangeOptions {
 const isFunction = (value: unknown) => typeof value === "function";
 // `replay` ignores `fetch`, so that a test can pass the same options to both.
 const optionsSchema = optionsObject({
-  transport: z.optional(z.custom(isFunction, "it is a function: directTransport")),
+  transport: z.optional(z.custom(isFunction, "it is a function, such as directTransport")),
   redact: z.optional(z.custom(isFunction, "it is a function from text to text")),
   fetch: z.optional(z.custom(isFunction, "it is a function, such as the global fetch")),
 });

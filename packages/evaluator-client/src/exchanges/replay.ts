@@ -112,7 +112,7 @@ function withoutLimits(innerTransport: Transport): Omit<Transport, "send"> {
 }
 
 const unusedFetch =
-  "ignores the given fetch; pass the options on: (own) => gatewayTransport({ ...own })";
+  "makes a transport that ignores the given fetch; pass the options on, as in (own) => gatewayTransport({ ...own })";
 
 function toMissing(
   request: AskedRequest,
@@ -125,7 +125,7 @@ function toMissing(
     `No exchange in ${path} answers the ${listQuestions(questionIds)}`,
     modelId === null ? "" : `, asked of ${modelId}`,
     ` over ${wireName} (digest ${digest.slice(0, 12)}).`,
-    " To record it, use record(folder) for replay(folder), with a key, and run this once.",
+    " To record it, make the evaluator with record(folder) in place of replay(folder), give it a key, and run this once.",
   ];
   return new MissingExchangeError(message.join(""), { questionIds, digest });
 }

@@ -11,7 +11,7 @@ type Request = Exchange["request"];
 type Answer = Exchange["response"];
 
 const withoutPrivateText =
-  'Ask with invented data, such as of example.com, or pass "redact" to record and replay.';
+  'Ask with invented data (example.com is reserved for it), or pass an option "redact" that removes it to record and replay.';
 
 /** An exchange could not be recorded or must not be; no file holds any part of it. */
 export class RecordingError extends EvaluatorError {
@@ -26,7 +26,7 @@ export class RecordingError extends EvaluatorError {
       cause,
     }: Pick<EvaluatorErrorOptions, "cause"> & { consequence?: string; next?: string } = {},
   ) {
-    super(`Not recorded: ${reason}. ${consequence} ${next}`, { cause });
+    super(`The exchange is not recorded: ${reason}. ${consequence} ${next}`, { cause });
     this.reason = reason;
   }
 }
@@ -102,7 +102,7 @@ export async function writeExchange(
     const errorCode =
       writeError instanceof Error && "code" in writeError ? String(writeError.code) : "unknown";
     const failureReason = `${exchangePath} cannot be written (${errorCode})`;
-    const next = "Choose another folder.";
+    const next = "Choose a folder that can be written.";
     throw new RecordingError(failureReason, { next, cause: writeError });
   }
 }

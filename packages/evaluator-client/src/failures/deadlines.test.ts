@@ -81,7 +81,7 @@ describe.each(gatewaysAndServers)("%s", (_, transportTo, listen) => {
       timeoutMs: 4000,
       attempts: 1,
       message:
-        "No whole response arrived within 4000 ms (attemptTimeoutMs); raise that option or try again later. No attempt is left before the deadline of 4000 ms (deadlineMs).",
+        "No whole response arrived within 4000 ms (attemptTimeoutMs); raise that option or try again later. The next attempt would start past the deadline of 4000 ms (deadlineMs).",
     });
   });
 

@@ -65,7 +65,7 @@ export function toConnectionError(thrownValue: unknown, context: FailureContext)
   const causeOption = keepCause ? { cause: thrownValue } : {};
   const proxyStatus = findProxyStatus(thrownValue);
   if (proxyStatus !== null) {
-    const message = `The proxy refused the way to ${origin} (${proxyStatus}); nothing was billed. Check the proxy's address, credentials and rules.`;
+    const message = `The proxy refused the way to ${origin} (${proxyStatus}); nothing was sent to the service, and nothing was billed. Check the proxy's address, credentials and rules.`;
     const isRetryable = proxyStatus >= 500; // the proxy is out of order, not against it
     return new ConnectionError(message, { ...causeOption, isRetryable, maybeBilled: false });
   }
@@ -75,22 +75,22 @@ export function toConnectionError(thrownValue: unknown, context: FailureContext)
   const because = why === null ? "" : ` (${why})`;
   const message = isUnsent
     ? describeUnsent(fate, origin + because) + hint
-    : `The connection to ${origin} broke before the whole response${because}${note}.`;
+    : `The connection to ${origin} broke before a whole response arrived${because}${note}.`;
   const isRetryable = fate === "unreachable" || fate === "lost";
   return new ConnectionError(message, { ...causeOption, isRetryable, maybeBilled });
 }
 
 function describeUnsent(fate: Fate, endpointOrigin: string): string {
   if (fate === "http2") {
-    return `The server at ${endpointOrigin} speaks only HTTP/2, and this call used HTTP/1.1; nothing was billed. Use https without EVALUATOR_HTTP2=0, "dispatcher" and "fetch", or a "fetch" with HTTP/2.`;
+    return `The server at ${endpointOrigin} speaks only HTTP/2, and this call was sent over HTTP/1.1; nothing was billed. Use an https address without EVALUATOR_HTTP2=0, the option "dispatcher" and the option "fetch", or pass a "fetch" that speaks HTTP/2.`;
   }
   if (fate === "insecure") {
-    return `No secure connection to ${endpointOrigin}; check certificate and base URL.`;
+    return `No secure connection to ${endpointOrigin}; check its certificate and the base URL.`;
   }
   if (fate === "unsendable" || fate === "unknown") {
-    return `Nothing can be sent to ${endpointOrigin}; check the base URL and this program's rights.`;
+    return `Nothing can be sent to ${endpointOrigin}; check the base URL and what this program may reach.`;
   }
-  return `Could not connect to ${endpointOrigin}; check base URL and network.`;
+  return `Could not connect to ${endpointOrigin}; check the base URL and the network.`;
 }
 
 const unsentFates: ReadonlySet<Fate> = new Set(["unreachable", "unsendable", "http2"]);

@@ -103,7 +103,7 @@ export function fetchHttpClient(fetch: Fetch): HttpClient {
 export function createHttpClient({ fetch: givenFetch, dispatcher }: HttpClientOptions): HttpClient {
   if (dispatcher === undefined)
     return fetchHttpClient(givenFetch ?? ((url, init) => fetch(url, init)));
-  return rejectOption("dispatcher", 'is for Node; elsewhere pass "fetch"');
+  return rejectOption("dispatcher", 'is for Node; in other runtimes pass the option "fetch"');
 }
 
 async function readText({ status, read }: StreamedResponse): Promise<string> {

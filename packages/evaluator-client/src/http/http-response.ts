@@ -69,7 +69,7 @@ export class BodyCollector {
 
 /** Returns the error for a body over {@link MAX_BODY_BYTES}. */
 export function bodyTooLarge(): InvalidResponseError {
-  const message = `The response body is over ${MAX_BODY_BYTES} bytes; check the base URL.`;
+  const message = `The response body is over ${MAX_BODY_BYTES} bytes; check that the base URL is an evaluation service.`;
   return new InvalidResponseError(message, { questionId: null, rule: "body-size" });
 }
 
@@ -128,7 +128,7 @@ function checkKeys(jsonText: string): void {
     const objectKey = JSON.parse(jsonText.slice(stringStart, at + 1)) as string;
     const objectKeys = openObjects.at(-1) as Set<string>;
     if (objectKeys.size === objectKeys.add(objectKey).size) {
-      const message = `The response has the key ${JSON.stringify(objectKey.slice(0, 60))} twice in one object. It is not used; report it to the service.`;
+      const message = `The response has the key ${JSON.stringify(objectKey.slice(0, 60))} twice in one object, so one answer hides another. It is not used; report it to the service.`;
       throw new InvalidResponseError(message, { questionId: null, rule: "duplicate-key" });
     }
   }

@@ -163,7 +163,7 @@ class Connections {
   #sendAgain(exchange: UndiciExchange): void {
     exchange.onUnprocessed();
     if (exchange.refusals > MOST_REFUSALS) {
-      const message = `The server at ${this.#connectionWay.origin} kept refusing the request unprocessed; nothing was billed. Send fewer at once, or try again later.`;
+      const message = `The server at ${this.#connectionWay.origin} refused the request again and again before it processed it; nothing was billed. Send fewer requests at once, or try again later.`;
       const openingError = new ConnectionError(message, { isRetryable: true, maybeBilled: false });
       return exchange.onResponseError(null, openingError);
     }
@@ -187,7 +187,7 @@ class Connections {
 /** Loads undici, which costs more processor time than the rest of this package. */
 function loadUndici() {
   return import("./undici-dispatchers.ts").catch(({ message: loadFailure }: Error) => {
-    const message = `undici cannot be loaded: ${loadFailure}. With esbuild and ES modules, use --external:undici, or define "require" in a banner.`;
+    const message = `undici cannot be loaded: ${loadFailure}. If esbuild bundles this program as an ES module, keep undici out of it (--external:undici), or let a banner define "require".`;
     throw new ConfigurationError(message, { option: "transport" });
   });
 }

@@ -6,7 +6,9 @@ const [nodeMajor = 0, nodeMinor = 0] = (globalThis.process?.versions.node ?? "")
   .split(".")
   .map(Number);
 if (nodeMajor < 22 || (nodeMajor === 22 && nodeMinor < 19)) {
-  throw new Error(`evaluator-client needs Node 22.19 or later, not ${process.versions.node}.`);
+  throw new Error(
+    `evaluator-client needs Node 22.19 or later, and this is Node ${process.versions.node}.`,
+  );
 }
 
 /** Where undici 8 keeps the dispatcher of the whole program. */

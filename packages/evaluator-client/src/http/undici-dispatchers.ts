@@ -31,7 +31,7 @@ export function createDispatcher(
       const isSpoken =
         Reflect.get(connectError, "code") !== "ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL";
       if (firstSocket === null || isSpoken) return callback(connectError, null);
-      const message = `The server at ${origin} no longer speaks HTTP/1.1; nothing was billed. The next attempt asks for its protocol.`;
+      const message = `The server at ${origin} no longer speaks HTTP/1.1; nothing was sent, and nothing was billed. The next attempt asks for its protocol.`;
       callback(new ConnectionError(message, { isRetryable: true, maybeBilled: false }), null);
     });
   };

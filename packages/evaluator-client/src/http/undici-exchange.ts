@@ -103,7 +103,7 @@ export class UndiciExchange implements Dispatcher.DispatchHandler {
 
   /** undici 6 calls this before it sends; the other events of its handlers have other names too. */
   onConnect(abortRequest?: (abortError: Error) => void): void {
-    const message = "The dispatcher is of undici 6; use 7 or 8.";
+    const message = "The dispatcher is of undici 6; use one of undici 7 or 8.";
     const abortError = new ConfigurationError(message, { option: "dispatcher" });
     this.onResponseError(null, abortError);
     // An interceptor of undici 6 has the other events itself, and would send the request.

@@ -93,7 +93,7 @@ export function createHttpClient(options: HttpClientOptions): HttpClient {
 function givenDispatcher({ dispatcher }: HttpClientOptions): AnyDispatcher | null {
   if (dispatcher === undefined || typeof dispatcher?.dispatch === "function")
     return dispatcher ?? null;
-  return rejectOption("dispatcher", "is no undici dispatcher, such as new Agent()");
+  return rejectOption("dispatcher", "is no dispatcher of undici, such as new Agent()");
 }
 
 /** Returns the way to a URL: through the proxies, unless `NO_PROXY` has its host. */
@@ -157,7 +157,8 @@ function proxiesInUse(env: HttpClientOptions["env"]) {
 function readProxy(env: HttpClientOptions["env"], variableName: string): string {
   const { value, environmentVariable } = readEither(env, variableName);
   if (value === "" || (URL.canParse(value) && /^https?:/i.test(value))) return value;
-  const proxyProblem = "is not a proxy's URL, such as http://127.0.0.1:3128";
+  const proxyProblem =
+    "is not the URL of a proxy, such as http://127.0.0.1:3128; its value is not shown";
   return rejectVariable(environmentVariable, "dispatcher", proxyProblem);
 }
 
@@ -206,8 +207,8 @@ function proxyHint(url: string, env: HttpClientOptions["env"]): string {
     .find(({ value }) => value !== "");
   const proxyAdvice =
     env["NODE_USE_ENV_PROXY"] === "1"
-      ? "in use, unless in NO_PROXY: check that proxy too"
-      : "set but unused: set NODE_USE_ENV_PROXY=1 to use it";
+      ? "in use, unless NO_PROXY has the host: check that proxy too"
+      : "set but not in use: set NODE_USE_ENV_PROXY=1 to go through that proxy";
   return setVariable === undefined ? "" : ` ${setVariable.environmentVariable} is ${proxyAdvice}.`;
 }
 

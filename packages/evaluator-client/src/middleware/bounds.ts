@@ -51,7 +51,7 @@ const thresholdSchema = z.object({
 });
 const artifactSchema = z.object({
   model: z.object({ id: z.nullable(z.string()) }),
-  questionHash: z.string("it has no question hash; calibrate again with --questions"),
+  questionHash: z.string("it names no questions; calibrate again with --questions"),
   thresholds: z.array(thresholdSchema),
 });
 const isRising = ([lowerShare, higherShare]: readonly number[]) =>
@@ -116,12 +116,15 @@ export async function checkBounds(givenBounds: Bounds, questions: Questions): Pr
     );
     const isYesNo = valueForms.has("probability");
     if (!isYesNo && !valueForms.has("distribution"))
-      rejectOption(questionId, `is for a ${question.type} question, which has no probabilities`);
+      rejectOption(
+        questionId,
+        `is a bound for a ${question.type} question, which has no probabilities`,
+      );
     if ("between" in bound && !isYesNo)
       rejectOption(`${questionId}.between`, `is for a ${question.type} question; use { below }`);
     if (!("promise" in bound) || bound.promise.questionHash === (await hashOf(questions))) continue;
-    const problem = "was made for other questions";
-    rejectOption(`${questionId}.promise`, `${problem}. Calibrate again on these`);
+    const problem = "was made for other questions than are asked; one changed word is enough";
+    rejectOption(`${questionId}.promise`, `${problem}. Calibrate again on answers to these`);
   }
 }
 

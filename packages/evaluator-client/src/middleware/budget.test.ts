@@ -122,7 +122,7 @@ test("names the calls in flight where there are some", async () => {
   const run = limited({ maxTokens: 350 }, { answer: () => new Promise(() => undefined) });
   void run.evaluator.evaluate(scamRequest("a"));
   const rejected = run.evaluator.evaluate(scamRequest("b ".repeat(200)));
-  await expect(rejected).rejects.toThrow("0 are spent, the rest in flight.");
+  await expect(rejected).rejects.toThrow("0 are spent and the calls in flight may take the rest.");
 });
 
 test("over a span, what was spent before it is free again", async () => {

@@ -72,7 +72,7 @@ export function budget(options: BudgetOptions): Budget {
   const { usdPerMillionTokens = 0 } = options;
   checkPrice("usdPerMillionTokens", usdPerMillionTokens);
   if (options.maxCostUsd === undefined && options.maxTokens === undefined)
-    rejectOption("maxCostUsd", "and maxTokens are missing; set one");
+    rejectOption("maxCostUsd", "is missing, and so is maxTokens; set one of them");
   const spendingLedger = new Ledger(options);
   const middleware = spendingLedger.evaluate.bind(spendingLedger) as Middleware;
   const spending = { get: () => spendingLedger.spending, enumerable: true };
@@ -285,7 +285,7 @@ class Ledger {
     if (this.#usdPerToken !== null) return;
     if (this.#isUnpriced) {
       const message =
-        "The call was not sent: maxCostUsd needs a price. Set usdPerMillionTokens, or use maxTokens.";
+        "The call was not sent: the answers have no price to count for maxCostUsd. Set usdPerMillionTokens, or maxTokens instead.";
       throw new BudgetError(message, { limit: "maxCostUsd", spending: this.spending });
     }
     this.#pricing = Promise.withResolvers();
@@ -296,9 +296,9 @@ class Ledger {
     const { spending } = this;
     const { costUsd, tokens, reservedUsd, reservedTokens } = spending;
     const spanText = spanMs === undefined ? "" : ` in ${describeWait(spanMs)}`;
-    const othersText = reservedTokens > 0 ? ", the rest in flight" : "";
+    const othersText = reservedTokens > 0 ? " and the calls in flight may take the rest" : "";
     const rejectCall = (limit: BudgetError["limit"], largestText: string, spentText: string) => {
-      const message = `The call was not sent: it might exceed the budget of ${largestText}${spanText} (${spentText} spent${othersText}). Raise ${limit}, or wait.`;
+      const message = `The call was not sent: it might exceed the budget of ${largestText}${spanText}, of which ${spentText} are spent${othersText}. Raise ${limit}, or wait.`;
       throw new BudgetError(message, { limit, spending });
     };
     if (costUsd + reservedUsd + amount.costUsd > maxCostUsd) {

@@ -127,7 +127,8 @@ function listBounds(
   const isAsked = (questionId: string) => Object.hasOwn(questions, questionId);
   const unknown = Object.keys(requirements).find((id) => !isAsked(id));
   if (unknown !== undefined) rejectOption(`approve.${unknown}`, "is for no question");
-  if (questionIds.length === 0) rejectOption("questions", "has no question; add one");
+  if (questionIds.length === 0)
+    rejectOption("questions", "has no question; nothing would be checked");
   const bounds = questionIds.map((questionId): [string, Bound] => {
     const requirement = Object.hasOwn(requirements, questionId)
       ? requirements[questionId]

@@ -209,9 +209,9 @@ export class CallQueue {
 function pastDeadline({ deadlineMs }: PacedCall, closedForMs: number | null): TimeoutError {
   const reasonText =
     closedForMs === null
-      ? "the rate limit left no turn in time"
-      : `a rate limit closes it for ${describeWait(closedForMs)}`;
-  const message = `The deadline of ${deadlineMs} ms (deadlineMs) leaves no time; nothing was sent: ${reasonText}.`;
+      ? "its turn under the rate limit did not come in time"
+      : `after a rate limit, nothing is sent for another ${describeWait(closedForMs)}`;
+  const message = `The deadline of ${deadlineMs} ms (deadlineMs) leaves no time for the request. It was not sent: ${reasonText}.`;
   const details = { timeoutMs: deadlineMs, maybeBilled: false, retryAfterMs: closedForMs };
   return new TimeoutError(message, { limit: "deadline", ...details });
 }

@@ -13,7 +13,7 @@ test("rejects a waiting call when its deadline passes", async () => {
   expect(rejected["e"]).toBeInstanceOf(TimeoutError);
   expect(rejected["e"]).toMatchObject({
     message:
-      "The deadline of 700 ms (deadlineMs) leaves no time for the request. It was not sent: the rate limit left no turn in time.",
+      "The deadline of 700 ms (deadlineMs) leaves no time for the request. It was not sent: its turn under the rate limit did not come in time.",
     limit: "deadline",
     timeoutMs: 700,
     maybeBilled: false,

@@ -195,7 +195,7 @@ class SharedPacer implements Pacer, AsyncDisposable {
 
 /** The cause of a pause that another process began. */
 function pausedElsewhere(): RateLimitError {
-  return new RateLimitError("Another process was refused.", {
+  return new RateLimitError("Another process was refused under the shared limit.", {
     status: 429,
     type: null,
     requestId: null,

@@ -45,7 +45,7 @@ export class Flaw {
 export function copyJson(value: unknown, ancestors: object[] = []): unknown {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number") {
-    return Number.isFinite(value) ? value : new Flaw("is no number of JSON");
+    return Number.isFinite(value) ? value : new Flaw("is a number that JSON cannot hold");
   }
   const isList = Array.isArray(value);
   if (!isList && !isPlainObject(value)) return new Flaw("is not a JSON value");
@@ -105,11 +105,11 @@ export const TOLERANCE = 1e-6;
 
 const wrongKeys = {
   rule: "probabilities-keys",
-  what: "lacks a probability of an option or level",
+  what: "does not have one probability for every option or level",
 } as const;
 const wrongSum = {
   rule: "probabilities-sum",
-  what: "has probabilities whose sum is not 1",
+  what: "has probabilities that do not sum to 1 within rounding",
 } as const;
 const outOfRange = {
   rule: "probabilities-range",

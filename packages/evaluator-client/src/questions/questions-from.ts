@@ -93,7 +93,7 @@ function toField(id: string, field: unknown): Field {
   if (type === "boolean") return { id, question: boolean(toText(id, description)), names: [] };
   const options =
     type === "enum" ? enumOptions(entries, criteria) : type === "union" && literalOptions(members);
-  if (!options) reject(id, "is no boolean, text enum or union of text literals");
+  if (!options) reject(id, "is no boolean, enum of texts or union of text literals");
   const names = options.map(([name]) => name);
   const instructions = toText(id, description);
   if (orderedValue !== true) return { id, question: choice(instructions, options), names };
@@ -129,7 +129,7 @@ function toMeta(schema: unknown): Readonly<Record<string, unknown>> {
 
 function toText(id: string, description: unknown): string {
   if (typeof description === "string" && /\S/.test(description)) return description;
-  return reject(id, "has no description; describe it with its question");
+  return reject(id, "has no description, which is its question");
 }
 
 function findValue(question: Question, answer: object, names: readonly string[]): unknown {
@@ -150,6 +150,6 @@ function reject(path: string, what: string): never {
 }
 
 function refuse(questionId: string, rule: string, flaw: string): never {
-  const advice = "Give answers to this schema's questions, or ask again.";
+  const advice = "Give the answers to the questions of this schema, or ask again.";
   return rejectAnswer(questionId, { rule, flaw, advice });
 }

@@ -21,6 +21,6 @@ export function invalidBody(
   where: string,
   toCheck = 'the base URL and the option "wire"',
 ): InvalidResponseError {
-  const message = `The response body is not ${form} ${where}; check ${toCheck}.`;
+  const message = `The response body does not have the shape of ${form} ${where}; check ${toCheck}.`;
   return new InvalidResponseError(message, { questionId: null, rule: "body-shape" });
 }

@@ -41,7 +41,7 @@ test.each<[string, unknown, string]>([
   ["missing", undefined, "The state is neither"],
   ["null", null, "The state is neither"],
   ["a number", 1, "The state is neither"],
-  ["a list", ["a"], "This transport takes no list of parts as the state"],
+  ["a list", ["a"], "The state is a list of parts, which this transport does not take"],
   ["a date", new Date(0), "The state is neither"],
   ["a cycle", cyclic, 'The state at "state.self" contains itself'],
   ["nested deep", nested(5000), "is nested deeper than 500 levels"],

@@ -47,7 +47,7 @@ export function requestParser(limits: QuestionLimits = {}, service: ServiceLimit
   let hasWarned = false;
   return (request: EvaluationRequest): EvaluationRequest => {
     if (!isRequest(request)) {
-      throw new InvalidRequestError("A request is an object of state and questions.");
+      throw new InvalidRequestError("A request is an object with a state and questions, no more.");
     }
     const { questions: givenQuestions } = request;
     const state = copyState(request.state, images);
@@ -79,7 +79,7 @@ const warnOfSorted = perQuestions((questions) => {
     option === undefined
       ? [`question id ${quoteName(id ?? "")}`, "begin ids with a letter"]
       : [`option ${quoteName(option)}`, 'write a list: choice("…", [["3", "…"], ["1", "…"]])'];
-  const message = `the ${what} looks like an integer, which JavaScript sorts first; to keep your order, ${advice}.`;
+  const message = `the ${what} looks like an integer. JavaScript sorts such names before all others, and the model reads them in that order; to keep yours, ${advice}.`;
   const warning = { type: "EvaluatorWarning", code: "EVALUATOR_NAMES_SORTED" };
   globalThis.process?.emitWarning?.(message, warning);
   return true;
@@ -128,7 +128,7 @@ function problemOfOne(question: Question, limits: QuestionLimits): string | null
   const most = limits[limit.option] ?? limit.most;
   if (count === 0) return `has no ${limit.unit}; give it at least one`;
   if (count <= most) return null;
-  return `has ${count} ${limit.unit}s, more than ${most}; for a service that takes more, set questionLimits.${limit.option}`;
+  return `has ${count} ${limit.unit}s, more than ${most}; a service that takes more needs questionLimits.${limit.option}`;
 }
 
 function isRequest(request: unknown): boolean {
@@ -146,7 +146,7 @@ function copyState(state: unknown, images: ImageSupport | undefined): State {
   if (!(copy instanceof Flaw)) return copy as State;
   const problem =
     copy.path === ""
-      ? "The state is neither text nor a JSON object"
+      ? "The state is neither a string nor a JSON object"
       : `The state at ${quoteName(`state${copy.path}`)} ${copy.what}`;
   throw new InvalidRequestError(`${problem}; send text or a JSON object.`);
 }

@@ -101,7 +101,7 @@ export function image(source: Uint8Array | string | URL): ImagePart {
     signatures[knownImageFormat].test(binary),
   );
   if (format !== undefined) return { image: `data:image/${format};base64,${btoa(binary)}` };
-  return reject("The bytes are no image: neither PNG, JPEG, WebP nor GIF");
+  return reject("The bytes are no image: they begin like neither PNG, JPEG, WebP nor GIF");
 }
 
 /** The first bytes of each format, with a character for each byte; `\cZ` is the byte 0x1a. */
@@ -152,10 +152,10 @@ export function copyParts(
 ): readonly StatePart[] {
   if (support === undefined) {
     reject(
-      "This transport takes no list of parts as the state; send text or a JSON object, or use gatewayTransport with the wire decision-model, or directTransport",
+      "The state is a list of parts, which this transport does not take; send text or a JSON object, or use gatewayTransport with the wire decision-model, or directTransport",
     );
   }
-  if (parts.length === 0) reject("The state is an empty list; send a part");
+  if (parts.length === 0) reject("The state is an empty list; send at least one part");
   const copies = Array.from(parts, (part, index) => copyPart(part, index, support));
   const images = imagesIn(copies).length;
   if (images > support.maxImages) {
@@ -192,11 +192,11 @@ function imageProblem(part: ImagePart, support: ImageSupport): string | null {
   const data = toImageData(part);
   if (data === null) {
     if (!URL.canParse(part.image) || new URL(part.image).protocol !== "https:") {
-      return "is neither a base64 data: URL of PNG, JPEG, WebP or GIF nor an https: address";
+      return "is an image that is neither a data: URL of PNG, JPEG, WebP or GIF in base64 nor an https: address";
     }
     return takesAddresses
       ? null
-      : "is an image's address, which this wire does not take; send image(bytes)";
+      : "is the address of an image, which this wire does not take; read the file and send image(bytes)";
   }
   const { format, base64 } = data;
   if (!formats.includes(format)) {
@@ -216,7 +216,7 @@ function tilesProblem(data: ImageData, { maxTiles }: ImageSupport): string | nul
   const { width, height } = size;
   const tiles = Math.ceil(width / TILE) * Math.ceil(height / TILE);
   if (tiles <= maxTiles) return null;
-  return `is an image of ${width} × ${height} pixels, ${tiles} tiles of ${TILE} × ${TILE}; this wire takes at most ${maxTiles}`;
+  return `is an image of ${width} × ${height} pixels, which are ${tiles} tiles of ${TILE} × ${TILE}; this wire takes at most ${maxTiles}`;
 }
 
 /** Throws unless a state has an image that a question about one can be asked of. */
@@ -228,8 +228,8 @@ export function checkForImage(
   const findsBoxes = images?.findsBoxes === true;
   if (findsBoxes && imagesIn(state).length > 0) return;
   const flaw = findsBoxes
-    ? "needs an image; send a list with image(bytes) as the state"
-    : 'asks for a place in an image; use directTransport({ service: "typesafe" })';
+    ? "needs an image in the state; send a list of parts with image(bytes)"
+    : 'asks for a place in an image, which this service does not take; use directTransport({ service: "typesafe" })';
   rejectQuestion(questionId, flaw);
 }
 

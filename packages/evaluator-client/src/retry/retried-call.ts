@@ -140,7 +140,7 @@ export function timeoutError(
 
 /** The error of a probe if its call cannot wait any longer; `cause` began the pause. */
 function probeTimeoutError(timeoutMs: number, cause: EvaluatorError): TimeoutError {
-  const message = `The first request after a pause took over ${Math.ceil(timeoutMs)} ms (maxWaitMs).`;
+  const message = `The first request after a pause had no whole response within ${Math.ceil(timeoutMs)} ms (maxWaitMs).`;
   return new TimeoutError(message, { timeoutMs, limit: "attempt", maybeBilled: true, cause });
 }
 

@@ -128,7 +128,7 @@ export class Retries {
   }
 
   #deadlineNote(error: EvaluatorError): string {
-    return `${waitNote(error)} No attempt is left before the deadline of ${this.#retryPolicy.deadlineMs} ms (deadlineMs).`;
+    return `${waitNote(error)} The next attempt would start past the deadline of ${this.#retryPolicy.deadlineMs} ms (deadlineMs).`;
   }
 }
 
@@ -145,7 +145,7 @@ export function findRetryAfterMs(error: unknown): number | null {
 /** Throws the last error of a call, with its attempts and the reason why no further one is made. */
 function giveUp(error: EvaluatorError, attempts: number, note = ""): never {
   Object.assign(error, { attempts });
-  const countedText = attempts > 1 ? ` Attempts: ${attempts}.` : "";
+  const countedText = attempts > 1 ? ` This was after ${attempts} attempts.` : "";
   const message = `${error.message}${note}${countedText}`;
   // V8 froze the message into the stack when the error was made.
   if (error.stack !== undefined) error.stack = error.stack.replace(error.message, () => message);

@@ -70,7 +70,7 @@ export function checkLength(
   { name, mostStateTokens: most }: Pick<Transport, "mostStateTokens" | "name">,
 ): void {
   if (most === undefined || !isSurelyOver(state, most)) return;
-  const limit = `more than the ${most.toLocaleString("en")} tokens of ${name}`;
-  const message = `The state is too long: ${limit}. Shorten it, as with cutText().`;
+  const limit = `more than the ${most.toLocaleString("en")} tokens that the service ${name} reads`;
+  const message = `The state is too long: ${limit}. Shorten it, for example with cutText().`;
   throw new InvalidRequestError(message);
 }

@@ -109,7 +109,7 @@ test("the decisions form takes every format", async () => {
 const tooLarge = image(Buffer.concat([onePixel, Buffer.alloc(16 * 1024 * 1024)]));
 
 test.each<[string, State, RegExp]>([
-  ["contract", [image(onePixel)], /takes no list of parts as the state;/],
+  ["contract", [image(onePixel)], /is a list of parts, which this transport does not take;/],
   ["logprobs", ["text"], /gatewayTransport with the wire decision-model, or directTransport/],
   ["successor", [address], /"state\.0" is the address of an image, which this wire does not take/],
   ["vendor", [address], /read the file and send image\(bytes\)/],

@@ -78,7 +78,7 @@ export function readHeaderOption(options: Given, option: OptionName, source: Sou
 /** Returns an option's text. @throws ConfigurationError if a header cannot carry it */
 export function checkHeaderText(value: string, option: OptionName, variable: string | null) {
   if (/^[\x21-\x7e]+$/.test(value)) return value;
-  const what = "has a character that no header carries";
+  const what = "has a space, line break or other character that a header cannot carry";
   return rejectOption(option, what, variable);
 }
 
@@ -91,7 +91,7 @@ export function readBaseUrl(options: Given, source: Source): string {
     return url.href.replace(/(?<!\/)\/+$/, "");
   }
   const what =
-    "is not an http(s) URL without credentials, query and fragment, such as https://example.com/v4/ai";
+    "is not an http or https URL without credentials, query and fragment, such as https://example.com/v4/ai";
   return rejectOption("baseUrl", what, source.variable);
 }
 
@@ -142,7 +142,7 @@ export function mergeHeaders(
 /** Returns the HTTP client for the caller's `fetch` or `dispatcher`, or the platform's own. */
 export function httpClientFor({ fetch, dispatcher, env }: TransportOptions): HttpClient {
   if (fetch !== undefined && dispatcher !== undefined)
-    rejectOption("fetch", 'excludes "dispatcher", which is for undici');
+    rejectOption("fetch", 'excludes the option "dispatcher", which is for undici alone');
   if (fetch !== undefined && typeof fetch !== "function")
     rejectOption("fetch", "is no function, such as the global fetch");
   return createHttpClient({ fetch, dispatcher, env: env ?? programEnvironment() });

@@ -21,11 +21,11 @@ function errorOf(
   return toStatusError(failure, { ...details, type: type as string | null, text });
 }
 
-const redirect = "Set the base URL to the final address; redirects are not followed.";
-const key = "Check the key and its right to this model.";
+const redirect = "Redirects are not followed; set the base URL to the final address.";
+const key = "Check the key, and that it may use this model.";
 const slower = "Wait, or send fewer requests at once.";
 const later = "The service failed; try again later.";
-const again = "Try again later.";
+const again = "It did not take the request this time; try again later.";
 const other = "Check the request against the service's documentation.";
 
 test.each<[number, string]>([
@@ -34,7 +34,7 @@ test.each<[number, string]>([
   [299, other],
   [300, redirect],
   [303, redirect],
-  [304, "A cache answered; check the proxy in between."],
+  [304, "A cache answered for the service; check the proxy in between."],
   [308, redirect],
   [399, redirect],
   [400, other],
@@ -50,7 +50,7 @@ test.each<[number, string]>([
   [429, slower],
   [499, other],
   [500, later],
-  [505, "Put a proxy in front of it that takes HTTP/1.1."],
+  [505, "Put a proxy in front of it that takes HTTP/1.1, which this client sends."],
   [529, slower],
   [599, later],
 ])("advises on %d: %s", (status, advice) => {

@@ -84,11 +84,11 @@ function passOnName(name: string | null | undefined, failure: StatusFailure): st
   return isName && quoteServerText(name, failure) === `"${name}"` ? name : null;
 }
 
-const checkKey = "Check the key and its right to this model.";
-const tryLater = "Try again later.";
+const checkKey = "Check the key, and that it may use this model.";
+const tryLater = "It did not take the request this time; try again later.";
 const slowDown = "Wait, or send fewer requests at once.";
 const nextSteps: Readonly<Record<number, string>> = {
-  304: "A cache answered; check the proxy in between.",
+  304: "A cache answered for the service; check the proxy in between.",
   401: checkKey,
   402: "Add credits to the account.",
   403: checkKey,
@@ -97,7 +97,7 @@ const nextSteps: Readonly<Record<number, string>> = {
   413: "Send a smaller state.",
   425: tryLater,
   429: slowDown,
-  505: "Put a proxy in front of it that takes HTTP/1.1.",
+  505: "Put a proxy in front of it that takes HTTP/1.1, which this client sends.",
   529: slowDown,
 };
 
@@ -106,7 +106,7 @@ export function nextStep(status: number): string {
   const knownStep = nextSteps[status];
   if (knownStep !== undefined) return knownStep;
   if (status === 0 || (status >= 300 && status <= 399)) {
-    return "Set the base URL to the final address; redirects are not followed.";
+    return "Redirects are not followed; set the base URL to the final address.";
   }
   return status >= 500
     ? "The service failed; try again later."
@@ -114,7 +114,8 @@ export function nextStep(status: number): string {
 }
 
 /** The advice for a request that is over the service's limit. */
-export const tooLong = "State and questions are too long; cut the state, or ask fewer questions.";
+export const tooLong =
+  "The state and its questions are too long for the service; cut the state, or ask fewer questions.";
 
 const aboutLength =
   /too long|too many tokens|token limit|context (?:length|window|size)|max(?:imum)? (?:context|input|tokens|number of tokens)|tokens (?:is|are) (?:more|larger)/i;

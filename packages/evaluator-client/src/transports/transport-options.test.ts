@@ -59,7 +59,8 @@ test.each(["a b", " a", "a ", "a\n", "\u007f", "é", "a\tb", "“a”"])(
       thrownBy(() => readHeaderOption({ apiKey: given, env: {} }, "apiKey", source)),
     ).toMatchObject({
       name: "ConfigurationError",
-      message: 'The option "apiKey" (A_KEY) has a character that no header carries.',
+      message:
+        'The option "apiKey" (A_KEY) has a space, line break or other character that a header cannot carry.',
       option: "apiKey",
       environmentVariable: "A_KEY",
     });
@@ -90,7 +91,7 @@ test.each([
   expect(thrownBy(() => readBaseUrl(address, { variable: "A_URL" }))).toMatchObject({
     name: "ConfigurationError",
     message:
-      'The option "baseUrl" (A_URL) is not an http(s) URL without credentials, query and fragment, such as https://example.com/v4/ai.',
+      'The option "baseUrl" (A_URL) is not an http or https URL without credentials, query and fragment, such as https://example.com/v4/ai.',
     option: "baseUrl",
     environmentVariable: "A_URL",
   });
@@ -124,7 +125,7 @@ test.each([
 });
 
 const noFunction = 'The option "fetch" is no function, such as the global fetch.';
-const bothGiven = 'The option "fetch" excludes "dispatcher", which is for undici.';
+const bothGiven = 'The option "fetch" excludes the option "dispatcher", which is for undici alone.';
 
 test.each<[string, { fetch: unknown; dispatcher?: AnyDispatcher }, string]>([
   ["a fetch that is text", { fetch: "https://service.example" }, noFunction],

@@ -11,7 +11,7 @@ test.each<[() => unknown, string, string]>([
   [
     () => gatewayTransport({ apiKey: "k", modelId: "a b" }),
     "modelId",
-    'The option "modelId" (EVALUATOR_MODEL_ID) has a character that no header carries.',
+    'The option "modelId" (EVALUATOR_MODEL_ID) has a space, line break or other character that a header cannot carry.',
   ],
   [
     () => directTransport({ apiKey: null, model: "" }),

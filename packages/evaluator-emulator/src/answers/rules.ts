@@ -9,7 +9,7 @@ const numberNames = allKinds.flatMap((questionKind) =>
   questionKind.numbers === undefined ? [] : [questionKind.numbers],
 );
 const expectedText =
-  "expected the probability of yes, or an object of option (or level index) to " +
+  "expected the probability of yes, 0 to 1, or an object of option (or level index) to " +
   `probability that sums to at most 1, or of ${numberNames.map((names) => names.join(", ")).join(" or ")}`;
 const probabilitySchema = z.number().check(z.minimum(0, expectedText), z.maximum(1, expectedText));
 // Printed values such as 0.33, 0.33 and 0.35 may sum to a little more than 1.
@@ -26,7 +26,7 @@ const sharesSchema = toRecord(probabilitySchema).check(
 const ruleAnswerSchema = z.union([probabilitySchema, sharesSchema], { error: expectedText });
 
 const matchSchema = z
-  .string({ error: "expected text or a regular expression such as /invoice|receipt/i" })
+  .string({ error: "expected text, or a regular expression such as /invoice|receipt/i" })
   .check(
     z.refine((matchedText) => matchedText !== "", "expected some text"),
     z.refine(isReadable, "is not a valid regular expression"),

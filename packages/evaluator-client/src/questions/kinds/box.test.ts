@@ -43,7 +43,7 @@ test.each(others)("%s takes no box, and nothing is sent", async (_, transport) =
     name: "InvalidRequestError",
     questionId: "mug",
     message:
-      'The question "mug" asks for a place in an image; use directTransport({ service: "typesafe" }).',
+      'The question "mug" asks for a place in an image, which this service does not take; use directTransport({ service: "typesafe" }).',
   });
 });
 
@@ -53,7 +53,8 @@ test("a box without an image is rejected before it is sent", async () => {
     createEvaluator({ transport }).evaluate({ state: "a desk", questions }),
   ).rejects.toMatchObject({
     questionId: "mug",
-    message: 'The question "mug" needs an image; send a list with image(bytes) as the state.',
+    message:
+      'The question "mug" needs an image in the state; send a list of parts with image(bytes).',
   });
 });
 

@@ -45,7 +45,7 @@ export function box(thing: Wording): BoxQuestion {
 
 const wrongEdges = {
   rule: "box-edges",
-  what: "has a box whose edges are no ordered fractions of the image",
+  what: "has a box whose edges are not fractions of the image, top above bottom and left before right",
 } as const;
 
 /** The kind `box`. */

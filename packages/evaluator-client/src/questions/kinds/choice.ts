@@ -87,17 +87,17 @@ function fromList<TOption extends string>(
         typeof name === "string"
           ? "has a name that is already in it"
           : "is no pair of a name and a description";
-      throw new InvalidRequestError(`Item ${index} of the options ${problem}.`);
+      throw new InvalidRequestError(`The options are a list whose item ${index} ${problem}.`);
     }
     names.add(name);
   }
   return recordInOrder(list as OptionList<TOption>);
 }
 
-const notOffered = { rule: "choice-option", what: "picks an unknown option" } as const;
+const notOffered = { rule: "choice-option", what: "picks an option that was not offered" } as const;
 const beatenChoice = {
   rule: "choice-highest",
-  what: "picks an option that another beats",
+  what: "picks an option that another one beats",
 } as const;
 
 /** The kind `choice`. */

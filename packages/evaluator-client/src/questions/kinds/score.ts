@@ -67,7 +67,7 @@ export function score<const TLevels extends ScoreLevels>(
 
 const notTheMean = {
   rule: "score-mean",
-  what: "has a score other than the weighted mean of its levels",
+  what: "has a score that is not the weighted mean of its levels",
 } as const;
 
 /** The kind `score`. */

@@ -25,7 +25,7 @@ export function cutStateWarnings(
 ): readonly CutStateWarning[] {
   const reason = reportedCut(json) ?? missingTokens(usage, request);
   if (reason === null) return [];
-  const message = `The service did not read the whole state: ${reason}. Shorten it.`;
+  const message = `The service did not read the whole state: ${reason}. Its answers are about the rest; shorten the state.`;
   return [{ type, message }];
 }
 
@@ -37,7 +37,7 @@ function reportedCut(json: unknown): string | null {
     return `it dropped ${droppedValue} tokens`;
   const questions = valueAt(json, "truncated_questions") ?? valueAt(usage, "truncated_questions");
   const isCut = Array.isArray(questions) ? questions.length > 0 : Number(questions) > 0;
-  return isCut || valueAt(usage, "truncated") === true ? "it reports a cut" : null;
+  return isCut || valueAt(usage, "truncated") === true ? "it reports that it cut it" : null;
 }
 
 // No known server cuts shorter states, and its count and the estimate differ by more for them. Counting

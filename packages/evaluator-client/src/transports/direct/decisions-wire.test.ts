@@ -169,7 +169,7 @@ test("a refused question is a RefusalError that names it", async () => {
 const [first, second, third] = answers;
 
 const elsewhere = (id: string) =>
-  `The answer in the place of "${id}" belongs to no question or to another one (rule answer-ids); none is used. Asking again may not help.`;
+  `The answer in the place of "${id}" belongs to no question or to another one (rule answer-ids); none is used, and asking again may not help.`;
 const doubled = {
   ...first,
   probabilities: [
@@ -201,7 +201,7 @@ test.each<[string, unknown, string, string | null, string]>([
     [...answers, third],
     "answer-ids",
     null,
-    "There are more answers than questions (rule answer-ids); none is used. Asking again may not help.",
+    "There are more answers than questions (rule answer-ids); none is used, and asking again may not help.",
   ],
   [
     "two probabilities for one option",

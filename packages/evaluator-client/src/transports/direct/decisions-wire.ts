@@ -167,8 +167,8 @@ function misplaced(questionId: string | null): InvalidResponseError {
   const what =
     questionId === null
       ? "There are more answers than questions"
-      : `The answer in the place of ${quoteName(questionId)} belongs to another question`;
-  const message = `${what} (rule answer-ids); none is used. Asking again may not help.`;
+      : `The answer in the place of ${quoteName(questionId)} belongs to no question or to another one`;
+  const message = `${what} (rule answer-ids); none is used, and asking again may not help.`;
   return new InvalidResponseError(message, { questionId, rule: "answer-ids" });
 }
 

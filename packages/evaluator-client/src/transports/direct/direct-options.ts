@@ -36,7 +36,7 @@ const accountVariable = "CLOUDFLARE_ACCOUNT_ID";
 export function findRow(service: ServiceName | undefined): ServiceRow | undefined {
   if (service === undefined || Object.hasOwn(serviceRows, service))
     return service && serviceRows[service];
-  const advice = "for another server, set baseUrl, path and wire";
+  const advice = "for any other server, set baseUrl, path and wire";
   return rejectOption("service", `is none of ${services.join(", ")}; ${advice}`);
 }
 
@@ -48,7 +48,10 @@ export function readDirectOptions(
 ) {
   const { path = defaults.path } = options;
   if (!/^\/[^?#\s]*$/.test(path))
-    rejectOption("path", "is not a path; write it as in /v1/systemone");
+    rejectOption(
+      "path",
+      'does not begin with "/", or has a query or fragment; write it as in /v1/systemone',
+    );
   if (row !== undefined) return withContext(readService(options, path, row), options, row);
   const server = readServer("direct", options, { ...defaults, noteOfOtherKey });
   const isVendor = server.baseUrl === defaults.baseUrl;
@@ -69,7 +72,7 @@ function withContext<TServer extends { readonly model: string; readonly headers:
   if (longContext && title !== serviceRows.typesafe.title)
     rejectOption("longContext", `works only with ${serviceRows.typesafe.title}; leave it out`);
   if (!longContext) return { ...server, mostStateTokens: byModel(contexts, server.model) };
-  const message = `longContext is an experiment of ${title}: slower and less accurate, and not for calibrations made without it.`;
+  const message = `longContext is an experiment of ${title}: its answers are slower and less accurate, and a calibration without it does not hold.`;
   const warning = { type: "EvaluatorWarning", code: "EVALUATOR_LONG_CONTEXT" };
   globalThis.process?.emitWarning?.(message, warning);
   const headers = { ...server.headers, [LONG_CONTEXT.header]: "true" };
@@ -135,6 +138,6 @@ function checkModelIsOfVendor(model: string): void {
   });
   if (name === undefined) return;
   const { title } = serviceRows[name];
-  const what = `is ${quoteName(model)}, a model of ${title}; set service: "${name}" (EVALUATOR_TRANSPORT=${name}), or another baseUrl`;
+  const what = `is ${quoteName(model)}, a model of ${title}; set service: "${name}" (EVALUATOR_TRANSPORT=${name}), or baseUrl if another server has it`;
   rejectOption("model", what, modelVariable);
 }

@@ -30,12 +30,12 @@ test.each<[number, unknown, string]>([
         type: "not_supported_error",
       },
     },
-    'The vendor\'s API answered 501 (not_supported_error): "This model is not a decision model". This server has no decision model: load one, or read a chat model with logprobsTransport.',
+    'The vendor\'s API answered 501 (not_supported_error): "This model is not a decision model". This server runs a model that is no decision model: load one there, or read a chat model with logprobsTransport.',
   ],
   [
     400,
     { error: "choice questions take 2 to 26 options, got 255" },
-    'The vendor\'s API answered 400: "choice questions take 2 to 26 options, got 255". Too many options? Ollama takes 2 to 26, vLLM 26, some hosts 208 and the vendor 255. Ask with fewer, or set questionLimits.maxOptions.',
+    'The vendor\'s API answered 400: "choice questions take 2 to 26 options, got 255". If there are too many options: Ollama takes 2 to 26, vLLM 26, some hosted servers 208 and the vendor 255. Ask with fewer, or set questionLimits.maxOptions to refuse more before sending.',
   ],
   [
     422,

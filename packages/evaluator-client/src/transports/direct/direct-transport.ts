@@ -56,7 +56,7 @@ export function directTransport(options: DirectTransportOptions = {}): Transport
   checkName("wire", wire, Object.keys(forms));
   const form: FormFacts = forms[wire];
   if (vendor === "" || vendor === "gateway")
-    rejectOption("vendor", `is not a key of providerMetadata, such as "typesafe"`);
+    rejectOption("vendor", `is not a vendor's key in providerMetadata, such as "typesafe"`);
   const path = row?.wire === wire ? row.path : form.path;
   const read = readDirectOptions(options, { ...form, path }, row);
   const { model, mostStateTokens, ...address } = read;

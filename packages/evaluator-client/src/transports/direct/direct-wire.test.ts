@@ -136,7 +136,7 @@ const check = "Check the request against the service's documentation.";
 test.each<[Answer, string, object]>([
   [
     [400, { detail: { error_type: "max_tokens_exceeded" } }],
-    "The vendor's API answered 400 (max_tokens_exceeded). State and questions are too long: at most 32k tokens with the longest question, 64k in all. Cut the state or ask fewer questions.",
+    "The vendor's API answered 400 (max_tokens_exceeded). The state and its questions are too long: at most 32k tokens for the state with the longest question, 64k in all. Cut the state or ask fewer questions.",
     { name: "StatusError", type: "max_tokens_exceeded" },
   ],
   [
@@ -178,7 +178,7 @@ test.each<[Answer, string, object]>([
   ],
   [
     [403, {}],
-    "The vendor's API answered 403. Check the key and its right to this model.",
+    "The vendor's API answered 403. Check the key, and that it may use this model.",
     { name: "AuthenticationError", requestId: null },
   ],
   ...[{ error_type: 7 }, { message: "No." }, [{ msg: "No." }], [{ loc: ["a"] }], 7].map(

@@ -73,7 +73,7 @@ function readGemini(json: unknown, questions: Questions, server: DirectServer): 
 function blocked(reason: unknown, questionIds: readonly string[]): RefusalError {
   const isName = typeof reason === "string" && /^\w{1,40}$/.test(reason);
   const why = isName ? ` (${reason})` : "";
-  const message = `Google blocked the input${why}. Change the state, or ask another service.`;
+  const message = `Google blocked the input${why} and answered no question. Change the state, or ask another service.`;
   return new RefusalError(message, { questionIds });
 }
 

@@ -12,5 +12,5 @@ export function noteOfOtherKey(env: Environment, own: readonly string[]): string
   const isOther = (key: string) => Boolean(env[key]?.trim()) && !own.includes(key);
   const other = [...owners.keys()].find(isOther);
   if (other === undefined) return "";
-  return ` ${other} is set, another service's; to ask it, set EVALUATOR_TRANSPORT=${owners.get(other)}.`;
+  return ` ${other} is set, which is another service's. To ask that one, set EVALUATOR_TRANSPORT=${owners.get(other)}.`;
 }

@@ -75,27 +75,28 @@ const exhaustedCodes: ReadonlySet<string> = new Set([
   "3036",
   "QuotaFailure",
 ]);
-const exhaustedAdvice = "The account's quota is used up; add credit or raise the limit there.";
+const exhaustedAdvice =
+  "The quota of the account is used up, so that waiting does not help; add credit or raise the limit there.";
 
 /** Google answers 400 to a wrong key. */
 const keyCodes: ReadonlySet<string> = new Set(["API_KEY_INVALID"]);
 
 const tooManyTokens =
-  "State and questions are too long: at most 32k tokens with the longest question, 64k in all. Cut the state or ask fewer questions.";
+  "The state and its questions are too long: at most 32k tokens for the state with the longest question, 64k in all. Cut the state or ask fewer questions.";
 
 function adviceFor(status: number, { type, text }: ErrorBody, row?: ServiceRow): string {
   if (type === "max_tokens_exceeded") return tooManyTokens;
   if ((status === 400 || status === 413 || status === 422) && isAboutLength(text)) return tooLong;
   const words = (text ?? "").slice(0, 2000).toLowerCase();
   if (status === 404 && words.includes("no endpoints") && words.includes("data policy")) {
-    return "The account's privacy settings allow no provider of this model; change them at OpenRouter, or choose another model.";
+    return "The privacy settings of the account allow no provider of this model; change them at OpenRouter, or choose another model.";
   }
   if (row !== undefined) return nextStep(status);
   if (status === 501) {
-    return "This server has no decision model: load one, or read a chat model with logprobsTransport.";
+    return "This server runs a model that is no decision model: load one there, or read a chat model with logprobsTransport.";
   }
   if ((status === 400 || status === 422) && /option|choice|criteria|label/.test(words)) {
-    return "Too many options? Ollama takes 2 to 26, vLLM 26, some hosts 208 and the vendor 255. Ask with fewer, or set questionLimits.maxOptions.";
+    return "If there are too many options: Ollama takes 2 to 26, vLLM 26, some hosted servers 208 and the vendor 255. Ask with fewer, or set questionLimits.maxOptions to refuse more before sending.";
   }
   return nextStep(status);
 }

@@ -14,7 +14,7 @@ function problemWith(questions: Questions, row: ServiceRow): QuestionProblem | n
   const count = Object.keys(questions).length;
   const { questions: most = count } = row.most;
   if (count > most) {
-    const message = `${count} questions are too many for ${row.title}; ask at most ${most} in a call.`;
+    const message = `${count} questions are more than ${row.title} takes in one call, which is ${most}; ask ${most} of them in one call and the rest in another.`;
     return { message, questionId: null };
   }
   for (const [questionId, question] of Object.entries(questions)) {
@@ -51,7 +51,7 @@ const flaws: Readonly<Record<ServiceRule, (question: Question) => Flaw>> = {
   "both sides"(question) {
     const hasKeys = questionKinds[question.type].limit !== null;
     if (hasKeys || question.criteria === undefined || !hasBlank(question)) return null;
-    return ["describes one side only", "describe yes and no, or neither"];
+    return ["describes one side only", "requires both; describe yes and no, or neither"];
   },
   descriptions(question) {
     if (questionKinds[question.type].limit === null || !hasBlank(question)) return null;

@@ -35,7 +35,7 @@ export function toGatewayError(failure: StatusFailure, hint = ""): StatusError {
     generationId: textAt(json, "generationId"),
     needsPaidCredits,
     advice: needsPaidCredits
-      ? "Buy credits for the account."
+      ? "Buy credits for the account to go on."
       : adviceFor(status, [type, text], hint),
     errorClass: isFreeTier ? GatewayRateLimitError : errorClassFor(status, type),
   });
@@ -43,7 +43,7 @@ export function toGatewayError(failure: StatusFailure, hint = ""): StatusError {
 
 function adviceFor(status: number, [type, text]: readonly (string | null)[], hint: string) {
   if (type === "customer_verification_required") {
-    return "The account is not verified: add a payment card at the gateway; the key is right.";
+    return "The gateway wants the account verified first: add a payment card there; the key itself is right.";
   }
   if ((status === 400 || status === 413) && isAboutLength(text ?? null)) return tooLong;
   const isOfPath = status === 400 || status === 404 || status === 405;

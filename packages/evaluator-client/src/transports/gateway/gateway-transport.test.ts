@@ -90,13 +90,13 @@ test.each<[Answer, GatewayWire, string, object]>([
   [
     [403, { error: { message: "None.", type: "model_not_found" } }],
     "evaluation-model",
-    'The gateway answered 403 (model_not_found): "None." Check the key and its right to this model.',
+    'The gateway answered 403 (model_not_found): "None." Check the key, and that it may use this model.',
     { name: "StatusError" },
   ],
   [
     [403, { error: { message: "Free tier users do not have access to this model." } }],
     "evaluation-model",
-    'The gateway answered 403: "Free tier users do not have access to this model." Buy credits for the account.',
+    'The gateway answered 403: "Free tier users do not have access to this model." Buy credits for the account to go on.',
     { name: "GatewayRateLimitError", needsPaidCredits: true, isRetryable: false },
   ],
   [
@@ -108,31 +108,31 @@ test.each<[Answer, GatewayWire, string, object]>([
   [
     [402, {}],
     "evaluation-model",
-    "The gateway answered 402. Buy credits for the account.",
+    "The gateway answered 402. Buy credits for the account to go on.",
     { name: "StatusError", needsPaidCredits: true },
   ],
   [
     [400, { error: { message: "No access for free-tier users.", type: "forbidden" } }],
     "evaluation-model",
-    'The gateway answered 400 (forbidden): "No access for free-tier users." Buy credits for the account.',
+    'The gateway answered 400 (forbidden): "No access for free-tier users." Buy credits for the account to go on.',
     { name: "GatewayRateLimitError", needsPaidCredits: true },
   ],
   [
     [429, { message: "No access for free-tier users." }],
     "evaluation-model",
-    'The gateway answered 429: "No access for free-tier users." Buy credits for the account.',
+    'The gateway answered 429: "No access for free-tier users." Buy credits for the account to go on.',
     { name: "GatewayRateLimitError", needsPaidCredits: true },
   ],
   [
     [400, { error: "No access for free-tier users.", message: "No." }],
     "evaluation-model",
-    'The gateway answered 400: "No access for free-tier users." Buy credits for the account.',
+    'The gateway answered 400: "No access for free-tier users." Buy credits for the account to go on.',
     { name: "GatewayRateLimitError", type: null, needsPaidCredits: true },
   ],
   [
     [400, { error: { message: "No access for free-tier users.", type: 7 } }],
     "evaluation-model",
-    'The gateway answered 400: "No access for free-tier users." Buy credits for the account.',
+    'The gateway answered 400: "No access for free-tier users." Buy credits for the account to go on.',
     { name: "GatewayRateLimitError", type: null, needsPaidCredits: true },
   ],
   [
@@ -162,13 +162,13 @@ test.each<[Answer, GatewayWire, string, object]>([
   [
     [401, { error: { message: 7, type: "forbidden" }, generationId: 7 }],
     "evaluation-model",
-    "The gateway answered 401 (forbidden). Check the key and its right to this model.",
+    "The gateway answered 401 (forbidden). Check the key, and that it may use this model.",
     { name: "AuthenticationError", type: "forbidden", generationId: null },
   ],
   [
     [401, { error: [{ message: "No." }] }],
     "evaluation-model",
-    "The gateway answered 401. Check the key and its right to this model.",
+    "The gateway answered 401. Check the key, and that it may use this model.",
     { name: "AuthenticationError", type: null },
   ],
 ])("reports the gateway's %j over %s", async (answer, wire, message, fields) => {

@@ -67,8 +67,10 @@ export function gatewayTransport(options: GatewayTransportOptions = {}): Transpo
   const url = `${baseUrl}/${wire}`;
   const modelId = readHeaderOption(options, "modelId", gatewaySources.modelId);
   const other = wire === "evaluation-model" ? "decision-model" : "evaluation-model";
-  const ofBase = baseUrl.endsWith("/v4/ai") ? "" : " A gateway's base URL ends with /v4/ai.";
-  const hint = `${ofBase} For the other generation, set wire: "${other}".`;
+  const ofBase = baseUrl.endsWith("/v4/ai")
+    ? ""
+    : " The base URL of a gateway ends with /v4/ai, this one does not.";
+  const hint = `${ofBase} If the gateway speaks the other generation, set the option wire: "${other}".`;
   const service: PostedService = {
     name: "gateway",
     url,

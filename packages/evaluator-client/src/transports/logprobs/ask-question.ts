@@ -124,8 +124,8 @@ function checkReading(
     rejectAnswer(question.id, { rule: "label-mass", flaw: mass, advice });
   }
   if (unseenShare > MOST_UNSEEN) {
-    const flaw = `has labels that hold ${labelMass.toFixed(2)} of the probability, unlisted tokens up to ${unseenShare.toFixed(2)}, more than ${MOST_UNSEEN}`;
-    const advice = "Ask with fewer options, or a server that lists more tokens.";
+    const flaw = `has labels that hold ${labelMass.toFixed(2)} of the probability, of which unlisted tokens may hold ${unseenShare.toFixed(2)}, more than ${MOST_UNSEEN}`;
+    const advice = "Ask with fewer options, or at a server that lists more tokens.";
     rejectAnswer(question.id, { rule: "readout-truncated", flaw, advice });
   }
 }
@@ -134,7 +134,7 @@ function whyElsewhere(topToken: string, { labels }: Reading, { session }: AskedQ
   const quotedText = session.quoteToken(topToken);
   const tokenSentence =
     quotedText === null
-      ? "Its likeliest first token may be a secret, so it is not shown."
+      ? "Its likeliest first token repeats the state or a secret, so it is not shown."
       : `Its likeliest first token is ${quotedText}.`;
   const start = topToken.trim().toLowerCase();
   const splits =
@@ -143,7 +143,7 @@ function whyElsewhere(topToken: string, { labels }: Reading, { session }: AskedQ
     ? "Its tokenizer splits the labels; use another model."
     : /think|^<$/.test(start)
       ? "It thinks first; switch thinking off at the server."
-      : "Use an instruction model with its chat template.";
+      : "Use a model that follows instructions, with its chat template.";
   return `${tokenSentence} ${next}`;
 }
 

@@ -13,7 +13,7 @@ test.each<[number, unknown, string]>([
         type: "invalid_request_error",
       },
     },
-    'The server answered 400 (invalid_request_error): "logprobs is not supported with this model." Choose a model with log-probabilities, no reasoning model.',
+    'The server answered 400 (invalid_request_error): "logprobs is not supported with this model." Choose a model that returns log-probabilities; a reasoning model does not.',
   ],
   [
     404,
@@ -29,7 +29,7 @@ test.each<[number, unknown, string]>([
       message: "This model's maximum context length is 4096 tokens.",
       type: "BadRequestError",
     },
-    'The server answered 400 (BadRequestError): "This model\'s maximum context length is 4096 tokens." Send a smaller state, or enlarge the server's context.',
+    'The server answered 400 (BadRequestError): "This model\'s maximum context length is 4096 tokens." Send a smaller state, or start the server with a larger context.',
   ],
   [
     503,

@@ -132,10 +132,10 @@ function toServerError(failure: StatusFailure): StatusError {
 
 function adviceFor(status: number, text: string): string {
   if (status === 400 && /logprob/i.test(text)) {
-    return "Choose a model with log-probabilities, no reasoning model.";
+    return "Choose a model that returns log-probabilities; a reasoning model does not.";
   }
   if (/context (length|size|window)|n_ctx|too many tokens/i.test(text)) {
-    return "Send a smaller state, or enlarge the server's context.";
+    return "Send a smaller state, or start the server with a larger context.";
   }
   if (status === 404) return "Check the base URL and that the server has this model.";
   return nextStep(status);

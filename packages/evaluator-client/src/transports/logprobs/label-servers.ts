@@ -44,7 +44,7 @@ const noThinking = { chat_template_kwargs: { enable_thinking: false } };
 /** The servers by the name in the option `server`. */
 export const labelServers = {
   openai: chatServer(
-    "Choose a model with log-probabilities, no reasoning model, or a server that passes on logprobs and top_logprobs.",
+    "Choose a model that returns log-probabilities (a reasoning model does not), or a server that passes on logprobs and top_logprobs.",
     { max_completion_tokens: 1 },
   ),
   vllm: chatServer(
@@ -55,10 +55,10 @@ export const labelServers = {
   "llama.cpp": { depths: [256, 4096], takesTokenIds: false, ask: askLlamaCpp },
   sglang: { depths: [20], takesTokenIds: true, ask: askSglang },
   // It knows only the older name of the limit.
-  ollama: chatServer("Update Ollama: before 0.12.11 it drops logprobs and top_logprobs.", {
-    max_tokens: 1,
-    reasoning_effort: "none",
-  }),
+  ollama: chatServer(
+    "Update Ollama: versions before 0.12.11 drop logprobs and top_logprobs without a word.",
+    { max_tokens: 1, reasoning_effort: "none" },
+  ),
 } as const satisfies Record<string, LabelServer>;
 
 /** The name of a kind of server. */
@@ -106,11 +106,12 @@ function rejectThinking(choice: unknown, first: unknown): void {
   const thoughts = textAt(message, "reasoning_content") ?? textAt(message, "reasoning") ?? "";
   const token = textAt(first, "token")?.trim() ?? "";
   if (thoughts === "" && !thinkingTokens.test(token)) return;
-  const advice = "Switch thinking off, or choose a model without it.";
+  const advice = "Switch thinking off at the server, or choose a model that does not think.";
   noLogprobs(advice, "let the model think before it answers");
 }
 
-const llamaCppAdvice = "Update llama-server: it must take post_sampling_probs: false.";
+const llamaCppAdvice =
+  "Update llama-server: it must take post_sampling_probs: false and answer with top_logprobs.";
 
 // llama-server's own completion lists far more tokens than its chat.
 async function askLlamaCpp({ model, prompt, depth }: FirstTokenRequest, post: Post) {
@@ -189,7 +190,7 @@ function noTemplate(problem: string): never {
 }
 
 function noLogprobs(advice: string, problem = "answered without log-probabilities"): never {
-  const message = `The server ${problem}, so no answer can be read. ${advice}`;
+  const message = `The server ${problem}, so there is nothing to read an answer from. ${advice}`;
   throw new ConfigurationError(message, { option: "server" });
 }
 
