@@ -93,7 +93,9 @@ test("every problem has its line and column, and what JSON loses or cannot read 
   const options = (criteria: string) =>
     check(`{"a":{"type":"choice","instructions":"Which month?","criteria":${criteria}}}`);
   const moved = await options('{ "3": "March", "x": "other", "1": "January" }');
-  expect(moved.stderr).toContain(" a.criteria.1 looks like an integer, and JavaScript puts");
+  expect(moved.stderr).toContain(
+    " a.criteria.1 looks like an integer, which JavaScript sorts first",
+  );
   expect((await options('{ "1": "January", "3": "March", "x": "other" }')).exitCode).toBe(0);
   const comma = '{\n  "a": 1\n  "b": 2\n}';
   expect((await check(comma)).stderr).toContain("q.json:3:3 is not JSON here: comma expected");

@@ -47,7 +47,7 @@ test("a person labels until the promise, and calibrate replays the same threshol
   const { origin, stop } = await startLabel(cwd, ...forPromise);
   const page = await labelUntilPromised(origin, isRefund);
   const line =
-    /^act on "yes" at (0\.\d\d) and above: at most 5 % wrong, with 95 % confidence; (\d+) wrong of (\d+) labels\. More labels may lower the threshold further\.$/;
+    /^act on "yes" at (0\.\d\d) and above: at most 5 % wrong, with 95 % confidence; (\d+) wrong of (\d+) labels\. More labels may lower the threshold\.$/;
   const [, threshold, wrong, n] = line.exec(page.status) ?? [];
   expect(page.html).toContain("about 200,000 if 1 in 1,000 is a yes");
   expect(page.html).toContain("The promise holds for records like these.");

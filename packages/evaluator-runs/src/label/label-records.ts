@@ -67,7 +67,7 @@ export async function labelRecords(
   const either = AbortSignal.any([signal, pageEnd.signal]);
   await servePage(app, { port: command.port, signal: either, stderr }, (origin) => {
     stderr.write(
-      printable`Label at ${origin}; each label is saved at once in ${path}. Ctrl-C ends this.\n`,
+      printable`Label at ${origin} (each label is saved at once in ${path}). Ctrl-C ends this.\n`,
     );
     if (command.forPromise === undefined) {
       stderr.write(describeShortage(first, command.count, source.word));
