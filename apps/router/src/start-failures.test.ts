@@ -87,7 +87,7 @@ test("a typed port that is taken is named as it was typed", async () => {
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;
   const { stderr } = await startRouterHere({}, ["--port", String(port)]).ended;
-  expect(stderr).toContain(`choose a free one, such as --port ${port + 1}.`);
+  expect(stderr).toContain(`choose another, such as --port ${port + 1}.`);
 });
 
 const wrong: [env: Record<string, string>, named: string][] = [

@@ -45,7 +45,7 @@ test("explain shows both values", async () => {
 
 test.each([
   ["for other questions", "another", "was made for other questions; ask those"],
-  ["that names no questions", null, "does not name its questions; calibrate again"],
+  ["that names no questions", null, "has no question hash; calibrate again"],
 ])("a calibration %s is refused before anything is asked", async (_, questionHash, message) => {
   const { cwd, outcome, requests } = await answer(artifact({ questionHash }));
   expect(outcome).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(message) });

@@ -33,7 +33,7 @@ test("a page in the place of the paid decisions is refused before any prompt is 
   const [program, options] = evaluatorRouter;
   const words = ["eval", "prompts.ndjson", "--out", "one", "--decisions", "./one"];
   expect(await runToExitCode(program, words, { ...options, context })).toBe(1);
-  expect(context.printed.stderr).toContain("one is named for two files; name another one.");
+  expect(context.printed.stderr).toContain("one is named for two files; name another.");
   expect(await readdir(folder)).toEqual(["prompts.ndjson"]);
 });
 
