@@ -80,7 +80,7 @@ test("a person labels until the promise, and calibrate replays the same threshol
   expect(replayed.stdout).toContain(
     `act on "yes" at ${threshold} and above: at most 5 % wrong, with 95 % confidence`,
   );
-  expect(replayed.stdout).toContain("they do not show the records that the act misses");
+  expect(replayed.stdout).toContain("enter no score and show no missed records");
   const { mode } = await stat(join(cwd, "tickets.promise.json"));
   expect(mode & 0o077).toBe(process.platform === "win32" ? mode & 0o077 : 0);
 });
