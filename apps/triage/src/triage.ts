@@ -173,7 +173,7 @@ function addReport(program: Program, context: ProgramContext): void {
     .description("write the top of the list as a page or a mail; nothing is sent")
     .argument("<file>", "the input of the run")
     .addOption(new Option("--html", "write a page (default)").conflicts("eml"))
-    .option("--eml", "write a mail to TRIAGE_USER_ADDRESSES' first")
+    .option("--eml", "write a mail to the first of TRIAGE_USER_ADDRESSES")
     .action(async (file, options) => {
       const { writeDigest } = await import("./report/write-digest.ts");
       await runAction(context, () => writeDigest({ ...options, file }, context));

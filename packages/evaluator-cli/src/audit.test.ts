@@ -211,7 +211,7 @@ test("acts without one act, and truths that are no yes and no no, are refused", 
   expect(await auditOf([leftToPerson], labels(acts(1)))).toEqual({
     exitCode: 3,
     stdout: "",
-    stderr: "acts.ndjson has no act; give the lines of act.\n",
+    stderr: "acts.ndjson has no act; give the lines that act printed.\n",
   });
   expect(await auditOf(acts(1), [{ id: "t0", truth: "flase" }])).toMatchObject({
     exitCode: 1,
@@ -254,7 +254,7 @@ test("labels that made the promise do not count: those of the artifact, and thos
     exitCode: 1,
     stdout: "",
     stderr: expect.stringContaining(
-      "No act is of calibration/calibration.json; give the calibration of act.",
+      "No act is of calibration/calibration.json; give the calibration that act used.",
     ),
   });
 });

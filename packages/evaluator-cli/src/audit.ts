@@ -94,7 +94,7 @@ function checkArtifacts(
   const unusedIndex = artifacts.findIndex((artifact) => !usedHashes.has(artifactHash(artifact)));
   if (unusedIndex === -1) return;
   throw new CliError(
-    printable`No act is of ${artifactFiles[unusedIndex] ?? ""}; give the calibration of act.`,
+    printable`No act is of ${artifactFiles[unusedIndex] ?? ""}; give the calibration that act used.`,
   );
 }
 

@@ -113,7 +113,7 @@ export async function readActs(
     knows: () => true,
   };
   if (columns.length > 0) return table;
-  throw tooLittleEvidence(printable`${actsFileName} has no act; give the lines of act.`);
+  throw tooLittleEvidence(printable`${actsFileName} has no act; give the lines that act printed.`);
 }
 
 /** @throws CalibrationInputError that names the wrong field. */
@@ -121,7 +121,7 @@ function checkLine(parsedLine: unknown, location: SourceLocation): ActLine {
   const actLine = Object(parsedLine) as ActLine;
   const wrongField = findWrongField(actLine);
   if (wrongField === null) return actLine;
-  const problem = `${wrongField} is missing or wrong; give the lines of act`;
+  const problem = `${wrongField} is missing or wrong; give the lines that act printed`;
   throw new CalibrationInputError(location, problem);
 }
 

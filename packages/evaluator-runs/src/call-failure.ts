@@ -42,13 +42,14 @@ export function withRest(cause: RefusalError): { evaluation: AskedEvaluation } |
 
 /** Returns the failure of a call whose service did not read the whole state. */
 export function toCutFailure(paidEvaluation: Evaluation): CallFailure {
-  const message = `The service did not read the whole state. ${untilChanged}`;
+  const message = `The service did not read the whole state, so no promise holds. ${untilChanged}`;
   const cause = new InvalidResponseError(message, { questionId: null, rule: "state-cut" });
   return { error: message, isRefusal: true, cause, paid: paidEvaluation };
 }
 
 // The advice about a refused record.
-const untilChanged = "Shorten it; a changed record is asked again.";
+const untilChanged =
+  "Shorten the record; it is asked again if it, the questions or the engine change.";
 const shorten = `The record is too long for the service. ${untilChanged}`;
 
 // A model may answer in another way, or be mended behind the same name, so the answer is no refusal.

@@ -83,7 +83,7 @@ function describeLack(
 
 function nextOfFile(open: number, refusedCount: number, work: string): string {
   if (refusedCount === 0) return `${work} asks for the missing answers.`;
-  const refusedText = `${printCount(refusedCount)} refused as too long`;
+  const refusedText = `${printCount(refusedCount)} refused as too long and not asked again`;
   return open === 0
     ? `${refusedText}.`
     : `${refusedText}; ${work} asks for ${printCount(open)} more.`;

@@ -57,7 +57,7 @@ function findJournalAddress(
   }
   if (beside !== null && beside !== path) {
     throw new UsageError(
-      printable`A run of a file keeps its journal beside the file; leave ${from} out.`,
+      printable`A run of a file keeps its journal beside the file, and ${from} names ${path}; leave ${from} out.`,
     );
   }
   return { kind: "sqlite", path, input };

@@ -192,7 +192,7 @@ test.each(["status", "export", "work", "explain"])(
     await writeFile(path, "");
     expect(await said()).toMatch(/^1 The journal .* is empty; start a run about its input first\./);
     await writeFile(path, "no journal ".repeat(100));
-    expect(await said()).toMatch(/^1 The journal .* is not a journal\. Move it to start/);
+    expect(await said()).toMatch(/^1 The journal .* is not a journal\. Move it away to start/);
     await rm(path);
     expect(await said()).toMatch(/^1 This folder has no journal\. Name FILE, --journal or /);
   },

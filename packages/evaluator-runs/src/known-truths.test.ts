@@ -77,6 +77,6 @@ test("a label of a question that no row answers is refused, and other records ar
   const passedOver = 'Passed over: 1 labelled record without an answer here, such as "b".';
   expect(await describeMissing("a,refund,1\nb,,1\n")).toBe(`${passedOver}\n`);
   expect(await describeMissing("b,refund,1\n")).toBe(
-    `${passedOver} Compare the ids of the two files.\n`,
+    `${passedOver} No label is of a record here: compare the ids of the two files.\n`,
   );
 });

@@ -101,7 +101,7 @@ export class KnownTruths {
     const [first] = this.#missingIds;
     if (first === undefined) return "";
     const isAll = this.#missingIds.size === this.#questions.size;
-    const next = isAll ? " Compare the ids of the two files." : "";
+    const next = isAll ? " No label is of a record here: compare the ids of the two files." : "";
     const counted = printCounted(this.#missingIds.size, "labelled record");
     return (
       printable`Passed over: ${counted} without an answer here, such as "${first}".${next}` + "\n"

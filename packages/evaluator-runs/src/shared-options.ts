@@ -126,6 +126,6 @@ export const sharedOptions = {
   ),
   rules: new Option(
     "--rules <file>",
-    "rules, one a line, such as scam >= 0.9 -> junk; the first that fits counts",
+    "rules, one a line, such as scam >= 0.9 -> junk; the first that fits counts; nothing is done",
   ),
 };

@@ -22,7 +22,7 @@ export function createCommand(
   return new Command(programName)
     .version(version, "--version", "print the version")
     .helpOption("-h, --help", "print this help")
-    .option("--env-file <file>", "file of variables (.env); set ones win")
+    .option("--env-file <file>", "file of variables (.env); those that are set win")
     .helpCommand(false)
     .showSuggestionAfterError()
     .exitOverride()

@@ -79,7 +79,7 @@ test("an encrypted archive is refused, with what to do instead", async () => {
   }
   const { exitCode, stderr } = await importOf({ "a.zip": archive });
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("Broken: a.mbox: it is encrypted; unpack it with its password");
+  expect(stderr).toContain("Broken: a.mbox: it is encrypted; import it unpacked");
 });
 
 test("an archive that breaks off gives the mails before, and says so", async () => {
@@ -96,7 +96,9 @@ test("archives in archives without end are refused", async () => {
   for (let depth = 0; depth < 3; depth += 1) packed = gzipSync(packed);
   const { exitCode, stderr } = await importOf({ "a.gz": packed });
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("Broken: a.gz: it is an archive in an archive; unpack the outer one");
+  expect(stderr).toContain(
+    "Broken: a.gz: it is an archive in an archive; import the unpacked outer one",
+  );
 });
 
 const plain = (files: Readonly<Record<string, string>>) => Object.values(files).join("");

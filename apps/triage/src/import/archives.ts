@@ -37,7 +37,7 @@ async function* singleEntry(sourceEntry: SourceFile | NotRead): Entries {
 }
 
 function tooDeep({ name }: SourceFile): NotRead {
-  const reason = "it is an archive in an archive; unpack the outer one";
+  const reason = "it is an archive in an archive; import the unpacked outer one";
   return { name, reason, mayBeMail: true };
 }
 
@@ -103,8 +103,8 @@ async function* zipEntries(archive: SourceFile, archivePath: string): Entries {
 function zipFile(archive: SourceFile, zipArchive: ZipFile, zipEntry: Entry): SourceFile | NotRead {
   const nameInSource = entryName(archive, zipEntry.fileName);
   const reason = zipEntry.isEncrypted()
-    ? "it is encrypted; unpack it with its password"
-    : "its packing is unknown; unpack the archive";
+    ? "it is encrypted; import it unpacked"
+    : "its packing is unknown; import it unpacked";
   if (!zipEntry.canDecodeFileData()) return { name: nameInSource, reason, mayBeMail: true };
   const contentChunks = readEntry(zipArchive, zipEntry, archive.onBytesRead);
   return {

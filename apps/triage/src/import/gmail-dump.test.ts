@@ -45,7 +45,7 @@ test("reads raw Gmail messages, and names what is none", async () => {
     "dump.json": JSON.stringify([{ id: "1", raw }, { no: 1 }]),
   });
   expect(mails).toMatchObject([{ id: "1", subject: "raw", snippet: "Hi", date: "2026-11-02" }]);
-  expect(stderr).toContain("Broken: message 2: it is no message of the Gmail API");
+  expect(stderr).toContain("Broken: message 2: it is not a message of the Gmail API");
 });
 
 const message = (fields: object) => ({ ...gmail, internalDate: undefined, ...fields });

@@ -76,7 +76,7 @@ function listKeyIn(startText: string): string {
 
 async function parseGmailMessage(messageJson: unknown): Promise<ImportedMail> {
   const { data } = messageSchema.safeParse(messageJson);
-  if (data === undefined) throw new ImportProblem("it is no message of the Gmail API");
+  if (data === undefined) throw new ImportProblem("it is not a message of the Gmail API");
   const { id, raw, payload = {}, snippet, labelIds = null } = data;
   if (Object.keys(data).every((fieldName) => fieldName === "id" || fieldName === "threadId"))
     throw new ImportProblem("it is an id alone; get the message with users.messages.get");

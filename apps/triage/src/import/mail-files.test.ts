@@ -156,7 +156,7 @@ test.each(['"labelIds":[]', '"internalDate":"0"', '"payload":{}', '"raw" : "U3Vi
 test("JSON of another kind is no mail, and as the source itself is told what is wrong with it", async () => {
   expect(await read('[{"a":1}]', "a", { diskPath: null })).toEqual(noMail);
   expect(await read('[{"a":1}]', "a", { prefix: "b/a: " })).toEqual(noMail);
-  await expect(read('[{"a":1}]')).rejects.toThrow("it is no message of the Gmail API");
+  await expect(read('[{"a":1}]')).rejects.toThrow("it is not a message of the Gmail API");
   expect(await read("[]")).toEqual([{ reason: "it has no mails", mayBeMail: false }]);
 });
 

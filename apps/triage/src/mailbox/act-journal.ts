@@ -44,7 +44,7 @@ function openDatabase(journalPath: string) {
     return openPrivateDatabase(journalPath, (database) => database.exec(createTables));
   } catch (cause) {
     const problem = printable`${journalPath} is in use, or no journal of "apply"`;
-    throw new CliError(`${problem}. Wait for the other process, or move it.`, { cause });
+    throw new CliError(`${problem}. Wait for the other process, or move the file.`, { cause });
   }
 }
 

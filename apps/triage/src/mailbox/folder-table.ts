@@ -55,8 +55,8 @@ export class FolderTable implements Disposable {
     try {
       this.#database = openPrivateDatabase(tablePath, prepare);
     } catch (error) {
-      const problem = printable`${tablePath} is damaged or no table of a mailbox`;
-      throw new CliError(`${problem}; move it to read the mailbox anew.`, { cause: error });
+      const problem = printable`${tablePath} is damaged or is no table of a mailbox`;
+      throw new CliError(`${problem}; move it away to read the mailbox anew.`, { cause: error });
     }
   }
 

@@ -208,7 +208,7 @@ test.each([
   ],
   ["another folder", ["import", "/Archive", OUT], "name another file for Archive"],
   ["--skipped", ["import", "/INBOX", OUT, "--skipped", "a"], "need an export"],
-  ["a broken table", ["import", "/INBOX", "broken.json"], "is damaged or no table"],
+  ["a broken table", ["import", "/INBOX", "broken.json"], "is damaged or is no table"],
 ])("%s is refused in a sentence", async (_, [word = "", folder = "", ...rest], problem) => {
   const { account } = await startHoodiecrow(
     { messages: [mail("a")] },

@@ -44,7 +44,7 @@ export async function keepConnected<TResult>(
     } catch (thrownValue) {
       if (signal.aborted)
         throw interrupted(
-          "Interrupted; imported mails are kept. The same command goes on.",
+          "Interrupted; imported mails are kept. Run the same command again.",
           signal,
         );
       const error = toMailboxError(thrownValue, address);

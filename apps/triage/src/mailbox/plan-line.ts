@@ -14,7 +14,7 @@ export function parseAction(actionText: string) {
   const action = actions.find((knownAction) => knownAction === actionWord);
   const hasName = action === "move" || action === "keyword";
   if (action === undefined || hasName !== (targetName !== "")) {
-    return printable`no action is "${actionText}"; use ${actionWords}`;
+    return printable`"${actionText}" is not an action; use ${actionWords}`;
   }
   if (action === "keyword" && !keywordForm.test(targetName)) {
     return printable`"${targetName}" is not a keyword; use letters, digits, -, _ and $`;
@@ -91,7 +91,7 @@ export async function readPlan(planPath: string): Promise<PlanLine[]> {
 
 function describeIssue({ issues: [firstIssue] }: z.ZodError): string {
   const [fieldName] = firstIssue?.path ?? [];
-  if (fieldName === undefined) return "it is not JSON";
+  if (fieldName === undefined) return "it is not a JSON object";
   return `its field ${String(fieldName)} is missing or wrong`;
 }
 

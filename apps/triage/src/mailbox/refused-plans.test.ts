@@ -33,7 +33,7 @@ test.each<[string, Record<string, unknown>, string]>([
   ["an unknown target", { action: "move", target: "Nowhere" }, "There is no folder Nowhere"],
   ["a system flag as keyword", { action: "keyword", target: "\\Deleted" }, "is not a keyword"],
   ["an unknown action", { action: "delete" }, "Line 1 of"],
-  ["an action without its folder", { action: "move" }, 'no action is "move"'],
+  ["an action without its folder", { action: "move" }, '"move" is not an action'],
   ["a wrong UID", { uid: 0 }, "cannot be used: its field uid is missing or wrong. Remove"],
 ])("a plan with %s changes nothing: one sentence and exit 1", async (_, change, problem) => {
   const { run, state, lines, write, cwd } = await serverWithPlan({ a: "flag" });
@@ -119,7 +119,7 @@ test("a plan with two accounts, one mail twice or a broken line is refused with 
   const text = await readFile(join(cwd, PLAN), "utf8");
   await writeFile(join(cwd, PLAN), `${text.split("\n")[0]}\n{"id":`);
   expect((await run("apply", PLAN)).stderr).toMatch(
-    /Line 2 of .* cannot be used: it is not JSON\. Remove/,
+    /Line 2 of .* cannot be used: it is not a JSON object\. Remove/,
   );
 });
 

@@ -140,7 +140,7 @@ function whyRefused(
   const lacking = ["UIDPLUS", "MOVE"].filter((name) => !capabilities.has(name)).join(" and no ");
   if (command === "move" && lacking === "") {
     // Without it a moved mail could be taken for another one.
-    const problem = `moving to ${target} is refused: no UIDNEXT`;
+    const problem = `moving to ${target} is refused: the server gives no UIDNEXT`;
     return arrival === null ? problem : null;
   }
   if (command === "move") return `moving to ${target} is refused: the server has no ${lacking}`;

@@ -84,9 +84,9 @@ test("another action is refused with line and column, and no plan is written", a
   await write("rules.txt", "scam >= 0.9 -> delete\nnew ->  keyword \\Deleted\nnew -> move\n");
   const { exitCode, stderr } = await run("plan", "inbox.json", "--rules", "rules.txt");
   expect(exitCode).toBe(1);
-  expect(stderr).toContain('line 1 column 16: no action is "delete"; use archive, junk,');
+  expect(stderr).toContain('line 1 column 16: "delete" is not an action; use archive, junk,');
   expect(stderr).toContain('line 2 column 9: "\\Deleted" is not a keyword');
-  expect(stderr).toContain('line 3 column 8: no action is "move"');
+  expect(stderr).toContain('line 3 column 8: "move" is not an action');
   await expect(stat(join(cwd, "inbox.plan.ndjson"))).rejects.toThrow("ENOENT");
   const exported = await run("export", "inbox.json", "--rules", "rules.txt");
   expect(exported.exitCode).toBe(0);

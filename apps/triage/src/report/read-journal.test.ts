@@ -79,7 +79,7 @@ test("a report of an earlier run gives its day and the cost until then", async (
 
 test.each([
   ["", "is empty; start a run about its input first."],
-  ["Dear diary, ".repeat(1000), "is not a journal. Move it to start"],
+  ["Dear diary, ".repeat(1000), "is not a journal. Move it away to start"],
 ])(
   "a report about %j in the journal's place is refused, and the file stays as it is",
   async (text, problem) => {

@@ -122,7 +122,9 @@ async function readPlannedPromises(
   if ((maxRisk ?? plan.maxRisk) === plan.maxRisk && spentLevel < 1 - confidence + 1e-9)
     return replayedPlans;
   const planOptions = `--require ${plan.maxRisk} --confidence ${plan.confidence}`;
-  throw new CliError(printable`${planFile} promises ${planOptions}; use these or other --action.`);
+  throw new CliError(
+    printable`${planFile} promises ${planOptions}; use these, or other acts with --action.`,
+  );
 }
 
 /** Returns how many reports in the folder were made from these labels while they grew. */

@@ -45,7 +45,7 @@ export async function replaceCalibration(
   if (formerFile === null || formerFile.hash === hash || !isKept)
     return { hash, notes, files: nextArtifact && { [FILE]: nextArtifact } };
   const keptName = `calibration.${formerFile.hash}.json`;
-  const lostText = printable`${calibrationPath} no longer has ${lostParts.join(" and ")}. `;
+  const lostText = printable`${calibrationPath} no longer has ${lostParts.join(" and ")}, which this report does not give. `;
   const keptText = printable`The earlier file is kept as ${join(out, keptName)}.`;
   return {
     hash,

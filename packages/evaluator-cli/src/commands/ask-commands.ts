@@ -112,17 +112,17 @@ export const askCommands = {
       .addOption(engineOption)
       .option(
         "--max-cost <usd>",
-        "most cost of all calls (default: EVALUATOR_MAX_COST_USD, else no limit)",
+        "refuse calls above this total cost (default: EVALUATOR_MAX_COST_USD, else no limit)",
         parseLimit,
       )
       .option(
         "--max-tokens <n>",
-        "most tokens of all calls (default: EVALUATOR_MAX_TOKENS, else no limit)",
+        "refuse calls above this total of tokens (default: EVALUATOR_MAX_TOKENS, else no limit)",
         parseLimit,
       )
       .option(
         "--hours <n>",
-        "limits hold for N hours (default: EVALUATOR_BUDGET_HOURS, else since the start)",
+        "the limits count the last N hours (default: EVALUATOR_BUDGET_HOURS, else since the start)",
         parseLimit,
       )
       .option(

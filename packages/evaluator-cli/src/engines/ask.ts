@@ -130,7 +130,7 @@ function toQuestions(typedWords: readonly TypedWord[]): Questions {
 }
 
 function toMistypedError(kind: KindName): UsageError {
-  return new UsageError(`Type ${toExample(kind)}.`);
+  return new UsageError(`A question is typed as ${toExample(kind)}.`);
 }
 
 function toExample(kind: KindName): string {

@@ -85,7 +85,7 @@ export const tools = {
       model: z.string().nullable(),
       costUsd: z.number().nullable(),
       inputTokens: z.nullable(z.int()),
-      basis: z.string().optional().describe("the basis of an emulator's answer"),
+      basis: z.string().optional().describe("the basis of an emulator's answer; no model answered"),
     }),
   },
   estimate: {

@@ -161,7 +161,7 @@ test.each<[string, string[], Parameters<typeof startRecord>[1], string]>([
     "in CI",
     [gateway],
     { env: { CI: "true", AI_GATEWAY_API_KEY: "a" } },
-    "Nothing is recorded in CI.\n",
+    "Nothing is recorded in CI: a person must look at it.\n",
   ],
   ["without a key", [], { env: {} }, "Set AI_GATEWAY_API_KEY or EVALUATOR_DIRECT_API_KEY"],
   [

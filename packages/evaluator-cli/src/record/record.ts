@@ -34,7 +34,7 @@ export async function record(
   const { env, cwd, clock } = context;
   if (options.out === "") throw new UsageError("--out takes a folder.");
   if (compare !== true && env["CI"]) {
-    throw new CliError("Nothing is recorded in CI.");
+    throw new CliError("Nothing is recorded in CI: a person must look at it.");
   }
   const exchangesFolder = resolve(cwd, options.exchanges);
   const { calls, keys } = chooseCalls(names, { env, folder: exchangesFolder });

@@ -56,7 +56,7 @@ test("a skill that few labels of the rarer truth show has no figure in the first
   );
   expect(report).toMatchObject({ verdict: "useful", scores: { auc: { value: 1 } } });
   expect(summarize(report)).toMatch(
-    /^On your 300 labelled records `scam` is worth more than the base rate \(too few of the rarer truth\), and/,
+    /^On your 300 labelled records `scam` is worth more than the base rate \(too few of the rarer truth show how much\), and/,
   );
 });
 

@@ -72,7 +72,7 @@ function toWorthText({ question, n, verdict, orderPValue, scores }: QuestionRepo
   const spreadText = n < LEAST_JUDGED && rangeText !== "" ? ` (${rangeText})` : "";
   if (verdict === "useful") {
     const shownText = Number.isNaN(skill.low)
-      ? "more than the base rate (too few of the rarer truth)"
+      ? "more than the base rate (too few of the rarer truth show how much)"
       : `${worthText}${spreadText}`;
     return `On ${labelledText} ${quotedName} is worth ${shownText}`;
   }
@@ -98,7 +98,7 @@ function describeCalibration({ n, curve, verdict }: QuestionReport): string {
   if (curve.isCalibrated) {
     return verdict === "useful"
       ? ", and its probabilities hold on these labels"
-      : "; right on average is not useful";
+      : "; being right on average does not make it useful";
   }
   const [worstRange] = curve.wrongRanges;
   if (worstRange === undefined) return ", and its probabilities do not hold";

@@ -191,5 +191,5 @@ class CsvSplitter {
 function unnamedAdvice(index: number): string {
   const rule = "name it or delete the column";
   // A row number in the state would be input to the model.
-  return index === 0 ? `write it with to_csv(FILE, index=False), or ${rule}` : rule;
+  return index === 0 ? `pandas leaves it out with to_csv(FILE, index=False), or ${rule}` : rule;
 }

@@ -237,7 +237,7 @@ describe("the schema", () => {
     await database.query("reset role; drop owned by reader; drop role reader");
     expect(refused).toMatchObject({ failure: "denied", code: "42501" });
     expect(String(refused)).toMatch(
-      /version 4, .* needs 10, .* Run .* once as the schema's owner\.$/,
+      /version 4, .* needs 10, .* Run .* of this version once as the schema's owner\.$/,
     );
     await PostgresRuns.open(database, { onlyReads: true });
     const version = await database.query("select version from evaluator.schema_version");

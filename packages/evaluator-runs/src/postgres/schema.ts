@@ -200,7 +200,7 @@ function toUpgradeError(error: DatabaseError, version: number): DatabaseError {
   const { failure, code } = error;
   if (failure !== "denied" && failure !== "read-only") return error;
   return new DatabaseError(
-    `The schema evaluator has version ${version}, this program needs ${migrations.length}, and this user may not upgrade it. Run a command once as the schema's owner.`,
+    `The schema evaluator has version ${version}, this program needs ${migrations.length}, and this user may not upgrade it. Run a command of this version once as the schema's owner.`,
     { failure, code },
   );
 }

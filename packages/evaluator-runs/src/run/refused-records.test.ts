@@ -32,7 +32,7 @@ test("a ticket that the service refuses as too long is named once, then counted,
   expect(await said("status")).toBe("1 of 2 tickets answered\n$0.000013 · 1 failed\n");
   expect(JSON.parse(await said("export"))).toEqual(results);
   const lack = (await startTickets(["export"], { cwd })).stderr;
-  expect(lack).toContain('(see "error"); 1 refused as too long.\n');
+  expect(lack).toContain('(see "error"); 1 refused as too long and not asked again.\n');
   expect((await startTickets(["explain", "long"], { cwd })).stderr).toContain(words);
 });
 
@@ -46,7 +46,9 @@ test("what is missing for another reason is told apart from what is refused", as
   };
   await startTickets(["inbox.json"], { cwd, transport: { ...transport, send } });
   const { stderr } = await startTickets(["export"], { cwd });
-  expect(stderr).toContain('refused as too long; "tickets work" asks for 1 more.\n');
+  expect(stderr).toContain(
+    'refused as too long and not asked again; "tickets work" asks for 1 more.\n',
+  );
 });
 
 test("it is asked about again when its text, the questions or the engine change", async () => {

@@ -99,7 +99,11 @@ test.each([
     "PRAGMA user_version = 7",
     /is of version 7, not 6\. Use the program that/,
   ],
-  ["of another program", "PRAGMA application_id = 1", /is not a journal of this program; move it/],
+  [
+    "of another program",
+    "PRAGMA application_id = 1",
+    /is not a journal of this program; move it away/,
+  ],
 ])("a journal %s is refused, and nothing is sent", async (_, sql, message) => {
   const { cwd, journal } = await folderAfterRun();
   edit(journal, sql);
@@ -117,7 +121,7 @@ test.each([
   [
     "cut in the middle",
     (bytes: Buffer) => bytes.subarray(0, 5000),
-    /is damaged\. Move it to start a new one/,
+    /is damaged\. Move it away to start a new one/,
   ],
   [
     "overwritten in its pages",

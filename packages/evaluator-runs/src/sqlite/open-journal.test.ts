@@ -113,7 +113,7 @@ test.each([
   const before = readFileSync(path);
   expect(() => Journal.open(path, sampleSetup)).toThrow(CliError);
   expect(() => Journal.open(path, sampleSetup)).toThrow(
-    /is not a journal of this program; move it/,
+    /is not a journal of this program; move it away/,
   );
   expect(readFileSync(path)).toEqual(before);
   expect(readdirSync(folder)).toEqual(["inbox.triage.sqlite"]);
@@ -134,7 +134,7 @@ test("damage in any page is found before the run, and the error of SQLite is its
   const bytes = readFileSync(path);
   writeFileSync(path, bytes.fill(7, bytes.length - 8192));
   const problem = {
-    message: expect.stringMatching(/is damaged\. Move it to start a new one/),
+    message: expect.stringMatching(/is damaged\. Move it away to start a new one/),
     cause: expect.any(Error),
   };
   expect(() => Journal.open(path, sampleSetup)).toThrow(expect.objectContaining(problem));

@@ -13,7 +13,7 @@ import type { Machine } from "../machine.ts";
 import { journalTables, keepEarlier, laterTables, upgrades } from "./journal-tables.ts";
 import { lockFile } from "./lock-file.ts";
 
-const moveIt = "Move it to start a new one, which asks for its answers again.";
+const moveIt = "Move it away to start a new one; its answers are then asked for again.";
 
 // Result codes of SQLite, without the extension in their upper bits.
 const BUSY = 5;
@@ -171,7 +171,7 @@ function isEmpty(database: DatabaseSync): boolean {
 /** Returns the version of the tables. @throws CliError if this program cannot bring it up to date */
 function checkVersion(database: DatabaseSync, path: string): number {
   if (readPragma(database, "application_id") !== APPLICATION_ID) {
-    throw new CliError(printable`${path} is not a journal of this program; move it.`);
+    throw new CliError(printable`${path} is not a journal of this program; move it away.`);
   }
   const version = Number(readPragma(database, "user_version"));
   if (version === VERSION || Object.hasOwn(upgrades, version)) return version;
