@@ -21,7 +21,7 @@ test("a taken port is one line that names it and says what to do", async () => {
   expect(await startProgram("main.ts", { PORT: String(port) }).ended).toEqual({
     code: 1,
     stdout: "",
-    stderr: `Port ${port} on 127.0.0.1 is taken; stop its user or choose another, such as PORT=${port + 1}.\n`,
+    stderr: `Port ${port} on 127.0.0.1 is taken; stop what uses it, or choose a free one, such as PORT=${port + 1}.\n`,
   });
 });
 
@@ -87,7 +87,7 @@ test("a typed port that is taken is named as it was typed", async () => {
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;
   const { stderr } = await startRouterHere({}, ["--port", String(port)]).ended;
-  expect(stderr).toContain(`choose another, such as --port ${port + 1}.`);
+  expect(stderr).toContain(`choose a free one, such as --port ${port + 1}.`);
 });
 
 const wrong: [env: Record<string, string>, named: string][] = [

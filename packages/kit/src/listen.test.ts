@@ -20,7 +20,7 @@ test("a port that is taken is named, and how to choose another", async () => {
   const again = listen(newServer(), { port, portSetting: "PORT=" });
   await expect(again).rejects.toThrow(
     new CliError(
-      `Port ${port} on 127.0.0.1 is taken; stop its user or choose another, such as PORT=${port + 1}.`,
+      `Port ${port} on 127.0.0.1 is taken; stop what uses it, or choose a free one, such as PORT=${port + 1}.`,
     ),
   );
 });

@@ -60,7 +60,7 @@ function describeProblem(
   const errorCode = systemErrorCode(error) ?? "unknown error";
   switch (errorCode) {
     case "EADDRINUSE":
-      return `is taken; stop its user or choose another, such as ${portSetting}${nextPort}`;
+      return `is taken; stop what uses it, or choose a free one, such as ${portSetting}${nextPort}`;
     case "EACCES":
       return `may not be opened; choose one above 1023, such as ${portSetting}3000`;
     case "EADDRNOTAVAIL":
