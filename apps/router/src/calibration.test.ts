@@ -98,7 +98,7 @@ const wrong: [what: string, content: string | null, message: string][] = [
   [
     "questions that are not named",
     JSON.stringify({ ...fitting, questionHash: null }),
-    "does not name its questions",
+    "has no question hash",
   ],
   [
     "another question's parameters",

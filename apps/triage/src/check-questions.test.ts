@@ -36,8 +36,8 @@ const levels = Array.from({ length: 11 }, (_, level) => `level ${level}`);
 
 test.each([
   ["no object", [], "1:1 is no object; write { question id: question }"],
-  ["no question", { $schema: "s" }, "1:1 holds no question; write at least one"],
-  ["a question that is text", { a: "Is it?" }, "1:2 a is text and no question; write { "],
+  ["no question", { $schema: "s" }, "1:1 has no question; write one"],
+  ["a question that is text", { a: "Is it?" }, "1:2 a is text; write { "],
   [
     "an unknown type",
     { a: { ...yes, type: "bool" } },
@@ -47,7 +47,7 @@ test.each([
   [
     "a field that there is not",
     { a: { ...yes, critera: {} } },
-    "a.critera is no field of a boolean question, which has type, instructions, criteria",
+    "a.critera is not a field of a boolean question; use type, instructions, criteria",
   ],
   ["no instructions", { a: { type: "boolean" } }, "a.instructions is missing; write the question"],
   ["empty instructions", { a: { ...yes, instructions: "" } }, "a.instructions is empty; write the"],
@@ -66,8 +66,12 @@ test.each([
   ["no criteria", { a: { ...yes, type: "score" } }, "a.criteria is missing; write the levels"],
   ["a level that is null", { a: { ...yes, type: "score", criteria: [null] } }, "[0] is null;"],
   ["too many levels", { a: { ...yes, type: "score", criteria: levels } }, "has 11 levels; a model"],
-  ["another yes", { a: { ...yes, criteria: { yes: "b" } } }, "a.criteria.yes is no field of the"],
-  ["an empty id", { "": yes }, "is a question without an id; name it"],
+  [
+    "another yes",
+    { a: { ...yes, criteria: { yes: "b" } } },
+    "a.criteria.yes is not a field of the",
+  ],
+  ["an empty id", { "": yes }, "has no id; name it"],
 ])(
   "%s is refused by the check and by the schema: where, what, and what would be right",
   async (_, file, message) => {
@@ -81,18 +85,22 @@ test.each([
 test("every problem has its line and column, and what JSON loses or cannot read is one", async () => {
   const two = '{\n  "a": { "type": "boolean" },\n  "b": 1\n}';
   expect((await check(two)).stderr).toContain("  q.json:2:3 a.instructions is missing; ");
-  expect((await check(two)).stderr).toContain("\n  q.json:3:3 b is a number and no question; ");
+  expect((await check(two)).stderr).toContain("\n  q.json:3:3 b is a number; ");
   const twice = `{\n  "a": ${JSON.stringify(yes)},\n  "a": ${JSON.stringify(yes)}\n}`;
-  expect((await check(twice)).stderr).toContain("q.json:3:3 a is there twice, and one of them");
+  expect((await check(twice)).stderr).toContain(
+    "q.json:3:3 a is there twice; rename or remove one",
+  );
   const options = (criteria: string) =>
     check(`{"a":{"type":"choice","instructions":"Which month?","criteria":${criteria}}}`);
   const moved = await options('{ "3": "March", "x": "other", "1": "January" }');
-  expect(moved.stderr).toContain(" a.criteria.1 looks like an integer, and JavaScript puts");
+  expect(moved.stderr).toContain(
+    " a.criteria.1 looks like an integer, which JavaScript sorts first",
+  );
   expect((await options('{ "1": "January", "3": "March", "x": "other" }')).exitCode).toBe(0);
   const comma = '{\n  "a": 1\n  "b": 2\n}';
   expect((await check(comma)).stderr).toContain("q.json:3:3 is not JSON here: comma expected");
   const deep = (await check("[".repeat(100_000))).stderr;
-  expect(deep).toContain("q.json:1:1 nests deeper than any question");
+  expect(deep).toContain("q.json:1:1 is nested too deeply");
 });
 
 test("the schema is printed for files elsewhere", async () => {

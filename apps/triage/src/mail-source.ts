@@ -12,7 +12,7 @@ export const mailSource: RecordSource = {
   suffix: "triage",
   journalVariable: "TRIAGE_JOURNAL",
   inputForm:
-    'a JSON array of { id, date, from, subject, snippet }, { "mails": [...] } or one record a line; UTF-8 or UTF-16; - reads standard input',
+    'a JSON array of { id, date, from, subject, snippet }, { "mails": [...] } or NDJSON; UTF-8 or UTF-16; -: standard input',
   examples: [
     "inbox.json --offline",
     "inbox.json --dry-run",
@@ -25,21 +25,21 @@ export const mailSource: RecordSource = {
     ),
     new Option(
       "--today <day>",
-      "count ages up to that day; another day asks again (default: today)",
+      "count ages to that day; another day asks again (default: today)",
     ).argParser(day),
     new Option(
       "--contacts <file>",
-      "addresses: one a line, a CSV or a vCard (yours: TRIAGE_USER_ADDRESSES)",
+      "addresses, one a line, CSV or vCard (yours: TRIAGE_USER_ADDRESSES)",
     ),
     new Option(
       "--state-fields <list>",
-      `add some of ${stateFields.join(", ")} to the state of mails that have them, with commas between`,
+      `add some of ${stateFields.join(", ")} to states, with commas between`,
     ).argParser(wordList(stateFields)),
   ],
   readState(options) {
     const state = toStateOptions(options);
     if (!state.context && (state.today ?? state.contacts) !== null) {
-      throw new UsageError("--today and --contacts belong to --context.");
+      throw new UsageError("--today and --contacts need --context.");
     }
     return state;
   },

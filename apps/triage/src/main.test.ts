@@ -35,7 +35,7 @@ test("the whole inbox is triaged offline, from the folder the person stands in",
     await readFile(join(folder, "inbox.triage.json"), "utf8"),
   );
   expect(results.map(({ id }) => id)).toEqual(mails.map(({ id }) => id));
-  expect(stderr).toContain("the emulator on this machine answers");
+  expect(stderr).toContain("the local emulator answers");
 
   const [header, ...rows] = stdout.trimEnd().split("\n");
   expect(header?.split(/ +/)).toEqual("imp conf scam deal category date from subject".split(" "));

@@ -105,7 +105,7 @@ test.each(["soon", 3, "2026-11-02"])("received as %j is a wrong record", async (
   const { exitCode, stderr } = await startTriage(["inbox.json"], { cwd });
   expect(exitCode).toBe(1);
   expect(stderr).toContain(
-    'record at index 1, line 1 (id "b"): received is no time; write it as 2026-11-02T09:00:00Z, or leave it out',
+    'record at index 1, line 1 (id "b"): received is no time; write 2026-11-02T09:00:00Z or leave it out',
   );
 });
 

@@ -45,5 +45,5 @@ test("the last run of an older journal stays as it was after a new one, and earl
   const { stdout } = await startTriage(["export", "--run", "2"], { cwd });
   expect(stdout).toBe(before?.stdout);
   const first = await startTriage(["export", "--run", "1"], { cwd });
-  expect(first.stderr).toContain("has no records of run 1, which an older version made; name a");
+  expect(first.stderr).toContain("has no records of run 1 of an older version; name a");
 });

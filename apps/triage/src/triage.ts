@@ -51,8 +51,8 @@ function createProgram(context: ProgramContext): Program {
     .addHelpText(
       "after",
       `
-A file alone means: run file. Exit codes: 0 done; 1 wrong input, wrong words or failure; 2 some
-records have no answer, or mails were left alone; 3 apply needs --yes; 130, 143 interrupted.`,
+A file alone means: run file. Exit codes: 0 done; 1 wrong input, wrong words or failure;
+2 records without an answer, or mails left alone; 3 apply needs --yes; 130, 143 interrupted.`,
     );
   addSample(program, context);
   addImport(program, context);
@@ -82,22 +82,22 @@ function findHeading(name: string): string {
 function addImport(program: Program, context: ProgramContext): void {
   program
     .command("import")
-    .summary("make a file of mails from a mailbox or an export of one")
+    .summary("make a file of mails from a mailbox or an export")
     .description(
-      "A folder on an IMAP server is only read, without its sub folders. A second import reads new mails, and removes those that are gone.",
+      "An IMAP folder is only read, without sub folders. A second import adds new mails and removes those that are gone.",
     )
     .argument(
       "<source>",
-      `imaps://USER@HOST/FOLDER (with TRIAGE_IMAP_PASSWORD or TRIAGE_IMAP_TOKEN), ${Object.values(mailFormats).join(", ")}, a folder of these (Maildir, Apple Mail, mailboxes of Thunderbird, mixed), or the .zip or .tgz of Google Takeout; mailboxes also with gzip`,
+      `imaps://USER@HOST/FOLDER (with TRIAGE_IMAP_PASSWORD or TRIAGE_IMAP_TOKEN), ${Object.values(mailFormats).join(", ")}, a folder of these (Maildir, Apple Mail, Thunderbird), or a Google Takeout .zip or .tgz; mailboxes also gzipped`,
     )
     .argument("<out.json>", "the file to make", jsonFile)
     .option(
       "--sent-label <name>",
-      "mails labelled with NAME alone were sent and are left out; may be given again. Gmail's names in thirty languages are known (Sent, Gesendet, Enviados)",
+      "leave out mails labelled only NAME, as sent; repeatable. Gmail's names in thirty languages are known (Sent, Gesendet, Enviados)",
       collect,
     )
-    .option("--skipped <file>", "name everything that was not read, and why, one a line")
-    .option("--since <day>", "from a server, only mails received on that day or later", day)
+    .option("--skipped <file>", "list everything that was not read, and why")
+    .option("--since <day>", "from a server: only mails since that day", day)
     .addHelpText(
       ...examples(
         "evaluator-triage import takeout.zip inbox.json",
@@ -107,14 +107,14 @@ function addImport(program: Program, context: ProgramContext): void {
     .action(async (from, output, { since, ...options }) => {
       if (isMailboxUrl(from)) {
         if (Object.keys(options).length > 0) {
-          throw new UsageError("--sent-label and --skipped belong to an export.");
+          throw new UsageError("--sent-label and --skipped need an export.");
         }
         context.onLoad?.(); // before the modules: 10,000 mails take 165 MB instead of 200
         const { importMailbox } = await import("./mailbox/import-mailbox.ts");
         await runAction(context, () => importMailbox({ url: from, output, since }, context));
         return;
       }
-      if (since !== undefined) throw new UsageError("--since belongs to a mailbox, imaps://….");
+      if (since !== undefined) throw new UsageError("--since needs a mailbox, imaps://….");
       const { importMails } = await import("./import/import-mails.ts");
       await runAction(context, () => importMails({ ...options, source: from, output }, context));
     });
@@ -123,9 +123,9 @@ function addImport(program: Program, context: ProgramContext): void {
 function addWatch(program: Program, context: ProgramContext): void {
   const command = program
     .command("watch")
-    .summary("keep the list of a folder on an IMAP server current")
+    .summary("keep the list of an IMAP folder current")
     .description(
-      "It imports the folder, asks about its mails and writes the results, as import and run do. Then it waits, and prints one row for each new mail. The folder is only read. Ctrl-C ends it.",
+      "It imports the folder and asks about its mails, then prints a row for each new mail. The folder is only read. Ctrl-C ends it.",
     )
     .argument("<url>", "imaps://USER@HOST/FOLDER")
     .argument("<out.json>", "the file of mails to keep", jsonFile);
@@ -139,12 +139,12 @@ function addWatch(program: Program, context: ProgramContext): void {
 
 function jsonFile(name: string): string {
   if (name.endsWith(".json")) return name;
-  throw new InvalidArgumentError("OUT.json is to end in .json.");
+  throw new InvalidArgumentError("OUT.json must end in .json.");
 }
 
 const openOption = new Option(
   "--open <program>",
-  "the program that a link opens a mail in: Gmail, Outlook on the web, Apple Mail (message) or Thunderbird (mid) (default: by the account)",
+  "program that opens mails: Gmail, Outlook on the web, Apple Mail (message) or Thunderbird (mid) (default: by the account)",
 ).choices(mailPrograms);
 
 /** Declares a command that shows the list of the newest run. */
@@ -162,17 +162,15 @@ function declareList(program: Program, { source }: ProgramContext, name: string)
 
 function addReport(program: Program, context: ProgramContext): void {
   declareList(program, context, "report")
-    .summary("make a page from the newest run: a list to act on, then plots")
-    .description(
-      "The page is .triage.html beside the file. Without a file it prints the page about a journal's results.",
-    )
+    .summary("make a page of the newest run: list and plots")
+    .description("The page is .triage.html beside the file; without a file it is printed.")
     .argument("[file]", optionalFile)
     .action(async (file, options) => {
       const { writeReport } = await import("./report/write-report.ts");
       await runAction(context, () => writeReport({ ...options, file }, context));
     });
   declareList(program, context, "digest")
-    .description("write the top of the list beside the file as a page or a mail; nothing is sent")
+    .description("write the top of the list as a page or a mail; nothing is sent")
     .argument("<file>", "the input of the run")
     .addOption(new Option("--html", "write a page (default)").conflicts("eml"))
     .option("--eml", "write a mail to the first of TRIAGE_USER_ADDRESSES")
@@ -181,9 +179,9 @@ function addReport(program: Program, context: ProgramContext): void {
       await runAction(context, () => writeDigest({ ...options, file }, context));
     });
   declareList(program, context, "serve")
-    .description("serve the report on this machine, and keep what you do: done, snooze, wrong")
+    .description("serve the report and keep what you do: done, snooze, wrong")
     .argument("<file>", "the input of the run")
-    .option("--source <path>", "the export that was imported, to save its mails as .eml")
+    .option("--source <path>", "the imported export, to save mails as .eml")
     .addOption(sharedOptions.port)
     .action(async (file, options) => {
       context.onLoad?.(); // before the modules: the list of 10,000 mails takes 190 MB instead of 230
@@ -197,13 +195,11 @@ const questionsSchema = new URL("../questions.schema.json", import.meta.url);
 function addQuestions(program: Program, context: ProgramContext): void {
   const questions = program
     .command("questions")
-    .description("check a file of questions for --questions, or print its JSON schema")
+    .description("check a file of questions, or print its JSON schema")
     .helpCommand(false);
   questions
     .command("check")
-    .description(
-      "Prints each problem of a file of questions with its line and column, or else its questions.",
-    )
+    .description("Prints the problems of a file of questions by line and column, or its questions.")
     .argument("<file>", questionsForm)
     .action(async (file) => {
       const { checkQuestions } = await import("./check-questions.ts");
@@ -211,14 +207,14 @@ function addQuestions(program: Program, context: ProgramContext): void {
     });
   questions
     .command("schema")
-    .description("Prints the JSON schema that an editor completes a file of questions with.")
+    .description("Prints a JSON schema, with which an editor completes questions.")
     .action(async () => void context.stdout.write(await readFile(questionsSchema, "utf8")));
 }
 
 function addSample(program: Program, context: ProgramContext): void {
   program
     .command("sample")
-    .description("write a file of invented mails, to try the other commands with --offline")
+    .description("write invented mails, to try commands with --offline")
     .argument("[out.json]", "the file to make", jsonFile, "inbox.json")
     .action((file) =>
       copySample(import.meta.resolve("evaluator-fixtures/mail/inbox.json"), file, context),

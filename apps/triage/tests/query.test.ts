@@ -21,7 +21,7 @@ async function answeredInbox(env: Readonly<Record<string, string>> = {}): Promis
 }
 
 const endings = [
-  ["--timeout", 1, "The query took longer than 3 seconds. Ask for less, or set --timeout.\n"],
+  ["--timeout", 1, "The query took over 3 seconds. Ask for less, or set --timeout.\n"],
   ["SIGINT", 130, "Interrupted; nothing was written.\n"],
   ["SIGTERM", 143, "Interrupted; nothing was written.\n"],
 ] as const;

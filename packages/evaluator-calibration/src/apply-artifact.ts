@@ -107,7 +107,7 @@ export function questionProblem(
   { questionHash: fittedHash }: Pick<CalibrationArtifact, "questionHash">,
   askedHash: string | null | undefined,
 ): string | null {
-  if (fittedHash === null) return "does not name its questions; calibrate again with --questions";
+  if (fittedHash === null) return "has no question hash; calibrate again with --questions";
   const isOther = typeof askedHash === "string" && askedHash !== fittedHash;
   return isOther ? "was made for other questions; ask those, or calibrate again" : null;
 }
@@ -211,7 +211,7 @@ export function decide(
   const isOwn = (questionId: string) => isOfModel(questionId, evaluation, artifact);
   checkMatch({ ...evaluation, answers }, artifact, questions);
   if (questions === undefined && typeof evaluation.questionHash !== "string") {
-    const problem = "The evaluation does not name its questions; give them as questions.";
+    const problem = "The evaluation does not name its questions; pass questions.";
     throw new CalibrationMismatchError("questionHash", problem);
   }
   // A promise is about states that were read as a whole.

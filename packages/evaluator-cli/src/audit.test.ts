@@ -45,9 +45,7 @@ test("a column whose values repeat among the labels is named", async () => {
     Object.assign(label, { thread: at % 20 }),
   );
   const { stderr } = await auditOf(rows, inThreads);
-  expect(stderr).toContain(
-    '60 labels come from 20 values of "thread"; labels of one value may not',
-  );
+  expect(stderr).toContain('60 labels come from 20 values of "thread"; labels of one may not');
 });
 
 test("a draw of the acts that made no promise is fair, also if those that did were the surest ones", async () => {
@@ -80,7 +78,7 @@ test("labels of the surest acts alone have figures and no verdict", async () => 
   expect(await auditOf(rows, labels(sure.slice(0, 100)))).toEqual({
     exitCode: 3,
     stdout: "refund no: no fair draw, 0 wrong of 100 (0 % to 4 %)\n",
-    stderr: expect.stringContaining("these labels show no verdict"),
+    stderr: expect.stringContaining("The labelled records are no random draw"),
   });
   const fair = labels(rows.filter((_, index) => index % 4 === 0));
   expect((await auditOf(rows, fair)).stdout).toContain("kept, 0 wrong of 100");
@@ -94,7 +92,7 @@ test("a skip counts as wrong, also an empty row of a drawn sheet above a filled 
   expect(await auditOf(rows, skipped)).toMatchObject({
     exitCode: 1,
     stdout: "refund no: broken, 30 wrong of 100 (at least 22.4 %, with 95 % confidence)\n",
-    stderr: "Skipped, or labelers tie: 30 labels, which count as wrong.\n",
+    stderr: "Skipped, or labelers tie: 30 labels, counted as wrong.\n",
   });
   const sheet = labels(rows).map((label, index) => {
     const truth = index % 3 === 0 || index > 90 ? null : label.truth;
@@ -190,11 +188,11 @@ test("several labelers vote; a second label of one labeler is refused without --
 });
 
 test.each([
-  ["a second act", [...acts(2), acts(1)[0]], "acts.ndjson line 3: is a second act on the same"],
+  ["a second act", [...acts(2), acts(1)[0]], "acts.ndjson line 3: is a second act on a"],
   [
     "a second act without a label",
     [...acts(2, { prefix: "u" }), acts(2, { prefix: "u" })[1]],
-    "acts.ndjson line 3: is a second act on the same",
+    "acts.ndjson line 3: is a second act on a",
   ],
   ["no id", [{ question: "refund", act: "no" }], "acts.ndjson line 1: id is missing or wrong"],
   ["no evidence", [{ id: "a", question: "q", act: "no" }], "line 1: evidence is missing or wrong"],
@@ -213,7 +211,7 @@ test("acts without one act, and truths that are no yes and no no, are refused", 
   expect(await auditOf([leftToPerson], labels(acts(1)))).toEqual({
     exitCode: 3,
     stdout: "",
-    stderr: "acts.ndjson holds no act; give the lines that act printed.\n",
+    stderr: "acts.ndjson has no act; give the lines that act printed.\n",
   });
   expect(await auditOf(acts(1), [{ id: "t0", truth: "flase" }])).toMatchObject({
     exitCode: 1,

@@ -30,7 +30,7 @@ test("a threshold holds, is broken where answers err more, or has too few labels
   const holds = await run(folder, answered);
   expect(holds.exitCode).toBe(0);
   expect(holds.stdout).toMatch(/^holds .*: act on "yes" at 0\.9/m);
-  expect(holds.stdout).toContain("A check that is repeated is one of several");
+  expect(holds.stdout).toContain("Repeated checks raise the chance of a false alarm");
   await folderWith(400, { ...june, questionHash: "asked", wrongEvery: 5 }, folder);
   const broken = await run(folder, answered);
   expect(broken.exitCode).toBe(1);
@@ -71,13 +71,13 @@ test("--questions names the questions of one's own scores, as for calibrate", as
   await run(folder, [...calibrate, "--questions", "Scam.json"]);
   await folderWith(600, june, folder);
   const refused = await run(folder, answered);
-  expect(refused.stderr).toContain("and --questions q.json names them for the answers. Check");
+  expect(refused.stderr).toContain("add --questions q.json. Check");
   expect(await run(folder, [...answered, "--questions", "Scam.json"])).toMatchObject({
     exitCode: 0,
     stdout: expect.stringMatching(/^holds .*: act on "yes" at 0\.9/m),
   });
   const other = await run(folder, [...answered, "--questions", "Spam.json"]);
-  expect(other.stderr).toContain("are to other questions than the thresholds were promised for");
+  expect(other.stderr).toContain("are to other questions than the promised thresholds");
 });
 
 test("labels of the surest records have figures and no verdict, and no alarm takes them", async () => {
@@ -92,7 +92,7 @@ test("labels of the surest records have figures and no verdict, and no alarm tak
   const { exitCode, stdout } = await run(folder, answered);
   expect(exitCode).toBe(3);
   expect(stdout).toMatch(/^no fair draw .*: act on "yes" .*: \d+ of \d+ wrong/m);
-  expect(stdout).toContain("these labels show no verdict");
+  expect(stdout).toContain("The labelled records are no random draw");
   const running = await run(folder, [...answered, "--state", "alarm.json"]);
   expect(running.exitCode).toBe(3);
   expect(running.stdout).toMatch(/^no fair draw .*: 0 of 0 wrong/m);
@@ -122,7 +122,7 @@ test.each([
   [
     "of another model",
     { modelId: "maker/judge-8" },
-    "The answers of 400 labels are of maker/judge-8; the thresholds were promised for maker/judge-7.",
+    "The answers of 400 labels are of maker/judge-8, the thresholds of maker/judge-7.",
   ],
   [
     "to other questions",
@@ -132,7 +132,7 @@ test.each([
   [
     "to questions that are not known",
     { questionHash: null },
-    "The answers of 400 labels and the calibration may be of different questions: only the calibration",
+    "The answers of 400 labels and the calibration may have different questions: only the calibration",
   ],
 ])("answers %s are refused, and nothing else is printed", async (_, later, message) => {
   const folder = await promisedFolder(later);
@@ -161,7 +161,7 @@ test("calibration and answers that both name no questions are checked, with a li
   await folderWith(600, june, folder);
   const { exitCode, stdout } = await run(folder, answered);
   expect(exitCode).toBe(0);
-  expect(stdout).toContain("Neither the calibration nor the answers name their questions");
+  expect(stdout).toContain("Make sure that calibration and answers have the same questions");
 });
 
 test("labels that made the promise are left out and counted; alone they are refused", async () => {
@@ -196,7 +196,7 @@ test("a skipped record counts as wrong", async () => {
   const { exitCode, stdout } = await run(folder, answered);
   expect(exitCode).toBe(1);
   expect(stdout).toMatch(/^broken .*act on "yes" .*: 5[0-9] of 200 wrong/m);
-  expect(stdout).toContain("Skipped, or labelers tie: 50 labels, which count as wrong.");
+  expect(stdout).toContain("Skipped, or labelers tie: 50 labels, counted as wrong.");
 });
 
 test("weights are honoured: wrong records that were drawn more often break nothing", async () => {
@@ -234,7 +234,7 @@ test("check reads labels that hold what was printed, and refuses a file that is 
   const words = ["check", "calibration/calibration.json", "--labels", "own.ndjson", "--json"];
   const { exitCode, stdout } = await run(folder, words);
   expect(exitCode).toBe(0);
-  expect(stdout).toContain("not known whether they are a random draw");
+  expect(stdout).toContain("Whether the labels are a random draw is unknown");
   const wrong = await run(folder, ["check", "calibration/report.json", "--labels", "own.ndjson"]);
   expect(wrong.exitCode).toBe(1);
   expect(wrong.stderr).toContain("calibration/report.json is not a calibration: kind is");

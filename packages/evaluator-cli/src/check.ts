@@ -108,7 +108,7 @@ async function readAnswersOf(options: Omit<CheckOptions, "questions">, context: 
     return answers;
   } catch (error) {
     if (options.answers !== undefined || !(error instanceof CalibrationInputError)) throw error;
-    const next = "Name the answers with --answers; without it each label holds its answer.";
+    const next = "Name --answers, or give each label its answer.";
     throw new CliError(`${error.message}. ${next}`, { cause: error });
   }
 }
@@ -153,26 +153,26 @@ function refuseOthers(
   const { source } = joinedColumn.column;
   const problem =
     source.modelId !== model.id
-      ? `are of ${nameModel(source.modelId)}; the thresholds were promised for ${nameModel(model.id)}`
+      ? `are of ${nameModel(source.modelId)}, the thresholds of ${nameModel(model.id)}`
       : describeOtherQuestions(source.questionHash ?? askedHash, promisedHash);
   if (problem === null) return;
   throw new CliError(
-    printable`The answers of ${printCounted(joinedColumn.rows.length, "label")} ${problem}. Check answers of the same model to the same questions, or calibrate again.`,
+    printable`The answers of ${printCounted(joinedColumn.rows.length, "label")} ${problem}. Check the same model and questions, or calibrate again.`,
   );
 }
 
 const ONLY_LABELLED =
-  "Only the labels hold answers, so it is not known whether they are a random draw of the records that are acted on; name all answers with --answers.";
+  "Whether the labels are a random draw is unknown; name all answers with --answers.";
 
 function* describeChecks({ questionHash, thresholds }: CalibrationArtifact, isRunning: boolean) {
   if (thresholds.some(({ these }) => these !== undefined))
-    yield "A promise about exactly some records is tested by labels of those; labels of others are left out.";
+    yield "A promise about exactly some records is tested by their labels only.";
   if (questionHash === null)
-    yield "Neither the calibration nor the answers name their questions; make sure they are the same.";
+    yield "Make sure that calibration and answers have the same questions; neither names them.";
   const doubt = printAtMost(1 - (thresholds[0]?.confidence ?? 0));
   yield isRunning
-    ? `The chance of a false alarm is at most ${doubt} in all runs together. A rise that stays below the promised risk raises no alarm.`
-    : "A check that is repeated is one of several: each more raises the chance of a false alarm. With --state it stays the same.";
+    ? `The chance of a false alarm is at most ${doubt} in all runs. A risk below the promised one raises none.`
+    : "Repeated checks raise the chance of a false alarm; with --state it stays the same.";
 }
 
 /** Returns the exit code of promises that were tested again. */
@@ -203,8 +203,7 @@ async function addSpotChecks(
   artifact: CalibrationArtifact,
   columns: readonly JoinedColumn[],
 ): Promise<TestedThreshold[]> {
-  const lockedText = printable`${path} is in use by another check; wait for its end and run again.`;
-  const unlock = lockBeside(path, lockedText);
+  const unlock = lockBeside(path, "check");
   try {
     const parse = (text: string) => openAlarms(artifact, text);
     const isNew = !existsSync(path);

@@ -52,7 +52,7 @@ test("drift: labels of the surest answers show figures and no verdict", async ()
     exitCode: 3,
     stdout: expect.stringContaining("  Brier    0.0000 ("),
   });
-  expect(drift.stderr).toContain("these labels show no verdict");
+  expect(drift.stderr).toContain("The labelled records are no random draw");
 });
 
 test("drift tries no promise about exactly some records, which holds for the answers of that time", async () => {
@@ -70,7 +70,7 @@ test("drift tries no promise about exactly some records, which holds for the ans
   const left = await run(folder, drift);
   expect(left.exitCode).toBe(3);
   expect(left.stdout).not.toContain("wrong");
-  expect(left.stderr).toContain("it is not tried on those of another release");
+  expect(left.stderr).toContain("is not tried on another release");
 });
 
 test("drift with labels that test nothing has no verdict, and says why", async () => {
@@ -100,7 +100,7 @@ test("drift with labels that test nothing has no verdict, and says why", async (
   expect(await drift("sure.ndjson", ...tested)).toMatchObject({
     exitCode: 3,
     stdout: expect.stringContaining("no fair draw"),
-    stderr: expect.stringContaining("these labels show no verdict"),
+    stderr: expect.stringContaining("The labelled records are no random draw"),
   });
 });
 
@@ -114,7 +114,7 @@ test("drift names a column whose values repeat among the labels", async () => {
   const answers = (await readFile(path, "utf8")).trimEnd().split("\n");
   const inThreads = answers.map((line, at) => line.replace("{", `{"thread":"t${at % 50}",`));
   await writeFile(path, inThreads.join("\n"));
-  const sentence = "labels of one value may not be independent (pick --one-per thread).\n";
+  const sentence = "labels of one may not be independent (pick --one-per thread).\n";
   expect(await drift()).toMatchObject({
     exitCode: 0,
     stderr: `600 labels come from 50 values of "thread"; ${sentence}`,
@@ -122,7 +122,7 @@ test("drift names a column whose values repeat among the labels", async () => {
   expect(await run(folder, ["drift", ...words])).toMatchObject({
     exitCode: 0,
     stderr:
-      '600 answers are of 50 values of "thread"; answers of one value may change together, so a change is shown more often without a cause.\n',
+      '600 answers are of 50 values of "thread"; they may change together, so more changes are chance.\n',
   });
 });
 
@@ -138,15 +138,13 @@ test("drift tests no promise on answers that may be to other questions", async (
   expect(await run(folder, tested)).toMatchObject({
     exitCode: 1,
     stdout: "",
-    stderr: expect.stringContaining(
-      "scam are to other questions than the thresholds were promised",
-    ),
+    stderr: expect.stringContaining("scam are to other questions than the promised thresholds"),
   });
   expect(await run(folder, words)).toMatchObject({ exitCode: 0 });
   await folderWith(1200, after, folder);
   expect(await run(folder, tested)).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringContaining("--questions q.json names them for the answers"),
+    stderr: expect.stringContaining("add --questions q.json. Leave --calibration out"),
   });
   const questions = { scam: { type: "boolean", instructions: "Is it a scam?" } } as const;
   await writeFile(join(folder, "q.json"), JSON.stringify(questions));
@@ -166,7 +164,9 @@ test("drift says which answers it leaves out, since sources are never mixed", as
   await writeFile(join(folder, "after.ndjson"), `${text}${JSON.stringify(recorded)}\n`);
   const words = ["drift", "--before", "answers.ndjson", "--after", "after.ndjson"];
   const { stdout } = await run(folder, words);
-  expect(stdout).toContain("left out maker/judge-8, 1 answer: sources are never mixed");
+  expect(stdout).toContain(
+    "left out maker/judge-8, 1 answer: the largest source of each release is compared",
+  );
   const json = JSON.parse((await run(folder, [...words, "--json"])).stdout) as object[];
   expect(json[0]).toMatchObject({ leftAside: [{ source: { modelId: "maker/judge-8" }, n: 1 }] });
 });

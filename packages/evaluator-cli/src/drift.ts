@@ -38,7 +38,7 @@ export async function drift(
 ): Promise<void> {
   const { calibration, seed } = options;
   if (calibration !== undefined && options.labels === undefined) {
-    throw new UsageError("--calibration needs --labels to try its thresholds on.");
+    throw new UsageError("--calibration needs --labels.");
   }
   const [beforeTable, afterTable] = [
     await readRelease(options.before, options, context),
@@ -139,7 +139,7 @@ function listColumnPairs(beforeTable: AnswerTable, afterTable: AnswerTable): Pai
     questions.join(", "),
   );
   throw new CliError(
-    printable`The two releases answered no common question: the first ${beforeQuestions ?? ""}, the second ${afterQuestions ?? ""}.`,
+    printable`The releases have no common question: the first ${beforeQuestions ?? ""}, the second ${afterQuestions ?? ""}.`,
   );
 }
 
@@ -153,7 +153,7 @@ function describeRepeatedAnswers(tables: readonly AnswerTable[], columnPairs: re
   );
   const sentences = repeats.map(({ column, labels, n }) => {
     const origin = `${printCounted(labels, "answer")} are of ${printCounted(n, "value")} of "${column}"`;
-    return printable`${origin}; answers of one value may change together, so a change is shown more often without a cause.`;
+    return printable`${origin}; they may change together, so more changes are chance.`;
   });
   return new Set(sentences);
 }
@@ -168,7 +168,7 @@ function refuseOthers(
   const problem = describeOtherQuestions(source.questionHash ?? askedHash, promisedHash);
   if (problem === null) return;
   const answers = printable`The second release's answers to ${question} ${problem}`;
-  throw new CliError(`${answers}. Compare without --calibration, or calibrate again.`);
+  throw new CliError(`${answers}. Leave --calibration out, or calibrate again.`);
 }
 
 type ReleaseComparison = ReturnType<typeof compareReleases>;
@@ -203,8 +203,7 @@ function listDoubts(
 }
 
 const NO_LABEL = "no label of it has an answer in both releases.";
-const OF_THESE_RECORDS =
-  "A promise about exactly some records holds for the answers that were labelled, so it is not tried on those of another release.";
+const OF_THESE_RECORDS = "A promise about exactly some records is not tried on another release.";
 
 function computeExitCode(
   comparisons: readonly ReleaseComparison[],
@@ -244,7 +243,7 @@ function describeComparison(comparison: ReleaseComparison & { leftAside: LeftAsi
     `  after    ${nameSource(after.source)}, ${printCounted(after.n, "answer")}`,
     ...comparison.leftAside.map(
       ({ source, n }) =>
-        `  left out ${nameSource(source)}, ${printCounted(n, "answer")}: sources are never mixed, and the largest of each release is compared`,
+        `  left out ${nameSource(source)}, ${printCounted(n, "answer")}: the largest source of each release is compared`,
     ),
     `  values   stability index ${stability.index.toFixed(4)} (${printPValue(stability.pValue, leastPValue)}), largest distance ${kolmogorovSmirnov.distance.toFixed(3)} (${printPValue(kolmogorovSmirnov.pValue, leastPValue)})`,
     flips === null

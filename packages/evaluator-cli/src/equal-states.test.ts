@@ -14,7 +14,7 @@ test("records with equal states are labelled once, and the label counts for all 
   const words = ["--for-promise", "refund=no"];
   const { origin, stop } = await startLabel(cwd, ...words);
   const { status, html } = await labelUntilPromised(origin, (at) => isRefund(Math.floor(at / 20)));
-  expect(html).toContain("each state is asked about once, and its label counts for all of them");
+  expect(html).toContain("each state is labelled once, for all of them");
   const lines = (await readFile(join(cwd, "tickets.labels.ndjson"), "utf8")).trim().split("\n");
   const labels = lines.map((line) => JSON.parse(line) as { id: string });
   const states = labels.map(({ id }) => Math.floor(Number(id.slice(2)) / 20));
@@ -51,7 +51,7 @@ test("a record whose text was changed since the labels is not one of exactly the
     await writeFile(join(folder, "tickets.csv"), ["id,body", ...csv, ""].join("\n"));
     const { exitCode, stdout, stderr } = await run(folder, [...act, artifact]);
     expect([exitCode, stdout === ""]).toEqual(isEdited ? [1, true] : [0, false]);
-    const text = "1 of them are missing here or have another state or answer";
+    const text = "1 of them are missing or changed here";
     expect(stderr.includes(text)).toBe(isEdited);
   }
 });

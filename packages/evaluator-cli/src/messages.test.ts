@@ -10,7 +10,9 @@ test("check names --answers if the labels hold none", async () => {
   const words = ["check", "calibration/calibration.json", "--labels", "labels.ndjson"];
   const { exitCode, stderr } = await run(folder, words);
   expect(exitCode).toBe(1);
-  expect(stderr).toMatch(/labels\.ndjson line 1: .+ Name the answers with --answers; without it/);
+  expect(stderr).toMatch(
+    /labels\.ndjson line 1: .+ Name --answers, or give each label its answer\./,
+  );
 });
 
 test("a file that is no calibration is refused in plain words", async () => {
@@ -51,8 +53,8 @@ test("a column without a name has the next step, and a suggested name is quoted 
     "spaces.csv": "id,the body,refund\na,Hello,yes\n",
   });
   const said = async (file: string) => (await runTable(cwd, [file, "--dry-run"])).stderr;
-  expect(await said("index.csv")).toContain("column 1 has no name; pandas leaves it out with");
-  expect(await said("excel.csv")).toContain("column 3 has no name; name it in the first row, or");
+  expect(await said("index.csv")).toContain("column 1 has no name; write it with");
+  expect(await said("excel.csv")).toContain("column 3 has no name; name it or delete the column");
   expect(await said("spaces.csv")).toContain("such as --state 'the body'");
 });
 

@@ -73,14 +73,14 @@ function* describeJoined(
     .flatMap(({ truth }) => truth)
     .filter((truth) => truth < 0).length;
   if (skippedCount > 0)
-    yield `Skipped, or labelers tie: ${printCounted(skippedCount, "label")}, which count as wrong.`;
+    yield `Skipped, or labelers tie: ${printCounted(skippedCount, "label")}, counted as wrong.`;
   if (labelJoin.blank > 0) yield describeBlank(labelJoin.blank);
   if (used > 0) yield `Left out: ${printCounted(used, "label")} that made the promise.`;
   if (drawn > 0) yield `Left out: ${printCounted(drawn, "label")} that ${DRAWN}.`;
   for (const { fittedOn } of artifacts) {
     const unnamedCount = fittedOn.n - (fittedOn.ids?.length ?? 0);
     if (unnamedCount > 0)
-      yield `The calibration does not name ${printCounted(unnamedCount, "label")} it was made from; give new ones only.`;
+      yield `The calibration does not name ${printCounted(unnamedCount, "label")} it was made from; give only new ones.`;
   }
 }
 

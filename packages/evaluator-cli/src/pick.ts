@@ -145,5 +145,5 @@ function chooseColumn(
     throw new UsageError(`Choose one with --question: ${[...questions].join(", ")}.`);
   }
   const sourceNames = matchingColumns.map(({ source }) => nameSource(source)).join("; ");
-  throw new UsageError(`Choose one source of the answers with --model: ${sourceNames}.`);
+  throw new UsageError(`Choose a source with --model: ${sourceNames}.`);
 }

@@ -50,7 +50,7 @@ class ActColumn extends AnswerColumn {
   ): void {
     const { size: sizeBefore } = this.#actedOn;
     if (this.#actedOn.add(id).size === sizeBefore) {
-      const problem = "is a second act on the same record and question; keep one of them";
+      const problem = "is a second act on a record and question; keep one";
       throw new CalibrationInputError(location, problem);
     }
     const printedValues = this.promises.get(act)?.printed ?? [];
@@ -113,9 +113,7 @@ export async function readActs(
     knows: () => true,
   };
   if (columns.length > 0) return table;
-  throw tooLittleEvidence(
-    printable`${actsFileName} holds no act; give the lines that act printed.`,
-  );
+  throw tooLittleEvidence(printable`${actsFileName} has no act; give the lines that act printed.`);
 }
 
 /** @throws CalibrationInputError that names the wrong field. */
@@ -123,7 +121,7 @@ function checkLine(parsedLine: unknown, location: SourceLocation): ActLine {
   const actLine = Object(parsedLine) as ActLine;
   const wrongField = findWrongField(actLine);
   if (wrongField === null) return actLine;
-  const problem = `${wrongField} is missing or wrong; each line is one that act printed`;
+  const problem = `${wrongField} is missing or wrong; give the lines that act printed`;
   throw new CalibrationInputError(location, problem);
 }
 

@@ -26,7 +26,7 @@ import { tableSource } from "./records/table-source.ts";
 /** Returns the names after `--answers`, then the words without an option. */
 export function listAnswerFiles(givenNames: readonly string[] = [], moreNames: readonly string[]) {
   if (givenNames.length > 0) return [...givenNames, ...moreNames];
-  throw new UsageError("--answers is missing: a journal, a decision log, or lines of JSON.");
+  throw new UsageError("--answers is missing: a journal, decision log or NDJSON.");
 }
 
 /** Reads answers of journals, decision logs and lines of JSON, in any mix. */

@@ -6,7 +6,7 @@ import { runEvaluator } from "./run-evaluator.ts";
 import { calibrate, folderWith, run } from "./testing/run.ts";
 
 test.each([
-  [[], "No command was given; there are ask, run, work, "],
+  [[], "Name a command: ask, run, work, "],
   [["callibrate"], "Unknown command 'callibrate' (Did you mean calibrate?)"],
   [["calibrate"], "Missing required argument 'labels'."],
   [["calibrate", "a"], "--answers is missing"],
@@ -16,9 +16,9 @@ test.each([
   ],
   [
     [...calibrate, "--cost", "falseAct=5"],
-    "is invalid. Use two costs above 0, such as falseAct=5,missedAct=1.",
+    "is invalid. Use costs above 0, such as falseAct=5,missedAct=1.",
   ],
-  [[...calibrate, "--by", "truth"], "is invalid. Use a column that groups labels, such as group."],
+  [[...calibrate, "--by", "truth"], "is invalid. Use a column of labels, such as group."],
   [[...calibrate, "--requier", "5%"], "Unknown option '--requier' (Did you mean --require?)"],
   [["pick", "--answers", "answers.ndjson"], "Required option '--budget <n>' not specified."],
   [

@@ -38,7 +38,7 @@ export async function runEvaluator(
     if (error instanceof CliError) throw error;
     const { CalibrationInputError } = await import("evaluator-calibration/reports");
     if (!(error instanceof CalibrationInputError)) throw error;
-    throw new CliError(`${error.message}. Nothing was written.`, { cause: error });
+    throw new CliError(`${error.message}.`, { cause: error });
   }
 }
 
@@ -74,14 +74,12 @@ function createProgram(context: ProgramContext) {
   });
   program
     .command("sample")
-    .summary("write 400 invented tickets, their questions and truths, for the tutorial")
+    .summary("write invented tickets, questions and truths")
     .argument("[folder]", "the folder of the files", "tickets")
     .action((folder) =>
       copySample(import.meta.resolve("evaluator-fixtures/tickets"), folder, context),
     );
-  program
-    .command("emulator")
-    .summary("start a gateway and a vendor on this machine, without a key");
+  program.command("emulator").summary("start a local gateway and vendor, without a key");
   askCommands.doctor(program).action(async (url, options) => {
     const { examineServer } = await import("./engines/examine-server.ts");
     await examineServer(url, options, context);
@@ -138,6 +136,6 @@ const runServices: Services = {
 // Loaded late: with it the client is loaded, which --help does without.
 async function toEngine({ engine, dryRun, env }: ServiceOptions) {
   const { readEngine } = await import("./engines/engine.ts");
-  const orElse = ", or add --offline to let the emulator on this machine answer";
+  const orElse = ", or add --offline to let the local emulator answer";
   return readEngine(engine, dryRun === true ? await withoutKeys(env) : env, orElse);
 }

@@ -21,7 +21,7 @@ test("new labels are added once, and the file holds no id", async () => {
   const first = await run(folder, check);
   expect(first.exitCode).toBe(0);
   expect(first.stdout)
-    .toBe(`The chance of a false alarm is at most 5 % in all runs together. A rise that stays below the promised risk raises no alarm.
+    .toBe(`The chance of a false alarm is at most 5 % in all runs. A risk below the promised one raises none.
 no alarm           scam: act on "yes" at 0.90 and above, at most 5 % wrong: 4 of 200 wrong (evidence 0.04; 40 is an alarm)
 no alarm           scam: act on "no" at 0.92 and above, at most 5 % wrong: 4 of 200 wrong (evidence 0.04; 40 is an alarm)
 `);
@@ -44,7 +44,7 @@ test("a column whose values repeat among the labels is named", async () => {
   const threads = labels.map((line, at) => line.replace("{", `{"thread":"t${at % 40}",`));
   await writeFile(path, threads.join("\n"));
   const named =
-    '400 labels come from 40 values of "thread"; labels of one value may not be independent (pick --one-per thread).\n';
+    '400 labels come from 40 values of "thread"; labels of one may not be independent (pick --one-per thread).\n';
   expect((await run(folder, answered)).stdout).toContain(named);
   expect((await run(folder, check)).stdout).toContain(named);
 });

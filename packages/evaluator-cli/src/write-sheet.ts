@@ -36,8 +36,8 @@ export async function writeSheet(
     return true;
   }
   if (!isSameSheet(rows, formerRows)) {
-    const problem = printable`${out} has labels, and another sheet would replace them`;
-    throw new CliError(`${problem}. Move it, or name another --out. Nothing was written.`);
+    const problem = printable`${out} has labels of another sheet`;
+    throw new CliError(`${problem}. Move it or name another --out.`);
   }
   stderr.write(printable`${out} is this sheet already; its labels are kept.` + "\n");
   return false;

@@ -40,7 +40,7 @@ export async function* answerRows(path: string, signal: AbortSignal): AsyncGener
         const where = printable`line ${String(record.line)} of ${path}`;
         const row = answersIn(record, path);
         if (row === null) {
-          const problem = `There is no journal beside the file, and ${where} is no record of answers`;
+          const problem = `The file has no journal beside it, and ${where} is no record of answers`;
           throw new CliError(`${problem}, as toAnswerRecord returns it; start a run first.`);
         }
         if (row === "none") continue;

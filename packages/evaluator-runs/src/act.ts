@@ -54,7 +54,7 @@ export async function printActs(command: ActCommand, context: ProgramContext): P
   let isPrinting = false;
   return await open(true, async (results) => {
     // Printed lines cannot be taken back.
-    if (isPrinting) throw new CliError("A run began while its acts were printed; act again.");
+    if (isPrinting) throw new CliError("A run began meanwhile; act again.");
     isPrinting = true;
     const counts = { acts: new Map<string, number>(), all: 0, unanswered: 0 };
     const lines = actLines(results, { ...command, knownTruths }, counts);
@@ -80,13 +80,13 @@ function theseRecords(calibrations: readonly CalibrationArtifact[]): readonly st
 async function checkTheseRecords({ rows, calibrations }: ActInput): Promise<number> {
   const { decide } = findDecider(calibrations);
   let missing = theseRecords(calibrations).length;
-  const promisedText = `The calibration promises acts on exactly ${printCounted(missing, "record")}`;
+  const promisedText = `The promise is about exactly ${printCounted(missing, "record")}`;
   for await (const row of rows) {
     missing -= Object.values(decide(row.kept, toRecord(row))).filter(isOfTheseRecords).length;
   }
   if (missing === 0) return 0;
-  const problem = `${promisedText}, and ${printCount(missing)} of them are missing here or have another state or answer`;
-  throw new CliError(`${problem}. Act on the answers that were calibrated, or calibrate again.`);
+  const problem = `${promisedText}; ${printCount(missing)} of them are missing or changed here`;
+  throw new CliError(`${problem}. Act on the calibrated answers, or calibrate again.`);
 }
 
 /** The results that acts are made of. */

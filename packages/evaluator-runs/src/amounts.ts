@@ -55,7 +55,7 @@ export function describeSteps(
   return steps.map(({ name, records, answers, unsure, costUsd, isUnpriced, ...facts }, at) => {
     const { failed: failedCount, failure, step = at + 1 } = facts;
     const cost = printUsd(isUnpriced ? null : costUsd);
-    const failureNote = `; it failed for ${printCounted(failedCount, "record")}, which keep the answers before${failure === undefined ? "" : ` (last: ${failure})`}`;
+    const failureNote = `; it failed for ${printCounted(failedCount, "record")}, which keep their earlier answers${failure === undefined ? "" : ` (last: ${failure})`}`;
     const rest = unsure > 0 ? ` (${printCount(unsure)} unsure)` : "";
     const counts = `asked about ${printCounted(records, "record")}, gave ${printCounted(answers, "answer")}${rest}`;
     return printable`Step ${String(step)}, ${name}: ${counts}, ${cost}${failedCount > 0 ? failureNote : ""}.`;
@@ -74,7 +74,7 @@ export function describeWrong(
     return { step, labelled: sum("labelled"), wrong: sum("wrong") };
   });
   if (sums.every(({ labelled: labelledCount }) => labelledCount === 0))
-    return "No answer is labelled yet, so it is not known how many of each step are wrong.";
+    return "No answer is labelled, so the wrong ones of each step are unknown.";
   const counts = sums.map(({ step, labelled: labelledCount, wrong }) => {
     return `${printCount(wrong)} of ${printCount(labelledCount)} of step ${step}`;
   });

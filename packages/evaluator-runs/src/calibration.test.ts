@@ -45,7 +45,7 @@ test("explain shows both values", async () => {
 
 test.each([
   ["for other questions", "another", "was made for other questions; ask those"],
-  ["that names no questions", null, "does not name its questions; calibrate again"],
+  ["that names no questions", null, "has no question hash; calibrate again"],
 ])("a calibration %s is refused before anything is asked", async (_, questionHash, message) => {
   const { cwd, outcome, requests } = await answer(artifact({ questionHash }));
   expect(outcome).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(message) });
@@ -57,7 +57,7 @@ test("a model id that differs by one letter writes no results, and every answer 
   const { cwd, outcome, run, requests } = await answer(artifact(), "typesafe-ai/jew");
   expect(outcome).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringContaining("Nothing was written, and every answer is kept."),
+    stderr: expect.stringContaining("Nothing was written; every answer is kept."),
   });
   await expect(readResults(cwd)).rejects.toThrow("ENOENT");
   expect((await run()).exitCode).toBe(0);
@@ -88,7 +88,7 @@ test.each([
       }),
     },
   ],
-  [0.89, "no promise for any of them: at most 5 % of all", { evidence: null }],
+  [0.89, "no promise for any: at most 5 % of all", { evidence: null }],
 ])("a no promised at %s is compared with the printed 0.12", async (threshold, promise, act) => {
   const thresholds = [{ ...noScam, threshold, n: 92, wrong: 0 }];
   const promising = artifact({ thresholds } as Partial<CalibrationArtifact>);

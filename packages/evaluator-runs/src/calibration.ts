@@ -36,7 +36,7 @@ export async function readCalibration(
   questions: Questions | null,
   { cwd }: Pick<CliContext, "cwd">,
 ): Promise<CalibrationArtifact> {
-  const advice = "Name a calibration.json that evaluator-cli calibrate wrote.";
+  const advice = "Name a calibration.json of evaluator-cli calibrate.";
   const parse = parseCalibrationArtifact;
   const artifact = await readParsedFile(resolve(cwd, file), {
     fileName: file,
@@ -163,7 +163,7 @@ function refuseMismatch<TResult>(apply: () => TResult): TResult {
     return apply();
   } catch (error) {
     if (!(error instanceof CalibrationMismatchError)) throw error;
-    const next = "Nothing was written, and every answer is kept.";
+    const next = "Nothing was written; every answer is kept.";
     throw new CliError(printable`${error.message} ` + next, { cause: error });
   }
 }
@@ -171,6 +171,6 @@ function refuseMismatch<TResult>(apply: () => TResult): TResult {
 /** Returns the error for a calibration without a promise. */
 export function noPromise(): CliError {
   return tooLittleEvidence(
-    "The calibration holds no promised threshold; calibrate on more labels.",
+    "The calibration promises no threshold; label more and calibrate again.",
   );
 }

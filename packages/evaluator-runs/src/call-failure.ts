@@ -42,19 +42,19 @@ export function withRest(cause: RefusalError): { evaluation: AskedEvaluation } |
 
 /** Returns the failure of a call whose service did not read the whole state. */
 export function toCutFailure(paidEvaluation: Evaluation): CallFailure {
-  const message = `The service did not read the whole state, so no promise holds for it. ${untilChanged}`;
+  const message = `The service did not read the whole state, so no promise holds. ${untilChanged}`;
   const cause = new InvalidResponseError(message, { questionId: null, rule: "state-cut" });
   return { error: message, isRefusal: true, cause, paid: paidEvaluation };
 }
 
 // The advice about a refused record.
 const untilChanged =
-  "Shorten the record; it is asked again when the record, the questions or the engine change.";
+  "Shorten the record; it is asked again if it, the questions or the engine change.";
 const shorten = `The record is too long for the service. ${untilChanged}`;
 
 // A model may answer in another way, or be mended behind the same name, so the answer is no refusal.
 const paidAgain =
-  "The answer may have been charged for; the same command asks again, which may be charged for too.";
+  "It may have been charged for; the same command asks again, and may be charged again.";
 
 // The client's message about a status: who answered, the service's words in quotes, advice.
 const statusMessage = /^([\w' ]{1,40} answered \d+(?: \(\w+\))?)(?:(: ".*") [A-Z]|\. )/s;

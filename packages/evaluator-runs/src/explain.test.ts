@@ -39,15 +39,13 @@ test("a ticket cannot add lines or steer the terminal", async () => {
 test("an unknown ticket, and one without an answer, are named as that", async () => {
   expect(await explained(["m-2"])).toMatchObject({
     exitCode: 1,
-    stderr: expect.stringContaining("No run of this journal has a ticket with this id"),
+    stderr: expect.stringContaining("No run of this journal has this id; check it"),
   });
   const cwd = await folderWith([sampleTicket()]);
   await startTickets(["inbox.json"], { cwd, transport: recordingTransport(() => ({})) });
   const { exitCode, stderr } = await startTickets(["explain", "m-1"], { cwd });
   expect(exitCode).toBe(1);
-  expect(stderr).toContain(
-    "There is no answer about this ticket. The response body does not have the shape",
-  );
+  expect(stderr).toContain("This ticket has no answer. The response body does not have the shape");
 });
 
 test("an answer of an interrupted run is explained by its own questions, also after a run that asked others", async () => {

@@ -54,14 +54,14 @@ async function describeRecord(
   { word }: RecordSource,
 ): Promise<string> {
   const row = await runs.find(id, run, run === undefined ? toInputName(file) : undefined);
-  if (row === null) throw new CliError(`No run of this journal has a ${word} with this id.`);
+  if (row === null) throw new CliError(`No run of this journal has this id; check it.`);
   const info = await runs.get(row.run);
   const { setup = info.setup } = row;
   const questions = parseKeptQuestions(setup.questions);
   const evaluation = keptIn(row.evaluation, questions);
   if (evaluation === null && !row.isChanged) {
     const why = row.error ?? "None has come yet.";
-    throw new CliError(printable`There is no answer about this ${word}. ${why}`);
+    throw new CliError(printable`This ${word} has no answer. ${why}`);
   }
   const { calibration: artifact } = storedFactsSchema.parse(JSON.parse(info.facts));
   const steps = evaluation?.steps ?? [{ modelId: evaluation?.modelId }];

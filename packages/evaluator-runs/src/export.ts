@@ -22,7 +22,7 @@ export async function exportResults(
     const plan = rules === null ? null : planOf(rules, results.calibration);
     const names = plan === null ? await results.names() : ["id", "action"];
     // What is printed cannot be taken back, and read again it would follow what is there.
-    if (isPrinting) throw new CliError("A run began while its journal was exported; export again.");
+    if (isPrinting) throw new CliError("A run began meanwhile; export again.");
     isPrinting = true;
     const isShown = readFilter(command, results.columns);
     const counts = { all: 0, failed: 0, refused: 0 };
@@ -63,7 +63,7 @@ export function describePlan(rules: PlannedRules, all: number, word: string): st
     const ruleText = printable`line ${String(line)}: ${text} → ${action}`;
     return `${ruleText}: ${printCounted(takenCount, word)}; ${promise}\n`;
   });
-  return `${lines.join("")}Rules take ${printCount(sum)} of ${printCounted(all, word)}; nothing was done to any of them.\n`;
+  return `${lines.join("")}Rules take ${printCount(sum)} of ${printCounted(all, word)}; nothing was done.\n`;
 }
 
 function describeLack(
@@ -78,7 +78,7 @@ function describeLack(
   const next = isShared
     ? `run ${info.run} is ${info.state}, and "${program} status" prints more.`
     : nextOfFile(failedCount - refusedCount, refusedCount, `"${program} work"`);
-  return `${printCount(failedCount)} of ${printCount(all)} records have no answer, and say why in "error"; ${next}\n`;
+  return `${printCount(failedCount)} of ${printCount(all)} records have no answer (see "error"); ${next}\n`;
 }
 
 function nextOfFile(open: number, refusedCount: number, work: string): string {
@@ -86,5 +86,5 @@ function nextOfFile(open: number, refusedCount: number, work: string): string {
   const refusedText = `${printCount(refusedCount)} refused as too long and not asked again`;
   return open === 0
     ? `${refusedText}.`
-    : `${refusedText}; ${work} asks for the other ${printCount(open)}.`;
+    : `${refusedText}; ${work} asks for ${printCount(open)} more.`;
 }

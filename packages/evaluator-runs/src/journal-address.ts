@@ -90,7 +90,7 @@ function checkInput({ path, input }: { path: string; input?: string | undefined 
 const NAMES_SHOWN = 10;
 
 async function onlyJournal({ cwd: folder, source }: AddressContext): Promise<string> {
-  const next = `Name the FILE, or the journal with --journal or ${source.journalVariable}.`;
+  const next = `Name FILE, --journal or ${source.journalVariable}.`;
   const all = await readdir(folder).catch((error: unknown) => {
     throw toFileError(error, `read ${folder}`);
   });
@@ -100,8 +100,8 @@ async function onlyJournal({ cwd: folder, source }: AddressContext): Promise<str
   const shownNames = printable`: ${withRest(names.toSorted(), NAMES_SHOWN).join(", ")}`;
   const found =
     names.length === 0
-      ? "No journal is in this folder"
-      : `${names.length} journals are in this folder${shownNames}`;
+      ? "This folder has no journal"
+      : `This folder has ${names.length} journals${shownNames}`;
   throw new UsageError(`${found}. ${next}`);
 }
 
@@ -142,7 +142,7 @@ export function warnOfShared(
   if (typeof other !== "string" || other === input) return;
   const file = basename(context.journalPath);
   context.stderr.write(
-    printable`${file} also has the records of ${other}, and the results of ${input} replace those of ${other}; rename one of the two to keep them apart.` +
+    printable`${file} also has the records of ${other}, whose results ${input} replaces; rename one to keep both.` +
       "\n",
   );
 }

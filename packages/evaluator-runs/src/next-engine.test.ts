@@ -99,5 +99,7 @@ test("a cap needs the price of both", async () => {
   const next = { transport: second.transport, bounds };
   using journal = openJournal(path, { questions, transport, next });
   const asking = { journal, transport, next, usdPerMillionTokens, maxCostUsd: 1 };
-  await expect(runRecords(records, asking)).rejects.toThrow("no price is known");
+  await expect(runRecords(records, asking)).rejects.toThrow(
+    "needs a price; set usdPerMillionTokens",
+  );
 });

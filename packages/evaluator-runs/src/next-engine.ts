@@ -44,11 +44,11 @@ export async function readNextEngine(
   if (engine === undefined) {
     const strayOption = unsure === undefined ? thenUnsure && "--then-unsure" : "--unsure";
     if (strayOption === undefined) return null;
-    throw new UsageError(`${strayOption} belongs to --then ENGINE, which is asked again.`);
+    throw new UsageError(`${strayOption} needs --then ENGINE.`);
   }
   const words = unsure ?? (calibration == null ? [] : [calibration]);
   if (words.length === 0) {
-    throw new UsageError(`--then needs --unsure BOUND: when an answer is unsure. ${forms}`);
+    throw new UsageError(`--then needs --unsure BOUND. ${forms}`);
   }
   const bounds = await readBounds("--unsure", words, { questions, cwd });
   const nextBounds = await readBounds("--then-unsure", thenUnsure ?? [], { questions, cwd });
@@ -78,7 +78,7 @@ async function readBounds(
     const ids = id === null ? Object.keys(questions) : [id];
     const fitting = ids.filter((one) => boundFits(bound, one, questions[one] as Question));
     if (fitting.length === 0) {
-      throw new UsageError(printable`${option} "${text}" fits no question that is asked. ${forms}`);
+      throw new UsageError(printable`${option} "${text}" fits no question. ${forms}`);
     }
     const target = id === null ? ofAll : ofOne;
     for (const one of fitting) {
@@ -91,7 +91,7 @@ async function readBounds(
 }
 
 const forms =
-  "Use 0.8 (its most probable side, option or level is less probable), 0.2..0.8 (yes is between) or a calibration.json (it reaches no promised threshold), for one question as in refund=0.8.";
+  "Use 0.8 (the likeliest answer is below), 0.2..0.8 (yes is between) or a calibration.json (no promised threshold is reached); one question: refund=0.8.";
 
 async function readBound(option: string, text: string, { questions, cwd }: BoundsContext) {
   const [, id = null, boundText = ""] = /^(?:(.+)=)?([^=]+)$/s.exec(text) ?? [];

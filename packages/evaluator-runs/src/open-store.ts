@@ -87,7 +87,7 @@ export async function findRun(runs: StoredRuns, { run, file }: WantedRun): Promi
   const newest = (await runs.list(name)).at(-1);
   if (newest !== undefined) return newest;
   const about = name === undefined ? "" : printable` about ${name}`;
-  throw new CliError(`There is no run${about} in this journal; start one first.`);
+  throw new CliError(`This journal has no run${about}; start one first.`);
 }
 
 /** Returns the newest answer of each record: of one run, or of all runs of a file if no run is named. */

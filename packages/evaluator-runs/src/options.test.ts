@@ -76,7 +76,7 @@ test.each([
   [["run", "a.json", "--jounal=postgres://ada:secret@db.example.com/x"]],
 ])("a database's URL in the wrong place is not quoted", async (words) => {
   await expect(parse(words)).rejects.toThrow(
-    refusal("Give the URL of a database to --journal or RECORDS_JOURNAL.", words[0]),
+    refusal("Give a database's URL to --journal or RECORDS_JOURNAL.", words[0]),
   );
 });
 
@@ -93,13 +93,10 @@ test.each([
   ["--max-cost=$2", `Option '--max-cost <usd>' argument '$2' is invalid. ${dollars}`],
   ["--max-cost=-1", `Option '--max-cost <usd>' argument '-1' is invalid. ${dollars}`],
   ["--max-cost=NaN", `Option '--max-cost <usd>' argument 'NaN' is invalid. ${dollars}`],
-  [
-    "--since=monday",
-    "Option '--since <day>' argument 'monday' is invalid. Use a day, such as 2026-11-02.",
-  ],
+  ["--since=monday", "Option '--since <day>' argument 'monday' is invalid. Use a day: 2026-11-02."],
   [
     "--since=2026-02-30",
-    "Option '--since <day>' argument '2026-02-30' is invalid. Use a day, such as 2026-11-02.",
+    "Option '--since <day>' argument '2026-02-30' is invalid. Use a day: 2026-11-02.",
   ],
   ["--limt", "Unknown option '--limt' (Did you mean --limit?)"],
   ["b.json", "Too many arguments for 'run'. Expected 1 argument but got 2: a.json, b.json."],

@@ -59,8 +59,8 @@ const UNANSWERED = "\nExit code 2: some records have no answer.";
 
 /** How a run prints its table. */
 const tableOptions = () => [
-  new Option("--raw", "print the answers and providerMetadata of each call before the table"),
-  new Option("--sort <field>", "sort the table by a field of the results (default: importance)"),
+  new Option("--raw", "print each call's answers and providerMetadata too"),
+  new Option("--sort <field>", "sort the table by a field (default: importance)"),
   sharedOptions.top,
   sharedOptions.only,
 ];
@@ -69,9 +69,9 @@ const declareRun = (program: Command, context: DeclaredFor) => {
   const { source } = context;
   const command = program
     .command("run")
-    .summary(`ask about every ${source.word} of a file, and write the results`)
+    .summary(`ask about every ${source.word} of a file`)
     .description(
-      `Results go beside it (NAME.${source.suffix}.json; stdin.${source.suffix}.json for -), and every answer into a journal (NAME.${source.suffix}.sqlite): a second run asks only for what is missing. With a journal in PostgreSQL, other machines join with the same command.${UNANSWERED}`,
+      `Results go beside it (NAME.${source.suffix}.json, for - stdin.${source.suffix}.json), each answer into a journal (NAME.${source.suffix}.sqlite): the same command again asks only for the rest. A journal in PostgreSQL lets other machines join.${UNANSWERED}`,
     )
     .argument("<file>", source.inputForm);
   const examplesOfRun = source.examples.map((words) => `${source.program} ${words}`);
@@ -90,15 +90,15 @@ export function addRunOptions<TArguments extends unknown[]>(
       `${questionsForm}${source.questions ? " (default: built in)" : ""}`,
     )
     .addOption(sharedOptions.offline)
-    .option("--dry-run", "print the calls, time and cost of a run, and send nothing; needs no key")
+    .option("--dry-run", "print calls, time and cost, and send nothing; needs no key")
     .addOption(sharedOptions.maxCost)
     .addOption(sharedOptions.price)
     .addOption(sharedOptions.thenPrice)
-    .option("-y, --yes", `do not ask before a run ${mayCost ? "that may cost money" : "above $1"}`)
+    .option("-y, --yes", `do not ask before ${mayCost ? "it costs money" : "a run above $1"}`)
     .addOption(sharedOptions.concurrency)
     .addOption(sharedOptions.rate)
     .addOption(sharedOptions.journal(source))
-    .option("--skip-invalid", "leave out invalid records and name them, instead of ending the run")
+    .option("--skip-invalid", "leave out and name invalid records instead of ending")
     .addOption(sharedOptions.again)
     .addOption(sharedOptions.unsure)
     .addOption(sharedOptions.thenUnsure)
@@ -119,7 +119,7 @@ const declareWork = (program: Command, source: RecordSource) =>
     .description("It has the options that it was begun with.")
     .argument("[file]", optionalFile)
     .addOption(sharedOptions.run)
-    .option("--wait", "wait for runs that are still to come, and for a database that is away")
+    .option("--wait", "wait for later runs, and while the database is away")
     .addOption(sharedOptions.journal(source))
     .addOption(sharedOptions.offline)
     .addOption(sharedOptions.again)
@@ -133,8 +133,8 @@ const declareWork = (program: Command, source: RecordSource) =>
 const declareStatus = (program: Command, source: RecordSource) =>
   program
     .command("status")
-    .summary("print how far runs are, how fast, at what cost, and who works")
-    .description("In a terminal it goes on until they are over.")
+    .summary("print progress, speed, cost and workers of runs")
+    .description("A terminal shows it until they end.")
     .argument("[file]", optionalFile)
     .addOption(sharedOptions.journal(source))
     .addOption(sharedOptions.run);
@@ -142,36 +142,32 @@ const declareStatus = (program: Command, source: RecordSource) =>
 const declareQuery = (program: Command, source: RecordSource) =>
   program
     .command("query")
-    .summary(`run read-only SQL over the results: tables ${source.word}s, answers and runs`)
-    .description(
-      `It reads SQLite or PostgreSQL, and prints the rows. Each answer is one column; without a query the columns are printed.`,
-    )
-    .argument("[query]", "one statement, such as select; the file may come first")
+    .summary(`query the results with SQL: tables ${source.word}s, answers and runs`)
+    .description(`Each answer is a column; without a query it prints the columns. It only reads.`)
+    .argument("[query]", "one statement, such as select")
     .argument("[file]", optionalFile)
     .addOption(sharedOptions.journal(source))
     .addOption(sharedOptions.run)
     .addOption(
       new Option(
         "--format <format>",
-        "the format of the rows (default: table on a terminal, else csv)",
+        "format of the rows (default: table on a terminal, else csv)",
       ).choices(["table", ...outputFormats] as const),
     )
     .addOption(
-      new Option("--timeout <seconds>", "end the query after so many seconds")
+      new Option("--timeout <seconds>", "end after so many seconds")
         .argParser(wholeNumber({ minimum: 1, maximum: 3600 }))
         .default(60),
     )
-    .addOption(
-      new Option("--rows <n>", "end the query after so many rows").argParser(count).default(1e6),
-    )
-    .option("--allow-superuser", "let a role query that can do more than read");
+    .addOption(new Option("--rows <n>", "end after so many rows").argParser(count).default(1e6))
+    .option("--allow-superuser", "allow a role that may write");
 
 const declareExport = (program: Command, source: RecordSource) =>
   program
     .command("export")
-    .summary("print the results of a run so far, in the order of its input")
+    .summary("print the results so far, in the order of the input")
     .description(
-      `With --rules it prints ids and actions, in JSON with the evidence of a promised act.${UNANSWERED}`,
+      `With --rules: ids and actions, in JSON with the evidence of promised acts.${UNANSWERED}`,
     )
     .argument("[file]", optionalFile)
     .addOption(sharedOptions.journal(source))
@@ -187,12 +183,12 @@ const declareLabel = (program: Command, source: RecordSource) => {
     .command("label")
     .summary(`label drawn ${word}s on a page, for "evaluator-cli calibrate"`)
     .description(
-      `The page is on this machine, shows no answers and saves each label at once (.labels.ndjson). Each ${word} is as likely as the others. The page or Ctrl-C ends it; one page at a time saves into a file. With --for-promise it prints after each label what the labels promise (the plan is in .promise.json).`,
+      `The page shows no answers and saves each label at once (.labels.ndjson). Each ${word} is equally likely. With --for-promise it prints after each label what the labels promise (the plan: .promise.json).`,
     )
     .argument("<file>", "the input of the run")
-    .option("--question <id>", "the question to begin with (default: the first boolean)")
+    .option("--question <id>", "the first question (default: the first boolean)")
     .addOption(
-      new Option("--count <n>", `how many ${word}s to draw for each question`)
+      new Option("--count <n>", `${word}s to draw for each question`)
         .argParser(wholeNumber({ minimum: 1, maximum: 100_000 }))
         .default(100),
     )
@@ -200,7 +196,7 @@ const declareLabel = (program: Command, source: RecordSource) => {
     .addOption(
       new Option(
         "--for-promise <id=yes|no|top>",
-        `draw only ${word}s that might be acted on, one by one, until the labels promise the act; may be given again, and then the acts share the confidence`,
+        `draw ${word}s that might be acted on until the labels promise the act; repeatable: the acts share the confidence`,
       )
         .argParser(questionActions)
         .conflicts(["count", "onePer"]),
@@ -211,7 +207,7 @@ const declareLabel = (program: Command, source: RecordSource) => {
     .addOption(
       new Option("--seed <n>", "seed of the draw").argParser(wholeNumber({ maximum: 2 ** 31 })),
     )
-    .option("--labels <file>", "where the labels go (default: .labels.ndjson beside the input)")
+    .option("--labels <file>", "file of the labels (default: .labels.ndjson beside the input)")
     .option("--labeler <name>", "who labels", "person")
     .addOption(sharedOptions.journal(source))
     .addOption(sharedOptions.run)
@@ -221,17 +217,14 @@ const declareLabel = (program: Command, source: RecordSource) => {
 const declareAct = (program: Command, source: RecordSource) =>
   program
     .command("act")
-    .summary("print the acts that a calibration promises on the answers of a run")
+    .summary("print the promised acts on the answers of a run")
     .description(
-      `It prints one JSON line for each ${source.word} and each question with a promised threshold, in the order of the input: { id, question, act, evidence }, or { id, question, act: null, why }. It acts on nothing itself. A calibration of another model or of other questions is refused, and nothing is printed.${UNANSWERED}`,
+      `It prints a JSON line for each ${source.word} and question with a promised threshold: { id, question, act, evidence } or { id, question, act: null, why }. It acts on nothing. A calibration of another model or other questions is refused.${UNANSWERED}`,
     )
     .argument("[file]", optionalFile)
     .addOption(sharedOptions.artifact)
-    .option("--acts-only", "print no line without an act")
-    .option(
-      "--labels <file>",
-      "labels that are known, in each form that calibrate takes: no act contradicts one",
-    )
+    .option("--acts-only", "print only lines with an act")
+    .option("--labels <file>", "known labels, as for calibrate: no act contradicts one")
     .addOption(sharedOptions.journal(source))
     .addOption(sharedOptions.run);
 
@@ -263,6 +256,6 @@ function refuseUrls(program: Command, { journalVariable }: RecordSource): void {
       isUrl.test(word) &&
       !takers.some((flag) => flag === args[at - 1] || word.startsWith(`${flag}=`));
     if (!args.some(isWrong)) return;
-    throw new UsageError(`Give the URL of a database to --journal or ${journalVariable}.`);
+    throw new UsageError(`Give a database's URL to --journal or ${journalVariable}.`);
   });
 }

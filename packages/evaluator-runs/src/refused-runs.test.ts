@@ -20,7 +20,7 @@ async function run(
 
 test("a maximum without any known price is refused, and nothing is sent", async () => {
   const capped = run(records, { name: "pigeon", maxCostUsd: 1 });
-  await expect(capped).rejects.toThrow("no price is known");
+  await expect(capped).rejects.toThrow("needs a price; set usdPerMillionTokens");
   expect(await run(records, { name: "pigeon" })).toMatchObject({ answered: 3 });
 });
 
@@ -66,10 +66,10 @@ test.each(["usdPerMillionTokens", "next.usdPerMillionTokens"])(
 
 test.each([
   [["a", "a"], "at index 1 is also that of the record at index 0"],
-  [["a", ""], "at index 1 is not text, is empty or has half a character"],
-  [[1], "at index 0 is not text, is empty or has half a character"],
-  [["a", "\uD800"], "at index 1 is not text, is empty or has half a character"],
-  [[{}], "at index 0 is not text, is empty or has half a character"],
+  [["a", ""], "at index 1 is not text, is empty or is not well-formed"],
+  [[1], "at index 0 is not text, is empty or is not well-formed"],
+  [["a", "\uD800"], "at index 1 is not text, is empty or is not well-formed"],
+  [[{}], "at index 0 is not text, is empty or is not well-formed"],
 ])("records with the ids %j are refused", async (ids, problem) => {
   const listed = ids.map((id) => ({ id: id as string, state: "Lunch?" }));
   await expect(run(listed)).rejects.toThrow(problem);

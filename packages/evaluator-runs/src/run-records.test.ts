@@ -166,7 +166,7 @@ test("a journal takes one run at a time, of its own service, and keeps the state
   using journal = openJournal(path, { questions, transport });
   const first = runRecords(changing, { journal, transport });
   await expect(runRecords(records, { journal, transport })).rejects.toThrow(
-    "in use by another call",
+    "in use by another runRecords",
   );
   await first;
   expect(asked.join(" ")).not.toContain("changed");

@@ -115,7 +115,7 @@ export async function runRecords(
   };
   const isKnown = [price, price.next].every((one) => one?.inputUsdPerMillionTokens !== null);
   if (Number.isFinite(maxCost) && !isKnown) {
-    rejectRun("maxCostUsd", "cannot be kept, since no price is known; set usdPerMillionTokens");
+    rejectRun("maxCostUsd", "needs a price; set usdPerMillionTokens");
   }
   checkSameEngine(
     {
@@ -131,7 +131,7 @@ export async function runRecords(
   const asking = { run, input, inputPath: "The input", transport, next: next ?? null };
   const context = { ...machine, ...journal.setup, ...asking };
   if (busyJournals.has(journal)) {
-    const message = "The journal is in use by another call of runRecords; wait for its end.";
+    const message = "The journal is in use by another runRecords; wait for its end.";
     throw new ConfigurationError(message, { option: "journal" });
   }
   busyJournals.add(journal);
@@ -213,7 +213,7 @@ function listed(records: readonly ListedRecord[]): PlanInput {
     else {
       const problem = isText
         ? `is also that of the record at index ${first}`
-        : "is not text, is empty or has half a character";
+        : "is not text, is empty or is not well-formed";
       const message = `The id of the record at index ${index} ${problem}; give every record its own id.`;
       throw new InvalidRequestError(message, { questionId: null });
     }

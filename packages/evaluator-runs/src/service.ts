@@ -79,7 +79,7 @@ export function firstAddress(address: string): string {
 /** Returns in one line the engine that answers. */
 export function describeEngine({ address, modelId }: Service): string {
   if (isEmulator(address)) {
-    return "Offline: the emulator on this machine answers, from recordings or by matching words, not a model.\n";
+    return "Offline: the local emulator answers, from recordings or by matching words, not a model.\n";
   }
   return printable`Engine: ${modelId} through ${address}.\n`;
 }
@@ -91,7 +91,7 @@ export function checkSameEngine(
 ): void {
   if (service.address === here.address && service.modelId === here.modelId) return;
   const asks = printable`${run} asks ${service.modelId} through ${service.address}`;
-  const instead = printable`and here the engine is ${here.modelId} through ${here.address}`;
+  const instead = printable`not ${here.modelId} through ${here.address}`;
   throw new CliError(`${asks}, ${instead}; ${advice}`);
 }
 
@@ -100,8 +100,8 @@ export function isEmulator(address: string): boolean {
   return address.startsWith("emulator ");
 }
 
-const nextSteps = `Set it in .env (see .env.example), set EVALUATOR_TRANSPORT to ask another engine, or add
---offline to let the emulator on this machine answer.`;
+const nextSteps = `Set it in .env (see .env.example), set EVALUATOR_TRANSPORT, or add
+--offline to let the local emulator answer.`;
 
 /**
  * Returns the transport to the emulator when offline, else to the typed engine (NAME or NAME@MODEL), else to the
@@ -161,7 +161,7 @@ async function loadEmulator(): Promise<Emulator> {
     return (await import("evaluator-emulator")).createEmulator();
   } catch (error) {
     if (systemErrorCode(error) !== "ERR_MODULE_NOT_FOUND") throw error;
-    const advice = "install it with npm install evaluator-emulator";
+    const advice = "run npm install evaluator-emulator";
     throw new CliError(`--offline needs the package evaluator-emulator; ${advice}.`, {
       cause: error,
     });

@@ -33,12 +33,11 @@ export function day(text: string): string {
   const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
   const isDay = !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
   if (isDay) return text;
-  throw new InvalidArgumentError("Use a day, such as 2026-11-02.");
+  throw new InvalidArgumentError("Use a day: 2026-11-02.");
 }
 
 /** Describes the input of a command that can also find the only journal of the folder. */
-export const optionalFile =
-  "the input of the run; without it and --journal the only journal in the folder";
+export const optionalFile = "input of the run (default: the folder's only journal)";
 
 /** The form of a file of questions. */
 export const questionsForm = "a JSON object of id to { type, instructions, criteria }";
@@ -57,83 +56,76 @@ export const sharedOptions = {
   journal: ({ suffix, journalVariable: variable }: RecordSource) =>
     new Option(
       "--journal <journal>",
-      `NAME.${suffix}.sqlite, or the URL of a PostgreSQL database, which machines share; every user can list these words, so put a URL into ${variable} (default: that, else beside the input)`,
+      `NAME.${suffix}.sqlite or a PostgreSQL URL, which machines share; ${variable} keeps a password out of ps (default: that, else beside the input)`,
     ),
-  run: new Option("--run <n>", "a run of the journal (default: all or the newest)").argParser(
-    count,
-  ),
+  run: new Option("--run <n>", "number of a run (default: all or the newest)").argParser(count),
   limit: firstOption("--limit <n>", "only the first N records"),
   top: firstOption("--top <n>", "print only the first N rows of the table"),
   maxCost: new Option("--max-cost <usd>", "stop before the run costs more")
     .argParser(usd)
     .default(Number.POSITIVE_INFINITY, "no limit"),
-  offline: new Option(
-    "--offline",
-    "let the emulator on this machine answer; needs no key",
-  ).conflicts(["engine", "then"]),
-  again: new Option("--then <engine>", "who is asked again, for the unsure answers alone"),
+  offline: new Option("--offline", "let the local emulator answer; needs no key").conflicts([
+    "engine",
+    "then",
+  ]),
+  again: new Option("--then <engine>", "engine to ask again if an answer is unsure"),
   unsure: repeatedOption(
     "--unsure <bound>",
-    "when an answer is unsure: 0.8, 0.2..0.8 or a calibration.json (default: --calibration); refund=0.8 for one question",
+    "bound of unsure: 0.8, 0.2..0.8 or a calibration.json (default: --calibration); one question: refund=0.8",
   ),
-  thenUnsure: repeatedOption(
-    "--then-unsure <bound>",
-    "when an answer of the engine after --then is unsure, too",
-  ),
+  thenUnsure: repeatedOption("--then-unsure <bound>", "the same for answers of --then"),
   artifact: repeatedOption(
     "--artifact <calibration.json>",
-    "the promises, as calibrate wrote them; may be given again, for the engine after --then",
+    "promises that calibrate wrote; repeat it for --then",
   ).makeOptionMandatory(),
   concurrency: new Option(
     "--concurrency <n>",
-    "requests at once (default: as the key's limit allows; 8 if none is known)",
+    "requests at once (default: the key's limit, else 8)",
   ).argParser(count),
   price: new Option(
     "--price <usd>",
-    "the price of a million input tokens, for an engine that no list has",
+    "price of a million input tokens, if no list has it",
   ).argParser(tokenPrice),
-  thenPrice: new Option("--then-price <usd>", "the same for the engine after --then").argParser(
-    tokenPrice,
-  ),
+  thenPrice: new Option("--then-price <usd>", "the same for --then").argParser(tokenPrice),
   rate: new Option(
     "--rate <n>",
-    "the requests a minute that the key allows, for all machines together",
+    "requests a minute that the key allows, on all machines together",
   ).argParser(count),
   calibration: new Option(
     "--calibration <file>",
-    "recalibrate with a calibration.json; printed values stay (scamPrinted)",
+    "recalibrate with a calibration.json; keeps printed values (scamPrinted)",
   ),
   onePer: (word: string, column = "a column") =>
     new Option(
       "--one-per <column>",
-      `${word} of each value of ${column}, such as thread or sender: labels of one thread are not independent`,
+      `${word} of each value of ${column}, such as thread: its labels are not independent`,
     ),
   exactlyThese: (word: string) =>
     new Option(
       "--exactly-these",
-      `with --for-promise: promise it of exactly these ${word}s, for a backlog of a few hundred, instead of ${word}s like them`,
+      `with --for-promise: promise it of these ${word}s only, such as a backlog of a few hundred`,
     ),
   require: new Option(
     "--require <share>",
-    "with --for-promise: the highest risk (default: 5%)",
+    "with --for-promise: highest risk (default: 5%)",
   ).argParser(parseShare),
   confidence: new Option(
     "--confidence <share>",
-    "with --for-promise: how sure it is (default: 95%)",
+    "with --for-promise: confidence (default: 95%)",
   ).argParser(parseShare),
-  port: new Option("--port <n>", "the page's port; 0 takes any free one")
+  port: new Option("--port <n>", "port of the page; 0: any free one")
     .argParser(portNumber)
     .default(0),
   format: new Option("--format <format>", "format of the results")
     .choices(outputFormats)
     .default("json" as const),
-  since: new Option("--since <day>", "show only records of that day or later").argParser(day),
+  since: new Option("--since <day>", "show only records since that day").argParser(day),
   only: new Option(
     "--only <conditions>",
-    'show only records such as "category = receipt, importance >= 3" or "new"',
+    'show only some, as in "category = receipt, importance >= 3" or "new"',
   ),
   rules: new Option(
     "--rules <file>",
-    "rules, one a line, such as scam >= 0.9 -> junk; the first that fits takes a record, and nothing is done",
+    "rules, one a line, such as scam >= 0.9 -> junk; the first that fits counts; nothing is done",
   ),
 };

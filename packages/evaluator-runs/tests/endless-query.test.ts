@@ -15,7 +15,7 @@ async function answeredInbox(): Promise<string> {
 }
 
 const endings = [
-  ["--timeout", 1, "The query took longer than 3 seconds. Ask for less, or set --timeout.\n"],
+  ["--timeout", 1, "The query took over 3 seconds. Ask for less, or set --timeout.\n"],
   ["SIGINT", 130, "Interrupted.\n"],
   ["SIGTERM", 143, "Interrupted.\n"],
   ["SIGKILL", null, ""],

@@ -84,6 +84,6 @@ test("a database that cannot be read as one ends the start, and its address is n
   });
   const [code] = (await ended) as [number];
   expect(code).toBe(1);
-  expect(printed.join("\n")).toMatch(/ROUTER_LIMITS: The connection to PostgreSQL cannot be read/);
+  expect(printed.join("\n")).toMatch(/ROUTER_LIMITS: The connection to PostgreSQL is malformed/);
   expect(printed.join("\n")).not.toContain("dont-tell");
 });

@@ -47,13 +47,13 @@ test("older results may be replaced", async () => {
 test("an output that is a symbolic link to the input is refused", async () => {
   const { input, output } = await inputAndOutput();
   await symlink(input, output);
-  await expect(checkOutput(output, [input])).rejects.toThrow(`${output} is the input file itself`);
+  await expect(checkOutput(output, [input])).rejects.toThrow(`${output} is the input file`);
 });
 
 test("an output that is a hard link to the input is refused", async () => {
   const { input, output } = await inputAndOutput();
   await link(input, output);
-  await expect(checkOutput(output, [input])).rejects.toThrow(`${output} is the input file itself`);
+  await expect(checkOutput(output, [input])).rejects.toThrow(`${output} is the input file`);
 });
 
 test("an input that is a symbolic link to the output is refused", async () => {
@@ -61,7 +61,7 @@ test("an input that is a symbolic link to the output is refused", async () => {
   const input = join(folder, "linked.json");
   await writeFile(output, "[]");
   await symlink(output, input);
-  await expect(checkOutput(output, [input])).rejects.toThrow("is the input file itself");
+  await expect(checkOutput(output, [input])).rejects.toThrow("is the input file");
 });
 
 test("a place that an input names too, also through a link, is refused before it is a file", async () => {
@@ -70,14 +70,14 @@ test("a place that an input names too, also through a link, is refused before it
   await symlink(output, linked);
   for (const other of [output, linked])
     await expect(checkOutput(output, [input, other])).rejects.toThrow(
-      `${output} is named for two files; name another one.`,
+      `${output} is named for two files; name another.`,
     );
 });
 
 test("a folder in the way is named", async () => {
   const { input, output } = await inputAndOutput();
   await mkdir(output);
-  await expect(checkOutput(output, [input])).rejects.toThrow(`${output} is in the way`);
+  await expect(checkOutput(output, [input])).rejects.toThrow(`${output} is not a file; move it.`);
 });
 
 test("a name the disk cannot hold is refused", async () => {

@@ -31,7 +31,7 @@ export async function checkOutput(
     else if (
       inputPaths.some((inputPath) => files.realpath(inputPath) === files.realpath(outputPath))
     )
-      throw new CliError(printable`${outputPath} is named for two files; name another one.`);
+      throw new CliError(printable`${outputPath} is named for two files; name another.`);
     if (outputStats !== undefined && !outputStats.isFile()) return;
     // A permission check is not enough on a read-only or full disk.
     files.probe(join(dirname(files.realpath(outputPath)), `.${newId()}.tmp`));
@@ -58,15 +58,15 @@ function checkReplaceable(
     );
   });
   if (isInput && outputStats.isFile()) {
-    throw new CliError(printable`${outputPath} is the input file itself; move the input.`);
+    throw new CliError(printable`${outputPath} is the input file; move the input.`);
   }
   if (outputStats.isDirectory()) {
-    throw new CliError(printable`${outputPath} is in the way and is not a file; move it.`);
+    throw new CliError(printable`${outputPath} is not a file; move it.`);
   }
   if (!outputStats.isFile() || outputStats.size === 0n || isOwn === undefined) return;
   if (isOwn(readBeginning(outputPath))) return;
   const problem = printable`${outputPath} exists, and this command did not write it`;
-  throw new CliError(`${problem}. Move it, or name another file. Nothing was written.`);
+  throw new CliError(`${problem}. Move it, or name another file.`);
 }
 
 function readBeginning(filePath: string): string {

@@ -70,7 +70,7 @@ test("a misspelt option is named before a missing one", async () => {
 });
 
 test.each([
-  [[], "No command was given; there are file."],
+  [[], "Name a command: file."],
   [["file"], "Missing required argument 'file'."],
   [["file", "x", "--tims", "3"], "Unknown option '--tims' (Did you mean --times?)"],
   [["flie"], "Unknown command 'flie' (Did you mean file?)"],

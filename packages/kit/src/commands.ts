@@ -22,7 +22,7 @@ export function createCommand(
   return new Command(programName)
     .version(version, "--version", "print the version")
     .helpOption("-h, --help", "print this help")
-    .option("--env-file <file>", "the file of variables (.env); those that are set win")
+    .option("--env-file <file>", "file of variables (.env); those that are set win")
     .helpCommand(false)
     .showSuggestionAfterError()
     .exitOverride()
@@ -57,7 +57,7 @@ export async function runCommand(
     const takesCommand = command.commands.length > 0 && command.registeredArguments.length === 0;
     if (helpedWords.length < commandPath.length && takesCommand) {
       const commandNames = command.commands.map((subcommand) => subcommand.name());
-      throw new UsageError(`No command was given; there are ${commandNames.join(", ")}.`);
+      throw new UsageError(`Name a command: ${commandNames.join(", ")}.`);
     }
     if (commandWords[0] === "complete") await addCompletion(program);
     // For an unknown command, commander prints the help of the program.
@@ -227,7 +227,7 @@ export function questionActions(
     return [...previousActions, { question, action }];
   }
   throw new InvalidArgumentError(
-    "Use a question and yes, no or top (its most probable option), such as refund=yes.",
+    "Use a question and yes, no or top (its likeliest option), such as refund=yes.",
   );
 }
 

@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { getSystemErrorMessage } from "node:util";
 import { likeness } from "./likeness.ts";
 import { printable, toPrintablePath, withRest } from "./printable.ts";
@@ -123,6 +124,16 @@ const nextStepByCode: Readonly<Record<string, string>> = {
   ENOSPC: makeRoomAdvice,
   EDQUOT: makeRoomAdvice,
 };
+
+/** Returns the error of a temporary file of SQLite or of the system with the next step; others unchanged. */
+export function toTemporaryFileError(thrownValue: unknown): unknown {
+  if (!(thrownValue instanceof Error)) return thrownValue;
+  const ownReason = "errcode" in thrownValue ? thrownValue.message : null;
+  const reason = describeSystemError(thrownValue) ?? ownReason;
+  if (reason === null) return thrownValue;
+  const message = printable`Cannot write into ${tmpdir()}: ${reason}. Make room there, or set TMPDIR.`;
+  return new CliError(message, { cause: thrownValue });
+}
 
 /**
  * Returns a system error with the action, such as "write a.json", the reason and the next step; others unchanged.

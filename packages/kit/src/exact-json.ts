@@ -4,7 +4,7 @@ import { printable } from "./printable.ts";
 export type JsonPath = readonly (string | number)[];
 
 /** The problem of a number that {@link parseExactJson} finds, after its place. */
-export const INEXACT = "is a number that would be rounded; write it as text, or with fewer digits";
+export const INEXACT = "would be rounded; write it as text or with fewer digits";
 
 /** Returns the problem of such a number with its place, and without the number. */
 export function describeInexact(inexactPath: JsonPath): string {

@@ -62,7 +62,7 @@ function describeProblem(
     case "EADDRINUSE":
       return `is taken; stop what uses it, or choose a free one, such as ${portSetting}${nextPort}`;
     case "EACCES":
-      return `may not be opened by this user; choose one above 1023, such as ${portSetting}3000`;
+      return `may not be opened; choose one above 1023, such as ${portSetting}3000`;
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
       return `is not on this machine; choose ${hostSetting}127.0.0.1`;

@@ -101,7 +101,7 @@ async function loadVariables(
   if (optionIndex !== -1 || existsSync(variablesPath)) {
     const variablesText = await readTextFile(
       variablesPath,
-      `${ENV_FILE_OPTION} takes a file of lines such as NAME=value.`,
+      `${ENV_FILE_OPTION} takes a file of NAME=value lines.`,
     );
     for (const [variableName, variableValue] of Object.entries(parseEnv(variablesText)))
       environment[variableName] ??= variableValue;

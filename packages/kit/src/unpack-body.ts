@@ -40,7 +40,7 @@ export async function unpackBody(
   if (encoding === "identity") return packedBytes;
   const decode = Object.hasOwn(decodeByEncoding, encoding) ? decodeByEncoding[encoding] : undefined;
   if (decode === undefined) {
-    throw new UnpackError(415, "Send the body without Content-Encoding, or with gzip or zstd.");
+    throw new UnpackError(415, "Send the body uncompressed, or with gzip or zstd.");
   }
   const sizeLimit = Math.min(maxSizeBytes, Math.max(MEBIBYTE, packedBytes.byteLength * MOST_RATIO));
   try {

@@ -10,7 +10,7 @@ import { decidePrompts } from "./decided-prompts.ts";
 
 test.each([
   ["--out", "mine.txt", "mine.txt exists, and this command did not write it"],
-  ["--out", "prompts.ndjson", "prompts.ndjson is the input file itself"],
+  ["--out", "prompts.ndjson", "prompts.ndjson is the input file"],
   ["--decisions", "mine.txt", "mine.txt exists, and this command did not write it"],
   ["--decisions", "prompts.ndjson", "prompts.ndjson exists, and this command did not write it"],
 ])("%s %s is refused before any prompt is sent", async (option, name, problem) => {
@@ -33,7 +33,7 @@ test("a page in the place of the paid decisions is refused before any prompt is 
   const [program, options] = evaluatorRouter;
   const words = ["eval", "prompts.ndjson", "--out", "one", "--decisions", "./one"];
   expect(await runToExitCode(program, words, { ...options, context })).toBe(1);
-  expect(context.printed.stderr).toContain("one is named for two files; name another one.");
+  expect(context.printed.stderr).toContain("one is named for two files; name another.");
   expect(await readdir(folder)).toEqual(["prompts.ndjson"]);
 });
 

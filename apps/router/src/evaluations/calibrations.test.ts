@@ -92,7 +92,7 @@ test("an option of any text is harmless in the header, and OpenAI's form has the
 test("a file without the hash of its questions is refused by its name", async () => {
   const path = join(await temporaryFolder(), "calibration.json");
   await writeFile(path, JSON.stringify(artifactOf({ kind }, "kind", { questionHash: null })));
-  await expect(readCalibrations([path])).rejects.toThrow("does not name its questions");
+  await expect(readCalibrations([path])).rejects.toThrow("has no question hash");
   await writeFile(path, JSON.stringify(artifactOf({ kind }, "kind")));
   expect([...(await readCalibrations([path])).keys()]).toEqual([questionHash({ kind })]);
 });

@@ -70,5 +70,5 @@ test("the report counts the wrong answers of each service by labels of requests"
   await write([{ id: one, question: "kind", truth: "spam" }]);
   await expect(report()).rejects.toThrow('labels.ndjson line 1: truth of "kind" is "spam"');
   await write([]);
-  expect(await report()).toContain("No answer is labelled yet");
+  expect(await report()).toContain("No answer is labelled");
 });

@@ -37,7 +37,7 @@ async function* singleEntry(sourceEntry: SourceFile | NotRead): Entries {
 }
 
 function tooDeep({ name }: SourceFile): NotRead {
-  const reason = "it is an archive in an archive; unpack the outer one and import the folder";
+  const reason = "it is an archive in an archive; import the unpacked outer one";
   return { name, reason, mayBeMail: true };
 }
 
@@ -103,8 +103,8 @@ async function* zipEntries(archive: SourceFile, archivePath: string): Entries {
 function zipFile(archive: SourceFile, zipArchive: ZipFile, zipEntry: Entry): SourceFile | NotRead {
   const nameInSource = entryName(archive, zipEntry.fileName);
   const reason = zipEntry.isEncrypted()
-    ? "it is encrypted; unpack the archive with its password and import the folder"
-    : "it is packed in a way not known here; unpack the archive and import the folder";
+    ? "it is encrypted; import it unpacked"
+    : "its packing is unknown; import it unpacked";
   if (!zipEntry.canDecodeFileData()) return { name: nameInSource, reason, mayBeMail: true };
   const contentChunks = readEntry(zipArchive, zipEntry, archive.onBytesRead);
   return {
@@ -133,7 +133,7 @@ async function* readEntry(
     if (remainingCount < 0) break;
     yield contentChunk;
   }
-  if (remainingCount !== 0) throw new Error("its size is not the one in the archive");
+  if (remainingCount !== 0) throw new Error("its size differs from the archive's");
 }
 
 function entryName({ name: archive, prefix }: SourceFile, name: string): string {

@@ -69,10 +69,10 @@ test.each([
 });
 
 test.each([
-  [{ id: "1", labelIds: ["INBOX"] }, "it has no sender, no subject and no text"],
+  [{ id: "1", labelIds: ["INBOX"] }, "it has no sender, subject or text"],
   [
     { id: "1", payload: { headers: [{ name: "Subject", value: "\u2800\u3164" }] } },
-    "it has no sender, no subject and no text",
+    "it has no sender, subject or text",
   ],
   [{ id: "1", threadId: "1" }, "it is an id alone; get the message with users.messages.get"],
 ])("a message without content is named: %j", async (json, reason) => {

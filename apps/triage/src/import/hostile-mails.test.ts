@@ -50,7 +50,7 @@ test("mails of long rows come whole, in every field", async () => {
   ]);
   const { mails: imported, exitCode, stderr } = await importOf({ "a.mbox": mbox(...mails) });
   // The headers of one take all that is read.
-  expect(stderr.match(/it has no sender, no subject and no text/g)).toHaveLength(1);
+  expect(stderr.match(/it has no sender, subject or text/g)).toHaveLength(1);
   expect(exitCode).toBe(2);
   expect(imported).toHaveLength(mails.length - 1);
 });

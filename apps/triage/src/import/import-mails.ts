@@ -98,9 +98,8 @@ async function* readMails(sourcePath: string, options: ImportOptions): AsyncGene
     }
   }
   if (importCounts.keptCount + importCounts.sentCount > 0) return;
-  const problem = printable`No mail was found in ${sourcePath}; nothing was written.`;
-  const advice =
-    "Give an mbox, a folder of mail files, an archive of these from Takeout, or a Gmail API dump.";
+  const problem = printable`No mail is in ${sourcePath}.`;
+  const advice = "Give an mbox, a folder of mails, a Takeout archive or a Gmail API dump.";
   throw new CliError(`${importCounts.describeNotRead()}${problem} ${advice}`);
 }
 
@@ -181,8 +180,7 @@ async function readOne(foundMail: FoundMail, { importCounts, isOnlySent }: Impor
       return null;
     }
     const mailRecord = toMail(importedMail, foundMail);
-    if (isEmptyMail(mailRecord))
-      throw new ImportProblem("it has no sender, no subject and no text");
+    if (isEmptyMail(mailRecord)) throw new ImportProblem("it has no sender, subject or text");
     return mailRecord;
   } catch (error) {
     // A parser's own message may quote the mail.
@@ -224,7 +222,7 @@ class ImportCounts {
       ...this.noMailLines.slice(0, NAMED_LINES).map((noMailLine) => `Not read: ${noMailLine}`),
     ];
     const moreCount = this.brokenLines.length + this.noMailLines.length - namedLines.length;
-    const moreLine = `And ${printCount(moreCount)} more that were not read; --skipped FILE names all.\n`;
+    const moreLine = `And ${printCount(moreCount)} more; --skipped FILE names all.\n`;
     return namedLines.join("") + (moreCount > 0 ? moreLine : "");
   }
 

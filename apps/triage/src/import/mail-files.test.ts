@@ -29,7 +29,7 @@ const headers = "Subject: s\nFrom: a@b.example\n";
 
 test("a data file of Outlook is refused as mail, with what to do", async () => {
   const reason = expect.stringMatching(
-    /^it is a data file of Outlook \(\.pst, \.ost\); make \.eml files of it with readpst -e and/,
+    /^it is a data file of Outlook \(\.pst, \.ost\); make \.eml files of it with readpst -e/,
   );
   expect(await read("!BDN....")).toEqual([{ reason, mayBeMail: true }]);
   expect(await read("..!BDN..")).toEqual(noMail);
@@ -68,7 +68,7 @@ test.each([
 
 test("an input file is named as one, and an empty file as empty", async () => {
   const record = '{"id":"1","date":"","from":"","subject":"","snippet":""}';
-  const reason = "it is an input file already; triage it without an import";
+  const reason = "it is an input file; triage it without an import";
   expect(await read(`[${record}]`)).toEqual([{ reason, mayBeMail: false }]);
   expect(await read(record)).toEqual([{ reason, mayBeMail: false }]);
   expect(await read(`A text of ${record}`)).toEqual(noMail);

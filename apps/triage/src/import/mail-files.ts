@@ -197,11 +197,11 @@ function notRead({ name }: SourceFile, startText: string): NotRead {
   if (mailboxKind !== undefined)
     return {
       name,
-      reason: `it is ${mailboxKind}; ${conversion} and import that`,
+      reason: `it is ${mailboxKind}; ${conversion}`,
       mayBeMail: true,
     };
   if (startText.startsWith(DATA_FILE)) {
-    const advice = "make .eml files of it with readpst -e and import their folder";
+    const advice = "make .eml files of it with readpst -e";
     return {
       name,
       reason: `it is a data file of Outlook (.pst, .ost); ${advice}`,
@@ -220,7 +220,7 @@ function notRead({ name }: SourceFile, startText: string): NotRead {
     };
   }
   if (/^[[{]/.test(startText) && isInputFile(startText)) {
-    const reason = "it is an input file already; triage it without an import";
+    const reason = "it is an input file; triage it without an import";
     return { name, reason, mayBeMail: false };
   }
   return {

@@ -26,7 +26,7 @@ test("files of a folder are found by name, links to them too; devices and linked
     ["b/two.eml", "b/two.eml: "],
     ["link.eml", "link.eml: "],
     { name: "null.eml", reason: "it is no regular file", mayBeMail: false },
-    { name: "same", reason: "it is a link to a folder; give that folder itself", mayBeMail: true },
+    { name: "same", reason: "it is a link to a folder; give that folder", mayBeMail: true },
     {
       name: "z.eml",
       reason: expect.stringMatching(/^it cannot be read: no such file/),

@@ -102,7 +102,7 @@ async function* readFile(sourceFile: SourceFile, options: ReadOptions): Found {
 function toReason(error: unknown): string {
   if (error instanceof ImportProblem || error instanceof CliError) return error.message;
   const isOutside = error instanceof Error && /^(?:invalid rel|absol)/.test(error.message);
-  if (isOutside) return "it has a file with a path outside the archive";
+  if (isOutside) return "it has a path outside the archive";
   // Errors of zlib have a code too, but no system call.
   const isSystem = error instanceof Error && "syscall" in error;
   return isSystem
@@ -144,7 +144,7 @@ async function* filesIn(
           reading,
         );
       else if (isSymbolicLink)
-        yield notRead(shownName, "it is a link to a folder; give that folder itself");
+        yield notRead(shownName, "it is a link to a folder; give that folder");
       else yield* filesIn(filePath, `${shownName}/`, reading);
     } catch (error) {
       const reason = describeSystemError(error);

@@ -63,7 +63,7 @@ test.each(["null", '"text"', "3", "From: mother, Subject: noon"])(
   "%j is no list of records",
   async (text) => {
     expect(await problemOf(text)).toMatch(
-      /^it is no list of records; write a JSON array, \{ "mails": \[\.\.\.\] \} or one record a line\n/,
+      /^it is no list of records; write a JSON array, \{ "mails": \[\.\.\.\] \} or a record a line\n/,
     );
   },
 );
@@ -87,9 +87,9 @@ test.each([
   ["(no id): id is not text; give every record its own id", { ...sampleMail(), id: true }],
   ["(no id): id is not text; give every record its own id", { ...sampleMail(), id: 2 ** 53 }],
   ["(no id): id is empty; give every record its own id", sampleMail({ id: "" })],
-  ['(id "m-1"): subject is missing; write it as text, "" when the mail has none', withoutSubject],
+  ['(id "m-1"): subject is missing; write it as text, "" for none', withoutSubject],
   [
-    '(id "m-1"): snippet is not text; write it as text, "" when the mail has none',
+    '(id "m-1"): snippet is not text; write it as text, "" for none',
     { ...sampleMail(), snippet: null },
   ],
   [
@@ -156,9 +156,9 @@ test.each([
     `${one}\n{"id": "secr\n`,
     "record at index 1, line 2 (no id): is not JSON; check line 2 column 13",
   ],
-  ["no end", `[${one},${two}`, "it breaks off; the list of records has no end"],
-  ["more after its end", `[${one}]]`, "it is not JSON around the list of records"],
-  ["a wrong bracket", `[${one}}`, "it is not JSON around the list of records"],
+  ["no end", `[${one},${two}`, "the list of records has no end"],
+  ["more after its end", `[${one}]]`, "not JSON around the list of records"],
+  ["a wrong bracket", `[${one}}`, "not JSON around the list of records"],
 ])("JSON with %s is named by its place and never quoted", async (_, text, problem) => {
   expect(await problemOf(text)).toBe(problem);
 });
@@ -181,7 +181,7 @@ test("with skipInvalid what is wrong is left out, named and counted", async () =
   expect(file.leftOutCount).toBe(3);
   expect(file.describeLeftOut()).toBe(
     [
-      "Left out, since they are wrong (3):",
+      "Left out as invalid (3):",
       "  record at index 1, line 2 (no id): is not JSON; check line 2 column 2",
       '  record at index 2, line 3 (id "bad"): date is not a day of the calendar; write it as YYYY-MM-DD',
       '  record at index 3, line 4 (id "é"): id is also that of the record at index 0, line 1; give every record its own id',

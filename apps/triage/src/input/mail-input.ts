@@ -82,10 +82,10 @@ function mailForm({ stateFields }: MailStateOptions): RecordForm<Mail> {
         return { id: data.id, record: data, problems };
       return { id: idSchema.safeParse(value).data?.id, record: null, problems };
     },
-    note: "An export of mail is imported first: evaluator-triage import SOURCE inbox.json",
+    note: "Import mail first: evaluator-triage import SOURCE inbox.json",
     adviceFor(file) {
       const source = file === "-" ? "FILE" : /\s/.test(file) ? JSON.stringify(file) : file;
-      return printable`If it is an mbox, a mail or an archive: evaluator-triage import ${source} inbox.json`;
+      return printable`Import an mbox, a mail or an archive: evaluator-triage import ${source} inbox.json`;
     },
   };
 }

@@ -4,7 +4,7 @@ import type { StateField } from "./state-fields.ts";
 const advice = {
   id: "give every record its own id",
   date: "write it as YYYY-MM-DD",
-  text: 'write it as text, "" when the mail has none',
+  text: 'write it as text, "" for none',
 };
 // A day with a time after it; the zone stays unread, the day is the sender's.
 const dayWithTime =
@@ -48,7 +48,7 @@ export type MailHeaders = z.infer<typeof headersSchema>;
 const receivedSchema = z.iso
   .datetime({
     offset: true,
-    error: "is no time; write it as 2026-11-02T09:00:00Z, or leave it out",
+    error: "is no time; write 2026-11-02T09:00:00Z or leave it out",
   })
   .transform((time) => new Date(time).toISOString());
 

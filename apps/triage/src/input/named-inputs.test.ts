@@ -87,9 +87,7 @@ test("standard input is read as a file of the folder would be, and kept nowhere"
   expect(await startTriage(["report", "-"], { cwd })).toMatchObject({ exitCode: 0 });
   expect(await readdir(cwd)).toContain("stdin.triage.html");
   const exported = await startTriage(["export", "-"], { cwd });
-  expect(exported.stderr).toContain(
-    "The piped input is not kept: save it under this name, or pipe it in again.",
-  );
+  expect(exported.stderr).toContain("Save the piped input under this name, or pipe it in again.");
 });
 
 test("what is piped in and is no mails is named, and an interrupt ends the waiting for it", async () => {
@@ -114,7 +112,7 @@ test.each([
   const { exitCode, stderr } = await startTriage([name], { cwd });
   expect(exitCode).toBe(1);
   expect(stderr).toContain(
-    `If it is an mbox, a mail or an archive: evaluator-triage import ${typed} inbox.json\n`,
+    `Import an mbox, a mail or an archive: evaluator-triage import ${typed} inbox.json\n`,
   );
 });
 
@@ -135,13 +133,13 @@ test("a folder is answered with the command that imports it", async () => {
   const cwd = await temporaryFolder();
   await mkdir(join(cwd, "Maildir"));
   const { stderr } = await startTriage(["Maildir"], { cwd });
-  expect(stderr).toContain("imported first: evaluator-triage import SOURCE inbox.json");
+  expect(stderr).toContain("Import mail first: evaluator-triage import SOURCE inbox.json");
 });
 
 test.each(["inbox.triage.json", "a.triage.ndjson", "a.triage.CSV", "a.triage.sqlite"])(
-  "%s holds results, and is no input",
+  "%s has results, and is no input",
   async (name) => {
     const { stderr } = await startTriage([name], { cwd: await folderOf({ [name]: lines("a") }) });
-    expect(stderr).toContain("holds results; give their file of mails.");
+    expect(stderr).toContain("has results; give the file of mails.");
   },
 );

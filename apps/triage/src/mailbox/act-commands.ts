@@ -7,14 +7,12 @@ type Command = ReturnType<typeof createCommand>;
 export function addActs(program: Command, context: ProgramContext): void {
   program
     .command("plan")
-    .summary("write what rules would do with the mails of a mailbox")
-    .description(
-      "The plan is for apply. Actions: archive, junk, move FOLDER, keyword NAME, flag and read.",
-    )
-    .argument("<file>", "the mails that were imported from a mailbox, or from an export")
+    .summary("write what rules would do in a mailbox")
+    .description("Actions: archive, junk, move FOLDER, keyword NAME, flag and read.")
+    .argument("<file>", "mails imported from a mailbox or an export")
     .requiredOption("--rules <file>", "rules, one a line, such as scam >= 0.9 -> junk")
-    .option("--output <plan>", "the file to make (default: inbox.plan.ndjson)")
-    .option("--mailbox <url>", "find the mails of an export in imaps://USER@HOST/FOLDER")
+    .option("--output <plan>", "file of the plan (default: inbox.plan.ndjson)")
+    .option("--mailbox <url>", "find an export's mails in imaps://USER@HOST/FOLDER")
     .addOption(sharedOptions.journal(context.source))
     .addOption(sharedOptions.run)
     .addOption(sharedOptions.calibration)
@@ -24,10 +22,10 @@ export function addActs(program: Command, context: ProgramContext): void {
     });
   program
     .command("apply")
-    .summary("carry out a plan, and nothing else")
-    .description("It moves mails, and sets flags and keywords, as the plan names them.")
+    .summary("carry out a plan")
+    .description("It moves mails and sets flags and keywords.")
     .argument("<plan>", "the file that plan wrote")
-    .option("--yes", "apply also the rules without a promise")
+    .option("--yes", "also apply rules without a promise")
     .option("--limit <n>", "mails at most", wholeNumber({ minimum: 1 }), 1000)
     .action(async (planPath, options) => {
       const { applyPlan } = await import("./apply-plan.ts");
@@ -35,7 +33,7 @@ export function addActs(program: Command, context: ProgramContext): void {
     });
   program
     .command("undo")
-    .description("take back what apply did with a plan; your changes since then stay")
+    .description("take back what apply did; your changes stay")
     .argument("<plan>", "the file that plan wrote")
     .action(async (planPath) => {
       const { undoPlan } = await import("./apply-plan.ts");

@@ -43,8 +43,8 @@ function openDatabase(journalPath: string) {
   try {
     return openPrivateDatabase(journalPath, (database) => database.exec(createTables));
   } catch (cause) {
-    const problem = printable`${journalPath} is in use, or cannot be written as a journal of "apply"`;
-    throw new CliError(`${problem}. Wait for the other process, or move it away.`, { cause });
+    const problem = printable`${journalPath} is in use, or no journal of "apply"`;
+    throw new CliError(`${problem}. Wait for the other process, or move the file.`, { cause });
   }
 }
 
@@ -53,9 +53,7 @@ function makeDatabase(journalPath: string) {
   const database = openDatabase(journalPath);
   if (listEntries(database).length === 0) return database;
   database.close();
-  throw new CliError(
-    printable`Another process wrote ${journalPath} meanwhile. Run the command again.`,
-  );
+  throw new CliError(printable`Another process wrote ${journalPath}. Run the command again.`);
 }
 
 function listEntries(database: ReturnType<typeof openDatabase>): ActEntry[] {

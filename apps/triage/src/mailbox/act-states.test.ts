@@ -137,7 +137,9 @@ test("only what is known is compared", () => {
 });
 
 test("a mail that is no longer at its UID, or is another one, is left", () => {
-  expect(reasonToLeave(moving, undefined)).toContain("no longer at its UID in INBOX; import again");
+  expect(reasonToLeave(moving, undefined)).toContain(
+    "no longer at its UID in INBOX; import and plan again",
+  );
   expect(reasonToLeave(undoing, undefined)).toContain("in Archive; it stays where it is");
   const known = { messageId: "other@example.com" };
   expect(reasonToLeave({ ...moving, known }, mail)).toContain("another mail is at its UID");

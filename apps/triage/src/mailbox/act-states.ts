@@ -69,7 +69,7 @@ export function reasonToLeave(
   { known: seenMail, folder, isUndo }: Act,
   currentMail: SeenMail | undefined,
 ) {
-  const advice = isUndo ? "it stays where it is" : "import again and make a new plan";
+  const advice = isUndo ? "it stays where it is" : "import and plan again";
   if (currentMail === undefined) return `it is no longer at its UID in ${folder}; ${advice}`;
   return isSameMail(seenMail, currentMail)
     ? null

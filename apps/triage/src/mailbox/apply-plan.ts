@@ -23,7 +23,7 @@ export async function applyPlan(
   };
   const [firstLine] = openLines();
   if (firstLine === undefined) {
-    context.stderr.write(printable`Nothing to do: no line of ${planPath} is open.` + "\n");
+    context.stderr.write(printable`No line of ${planPath} is open.` + "\n");
     return exitCodes.done;
   }
   if (yes !== true) checkPromises(openLines(), planPath);
@@ -55,8 +55,8 @@ function checkPromises(planLines: readonly PlanLine[], planPath: string): void {
     planLines.flatMap(({ evidence, rule }) => (evidence === null ? [rule] : [])),
   );
   if (ruleNames.size === 0) return;
-  const problem = printable`No promise covers all mails of the rule ${[...ruleNames].join("; ")}`;
-  const advice = printable`Read ${planPath}, and then apply it with --yes.`;
+  const problem = printable`Rules without a promise for all mails: ${[...ruleNames].join("; ")}`;
+  const advice = printable`Read ${planPath}, then apply it with --yes.`;
   throw tooLittleEvidence(`${problem}. ${advice}`);
 }
 
@@ -112,15 +112,13 @@ function findTarget({ action, target }: PlanLine, { folders, findPath }: Folders
   const folderPath = action === "move" ? findPath(target ?? "") : foldersOfUse[0]?.path;
   if (folderPath !== undefined) return folderPath;
   const folderName = printable`${target ?? `with the special use ${specialUses[0]}`}`;
-  throw new CliError(
-    `There is no folder ${folderName}, so nothing was done. Make it, or a new plan.`,
-  );
+  throw new CliError(`There is no folder ${folderName}; nothing was done. Make it, or a new plan.`);
 }
 
 /** Takes back what `apply` did with a plan; returns the exit code. */
 export async function undoPlan(planName: string, context: CliContext): Promise<number> {
   const planPath = resolve(context.cwd, planName);
-  const nothing = printable`Nothing of ${planPath} was applied. Check the path of the plan.`;
+  const nothing = printable`Nothing of ${planPath} was applied. Check its path.`;
   if (!existsSync(toJournalPath(planPath))) throw new CliError(nothing);
   using journal = openActJournal(planPath);
   const [firstEntry] = journal.entries();

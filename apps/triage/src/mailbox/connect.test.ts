@@ -53,7 +53,7 @@ test("a closed port, and one without TLS, are named", async () => {
   );
   const plain = parseMailboxUrl(`imaps://ada@127.0.0.1:${port}/INBOX`);
   await expect(connect(plain, { env, stderr })).rejects.toThrow(
-    `127.0.0.1:${port} does not answer with TLS`,
+    `127.0.0.1:${port} has no TLS. Check the port.`,
   );
 });
 
@@ -106,7 +106,7 @@ test.each(["", "[PRIVACYREQUIRED] use STARTTLS first"])(
 );
 
 test.each([
-  ["", "takes no password without TLS. Use imaps://."],
+  ["", "needs TLS for a password. Use imaps://."],
   ["[PRIVACYREQUIRED] first TLS", 'let ada in. The server wrote: "NO [PRIVACYREQUIRED] first TLS"'],
   ["[ALERT] Open https://b.example", 'The server wrote: "NO [ALERT] Open https://b.example"'],
 ])(

@@ -137,7 +137,7 @@ function toSignInError(
   const { code = "", serverWords = "" } = findRefusal(error) ?? {};
   const isDisabled = message === loginDisabled;
   const problem = isDisabled
-    ? printable`${host}:${String(port)} takes no password without TLS. Use imaps://.`
+    ? printable`${host}:${String(port)} needs TLS for a password. Use imaps://.`
     : printable`${host}:${String(port)} does not let ${user} in.`;
   const isSecret = !isDisabled && passwordCodes.test(code);
   return new CliError(problem + (isSecret ? ` ${advice}` : "") + quoteServer(serverWords), {
@@ -185,17 +185,14 @@ export function toMailboxError(
   if (error instanceof CliError || isBusy(error)) return error;
   const [hostAndPort, errorOptions] = [`${host}:${port}`, { cause: error }];
   if (/CERT|SELF_SIGNED|UNABLE_TO/.test(code)) {
-    const advice = "Check the host, or set NODE_EXTRA_CA_CERTS to the server's certificate.";
+    const advice = "Check the host, or set NODE_EXTRA_CA_CERTS to its certificate.";
     return new CliError(
       `The certificate of ${hostAndPort} is not trusted (${code}). ${advice}`,
       errorOptions,
     );
   }
   if (/SSL|EPROTO/.test(code)) {
-    return new CliError(
-      `${hostAndPort} does not answer with TLS. Check the port in the URL.`,
-      errorOptions,
-    );
+    return new CliError(`${hostAndPort} has no TLS. Check the port.`, errorOptions);
   }
   if (refusal !== null) {
     const problem = `${hostAndPort} refused a command (${failure.responseStatus ?? "NO"}).`;
@@ -205,7 +202,7 @@ export function toMailboxError(
     );
   }
   if (!lostCodes.test(code)) return error;
-  const problem = `The connection to ${hostAndPort} failed (${code}). Check the host and port, or try later.`;
+  const problem = `The connection to ${hostAndPort} failed (${code}). Check host and port, or try later.`;
   return new LostConnection(problem + quoteServer(toByeWords(error)), errorOptions);
 }
 
@@ -221,12 +218,12 @@ const lostCodes =
 function toSecret(env: Environment) {
   const [accessToken, password] = [env["TRIAGE_IMAP_TOKEN"], env["TRIAGE_IMAP_PASSWORD"]];
   if (accessToken !== undefined) {
-    const advice = "The token may be expired: get a new one for TRIAGE_IMAP_TOKEN.";
+    const advice = "The token may be expired: renew TRIAGE_IMAP_TOKEN.";
     return { secret: { accessToken }, advice };
   }
   if (password !== undefined) {
-    const advice = "Check TRIAGE_IMAP_PASSWORD; many providers need an app password or a token.";
+    const advice = "Check TRIAGE_IMAP_PASSWORD; many providers need an app password or token.";
     return { secret: { pass: password }, advice };
   }
-  throw new CliError("Set TRIAGE_IMAP_PASSWORD, or TRIAGE_IMAP_TOKEN for OAuth; both are missing.");
+  throw new CliError("Set TRIAGE_IMAP_PASSWORD, or TRIAGE_IMAP_TOKEN for OAuth.");
 }

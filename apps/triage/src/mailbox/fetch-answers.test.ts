@@ -223,7 +223,7 @@ test("without a structure or a text the whole text is read, and a mail with noth
   expect([exitCode, stderr]).toEqual([
     0,
     expect.stringContaining(
-      "has 2 mails: read 3 mails; 0 left the folder; left out 1 with nothing",
+      "has 2 mails: read 3 mails; 0 left the folder; left out 1 without content",
     ),
   ]);
   expect(await mails()).toEqual([all[0], "mail 3: "]);
@@ -248,8 +248,8 @@ test("mails that are marked as deleted are left out, and are back without the ma
       more: [search("1:* UNDELETED", [1, 2]), heads("2", larger), texts("2", text(2))],
     }),
   );
-  expect((await run()).stderr).toContain("0 left the folder; left out 1 marked as deleted.");
+  expect((await run()).stderr).toContain("0 left the folder; left out 1 deleted.");
   expect(await mails()).toEqual([all[0], all[2]]);
-  expect((await run()).stderr).toContain("1 left the folder; left out 1 marked as deleted.");
+  expect((await run()).stderr).toContain("1 left the folder; left out 1 deleted.");
   expect(await mails()).toEqual(all.slice(0, 2));
 });

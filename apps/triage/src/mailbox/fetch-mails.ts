@@ -95,9 +95,7 @@ function mergeParts(
 
 function toReason(refusal: unknown): string {
   const serverWords = quoteServer(findRefusal(refusal)?.serverWords);
-  return serverWords === ""
-    ? "the server did not hand it out"
-    : `the server refused it.${serverWords}`;
+  return serverWords === "" ? "the server did not send it" : `the server refused it.${serverWords}`;
 }
 
 type SearchQuery = Parameters<ImapFlow["search"]>[0];

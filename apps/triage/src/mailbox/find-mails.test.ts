@@ -91,8 +91,8 @@ test("a mail that is not surely the one of the export is named and not in the pl
     expect.stringMatching(/^Note on 1 mail: it has no Message-ID: mail-\w+$/),
     "Note on 1 mail: no mail of INBOX has its Message-ID: gone@example.com",
     "Note on 1 mail: several mails of INBOX have its Message-ID: copied@example.com",
-    "Note on 1 mail: the mail of INBOX with its Message-ID is another one: bank@example.com",
-    "Note on 2 mails: other mails of the file have its Message-ID too: two@example.com, two@example.com#2",
+    "Note on 1 mail: its Message-ID is another mail's in INBOX: bank@example.com",
+    "Note on 2 mails: its Message-ID repeats in the file: two@example.com, two@example.com#2",
   ]);
   expect((await readFile(join(cwd, "inbox.plan.ndjson"), "utf8")).trim().split("\n")).toHaveLength(
     1,
@@ -108,7 +108,7 @@ test("a mail that no rule takes counts too if it has the Message-ID of one that 
   await writeFile(join(cwd, "rules.txt"), "new -> flag\n");
   const { exitCode, stderr } = await plan();
   expect(stderr).toContain("Rules take 1 of 2 mails");
-  expect(stderr).toContain("other mails of the file have its Message-ID too");
+  expect(stderr).toContain("its Message-ID repeats in the file");
   expect(exitCode).toBe(2);
   expect(await readFile(join(cwd, "inbox.plan.ndjson"), "utf8")).toBe("");
 });

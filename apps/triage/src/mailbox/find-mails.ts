@@ -53,11 +53,10 @@ export async function findMails(
     const { messageId = "" } = wantedMail.headers ?? {};
     const [mailUid, ...otherUids] = uidsByMessageId.get(messageId) ?? [];
     if (messageId === "") return "it has no Message-ID";
-    if (idCounts.get(messageId) !== 1) return "other mails of the file have its Message-ID too";
+    if (idCounts.get(messageId) !== 1) return "its Message-ID repeats in the file";
     if (mailUid === undefined) return `no mail of ${folderPath} has its Message-ID`;
     if (otherUids.length > 0) return `several mails of ${folderPath} have its Message-ID`;
-    if (!sameMailUids.has(mailUid))
-      return `the mail of ${folderPath} with its Message-ID is another one`;
+    if (!sameMailUids.has(mailUid)) return `its Message-ID is another mail's in ${folderPath}`;
     return { ...folderPlace, uid: mailUid };
   };
   return { modseq: highestModseq?.toString() ?? null, places: mails.map(toPlace) };

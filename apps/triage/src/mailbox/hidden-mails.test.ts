@@ -37,7 +37,7 @@ test("a mail that is not handed out is left alone, and the others are done", asy
   const { exitCode, stderr } = await run("apply", PLAN);
   expect([exitCode, stderr]).toEqual([
     2,
-    expect.stringContaining("1 mail: the server did not hand it out; run again later: a"),
+    expect.stringContaining("1 mail: the server did not send it; run again later: a"),
   ]);
   expect(state()).toEqual({ INBOX: "a, b \\Flagged, c, d, e, f" });
 });
@@ -48,7 +48,7 @@ test("a flag is taken back, if the server did not hand out the mail after the co
   control.onCommand = (line) => {
     if (line.includes("UID STORE")) control.isHidden = true;
   };
-  const told = "the server does not hand it out now, so its change is not known";
+  const told = "the server does not send it, so its change is unknown";
   expect(await run("apply", PLAN)).toMatchObject({
     exitCode: 2,
     stderr: expect.stringContaining(told),
@@ -88,7 +88,10 @@ test("without the UIDNEXT of the target no mail is moved", async () => {
   const { control, run, state } = await serverThatHides({ a: "archive", b: "flag" });
   control.onReply = (text) => text.replaceAll(/UIDNEXT \d+ ?(?=[^\]]*\))/g, "");
   const { exitCode, stderr } = await run("apply", PLAN);
-  expect([exitCode, stderr]).toEqual([2, expect.stringContaining("does not give its UIDNEXT: a")]);
+  expect([exitCode, stderr]).toEqual([
+    2,
+    expect.stringContaining("is refused: the server gives no UIDNEXT: a"),
+  ]);
   expect(state()).toEqual({ INBOX: "a, b \\Flagged, c, d, e, f" });
 });
 

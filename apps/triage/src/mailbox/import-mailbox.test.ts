@@ -207,7 +207,7 @@ test.each([
     'has no folder "Nope". It has: INBOX, Archive.',
   ],
   ["another folder", ["import", "/Archive", OUT], "name another file for Archive"],
-  ["--skipped", ["import", "/INBOX", OUT, "--skipped", "a"], "belong to an export"],
+  ["--skipped", ["import", "/INBOX", OUT, "--skipped", "a"], "need an export"],
   ["a broken table", ["import", "/INBOX", "broken.json"], "is damaged or is no table"],
 ])("%s is refused in a sentence", async (_, [word = "", folder = "", ...rest], problem) => {
   const { account } = await startHoodiecrow(
@@ -242,7 +242,7 @@ test("--since of an export and a password in a URL are refused", async () => {
     "--since",
     "2026-11-02",
   );
-  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--since belongs to a mailbox")]);
+  expect([exitCode, stderr]).toEqual([1, expect.stringContaining("--since needs a mailbox")]);
   const wrong = await startTriage(["imaps://ada:hunter2@b.example/INBOX"], { env });
   expect([wrong.exitCode, wrong.stderr.includes("hunter2")]).toEqual([1, false]);
 });

@@ -64,8 +64,7 @@ export async function withMailbox<TResult>(
   const outputPath = resolve(cwd, output);
   const tablePath = outputPath.replace(/\.json$/, ".mailbox.sqlite");
   await checkOutput(outputPath, [tablePath], { isOwn: isMailFile });
-  const lockedText = printable`Another import or watch writes ${outputPath}; wait for its end.`;
-  const unlockTable = lockBeside(tablePath, lockedText);
+  const unlockTable = lockBeside(tablePath, "import or watch");
   using _ = { [Symbol.dispose]: unlockTable };
   using folderTable = new FolderTable(tablePath);
   checkAccount(folderTable.state, address, outputPath);
@@ -74,7 +73,7 @@ export async function withMailbox<TResult>(
     if (totalCount > readCount)
       stderr.write(`Read ${printCount(readCount)} of ${printCounted(totalCount, "mail")}.\n`);
   };
-  const failureNote = "The mails that were read are kept.";
+  const failureNote = "Read mails are kept.";
   const updateMails = async (client: ImapFlow) => {
     const syncResult = await syncFolder(client, folderTable, {
       address,
@@ -117,9 +116,8 @@ function describeLeftOut({
   marked: markedCount,
   empty,
 }: Record<"marked" | "empty", number>): string {
-  const deletedText =
-    markedCount === 0 ? "" : `; left out ${printCount(markedCount)} marked as deleted`;
-  const nothing = empty === 0 ? "" : `; left out ${printCount(empty)} with nothing to ask about`;
+  const deletedText = markedCount === 0 ? "" : `; left out ${printCount(markedCount)} deleted`;
+  const nothing = empty === 0 ? "" : `; left out ${printCount(empty)} without content`;
   return deletedText + nothing;
 }
 
@@ -134,7 +132,7 @@ function describeSkipped(skippedMails: readonly SkippedMail[], folderName: strin
         UIDS_SHOWN,
       ).join(", ");
       const reasonText = /[".]$/.test(missingReason) ? missingReason : `${missingReason}.`;
-      return printable`Broken: ${printCounted(groupMails.length, "mail")} of ${folderName}, UID ${uidList}: ${reasonText} Import again to ask for it.\n`;
+      return printable`Broken: ${printCounted(groupMails.length, "mail")} of ${folderName}, UID ${uidList}: ${reasonText} Import again to retry.\n`;
     },
   );
   return skippedLines.join("");

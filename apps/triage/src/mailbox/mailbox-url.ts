@@ -23,7 +23,7 @@ export function isMailboxUrl(argument: string): boolean {
 export function refusePasswords(commandWords: readonly string[]): void {
   const password = /imaps?:\/\/(?:[^@/]*:[^@]+@|[^/]*:[^/@]+@)/i;
   if (commandWords.some((commandWord) => password.test(commandWord.slice(0, 1000)))) {
-    throw new UsageError("The URL has a password; set TRIAGE_IMAP_PASSWORD instead.");
+    throw new UsageError("Set TRIAGE_IMAP_PASSWORD instead of a password in the URL.");
   }
 }
 
@@ -42,7 +42,7 @@ export function parseMailboxUrl(urlText: string): MailboxAddress {
   const isSecure = mailboxUrl.protocol === "imaps:";
   const hostName = mailboxUrl.hostname.replace(/^\[|\]$/g, "").toLowerCase();
   if (!isSecure && !isLoopbackHost(hostName)) {
-    throw new UsageError(`imap:// has no TLS, and ${hostName} is another machine. Use imaps://.`);
+    throw new UsageError(`imap:// to ${hostName} has no TLS. Use imaps://.`);
   }
   const [userName, folderPath] = [
     decodePart(mailboxUrl.username),
@@ -83,7 +83,7 @@ function findProblem({ protocol, username, hostname, pathname, search, hash }: U
   if (hostname === "") return "has no host";
   if (username === "") return "has no user";
   if (pathname.length < 2) return "has no folder";
-  if (search !== "" || hash !== "") return "has a ? or #, which is %3F or %23 in a folder";
+  if (search !== "" || hash !== "") return "has a ? or #; write %3F or %23";
   const isOdd = [username, pathname].some((urlPart) => /^$|\p{Cc}/u.test(decodePart(urlPart)));
   return isOdd ? "has a broken % or a control character" : null;
 }

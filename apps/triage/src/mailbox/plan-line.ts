@@ -14,7 +14,7 @@ export function parseAction(actionText: string) {
   const action = actions.find((knownAction) => knownAction === actionWord);
   const hasName = action === "move" || action === "keyword";
   if (action === undefined || hasName !== (targetName !== "")) {
-    return printable`a plan has no action "${actionText}"; use ${actionWords}`;
+    return printable`"${actionText}" is not an action; use ${actionWords}`;
   }
   if (action === "keyword" && !keywordForm.test(targetName)) {
     return printable`"${targetName}" is not a keyword; use letters, digits, -, _ and $`;
@@ -73,7 +73,7 @@ export function describeNotes(notes: readonly Note[]): string {
 export async function readPlan(planPath: string): Promise<PlanLine[]> {
   const planText = await readTextFile(
     planPath,
-    "To make one: evaluator-triage plan FILE --rules RULES",
+    "Make one: evaluator-triage plan FILE --rules RULES",
   );
   const planLines = new Map<string, PlanLine>();
   for (const [lineIndex, lineJson] of planText.split("\n").entries()) {
@@ -83,7 +83,7 @@ export async function readPlan(planPath: string): Promise<PlanLine[]> {
     if (data !== undefined && problem === null) planLines.set(toMailKey(data), data);
     else {
       const linePlace = printable`Line ${String(lineIndex + 1)} of ${planPath} cannot be used: ${problem ?? ""}`;
-      throw new CliError(`${linePlace}. Remove the line, or make the plan again.`);
+      throw new CliError(`${linePlace}. Remove the line or plan again.`);
     }
   }
   return [...planLines.values()];
@@ -91,7 +91,7 @@ export async function readPlan(planPath: string): Promise<PlanLine[]> {
 
 function describeIssue({ issues: [firstIssue] }: z.ZodError): string {
   const [fieldName] = firstIssue?.path ?? [];
-  if (fieldName === undefined) return "it is not JSON of one mail";
+  if (fieldName === undefined) return "it is not a JSON object";
   return `its field ${String(fieldName)} is missing or wrong`;
 }
 
@@ -101,7 +101,7 @@ function problemIn(planLine: PlanLine, earlierLines: ReadonlyMap<string, PlanLin
   const [firstLine = planLine] = earlierLines.values();
   if (typeof parsedAction === "string") return parsedAction;
   if (account !== firstLine.account) return `its account ${account} is not ${firstLine.account}`;
-  return earlierLines.has(toMailKey(planLine)) ? "a line before is about the same mail" : null;
+  return earlierLines.has(toMailKey(planLine)) ? "an earlier line has this mail" : null;
 }
 
 /** Returns a text that no two mails of an account share. */

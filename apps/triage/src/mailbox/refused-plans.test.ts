@@ -8,8 +8,8 @@ import { startTriage } from "../testing/start-triage.ts";
 const JOURNAL = "inbox.plan.done.sqlite";
 
 test.each([
-  ["MOVE", "moving to Archive is refused, as the server has no MOVE: a\n"],
-  ["UIDPLUS", "moving to Archive is refused, as the server has no UIDPLUS: a\n"],
+  ["MOVE", "moving to Archive is refused: the server has no MOVE: a\n"],
+  ["UIDPLUS", "moving to Archive is refused: the server has no UIDPLUS: a\n"],
 ])("without %s no mail is moved, and flags are set", async (name, problem) => {
   const options = { without: [name] };
   const { run, state } = await serverWithPlan({ a: "archive", b: "flag" }, options);
@@ -23,17 +23,17 @@ test("a keyword is refused if the folder keeps no new ones", async () => {
   const { run, state } = await serverWithPlan({ a: "keyword $Deal", b: "flag" }, { inbox });
   const { exitCode, stderr } = await run("apply", PLAN);
   expect(exitCode).toBe(2);
-  expect(stderr).toContain("$Deal is refused, as PERMANENTFLAGS of INBOX has no \\*: a\n");
+  expect(stderr).toContain("$Deal is refused: PERMANENTFLAGS of INBOX has no \\*: a\n");
   expect(state()["INBOX"]).toBe("a, b \\Flagged, c, d, e, f");
 });
 
 test.each<[string, Record<string, unknown>, string]>([
-  ["another UIDVALIDITY", { uidvalidity: 8 }, "INBOX is missing or has another UIDVALIDITY"],
-  ["a folder that vanished", { folder: "Old" }, "Old is missing or has another UIDVALIDITY"],
+  ["another UIDVALIDITY", { uidvalidity: 8 }, "INBOX is missing, or has another UIDVALIDITY"],
+  ["a folder that vanished", { folder: "Old" }, "Old is missing, or has another UIDVALIDITY"],
   ["an unknown target", { action: "move", target: "Nowhere" }, "There is no folder Nowhere"],
   ["a system flag as keyword", { action: "keyword", target: "\\Deleted" }, "is not a keyword"],
   ["an unknown action", { action: "delete" }, "Line 1 of"],
-  ["an action without its folder", { action: "move" }, 'a plan has no action "move"'],
+  ["an action without its folder", { action: "move" }, '"move" is not an action'],
   ["a wrong UID", { uid: 0 }, "cannot be used: its field uid is missing or wrong. Remove"],
 ])("a plan with %s changes nothing: one sentence and exit 1", async (_, change, problem) => {
   const { run, state, lines, write, cwd } = await serverWithPlan({ a: "flag" });
@@ -74,8 +74,12 @@ test("a plan that another process applies after the sign-in is not applied a sec
 });
 
 test.each([
-  ["vanished", { folder: "Old" }, /^Old is missing or has another/],
-  ["never was there", { action: "move", target: "Nowhere" }, /^There is no folder Nowhere, so/],
+  ["vanished", { folder: "Old" }, /^Old is missing, or has another/],
+  [
+    "never was there",
+    { action: "move", target: "Nowhere" },
+    /^There is no folder Nowhere; nothing was done/,
+  ],
 ])("a folder that %s is found before anything is done", async (_, change, problem) => {
   const { run, state, lines, write } = await serverWithPlan({ a: "flag", b: "archive" });
   const before = state();
@@ -111,19 +115,17 @@ test("a plan with two accounts, one mail twice or a broken line is refused with 
   await write([a, { ...b, account: "imap://eve@127.0.0.1:1" }]);
   expect((await run("apply", PLAN)).stderr).toMatch(/Line 2 of .*: its account imap:\/\/eve/);
   await write([a, { ...b, uid: 1 }]);
-  expect((await run("apply", PLAN)).stderr).toMatch(
-    /Line 2 of .*: a line before is about the same mail/,
-  );
+  expect((await run("apply", PLAN)).stderr).toMatch(/Line 2 of .*: an earlier line has this mail/);
   const text = await readFile(join(cwd, PLAN), "utf8");
   await writeFile(join(cwd, PLAN), `${text.split("\n")[0]}\n{"id":`);
   expect((await run("apply", PLAN)).stderr).toMatch(
-    /Line 2 of .* cannot be used: it is not JSON of one mail\. Remove/,
+    /Line 2 of .* cannot be used: it is not a JSON object\. Remove/,
   );
 });
 
 test("undo without an apply, a wrong password and a file that is no journal are sentences", async () => {
   const { run, cwd } = await serverWithPlan({ a: "flag" });
-  expect((await run("undo", PLAN)).stderr).toContain("was applied. Check the path of the plan.");
+  expect((await run("undo", PLAN)).stderr).toContain("was applied. Check its path.");
   const wrong = await startTriage(["apply", PLAN], {
     cwd,
     env: { TRIAGE_IMAP_PASSWORD: "hunter2" },
@@ -134,5 +136,5 @@ test("undo without an apply, a wrong password and a file that is no journal are 
   ]);
   expect(wrong.stderr).not.toContain("hunter2");
   await writeFile(join(cwd, JOURNAL), "no database, but a text that is long enough");
-  expect((await run("apply", PLAN)).stderr).toContain('cannot be written as a journal of "apply"');
+  expect((await run("apply", PLAN)).stderr).toContain('is in use, or no journal of "apply"');
 });

@@ -96,7 +96,7 @@ function noteUnknown(
 ) {
   const endedRows = new Set(endedActEntries.map(({ row }) => row));
   const unknownEntries = begunActEntries.filter(({ row }) => !endedRows.has(row));
-  const why = "the server does not hand it out now, so its change is not known; run again later";
+  const why = "the server does not send it, so its change is unknown; run again later";
   report.leftNotes.push(...unknownEntries.map(({ begun: { id } }) => ({ id, why })));
   return unknownEntries;
 }
@@ -128,8 +128,8 @@ async function runGroup(acts: readonly Act[], { client, journal, report }: Sessi
 
 /** Returns the error of a folder that is not the one of a plan. */
 export function otherFolder({ folder, uidvalidity }: Pick<Act, "folder" | "uidvalidity">) {
-  const problem = printable`${folder} is missing or has another UIDVALIDITY than the plan`;
-  return new CliError(`${problem} (${uidvalidity}). Import again and make a new plan.`);
+  const problem = printable`${folder} is missing, or has another UIDVALIDITY than the plan`;
+  return new CliError(`${problem} (${uidvalidity}). Import and plan again.`);
 }
 
 /** Returns why a server cannot run a command; null if it can. */
@@ -140,14 +140,14 @@ function whyRefused(
   const lacking = ["UIDPLUS", "MOVE"].filter((name) => !capabilities.has(name)).join(" and no ");
   if (command === "move" && lacking === "") {
     // Without it a moved mail could be taken for another one.
-    const problem = `moving to ${target} is refused, as the server does not give its UIDNEXT`;
+    const problem = `moving to ${target} is refused: the server gives no UIDNEXT`;
     return arrival === null ? problem : null;
   }
-  if (command === "move") return `moving to ${target} is refused, as the server has no ${lacking}`;
+  if (command === "move") return `moving to ${target} is refused: the server has no ${lacking}`;
   const { permanentFlags } = mailbox || {};
   const isFlagKept = ["\\*", target].some((flagName) => permanentFlags?.has(flagName) !== false);
   if (command === "remove" || isFlagKept) return null;
-  return `${target} is refused, as PERMANENTFLAGS of ${folder} has no \\*`;
+  return `${target} is refused: PERMANENTFLAGS of ${folder} has no \\*`;
 }
 
 interface Look {
@@ -162,7 +162,7 @@ const marks = {
     [flags, envelope, internalDate, size].every((mailField) => mailField !== undefined),
 };
 
-/** Returns the mails at some UIDs; null if the folder is missing or has another UIDVALIDITY. */
+/** Returns the mails at some UIDs; null if the folder is missing, or has another UIDVALIDITY. */
 async function look(
   { account, folder, uidvalidity }: Pick<Act, "account" | "folder" | "uidvalidity">,
   uidRange: string,

@@ -46,7 +46,7 @@ export async function watchMailbox(
         : { added: newIds };
       if ((await startRun({ ...restOptions, only: onlyRule }, quietContext)) === exitCodes.done)
         return;
-      context.stderr.write("Some mails have no answer; the results say why.\n");
+      context.stderr.write("Some mails have no answer; see the results.\n");
     };
     const followChanges = async (client: ImapFlow, onUseful: () => void): Promise<never> => {
       const changes = listChanges(client);

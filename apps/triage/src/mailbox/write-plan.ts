@@ -73,8 +73,8 @@ function toPlanPath({ file, output }: PlanCommand, cwd: string): string {
   if (!existsSync(journalPath)) return planPath;
   using actJournal = openActJournal(planPath);
   if (actJournal.entries().length === 0) return planPath;
-  const problem = printable`${journalPath} has what "apply" did with the plan before`;
-  throw new CliError(`${problem}, and "undo" needs it. Move it away, or use another --output.`);
+  const problem = printable`${journalPath} has what "apply" did with the last plan`;
+  throw new CliError(`${problem}, which "undo" needs. Move it, or use another --output.`);
 }
 
 type Taken = NonNullable<ReturnType<ReturnType<typeof planOf>["take"]>>;

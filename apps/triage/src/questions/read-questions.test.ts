@@ -35,18 +35,18 @@ test("a file of questions replaces the four, and each has its fields and columns
 });
 
 test.each([
-  [{}, "questions.json:1:1 holds no question"],
+  [{}, "questions.json:1:1 has no question"],
   [
     { Subject: questions.urgency, subject: questions.urgency },
-    'subject would be written to the field "subject", as the mail itself is; rename it',
+    'subject and the mail itself have the same field "subject"; rename it',
   ],
   [
     { mug: { type: "box", instructions: "the coffee mug" } },
-    "mug is a box, which is a place in an image; a mail has none",
+    "mug is a box, which needs an image; a mail has none",
   ],
   [
     { a_b: questions.urgency, aB: questions.urgency },
-    'aB would be written to the field "aB", as the question a_b is; rename it',
+    'aB and the question a_b have the same field "aB"; rename it',
   ],
 ])("questions as %j are refused, and nothing is sent", async (file, message) => {
   const { exitCode, stderr, requests } = await runWith(file);

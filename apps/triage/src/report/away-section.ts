@@ -4,7 +4,7 @@ import { type ListFacts, mailItem } from "./mail-item.ts";
 import type { ListedRow } from "./mail-row.ts";
 
 /** The way to a shorter list. */
-export const FEWER_MAILS = "--only and --since make a page of fewer mails.";
+export const FEWER_MAILS = "Use --only and --since for fewer mails.";
 
 /** Threads that are done or snoozed on the page. */
 export const AWAY_SHOWN = 200;
@@ -19,7 +19,7 @@ export function awaySection(
     rows.length < AWAY_SHOWN ? "" : ` The newest ${AWAY_SHOWN} are shown; ${FEWER_MAILS}`;
   return html`<section class="part" id="away">
     <h2>Done and snoozed <span class="count">${printCount(rows.length)}</span></h2>
-    <p class="about">Undo puts a thread back into its section.${most}</p>
+    <p class="about">Undo puts a thread back.${most}</p>
     ${facts.hasLastGroup === true ? undoButton : null}
     <ol class="mails">
       ${rows.map((row) => mailItem(row, facts, { isAway: true }))}

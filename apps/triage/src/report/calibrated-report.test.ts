@@ -29,7 +29,7 @@ test("a report shows both values, and what the calibration rests on", async () =
 const noScam = { question: "scam", action: "no", maxRisk: 0.05, confidence: 0.95, level: 0.05 };
 test.each([
   [0.88, "promised: at most 5 % of all"],
-  [0.89, "no promise for any of them: at most 5 % of all"],
+  [0.89, "no promise for any: at most 5 % of all"],
 ])("a report compares a no promised at %s with the printed 0.12", async (threshold, promise) => {
   const thresholds = [{ ...noScam, threshold, n: 92, wrong: 0 }];
   const cwd = await triage(

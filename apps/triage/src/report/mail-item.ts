@@ -148,7 +148,7 @@ function describeMore(row: ListedRow, facts: ListFacts): Html {
       <dd>${sayAnswer(question, answer)}</dd>`;
   });
   return html`${reportedHtmls === undefined ? null : html`<dl>${reportedHtmls}</dl>`}
-    ${row.checks === "" ? null : html`<p>The receiving host checked the sender: ${row.checks}.</p>`}
+    ${row.checks === "" ? null : html`<p>Sender checks of the receiving host: ${row.checks}.</p>`}
     <p class="way-back">${wayBack(row, facts)}</p>
     <p>Id for explain: <code>${row.id}</code></p>`;
 }
@@ -180,9 +180,8 @@ function sayAnswer({ form, names }: ShownQuestion, answer: ShownAnswer): string 
 function wayBack({ id, link, location }: ListedRow, { tomorrow }: ListFacts): Html | string {
   if (link === null) {
     const savedHtml = html`<a href="mail.eml?id=${encodeURIComponent(id)}">Save it as .eml</a>`;
-    const save =
-      tomorrow === null ? "The list of serve --source PATH saves it as .eml." : savedHtml;
-    if (location === "") return "No link opens it; search for its subject in your mail program.";
+    const save = tomorrow === null ? "serve --source PATH saves it as .eml." : savedHtml;
+    if (location === "") return "Search for its subject in your mail program.";
     return html`It is in ${location}. ${save}`;
   }
   const place = location === "" ? "" : ` (${location})`;

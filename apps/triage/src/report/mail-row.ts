@@ -79,7 +79,7 @@ const UNDECIDED_WITHIN = 0.2;
 const EPSILON = 1e-9;
 
 /** The rule of {@link listDoubts} in words. */
-export const doubtRule = `a confidence below ${LOW_CONFIDENCE}, or with a probability within ${UNDECIDED_WITHIN} of one half`;
+export const doubtRule = `a confidence below ${LOW_CONFIDENCE}, or a probability within ${UNDECIDED_WITHIN} of one half`;
 
 /** Describes doubtful answers: low confidences, and probabilities around one half. */
 export function listDoubts(answers: readonly ShownAnswer[], questions: readonly ShownQuestion[]) {

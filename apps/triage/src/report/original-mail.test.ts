@@ -58,10 +58,10 @@ test("a mail that is not at its place any more is not saved, nor one of another 
   const { status, text } = await get("two");
   expect({ status, text }).toEqual({
     status: 500,
-    text: `${join(cwd, "a.mbox")} does not have this mail at its place any more. Give the export that was imported, or import it again. Go back and try again.`,
+    text: `${join(cwd, "a.mbox")} no longer has this mail at its place. Give the imported export, or import it again. Go back and try again.`,
   });
   await rm(join(cwd, "a.mbox"));
-  expect((await get("one")).text).toContain("does not have this mail at its place any more.");
+  expect((await get("one")).text).toContain("no longer has this mail at its place.");
   expect((await get("none")).text).toContain("has no such mail");
 });
 
@@ -82,5 +82,5 @@ test("without the export a mail is refused, and a report names the way", async (
   const { cwd, get } = await served({ "a.mbox": mbox(mail("one")) }, "a.mbox", []);
   expect((await get("one")).text).toContain("Start serve with --source PATH");
   const { stdout } = await startTriage(["report"], { cwd });
-  expect(stdout).toContain("a.mbox, byte 0. The list of serve --source PATH saves it as .eml.");
+  expect(stdout).toContain("a.mbox, byte 0. serve --source PATH saves it as .eml.");
 });

@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { copyFile, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -78,7 +79,7 @@ test("a report of an earlier run gives its day and the cost until then", async (
 
 test.each([
   ["", "is empty; start a run about its input first."],
-  ["Dear diary, ".repeat(1000), "is not a journal. Move it away"],
+  ["Dear diary, ".repeat(1000), "is not a journal. Move it away to start"],
 ])(
   "a report about %j in the journal's place is refused, and the file stays as it is",
   async (text, problem) => {
@@ -96,7 +97,7 @@ test("a report names what a run asks for again, and what it does not", async () 
   const cwd = await folderWith([long, sampleMail({ id: "lost", subject: "lost" })]);
   await startTriage(["inbox.json"], { cwd, transport: refusingTransport() });
   const { stdout } = await startTriage(["report"], { cwd });
-  expect(stdout).toContain("asks for missing answers, but not for mails refused as too long.");
+  expect(stdout).toContain("asks for missing answers, not for mails refused as too long.");
 });
 
 test("a journal from before there were refusals is reported as it is", async () => {
@@ -120,7 +121,7 @@ test("a disk that is full when a report is sorted is told, and leaves the report
   const options = { cwd: folder, env: {}, mostKilobytes: 1000 };
   const { exitCode, stderr } = await startTriageProgram(["report", "inbox.json"], options).ended;
   expect(stderr).toBe(
-    "Cannot sort the mails in a temporary file: disk I/O error. Make room there, or name another folder with TMPDIR.\n",
+    `Cannot write into ${tmpdir()}: disk I/O error. Make room there, or set TMPDIR.\n`,
   );
   expect(exitCode).toBe(1);
   expect(await readFile(join(folder, "inbox.triage.html"), "utf8")).toBe("the one before");
@@ -152,11 +153,11 @@ test("report says which journal is missing, wrong or not the only one", async ()
   expect(await said("--journal", "a.txt")).toMatch(/^1 --journal takes a postgres:\/\/ URL or/);
   await copyFile(path, join(cwd, "two.triage.sqlite"));
   expect(await said()).toMatch(
-    /^1 2 journals are in this folder: inbox\.triage\.sqlite, two\.triage\.sqlite\. Name the FILE, or /,
+    /^1 This folder has 2 journals: inbox\.triage\.sqlite, two\.triage\.sqlite\. Name FILE, --journal or /,
   );
   await rm(join(cwd, "two.triage.sqlite"));
   await writeFile(path, "");
   expect(await said()).toMatch(/^1 The journal .* is empty; start a run about its input first\./);
   await rm(path);
-  expect(await said()).toMatch(/^1 No journal is in this folder\. Name the FILE, or /);
+  expect(await said()).toMatch(/^1 This folder has no journal\. Name FILE, --journal or /);
 });

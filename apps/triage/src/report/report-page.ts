@@ -91,7 +91,7 @@ function describeBasis({ runs, calibration, all, wrong }: ReportParts): string {
   const last = runs.at(-1);
   const answeredText = `${printCount(all.mails - all.failed)} of ${printCounted(all.mails, "mail")}`;
   const worth = describeWorth(calibration);
-  if (last === undefined) return `${answeredText} answered; no run has gone through yet. ${worth}`;
+  if (last === undefined) return `${answeredText} answered; no run is complete. ${worth}`;
   const engine = isEmulator(last.wire) ? " (recordings or matching words, not a model)" : "";
   const day = last.finishedAt.slice(0, 16).replace("T", " ");
   const who = toPrintable(`${last.modelId} through ${last.wire}`) + engine;
@@ -118,7 +118,7 @@ function sumSteps(runs: readonly RunFacts[]) {
 
 function describeWorth(calibration: CalibrationArtifact | null): string {
   if (calibration === null) {
-    return "Not calibrated: nobody has checked here whether the probabilities hold (evaluator-triage label, evaluator-cli calibrate).";
+    return "Not calibrated: check the probabilities with evaluator-triage label and evaluator-cli calibrate.";
   }
   const { model, fittedOn } = calibration;
   const name = toPrintable(nameModel(model.id));
@@ -129,7 +129,7 @@ function describeWorth(calibration: CalibrationArtifact | null): string {
 function toCost(runs: readonly RunFacts[]): string {
   const usd = runs.reduce((total, { costUsd }) => total + costUsd, 0);
   if (!runs.some(({ isUnpriced }) => isUnpriced)) return printUsd(usd);
-  return usd === 0 ? printUsd(null) : `${printUsd(usd)} and calls of unknown price`;
+  return usd === 0 ? printUsd(null) : `${printUsd(usd)} and unpriced calls`;
 }
 
 // A script reads it; "<" would end the element.

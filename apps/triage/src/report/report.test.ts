@@ -50,7 +50,7 @@ test("a list to act on: what needs somebody, scams, deals, the rest, doubts, no 
   expect((await texts(".why")).slice(0, 2)).toEqual(["receipt 1.00", "receipt 1.00"]);
   expect(await texts("#unsure .why")).toEqual(["receipt 1.00 · in doubt: category conf 0.30"]);
   expect(await texts(".basis")).toEqual([
-    "unknown through gateway answered 7 of 7 mails, last on 2026-11-21 00:00 UTC, for $0.000088. Not calibrated: nobody has checked here whether the probabilities hold (evaluator-triage label, evaluator-cli calibrate).",
+    "unknown through gateway answered 7 of 7 mails, last on 2026-11-21 00:00 UTC, for $0.000088. Not calibrated: check the probabilities with evaluator-triage label and evaluator-cli calibrate.",
   ]);
   expect(requests).toEqual([page.url()]);
 });
@@ -81,9 +81,9 @@ test("a mail without a link is found by its file and byte, or by its subject", a
   ]);
   const { page, texts } = await reports.open(await reportOf(cwd));
   expect(await texts(".way-back")).toEqual([
-    "It is in mail/all.mbox, byte 123,456. The list of serve --source PATH saves it as .eml.",
+    "It is in mail/all.mbox, byte 123,456. serve --source PATH saves it as .eml.",
     "Show it in Gmail",
-    "No link opens it; search for its subject in your mail program.",
+    "Search for its subject in your mail program.",
   ]);
   expect(await page.locator(".way-back a").getAttribute("href")).toBe(
     "https://mail.google.com/mail/#all/18c0ffee18c0ffee",
@@ -140,7 +140,7 @@ test("a long list is paged, searched, sorted and shown by section, all of it fro
   await page.fill("#search", "sender 4 about 12");
   await expect.poll(() => texts("#found .subject")).toEqual(["About 129", "About 124"]);
   await page.fill("#search", "nobody");
-  await expect.poll(() => status.textContent()).toBe("Nothing is like that.");
+  await expect.poll(() => status.textContent()).toBe("No match.");
   await page.fill("#search", "");
   await page.check("#order-urgent");
   await expect.poll(() => page.locator("#sections").isVisible()).toBe(true);
@@ -187,8 +187,8 @@ test("rules are a plan on paper: what each takes, whether it was promised, and e
   await writeFile(join(cwd, "rules.txt"), "scam >= 0.9 → junk\ncategory = receipt → archive\n");
   const { texts } = await reports.open(await reportOf(cwd, "--rules", "rules.txt"));
   expect(await texts("#plan tbody tr")).toEqual([
-    "scam >= 0.9 → junk 1 no promise: there is no calibration (--calibration)",
-    "category = receipt → archive 1 no promise: there is no calibration (--calibration)",
+    "scam >= 0.9 → junk 1 no promise: no calibration (--calibration)",
+    "category = receipt → archive 1 no promise: no calibration (--calibration)",
     "no rule stays 0",
   ]);
   expect(await texts("#sections .tag-act")).toEqual(["→ junk", "→ archive"]);

@@ -21,13 +21,13 @@ test("the report shows how much each engine answered, cost and, with labels, got
   ]);
   const report = async () => {
     const page = (await startTriage(["report"], { cwd })).stdout.replaceAll(/\s+/g, " ");
-    return /Step 1.*?(?:are wrong|of step 2)\./.exec(page)?.[0];
+    return /Step 1.*?(?:are unknown|of step 2)\./.exec(page)?.[0];
   };
   const one = "Step 1, gateway unknown: asked about 4 records, gave 14 answers, $0.00005. ";
   const two = "Step 2, openai b: asked about 2 records, gave 2 answers (2 unsure), $0.000025. ";
   const steps = one + two;
   expect(await report()).toBe(
-    `${steps}No answer is labelled yet, so it is not known how many of each step are wrong.`,
+    `${steps}No answer is labelled, so the wrong ones of each step are unknown.`,
   );
   const labels = [
     { id: "m-1", question: "scam", truth: false },

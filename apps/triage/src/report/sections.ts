@@ -44,7 +44,7 @@ export function toSections(currentAskedQuestions: Questions) {
   const unsureRule: Rule = {
     id: "unsure",
     title: "Unsure",
-    about: `Of the others, those with ${doubtRule}.`,
+    about: `Others with ${doubtRule}.`,
     takes: (answers) => listDoubts(answers, questions).length > 0,
   };
   const shownRules = [...needsRules, ...scamRules, ...otherRules, ...lastRules, unsureRule];
@@ -85,14 +85,14 @@ function needsRule({ title, names }: ShownQuestion, questionIndex: number): Rule
   return {
     id: "needs-you",
     title: "Needs you",
-    about: `${title} above the middle of its levels: a mean above ${middleLevel} of ${mostLevel}; the most urgent first.`,
+    about: `${title}: a mean above ${middleLevel} of ${mostLevel}, the most urgent first.`,
     takes: (answers) => (answers[questionIndex]?.value ?? 0) > middleLevel,
   };
 }
 
 function yesRule({ id, title }: ShownQuestion, questionIndex: number): Rule {
   const isWarning = id === WARNING;
-  const advice = isWarning ? "; open and answer nothing in them" : "";
+  const advice = isWarning ? "; open and answer nothing" : "";
   return {
     id: `yes-${questionIndex}`,
     title: isWarning ? "Scams: do not touch" : id === "brand_deal" ? "Deals" : title,
@@ -109,7 +109,7 @@ function restRules(question: ShownQuestion | undefined, questionIndex: number): 
   return question.names.map((optionName, optionIndex) => ({
     id: `rest-${optionIndex}`,
     title: toTitle(optionName),
-    about: `Of the others, those with this ${question.title.toLowerCase()}.`,
+    about: `Others with this ${question.title.toLowerCase()}.`,
     takes: (answers) => answers[questionIndex]?.value === optionIndex,
   }));
 }
@@ -117,7 +117,7 @@ function restRules(question: ShownQuestion | undefined, questionIndex: number): 
 const withoutAnswer: Section = {
   id: "no-answer",
   title: "Without an answer",
-  about: "The same command again asks for missing answers, but not for mails refused as too long.",
+  about: "The same command asks for missing answers, not for mails refused as too long.",
 };
 
 function toShown({ id, short }: AskedQuestion, { type, criteria = {} }: Question): ShownQuestion {

@@ -60,7 +60,7 @@ export async function serveList(
   using labels = await LabelFile.open(labelsPath);
   const sheets = drawSpotChecks(answers, labels, new Date(clock.epochNow()));
   const [first] = sheets;
-  if (first === undefined) throw new CliError("No answer is kept yet; start a run first.");
+  if (first === undefined) throw new CliError("No answers yet; start a run first.");
   const app = ownPage();
   let list: Awaited<ReturnType<ReadList>> | null = null;
   let lastGroup: readonly string[] | undefined;
@@ -86,7 +86,7 @@ export async function serveList(
       if (group !== undefined) lastGroup = name === "last" ? undefined : group;
     } else if (thread !== undefined && right !== null && data?.choice === "wrong")
       await labels.save({ id: thread.id, ...right, labeler, origin: "override" });
-    else return c.text("That is no choice of this page; load it again.", 400);
+    else return c.text("This page has no such choice; load it again.", 400);
     return c.text("Saved.");
   });
   const nextCommand = `evaluator-cli calibrate ${labels.path} --answers ${journal}`;
@@ -98,7 +98,7 @@ export async function serveList(
   const { program } = source;
   app.route("/check", labelApp({ ...about, program, pages, finish: (c) => c.redirect("/", 303) }));
   await servePage(app, { port: command.port, signal, stderr }, (origin) => {
-    stderr.write(`List at ${origin}; each choice is saved at once. Ctrl-C ends this.\n`);
+    stderr.write(`List at ${origin}; choices are saved at once. Ctrl-C ends this.\n`);
   });
   return exitCodes.done;
 }

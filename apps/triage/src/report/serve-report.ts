@@ -50,14 +50,14 @@ export async function serveReport(command: ServeCommand, context: ProgramContext
 /** Reads the bytes of a mail of the newest run from its export. */
 async function readMail(id: string | undefined, command: ServeCommand, context: ProgramContext) {
   const { source } = command;
-  if (source === undefined) throw new CliError("Start serve with --source PATH, the export.");
+  if (source === undefined) throw new CliError("Start serve with --source PATH.");
   const path = resolve(context.cwd, source);
   return await withResults(command, context, async ({ rows }) => {
     for await (const { input } of rows) {
       if (toPrintablePath(input.id) !== id) continue;
       return new Uint8Array(await readOriginal(path, mailOfRecord(input), context.signal));
     }
-    throw new CliError("The newest run has no such mail. Load the list again.");
+    throw new CliError("The run has no such mail. Load the list again.");
   });
 }
 
@@ -71,6 +71,6 @@ async function readOriginal(path: string, mail: Mail, signal: AbortSignal): Prom
       return foundMail.mailBytes;
     break; // another mail is at its byte
   }
-  const problem = printable`${path} does not have this mail at its place any more`;
-  throw new CliError(`${problem}. Give the export that was imported, or import it again.`);
+  const problem = printable`${path} no longer has this mail at its place`;
+  throw new CliError(`${problem}. Give the imported export, or import it again.`);
 }

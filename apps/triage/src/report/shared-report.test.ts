@@ -35,7 +35,7 @@ test("a report names the file that no run of the database is about", async () =>
   const cwd = await folderWith(inbox(1));
   const { exitCode, stderr } = await start(["report", "inbox.json"], { cwd });
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("There is no run about inbox.json in this journal; start one first.");
+  expect(stderr).toContain("This journal has no run about inbox.json; start one first.");
 });
 
 test("the mails of a longer export are new in its report", async () => {

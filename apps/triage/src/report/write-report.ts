@@ -1,11 +1,11 @@
 import { isPage, reportsBeside } from "evaluator-kit/page";
 import {
   checkOutput,
-  CliError,
   type FileContent,
   printable,
   printTexts,
   toPrintable,
+  toTemporaryFileError,
   writeWholeFile,
 } from "evaluator-kit";
 import {
@@ -74,9 +74,7 @@ export async function withReport<TResult>(
     return await use({ ...parts, list });
   } catch (error) {
     // Only an error of the temporary database: those of the journal are CliErrors.
-    if (!(error instanceof Error) || !("errcode" in error)) throw error;
-    const problem = printable`Cannot sort the mails in a temporary file: ${error.message}.`;
-    throw new CliError(`${problem} Make room there, or name another folder with TMPDIR.`);
+    throw toTemporaryFileError(error);
   }
 }
 

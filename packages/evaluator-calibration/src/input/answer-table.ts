@@ -69,7 +69,7 @@ interface Origin extends Pick<RecordAnswer, "ids" | "source" | "state"> {
   readonly location: SourceLocation;
 }
 
-const NO_VALUES = "has no probability (yes or no) and no probabilities (options or levels)";
+const NO_VALUES = "has neither probability (yes or no) nor probabilities (options or levels)";
 const YES_NO = ["no", "yes"] as const;
 
 /** All answers of a run, by source and question. */

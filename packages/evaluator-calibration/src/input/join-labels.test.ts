@@ -58,7 +58,7 @@ test("nothing is dropped without being counted", () => {
     { id: "c", question: "scam", error: "429" },
   ]);
   const labels = ["a", "c", "z"].map((id) => ({ id, truth: true }));
-  expect(() => joinOf(table, labels)).toThrow('labels line 3: id "z" has no answer; --allow');
+  expect(() => joinOf(table, labels)).toThrow('labels line 3: id "z" has no answer; use --allow');
   const counts = joinOf(table, [...labels, ...labels], { allowUnknown: true, last: true });
   expect(counts.countsOf("scam")).toEqual({
     labelled: 3,
@@ -135,7 +135,7 @@ test.each([
     { id: "a", question: "tier", probabilities: { a: 0.2, b: -0.1 } },
     'probabilities.b of "tier" is -0.1; it must be a number from 0 to 1',
   ],
-  [{ id: "a", question: "scam" }, "has no probability"],
+  [{ id: "a", question: "scam" }, "has neither probability (yes or no) nor probabilities"],
   [{ id: "a", probability: 0.5 }, "has no question"],
   [{ question: "scam", probability: 0.5 }, 'has no id among "question", "probability"'],
   [{ id: "a", question: 3, probability: 0.5 }, "question is 3; it must be a text"],

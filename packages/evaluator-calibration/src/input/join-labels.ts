@@ -244,7 +244,7 @@ export class LabelJoin {
       const [newWeight, oldWeight] = [weight, weights[position] ?? 1].map((weightValue) =>
         Number(weightValue.toPrecision(6)),
       );
-      const problem = `record ${quote(id)} has the weight ${newWeight}, and ${oldWeight} in an earlier row`;
+      const problem = `record ${quote(id)} has the weight ${newWeight}, earlier ${oldWeight}`;
       throw new CalibrationInputError(location, `${problem}; correct one, or use --last`);
     }
     isWeighted[position] = weight !== null || isWeighted[position] === true;
@@ -254,7 +254,7 @@ export class LabelJoin {
   #addUnanswered(question: string, label: Label): void {
     const isKnown = this.table.knows(label.id);
     if (!isKnown && this.#options.allowUnknown !== true) {
-      const problem = `id ${quote(label.id)} has no answer; --allow-unknown counts such labels`;
+      const problem = `id ${quote(label.id)} has no answer; use --allow-unknown`;
       throw new CalibrationInputError(label.location, problem);
     }
     const recordKey = JSON.stringify([question, label.id]);

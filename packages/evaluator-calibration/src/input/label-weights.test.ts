@@ -22,7 +22,7 @@ test("a second labeler's row without columns keeps the weight, group and cluster
     expect(join.groups.list).toEqual(["work"]);
   }
   expect(() => joinOf([...rows, { id: "b", truth: 1, drawn: 0.3, labeler: "eve" }])).toThrow(
-    'labels line 3: record "b" has the weight 3.33333, and 10 in an earlier row; correct one, or use --last',
+    'labels line 3: record "b" has the weight 3.33333, earlier 10; correct one, or use --last',
   );
 });
 

@@ -86,11 +86,7 @@ function toFieldText(
 function findPlan(drawField: unknown, location: SourceLocation): string | null {
   if (isBlank(drawField)) return null;
   if (isObject(drawField) && typeof drawField["plan"] === "string") return drawField["plan"];
-  return rejectField(
-    location,
-    ["draw", drawField],
-    "{ plan, from, at }, as label and pick write it",
-  );
+  return rejectField(location, ["draw", drawField], "{ plan, from, at } of label or pick");
 }
 
 /** @throws CalibrationInputError for a weight that is not the inverse of `drawn`. */

@@ -73,7 +73,7 @@ test("labels of the sure records alone promise nothing, with weights that hardly
       join.add({ line, value: { id, truth, weight: weightOf(line) } }, "labels");
     }
     const [report] = reportQuestions([toLabelledRows(columnIn(join))], asked);
-    expect(report?.noPromise).toContain("differ from those of the others by more than chance");
+    expect(report?.noPromise).toContain("their printed values differ by more than chance");
     expect(report?.actions.map(({ promised }) => promised)).toEqual([null, null]);
   }
 });

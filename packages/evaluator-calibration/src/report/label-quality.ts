@@ -24,13 +24,13 @@ function reasonOfDraw(testedRows: Rows): string | null {
     testedRows.weights === undefined
       ? ["", ", and the labels have no weights"]
       : [", by their weights,", ""];
-  return `The printed values of the labelled records${weightedText} differ from those of the others by more than chance${weightNote}: nothing is promised from them. Draw with pick, and keep its column drawn.`;
+  return `The labelled records${weightedText} are no random draw: their printed values differ by more than chance${weightNote}, so they promise nothing. Draw with pick, and keep its column drawn.`;
 }
 
 function reasonOfKin(testedRows: Rows, labelers: ReturnType<typeof listLabelers>): string | null {
   const kinLabeler = labelers.find(({ name }) => isOfFamily(name, testedRows.source.modelId));
   if (kinLabeler === undefined) return null;
-  return `Labels made by ${kinLabeler.name} come from the answering model's own family: they share its mistakes, so nothing is promised from them.`;
+  return `Labels made by ${kinLabeler.name} come from the answering model's family and share its mistakes, so they promise nothing.`;
 }
 
 /** Returns the labelers, those with most labels first. */

@@ -149,7 +149,7 @@ test("a plan for other answers, and labels of another plan, are refused", () => 
   const [action] = yes.actions;
   const other = { ...yes, actions: [{ ...theOne([action]), pool: "other" }] } as PromisePlan;
   expect(() => replayed(other, [])).toThrow("was planned for other answers");
-  expect(() => replayed(planFor("no"), labels)).toThrow("draw is of another plan than the file");
+  expect(() => replayed(planFor("no"), labels)).toThrow("draw is of another plan; keep");
 });
 
 test("a report takes the promise of a plan, and its labels enter no score", () => {

@@ -151,7 +151,7 @@ export function replayPlan(
 ) {
   for (const [otherPlan, location] of labelJoin.plans) {
     if (otherPlan === jsonHash(promisePlan)) continue;
-    const problem = "draw is of another plan than the file; keep its labels in another file";
+    const problem = "draw is of another plan; keep its labels in another file";
     throw new CalibrationInputError(location, problem);
   }
   return promisePlan.actions.filter(isWanted).map((action) => {

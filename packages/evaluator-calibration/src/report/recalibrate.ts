@@ -48,7 +48,7 @@ export function recalibrateRows(labelledRows: Rows, lossBefore: number) {
   );
   const heldOut = { before: lossBefore, after: bestFit.after };
   if (bestFit.after >= lossBefore) {
-    const noGainNote = "Recalibrating did not lower the log loss on rows it had not seen.";
+    const noGainNote = "Recalibrating did not lower the log loss on unseen rows.";
     return { recalibration: null, heldOut, note: noGainNote };
   }
   return { recalibration: toFit(bestFit.kind, labelledRows), heldOut, note: null };
@@ -76,7 +76,7 @@ function reasonForNone({ form, truth }: Rows): string | null {
   }[form];
   return fewerCount >= LEAST_FITTED_OF_EACH
     ? null
-    : `Recalibrating takes ${LEAST_FITTED_OF_EACH} labels of each side; of one you have ${fewerCount}.`;
+    : `Recalibrating takes ${LEAST_FITTED_OF_EACH} labels of each side; one has ${fewerCount}.`;
 }
 
 /** The mean log loss of rows, each recalibrated by its fit. */

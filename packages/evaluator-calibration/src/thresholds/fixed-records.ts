@@ -273,7 +273,7 @@ export function planRegion(region: readonly Part[], maxRisk: number, neededEvide
   if (records <= MOST_RECORDS)
     return region.map((part) => planFixedRecords(part, maxRisk, neededEvidence));
   const problem = `${records} records may be acted on; a promise about exactly these takes at most ${MOST_RECORDS}`;
-  throw new RangeError(`${problem}. One about records like them takes as many labels.`);
+  throw new RangeError(`${problem}. One about records like them takes as many.`);
 }
 
 /** Returns the index of the plan that takes the fewest labels of those that save about the most; none without a plan. */

@@ -106,5 +106,5 @@ function checkSaved({ n, wrong, evidence, alarm, gains }: SavedRiskAlarm): void 
   ];
   if (numbers.every((savedNumber) => savedNumber >= 0) && wrong <= n && typeof alarm === "boolean")
     return;
-  throw new RangeError("The saved alarm is invalid; start a new one.");
+  throw new RangeError("The saved alarm is invalid; start another.");
 }

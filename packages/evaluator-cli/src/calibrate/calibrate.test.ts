@@ -48,7 +48,7 @@ test.each(["report.html", "report.json"])("a %s that is not its own stays", asyn
   expect(await run(folder, calibrate)).toEqual({
     exitCode: 1,
     stdout: "",
-    stderr: `${path} exists, and this command did not write it. Move it, or name another file. Nothing was written.\n`,
+    stderr: `${path} exists, and this command did not write it. Move it, or name another file.\n`,
   });
   expect(await readFile(path, "utf8")).toBe("mine");
   await rm(path);
@@ -132,7 +132,7 @@ test("a notice about several questions is printed once", async () => {
   expect(notices).toEqual([
     "scam: 40 labelled, 40 joined.",
     "deal: 40 labelled, 40 joined.",
-    "These answers come from matching words (the emulator's stand-in), not from a model.",
+    "These answers come from matching words, not from a model.",
     expect.stringMatching(/^your 40 labels come from 2 groups; /),
     "Recalibrating takes 100 labels; you have 40.",
   ]);
@@ -144,7 +144,7 @@ test("answers of two models are reported apart, and a line says so", async () =>
   await folderWith(60, { modelId: "local/lexical-1", name: "more.ndjson", labels: false }, folder);
   const { exitCode, stdout } = await run(folder, [...calibrate, "more.ndjson"]);
   expect(exitCode).toBe(0);
-  expect(stdout).toContain("The answers come from 2 sources, which are never mixed");
+  expect(stdout).toContain("The answers have 2 sources, never mixed");
   expect(stdout).toContain(
     "local/lexical-1 (matched words): These answers come from matching words",
   );
@@ -166,7 +166,7 @@ test.each([
   [
     "labels.ndjson",
     '{"id":"r1","truth":1}\n{"id":"zz","truth":1}\n',
-    'labels.ndjson line 2: id "zz" has no answer; --allow-unknown counts such labels',
+    'labels.ndjson line 2: id "zz" has no answer; use --allow-unknown',
   ],
   [
     "labels.ndjson",
@@ -226,7 +226,7 @@ test("an artifact keeps what was learnt, and the labels it was learnt from", asy
 
 test("answers that keep no question hash get one by --questions, and a line says that it is missing", async () => {
   const folder = await folderWith(1200);
-  const missing = "no question hash, so calibrate() and the programs that apply it refuse it";
+  const missing = "no question hash, so programs refuse to apply it";
   expect((await run(folder, calibrate)).stderr).toContain(missing);
   const questions = { scam: { type: "boolean", instructions: "Is it a scam?" } } as const;
   await writeFile(join(folder, "q.json"), JSON.stringify(questions));
@@ -237,9 +237,7 @@ test("answers that keep no question hash get one by --questions, and a line says
   await folderWith(1200, { questionHash: "other" }, folder);
   const other = await run(folder, [...calibrate, "--questions", "q.json"]);
   expect(other.exitCode).toBe(1);
-  expect(other.stderr).toContain(
-    "The answers are to other questions; name the file that was asked.",
-  );
+  expect(other.stderr).toContain("The answers are to other questions; name their file.");
 });
 
 test("--json prints report.json in one line, without the points of plots and the worst rows", async () => {
@@ -259,7 +257,7 @@ test("a report on the same labels after they grew names the cost of looking agai
   expect((await run(folder, calibrate)).stderr).not.toContain("as they grow");
   await folderWith(240, {}, folder);
   const second = await run(folder, calibrate);
-  expect(second.stderr).toContain("This is report 2 on these labels as they grow.");
+  expect(second.stderr).toContain("This is report 2 on these growing labels.");
   expect((await run(folder, [...calibrate, "--out", "other"])).stderr).not.toContain(
     "as they grow",
   );

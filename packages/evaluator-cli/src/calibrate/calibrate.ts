@@ -151,7 +151,7 @@ function countLooks(
 }
 
 function noteOnLooks(looks: number): string {
-  return `This is report ${looks} on these labels as they grow. A promise that is looked for again and again is broken in 8 to 21 % of cases, not in 5 %: decide on the number of labels first, or use label --for-promise.`;
+  return `This is report ${looks} on these growing labels. A promise after many looks is broken in 8 to 21 % of cases, not 5 %: fix the number of labels first, or use label --for-promise.`;
 }
 
 type TypedNames = Pick<CalibrateOptions, "labels" | "model" | "action"> & {
@@ -183,7 +183,7 @@ function checkTypedNames(
 function checkAsked({ columns }: AnswerTable, askedHash: string | null): void {
   const hashes = columns.flatMap(({ source }) => source.questionHash ?? []);
   if (askedHash === null || hashes.every((hash) => hash === askedHash)) return;
-  throw new CliError("The answers are to other questions; name the file that was asked.");
+  throw new CliError("The answers are to other questions; name their file.");
 }
 
 /** @throws CliError for a column that no label has, if there are labels. */
@@ -216,7 +216,7 @@ function describeMissing(
     questionCounts.some(({ joined }) => joined > 0) &&
     questionCounts.every((counts) => counts.joined === counts.skipped)
   )
-    return printable`Each label of ${labelsFileName} is skipped, or its labelers tie.`;
+    return printable`${labelsFileName} has only skips or ties of labelers.`;
   const blankNote = blankLabels === 0 ? "" : ` ${describeBlank(blankLabels)}`;
   const wanted = missingQuestion ?? questions?.join(", ");
   return describeUnjoined(labelsFileName, questionCounts, { wanted }) + blankNote;

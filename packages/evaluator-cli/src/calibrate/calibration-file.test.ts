@@ -147,7 +147,7 @@ test("an earlier file with an equal promise is kept for the audit of its acts", 
 
 test.each([
   ["no label", () => null, "labels.ndjson has no label."],
-  ["skips alone", skip, "Each label of labels.ndjson is skipped, or its labelers tie."],
+  ["skips alone", skip, "labels.ndjson has only skips or ties of labelers."],
 ] as const)("with %s the pages of an earlier promise are replaced", async (_, edit, sentence) => {
   const folder = await promisedFolder();
   await editLabels(folder, edit);

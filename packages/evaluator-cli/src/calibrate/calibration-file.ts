@@ -58,7 +58,7 @@ export async function replaceCalibration(
 }
 
 const NO_HASH =
-  "calibration.json has no question hash, so calibrate() and the programs that apply it refuse it; --questions q.json adds the hash.";
+  "calibration.json has no question hash, so programs refuse to apply it; add --questions q.json.";
 
 async function readFormerFile(calibrationPath: string) {
   return await readParsedFile(calibrationPath, {
@@ -149,7 +149,7 @@ export function toArtifact(
   if (firstReport === undefined) return null;
   const { source } = firstReport;
   if (usefulReports.some((report) => JSON.stringify(report.source) !== JSON.stringify(source))) {
-    return "A calibration.json holds for one source, so this report gives none. Choose one with --model or --answers.";
+    return "A calibration.json is of one source; choose it with --model or --answers.";
   }
   const usefulColumns = [...labelJoin.columns, ...labelJoin.drawn].filter(
     ({ column }) =>

@@ -132,13 +132,13 @@ function mixtureNotes(reports: readonly QuestionReport[]): string[] {
   const sources = new Set(reports.map(({ source }) => nameSource(source)));
   if (sources.size < 2) return [];
   const names = [...sources].join("; ");
-  return [`The answers come from ${sources.size} sources, which are never mixed: ${names}.`];
+  return [`The answers have ${sources.size} sources, never mixed: ${names}.`];
 }
 
 function overrideNotes(overrides: number): string[] {
   if (overrides === 0) return [];
   return [
-    `Left out: ${printCounted(overrides, "label")} that correct answers of the list. Right answers have none.`,
+    `Left out: ${printCounted(overrides, "label")} that correct the list. Right answers have none.`,
   ];
 }
 
@@ -166,10 +166,9 @@ function listNotices(reports: readonly QuestionReport[]): string[] {
   });
 }
 
-const DRAWN_LABELS =
-  "Labels that were drawn for a promise enter no score, and they do not show the records that the act misses.";
+const DRAWN_LABELS = "Labels drawn for a promise enter no score and show no missed records.";
 const FAILED_CALLS =
-  "Labels without an answer (the call failed) are not counted as wrong, and they are seldom random.";
+  "Labels without an answer (the call failed) do not count as wrong, and are seldom random.";
 
 /** Names the sources of some reports, or their questions if these are not all of a source. */
 function nameScope(about: readonly QuestionReport[], all: readonly QuestionReport[]): string {
@@ -251,14 +250,14 @@ function describeGroup({
 /** Returns how many groups the labels are from, if several are of one, and the columns that may name such groups. */
 function describeClusters({ clusters, isOnePer, repeats, copies }: QuestionReport): string | null {
   const rest = isOnePer
-    ? "a promise takes one label of each, which weighs the records of its group"
+    ? "a promise takes one label of each, weighted by its records"
     : "labels of one group are not independent (--one-per group)";
   const lines = [
     ...(clusters === null ? [] : [`your ${describeOrigin(clusters, "group")}; ${rest}`]),
     ...(copies === 0
       ? []
       : [
-          `left out: ${printCounted(copies, "label")} of records whose state another labelled one has; a label counts for all records of its state`,
+          `left out: ${printCounted(copies, "label")} of repeated states; one label counts for all of a state`,
         ]),
     ...(isOnePer
       ? []

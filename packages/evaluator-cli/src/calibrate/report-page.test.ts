@@ -97,7 +97,7 @@ test("answers that are useful after recalibration add something, although a cons
   await writeFile(join(folder, "labels.csv"), `id,truth\n${labels.join("")}`);
   await run(folder, ["calibrate", "labels.csv", "--answers", "answers.csv"]);
   const page = await readFile(join(folder, "calibration", "report.html"), "utf8");
-  expect(page).toContain("useful after recalibration");
+  expect(page).toContain("than the base rate: recalibrate it");
   expect(page).toContain("to a promise, of records over the gate");
   expect(page).not.toContain("the answers add nothing");
 });

@@ -34,7 +34,7 @@ Engines
 ${engineLines.join("\n")}
   SERVICE[=URL][@MODEL]     one of ${services.slice(0, 4).join(", ")},
                             ${services.slice(4).join(", ")}
-  Missing parts come from the environment, as in the client, and so do the keys:
+  Missing parts and keys come from the environment:
   AI_GATEWAY_API_KEY, EVALUATOR_DIRECT_API_KEY (direct, decisions),
   EVALUATOR_LOGPROBS_API_KEY, and each service's, such as OPENAI_API_KEY. After a comma: key=VARIABLE (another variable), key=none,
   price=USD (of a million input tokens).`;
@@ -50,9 +50,9 @@ export const askCommands = {
   ask: (program: Command, typedWords: TypedWord[]) => {
     const command = program
       .command("ask")
-      .summary("ask any engine typed questions about one state")
+      .summary("ask an engine about one state")
       .description(
-        "It prints the probability of every answer. Each question may be given again; an option may be name=description.",
+        "It prints every answer's probability. Questions are repeatable; an option may be name=description.",
       )
       .requiredOption("--state <file>", "JSON or text; - reads standard input")
       .option("--questions <file>", questionsForm)
@@ -86,15 +86,12 @@ export const askCommands = {
   doctor: (program: Command) =>
     program
       .command("doctor")
-      .summary("examine a server, and print the lines to paste or the changes to make")
+      .summary("examine a server: settings to paste, or changes to make")
       .description(
-        "It reports native routes, log-probabilities and how many tokens it lists, its tokenizer, whether it thinks first, how much of the probability the labels hold, and how long a call takes. It asks two questions about one sentence, in about twenty short calls; EVALUATOR_LOGPROBS_API_KEY holds the server's key, if it wants one. Of a service by name it prints address, key and model, and sends nothing.\nExit code 0: the server can be used. 1: it cannot be used unchanged.",
+        "It reports routes, log-probabilities, tokenizer, thinking, label probability and time, in about twenty short calls; EVALUATOR_LOGPROBS_API_KEY holds the key. Of a named service it prints address, key and model, and sends nothing.\nExit code 0: usable. 1: not usable unchanged.",
       )
-      .argument(
-        "<url>",
-        "the server's address, such as http://127.0.0.1:11434, or the name of a service, such as openrouter",
-      )
-      .option("--model <model>", "the model's name there (default: the first that it lists)")
+      .argument("<url>", "address, such as http://127.0.0.1:11434, or service, such as openrouter")
+      .option("--model <model>", "model (default: the first listed)")
       .addOption(jsonOption)
       .addHelpText(
         ...examples(
@@ -107,44 +104,37 @@ export const askCommands = {
   mcp: (program: Command) =>
     program
       .command("mcp")
-      .summary("serve an assistant the tools evaluate, estimate and list_models, over MCP")
+      .summary("serve the tools evaluate, estimate and list_models over MCP")
       .description(
-        "It serves standard input and output, or streamable HTTP on this machine. Identical questions are asked once.",
+        "It uses standard input and output, or HTTP. Identical questions are asked once.",
       )
-      .option(
-        "--http <port>",
-        "serve http://127.0.0.1:PORT/mcp instead of standard input; 0 takes any free port",
-        portNumber,
-      )
+      .option("--http <port>", "serve http://127.0.0.1:PORT/mcp; 0: any free port", portNumber)
       .addOption(engineOption)
       .option(
         "--max-cost <usd>",
-        "refuse calls that might cost more in all (default: EVALUATOR_MAX_COST_USD, else no limit)",
+        "refuse calls above this total cost (default: EVALUATOR_MAX_COST_USD, else no limit)",
         parseLimit,
       )
       .option(
         "--max-tokens <n>",
-        "the same in tokens (default: EVALUATOR_MAX_TOKENS, else no limit)",
+        "refuse calls above this total of tokens (default: EVALUATOR_MAX_TOKENS, else no limit)",
         parseLimit,
       )
       .option(
         "--hours <n>",
-        "the limits hold for the last N hours (default: EVALUATOR_BUDGET_HOURS, else since the start)",
+        "the limits count the last N hours (default: EVALUATOR_BUDGET_HOURS, else since the start)",
         parseLimit,
       )
       .option(
         "--price <usd>",
-        "of a million tokens, if the engine reports none (default: EVALUATOR_USD_PER_MILLION_TOKENS)",
+        "of a million tokens, if none is reported (default: EVALUATOR_USD_PER_MILLION_TOKENS)",
         tokenPrice,
       )
-      .option(
-        "--calibration <file>",
-        "a calibration.json: answers of its model to its questions are calibrated, and have decisions",
-      )
+      .option("--calibration <file>", "calibrate with a calibration.json and add decisions")
       .addHelpText(
         "after",
         `
-An assistant's settings, with the key in its environment:
+Settings of an assistant:
   { "mcpServers": { "evaluator": { "command": "npx", "args": ["evaluator-cli", "mcp"],
     "env": { "AI_GATEWAY_API_KEY": "…", "EVALUATOR_MAX_COST_USD": "1" } } } }
 ${engineHelp}`,
@@ -160,21 +150,16 @@ ${engineHelp}`,
   demo: (program: Command) =>
     program
       .command("demo")
-      .summary("see a promise in a minute: a simulated model, invented tickets, no key")
+      .summary("see a promise: simulated model, invented tickets, no key")
       .description(
-        "The model answers 400 tickets, some are labelled, a threshold is promised and acted on, and another model is refused. No model is asked and nothing leaves this machine. The other commands take its files.\nExit code 0: promised, and the other model was refused. 3: no threshold can be promised.",
+        "400 tickets are answered, some labelled, a threshold is promised and acted on, and another model refused. Nothing leaves this machine. The other commands take its files.\nExit code 0: promised, and the other model refused. 3: no promised threshold.",
       )
-      .addOption(new Option("--auto", "label without a page (default: if no terminal)"))
+      .addOption(new Option("--auto", "label without a page (default: no terminal)"))
       .addOption(new Option("--page", "label on a page (default: on a terminal)").conflicts("auto"))
       .option("--out <dir>", "the folder of the files", "evaluator-demo")
       .addOption(sharedOptions.port)
-      .option("--skill <x>", "of the model: 0 knows nothing, 1 all", decimal({ max: 1 }), 0.8)
-      .option(
-        "--count <n>",
-        "how many labels in all",
-        wholeNumber({ minimum: 1, maximum: 400 }),
-        200,
-      )
+      .option("--skill <x>", "the model's: 0 none, 1 all", decimal({ max: 1 }), 0.8)
+      .option("--count <n>", "labels in all", wholeNumber({ minimum: 1, maximum: 400 }), 200)
       .option("--seed <n>", "seed of the random draws", wholeNumber({ maximum: 2 ** 31 }), 1)
       .addHelpText(
         ...examples("npx evaluator-cli demo", "npx evaluator-cli demo --auto --skill 0.5"),
@@ -183,37 +168,33 @@ ${engineHelp}`,
   compare: (program: Command) =>
     program
       .command("compare")
-      .summary("ask several engines the same questions: worth, common mistakes, time and cost")
+      .summary("compare engines on the same questions: worth, mistakes, time and cost")
       .description(
-        "The report also has the acts that the engines permit together. Every answer is kept in DIR/answers.sqlite: the same command again asks only for missing answers.\nExit code 0: compared (with --margin: all are as good as the first). 1: bad input, no answers, or an engine is worse by more than the margin. 3: too few labels.",
+        "Answers are kept in DIR/answers.sqlite: the same command again asks only for missing ones.\nExit code 0: compared (with --margin: all are as good as the first). 1: bad input, no answers, or an engine is worse by the margin. 3: too few labels.",
       )
       .argument(
         "[labels]",
         `${labelsOption.description}; a label may hold the state; without labels: time, cost and flips only`,
       )
-      .requiredOption("--engine <engine>", "who answers; give two or more", collect)
+      .requiredOption("--engine <engine>", "an engine; give two or more", collect)
       .option(
         "--states <file>",
-        "a triage journal (.triage.sqlite), or records { id, state }; without a field state the other fields are the state (default: the labels' field state)",
+        "a triage journal (.triage.sqlite), or records { id, state }, or { id, … } with the other fields as state (default: the labels' field state)",
       )
       .option("--questions <file>", `${questionsForm} (default: the journal's)`)
-      .option("--out <dir>", "where report.html, report.json and answers.sqlite go", "comparison")
+      .option("--out <dir>", "folder of the files", "comparison")
       .option(
         "--margin <score>",
-        "how much higher a Brier score may be for 'as good as the first', with labels",
+        "a Brier score up to this much higher is 'as good as the first'",
         decimal({ max: 2 }),
       )
-      .option("--calibrated", "fit each engine on one half of the labels, and compare on the other")
+      .option("--calibrated", "fit on one half of the labels, compare on the other")
       .addOption(
         new Option("--require <share>", "the highest risk of a promised threshold")
           .argParser(parseShare)
           .default(0.05, "5%"),
       )
-      .option(
-        "--max-cost <usd>",
-        "stop before this run has spent more",
-        decimal({ what: "US dollars" }),
-      )
+      .option("--max-cost <usd>", "stop before spending more", decimal({ what: "US dollars" }))
       .option("--concurrency <n>", "requests at once", wholeNumber({ minimum: 1, maximum: 256 }), 4)
       .addOption(allowUnknownOption)
       .addOption(lastOption)

@@ -21,7 +21,7 @@ import {
 
 const answersOption = new Option(
   "--answers <file>",
-  "a journal (.sqlite), the router's decision log, or NDJSON of { id, question, probability or probabilities, modelId? }; may be given again",
+  "a journal (.sqlite), decision log or NDJSON of { id, question, probability or probabilities, modelId? }; repeatable",
 ).argParser(collect);
 
 const modelOption = new Option("--model <id>", "only the answers of this model");
@@ -36,7 +36,7 @@ const moreAnswersArgument = new Argument("[answers...]", "more files of answers"
 
 function parseGroupColumn(columnName: string): string {
   if (columnName !== "id" && columnName !== "truth") return columnName;
-  throw new InvalidArgumentError("Use a column that groups labels, such as group.");
+  throw new InvalidArgumentError("Use a column of labels, such as group.");
 }
 
 function parseCosts(typedCosts: string): { readonly falseAct: number; readonly missedAct: number } {
@@ -48,11 +48,11 @@ function parseCosts(typedCosts: string): { readonly falseAct: number; readonly m
   );
   const [falseAct = 0, missedAct = 0] = [costByName.get("falseAct"), costByName.get("missedAct")];
   if (costByName.size === 2 && falseAct > 0 && missedAct > 0) return { falseAct, missedAct };
-  throw new InvalidArgumentError("Use two costs above 0, such as falseAct=5,missedAct=1.");
+  throw new InvalidArgumentError("Use costs above 0, such as falseAct=5,missedAct=1.");
 }
 
 function createAnswersOption<TFlags extends string>(flags: TFlags, releaseName: string) {
-  const optionHelp = `the ${releaseName} release's answers, as for calibrate; may be given again`;
+  const optionHelp = `the ${releaseName} release's answers, as for calibrate; repeatable`;
   return new Option(flags, optionHelp).argParser(collect);
 }
 
@@ -61,44 +61,40 @@ export const reportCommands = {
   calibrate: (program: Command) =>
     program
       .command("calibrate")
-      .summary("measure calibration on labelled records, and which threshold can be promised")
+      .summary("measure calibration on labels, and promise thresholds")
       .description(
-        "It writes report.html, report.json and, if it is useful, calibration.json.\nExit code 3: no label has an answer, or --require is given and no threshold can be promised.",
+        "It writes report.html, report.json and, if useful, calibration.json.\nExit code 3: no label has an answer, or --require and no promised threshold.",
       )
       .argument("<labels>", labelsHelp)
       .addArgument(moreAnswersArgument)
       .addOption(answersOption)
       .option("--out <dir>", "the folder of the files", "calibration")
-      .option("--require <share>", "the highest risk of a promise, 5% by default", parseShare)
+      .option("--require <share>", "highest risk of a promise, 5% by default", parseShare)
       .addOption(
-        new Option("--confidence <share>", "the confidence that all promises of a report share")
+        new Option("--confidence <share>", "confidence that all promises share")
           .argParser(parseShare)
           .default(0.95, "95%"),
       )
-      .option("--question <id>", "only this question; may be given again", collect)
+      .option("--question <id>", "only this question; repeatable", collect)
       .option(
         "--action <id=yes|no|top>",
-        "only this act (top: act on the most probable option); fewer acts share the confidence, so each takes fewer labels; may be given again",
+        "only this act (top: the likeliest option), as all acts share the confidence; repeatable",
         questionActions,
       )
       .addOption(modelOption)
       .option(
         "--by <column>",
-        "report each group of the labels too, by a column such as group or labeler; the groups share the confidence as well",
+        "also report groups by a column such as labeler; they share the confidence",
         parseGroupColumn,
       )
-      .addOption(sharedOptions.onePer("promise from one label").argParser(parseGroupColumn))
+      .addOption(sharedOptions.onePer("use one label").argParser(parseGroupColumn))
       .option(
         "--questions <file>",
-        `${questionsForm}, if the answers do not keep it; without it no program applies the calibration`,
+        `${questionsForm}, if the answers do not keep it; programs need it to apply the calibration`,
       )
-      .option(
-        "--cost <falseAct=5,missedAct=1>",
-        "report the threshold that costs least too",
-        parseCosts,
-      )
-      .option("--on-average", "report the weaker threshold that holds on average too")
-      .option("--with-text", "show the text of the worst rows, not only their ids")
+      .option("--cost <falseAct=5,missedAct=1>", "also report the cheapest threshold", parseCosts)
+      .option("--on-average", "also report the threshold that holds on average")
+      .option("--with-text", "show the text of the worst rows")
       .addOption(allowUnknownOption)
       .addOption(lastOption)
       .addOption(seedOption)
@@ -113,39 +109,39 @@ export const reportCommands = {
   pick: (program: Command) =>
     program
       .command("pick")
-      .summary("draw the records to label next, with the probability of being drawn")
+      .summary("draw the records to label next")
       .description(
-        "It draws most records where the answers are least sure, and some everywhere. Each line of the sheet has an empty truth to fill in, and no answer of the model; calibrate weighs the label by the inverse of the probability.\nThe sheet is for scores and the curve; for a promise use label --for-promise, which takes fewer labels.",
+        "It draws more records where answers are less sure. Fill in the empty truth of each line; calibrate weighs it by its inverse probability.\nThe sheet is for scores and the curve; a promise takes fewer labels with label --for-promise.",
       )
       .addArgument(moreAnswersArgument)
       .addOption(answersOption)
       .addOption(
-        new Option(
-          "--acts <file>",
-          "draw from the lines of act instead, each with the same probability, for audit",
-        ).conflicts(["answers", "onePer"]),
+        new Option("--acts <file>", "draw from the lines of act, for audit").conflicts([
+          "answers",
+          "onePer",
+        ]),
       )
       .requiredOption(
         "--budget <n>",
         "how many records to label",
         wholeNumber({ minimum: 1, maximum: 1_000_000 }),
       )
-      .option("--question <id>", "which question to label; needed if there are several")
+      .option("--question <id>", "question to label, if there are several")
       .addOption(modelOption)
       .addOption(sharedOptions.onePer("at most one record", "a field (of a journal: of the state)"))
       .addOption(
         new Option(
           "--for-promise <id=yes|no|top>",
-          "draw the records that the promise of an act needs next, as label --for-promise does; may be given again",
+          "draw what a promise needs next, as label --for-promise; repeatable",
         )
           .argParser(questionActions)
           .conflicts(["acts", "onePer", "question"]),
       )
-      .option("--labels <file>", "with --for-promise: the labels so far; the plan is beside them")
+      .option("--labels <file>", "with --for-promise: labels so far, beside their plan")
       .addOption(sharedOptions.exactlyThese("record"))
       .addOption(sharedOptions.require)
       .addOption(sharedOptions.confidence)
-      .option("--out <file>", "where the sheet goes; it is printed by default")
+      .option("--out <file>", "file of the sheet (default: printed)")
       .addOption(seedOption)
       .addOption(lastOption)
       .addHelpText(
@@ -159,18 +155,15 @@ export const reportCommands = {
   check: (program: Command) =>
     program
       .command("check")
-      .summary("test the thresholds of a calibration again on new labels")
+      .summary("test a calibration's thresholds on new labels")
       .description(
-        "Without --answers, each label also holds the printed probability: { id, question, truth, probability or probabilities, modelId?, questionHash? }. Labels that made the promise are left out; skipped records count as wrong. Answers of another model or to other questions are refused.\nWith --state, labels of records that were acted on are added to a test that may be run any number of times: at most 5 % of such tests ever raise a false alarm.\nExit code 0: all hold. 1: one is broken or there is an alarm, or the answers are refused. 3: too few labels, or they are no random draw of the records that were acted on.",
+        "Without --answers, a label holds its answer: { id, question, truth, probability or probabilities, modelId?, questionHash? }. Labels that made the promise are left out; skipped ones count as wrong.\nWith --state, labels of acts join a test that may be repeated: at most 5 % ever raise a false alarm.\nExit code 0: all hold. 1: one is broken, an alarm, or refused answers. 3: too few labels, or no random draw of the acts.",
       )
-      .argument("<calibration.json>", "the thresholds, as calibrate wrote them")
+      .argument("<calibration.json>", "thresholds that calibrate wrote")
       .requiredOption("--labels <file>", labelsHelp)
       .addOption(answersOption)
       .addOption(unkeptQuestionsOption)
-      .option(
-        "--state <file>",
-        "add the new labels to the alarms that this file keeps; exit code 1 from an alarm on",
-      )
+      .option("--state <file>", "add the labels to this file's alarms")
       .addOption(allowUnknownOption)
       .addOption(lastOption)
       .addOption(jsonOption)
@@ -184,18 +177,18 @@ export const reportCommands = {
   audit: (program: Command) =>
     program
       .command("audit")
-      .summary("test on later labels whether the promises of acts were kept")
+      .summary("test on later labels whether promises were kept")
       .description(
-        "It joins the lines of act with labels by id and question, and prints for each promise: kept, broken, or not enough labels, with the exact 95 % interval of the wrong acts. A skip counts as wrong. Draw the records to label with pick --acts.\nExit code 0: all kept. 1: one is broken. 3: too few labels, or they are no random draw.",
+        "It prints for each promise: kept, broken, or not enough labels, with the exact 95 % interval of wrong acts. A skip counts as wrong. Draw the labels with pick --acts.\nExit code 0: all kept. 1: one is broken. 3: too few labels, or no random draw.",
       )
       .argument("<acts>", "the lines that act printed")
       .requiredOption("--labels <file>", labelsHelp)
       .option(
         "--artifact <calibration.json>",
-        "leave out labels that made the promise, by this calibration; may be given again",
+        "leave out labels of this calibration; repeatable",
         collect,
       )
-      .option("--question <id>", "only this question; may be given again", collect)
+      .option("--question <id>", "only this question; repeatable", collect)
       .addOption(lastOption)
       .addOption(jsonOption)
       .addHelpText(...examples("evaluator-cli audit acts.ndjson --labels later.ndjson")),
@@ -203,17 +196,14 @@ export const reportCommands = {
   drift: (program: Command) =>
     program
       .command("drift")
-      .summary("compare the answers of two releases, with or without labels")
+      .summary("compare the answers of two releases")
       .description(
-        'It compares their printed values, and the answers that flipped on the same records. Without labels it reports "changed", never "worse"; with labels it also reports which release is right more often, and tests every promised threshold again.\nExit code 0: nothing changed (with labels: nothing is worse, and every promise holds). 1: something did. 3: labels that test nothing: too few, without an answer in both releases, or no random draw of the records that were acted on.',
+        'It compares printed values and flipped answers of the same records. Without labels it reports "changed", never "worse"; with labels also which release is right more often, and it tests every promised threshold.\nExit code 0: nothing changed (with labels: nothing is worse and all promises hold). 1: something did. 3: the labels test nothing: too few, unanswered, or no random draw of the acts.',
       )
       .addOption(createAnswersOption("--before <file>", "first").makeOptionMandatory())
       .addOption(createAnswersOption("--after <file>", "second").makeOptionMandatory())
       .addOption(labelsOption)
-      .option(
-        "--calibration <file>",
-        "the promised thresholds to test again, as calibrate wrote them; needs --labels",
-      )
+      .option("--calibration <file>", "promised thresholds to test; needs --labels")
       .addOption(unkeptQuestionsOption)
       .addOption(seedOption)
       .addOption(allowUnknownOption)
@@ -229,22 +219,22 @@ export const reportCommands = {
   record: (program: Command) =>
     program
       .command("record")
-      .summary("record exchanges from a live service, or compare its answers with them")
+      .summary("record exchanges of a live service, or compare with them")
       .description(
-        "It asks the requests of exchanges, which costs money. With --compare it writes nothing, and reports each difference in the shape of an answer (keys and types, not values) from the exchanges and the contract. Keys and addresses: AI_GATEWAY_API_KEY and EVALUATOR_BASE_URL; EVALUATOR_DIRECT_API_KEY and EVALUATOR_DIRECT_BASE_URL.\nExit code 0: all recorded (with --compare: the shapes agree). 1: not run, or the shapes differ. 2: some answers could not be used.",
+        "It costs money. With --compare it writes nothing and reports differences in the shape of answers (keys and types). Keys and addresses: AI_GATEWAY_API_KEY and EVALUATOR_BASE_URL; EVALUATOR_DIRECT_API_KEY and EVALUATOR_DIRECT_BASE_URL.\nExit code 0: all recorded (with --compare: the shapes agree). 1: not run, or the shapes differ. 2: unusable answers.",
       )
       .argument(
         "[names...]",
-        "exchanges such as gateway/greeting-routes-to-nano; without names every successful evaluation through each transport that has a key",
+        "exchanges such as gateway/greeting-routes-to-nano (default: all successful evaluations of the transports with a key)",
       )
       .option("--exchanges <dir>", "the folder of the exchanges", "fixtures/exchanges")
-      .option("--out <dir>", "where recordings go (default: the folder of the exchanges)")
-      .option("--replace", "replace exchanges that are written from the contract")
+      .option("--out <dir>", "folder of recordings (default: --exchanges)")
+      .option("--replace", "replace exchanges written from the contract")
       .addOption(
-        new Option(
-          "--compare",
-          "compare the shape of the answers instead of recording them",
-        ).conflicts(["out", "replace"]),
+        new Option("--compare", "compare shapes instead of recording").conflicts([
+          "out",
+          "replace",
+        ]),
       )
       .addHelpText(
         ...examples(

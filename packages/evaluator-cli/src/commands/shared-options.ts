@@ -34,12 +34,12 @@ export const labelsOption = new Option(
 
 export const allowUnknownOption = new Option(
   "--allow-unknown",
-  "count labels whose id is not among the answers, instead of refusing them",
+  "count labels without an answer instead of refusing them",
 );
 
 export const lastOption = new Option(
   "--last",
-  "take the last of several answers or labels for one record",
+  "use the last of several answers or labels of a record",
 );
 
 export const seedOption = new Option("--seed <n>", "seed of the random draws")
@@ -50,10 +50,10 @@ export const jsonOption = new Option("--json", "print the result as JSON");
 
 /** How each kind of engine is typed, and which service it reaches. */
 export const engineForms = {
-  gateway: ["[=URL][@MODEL]", "the evaluation model behind the AI gateway"],
-  direct: ["[=URL][@MODEL]", "the vendor's API, or a server that serves POST /v1/systemone"],
-  decisions: ["=URL@MODEL", "a server that serves POST /v1/decisions"],
-  logprobs: ["=URL@MODEL", "a chat server that gives log-probabilities"],
+  gateway: ["[=URL][@MODEL]", "the AI gateway's evaluation model"],
+  direct: ["[=URL][@MODEL]", "the vendor, or a server with POST /v1/systemone"],
+  decisions: ["=URL@MODEL", "a server with POST /v1/decisions"],
+  logprobs: ["=URL@MODEL", "a chat server with log-probabilities"],
 } as const;
 
 /** The form of a value in JSON. */
@@ -74,8 +74,7 @@ export const typedKinds: Readonly<Record<KindName, TypedKind>> = {
   choice: {
     names: "<options...>",
     example: '"What kind is it?" receipt,other',
-    criteriaInWords:
-      "an object of option name to its meaning; add one such as `other` as a way out",
+    criteriaInWords: "an object of option to meaning; add a way out such as `other`",
     answer: ["choice", "text", "choice: the likeliest option"],
   },
   score: {
@@ -87,8 +86,7 @@ export const typedKinds: Readonly<Record<KindName, TypedKind>> = {
   boolean: {
     names: null,
     example: '"Is it a scam?"',
-    criteriaInWords:
-      "optional, an object with `true` and `false`: what counts as yes and what as no",
+    criteriaInWords: "optional, { true, false }: what counts as yes and no",
     answer: ["probability", "number", "boolean: of yes"],
   },
   box: {

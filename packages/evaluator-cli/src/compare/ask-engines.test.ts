@@ -17,9 +17,7 @@ test("what a run was cut short of is asked for by the next one, and nothing twic
   const stopped = await run(cwd, [...words, "--max-cost", "0.00003"]);
   expect(stopped.exitCode).toBe(1);
   const asked = (await paths()).length;
-  expect(stopped.stderr).toMatch(
-    /Stopped at --max-cost: .* the same command goes on from there\.\n/,
-  );
+  expect(stopped.stderr).toMatch(/Stopped at --max-cost: .* raise --max-cost to go on\.\n/);
   expect(stopped.stderr).toContain(`has ${12 - asked} records left`);
   expect(asked).toBeGreaterThan(0);
   expect(asked).toBeLessThan(12);
@@ -33,7 +31,7 @@ test("a maximum cost: a service of unknown price is refused before another is as
   const unpriced = `fireworks=${origin}/inference@m,key=K`;
   const words = [...plain, "--max-cost", "1", "--engine", `openai=${origin},key=K`, "--engine"];
   const refused = await run(cwd, [...words, unpriced], { env: { K: "any" } });
-  expect(refused.stderr).toContain(`no list says what ${unpriced} costs; nothing was sent.`);
+  expect(refused.stderr).toContain(`no list has the price of ${unpriced}; nothing was sent.`);
   expect([refused.exitCode, await paths()]).toEqual([1, []]);
   const kept = await run(cwd, [...words, `${unpriced},price=0.2`], { env: { K: "any" } });
   expect([kept.exitCode, (await paths()).length]).toEqual([0, 24]);
@@ -146,7 +144,7 @@ test("a second comparison at once is refused", async () => {
   const stderr = await refusalOf(
     (path) => void stack.use(openJournal(path, { questions, transport })),
   );
-  expect(stderr).toContain("answers.sqlite is in use by another run. Wait for its end");
+  expect(stderr).toContain("answers.sqlite is in use by another run; wait for its end");
 });
 
 test("an interrupted run keeps its answers, and the next one goes on", async () => {

@@ -38,9 +38,9 @@ export async function readAsked(options: CompareOptions, context: CliContext) {
       : await readStatesFile(options.states, context);
   const questions = (await readQuestionsFile(options.questions, context)) ?? journalQuestions;
   if (questions === null || Object.keys(questions).length === 0) {
-    throw new CliError("There are no questions to ask; name a file of them with --questions.");
+    throw new CliError("No questions to ask; name a file with --questions.");
   }
-  if (states.size === 0) throw new CliError("There are no records to ask about.");
+  if (states.size === 0) throw new CliError("No records to ask about.");
   const comparedInput = { options, engines, states, questions, labels, labelsFile };
   checkLabels(comparedInput);
   return comparedInput;
@@ -72,7 +72,7 @@ async function readStatesFile(statesFileName: string, context: CliContext) {
   ).values();
   if (otherWordings.length === 0) return { states, questions };
   const problem = printable`${statesFileName} holds answers to ${String(otherWordings.length + 1)} wordings of the questions.`;
-  throw new CliError(`${problem} Run again, so that all records have the same.`);
+  throw new CliError(`${problem} Run again to ask the same of all.`);
 }
 
 function toState({ line, value }: InputRecord, file: string) {
@@ -96,7 +96,7 @@ function listStates(labels: readonly InputRecord[], file: string) {
   }
   if (states.size > 0) return { states, questions: null };
   throw new CliError(
-    printable`The labels of ${file} hold no state; name the file of the records with --states.`,
+    printable`The labels of ${file} hold no state; name the records with --states.`,
   );
 }
 
@@ -177,7 +177,7 @@ function joinTable(answerTable: AnswerTable, labels: readonly InputRecord[], com
     if (remainingCount === 0) continue;
     const comparedText = `compared are the answers of ${nameSource(column.source)}`;
     notes.add(
-      `${comparedText}; ${remainingCount} of another source are left out, since sources are never mixed`,
+      `${comparedText}; ${remainingCount} of another source are left out: sources are never mixed`,
     );
   }
   return { columns, notes: [...notes] };
@@ -207,8 +207,7 @@ function recalibrateEngine({ columns, notes }: ReturnType<typeof joinTable>, com
     const fitResult =
       joinedColumn && fitRecalibration(toLabelledRows(joinedColumn, (id) => isFitted(id, seed)));
     const recalibration = fitResult?.recalibration ?? null;
-    if (recalibration === null)
-      throw noFit(question, fitResult?.note ?? "No record there has a label.");
+    if (recalibration === null) throw noFit(question, fitResult?.note ?? "No record has a label.");
     for (const [rowIndex, id] of ids.entries()) {
       if (isFitted(id, seed)) continue;
       const printedRow = printedValues.subarray(rowIndex * width, (rowIndex + 1) * width);
@@ -224,6 +223,6 @@ function recalibrateEngine({ columns, notes }: ReturnType<typeof joinTable>, com
 }
 
 function noFit(question: string, reason: string): CliError {
-  const problem = printable`--calibrated fits on one half of the labels. ${question}: ${reason}`;
+  const problem = printable`--calibrated fits on half of the labels. ${question}: ${reason}`;
   return tooLittleEvidence(`${problem} Label more, or compare without --calibrated.`);
 }

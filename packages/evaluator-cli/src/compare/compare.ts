@@ -24,13 +24,13 @@ export async function compare(options: CompareOptions, context: CliContext): Pro
 }
 
 function checkOptions({ labels, engine: engines, ...options }: CompareOptions): void {
-  if (engines.length < 2) throw new UsageError("--engine is needed twice or more often.");
+  if (engines.length < 2) throw new UsageError("Give --engine twice or more.");
   const repeatedEngine = engines.find((engine, index) => engines.indexOf(engine) !== index);
   if (repeatedEngine !== undefined)
     throw new UsageError(`--engine ${repeatedEngine} is given twice.`);
   if (labels !== undefined) return;
   if (options.states === undefined) {
-    throw new UsageError("LABELS or --states is missing: the records to ask about.");
+    throw new UsageError("Give records to ask about: LABELS or --states.");
   }
   if (options.margin !== undefined || options.calibrated === true) {
     throw new UsageError("--margin and --calibrated need LABELS.");
@@ -41,8 +41,8 @@ function checkOptions({ labels, engine: engines, ...options }: CompareOptions): 
 function checkPriced(engines: readonly Engine[]): void {
   const unpricedEngine = engines.find((engine) => findPrice(engine) === null);
   if (unpricedEngine === undefined) return;
-  const problem = printable`--max-cost cannot be kept, since no list says what ${unpricedEngine.name} costs; nothing was sent.`;
-  const advice = printable`Type it as ${unpricedEngine.name},price=USD, for a million input tokens, or leave --max-cost out.`;
+  const problem = printable`--max-cost cannot be kept: no list has the price of ${unpricedEngine.name}; nothing was sent.`;
+  const advice = printable`Type it as ${unpricedEngine.name},price=USD (a million input tokens), or leave --max-cost out.`;
   throw new UsageError(`${problem} ${advice}`);
 }
 
@@ -135,9 +135,7 @@ function toBudgetError(
   { name }: Engine,
 ): CliError {
   const problem = printable`Stopped at --max-cost: ${printUsd(spentUsd)} spent, and ${name} has ${printCounted(notAsked, "record")} left.`;
-  return new CliError(
-    `${problem} The answers are kept; with a larger --max-cost the same command goes on from there.`,
-  );
+  return new CliError(`${problem} The answers are kept; raise --max-cost to go on.`);
 }
 
 function readAnswers(journal: Journal, { states, questions }: Asked, { name, transport }: Engine) {

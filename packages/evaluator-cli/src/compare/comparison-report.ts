@@ -117,8 +117,7 @@ function describeDifference(
     "no margin": "",
     "as good": `as good as the first within ${margin}; `,
     worse: `worse than the first by more than ${margin}; `,
-    "no fair draw":
-      "the labels are no random draw of the answered records, so they judge no engine; ",
+    "no fair draw": "the labels are no random draw, so they judge no engine; ",
     "not shown": `not shown to be as good as the first within ${margin}; `,
   };
   return `${name}: ${words[judgement]}Brier score ${printSigned(mean)} (${printSigned(low)} to ${printSigned(high)}; above 0 is worse) on ${printCounted(n, "label")}; right alone ${printCount(onlyAfterRight)}, the first alone ${printCount(onlyBeforeRight)} (${printPValue(pValue)})`;
@@ -160,7 +159,7 @@ function describeBound({ questions, maxRisk, confidence }: Comparison): string[]
     return [];
   const [risk, twice] = [maxRisk, Math.min(1, 2 * maxRisk)].map(printAtMost);
   return [
-    `Of the acts of each engine alone at most ${risk} are wrong, with ${printAtLeast(confidence)} confidence for all engines and questions; of the acts of two engines together it can be up to ${twice}, because their mistakes may be on different records.`,
+    `Of the acts of each engine alone at most ${risk} are wrong, with ${printAtLeast(confidence)} confidence for all engines and questions; of two engines together up to ${twice}, as their mistakes may differ.`,
   ];
 }
 
@@ -213,8 +212,8 @@ function comparisonPage(comparison: Comparison, pages: readonly PageLink[]): str
     footer: html`<p id="method">
       How it was computed: the same states and questions to each engine, one engine after the other;
       time is of whole calls, waits and retries included.
-      ${labels === null ? "There were no labels." : `Labels ${labels.name} (SHA-256 ${labels.sha256.slice(0, 12)}…).`}
-      ${isCalibrated ? "Each engine was fitted on the same half of the labels and is compared on the other half." : "Probabilities are compared as printed."}
+      ${labels === null ? "No labels." : `Labels ${labels.name} (SHA-256 ${labels.sha256.slice(0, 12)}…).`}
+      ${isCalibrated ? "Each engine was fitted on half of the labels and compared on the other." : "Probabilities are compared as printed."}
       ${SKILL}. The interval of a Brier difference is paired, and all of them hold together with 95
       % confidence; right alone is compared by the exact McNemar test; mistakes correlate by the phi
       coefficient: at 0 they are independent, at 1 they are on the same records. Seed ${seed}.
@@ -258,14 +257,14 @@ function engineCard({ name, report }: EngineOnQuestion, question: string): Html 
   const { skill } = scores;
   const worth = {
     useful: `Worth ${percent(skill)} of the way from guessing to knowing.`,
-    "useful after recalibration": `Sorts better than chance (AUC ${printDown(scores.auc.value)}); its probabilities need recalibration.`,
+    "useful after recalibration": `Sorts better than chance (AUC ${printDown(scores.auc.value)}); recalibrate it.`,
     worthless: "Worthless as far as these labels show.",
     "one truth only": "The labels have one truth only.",
   }[verdict];
   return html`<div class="card stack">
     <h3>${breakable(toName(name))}</h3>
     <p class="quiet">${worth} Skill ${percent(skill)} (${describeRange(skill)}).</p>
-    ${curve === null ? html`<p>${printCounted(n, "label")} cannot show a curve; from 30 on there is one.</p>` : curvePlots(curve.points, `${question} of ${name}`)}
+    ${curve === null ? html`<p>${printCounted(n, "label")} show no curve; 30 do.</p>` : curvePlots(curve.points, `${question} of ${name}`)}
   </div>`;
 }
 

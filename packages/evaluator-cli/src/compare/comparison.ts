@@ -28,7 +28,7 @@ type Judgement = "as good" | "worse" | "not shown" | "no margin" | "no fair draw
 const CONFIDENCE = 0.95;
 
 const NO_LABELS =
-  "Without labels nothing is known about mistakes; label some records and name their file. That engines agree is no evidence: as a confidence it was worse than the first engine alone (4.18 % against 2.88 % wrong).";
+  "Without labels mistakes are unknown; label some records and name their file. Agreement is no evidence: as a confidence it was worse than the first engine alone (4.18 % against 2.88 % wrong).";
 
 /** Compares the answers of several engines with each other and with the labels. */
 export function compareEngines(engines: readonly AnsweredEngine[], comparedInput: Asked) {

@@ -53,7 +53,7 @@ export async function serveDemo(options: DemoPage): Promise<void> {
     context.stdout.write(`${origin}\n`);
     begin();
     context.stderr.write(
-      `Open ${origin} in a browser. There you label some tickets, "Label the rest" makes the promise, and "Ship a release" breaks it. Ctrl-C ends the demo.\n`,
+      `Open ${origin} in a browser. Label some tickets; "Label the rest" makes the promise, "Ship a release" breaks it. Ctrl-C ends this.\n`,
     );
   });
   if (!endedController.signal.aborted) throw context.signal.reason;
@@ -84,7 +84,7 @@ function renderStepsPage(heading: string, isLast: boolean, { about, log }: DemoP
       </section>`,
   );
   const nextForm = isLast
-    ? html`<p>The demo and its program have ended.</p>`
+    ? html`<p>The demo has ended.</p>`
     : html`<form method="post" action="release">
         <button class="button primary">Ship a release</button>
       </form>`;

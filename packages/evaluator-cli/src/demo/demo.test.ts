@@ -61,7 +61,7 @@ test("the other commands take its files, and refuse the other release by both na
   const cwd = await temporaryFolder();
   const { stdout } = await run(cwd, ["demo", "--auto", "--seed", "2"]);
   expect(stdout).toMatch(
-    /^Demo: a simulated model answers 400 invented tickets\. No model is asked/,
+    /^Demo: a simulated model answers 400 invented tickets\. Nothing leaves this machine/,
   );
   expect(stdout).toContain("1 run      400 of 400 answered by simulated/agent-1\n");
   expect(stdout).toContain("2 label    200 labels: 0 by hand, 200 by the simulation\n");
@@ -98,7 +98,9 @@ test("on a terminal it ends with what comes next, also without the page", async 
   const cwd = await temporaryFolder();
   const stdout = { write: () => true, isTTY: true };
   const { stderr } = await run(cwd, ["demo", "--auto"], { stdout });
-  expect(stderr).toMatch(/^The files of the demo are in evaluator-demo\. For your tickets, type /m);
+  expect(stderr).toMatch(
+    /^The files of the demo are in evaluator-demo\. For your tickets, see the commands /m,
+  );
 }, 60_000);
 
 test("a model that knows nothing gets no promise, and a second demo replaces the first", async () => {
@@ -124,7 +126,7 @@ test("labels by hand stay: the same demo takes them, and another one is refused"
   expect(stdout).toContain("2 label    200 labels: 1 by hand, 199 by the simulation\n");
   expect(await run(cwd, [...words, "--seed", "5"])).toMatchObject({
     exitCode: 1,
-    stderr: "d has 1 label by hand of another demo. Choose another --out. Nothing was written.\n",
+    stderr: "d has 1 label by hand of another demo. Choose another --out.\n",
   });
   expect(await readFile(path, "utf8")).toContain(own);
 }, 60_000);
@@ -138,7 +140,7 @@ test("an empty folder, which a demo leaves on a full disk, does not stop the nex
 }, 60_000);
 
 test.each([
-  ["a folder that no demo made", ["--out", "mine"], "mine is there, and no demo made it."],
+  ["a folder that no demo made", ["--out", "mine"], "mine exists, and no demo made it."],
   ["--auto with --page", ["--auto", "--page"], "cannot be used with option '--auto'"],
   ["a skill above 1", ["--skill", "1.1"], "Use a number from 0 to 1"],
   ["more labels than tickets", ["--count", "401"], "Use a whole number from 1 to 400"],
@@ -206,7 +208,7 @@ test("on the page a person labels ten, the simulation the rest, and a release is
     exitCode: 0,
     stdout: expect.stringContaining("2 label    200 labels: 10 by hand, 190 by the simulation\n"),
   });
-  expect(await errors()).toContain(`Open ${origin} in a browser. There you label some tickets`);
+  expect(await errors()).toContain(`Open ${origin} in a browser. Label some tickets`);
   expect((await readdir(folder)).toSorted()).toEqual(allFiles);
   const page = await openSharedPage();
   onTestFinished(() => page.close());

@@ -21,8 +21,7 @@ import { makeFolder } from "../write-report.ts";
 import { serveDemo } from "./demo-page.ts";
 import { inventTickets, simulatedTransport } from "./simulated-model.ts";
 
-const about =
-  "Demo: a simulated model answers 400 invented tickets. No model is asked, no key is used, nothing leaves this machine.";
+const about = "Demo: a simulated model answers 400 invented tickets. Nothing leaves this machine.";
 
 const questions = {
   refund: { type: "boolean", instructions: "Does the customer want the money back?" },
@@ -58,7 +57,7 @@ export async function demo(options: AskOptions<"demo">, context: CliContext, run
   const { out, seed } = options;
   const folder = resolve(context.cwd, out);
   if (existsSync(folder) && !(await isDemoFolder(folder))) {
-    const problem = printable`${out} is there, and no demo made it. Nothing was written.`;
+    const problem = printable`${out} exists, and no demo made it.`;
     throw new CliError(`${problem} Choose another --out.`);
   }
   await makeFolder(out, context);
@@ -120,7 +119,7 @@ async function playDemo(demoSetting: Demo): Promise<void> {
   }
   if (context.stdout.isTTY !== true) return;
   const filesNote = printable`The files of the demo are in ${options.out}.`;
-  const nextStep = `For your tickets, type the commands after "your files"; docs/tickets.md explains each.`;
+  const nextStep = `For your tickets, see the commands after "your files" and docs/tickets.md.`;
   context.stderr.write(`${filesNote} ${nextStep}\n`);
 }
 
@@ -135,7 +134,7 @@ async function writeInputs(demoSetting: Demo): Promise<void> {
   );
   if (ownLines.length > 0 && (await readText(folder, "demo.json")) !== settingsJson) {
     const problem = printable`${options.out} has ${printCounted(ownLines.length, "label")} by hand of another demo`;
-    throw new CliError(`${problem}. Choose another --out. Nothing was written.`);
+    throw new CliError(`${problem}. Choose another --out.`);
   }
   for (const fileName of ["calibration.json", "acts.ndjson", "after.ndjson"])
     await rm(join(folder, fileName), { force: true });

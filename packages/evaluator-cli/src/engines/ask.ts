@@ -159,12 +159,12 @@ function mergeQuestions(fileQuestions: Questions, typedQuestions: Questions): Qu
   );
   if (repeatedId !== undefined) {
     throw new UsageError(
-      printable`The file of questions also has "${repeatedId}"; rename it there.`,
+      printable`The file of questions has "${repeatedId}" too; rename it there.`,
     );
   }
   const questions = { ...fileQuestions, ...typedQuestions };
   if (Object.keys(questions).length > 0) return questions;
-  throw new UsageError("No question was given; add --boolean, --choice, --score or --questions.");
+  throw new UsageError("Give --boolean, --choice, --score or --questions.");
 }
 
 async function readState(

@@ -36,7 +36,7 @@ export function describeService(
     paste,
   };
   const serviceLines = [
-    `${title} is a known service, so nothing was sent.`,
+    `${title} is a known service; nothing was sent.`,
     `  address             ${url} (form ${wire})`,
     `  key                 ${keyVariables.join(" or ")}: ${setVariable === undefined ? "not set" : "set"}`,
     printable`  model               ${model ?? "none is usual; name yours with --model"}`,

@@ -217,7 +217,7 @@ function readApiKey(variable: string | undefined, env: Environment): string | nu
   if (variable === "none") return null;
   const apiKey = env[variable];
   if (apiKey !== undefined) return apiKey;
-  throw new UsageError(printable`key=${variable} names an environment variable that is not set.`);
+  throw new UsageError(printable`key=${variable} names an unset environment variable.`);
 }
 
 function findApiKey({ kind, key }: Typed, env: Environment): string | null {

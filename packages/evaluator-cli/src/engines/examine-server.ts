@@ -98,7 +98,7 @@ async function listModels(baseUrl: string, apiKey: string | null, { signal }: Cl
     throw new CliError(printable`${baseUrl} redirects to another address; give that one.`);
   }
   if (list === null && status < 400) {
-    const problem = printable`${baseUrl} answers, but /v1/models is no JSON: it is a web page or another service.`;
+    const problem = printable`${baseUrl} answers /v1/models without JSON, like a web page or another service.`;
     throw new CliError(`${problem} Check the port and the path.`);
   }
   const { data } = (list ?? {}) as { data?: readonly { id?: unknown }[] };
@@ -107,7 +107,7 @@ async function listModels(baseUrl: string, apiKey: string | null, { signal }: Cl
 }
 
 const failureTexts: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "refuses the connection: nothing listens there",
+  ECONNREFUSED: "refuses the connection",
   ENOTFOUND: "is no known host",
 };
 
@@ -115,7 +115,7 @@ function toUnreachableError(baseUrl: string, error: unknown): CliError {
   const errorCode = systemErrorCode(error instanceof Error ? (error.cause ?? error) : error) ?? "";
   const failureText =
     failureTexts[errorCode] ?? `does not answer${errorCode === "" ? "" : ` (${errorCode})`}`;
-  const advice = "Start the server, or check host, port, http or https, and a proxy in use.";
+  const advice = "Start the server, or check host, port, http or https, and proxy.";
   return new CliError(printable`${baseUrl} ${failureText}. ${advice}`, { cause: error });
 }
 
@@ -137,7 +137,7 @@ function describeFindings(findings: Findings, paste: string | null): string {
       ([findingName, foundText]) => printable`  ${findingName.padEnd(20)}${foundText}`,
     ),
     "",
-    paste ?? printable`It cannot be used unchanged. Change this: ${logprobs.found}`,
+    paste ?? printable`It cannot be used unchanged: ${logprobs.found}`,
   ].join("\n");
 }
 
@@ -158,7 +158,7 @@ function describeLogprobs(probe: Findings["logprobs"]) {
 function describeRight(rightProbability: number | null): string {
   if (rightProbability === null) return "not answered";
   if (rightProbability > 0.5) return `${printDown(rightProbability)} or more for the right answer`;
-  return `only ${rightProbability.toFixed(2)} for a right answer; a larger model reads better`;
+  return `only ${rightProbability.toFixed(2)} for a right answer; try a larger model`;
 }
 
 /** Returns the lines that reach the server the best way it has, or null. */

@@ -55,7 +55,7 @@ test.each(services)(
     const isPriced = prices !== undefined;
     const { exitCode, stderr } = await runWords(cwd, [...all, "1"], { env });
     const kept = `a million tokens: the price of ${service})`;
-    const refused = `no list says what accounts/a/models/m through ${service} costs; nothing was sent. Name it with --price USD`;
+    const refused = `no list has the price of accounts/a/models/m through ${service}; nothing was sent. Set --price USD`;
     expect(stderr).toContain(isPriced ? kept : refused);
     expect([exitCode, (await paths()).length]).toEqual(isPriced ? [0, 3] : [1, 0]);
   },
@@ -67,7 +67,7 @@ test("a journal in PostgreSQL is shared, by --journal or EVALUATOR_JOURNAL", asy
   const cwd = await folderOf({ "tickets.csv": tickets });
   const url = "postgres://ada@db.example.com/tickets";
   const first = await run(cwd, ["tickets.csv", "--journal", url, "--limit", "2"], { openRuns });
-  expect(first.stderr).toContain("other machines join it with: evaluator-cli work --run 1");
+  expect(first.stderr).toContain("other machines join with: evaluator-cli work --run 1");
   const given = { openRuns, env: { EVALUATOR_JOURNAL: url } };
   const whole = await run(cwd, ["tickets.csv"], given);
   expect(whole.stderr).toContain("Run 2 answered: 1, 2 answered already. Took ");

@@ -77,7 +77,7 @@ test.each([
 test.each(["--unsure", "--then-unsure"])("%s without --then is refused", async (option) => {
   const { run, engine } = await twoEngines();
   expect((await run([...table, ...engine, option, "0.8"])).stderr).toContain(
-    `${option} belongs to --then ENGINE`,
+    `${option} needs --then ENGINE`,
   );
 });
 
@@ -87,7 +87,7 @@ test("a second engine that fails leaves the first answer with its mark", async (
   const ended = await run([...table, ...words, "--unsure", "0.8"]);
   expect(ended.exitCode).toBe(0);
   expect(ended.stderr).toMatch(
-    /it failed for 2 records, which keep the answers before \(last: StatusError: .*400/,
+    /it failed for 2 records, which keep their earlier answers \(last: StatusError: .*400/,
   );
   const entries = [...readAnswers(join(cwd, "tickets.evaluator.sqlite"))];
   expect(entries.map(({ evaluation }) => evaluation.route?.["refund"]?.failure ?? null)).toEqual([

@@ -26,12 +26,12 @@ const questionJsonSchema = {
 const stateSchema = z
   .unknown()
   .describe(
-    "the subject of the questions, all the model knows: text, a JSON object, or a list of texts, { json: object } and { image: a data: URL in base64 or an https: address }",
+    "all that the model knows: text, a JSON object, or a list of texts, { json: object } and { image: a base64 data: URL or an https: address }",
   );
 const questionsSchema = z.unknown().meta({
   type: "object",
   additionalProperties: questionJsonSchema,
-  description: `id to question; the model sees no id. Criteria ${criteriaTexts.join("; ")}`,
+  description: `id to question; ids are not sent. Criteria ${criteriaTexts.join("; ")}`,
 });
 const isState = (givenValue: unknown) =>
   typeof givenValue === "string" || typeof givenValue === "object";
@@ -81,7 +81,7 @@ export const tools = {
       decisions: z
         .record(z.string(), z.looseObject({ act: z.string().nullable() }))
         .optional()
-        .describe("the act on each answer with the promise as its evidence, or null and why"),
+        .describe("the act on each answer with its evidence, or null and why"),
       model: z.string().nullable(),
       costUsd: z.number().nullable(),
       inputTokens: z.nullable(z.int()),
@@ -90,7 +90,7 @@ export const tools = {
   },
   estimate: {
     title: "Estimate a cost",
-    description: "Estimates the tokens and cost of a call of `evaluate`, without sending it.",
+    description: "Estimates the tokens and cost of `evaluate`; sends nothing.",
     inputSchema: evaluateInput.extend({
       times: z.int().min(1).default(1).describe("how many such calls"),
     }),

@@ -4,8 +4,8 @@ import { run } from "../testing/run.ts";
 import { connectTo, startHttp } from "../testing/start-mcp.ts";
 
 const claimed = "The service claims they are calibrated";
-const unknown = "not known whether this server's are calibrated";
-const uncalibrated = "a chat model and are not calibrated";
+const unknown = "Whether this server's are calibrated is unknown";
+const uncalibrated = "A chat model's are not calibrated";
 const vendorKey = { EVALUATOR_DIRECT_API_KEY: "v" };
 const local = "127.0.0.1:9";
 

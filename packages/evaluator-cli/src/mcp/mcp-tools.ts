@@ -51,11 +51,10 @@ type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 const calibrationClaims = {
   "claimed by the service":
-    "The service claims they are calibrated: of many events given 0.8, about 80% should happen.",
-  "not calibrated":
-    "They come from a chat model and are not calibrated: 0.8 does not mean that 80% happen.",
+    "The service claims they are calibrated: of events given 0.8, about 80% happen.",
+  "not calibrated": "A chat model's are not calibrated: 0.8 does not mean that 80% happen.",
   "not known":
-    "It is not known whether this server's are calibrated; an emulator's, marked by `basis`, are not.",
+    "Whether this server's are calibrated is unknown; an emulator's, marked by `basis`, are not.",
 } satisfies Record<Engine["calibration"], string>;
 
 /** Creates a server with the three tools; its calls share the evaluator, its limits and its budget. */
@@ -64,7 +63,7 @@ export function createMcpServer(context: ToolContext): McpServer {
   const fittedText =
     artifact &&
     `Answers of one model to the questions of a calibration are ${nameLabels(artifact)}; their result has \`decisions\`. About all others: `;
-  const guideText = `Asks typed questions about a state and returns probabilities, not prose. ${fittedText ?? ""}${calibrationClaims[engine.calibration]} Put everything the answer depends on, such as today's date, into the state, text or a JSON object; ask several questions about one state in one call.`;
+  const guideText = `Asks typed questions about a state and returns probabilities, not prose. ${fittedText ?? ""}${calibrationClaims[engine.calibration]} Put all that answers depend on, such as today's date, into the state; ask several questions in one call.`;
   const { sentence, annotations } = listEffects(context);
   const lookupHints = {
     readOnlyHint: true,

@@ -192,14 +192,14 @@ test("over standard input and output, with the engine and the limits of the envi
   await closed;
 });
 
-test("a message of more than 10 MiB on standard input ends the program with its reason", async () => {
+test("a message of over 10 MiB on standard input ends the program with its reason", async () => {
   const stdin = new PassThrough();
   const context = createTestContext({ stdin });
   const words = ["mcp", "--engine", "logprobs=http://127.0.0.1:9@m"];
   const exited = runToExitCode(runEvaluator, words, { name: "It", context });
   stdin.write(Buffer.alloc(10 * 1024 * 1024 + 1));
   expect(await exited).toBe(1);
-  expect(context.printed.stderr).toContain("more than 10 MiB");
+  expect(context.printed.stderr).toContain("over 10 MiB");
 });
 
 const withKey = { AI_GATEWAY_API_KEY: "local" };
@@ -214,7 +214,7 @@ test.each([
   [
     ["--max-cost", "1", "--engine", "direct=http://127.0.0.1:9"],
     {},
-    "direct reports no price; set --price USD, or use --max-tokens.",
+    "direct reports no price; set --price or --max-tokens.",
   ],
   [["--calibration", "/nowhere/c.json"], withKey, "/nowhere/c.json cannot be read: no such file"],
   [[], {}, "--engine gateway: a key is missing: set AI_GATEWAY_API_KEY.\n"],

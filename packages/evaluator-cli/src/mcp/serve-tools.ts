@@ -62,7 +62,7 @@ function readLimits(options: AskOptions<"mcp">, env: Environment, engine: Engine
   const price = options.price ?? readSetting(priceVariable, env[priceVariable], tokenPrice) ?? null;
   if (maxCostUsd !== undefined && price === null && !engine.reportsCost) {
     const { name } = engine.transport;
-    throw new UsageError(`${name} reports no price; set --price USD, or use --max-tokens.`);
+    throw new UsageError(`${name} reports no price; set --price or --max-tokens.`);
   }
   return {
     ...(maxCostUsd !== undefined && { maxCostUsd }),
@@ -96,7 +96,7 @@ async function serveStdio(
     closedPromise.then(() => true),
     endedPromise.then(() => false),
   ]);
-  if (isClosed) throw new CliError("A message on standard input has more than 10 MiB.");
+  if (isClosed) throw new CliError("A message is over 10 MiB.");
   await server.close();
 }
 
@@ -119,18 +119,18 @@ async function answerRequest(
   outgoing: ServerResponse,
 ) {
   if (isForeignRequest(incoming.headers)) {
-    const problem = "This server answers to this machine's own names and origins only.";
+    const problem = "Only this machine's own names and origins are answered.";
     return refuseRequest(outgoing, 403, problem);
   }
   if (new URL(incoming.url ?? "/", "http://localhost").pathname !== mcpPath) {
-    return refuseRequest(outgoing, 404, `There is nothing here; MCP is at ${mcpPath}.`);
+    return refuseRequest(outgoing, 404, `Not found; MCP is at ${mcpPath}.`);
   }
   if (incoming.method !== "POST") {
     outgoing.setHeader("allow", "POST");
     return refuseRequest(
       outgoing,
       405,
-      "Messages are sent by POST; there are no sessions and no stream.",
+      "Send messages by POST; there are no sessions and no stream.",
     );
   }
   const server = createTools();

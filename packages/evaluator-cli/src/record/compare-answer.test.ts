@@ -144,7 +144,7 @@ test("an interruption ends with 130", async () => {
 });
 
 test.each<[string, string[], Parameters<typeof startRecord>[1], string]>([
-  ["without a key", [], { env: {} }, "set AI_GATEWAY_API_KEY or EVALUATOR_DIRECT_API_KEY"],
+  ["without a key", [], { env: {} }, "Set AI_GATEWAY_API_KEY or EVALUATOR_DIRECT_API_KEY"],
   [
     "with a name nobody knows",
     ["gateway/unknown"],

@@ -58,7 +58,7 @@ export function chooseCalls(
     return { calls, keys };
   }
   const { gateway, direct } = apiKeyVariables;
-  throw new CliError(`There is nothing to ask: set ${gateway} or ${direct}.`);
+  throw new CliError(`Set ${gateway} or ${direct}; no key is set.`);
 }
 
 /** Reads a service's key and address as the client does; null without a key. Errors name the variable only. */

@@ -61,7 +61,7 @@ test.skipIf(!(await mayMount()))("a disk that fills up midway ends the paid call
   const { exitCode, stderr } = await startRecord(["--out", path], { fetch });
   expect([exitCode, requests]).toEqual([1, 2]);
   expect(stderr).toMatch(
-    /not recorded: .* cannot be written \(ENOSPC\)\nStopped: 28 more calls were/,
+    /not recorded: .* cannot be written \(ENOSPC\)\nStopped: 28 calls not made/,
   );
 });
 

@@ -107,7 +107,7 @@ test("exchanges written from the contract are replaced only when told to", async
     exitCode: 1,
     stdout: "",
     stderr: expect.stringContaining(
-      "1 of 1 files are no recordings; replace them with --replace, or use another --out.",
+      "1 of 1 files are no recordings; use --replace or another --out.",
     ),
   });
   expect(requests).toBe(0);
@@ -146,7 +146,7 @@ test("what the emulator says of itself is kept, and keeps it out of the exchange
   const refused = await startRecord(argv, { exchangesFolder, fetch });
   expect(refused).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining("the emulator answered, no live service; use another --out"),
+    stderr: expect.stringContaining("the emulator answered; use another --out"),
   });
   expect(loadExchanges(exchangesFolder)).toEqual(loadFixtures());
 });
@@ -161,9 +161,9 @@ test.each<[string, string[], Parameters<typeof startRecord>[1], string]>([
     "in CI",
     [gateway],
     { env: { CI: "true", AI_GATEWAY_API_KEY: "a" } },
-    "Nothing is recorded in CI: a person has to look at it.\n",
+    "Nothing is recorded in CI: a person must look at it.\n",
   ],
-  ["without a key", [], { env: {} }, "set AI_GATEWAY_API_KEY or EVALUATOR_DIRECT_API_KEY"],
+  ["without a key", [], { env: {} }, "Set AI_GATEWAY_API_KEY or EVALUATOR_DIRECT_API_KEY"],
   [
     "without the key needed",
     [direct],

@@ -34,7 +34,7 @@ export async function record(
   const { env, cwd, clock } = context;
   if (options.out === "") throw new UsageError("--out takes a folder.");
   if (compare !== true && env["CI"]) {
-    throw new CliError("Nothing is recorded in CI: a person has to look at it.");
+    throw new CliError("Nothing is recorded in CI: a person must look at it.");
   }
   const exchangesFolder = resolve(cwd, options.exchanges);
   const { calls, keys } = chooseCalls(names, { env, folder: exchangesFolder });
@@ -48,7 +48,7 @@ export async function record(
     const [breach] = await findContractBreaches(exchange, response.body);
     if (breach !== undefined) throw new RecordingError(`${breach.path}: ${breach.detail}`);
     if (emulatorHeader in response.headers && outFolder === exchangesFolder) {
-      throw new RecordingError("the emulator answered, no live service; use another --out");
+      throw new RecordingError("the emulator answered; use another --out");
     }
     const recording = { ...exchange, description: describeExchange(exchange), response };
     await writeExchange(toRecordingPath(call), recording, new Date(clock.epochNow()));
@@ -117,7 +117,7 @@ function checkDisk({ cause }: RecordingError, left: number): void {
   // A folder in the place of one file is in the way of that one alone.
   if (code === null || code === "EISDIR" || left === 0) return;
   throw new CliError(
-    `Stopped: ${left} more calls were not made, since nothing can be written (${code}); make room, and record the rest by their names.`,
+    `Stopped: ${left} calls not made, as nothing can be written (${code}); make room and record the rest by name.`,
   );
 }
 
@@ -127,7 +127,7 @@ async function checkTargets(paths: readonly string[], mayReplace: boolean): Prom
   const otherCount = replaceableFlags.filter((isRecording) => !isRecording).length;
   if (otherCount > 0 && !mayReplace) {
     const problem = `${otherCount} of ${paths.length} files are no recordings`;
-    throw new CliError(`${problem}; replace them with --replace, or use another --out.`);
+    throw new CliError(`${problem}; use --replace or another --out.`);
   }
   for (const folder of new Set(paths.map((path) => dirname(path)))) {
     try {

@@ -142,7 +142,7 @@ test("a recalibration does not change the acts: thresholds are of printed values
 });
 
 test.each([
-  ["without the hash of its questions", { questionHash: null }, "does not name its questions"],
+  ["without the hash of its questions", { questionHash: null }, "has no question hash"],
   ["of other questions", { questionHash: "other" }, "made for other questions; ask those"],
   [
     "of another model",
@@ -245,5 +245,5 @@ test("lines of answers give the same acts as their journal, and a wrong one is n
     });
   }
   const none = await actOn(['{"id":"t-9"}']);
-  expect(none.stderr).toContain("There is no journal beside the file");
+  expect(none.stderr).toContain("The file has no journal beside it");
 });

@@ -31,7 +31,7 @@ test("without a key the message names the variable and --offline", async () => {
   const cwd = await folderOf({ "t.csv": tickets });
   const { stderr } = await runWords(cwd, ["run", "t.csv", "--questions", "q.json"], { env: {} });
   expect(stderr).toContain(
-    "a key is missing: set AI_GATEWAY_API_KEY, or add --offline to let the emulator on this machine answer.\n",
+    "a key is missing: set AI_GATEWAY_API_KEY, or add --offline to let the local emulator answer.\n",
   );
 });
 
@@ -138,17 +138,17 @@ test.each([
   const { exitCode, stdout, stderr } = await run(cwd, ["t.csv"]);
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
   expect(stderr).toBe(
-    `${join(cwd, "t.csv")} cannot be used, and nothing was sent:\n  it has the column "${name}", so the answer would be in the state; choose the columns of the state, such as --state subject\n`,
+    `${join(cwd, "t.csv")} cannot be used, and nothing was sent:\n  the column "${name}" has the answer; choose others, such as --state subject\n`,
   );
   expect(await readdir(cwd)).toEqual(["q.json", "t.csv"]);
   expect((await run(cwd, ["t.csv", "--state", `subject,${name}`])).exitCode).toBe(0);
 });
 
 test.each([
-  ["nothing", "", "it has no record; write CSV with a header, or JSON with one record a line"],
-  ["blank lines", " \n\n", "it has no record; write CSV with a header, or JSON"],
-  ["a header alone", "id,body\n", "it has no record; write CSV with a header, or JSON"],
-  ["an empty array", "[]", "it has no record; write CSV with a header, or JSON"],
+  ["nothing", "", "it has no record; write CSV with a header, or NDJSON"],
+  ["blank lines", " \n\n", "it has no record; write CSV with a header, or NDJSON"],
+  ["a header alone", "id,body\n", "it has no record; write CSV with a header, or NDJSON"],
+  ["an empty array", "[]", "it has no record; write CSV with a header, or NDJSON"],
   [
     "a broken record alone",
     `{"id":1,\n`,
@@ -160,7 +160,7 @@ test.each([
     'no record has the column "id"; there are number, body; give every record its own id, in the column that --id names',
   ],
   ["an ID in capitals", "ID,body\n1,a\n", 'no record has the column "id"; there is "ID": --id ID'],
-  ["another separator of Excel", "sep=|\nid|body\n1|a\n", "line 1: is Excel's line about a"],
+  ["another separator of Excel", "sep=|\nid|body\n1|a\n", "line 1: is Excel's separator line"],
   [
     "a repeated id",
     "id,body\n1,a\n1,b\n",
@@ -184,16 +184,16 @@ test.each([
   [
     "an integer of the state that would be rounded",
     '{"id":1,"order":{"numbers":[7,9007199254740993]}}\n',
-    'index 0, line 1 (no id): "order.numbers.1" is a number that would be rounded; write it as text',
+    'index 0, line 1 (no id): "order.numbers.1" would be rounded; write it as text',
   ],
-  ["an id that would be rounded", '[{"id":9007199254740993,"a":"b"}]', '"id" is a number that'],
+  ["an id that would be rounded", '[{"id":9007199254740993,"a":"b"}]', '"id" would be rounded'],
   ["Latin-1", Buffer.from("id,body\n1,Rückgabe\n", "latin1"), "line 2: is not UTF-8 text; save"],
   [
     "half of UTF-16",
     Buffer.from("\uFEFFid,body\n1,a", "utf16le").subarray(0, -1),
     "not whole UTF-16",
   ],
-  ["a quoted field without an end", 'id,body\n1,"a\n', "line 2: a quote opens here"],
+  ["a quoted field without an end", 'id,body\n1,"a\n', "line 2: a quote never closes"],
   ["a short line", "id,body\n1\n", "line 2: has 1 cell, and the header 2"],
 ])("%s ends a run before the first call", async (_, content, problem) => {
   expect(await problemOf(content)).toContain(problem);
@@ -203,7 +203,7 @@ test("two inputs of one name share a journal, and the second run says so", async
   const one = { "tickets.csv": "id,body\n1,a\n", "tickets.json": '[{"id":2,"body":"b"}]' };
   const cwd = await folderOf(one);
   const shared =
-    "tickets.evaluator.sqlite also has the records of tickets.csv, and the results of tickets.json replace those of tickets.csv; rename one of the two to keep them apart.\n";
+    "tickets.evaluator.sqlite also has the records of tickets.csv, whose results tickets.json replaces; rename one to keep both.\n";
   for (const [file, isSaid] of [
     ["tickets.csv", false],
     ["tickets.csv", false],
@@ -253,13 +253,13 @@ test("--skip-invalid leaves out what is wrong, and ends with 2", async () => {
   const cwd = await folderOf({ "t.csv": "id,body\n1,a\n1,b\n,c\n2,d\n" });
   const { exitCode, stderr } = await run(cwd, ["t.csv", "--skip-invalid"]);
   expect(exitCode).toBe(2);
-  expect(stderr).toContain("Left out, since they are wrong (2):");
+  expect(stderr).toContain("Left out as invalid (2):");
   expect(stderr).toContain("Answered: 2. Journal: ");
 });
 
 test.each([
-  [["--state", "a,"], "Use columns, each once"],
-  [["--state", "a,b=a,a=c"], "Use columns, each once"],
+  [["--state", "a,"], "Use each column once"],
+  [["--state", "a,b=a,a=c"], "Use each column once"],
   [["--engine", "gate"], "an engine is one of typesafe"],
   [["--engine", "gateway", "--offline"], "cannot be used with option"],
   [["--since", "2026-11-02"], "Unknown option '--since'"],

@@ -17,17 +17,16 @@ export const tableSource: RecordSource = {
   program: "evaluator-cli",
   suffix: "evaluator",
   journalVariable: "EVALUATOR_JOURNAL",
-  inputForm:
-    "CSV with a header, one JSON object a line, or a JSON array; UTF-8 or UTF-16; - reads standard input",
+  inputForm: "CSV with a header, NDJSON or a JSON array; UTF-8 or UTF-16; -: standard input",
   examples: [
     "run tickets.csv --questions q.json --state subject,body",
     "run tickets.csv --questions q.json --id number --state subject,text=body --dry-run",
   ],
   options: [
-    new Option("--id <column>", "the column of the ids, which do not repeat").default("id"),
+    new Option("--id <column>", "the column of unique ids").default("id"),
     new Option(
       "--state <columns>",
-      "the columns of the state, such as subject,body, or text=body for another key (default: all but the id)",
+      "columns of the state, such as subject,body or text=body (default: all but the id)",
     ).argParser(parseStateColumns),
   ],
   readState: ({ id, state }) => toRecordColumns({ id, columns: state }),
@@ -88,8 +87,7 @@ function createTableForm(
     },
     checkFile(recordCount) {
       const { id, columns } = recordColumns;
-      if (recordCount === 0)
-        return "it has no record; write CSV with a header, or JSON with one record a line";
+      if (recordCount === 0) return "it has no record; write CSV with a header, or NDJSON";
       if (seenColumns.size === 0) return null; // each record has its own problem
       if (!seenColumns.delete(id)) {
         const advice = `${idAdvice}, in the column that --id names`;
@@ -159,7 +157,7 @@ function parseStateColumns(
   const allColumns = [...previous, ...typedStateColumns];
   const stateKeys = new Set(allColumns.map(([key]) => key));
   if (stateKeys.size === allColumns.length && !allColumns.flat().includes("")) return allColumns;
-  throw new InvalidArgumentError("Use columns, each once, such as subject,body or text=body.");
+  throw new InvalidArgumentError("Use each column once, such as subject,body or text=body.");
 }
 
 /** Returns typed or kept options with their defaults. */
@@ -198,7 +196,7 @@ function describeAnswerColumn(
     (columnName) => !isAnswer(columnName) && !/[,=]/.test(columnName),
   );
   const example = shellWord(otherColumns.slice(0, 3).join(",") || "COLUMN");
-  return printable`it has the column "${answerColumn}", so the answer would be in the state; choose the columns of the state, such as --state ${example}`;
+  return printable`the column "${answerColumn}" has the answer; choose others, such as --state ${example}`;
 }
 
 function normaliseName(columnName: string): string {

@@ -17,7 +17,7 @@ type TestedThreshold =
 
 /** The reason for no verdict. */
 export const NO_FAIR_DRAW =
-  "The printed values of the labelled records differ from those of the records that they stand for by more than chance, so these labels show no verdict. Draw them with pick (of acts: pick --acts), and label every record of the draw.";
+  "The labelled records are no random draw: their printed values differ by more than chance. Draw with pick (of acts: pick --acts) and label every record of the draw.";
 
 /**
  * Returns the columns whose values repeat among labels: those of one value may be right or wrong together. Of 200 random labels of
@@ -37,9 +37,9 @@ export function describeRepeats(columns: readonly JoinedColumn[]): Set<string> {
 export function describeOtherQuestions(answered: string | null, promised: string | null) {
   if (answered === promised) return null;
   if (answered !== null && promised !== null) {
-    return "are to other questions than the thresholds were promised for";
+    return "are to other questions than the promised thresholds";
   }
-  return `and the calibration may be of different questions: only ${promised === null ? "the answers name them by a question hash" : "the calibration names them by a question hash, and --questions q.json names them for the answers"}`;
+  return `and the calibration may have different questions: only ${promised === null ? "the answers have a question hash" : "the calibration has a question hash; add --questions q.json"}`;
 }
 
 /** Returns a threshold and its result on new labels, in one line. */

@@ -8,15 +8,14 @@ export const METHOD = { href: "#method", name: "How it was computed" };
 /** The definition of skill in the footer of a report. */
 export const SKILL = "Skill is 1 − Brier score / that of always giving the base rate";
 /** The last sentence of a report. */
-export const NOT_UPLOADED =
-  "Nothing of this page is uploaded; report.json beside it holds the same numbers.";
+export const NOT_UPLOADED = "Nothing is uploaded; report.json has the same numbers.";
 
 type Points = CurveReport["points"];
 
 const toPoints = (...pairs: readonly (readonly [x: number, y: number])[]) =>
   pairs.map(([x, y]) => ({ x, y }));
 
-const CHANCE = "90 % of lines lie here if every printed value is true";
+const CHANCE = "90 % of lines are here if printed values are true";
 
 /** Returns the plot of the observed rate against the printed probability, with the band of chance. */
 export function renderCurvePlot(
@@ -30,7 +29,7 @@ export function renderCurvePlot(
     name,
     x: { domain: [0, 1], label: "printed probability" },
     y,
-    about: "How often it came true, by the printed probability. ▲: outside the shaded band.",
+    about: "How often it came true, by printed probability. ▲: outside the band.",
     keys: [
       ["curve", "observed rate (isotonic)"],
       ["band", CHANCE],
@@ -88,7 +87,7 @@ export function renderRiskPlot(
   const options = {
     title: "What may I do without asking?",
     name: `${subject}: risk against coverage`,
-    about: "Share wrong if that share of rows is acted upon, the safest first. ○: the gate.",
+    about: "Share wrong by share of rows acted upon, the safest first. ○: the gate.",
     keys: [
       ...actions.map(({ action }, index) => [toLineLook(index), toActionName(action)] as const),
       ["band", intervalTitle] as const,

@@ -16,6 +16,6 @@ export function describeRepeat(
   { column, ...origin }: Origin & { readonly column: string },
   option: string,
 ): string {
-  const consequence = `labels of one value may not be independent (${option} ${shellWord(column)})`;
+  const consequence = `labels of one may not be independent (${option} ${shellWord(column)})`;
   return `${describeOrigin(origin, "value")} of "${column}"; ${consequence}`;
 }

@@ -43,7 +43,7 @@ function reportOf(
 
 test("probabilities that hold are said to hold, and their skill leads", () => {
   expect(summarize(reportOf(1000, (p) => p))).toMatch(
-    /^On your 1,000 labelled records `scam` is worth 3\d % of the way from guessing to knowing, and its probabilities hold as far as these labels show\. /,
+    /^On your 1,000 labelled records `scam` is worth 3\d % of the way from guessing to knowing, and its probabilities hold on these labels\. /,
   );
 });
 
@@ -63,7 +63,7 @@ test("a skill that few labels of the rarer truth show has no figure in the first
 test("probabilities that are too high are named with their range", () => {
   const report = reportOf(3000, (p) => (p > 0.6 ? p - 0.2 : p));
   expect(summarize(report)).toMatch(
-    /, and its probabilities are too high between 0\.[5-7]\d{1,3} and (0\.[89]\d{1,3}|1\.00)\. No threshold can be promised from these labels yet\.$/,
+    /, and its probabilities are too high between 0\.[5-7]\d{1,3} and (0\.[89]\d{1,3}|1\.00)\. These labels promise no threshold yet\.$/,
   );
 });
 

@@ -15,15 +15,15 @@ const bases: Record<Basis, { readonly name: string | null; readonly warning: str
   model: { name: null, warning: null },
   recorded: {
     name: "recorded",
-    warning: "These answers are recordings, played again by the emulator; no model was asked.",
+    warning: "These answers are recordings, not a model's.",
   },
   rule: {
     name: "rules",
-    warning: "These answers come from rules that a person wrote, not from a model.",
+    warning: "These answers come from written rules, not from a model.",
   },
   lexical: {
     name: "matched words",
-    warning: "These answers come from matching words (the emulator's stand-in), not from a model.",
+    warning: "These answers come from matching words, not from a model.",
   },
 };
 
@@ -53,14 +53,13 @@ function toWorthText({ question, n, verdict, orderPValue, scores }: QuestionRepo
   const { skill, constant } = scores;
   const labelledText = `your ${printCounted(n, "labelled record")}`;
   const quotedName = `\`${question}\``;
-  if (n === 0)
-    return `No label of ${quotedName} is of a random draw, so nothing shows the worth of all its answers`;
+  if (n === 0) return `No label of ${quotedName} is of a random draw, so its worth is unknown`;
   if (verdict === "one truth only") {
-    return `${quotedName} has only one truth (${constant.always}) in ${labelledText}: that cannot show what its answers are worth`;
+    return `${quotedName} has only one truth (${constant.always}) in ${labelledText}, which shows no worth`;
   }
   if (verdict === "useful after recalibration") {
     const orderText = `sorts them better than chance (AUC ${withRange(scores.auc, orderPValue)})`;
-    return `On ${labelledText} ${quotedName} ${orderText}, but its probabilities are no better than always giving the base rate: it is useful after recalibration`;
+    return `On ${labelledText} ${quotedName} ${orderText}, but its probabilities are no better than the base rate: recalibrate it`;
   }
   const far = `${quotedName} is worthless as far as ${labelledText} show`;
   if (skill.high <= 0)
@@ -77,7 +76,7 @@ function toWorthText({ question, n, verdict, orderPValue, scores }: QuestionRepo
       : `${worthText}${spreadText}`;
     return `On ${labelledText} ${quotedName} is worth ${shownText}`;
   }
-  return `${far}: ${worthText}, ${rangeText}${rangeText && ", "}is what guessing the base rate can have by luck`;
+  return `${far}: ${worthText}, ${rangeText}${rangeText && ", "}which is possible by luck`;
 }
 
 /** Returns the share of "yes" in all records, with its interval. */
@@ -98,8 +97,8 @@ function describeCalibration({ n, curve, verdict }: QuestionReport): string {
   if (curve === null) return `; fewer than ${LEAST_JUDGED} labels show no curve (${n})`;
   if (curve.isCalibrated) {
     return verdict === "useful"
-      ? ", and its probabilities hold as far as these labels show"
-      : "; that its probabilities look right on average does not make them useful";
+      ? ", and its probabilities hold on these labels"
+      : "; being right on average does not make it useful";
   }
   const [worstRange] = curve.wrongRanges;
   if (worstRange === undefined) return ", and its probabilities do not hold";
@@ -114,9 +113,9 @@ function describePermission(report: QuestionReport): string {
   const promises = actions.flatMap((action) => action.promised ?? []);
   const [first] = promises;
   if (first === undefined) {
-    if (noPromise !== null) return " Nothing is promised from these labels.";
+    if (noPromise !== null) return " These labels promise nothing.";
     if (constant !== null) return ` A${constant.slice(1)}`;
-    return actions.length === 0 ? "" : " No threshold can be promised from these labels yet.";
+    return actions.length === 0 ? "" : " These labels promise no threshold yet.";
   }
   const exact = promises.flatMap(({ these }) => these ?? []);
   if (exact.length === promises.length) {
@@ -224,7 +223,7 @@ function describeAction(report: ActionReport, question: string, bound: Bound) {
     grantedTexts && withdrawn && `the promise at ${describeWithdrawal(withdrawn)}`,
     onAverage === null
       ? null
-      : `on average only, and as a share of all records: wrong acts stay under ${riskText} at ${printThreshold(onAverage)}`,
+      : `on average, as a share of all records: wrong acts stay under ${riskText} at ${printThreshold(onAverage)}`,
     cost && describeCost(cost),
   ];
   return `${parts.filter((part) => part !== null).join("; ")}.`;
@@ -241,7 +240,7 @@ function describeRefusal(
     return `no threshold can be promised yet; ${printCount(drawnSample.wrong)} of ${printCounted(drawnSample.labelled, "label")} of its plan wrong; go on with label --for-promise ${question}=${action}`;
   }
   return isLevelSpent
-    ? `a plan of other acts has the whole confidence; test it alone with --action ${question}=${action}`
+    ? `its plan has other acts; test it alone with --action ${question}=${action}`
     : `no threshold can be promised; try label --for-promise ${question}=${action}`;
 }
 
@@ -257,7 +256,7 @@ function describeWithdrawal({
 
 function describeCost({ threshold, cost }: NonNullable<ActionReport["cost"]>): string {
   const actText = threshold === null ? "never acting" : `acting at ${printThreshold(threshold)}`;
-  return `${actText} costs least (about ${cost.toFixed(3)} a record, on labels that did not choose it)`;
+  return `${actText} costs least (about ${cost.toFixed(3)} a record, on other labels)`;
 }
 
 /** Returns an act and its threshold, such as `act on "no" at 0.97 and above`. */
@@ -266,7 +265,7 @@ export function nameThreshold({ action, threshold }: ThresholdCheck["locked"]): 
 }
 
 function nameAction(action: ActionReport["action"]): string {
-  return action === "top" ? "act on the most probable option" : `act on "${action}"`;
+  return action === "top" ? "act on the likeliest option" : `act on "${action}"`;
 }
 
 /** Returns the counts of a question's labels, in one line. */

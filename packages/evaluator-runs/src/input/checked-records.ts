@@ -10,6 +10,7 @@ import {
   InterruptedError,
   printable,
   toFileError,
+  toTemporaryFileError,
   withRest,
 } from "evaluator-kit";
 import { RepeatFinder } from "./digests.ts";
@@ -73,7 +74,7 @@ export async function openRecords<TRecord>(
     leftOutCount: leftOut.size,
     describeLeftOut() {
       if (leftOut.size === 0) return "";
-      return `Left out, since they are wrong (${leftOut.size}):\n  ${describe()}\n`;
+      return `Left out as invalid (${leftOut.size}):\n  ${describe()}\n`;
     },
     /** Reads the records in order, at most `limit`. @throws CliError if the file has changed. */
     async *records(limit = Number.POSITIVE_INFINITY) {
@@ -109,7 +110,7 @@ async function keepStdin(
     for await (const piece of addAbortSignal(signal, pipedInput)) writeFileSync(descriptor, piece);
   } catch (error) {
     signal.throwIfAborted();
-    throw toFileError(error, `write into ${tmpdir()}`, "TMPDIR names another folder.");
+    throw toTemporaryFileError(error);
   }
   return () => createReadStream("", { fd: descriptor, start: 0, autoClose: false });
 }
@@ -199,7 +200,7 @@ async function* readRecords<TRecord>(
     for await (const records of form.split(chunks)) yield checkEach(records, form);
   } catch (error) {
     const note = name.endsWith("stdin.json")
-      ? "The piped input is not kept: save it under this name, or pipe it in again."
+      ? "Save the piped input under this name, or pipe it in again."
       : form.note;
     throw toFileError(error, `read ${name}`, note);
   }
@@ -214,7 +215,7 @@ function* checkEach<TRecord>(records: Iterable<JsonRecord>, form: RecordForm<TRe
 }
 
 const UNSKIPPABLE =
-  "--skip-invalid cannot leave out this line: after it, it is not known where a record begins.";
+  "--skip-invalid cannot leave out this line, since the next record's beginning is unknown.";
 
 function toOpenError(error: unknown, path: string, adviceFor: () => string): unknown {
   if (!(error instanceof CliError) || error.cause !== undefined) return error;

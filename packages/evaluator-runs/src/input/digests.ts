@@ -1,6 +1,5 @@
-import { tmpdir } from "node:os";
 import process from "node:process";
-import { CliError, printable } from "evaluator-kit";
+import { toTemporaryFileError } from "evaluator-kit";
 
 const DIGEST_BYTES = 16;
 
@@ -24,7 +23,7 @@ export class RepeatFinder implements Disposable {
     try {
       this.#add.run(digest.subarray(0, DIGEST_BYTES));
     } catch (error) {
-      throw toDiskError(error);
+      throw toTemporaryFileError(error);
     }
   }
 
@@ -33,7 +32,7 @@ export class RepeatFinder implements Disposable {
     try {
       yield* this.#database.prepare(repeatsStatement).iterate() as unknown as Iterable<Repeat>;
     } catch (error) {
-      throw toDiskError(error);
+      throw toTemporaryFileError(error);
     }
   }
 
@@ -51,9 +50,3 @@ const repeatsStatement = `
     WINDOW equal AS (PARTITION BY digest ORDER BY number)
   ) WHERE place > 1
 `;
-
-function toDiskError(error: unknown): unknown {
-  if (!(error instanceof Error && "errcode" in error)) return error;
-  const problem = printable`Cannot write into ${tmpdir()}: ${error.message}`;
-  return new CliError(`${problem}. Make room there, or set TMPDIR.`, { cause: error });
-}

@@ -57,7 +57,7 @@ export async function* readJsonRecords(
 
 /** Returns the start of the list's elements; null for one record a line. */
 function findList(start: Buffer, listKey: string): number | null {
-  const forms = `write a JSON array, { "${listKey}": [...] } or one record a line`;
+  const forms = `write a JSON array, { "${listKey}": [...] } or a record a line`;
   const text = start.toString("latin1");
   if (start.length < PEEK_BYTES && text.trim() === "") throw new CliError(`it is empty; ${forms}`);
   const first = text.slice(0, MOST_SPACE_BEFORE_LIST).trimStart().charAt(0);
@@ -242,13 +242,13 @@ class ListSplitter {
   /** Checks the end of the text. @throws CliError if the text is cut off. */
   end(): JsonRecord[] {
     if (this.#walker.depth > 0) {
-      throw new CliError("it breaks off; the list of records has no end");
+      throw new CliError("the list of records has no end");
     }
     try {
       JSON.parse(Buffer.concat(this.#around).toString());
       return [];
     } catch {
-      throw new CliError("it is not JSON around the list of records");
+      throw new CliError("not JSON around the list of records");
     }
   }
 
@@ -270,7 +270,7 @@ class ListSplitter {
   #keepAround(part: Buffer): void {
     this.#aroundLength += part.length;
     if (this.#aroundLength > RECORD_BYTES) {
-      throw new CliError("there is too much around the list of records; give the list alone");
+      throw new CliError("too much around the list of records; give the list alone");
     }
     this.#around.push(part);
   }

@@ -55,8 +55,8 @@ test.each([
 });
 
 test.each([
-  ['[{"id":1},\n{"id":2}', "it breaks off; the list of records has no end"],
-  ['[{"id":1}]\n[]', "it is not JSON around the list of records"],
+  ['[{"id":1},\n{"id":2}', "the list of records has no end"],
+  ['[{"id":1}]\n[]', "not JSON around the list of records"],
 ])("%j is refused, and not quoted", async (text, message) => {
   await expect(split(text)).rejects.toThrow(message);
 });
@@ -99,8 +99,8 @@ test("the names of columns are ordinary data", async () => {
 const table = (header: string, row = "") => `${header}\n${row}\n`;
 
 test.each([
-  [table("id,truth", "a,1\nb"), "line 3: has 1 cell, and the header 2; a cell"],
-  [table("id,truth", 'a,1\r\n"b\r\nc",\n"d,1'), "line 5: a quote opens here and never closes"],
+  [table("id,truth", "a,1\nb"), "line 3: has 1 cell, and the header 2; quote a cell"],
+  [table("id,truth", 'a,1\r\n"b\r\nc",\n"d,1'), "line 5: a quote never closes"],
   [table("id,truth", '"a\nb"c,1'), "line 3: text follows the quote that closes the cell of line 2"],
   [table("id,,truth"), "line 1: column 2 has no name"],
   [table("\nid,truth,id "), 'line 2: two columns are named "id"'],

@@ -90,7 +90,7 @@ class CsvSplitter {
   /** Returns the last record. @throws TableError if a quote is not closed. */
   end(): JsonRecord[] {
     if (this.#quotes === "open") {
-      this.#refuse(`a quote opens here and never closes; ${QUOTES}`, this.#quoteLine);
+      this.#refuse(`a quote never closes; ${QUOTES}`, this.#quoteLine);
     }
     this.#endCell();
     this.#endRecord();
@@ -106,7 +106,7 @@ class CsvSplitter {
   #countLine(code: number, before: number | undefined): void {
     if (code === RETURN || (code === NEWLINE && before !== RETURN)) this.#line += 1;
     if (code !== NUL) return;
-    const problem = "has a NUL character, so it is binary or UTF-16; save the file as UTF-8";
+    const problem = "has a NUL character; save the file as UTF-8";
     this.#refuse(problem, this.#line);
   }
 
@@ -154,7 +154,7 @@ class CsvSplitter {
     }
     if (cells.length !== this.#header.length) {
       const problem = `has ${cells.length} ${cells.length === 1 ? "cell" : "cells"}, and the header ${this.#header.length}`;
-      const advice = "a cell that holds a comma or a line break needs quotes around it";
+      const advice = "quote a cell with a comma or a line break";
       this.#refuse(`${problem}; ${advice}`, line);
     }
     const value = Object.fromEntries(this.#header.map((name, i) => [name, cells[i] as string]));
@@ -166,7 +166,7 @@ class CsvSplitter {
     if (!/^sep=/i.test(first)) return false;
     if (others.join("") !== "") return false; // a column with that name
     if (others.length === 1) return true;
-    const problem = "is Excel's line about a separator; separate by comma, semicolon or tab";
+    const problem = "is Excel's separator line; separate by comma, semicolon or tab";
     return this.#refuse(`${problem}, and remove the line`, line);
   }
 
@@ -174,7 +174,7 @@ class CsvSplitter {
     const names = new Set<string>();
     for (const [i, cell] of cells.entries()) {
       const name = cell.trim();
-      const rule = "the first row gives each column its own name";
+      const rule = "give each column its own name";
       if (name === "") this.#refuse(`column ${i + 1} has no name; ${unnamedAdvice(i)}`, line);
       if (names.has(name))
         this.#refuse(printable`two columns are named "${name.slice(0, 60)}"; ${rule}`, line);
@@ -189,7 +189,7 @@ class CsvSplitter {
 }
 
 function unnamedAdvice(index: number): string {
-  const rule = "name it in the first row, or delete the column";
+  const rule = "name it or delete the column";
   // A row number in the state would be input to the model.
   return index === 0 ? `pandas leaves it out with to_csv(FILE, index=False), or ${rule}` : rule;
 }

@@ -52,7 +52,9 @@ test("one process at a time has the file, and none after its end", async () => {
   {
     using labels = await LabelFile.open(path);
     await labels.save({ id: "m-1", truth: true });
-    await expect(LabelFile.open(path)).rejects.toThrow("Another page saves labels in");
+    await expect(LabelFile.open(path)).rejects.toThrow(
+      `${path} is in use by another page; wait for its end.`,
+    );
   }
   await writeFile(path, "{}\n");
   await expect(LabelFile.open(path)).rejects.toThrow("is no label");

@@ -34,8 +34,7 @@ export class LabelFile implements Disposable {
 
   private constructor(path: string) {
     this.path = path;
-    const lockedText = printable`Another page saves labels in ${path}; end that page first.`;
-    this.#unlock = lockBeside(path, lockedText);
+    this.#unlock = lockBeside(path, "page");
   }
 
   /** Reads the labels of a file, which may be missing. @throws CliError if another page has it. */
@@ -92,7 +91,7 @@ export class LabelFile implements Disposable {
     const isAppended = this.#isWhole && !this.#labels.has(key);
     this.#labels.set(key, label);
     this.#isWhole = false;
-    const note = "The label is not saved.";
+    const note = "The label was not saved.";
     // Writing 10,000 labels anew for each one would write 7 GB.
     const writePromise = isAppended
       ? appendFile(this.path, toLine(label), { flush: true })
@@ -123,7 +122,7 @@ function parseLabel(line: string, where: string): SavedLabel {
   try {
     return labelSchema.parse(JSON.parse(line));
   } catch (error) {
-    const form = "{ id, question, truth }; correct it, or move the file away";
-    throw new CliError(printable`${where} is no label ${form}.`, { cause: error });
+    const form = "write { id, question, truth }, or move the file";
+    throw new CliError(printable`${where} is no label: ${form}.`, { cause: error });
   }
 }

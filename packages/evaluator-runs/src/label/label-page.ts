@@ -58,7 +58,7 @@ export function labelPage(view: SheetView) {
   const counts =
     sheet.lines === undefined ? `${labelledCount} of ${sheetLabels.length}` : `${labelledCount}`;
   const open = sheetLabels.length - labelledCount;
-  const remainingText = open === 0 ? "All labelled." : `${open} left without a label.`;
+  const remainingText = open === 0 ? "All labelled." : `${open} without a label.`;
   const heading = record === null ? remainingText : toText(sheet.question.instructions);
   const isLong = heading.length > HEADING;
   return page({
@@ -159,7 +159,7 @@ function ending({ sheet, saved: sheetLabels, nextCommand }: SheetView) {
             <a data-key="b" href="${to}"><kbd>b</kbd> ${what}</a>
           </p>`
     }
-    <p>The next command shows what may be automated, and at which threshold:</p>
+    <p>Next, see what may be automated, and at which threshold:</p>
     <code class="command">${nextCommand}</code>
     ${finishForm}`;
 }
@@ -245,7 +245,7 @@ export function savedLabels({ id, records }: LabelSheet, labels: LabelFile, labe
 
 async function saveLabel(c: Context, { sheets, labels, labeler, print }: LabelAppOptions) {
   const form = formSchema.safeParse(await c.req.parseBody());
-  const invalid = () => c.text("That is no label of this page.", 400);
+  const invalid = () => c.text("This page has no such label.", 400);
   if (!form.success) return invalid();
   const { question, id, at, answer } = form.data;
   const sheet = sheets.find((candidate) => candidate.id === question);

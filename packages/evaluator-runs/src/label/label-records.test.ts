@@ -99,7 +99,7 @@ test("a person labels drawn tickets by keyboard, and each label is saved at once
 
 test("without a label no command about the file of labels is printed", async () => {
   const { stop } = await startLabelling(await triagedFolder(), "--question", "scam");
-  expect((await stop()).said).toMatch(/\n0 labels, 0 skipped\nNo label is saved\.\n$/);
+  expect((await stop()).said).toMatch(/\n0 labels, 0 skipped\nNo label was saved\.\n$/);
 });
 
 test("a skip is one of the labels, and Ctrl-C prints the counts and the next command", async () => {
@@ -154,9 +154,7 @@ test("with --one-per no two drawn tickets have the same value of a field", async
 test("fewer tickets than asked for are told", async () => {
   const { stop } = await startLabelling(await triagedFolder(), "--count", "40");
   const { said } = await stop();
-  expect(said).toContain(
-    "Of brand_deal there are 12 tickets and not 40: one model has answered no",
-  );
+  expect(said).toContain("Of brand_deal there are 12 tickets, not 40: one model answered no");
 });
 
 test("what is no label of the page is refused and saves nothing", async () => {

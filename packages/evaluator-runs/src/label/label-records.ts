@@ -47,7 +47,7 @@ export async function labelRecords(
   const first = chooseSheet(sheets, command.question);
   const toName = (file: string) => (isAbsolute(file) ? relative(cwd, file) || file : file);
   const nextCommand = `evaluator-cli calibrate ${toName(path)} --answers ${toName(name)}`;
-  const describeNext = () => (existsSync(path) ? `Next: ${nextCommand}` : "No label is saved.");
+  const describeNext = () => (existsSync(path) ? `Next: ${nextCommand}` : "No label was saved.");
   const pageEnd = new AbortController();
   const app = labelApp({
     program: source.program,
@@ -67,7 +67,7 @@ export async function labelRecords(
   const either = AbortSignal.any([signal, pageEnd.signal]);
   await servePage(app, { port: command.port, signal: either, stderr }, (origin) => {
     stderr.write(
-      printable`Label at ${origin} with the keys shown there; each label is saved at once in ${path}. Ctrl-C ends this.\n`,
+      printable`Label at ${origin} (each label is saved at once in ${path}). Ctrl-C ends this.\n`,
     );
     if (command.forPromise === undefined) {
       stderr.write(describeShortage(first, command.count, source.word));
@@ -107,7 +107,7 @@ function describeLabels(sheets: readonly LabelSheet[], labels: LabelFile, labele
 // A calibration is of one model, so records that another model answered are not drawn.
 function describeShortage({ id, records }: LabelSheet, count: number, word: string): string {
   if (records.length >= count) return "";
-  return printable`Of ${id} there are ${printCounted(records.length, word)} and not ${String(count)}: one model has answered no more.\n`;
+  return printable`Of ${id} there are ${printCounted(records.length, word)}, not ${String(count)}: one model answered no more.\n`;
 }
 
 function chooseSheet(sheets: readonly LabelSheet[], question: string | undefined): LabelSheet {

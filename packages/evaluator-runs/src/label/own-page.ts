@@ -11,7 +11,7 @@ const MAX_FORM_BYTES = 65_536;
 export function ownPage() {
   const app = new Hono<{ Bindings: HttpBindings }>({ strict: false });
   app.use(async (c, next) => {
-    if (isForeign(c)) return c.text("This page answers to its own address only.", 403);
+    if (isForeign(c)) return c.text("Open this page at its own address.", 403);
     // The page holds the rest of its policy.
     c.header("Content-Security-Policy", "frame-ancestors 'none'");
     c.header("X-Content-Type-Options", "nosniff");
@@ -22,7 +22,7 @@ export function ownPage() {
   });
   app.use(bodyLimit({ maxSize: MAX_FORM_BYTES }));
   app.get("/favicon.ico", (c) => c.body(...iconFile()));
-  app.notFound((c) => c.text("There is nothing here; the page is at /.", 404));
+  app.notFound((c) => c.text("Not found; the page is at /.", 404));
   app.onError((error, c) => c.text(`${error.message} Go back and try again.`, 500));
   return app;
 }

@@ -92,7 +92,7 @@ function listLimits(promises: readonly PlannedPromise[]): string[] {
   return [
     ...(copies > 0
       ? [
-          `${printCounted(copies, "record")} of those that may be acted on have the state of another: each state is asked about once, and its label counts for all of them.`,
+          `${printCounted(copies, "record")} have the state of another: each state is labelled once, for all of them.`,
         ]
       : []),
     ...limitsOfRecords(promises),
@@ -102,7 +102,7 @@ function listLimits(promises: readonly PlannedPromise[]): string[] {
 function limitsOfRecords(promises: readonly PlannedPromise[]): string[] {
   if (promises.some(({ plan }) => plan.of === "these")) {
     return [
-      "A promise about exactly these records takes 65 to 90 labels if the answers are good. It permits no act on other records.",
+      "A promise about exactly these records takes 65 to 90 labels if the answers are good, and permits no act on others.",
     ];
   }
   const regions = promises.map(({ action, plan, draw }) => {
@@ -114,9 +114,9 @@ function limitsOfRecords(promises: readonly PlannedPromise[]): string[] {
     ...regions
       .filter(({ isSmall }) => isSmall)
       .map(({ action, number }) => {
-        return `Only ${number} may be acted on with "${action}", too few for a promise even if all are right: ask about more records first.`;
+        return `Only ${number} may be acted on with "${action}", too few for a promise: ask about more records first.`;
       }),
-    "A promise takes 75 to 250 records that may be acted on; if 1 in 1,000 is a yes, that is about 200,000 records.",
+    "A promise takes 75 to 250 records that may be acted on: about 200,000 if 1 in 1,000 is a yes.",
     "The promise holds for records like these.",
   ];
 }
@@ -143,12 +143,12 @@ function describe({ action, plan, draw }: PlannedPromise): string {
     const right = `${printCount(labelledCount - wrong)} right of ${printCount(labelledCount)}`;
     if (more !== null) return `${right}; about ${printCount(more)} more`;
     const isEnd = labelledCount >= draw.regionSize - draw.copies;
-    return `${right}; ${isEnd ? "every record that may be acted on has a label, and none is promised" : "no promise is in sight yet"}`;
+    return `${right}; ${isEnd ? "all are labelled, and none is promised" : "no promise in sight yet"}`;
   }
   const act = action === "top" ? "the most probable option" : `"${action}"`;
   const risk = `${describePromisedRisk(plan.maxRisk, promisedThreshold)} wrong, with ${printAtLeast(plan.confidence)} confidence`;
   const wrongText = `${printCount(promisedThreshold.wrong)} wrong of ${printCounted(promisedThreshold.n, "label")}`;
-  return `act on ${act} at ${printThreshold(promisedThreshold.threshold)} and above: ${risk}; ${wrongText}. More labels may lower the threshold further.`;
+  return `act on ${act} at ${printThreshold(promisedThreshold.threshold)} and above: ${risk}; ${wrongText}. More labels may lower the threshold.`;
 }
 
 const defaults = { maxRisk: 0.05, confidence: 0.95, seed: 20_260_101 };
@@ -169,7 +169,7 @@ export function toPlanPath(labelsPath: string): string {
 
 /** Reads a plan. @throws CliError with its name and the problem. */
 export async function readPlan(path: string): Promise<PromisePlan> {
-  const advice = "Put the plan there that the labels were drawn by.";
+  const advice = "Put the plan of the labels there.";
   return await readParsedFile(path, { parse: parsePromisePlan, advice });
 }
 
@@ -192,8 +192,8 @@ export async function openPlan(labelsPath: string, wantedPlan: WantedPlan, join:
     const problem = printable`No record may be acted on with ${empty.question}=${empty.action}`;
     const why =
       plan.of === "these"
-        ? "too few of them are sure by their printed values to save any label"
-        : `by the printed values, each threshold has more than ${printAtMost(plan.maxRisk)} wrong`;
+        ? "too few printed values are sure"
+        : `at each threshold the printed values have more than ${printAtMost(plan.maxRisk)} wrong`;
     throw new CliError(`${problem}: ${why}. Ask about more records, or use a higher --require.`);
   }
   await writeWholeFile(path, `${JSON.stringify(plan, null, 2)}\n`);
@@ -242,6 +242,6 @@ function checkPlan(path: string, plan: PromisePlan, wantedPlan: WantedPlan): voi
   if (isSame && !isOther && wantedPlan.forPromise.every(isOneOf(plan.actions))) return;
   const names = plan.actions.map(({ question, action }) => `${question}=${action}`).join(", ");
   const words = `--require ${plan.maxRisk} --confidence ${plan.confidence} --seed ${plan.seed}${plan.of === "these" ? " --exactly-these" : ""}`;
-  const problem = printable`${path} plans ${names} with ${words}; another plan would be a second try`;
-  throw new CliError(`${problem}. Use these words, or plan other actions with --labels FILE.`);
+  const problem = printable`${path} plans ${names} with ${words}; another plan is a second try`;
+  throw new CliError(`${problem}. Use these words or another --labels FILE.`);
 }

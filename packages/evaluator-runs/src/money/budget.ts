@@ -245,7 +245,7 @@ export class CallCost {
       this.#budget.isSpent = true;
       this.isHeldBack = true;
       throw new EvaluatorError(
-        "The call was not tried again: its lost attempts may have been charged for, and one more might pass the run's maximum cost; raise it.",
+        "The call was not tried again: with its lost attempts it might pass the maximum cost; raise it.",
         { isRetryable: false },
       );
     }

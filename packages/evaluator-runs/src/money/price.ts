@@ -22,8 +22,8 @@ export function findUnpriced({ next, ...own }: RunPrice) {
   if (unpriced?.inputUsdPerMillionTokens !== null) return null;
   const option = isOwn ? "--price" : "--then-price";
   return {
-    problem: `cannot be kept, since ${unpriced.source}; nothing was sent`,
-    advice: `Name it with ${option} USD, for a million input tokens`,
+    problem: `cannot be kept: ${unpriced.source}; nothing was sent`,
+    advice: `Set ${option} USD (a million input tokens)`,
   };
 }
 
@@ -91,7 +91,7 @@ export function documentedPrice(transport: Transport): Price {
     return { inputUsdPerMillionTokens: ownUsd, source: `the price of ${name}` };
   if (hasDocumentedPrice(transport)) return contractPrice("the documented price");
   const engine = target === undefined ? name : `${target.modelId} through ${name}`;
-  return { inputUsdPerMillionTokens: null, source: printable`no list says what ${engine} costs` };
+  return { inputUsdPerMillionTokens: null, source: printable`no list has the price of ${engine}` };
 }
 
 // The hosts whose prices are in the contract; null for all.

@@ -16,7 +16,7 @@ test.each([
 });
 
 test("results are not taken for an input", () => {
-  expect(() => toOutputPath("/mail/inbox.triage.json", source)).toThrow("holds results");
+  expect(() => toOutputPath("/mail/inbox.triage.json", source)).toThrow("has results");
 });
 
 test("another program has its own suffix", () => {

@@ -34,7 +34,7 @@ export function toOutputPath(
 ): string {
   const parts = basename(inputPath).toLowerCase().split(".");
   if (parts.length > 2 && parts.at(-2) === suffix && /^\w+$/.test(parts.at(-1) ?? "")) {
-    throw new CliError(printable`${inputPath} holds results; give their file of ${word}s.`);
+    throw new CliError(printable`${inputPath} has results; give the file of ${word}s.`);
   }
   return besideInput(inputPath, `.${suffix}.${format}`);
 }

@@ -221,7 +221,7 @@ async function withOwnErrors<TResult>(call: () => Promise<TResult>): Promise<TRe
   } catch (error) {
     if (error instanceof DatabaseError) throw error;
     throw new DatabaseError(
-      "The job queue in the schema evaluator_jobs is not as this program wants it. Upgrade evaluator-runs here, or run its migrate as the role that owns the schema.",
+      "The job queue in the schema evaluator_jobs has another version. Upgrade evaluator-runs, or run its migrate as the schema's owner.",
       { failure: "newer-schema" },
     );
   }

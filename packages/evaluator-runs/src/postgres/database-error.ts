@@ -43,18 +43,18 @@ type ReportedFailure = Exclude<
 
 const advice: Readonly<Record<ReportedFailure, string>> = {
   unreachable:
-    "PostgreSQL cannot be reached. Check that it runs, and host, port and TLS of the connection.",
+    "PostgreSQL cannot be reached. Check that it runs, and the connection's host, port and TLS.",
   certificate:
-    "PostgreSQL's TLS certificate is not one to trust. Name the certificate authority that signed it (sslrootcert=ca.pem in the URL, or ssl.ca), and the host as the certificate does.",
-  busy: "PostgreSQL takes no more connections, or two statements wait for each other. Raise max_connections, or lower max in the connection options.",
+    "PostgreSQL's TLS certificate is not trusted. Name its authority (sslrootcert=ca.pem in the URL, or ssl.ca), and the host as in the certificate.",
+  busy: "PostgreSQL has too many connections, or a deadlock. Raise max_connections, or lower max in the connection options.",
   denied:
-    "PostgreSQL refused this user. Check user, password and database of the connection, and the user's grants on the schema evaluator.",
+    "PostgreSQL refused this user. Check user, password, database, and grants on the schema evaluator.",
   "read-only":
-    "PostgreSQL is read-only. Connect to the primary instead of a replica, or unset default_transaction_read_only.",
-  full: "PostgreSQL's disk is full. Make room on the server, then try again.",
+    "PostgreSQL is read-only. Connect to the primary, or unset default_transaction_read_only.",
+  full: "PostgreSQL's disk is full. Make room there and try again.",
   "connection-options":
-    "The connection to PostgreSQL cannot be read. Write it as postgres://user:password@host:5432/database, with reserved characters percent-encoded and files that exist, or as the options of pg.",
-  other: "PostgreSQL refused a statement. Check that nobody changed the schema evaluator.",
+    "The connection to PostgreSQL is malformed. Write postgres://user:password@host:5432/database, percent-encoded and with existing files, or the options of pg.",
+  other: "PostgreSQL refused a statement. Check that the schema evaluator is unchanged.",
 };
 
 // SQLSTATE codes and classes; appendix A of PostgreSQL's manual lists them.

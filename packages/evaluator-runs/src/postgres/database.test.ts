@@ -101,5 +101,5 @@ test("rejects a server that is too old, and says which it is", async () => {
   );
   const error = await failureOf(`postgres://someone:passw0rd@127.0.0.1:${port}/db`);
   expect(error).toMatchObject({ failure: "too-old" });
-  expect(String(error)).toContain("PostgreSQL 12 is too old: 13 or newer");
+  expect(String(error)).toContain("PostgreSQL 12 is too old; use 13 or newer");
 });

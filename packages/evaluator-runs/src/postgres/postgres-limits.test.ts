@@ -185,7 +185,7 @@ describe("what PostgreSQL rejects", () => {
     ["53100", "full", "Make room"],
     ["42501", "denied", "grants"],
     ["53300", "busy", "max_connections"],
-    ["40P01", "busy", "wait for each other"],
+    ["40P01", "busy", "or a deadlock"],
     ["57P03", "unreachable", "Check that it runs"],
     ["XX000", "other", "schema evaluator"],
   ])("is a failure of its own: %s is %s", async (code, failure, next) => {
@@ -225,7 +225,7 @@ describe("the schema", () => {
     const newer = await migrateDatabase(database).catch((error: unknown) => error);
     await database.query("update evaluator.schema_version set version = 8");
     expect(newer).toMatchObject({ failure: "newer-schema" });
-    expect(String(newer)).toMatch(/version 99, .* none after 10\. Upgrade/);
+    expect(String(newer)).toMatch(/version 99, .* program knows 10\. Upgrade/);
   });
 
   test("of an older version names the next step of a user that may only read", async () => {
@@ -237,7 +237,7 @@ describe("the schema", () => {
     await database.query("reset role; drop owned by reader; drop role reader");
     expect(refused).toMatchObject({ failure: "denied", code: "42501" });
     expect(String(refused)).toMatch(
-      /version 4, .* version 10, .* Run .* once as the user that owns/,
+      /version 4, .* needs 10, .* Run .* of this version once as the schema's owner\.$/,
     );
     await PostgresRuns.open(database, { onlyReads: true });
     const version = await database.query("select version from evaluator.schema_version");

@@ -78,7 +78,7 @@ async function toLimitStore(database: Database): Promise<LimitStore & AsyncDispo
       const id = toHash(key);
       const place = `${id} ${version}`;
       const read = heldRows.get(place);
-      if (read === undefined) throw new TypeError("swap needs the version that read returned.");
+      if (read === undefined) throw new TypeError("swap needs the version from read.");
       heldRows.delete(place);
       const { connection, pausedUntilMs, nowMs } = read;
       const notify = `notify evaluator_pause, '${id} ${row.pausedUntilMs - nowMs}';`;

@@ -177,7 +177,7 @@ function toState({ idx, state }: ChunkRow, run: number, sample: Sample | undefin
   const whole = unpackJson(state, sample);
   if (whole !== null) return whole;
   const what = `Record ${idx} of run ${run} is not as it was written`;
-  const remedy = `Remove the run with evaluator.forget_run(${run}), and load it again.`;
+  const remedy = `Remove the run with evaluator.forget_run(${run}) and load it again.`;
   throw new DatabaseError(`${what}. ${remedy}`, { failure: "other" });
 }
 

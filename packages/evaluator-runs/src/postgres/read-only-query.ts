@@ -103,7 +103,7 @@ async function* listRows(session: Session, columns: number) {
   for (let isLast = false; !isLast;) {
     const { rows } = await runOne(session, `fetch ${ROWS_AT_ONCE} from evaluator_query`);
     if (rows.some((row) => row[columns] === true)) {
-      const message = "A value of the result is larger than 1 MB, or a row larger than 2 MB.";
+      const message = "A value is over 1 MB, or a row over 2 MB.";
       throw new DatabaseError(message, { failure: "query-size" });
     }
     for (const row of rows) yield row.slice(0, columns);
@@ -177,11 +177,11 @@ function tookTooLong(code: string | null): DatabaseError {
 
 function listProblems(message: string): readonly (readonly [RegExp, string])[] {
   return [
-    [/^25006$/, `The query would write, and a query only reads: ${message}.`],
-    [/^42501$/, `The query reads what this user may not: ${message}.`],
-    [/^(?:42|0A|25)/, `The query is not one that PostgreSQL takes: ${message}.`],
-    [/^(?:21|22)/, "A value does not fit its use in the query; a cast or a condition helps."],
-    [/^(?:54|XX000)/, "The query is more than the server takes. Ask for less of it."],
+    [/^25006$/, `A query only reads: ${message}.`],
+    [/^42501$/, `This user may not read that: ${message}.`],
+    [/^(?:42|0A|25)/, `PostgreSQL refused the query: ${message}.`],
+    [/^(?:21|22)/, "A value does not fit its use; add a cast or a condition."],
+    [/^(?:54|XX000)/, "The query is too large for the server. Ask for less."],
   ];
 }
 

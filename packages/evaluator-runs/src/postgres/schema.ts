@@ -200,7 +200,7 @@ function toUpgradeError(error: DatabaseError, version: number): DatabaseError {
   const { failure, code } = error;
   if (failure !== "denied" && failure !== "read-only") return error;
   return new DatabaseError(
-    `The schema evaluator has version ${version}, this program needs version ${migrations.length}, and this user may not upgrade it. Run a command of this version once as the user that owns the schema, then try again.`,
+    `The schema evaluator has version ${version}, this program needs ${migrations.length}, and this user may not upgrade it. Run a command of this version once as the schema's owner.`,
     { failure, code },
   );
 }
@@ -211,10 +211,9 @@ async function checkServer(query: Query): Promise<void> {
   );
   const version = Math.floor(Number(row?.version) / 10_000);
   if (version >= OLDEST_SERVER) return;
-  throw new DatabaseError(
-    `PostgreSQL ${version} is too old: ${OLDEST_SERVER} or newer is needed. Upgrade the server, or connect to another.`,
-    { failure: "too-old" },
-  );
+  throw new DatabaseError(`PostgreSQL ${version} is too old; use ${OLDEST_SERVER} or newer.`, {
+    failure: "too-old",
+  });
 }
 
 /** Returns the schema's version, or null without a schema. */
@@ -228,7 +227,7 @@ async function readVersion(query: Query): Promise<number | null> {
   const version = row?.version ?? 0;
   if (version <= migrations.length) return version;
   throw new DatabaseError(
-    `The schema evaluator has version ${version}, and this program knows none after ${migrations.length}. Upgrade evaluator-runs here, or use another database.`,
+    `The schema evaluator has version ${version}, this program knows ${migrations.length}. Upgrade evaluator-runs, or use another database.`,
     { failure: "newer-schema" },
   );
 }

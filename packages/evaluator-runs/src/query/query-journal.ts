@@ -65,7 +65,7 @@ async function askTables(database: SqliteQuery, askedRequest: Asked): Promise<vo
 }
 
 const readingWords = new Set(["select", "with", "values"]);
-const nextStep = 'The command "query" without one prints the tables and their columns.';
+const nextStep = '"query" alone prints the tables and columns.';
 
 /** Parts of a query that contain no SQL words: comments, texts and quoted names. */
 const passages = /--[^\n]*|\/\*[^]*?(?:\*\/|$)|'[^']*'?|"[^"]*"?|`[^`]*`?/g;
@@ -82,15 +82,14 @@ function checkQuery(text: string): string {
   if (second !== -1) {
     const start = end + 1 + second;
     throw new CliError(
-      printable`A query is one statement, and a second one begins at character ${String(start + 1)} ("${shown(text.slice(start))}"); nothing was run. Give them one after the other.`,
+      printable`A query is one statement; a second begins at character ${String(start + 1)} ("${shown(text.slice(start))}"). Run them one by one.`,
     );
   }
   const [word = ""] = /[^\s(;]\w*/.exec(bare) ?? [];
   if (word === "") throw new CliError(`The query is empty. ${nextStep}`);
   if (!readingWords.has(word.toLowerCase())) {
     throw new CliError(
-      printable`A query only reads: it begins with select, with or values, and this one begins with "${shown(word)}"; nothing was run. ` +
-        nextStep,
+      printable`A query begins with select, with or values, not "${shown(word)}". ` + nextStep,
     );
   }
   return end === -1 ? text : text.slice(0, end);
@@ -161,7 +160,7 @@ async function askDatabase(
   };
   const print = async (result: QueryResult) => {
     if (result.ownsJournal) {
-      context.stderr.write("This role owns the journal; a role that only reads is safer.\n");
+      context.stderr.write("This role owns the journal; a read-only role is safer.\n");
     }
     await printRows(result, query, context);
   };
@@ -187,9 +186,7 @@ async function explained({ tables, query, context }: Asked, run: () => Promise<v
     const lines = tables.map(
       ({ name, columns }) => `  ${name}: ${columns.map((column) => column.name).join(", ")}\n`,
     );
-    const hint = /ambiguous/.test(message)
-      ? ` Write whose it is: ${context.source.word}s.NAME.`
-      : "";
+    const hint = /ambiguous/.test(message) ? ` Write ${context.source.word}s.NAME.` : "";
     throw new CliError(`${message}${hint}\nThere are:\n${lines.join("").trimEnd()}`, {
       cause: error,
     });
@@ -198,10 +195,10 @@ async function explained({ tables, query, context }: Asked, run: () => Promise<v
 
 const problems: Readonly<Record<string, (query: Query, message: string) => string>> = {
   "query-time": ({ timeout }) =>
-    `The query took longer than ${printCounted(timeout, "second")}. Ask for less, or set --timeout.`,
+    `The query took over ${printCounted(timeout, "second")}. Ask for less, or set --timeout.`,
   "query-size": () =>
-    "A value of the query is larger than 1 MB, or a row larger than 2 MB. Ask for a part, such as substr(snippet, 1, 1000).",
-  "query-role": (_, message) => `${message}\n--allow-superuser lets this one ask all the same.`,
+    "A value is over 1 MB, or a row over 2 MB. Ask for a part, such as substr(snippet, 1, 1000).",
+  "query-role": (_, message) => `${message}\n--allow-superuser allows it.`,
 };
 
 interface QueryRows {
@@ -234,7 +231,7 @@ async function printRows(
       : listRecords(printedRows, chosenFormat);
   await printTexts(texts, context);
   if (!isCut) return;
-  throw new CliError(`The result has more than ${printCount(most)} rows; --rows allows more.`);
+  throw new CliError(`The result has over ${printCount(most)} rows; raise --rows.`);
 }
 
 function listRecords({ names, rows }: QueryRows, format: OutputFormat): AsyncGenerator<string> {

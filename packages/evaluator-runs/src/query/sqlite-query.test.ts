@@ -8,5 +8,5 @@ test("an error of Node is about memory too", async () => {
   query.create([]);
   // Refused by Node instead of SQLite, as a text is that is too long.
   const asked = query.ask(7 as never, 10_000);
-  await expect(asked).rejects.toThrow("The query needed more than 512 MB. Ask for less of it.");
+  await expect(asked).rejects.toThrow("The query needs over 512 MB. Ask for less.");
 });

@@ -49,7 +49,7 @@ export class SqliteQuery implements AsyncDisposable {
     // They keep a query from filling the memory.
     if (!("limits" in database)) {
       const { node } = process.versions;
-      throw new CliError(`A query of a journal file needs Node 24.15, and this is Node ${node}.`);
+      throw new CliError(`A query of a journal file needs Node 24.15, not ${node}.`);
     }
     database.exec("PRAGMA journal_mode = OFF; BEGIN");
     const inserts = new Map(
@@ -107,9 +107,7 @@ export class SqliteQuery implements AsyncDisposable {
     if (signal.aborted) return signal.reason;
     if (clock.now() >= this.#endsAtMs) return failed("query-time");
     if (end === "SIGKILL") return needsTooMuch();
-    return new CliError(
-      printable`The process of the query has failed (${String(end)}). Try again.`,
-    );
+    return new CliError(printable`The query's process failed (${String(end)}). Try again.`);
   }
 
   /** Kills the process and removes its folder. */
@@ -132,8 +130,8 @@ function toProblem({ failure, message }: Record<"failure" | "message", string>):
   return failed(
     "query",
     failure === "writes"
-      ? printable`The query would do more than read the tables (${message}), and a query only reads.`
-      : printable`The query is not one that SQLite can read: ${message}.`,
+      ? printable`A query only reads the tables (${message}).`
+      : printable`SQLite refused the query: ${message}.`,
   );
 }
 
@@ -142,5 +140,5 @@ function failed(failure: string, message = ""): CliError {
 }
 
 function needsTooMuch(): CliError {
-  return new CliError(`The query needed more than ${MEMORY_MB} MB. Ask for less of it.`);
+  return new CliError(`The query needs over ${MEMORY_MB} MB. Ask for less.`);
 }

@@ -93,7 +93,7 @@ function findProblems(text: string, source: FieldOwner | null): { offset: number
   } catch (error) {
     // Endless nesting overflows the parser's stack.
     if (!(error instanceof RangeError)) throw error;
-    return [{ offset: 0, what: "nests deeper than any question" }];
+    return [{ offset: 0, what: "is nested too deeply" }];
   }
 }
 
@@ -130,7 +130,7 @@ function checkKeys(node: Node | undefined, path: JsonPath, report: Report): void
   for (const { children: [key, value] = [] } of node.children ?? []) {
     if (key === undefined) continue;
     const inside = [...path, String(key.value)];
-    const what = "is there twice, and one of them would be lost; rename it or remove it";
+    const what = "is there twice; rename or remove one";
     if (seenNames.has(key.value)) report(inside, what, key.offset);
     seenNames.add(key.value);
     checkKeys(value, inside, report);
@@ -142,7 +142,7 @@ function checkKeys(node: Node | undefined, path: JsonPath, report: Report): void
 }
 
 const SORTED =
-  "looks like an integer, and JavaScript puts such names first, in ascending order, which the model would read; write them in that order, or begin them with a letter";
+  "looks like an integer, which JavaScript sorts first; write such names first in ascending order, or begin them with a letter";
 
 const types = Object.keys(questionKinds) as KindName[];
 const fields = ["type", "instructions", "criteria"];
@@ -172,14 +172,14 @@ const criteria: Record<KindName, { readonly all: string; readonly one: string }>
 function checkQuestions(json: unknown, report: Report): void {
   if (!isRecord(json)) return report([], "is no object; write { question id: question }");
   const entries = Object.entries(json);
-  if (entries.length === 0) return report([], "holds no question; write at least one");
+  if (entries.length === 0) return report([], "has no question; write one");
   for (const [id, question] of entries) checkQuestion(id, question, report);
 }
 
 function checkQuestion(id: string, question: unknown, report: Report): void {
-  if (id === "") return report([id], "is a question without an id; name it");
+  if (id === "") return report([id], "has no id; name it");
   if (!isRecord(question)) {
-    return report([id], `is ${toKind(question)} and no question; ${howTo.question}`);
+    return report([id], `is ${toKind(question)}; ${howTo.question}`);
   }
   const { data, error } = questionSchema.safeParse(question);
   if (data !== undefined) return checkTexts(id, data as Question, report);
@@ -201,7 +201,7 @@ function checkTexts(id: string, question: Question, report: Report): void {
   const count = kind.keys(question).length;
   if (count === 0) report([id, "criteria"], `is empty; ${criteria[question.type].all}`);
   // As in a request (contract section 2.2): more is rejected before anything is sent.
-  const problem = `has ${count} ${limit.unit}s; a model takes ${limit.most} at the most`;
+  const problem = `has ${count} ${limit.unit}s; a model takes at most ${limit.most}`;
   if (count > limit.most) report([id, "criteria"], problem);
 }
 
@@ -228,15 +228,14 @@ function unknownField(question: unknown, path: JsonPath): string {
   const knownText = path.length === 0 ? fields : ["true", "false"];
   const owner =
     path.length === 0 ? `a ${(question as Question).type} question` : "the criteria of a boolean";
-  return `is no field of ${owner}, which has ${knownText.join(", ")}`;
+  return `is not a field of ${owner}; use ${knownText.join(", ")}`;
 }
 
 // A field of the results belongs to one question, or to the record.
 function checkImages(questions: Questions, { word }: FieldOwner, report: Report): void {
   for (const [id, { type }] of Object.entries(questions)) {
     const isAboutImage = questionKinds[type].needsImage === true;
-    if (isAboutImage)
-      report([id], `is a ${type}, which is a place in an image; a ${word} has none`);
+    if (isAboutImage) report([id], `is a ${type}, which needs an image; a ${word} has none`);
   }
 }
 
@@ -247,7 +246,7 @@ function checkFields(questions: Questions, { columns, word }: FieldOwner, report
     const owner = takenNames.has(name) ? `the ${word} itself` : owners.get(name);
     owners.set(name, `the question ${question.id}`);
     if (owner === undefined) continue;
-    report([question.id], `would be written to the field "${name}", as ${owner} is; rename it`);
+    report([question.id], `and ${owner} have the same field "${name}"; rename it`);
   }
 }
 

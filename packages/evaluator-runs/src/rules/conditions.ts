@@ -63,8 +63,8 @@ export function readConditions(text: string, all: readonly Column[]) {
   const last = next(tokens);
   if (last.kind === "arrow") return { conditions, arrow: last };
   if (last.kind === "end") return { conditions, arrow: null };
-  const advice = "put a comma between conditions, and names with spaces into quotes";
-  throw new ConditionError(last.at, printable`"${last.text}" is too much; ${advice}`);
+  const advice = "put commas between conditions, and quotes around names with spaces";
+  throw new ConditionError(last.at, printable`"${last.text}" does not fit; ${advice}`);
 }
 
 /** The meaning of a name. */

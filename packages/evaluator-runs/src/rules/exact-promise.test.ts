@@ -29,7 +29,5 @@ test("a rule acts on no promise about exactly some records, and says why", async
     artifact,
   );
   const [rule] = plan.rules();
-  expect(rule?.promise).toBe(
-    "no promise: the calibration promises acts on exactly some records, which the command act prints",
-  );
+  expect(rule?.promise).toBe("no promise: it is about exactly some records; use the command act");
 });

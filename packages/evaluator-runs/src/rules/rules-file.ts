@@ -151,7 +151,7 @@ function readOnly(only: string, columns: readonly Column[]) {
   try {
     const { conditions, arrow } = readConditions(only, columns);
     if (arrow === null) return conditions;
-    throw new ConditionError(arrow.at, "an arrow belongs into a file of --rules");
+    throw new ConditionError(arrow.at, "an arrow belongs in a file of --rules");
   } catch (error) {
     if (!(error instanceof ConditionError)) throw error;
     throw new UsageError(`--only, column ${error.at + 1}: ${error.message}.`);
@@ -208,20 +208,19 @@ function toAct(rule: Rule, { decisions }: AnsweredRecord): RuleAct {
 
 /** Returns the threshold that promises the acts of a rule, or in words why there is none. */
 function findPromise(rule: Rule, calibration: CalibrationArtifact | null) {
-  if (calibration === null) return "there is no calibration (--calibration)";
+  if (calibration === null) return "no calibration (--calibration)";
   if (rule.conditions.length > 1) {
-    return "a calibration promises one answer alone, and this rule asks for more";
+    return "the rule asks for more than one answer";
   }
   const wantedAct = wantedBy(rule) ?? null;
-  if (wantedAct === null)
-    return "a calibration promises a yes, a no, or the likeliest option or level";
+  if (wantedAct === null) return "only a yes, a no or the likeliest option or level can have one";
   const lockedThreshold = calibration.thresholds.find(
     ({ question, action }) =>
       question === wantedAct.question && (action === "top" || wantedAct.acts.includes(action)),
   );
   if (lockedThreshold?.these !== undefined)
-    return "the calibration promises acts on exactly some records, which the command act prints";
-  return lockedThreshold ?? `its labels promise no threshold of ${toPrintable(wantedAct.question)}`;
+    return "it is about exactly some records; use the command act";
+  return lockedThreshold ?? `no threshold of ${toPrintable(wantedAct.question)} is promised`;
 }
 
 function describePromise(
@@ -238,6 +237,6 @@ function describePromise(
     promisedCount < takenCount
       ? ` for ${printCount(promisedCount)} of ${printCount(takenCount)}`
       : "";
-  const head = promisedCount === 0 ? "no promise for any of them" : `promised${part}`;
+  const head = promisedCount === 0 ? "no promise for any" : `promised${part}`;
   return `${head}: ${share}, ${basis}`;
 }

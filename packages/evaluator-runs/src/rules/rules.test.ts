@@ -100,7 +100,7 @@ test.each([
   ["importance >=", 13, "a number is missing; importance goes from 0 to 5"],
   ["scam", 4, "choose one: scam >= 0.9"],
   ["category", 8, "choose one: category = security_alert"],
-  ["scam >= 0.9 and new", 12, '"and" is too much; put a comma between conditions'],
+  ["scam >= 0.9 and new", 12, '"and" does not fit; put commas between conditions'],
   ['"my question = x', 0, 'the quote is not closed; end it with "'],
 ])("%j is refused at column %i", (text, at, message) => {
   const error = expect.objectContaining({ at, message: expect.stringContaining(message) });
@@ -250,12 +250,9 @@ test("a low yes is no promised no, and a promised no is no yes", async () => {
 });
 
 test.each([
-  [
-    '"my question" = "an option", scam < 0.5 -> x',
-    "a calibration promises one answer alone, and this rule asks for more",
-  ],
-  ["importance > 3 -> x", "a calibration promises a yes, a no, or the likeliest option or level"],
-  ["brand_deal <= 0.1 -> x", "its labels promise no threshold of brand_deal"],
+  ['"my question" = "an option", scam < 0.5 -> x', "the rule asks for more than one answer"],
+  ["importance > 3 -> x", "only a yes, a no or the likeliest option or level can have one"],
+  ["brand_deal <= 0.1 -> x", "no threshold of brand_deal is promised"],
 ])("%s is not promised: %s", async (text, why) => {
   const { rules } = await planIn(text);
   expect(rules[0]?.promise).toBe(`no promise: ${why}`);
@@ -264,6 +261,6 @@ test.each([
 test("a rule whose records are all below the threshold names the promise it misses", async () => {
   const { rules } = await planIn("scam >= 0.9 -> junk\nscam >= 0.8 -> look");
   expect(rules[1]?.promise).toBe(
-    'no promise for any of them: at most 5 % of all "yes" answers to scam printed at 0.90 and above are wrong, with 95 % confidence (0 of 80 labels)',
+    'no promise for any: at most 5 % of all "yes" answers to scam printed at 0.90 and above are wrong, with 95 % confidence (0 of 80 labels)',
   );
 });

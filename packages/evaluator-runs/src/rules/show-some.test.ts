@@ -84,9 +84,9 @@ test.each([
     const lines = (printed: string) => printed.split("\n").toSorted();
     expect(lines(stdout)).toEqual(expect.arrayContaining(lines(text)));
     expect(stderr).toBe(
-      "line 1: importance >= 1 → star: 1 ticket; no promise: there is no calibration (--calibration)\n" +
-        "line 2: category = receipt → archive: 2 tickets; no promise: there is no calibration (--calibration)\n" +
-        "Rules take 3 of 3 tickets; nothing was done to any of them.\n",
+      "line 1: importance >= 1 → star: 1 ticket; no promise: no calibration (--calibration)\n" +
+        "line 2: category = receipt → archive: 2 tickets; no promise: no calibration (--calibration)\n" +
+        "Rules take 3 of 3 tickets; nothing was done.\n",
     );
   },
 );

@@ -75,7 +75,7 @@ test("a run is above $1 if its second engine may cost that, and the person sees 
   const next = { transport: unlisted, bounds: {}, catalog: null };
   const run = { price: 0.1, thenPrice: 20 };
   await announce({ calls: 1, inputTokens: 100_000, run, next, confirm });
-  expect(questions).toEqual(["Spend about $0.01, and up to $2.00 to ask again? [y/N] "]);
+  expect(questions).toEqual(["Spend about $0.01, up to $2.00 to ask again? [y/N] "]);
 });
 
 test("the price of the first engine is none of the second, so that a cap needs both", async () => {
@@ -83,7 +83,7 @@ test("the price of the first engine is none of the second, so that a cap needs b
   const run = { price: 0, maxCost: 1 };
   const announced = announce({ calls: 1, inputTokens: 1000, run, next });
   await expect(announced).rejects.toThrow(
-    "through unlisted costs; nothing was sent. Name it with --then-price USD",
+    "through unlisted; nothing was sent. Set --then-price USD",
   );
 });
 
@@ -104,12 +104,12 @@ test.each([
   [
     10_000_000,
     1,
-    "The key allows 1,200 requests a minute: 5.8 days, on any number of machines. One machine reaches that with --concurrency 6, so more would not help.\n",
+    "The key allows 1,200 requests a minute: 5.8 days on any number of machines. One machine reaches that with --concurrency 6.\n",
   ],
   [
     100,
     6,
-    "The key allows 1,200 requests a minute: 5 s, on any number of machines. One machine reaches that, so more would not help.\n",
+    "The key allows 1,200 requests a minute: 5 s on any number of machines. One machine reaches that.\n",
   ],
 ])("%d calls, %d at once: whether more machines help", async (calls, concurrency, line) => {
   const stdout = await announce({ calls, run: { dryRun: true, rate: 1200, concurrency } });

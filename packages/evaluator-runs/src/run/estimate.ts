@@ -86,12 +86,12 @@ function describeMachines(
   if (calls === 0) return "";
   const { requestsPerMinute } = limits;
   if (requestsPerMinute === undefined) {
-    return "No limit of the key is known (--rate names one): up to the service's limit, twice the --concurrency takes half the time, and so do two machines.\n";
+    return "The key's limit is unknown (--rate sets one): up to it, double --concurrency or two machines take half the time.\n";
   }
-  const limit = `The key allows ${printCount(requestsPerMinute)} requests a minute: ${printDuration((calls * 60_000) / requestsPerMinute)}, on any number of machines.`;
+  const limit = `The key allows ${printCount(requestsPerMinute)} requests a minute: ${printDuration((calls * 60_000) / requestsPerMinute)} on any number of machines.`;
   const neededCount = Math.ceil((requestsPerMinute * MS_PER_CALL) / 60_000);
   const option = neededCount <= concurrency ? "" : ` with --concurrency ${neededCount}`;
-  return `${limit} One machine reaches that${option}, so more would not help.\n`;
+  return `${limit} One machine reaches that${option}.\n`;
 }
 
 function describeEstimate(
@@ -141,7 +141,7 @@ const ASK_ABOVE_USD = 1;
  */
 async function checkCost(
   { records, costUsd, price, againUsd = 0 }: RunEstimate,
-  { run: { maxCost, yes }, confirm, signal, source, mayCost }: RunContext,
+  { run: { maxCost, yes }, confirm, signal, mayCost }: RunContext,
 ): Promise<void> {
   const isBounded = maxCost < Number.POSITIVE_INFINITY;
   const unpriced = findUnpriced(price);
@@ -151,13 +151,13 @@ async function checkCost(
   }
   if (costUsd > maxCost) {
     const message = `The run would cost more than ${printUsd(maxCost)} (--max-cost); nothing was sent.`;
-    throw new CliError(`${message} Raise it, or take fewer ${source.word}s with --limit.`);
+    throw new CliError(`${message} Raise it, or set --limit.`);
   }
   const isAsked = records > 0 && (mayCost ?? costUsd + againUsd > ASK_ABOVE_USD);
   if (!isAsked || yes || confirm === null) return;
-  const more = againUsd > 0 ? `, and up to ${printUsd(againUsd)} to ask again` : "";
+  const more = againUsd > 0 ? `, up to ${printUsd(againUsd)} to ask again` : "";
   const spend = `Spend about ${printUsd(costUsd)}${more}`;
-  const question = unpriced === null ? spend : "Ask at no known price";
+  const question = unpriced === null ? spend : "Ask at an unknown price";
   if (await confirm(`${question}? [y/N] `)) return;
   throw signal.aborted
     ? interrupted("Interrupted; nothing was sent.", signal)

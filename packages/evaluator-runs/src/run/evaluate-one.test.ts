@@ -16,7 +16,7 @@ const details = {
   needsPaidCredits: false,
 };
 const shorten =
-  "The record is too long for the service. Shorten the record; it is asked again when the record, the questions or the engine change.";
+  "The record is too long for the service. Shorten the record; it is asked again if it, the questions or the engine change.";
 
 /** Returns how a call ends that the service answers with a status. */
 async function failure(status: number, message: string, type: string | null = null) {

@@ -27,18 +27,18 @@ export async function goOn(
     return { newest: all.at(-1), number: all.length };
   });
   if (newest === undefined) {
-    throw new CliError(printable`No run has begun in ${path}; start one about its input.`);
+    throw new CliError(printable`${path} has no run; start one first.`);
   }
   if ((command.run ?? number) !== number) {
     const problem = printable`Run ${String(command.run)} of ${path} is over`;
-    throw new CliError(`${problem}; work goes on with the newest run, which is ${number}.`);
+    throw new CliError(`${problem}; work goes on with the newest, ${number}.`);
   }
   const runSetup = newest.setup;
   const { openTransport, env } = program;
   const transport = await openTransport({ ...command, env });
   const option = program.engineOption?.long ?? ".env";
-  const orElse = "or start a new run about the file.";
-  const advice = `set the same engine (${option}, --offline), ${orElse}`;
+  const orElse = "or start a new run.";
+  const advice = `set its engine (${option}, --offline), ${orElse}`;
   const state = newest.begin?.options ?? {};
   const run = {
     ...toRun(newest.begin, command),
@@ -51,7 +51,7 @@ export async function goOn(
   checkSameEngine({ run: "The run", service: runSetup.service, advice }, service);
   if (JSON.stringify(questions) !== JSON.stringify(runSetup.questions)) {
     throw new CliError(
-      `The run asks other questions than this program would now; undo the change to --questions or the environment, ${orElse}`,
+      `The run has other questions; undo the change to --questions or the environment, ${orElse}`,
     );
   }
   return await startRun(run, planInFile, program);

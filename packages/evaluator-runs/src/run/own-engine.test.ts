@@ -36,7 +36,7 @@ test("tickets are answered by a chat model on this machine, and a rerun asks not
   expect(first.exitCode).toBe(0);
   expect(engine).toBe(`Engine: qwen3:4b through logprobs ${origin}/, prompts logprobs-1 balanced.`);
   expect(estimate).toMatch(
-    /^To ask: 12 tickets, about [\d,]+ tokens in at most 156 calls, no known price \(no list says what qwen3:4b through logprobs costs; --price names one\), /,
+    /^To ask: 12 tickets, about [\d,]+ tokens in at most 156 calls, no known price \(no list has the price of qwen3:4b through logprobs; --price names one\), /,
   );
   expect(summary).toMatch(/^Answered: 12\. .* Took [\d,]+ tokens, no known price, /);
   const results = await readResults(cwd);
@@ -72,7 +72,7 @@ test("--max-cost needs a price, which --price names where no list does", async (
   const { calls, triage } = await startEngine();
   const refused = await triage(cwd, "--max-cost", "1");
   expect(refused.exitCode).toBe(1);
-  expect(refused.stderr).toContain("--max-cost cannot be kept, since no list says what qwen3:4b");
+  expect(refused.stderr).toContain("--max-cost cannot be kept: no list has the price of qwen3:4b");
   expect(await calls()).toBe(0);
   const dear = await triage(cwd, "--max-cost", "0.1", "--price", "1000");
   expect(dear.stderr).toContain("The run would cost more than $0.10 (--max-cost)");

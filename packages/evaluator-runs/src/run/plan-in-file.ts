@@ -74,9 +74,9 @@ function describeFileRun(
     counts: [
       [totals.failed, "failed"],
       [plan.count("answered"), "answered already"],
-      [plan.count("refused"), "refused as too long by an earlier run and not asked again"],
-      [askedAgain.begun, "in flight when an earlier run ended and asked again"],
-      [askedAgain.changed, "not in the journal as written and asked again"],
+      [plan.count("refused"), "refused as too long before, not asked again"],
+      [askedAgain.begun, "in flight when a run ended, asked again"],
+      [askedAgain.changed, "damaged in the journal, asked again"],
     ],
     place: printable`Journal: ${relative(context.cwd, context.journalPath)}`,
     inputTokens: totals.inputTokens,

@@ -43,7 +43,7 @@ test("a dry run counts what the journal has", async () => {
   const cwd = await folderWith(inbox(3));
   await startTickets(["inbox.json", "--limit", "2"], { cwd });
   const { stdout } = await startTickets(["inbox.json", "--dry-run"], { cwd });
-  expect(stdout).toMatch(/^To ask: 1 ticket, .*; 2 answered already\.\nNo limit/);
+  expect(stdout).toMatch(/^To ask: 1 ticket, .*; 2 answered already\.\nThe key's limit is unknown/);
 });
 
 test("an estimate above --max-cost keeps everything from being sent", async () => {

@@ -81,7 +81,7 @@ export async function giveResults(results: CompleteRun, context: RunContext): Pr
   if (layout !== null)
     await printTable({ layout, shown: shownTableRows, of: count, news }, context);
   else if (source.table !== null)
-    stderr.write(`No table is printed of more than ${printCount(limit)} records.\n`);
+    stderr.write(`Over ${printCount(limit)} records: no table is printed.\n`);
   return failedCount + partial > 0 || file.leftOutCount > 0 ? 2 : 0;
 }
 

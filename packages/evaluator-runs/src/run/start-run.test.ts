@@ -62,7 +62,7 @@ test("results that could not be written keep every record from being sent", asyn
   const transport = recordingTransport();
   const { exitCode, stderr } = await startTickets(["inbox.json"], { cwd, transport });
   expect(exitCode).toBe(1);
-  expect(stderr).toContain("inbox.tickets.json is in the way");
+  expect(stderr).toContain("inbox.tickets.json is not a file; move it.");
   expect(transport.requests).toEqual([]);
 });
 

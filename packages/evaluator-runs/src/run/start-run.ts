@@ -69,10 +69,10 @@ function checkComplete(
   signal: AbortSignal,
 ): void {
   const keptText = `${keptCount} of ${length} answers are kept`;
-  const next = `${keptText}; run the same command again for the rest.`;
-  if (signal.aborted) throw interrupted(`Interrupted; no results were written. ${next}`, signal);
+  const next = `${keptText}; the same command asks for the rest.`;
+  if (signal.aborted) throw interrupted(`Interrupted; no results written. ${next}`, signal);
   if (stoppedBy === null) return;
-  const raised = `${keptText}, and ${printCounted(notAsked ?? 0, "record")} not asked; run the same command with a higher --max-cost for the rest.`;
+  const raised = `${keptText}, and ${printCounted(notAsked ?? 0, "record")} not asked; raise --max-cost for the rest.`;
   const advice = notAsked === null ? next : raised;
-  throw new CliError(`Stopped: ${toPrintable(stoppedBy)}\nNo results were written. ${advice}`);
+  throw new CliError(`Stopped: ${toPrintable(stoppedBy)}\nNo results written. ${advice}`);
 }

@@ -70,7 +70,7 @@ test("explain, export and a dry run read beside a run in another process, and a 
   expect(first).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("About m-1") });
   expect(await startTickets(["explain", "m-2"], { cwd })).toMatchObject({
     exitCode: 1,
-    stderr: "There is no answer about this ticket. None has come yet.\n",
+    stderr: "This ticket has no answer. None has come yet.\n",
   });
   expect(await startTickets(["export"], { cwd })).toMatchObject({ exitCode: 2 });
   expect(await readdir(cwd)).toContain("inbox.tickets.lock");

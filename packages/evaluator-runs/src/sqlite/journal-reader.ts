@@ -42,7 +42,7 @@ export class JournalReader implements Disposable {
   ofRun(run: number, all: readonly FileRun[] = listRuns(this)): JournalReader {
     const { seen } = needRun(all, run, this.path);
     if (seen === null && run !== all.length) {
-      const problem = printable`${this.path} has no records of run ${String(run)}, which an older version made`;
+      const problem = printable`${this.path} has no records of run ${String(run)} of an older version`;
       throw new CliError(`${problem}; name a later run with --run.`);
     }
     const view = `records_${run}`;

@@ -46,9 +46,7 @@ test("a second process on the same file is refused before anything is sent", asy
   onTestFinished(() => held[Symbol.dispose]());
   const words = ["--input-type=module", "--eval", program];
   const { stdout } = await promisify(execFile)(process.execPath, words);
-  expect(stdout).toBe(
-    `The journal ${journal} is in use by another run. Wait for its end, or end it.`,
-  );
+  expect(stdout).toBe(`The journal ${journal} is in use by another run; wait for its end.`);
   expect(await runAgain(cwd)).toMatchObject({ exitCode: 1, asked: 0 });
 });
 
@@ -61,7 +59,7 @@ test.each([
   edit(journal, `UPDATE answers SET ${change} WHERE state LIKE '%m-2%'`);
   const { asked, stderr } = await runAgain(cwd);
   expect(asked).toBe(1);
-  expect(stderr).toContain("1 not in the journal as written and asked again");
+  expect(stderr).toContain("1 damaged in the journal, asked again");
   expect(await readResults(cwd)).toMatchObject(tickets.map(() => ({ scam: 0.12 })));
 });
 
@@ -73,7 +71,7 @@ test("of edited answers, the summary counts those that the maximum cost let the 
   const words = ["inbox.json", "--concurrency", "1", "--max-cost", "0.01"];
   const { stderr } = await startTickets(words, { cwd, transport });
   expect(transport.requests).toHaveLength(1);
-  expect(stderr).toContain("Answered: 1, 1 not in the journal as written and asked again.");
+  expect(stderr).toContain("Answered: 1, 1 damaged in the journal, asked again.");
 });
 
 test("calls that ended, with an answer or without, are not told as in flight", async () => {
@@ -101,7 +99,11 @@ test.each([
     "PRAGMA user_version = 7",
     /is of version 7, not 6\. Use the program that/,
   ],
-  ["of another program", "PRAGMA application_id = 1", /is not a journal of this program; move it/],
+  [
+    "of another program",
+    "PRAGMA application_id = 1",
+    /is not a journal of this program; move it away/,
+  ],
 ])("a journal %s is refused, and nothing is sent", async (_, sql, message) => {
   const { cwd, journal } = await folderAfterRun();
   edit(journal, sql);
@@ -116,7 +118,11 @@ test.each([
     (bytes: Buffer) => Buffer.from("x".repeat(bytes.length)),
     /is not a journal\. Move it/,
   ],
-  ["cut in the middle", (bytes: Buffer) => bytes.subarray(0, 5000), /is damaged\. Move it away/],
+  [
+    "cut in the middle",
+    (bytes: Buffer) => bytes.subarray(0, 5000),
+    /is damaged\. Move it away to start a new one/,
+  ],
   [
     "overwritten in its pages",
     (bytes: Buffer) => bytes.fill(7, 4096, 9000),

@@ -3,6 +3,7 @@ import {
   closedOnError,
   describeSystemError,
   type FileSystem,
+  printable,
   systemErrorCode,
   toFileError,
 } from "evaluator-kit";
@@ -14,16 +15,17 @@ const LOCK_TIMEOUT_MS = 250;
 /**
  * Locks a file that a command writes, by one beside it; returns a function that unlocks it.
  *
- * @throws CliError with `lockedText` if another process has it, or if its folder cannot be written.
+ * @param user - What has it if it is locked, such as "page".
+ * @throws CliError if another process has it, or if its folder cannot be written.
  */
-export function lockBeside(path: string, lockedText: string): () => void {
+export function lockBeside(path: string, user: string): () => void {
   try {
     return lockFile(`${path}.lock`);
   } catch (error) {
     const isTaken = describeSystemError(error) === null;
-    throw isTaken
-      ? new CliError(lockedText, { cause: error })
-      : toFileError(error, `write ${path}`);
+    if (!isTaken) throw toFileError(error, `write ${path}`);
+    const message = printable`${path} is in use by another ${user}; wait for its end.`;
+    throw new CliError(message, { cause: error });
   }
 }
 

@@ -28,7 +28,7 @@ function edit(path: string, sql: string): void {
   database.exec(sql);
 }
 
-const inUse = /is in use by another run\. Wait for its end, or end it\.$/;
+const inUse = /is in use by another run; wait for its end\.$/;
 
 test("one run at a time has a journal, and the next has it when that has ended", async () => {
   const { folder, path } = await newPaths();
@@ -134,7 +134,7 @@ test("damage in any page is found before the run, and the error of SQLite is its
   const bytes = readFileSync(path);
   writeFileSync(path, bytes.fill(7, bytes.length - 8192));
   const problem = {
-    message: expect.stringMatching(/is damaged\. Move it away/),
+    message: expect.stringMatching(/is damaged\. Move it away to start a new one/),
     cause: expect.any(Error),
   };
   expect(() => Journal.open(path, sampleSetup)).toThrow(expect.objectContaining(problem));

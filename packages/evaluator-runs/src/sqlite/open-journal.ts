@@ -13,17 +13,17 @@ import type { Machine } from "../machine.ts";
 import { journalTables, keepEarlier, laterTables, upgrades } from "./journal-tables.ts";
 import { lockFile } from "./lock-file.ts";
 
-const moveIt = "Move it away to start a new one; the answers in it are then asked for again.";
+const moveIt = "Move it away to start a new one; its answers are then asked for again.";
 
 // Result codes of SQLite, without the extension in their upper bits.
 const BUSY = 5;
 const CORRUPT = 11;
 const reasons = new Map([
-  [BUSY, "is in use by another run. Wait for its end, or end it."],
+  [BUSY, "is in use by another run; wait for its end."],
   [8, `cannot be written. ${checkRightsAdvice}`],
-  [10, "cannot be written or read: the disk fails or is full. Make room and run again."],
+  [10, "cannot be read or written: the disk fails or is full. Make room and run again."],
   [CORRUPT, `is damaged. ${moveIt}`],
-  [13, "needs more room: its disk, or that of temporary files, is full. Make room and run again."],
+  [13, "needs room: its disk or that of temporary files is full. Make room and run again."],
   [14, `cannot be opened. ${checkRightsAdvice}`],
   [26, `is not a journal. ${moveIt}`],
 ]);
@@ -83,7 +83,7 @@ export function openForReading(path: string, { isChecked = true, takesOlder = fa
       }
       const version = checkVersion(database, path);
       if (version < READABLE_VERSION && !takesOlder) {
-        const next = "start the run again, which asks nothing twice";
+        const next = "start the run again; nothing is asked twice";
         throw new CliError(printable`${path} is of an older version; ${next}.`);
       }
       if (isChecked) checkDamage(database);

@@ -96,5 +96,5 @@ function toCommon(stderr: string): string {
     .replaceAll(/^(?:To ask|Loaded as run|Joined run|Answered|Run \d+ (?:answered|of)).*\n/gm, "")
     .replaceAll(/^This role owns the journal.*\n/gm, "")
     .replaceAll(/(?<=since the run of )[\d-]+/g, "a day")
-    .replaceAll(/(?<=say why in "error"; ).*/g, "and what is next");
+    .replaceAll(/(?<=\(see "error"\); ).*/g, "and what is next");
 }

@@ -53,7 +53,7 @@ test("a worker that knows no price is refused before it asks, if the run has a m
   const transport = { ...recordingTransport(), name: "own" };
   const unpriced = await start(["work", "--run", "1"], { cwd, transport });
   expect([unpriced.exitCode, transport.requests.length]).toEqual([1, 0]);
-  expect(unpriced.stderr).toContain("Name it with --price USD");
+  expect(unpriced.stderr).toContain("Set --price USD");
   const { exitCode } = await start(["work", "--run", "1", "--price", "0.1"], { cwd, transport });
   expect([exitCode, transport.requests.length]).toEqual([0, 19]);
 });

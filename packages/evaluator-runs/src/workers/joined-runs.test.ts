@@ -21,7 +21,7 @@ test("the same command joins the run, and pays for nothing again", async () => {
   const transport = recordingTransport();
   const { stderr } = await start(["inbox.json"], { cwd: await folderWith(tickets), transport });
   expect(transport.requests).toEqual([]);
-  expect(stderr).toContain("Joined run 1, which has begun already: 3 of 3 are answered.");
+  expect(stderr).toContain("Joined run 1: 3 of 3 answered already.");
   expect(stderr).toContain("Run 1 answered: 3, 0 of them here. Took 900 tokens, $0.000038, ");
 });
 
@@ -152,7 +152,7 @@ test("a file with the contents of another whose run is open joins that run, whic
   const { signal } = controller;
   await start(["inbox.json", "--concurrency", "1"], { cwd, transport, signal });
   const copy = await start(["copy.json"], { cwd, transport });
-  expect(copy.stderr).toContain("Joined run 1 of inbox.json, which has begun already: 3 of 6 are");
+  expect(copy.stderr).toContain("Joined run 1 of inbox.json: 3 of 6 answered");
   expect([copy.exitCode, transport.requests.length]).toEqual([0, 6]);
   expect((await start(["copy.json"], { cwd, transport })).stderr).toContain("Loaded as run 2;");
   expect(transport.requests).toHaveLength(6);
@@ -165,7 +165,7 @@ test("another name of the records of a run that was stopped has no maximum cost 
   await start(["inbox.json"], { cwd, transport });
   await database().query("update evaluator.runs set state = 'stopped'");
   const { stderr } = await start(["copy.json"], { cwd, transport });
-  expect(stderr).toContain("Joined run 1 of inbox.json,");
+  expect(stderr).toContain("Joined run 1 of inbox.json:");
 });
 
 test("the digest of a run is that of older versions, so that they join each other's runs", async () => {

@@ -51,8 +51,8 @@ function toCliError(error: unknown): unknown {
   const { failure } = error as Error & { failure?: string };
   const message =
     failure === "no-run"
-      ? `${error.message} The command "status" lists all runs.`
-      : `The journal in PostgreSQL cannot be used: ${error.message}\nEvery answer that was kept is still there.`;
+      ? `${error.message} "status" lists all runs.`
+      : `The journal in PostgreSQL cannot be used: ${error.message}\nEvery kept answer is still there.`;
   return new CliError(message, { cause: error });
 }
 

@@ -125,15 +125,15 @@ async function join(
   const which = info.name === name ? "" : printable` of ${info.name}`;
   stderr.write(
     info.isJoined
-      ? `Joined run ${info.run}${which}, which has begun already: ${printCount(info.answered)} of ${printCount(info.records)} are answered.\n`
-      : `Loaded as run ${info.run}; other machines join it with: ${source.program} work --run ${info.run}\n`,
+      ? `Joined run ${info.run}${which}: ${printCount(info.answered)} of ${printCount(info.records)} answered already.\n`
+      : `Loaded as run ${info.run}; other machines join with: ${source.program} work --run ${info.run}\n`,
   );
   const last = knownRuns.findLast(
     (other) => other.name === name && other.setup.hash !== setup.hash,
   );
   if (last !== undefined) {
     const what = last.setup.questions === questions ? "another engine" : "other questions";
-    stderr.write(printable`Run ${String(last.run)} of ${name} is another one: it asks ${what}.\n`);
+    stderr.write(printable`Run ${String(last.run)} of ${name} asks ${what}.\n`);
   }
   return info;
 }

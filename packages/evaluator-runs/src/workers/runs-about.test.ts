@@ -25,7 +25,5 @@ test("each command takes the file of a run in a database, as in a folder of jour
   );
   expect((await start(["work", "inbox.json"], { cwd })).stderr).toContain("No run is open.\n");
   const missing = await start(["export", "none.json"], { cwd });
-  expect(missing.stderr).toBe(
-    "There is no run about none.json in this journal; start one first.\n",
-  );
+  expect(missing.stderr).toBe("This journal has no run about none.json; start one first.\n");
 });

@@ -73,7 +73,7 @@ test("a worker with other bounds, or without the second engine, is refused befor
       const refused = await start(["work", ...run, ...other], { cwd, openTransport });
       expect(refused).toMatchObject({ exitCode: 1 });
       expect(refused.stderr).toContain("then openai https://b.example/ b if scam below 0.8");
-      expect(refused.stderr).toContain("set the same engine as where it was begun");
+      expect(refused.stderr).toContain("set its engine here");
     }
   }
   const words = ["--then", "openai", "--unsure", "none=0.7"];
@@ -143,7 +143,7 @@ test("a worker that knows no price of the second engine is refused, if the run h
   const work = ["work", "--price", "1", "--then", "openai", "--unsure", "scam=0.8"];
   const unpriced = await start(work, { cwd, openTransport });
   expect([unpriced.exitCode, first.requests.length]).toEqual([1, 1]);
-  expect(unpriced.stderr).toContain("no list says what b through openai costs; nothing was sent");
+  expect(unpriced.stderr).toContain("no list has the price of b through openai; nothing was sent");
   expect(unpriced.stderr).toContain("--then-price USD");
   const priced = await start([...work, "--then-price", "1"], { cwd, openTransport });
   expect([priced.exitCode, first.requests.length]).toEqual([0, 20]);

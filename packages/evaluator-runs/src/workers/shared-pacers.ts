@@ -29,7 +29,7 @@ export async function openPacers({ url, asking, context }: PacerSetting) {
   const onStoreChange = (isDown: boolean) =>
     stderr.write(
       isDown
-        ? "The shared limit cannot be reached; going on with this machine's part of it.\n"
+        ? "The shared limit cannot be reached; going on with this machine's part.\n"
         : "The shared limit is reached again.\n",
     );
   const findPacer = (engine: Transport, own: RateLimits): (Pacer & AsyncDisposable) | null => {

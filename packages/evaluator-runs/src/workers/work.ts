@@ -106,12 +106,12 @@ function startReports(
 // Another version of this program may compute other hashes or send other requests.
 function checkedQuestions(info: RunInfo, service: Service): Questions {
   const { run, setup } = info;
-  const advice = "set the same engine as where it was begun.";
+  const advice = "set its engine here.";
   checkSameEngine({ run: `Run ${run}`, service: serviceOfRun(info), advice }, service);
   const questions = parseKeptQuestions(setup.questions);
   if (setupHash({ questions, service }) === setup.hash) return questions;
   throw new CliError(
-    `Run ${run} was begun by another version of this program, with other questions; use the same version on all machines.`,
+    `Run ${run} is of another version of this program; use one version on all machines.`,
   );
 }
 
@@ -205,6 +205,6 @@ function checkOpen({ run, state, stoppedBy }: RunInfo): void {
   if (state !== "stopped") return;
   const why = printable`${stoppedBy ?? "it was ended"}`;
   throw new CliError(
-    `Run ${run} was stopped: ${why}\nThe command that began it, given again, opens it.`,
+    `Run ${run} was stopped: ${why}\nRepeat the command that began it to open it.`,
   );
 }

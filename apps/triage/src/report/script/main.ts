@@ -127,7 +127,7 @@ function show(from: number): void {
   count.textContent = print(mails.length);
   status.textContent =
     mails.length === 0
-      ? "Nothing is like that."
+      ? "No match."
       : `${print(start + 1)} to ${print(end)} of ${print(mails.length)}`;
   previous.disabled = start === 0;
   next.disabled = end >= mails.length;
