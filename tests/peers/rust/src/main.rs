@@ -45,9 +45,52 @@ async fn kunobi(client: &kunobi_decision::Client) -> Result<Value, kunobi_decisi
     }))
 }
 
+async fn jev_sdk(client: &jev_sdk::TypeSafeClient) -> Result<Value, jev_sdk::Error> {
+    use jev_sdk::{Choice, Noul, Question, Score};
+
+    let questions: [(&str, Question); 3] = [
+        ("scam", Noul::new(ASK).into()),
+        ("kind", Choice::new(ASK, KINDS).into()),
+        ("level", Score::new(ASK, LEVELS).into()),
+    ];
+    let response = client.system_one(state(), questions).await?;
+    Ok(json!({
+        "scam": response.noul("scam").map(|answer| answer.noul),
+        "kind": response.choice("kind").map(|answer| &answer.probabilities),
+        "level": response.score("level").map(|answer| &answer.probabilities),
+    }))
+}
+
+fn typesafe_jev(client: &typesafe_jev::Client) -> Result<Value, typesafe_jev::Error> {
+    use typesafe_jev::{Choice, Noul, Questions, Score};
+
+    let questions = Questions::new().with("scam", Noul::new(ASK));
+    let questions = questions.with("kind", Choice::new(ASK, KINDS)).with("level", Score::new(ASK, LEVELS));
+    let response = client.ask(&state(), &questions)?;
+    Ok(json!({
+        "scam": response.noul("scam").map(|answer| answer.noul),
+        "kind": response.choice("kind").map(|answer| &answer.probabilities),
+        "level": response.score("level").map(|answer| &answer.probabilities),
+    }))
+}
+
+async fn typesafe_systemone(client: &typesafe_systemone::Client) -> Result<Value, typesafe_systemone::Error> {
+    let request = client.system_one().state(state()).noul("scam", ASK);
+    let request = request.choice("kind", ASK, |kind| kind.options(KINDS.map(|(name, text)| (name, Some(text)))));
+    let response = request.score("level", ASK, LEVELS).send().await?;
+    Ok(json!({
+        "scam": response.noul("scam")?,
+        "kind": response.choice("kind")?.probabilities,
+        "level": response.score("level")?.probabilities,
+    }))
+}
+
 enum Client {
+    JevSdk(jev_sdk::TypeSafeClient),
     Judgment(judgment::Client),
     Kunobi(kunobi_decision::Client),
+    TypesafeJev(typesafe_jev::Client),
+    TypesafeSystemone(typesafe_systemone::Client),
 }
 
 /// Returns a client that waits longer than a busy machine needs, and does not retry.
@@ -56,9 +99,27 @@ fn connect(name: &str, address: &str, key: &str) -> Client {
 
     let patience = Duration::from_secs(100);
     let provider = match name {
+        "jev-sdk" => {
+            let client = jev_sdk::TypeSafeClient::builder().api_key(key).base_url(address).timeout(patience);
+            return Client::JevSdk(client.retry(jev_sdk::RetryPolicy::none()).build().expect("a client"));
+        }
         "judgment" => {
             let client = judgment::Client::builder().api_key(key).base_url(address).timeout(patience);
             return Client::Judgment(client.retry(judgment::RetryPolicy::none()).build().expect("a client"));
+        }
+        "typesafe-jev" => {
+            let config = typesafe_jev::Config {
+                base_url: format!("{address}/v1/systemone"),
+                timeout: patience,
+                max_retries: 0,
+                ..Default::default()
+            };
+            return Client::TypesafeJev(typesafe_jev::Client::new(key, config).expect("a client"));
+        }
+        "typesafe-systemone" => {
+            let client = typesafe_systemone::Client::builder().api_key(key).base_url(address).timeout(patience);
+            let client = client.retry(typesafe_systemone::RetryPolicy::none());
+            return Client::TypesafeSystemone(client.build().expect("a client"));
         }
         "kunobi-decision vercel" => Provider::Vercel,
         "kunobi-decision openrouter" => Provider::OpenRouter,
@@ -74,11 +135,25 @@ fn connect(name: &str, address: &str, key: &str) -> Client {
 /// The answers, or the name of the error's variant.
 async fn ask(client: Arc<Client>) -> Value {
     let result = match &*client {
+        Client::JevSdk(client) => jev_sdk(client).await.map_err(|error| match error.status() {
+            Some(status) => format!("Api{} {error}", status.as_u16()),
+            None => format!("{error:?}"),
+        }),
         Client::Judgment(client) => judgment(client).await.map_err(|error| format!("{error:?}")),
         Client::Kunobi(client) => kunobi(client).await.map_err(|error| {
             let kind = error.api_error().map(|api| format!("{:?}", api.kind()));
             kind.unwrap_or_else(|| format!("{error:?}"))
         }),
+        Client::TypesafeJev(_) => {
+            let call = tokio::task::spawn_blocking(move || match &*client {
+                Client::TypesafeJev(client) => typesafe_jev(client),
+                _ => unreachable!(),
+            });
+            call.await.expect("a call").map_err(|error| format!("{error:?}"))
+        }
+        Client::TypesafeSystemone(client) => {
+            typesafe_systemone(client).await.map_err(|error| format!("{error:?}"))
+        }
     };
     result.unwrap_or_else(|message| {
         let end = message.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(message.len());
