@@ -121,6 +121,15 @@ const peers: readonly Peer[] = [
     answers: rounded,
     errors: ["Unauthorized", "RateLimited"],
   },
+  { name: "jev-sdk", environment: "rust", answers: rounded, errors: ["Api401", "Api429"] },
+  // It has no error of its own for a limit.
+  { name: "typesafe-jev", environment: "rust", answers: rounded, errors: ["Auth", "Api"] },
+  {
+    name: "typesafe-systemone",
+    environment: "rust",
+    answers: rounded,
+    errors: ["Authentication", "RateLimit"],
+  },
   ...kunobiProviders.map(([provider, answers, ...paths]) => ({
     name: `kunobi-decision ${provider}`,
     environment: "rust" as const,

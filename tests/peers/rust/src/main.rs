@@ -76,7 +76,7 @@ fn typesafe_jev(client: &typesafe_jev::Client) -> Result<Value, typesafe_jev::Er
 
 async fn typesafe_systemone(client: &typesafe_systemone::Client) -> Result<Value, typesafe_systemone::Error> {
     let request = client.system_one().state(state()).noul("scam", ASK);
-    let request = request.choice("kind", ASK, |kind| kind.options(KINDS.map(|(name, text)| (name, Some(text)))));
+    let request = request.choice("kind", ASK, |kind| kind.options(KINDS));
     let response = request.score("level", ASK, LEVELS).send().await?;
     Ok(json!({
         "scam": response.noul("scam")?,
