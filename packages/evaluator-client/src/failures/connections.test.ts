@@ -4,9 +4,8 @@ import {
   createSecureServer as createHttp2Server,
   createServer as createPlainHttp2Server,
 } from "node:http2";
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { describe, expect, test } from "vitest";
+import { holdClosedPort, listenOnNewPort } from "../testing/loopback-port.ts";
 import { privateFailure, transportsTo, waysAndServers } from "../testing/private-call.ts";
 import { httpResponse, listenOnSocket, type Respond } from "../testing/socket-server.ts";
 import { trustedCertificate } from "../testing/trusted-certificate.ts";
@@ -83,15 +82,26 @@ describe.each(Object.entries(transportsTo))("%s", (way, transportTo) => {
   ])("says of a server %s that it speaks only HTTP/2", async (_name, scheme, create) => {
     let sessions = 0;
     const server = create().on("stream", () => (sessions += 1));
-    server.on("sessionError", () => undefined).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
+    server.on("sessionError", () => undefined);
+    const port = await listenOnNewPort(server);
     const error = await privateFailure(transportTo(`${scheme}://127.0.0.1:${port}`));
     expect(error).toMatchObject({ name: "ConnectionError", ...insecure });
     expect(error.message).toMatch(/^The server at https?:.* speaks only HTTP\/2, and this call/);
     expect(sessions).toBe(0);
     server.close();
   });
+
+  test.each(["http", "https"])(
+    "asks again when %s is refused, and has sent nothing",
+    async (scheme) => {
+      using closed = await holdClosedPort();
+      const error = await privateFailure(transportTo(`${scheme}://${closed.host}`));
+      expect(error).toMatchObject({ name: "ConnectionError", ...neverSent });
+      expect(error.message).toMatch(
+        /^Could not connect to https?:.* \(ECONNREFUSED\); check the base/,
+      );
+    },
+  );
 
   test("says it too where the settings of HTTP/2 hold something", async () => {
     const settings = Buffer.from("00000604000000000000030000ffff", "hex");
@@ -141,16 +151,6 @@ describe.each(waysAndServers)("%s", (way, transportTo, listen) => {
     expect(server.requests).toHaveLength(3);
   });
 
-  test("asks again when the connection is refused, and has sent nothing", async () => {
-    const { origin, [Symbol.asyncDispose]: close } = await listen(() => undefined);
-    await close();
-    const error = await privateFailure(transportTo(origin));
-    expect(error).toMatchObject({ name: "ConnectionError", ...neverSent });
-    expect(error.message).toMatch(
-      /^Could not connect to https?:.* \(ECONNREFUSED\); check the base/,
-    );
-  });
-
   test("asks again when the name is not found, and has sent nothing", async () => {
     const error = await privateFailure(transportTo("http://service.invalid"));
     expect(error).toMatchObject({ name: "ConnectionError", ...neverSent });
@@ -169,9 +169,8 @@ describe.each(waysAndServers)("%s", (way, transportTo, listen) => {
 
   test("does not ask again when the other side speaks no TLS", async () => {
     let requests = 0;
-    const server = createServer(() => (requests += 1)).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
+    const server = createServer(() => (requests += 1));
+    const port = await listenOnNewPort(server);
     const error = await privateFailure(transportTo(`https://127.0.0.1:${port}`));
     expect(error).toMatchObject({ name: "ConnectionError", ...insecure });
     expect(requests).toBe(0);

@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createSecureServer } from "node:http2";
-import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { selfSignedCertificate } from "evaluator-kit";
 import { expect, onTestFinished, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
+import { listenOnNewPort } from "../testing/loopback-port.ts";
 import { gatewaysAndServers } from "../testing/private-call.ts";
 import { httpResponse } from "../testing/socket-server.ts";
 
@@ -23,10 +23,8 @@ test(
     let h2Sessions = 0;
     const server = createSecureServer({ ...certificate, allowHTTP1: true }, () => undefined);
     server.on("session", () => (h2Sessions += 1));
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
     onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
+    const port = await listenOnNewPort(server);
     const program = fileURLToPath(new URL("../testing/aborting-program.ts", import.meta.url));
     const argv = [program, `https://127.0.0.1:${port}`, certificate.cert];
     const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });

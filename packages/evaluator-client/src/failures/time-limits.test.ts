@@ -1,7 +1,7 @@
-import { once } from "node:events";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { describe, expect, test } from "vitest";
 import type { Transport } from "../transports/transport.ts";
+import { listenOnNewPort } from "../testing/loopback-port.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { privateFailure, transportsTo, waysAndServers } from "../testing/private-call.ts";
 
@@ -65,9 +65,7 @@ test("an attempt that ran out of time before its handshake ended was not billed"
     sockets.push(socket);
     socket.on("error", () => undefined).once("data", () => void clock.advance(5000));
   });
-  silent.listen(0, "127.0.0.1");
-  await once(silent, "listening");
-  const { port } = silent.address() as AddressInfo;
+  const port = await listenOnNewPort(silent);
   const transport = transportsTo["gateway over undici"]?.(`https://127.0.0.1:${port}`);
   const options = { clock, attemptTimeoutMs: 5000, maxRetries: 0 };
   const error = await privateFailure(transport as Transport, options);

@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { createSecureServer } from "node:http2";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { listenOnNewPort } from "../testing/loopback-port.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { listenOnSocket, type Respond } from "../testing/socket-server.ts";
 import { trustedCertificate } from "../testing/trusted-certificate.ts";
@@ -65,10 +66,8 @@ async function openSession() {
 }
 
 async function listen(server: ReturnType<typeof createServer>): Promise<number> {
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
   onTestFinished(() => void server.close());
-  return (server.address() as AddressInfo).port;
+  return listenOnNewPort(server);
 }
 
 test("after 30 s of silence, takes a call when a ping has an answer", async () => {

@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { createCatalog } from "../catalog/catalog.ts";
 import { createEvaluator } from "../create-evaluator.ts";
 import { directBody, emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
+import { holdClosedPort } from "../testing/loopback-port.ts";
 import { privateFailure, privateKey } from "../testing/private-call.ts";
 import { listenAsProxy } from "../testing/proxy-server.ts";
 import { httpResponse, listenOnSocket, servers } from "../testing/socket-server.ts";
@@ -174,28 +175,25 @@ test.each([
   [{ https_proxy: "http://10.255.0.1:1" }, "https", " https_proxy is set but not in use"],
   [{ HTTP_PROXY: "http://10.255.0.1:1", NODE_USE_ENV_PROXY: "0" }, "http", " HTTP_PROXY is set"],
 ])("says beside a failed connection that %j is not in use", async (env, scheme, words) => {
-  const { origin, [Symbol.asyncDispose]: close } = await listenOnSocket(() => undefined);
-  await close();
-  const error = await privateFailure(gatewayTo(origin.replace("http", scheme), { env }));
+  using closed = await holdClosedPort();
+  const error = await privateFailure(gatewayTo(`${scheme}://${closed.host}`, { env }));
   expect(error).toMatchObject({ maybeBilled: false });
   expect(error.message).toContain(words);
   expect(error.message).toContain("NODE_USE_ENV_PROXY=1");
 });
 
 test("names the proxy in use beside a connection that it refuses", async () => {
-  const { origin, [Symbol.asyncDispose]: close } = await listenOnSocket(() => undefined);
-  await close();
-  const env = { NODE_USE_ENV_PROXY: "1", http_proxy: origin };
+  using closed = await holdClosedPort();
+  const env = { NODE_USE_ENV_PROXY: "1", http_proxy: `http://${closed.host}` };
   const error = await privateFailure(gatewayTo("http://service.example", { env }));
   expect(error).toMatchObject({ maybeBilled: false });
   expect(error.message).toContain(" http_proxy is in use, unless NO_PROXY has the host: check");
 });
 
 test("says nothing of proxies where none is set, or where the one for http is", async () => {
-  const { origin, [Symbol.asyncDispose]: close } = await listenOnSocket(() => undefined);
-  await close();
+  using closed = await holdClosedPort();
   for (const env of [{}, { HTTPS_PROXY: "http://127.0.0.1:1" }]) {
-    const error = await privateFailure(gatewayTo(origin, { env }));
+    const error = await privateFailure(gatewayTo(`http://${closed.host}`, { env }));
     expect(error.message).not.toContain("PROXY");
   }
 });

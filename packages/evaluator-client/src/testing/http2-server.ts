@@ -9,6 +9,7 @@ import {
 import type { Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
+import { listenOnNewPort } from "./loopback-port.ts";
 import { trustedCertificate } from "./trusted-certificate.ts";
 
 /** A whole request that an HTTP/2 server has received. */
@@ -57,10 +58,10 @@ export async function listenForHttp2(
   return { origin: originOf(server), sessions, bodies, close };
 }
 
-/** Listens on loopback until the test ends. */
+/** Listens on loopback until the test ends, on a new port if none is given. */
 export async function start(server: Http2SecureServer | Server, port = 0) {
-  server.listen(port, "127.0.0.1");
-  await once(server, "listening");
+  if (port === 0) await listenOnNewPort(server);
+  else await once(server.listen(port, "127.0.0.1"), "listening");
   onTestFinished(() => void server.close());
 }
 

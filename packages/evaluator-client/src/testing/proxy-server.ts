@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import { createServer, request } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import type { Duplex } from "node:stream";
+import { listenOnNewPort } from "./loopback-port.ts";
 
 /** A proxy on loopback that tunnels and forwards, or rejects with a status. */
 export interface ProxyServer extends AsyncDisposable {
@@ -48,9 +49,7 @@ export async function listenAsProxy(status = 200): Promise<ProxyServer> {
     onward.on("error", () => socket.destroy());
     sockets.add(onward);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnNewPort(server);
   return {
     origin: `http://127.0.0.1:${port}`,
     asked,

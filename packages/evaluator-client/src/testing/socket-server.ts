@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { createSecureContext, type SecureContext, TLSSocket } from "node:tls";
+import { listenOnNewPort } from "./loopback-port.ts";
 import { playHttp2 } from "./played-stream.ts";
 import { trustedCertificate } from "./trusted-certificate.ts";
 
@@ -69,9 +70,7 @@ export async function listenOnSocket(
     if (secureContext === undefined) connect(socket);
     else secure(socket, { secureContext, hasHttp2: Boolean(certificate?.hasHttp2), connect });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnNewPort(server);
   return {
     origin: `${certificate ? "https" : "http"}://127.0.0.1:${port}`,
     requests,
