@@ -45,6 +45,15 @@ function newDecoder(charsetLabel: string): Decoder | null {
 const japaneseDecoder = new TextDecoder("iso-2022-jp");
 const windowsDecoder = new TextDecoder("windows-1252");
 
+const windowsLetters = windowsDecoder.decode(Uint8Array.from({ length: 256 }, (_, byte) => byte));
+
+/** Returns a text whose UTF-8 bytes were read as letters of windows-1252 as the text that it is. */
+export function withoutWrongLabel(decodedText: string): string {
+  // Another letter becomes 255, a byte that UTF-8 never has.
+  const textBytes = Uint8Array.from(decodedText, (letter) => windowsLetters.indexOf(letter));
+  return isUtf8(textBytes) ? utf8Decoder.decode(textBytes) : decodedText;
+}
+
 /** Returns a label if it names a charset that is known, else an empty text. */
 export function knownCharset(charsetLabel: string): string {
   return findDecoder(charsetLabel) === null ? "" : charsetLabel;

@@ -74,9 +74,12 @@ test.each([
 
 test.each([
   ["filename*=UTF-8''f%C3%BCr%20%E2%82%AC.pdf", "für €.pdf"],
+  ["filename*=UTF-8''%C3%9Cb.pdf", "Üb.pdf"],
   ["filename*=ISO-8859-1''f%FCr.pdf", "für.pdf"],
+  ["filename*=US-ASCII''f%C3%BCr%20%E2%82%AC.pdf", "für €.pdf"],
   ["filename*0*=UTF-8''%E6%8A; filename*1*=%A5%C3%A9.pdf", "报é.pdf"],
   [Buffer.from('filename="für €.pdf"').toString("latin1"), "für €.pdf"],
+  [Buffer.from('filename="Üb.pdf"').toString("latin1"), "Üb.pdf"],
   ['filename="f\xfcr.pdf"', "für.pdf"],
   ['filename="\xb1\xa8\xb8\xe6.pdf"', "报告.pdf"],
   ['filename="A =?utf-8?q?f=C3=BCr_=E2=82=AC.pdf?="', "A für €.pdf"],
@@ -86,6 +89,13 @@ test.each([
     "a.eml": Buffer.from(mailWith("mixed", header), "latin1"),
   });
   expect(mails?.[0]?.attachments).toEqual([{ name, type: "application/pdf" }]);
+});
+
+test("a first line that begins as a boundary may be of an older charset", async () => {
+  const mail = mailWith("mixed", pdf).replace("gb2312", "iso-8859-1");
+  const message = Buffer.from(mail.replace("Hello.", "--J\xfcrgen\nHello."), "latin1");
+  const { mails } = await importOf({ "a.eml": message });
+  expect(mails?.[0]?.snippet).toBe("--Jürgen Hello.");
 });
 
 function mailWith(multipart: string, header: string): string {

@@ -32,6 +32,23 @@ test("a record keeps the headers that the list needs", async () => {
   expect(await headersOf()).toBeUndefined();
 });
 
+test("ids and links that a program encoded as words are decoded, a name in Reply-To later", async () => {
+  expect(
+    await headersOf(
+      "References: =?us-ascii?Q?<a@x?=\n =?us-ascii?Q?.example>_<b@x.example>?=",
+      "List-Unsubscribe: =?utf-8?q?=3Chttps=3A//x=2Eexample/out=3Fu=3D1=3E=2C?=\n <mailto:out@x.example>",
+      "Reply-To: =?utf-8?q?=3Ceve=40x=2Eexample=3E?= <ada@x.example>",
+    ),
+  ).toEqual({
+    references: ["a@x.example", "b@x.example"],
+    unsubscribe: "https://x.example/out?u=1",
+    replyTo: "ada@x.example",
+  });
+  expect(await headersOf("In-Reply-To: =?utf-8?q?=3Ca=40x=2Eexample=3E?=")).toEqual({
+    references: ["a@x.example"],
+  });
+});
+
 test("results that another host than the receiving one wrote are not kept", async () => {
   const forged = "Authentication-Results: mx.google.com; dmarc=pass";
   expect(await headersOf(forged)).toBeUndefined();

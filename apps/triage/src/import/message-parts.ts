@@ -1,6 +1,11 @@
-import { isUtf8 } from "node:buffer";
 import PostalMime from "postal-mime";
-import { decodeHeader, decodeText, fromQuotedPrintable, knownCharset } from "./charsets.ts";
+import {
+  decodeHeader,
+  decodeText,
+  fromQuotedPrintable,
+  knownCharset,
+  withoutWrongLabel,
+} from "./charsets.ts";
 
 /** How a header begins; older programs put blanks before the colon (RFC 5322, section 4.5). */
 export const headerPattern = /^[!-9;-~]{1,100}[ \t]{0,20}:/;
@@ -77,7 +82,7 @@ class PartParser extends PostalMime {
       const pieceEnd = message.indexOf(isInBody ? "\n--" : "\n", position) + 1 || message.length;
       const pieceBytes = message.subarray(position, pieceEnd);
       if (isInBody) openPart.feed(pieceBytes);
-      else await this.processLine(toUtf8(withoutEnd(pieceBytes)), false);
+      else await this.processLine(this.#toLine(pieceBytes, openPart), false);
       position = pieceEnd;
     }
     this.#openPart();
@@ -94,6 +99,12 @@ class PartParser extends PostalMime {
       message.toString("latin1", position - 24, position),
     );
     return position > this.#headerEnd.lastField && (isBehindBlanks || !this.#headerEnd.hasText);
+  }
+
+  /** Returns a line without its end; the bytes of a header as letters, since the parser reads UTF-8 alone. */
+  #toLine(pieceBytes: Buffer, { state }: OpenPart): Buffer {
+    const lineBytes = withoutEnd(pieceBytes);
+    return state === "header" ? Buffer.from(lineBytes.toString("latin1")) : lineBytes;
   }
 
   #openPart(): OpenPart {
@@ -130,11 +141,6 @@ function withoutEnd(lineBytes: Buffer): Buffer {
   while (lineBytes[lineEnd - 1] === NEWLINE || lineBytes[lineEnd - 1] === CARRIAGE_RETURN)
     lineEnd -= 1;
   return lineBytes.subarray(0, lineEnd);
-}
-
-/** Returns a line as UTF-8, as the parser reads it; each byte of another charset becomes a letter. */
-function toUtf8(lineBytes: Buffer): Buffer {
-  return isUtf8(lineBytes) ? lineBytes : Buffer.from(lineBytes.toString("latin1"));
 }
 
 /** Parses the parts of a message. A boundary that no line has is replaced by the one that is there. */
@@ -197,8 +203,16 @@ export function isTextPart(messagePart: MessagePart): boolean {
   );
 }
 
-function toFileName({ contentDisposition, contentType }: MessagePart): string {
-  return contentDisposition.parsed.params["filename"] ?? contentType.parsed.params["name"] ?? "";
+/** Returns the name of a part. Its characters are its bytes, unless the parser decoded it (RFC 2231). */
+function toFileName({ contentDisposition, contentType }: MessagePart, mailCharset = ""): string {
+  const dispositionName = contentDisposition.parsed.params["filename"];
+  const fileName = dispositionName ?? contentType.parsed.params["name"] ?? "";
+  const { value } = dispositionName === undefined ? contentType : contentDisposition;
+  const isDecoded = /name\*(?:\d{1,9}\*)?\s{0,9}=/i.test(value);
+  const byteName = isDecoded
+    ? Buffer.from(withoutWrongLabel(fileName)).toString("latin1")
+    : fileName;
+  return decodeHeader(byteName, mailCharset);
 }
 
 /** What the text around it shows: a picture, and parts of its page. */
@@ -218,18 +232,13 @@ export function listAttachments(
         outerParts.some(({ contentType }) => contentType.multipart === "related");
       // Some programs write this for each attachment, such as Apple Mail.
       const isInline = messagePart.contentDisposition.parsed.value === "inline";
-      const name = decodeHeader(toByteText(toFileName(messagePart)), mailCharset);
+      const name = toFileName(messagePart, mailCharset);
       const isOtherForm = name === "" && outerParts.at(-1)?.contentType.multipart === "alternative";
       const isEmbedded = isRelated
         ? embeddedTypes.test(type)
         : isInline && type.startsWith("image/");
       return { name, type, isShown: isOtherForm || isEmbedded };
     });
-}
-
-/** Returns a text whose characters are its bytes. Letters above 255 show that it is decoded already. */
-function toByteText(headerText: string): string {
-  return /[^\0-\xff]/u.test(headerText) ? Buffer.from(headerText).toString("latin1") : headerText;
 }
 
 /** Returns the charset that a part's header names; empty if it is none that is known. */

@@ -9,6 +9,12 @@ import { toMailCharset, toShownText } from "./shown-text.ts";
 
 const [NEWLINE, CARRIAGE_RETURN] = [10, 13];
 
+/**
+ * Some programs encode long ids and links, such as PHPMailer and Python's `email`. In other headers a name that
+ * is encoded may have an address.
+ */
+const encodedHeaders = /^(?:references|in-reply-to|list-unsubscribe)$/;
+
 /** Parses one message (RFC 5322, MIME). @throws ImportProblem if it has no header. */
 export async function parseMessage(mailBytes: Buffer): Promise<ImportedMail> {
   const message = withNewlines(mailBytes);
@@ -20,7 +26,11 @@ export async function parseMessage(mailBytes: Buffer): Promise<ImportedMail> {
   const charset = toMailCharset(rootPart);
   // A copy: the import keeps all ids, and a part of a text keeps the whole in memory.
   const messageId = Buffer.from(toValue(headers, "message-id").replace(/[<>\s]/g, "")).toString();
-  const headerNotes = keptHeaders((headerName) => listValues(headers, headerName).map(rawText));
+  const headerNotes = keptHeaders((headerName) =>
+    listValues(headers, headerName).map((headerValue) =>
+      encodedHeaders.test(headerName) ? decodeHeader(headerValue) : rawText(headerValue),
+    ),
+  );
   return {
     id: messageId || `mail-${hash("sha256", mailBytes).slice(0, 24)}`,
     date: parseDay(toValue(headers, "date")) ?? parseDay(toReceivedTime(headers)),
