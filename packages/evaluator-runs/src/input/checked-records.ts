@@ -4,7 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import process from "node:process";
 import { addAbortSignal, Readable } from "node:stream";
-import { type CliContext, CliError, printable, toFileError, withRest } from "evaluator-kit";
+import {
+  type CliContext,
+  CliError,
+  InterruptedError,
+  printable,
+  toFileError,
+  withRest,
+} from "evaluator-kit";
 import { RepeatFinder } from "./digests.ts";
 import { type JsonRecord, NoListError } from "./json-records.ts";
 import { TableError } from "./read-table.ts";
@@ -211,6 +218,7 @@ const UNSKIPPABLE =
 
 function toOpenError(error: unknown, path: string, adviceFor: () => string): unknown {
   if (!(error instanceof CliError) || error.cause !== undefined) return error;
+  if (error instanceof InterruptedError) return error; // No problem of the file.
   const problem = printable`${path} cannot be used, and nothing was sent`;
   const hasAdvice = error instanceof NoListError || error instanceof TableError;
   const next = hasAdvice ? adviceFor() : "";
