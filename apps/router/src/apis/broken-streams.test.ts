@@ -161,6 +161,8 @@ describe.each(pairs)("a client of %s, a service of %s", (_name, type, form) => {
     ["without its end", sse([...begin, ...word])],
     ["without its end, but with a mark", `${sse([...begin, ...word])}data: [DONE]\n\n`],
     ["with an error", sse([...begin, ...word, error])],
+    ["within an event", sse([...begin, ...word, ...word]).slice(0, -4)],
+    ["within its last event", sse([...begin, ...word, ...end]).slice(0, -4)],
   ])("a reply that ends %s is a failed reply", async (_situation, stream) => {
     const { text, last, records } = await askFor(form, type, labelled(stream));
     expect(text).toContain("half");
@@ -181,6 +183,7 @@ describe.each(pairs)("a client of %s, a service of %s", (_name, type, form) => {
     ["after comments", labelled(`: a\n\n: b\n\n${sse(whole)}`)],
     ["without blanks after data:", labelled(sse(whole).replaceAll("data: ", "data:"))],
     ["with blanks around the end", labelled(`${sse(whole)}data:  [DONE] \n\n`)],
+    ["that ends within its mark of the end", labelled(`${sse(whole)}data: [DO`)],
     ["with CR as the line ends", labelled(sse(whole, "\r"))],
   ])("a stream %s is read", async (_situation, answer) => {
     const waiting = await askFor(form, type, answer.clone(), false);

@@ -109,7 +109,8 @@ export class PassedEvents {
     this.throwIfFailed();
     this.#heldEvents = [];
     this.#shownText = "";
-    this.#eventParser.feed(bodyText ?? "\n\n"); // the last event may lack its blank line
+    if (bodyText !== null) this.#eventParser.feed(bodyText);
+    else if (this.#eventParser.end()) this.#heldText = ""; // A client would fail at a part of an event.
     if (bodyText === null && !this.isEnded) this.#failure ??= new BrokenReplyError(brokenOff);
     const shownText = this.#toShown(bodyText);
     if (!this.#hasWord) {

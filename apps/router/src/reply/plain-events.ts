@@ -39,7 +39,7 @@ export function plainEvents(
       return freeSignal.promise;
     });
     if (isStream !== true) throw serviceFailure(parseJson(page)) ?? new BrokenReplyError(noReply);
-    parser.feed("\n\n"); // the last event may lack its blank line
+    parser.end();
     controller.enqueue(Buffer.from(pendingEvents));
     controller.close();
   };
@@ -88,11 +88,24 @@ function deltasOfStart(eventData: string): object[] {
 
 /** Creates a parser of events of up to 16 MiB. */
 export function eventParser(onEvent: (event: EventSourceMessage) => void) {
-  return createParser({
+  let [isOver, hasPart] = [false, false];
+  const parser = createParser({
     maxBufferSize: MAX_REPLY_BYTES,
     onError: ({ type }) => {
       if (type === "max-buffer-size-exceeded") throw new BrokenReplyError(tooLarge);
     },
-    onEvent,
+    onEvent: (event) => {
+      hasPart = isOver && event.data.trim() !== "[DONE]" && parseJson(event.data) === null;
+      if (!hasPart) onEvent(event);
+    },
   });
+  return {
+    feed: (text: string) => parser.feed(text),
+    /** Reads the last event, which may lack its blank line; returns whether the stream ended within it. */
+    end(): boolean {
+      isOver = true;
+      parser.feed("\n\n");
+      return hasPart;
+    },
+  };
 }
