@@ -1,7 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { InterruptedError } from "evaluator-kit";
 import { expect, test } from "vitest";
 import { startEmulator } from "../testing/engines.ts";
 import { run as runWords } from "../testing/run.ts";
@@ -33,15 +32,6 @@ test("without a key the message names the variable and --offline", async () => {
   expect(stderr).toContain(
     "a key is missing: set AI_GATEWAY_API_KEY, or add --offline to let the local emulator answer.\n",
   );
-});
-
-test("an interruption while the records are read is no problem of the file", async () => {
-  const cwd = await folderOf({ "tickets.csv": tickets });
-  const signal = AbortSignal.abort(new InterruptedError("SIGTERM"));
-  const outcome = await run(cwd, ["tickets.csv"], { signal });
-  expect(outcome).toMatchObject({ exitCode: 143, stdout: "" });
-  expect(outcome.stderr).toMatch(/^Interrupted\.$/m);
-  expect(outcome.stderr).not.toContain("tickets.csv");
 });
 
 test("every record of a CSV is asked once, and the same command again asks nothing", async () => {
