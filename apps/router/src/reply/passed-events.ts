@@ -10,7 +10,7 @@ import {
   tooLarge,
 } from "./broken-reply.ts";
 import type { PassedRequest } from "./passed-request.ts";
-import { eventParser } from "./plain-events.ts";
+import { eventParser } from "./event-parser.ts";
 import { estimateDelta, type TokenMeter } from "./usage.ts";
 import { addUsage, mayHaveUsage } from "./usage-forms.ts";
 

@@ -1,4 +1,3 @@
-import { createParser, type EventSourceMessage } from "eventsource-parser";
 import { parseJson } from "evaluator-kit";
 import type { StreamedResponse } from "evaluator-client/http";
 import type { UpstreamType } from "../conversation/upstream-types.ts";
@@ -9,6 +8,7 @@ import {
   serviceFailure,
   tooLarge,
 } from "./broken-reply.ts";
+import { eventParser } from "./event-parser.ts";
 import { readBody } from "./read-body.ts";
 
 /**
@@ -84,28 +84,4 @@ function deltasOfStart(eventData: string): object[] {
     ...(blockType === "text" ? [{ type: "text_delta", text }] : []),
     ...(blockType === "thinking" ? [{ type: "thinking_delta", thinking }] : []),
   ].map((delta) => ({ type: "content_block_delta", index, delta }));
-}
-
-/** Creates a parser of events of up to 16 MiB. */
-export function eventParser(onEvent: (event: EventSourceMessage) => void) {
-  let [isOver, hasPart] = [false, false];
-  const parser = createParser({
-    maxBufferSize: MAX_REPLY_BYTES,
-    onError: ({ type }) => {
-      if (type === "max-buffer-size-exceeded") throw new BrokenReplyError(tooLarge);
-    },
-    onEvent: (event) => {
-      hasPart = isOver && event.data.trim() !== "[DONE]" && parseJson(event.data) === null;
-      if (!hasPart) onEvent(event);
-    },
-  });
-  return {
-    feed: (text: string) => parser.feed(text),
-    /** Reads the last event, which may lack its blank line; returns whether the stream ended within it. */
-    end(): boolean {
-      isOver = true;
-      parser.feed("\n\n");
-      return hasPart;
-    },
-  };
 }

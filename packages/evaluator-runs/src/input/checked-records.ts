@@ -218,8 +218,8 @@ const UNSKIPPABLE =
   "--skip-invalid cannot leave out this line, since the next record's beginning is unknown.";
 
 function toOpenError(error: unknown, path: string, adviceFor: () => string): unknown {
-  if (!(error instanceof CliError) || error.cause !== undefined) return error;
-  if (error instanceof InterruptedError) return error; // No problem of the file.
+  const isOfFile = error instanceof CliError && !(error instanceof InterruptedError);
+  if (!isOfFile || error.cause !== undefined) return error;
   const problem = printable`${path} cannot be used, and nothing was sent`;
   const hasAdvice = error instanceof NoListError || error instanceof TableError;
   const next = hasAdvice ? adviceFor() : "";
