@@ -57,7 +57,7 @@ test("archives in a folder come whole, and those in archives are named", async (
   const { mails, stderr, exitCode } = await importOf(files, "all");
   expect(mails?.map(({ subject }) => subject)).toEqual(["one", "two", "three", "four", "five"]);
   expect(exitCode).toBe(2);
-  expect(stderr).toContain("Broken: takeout-002.tgz/b.zip: it is an archive in an archive; unpack");
+  expect(stderr).toContain("Broken: takeout-002.tgz/b.zip: it is an archive in an archive; import");
 });
 
 test("a path outside the archive is named as such, and the mails before it are read", async () => {

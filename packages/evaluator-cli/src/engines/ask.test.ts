@@ -146,7 +146,7 @@ test("a tokenizer that splits the labels is named", async () => {
 
 test.each([
   [[], 1, "Give --boolean, --choice, --score or --questions"],
-  [["--choice", "Which?"], 1, 'Type --choice "What kind is it?" receipt,other'],
+  [["--choice", "Which?"], 1, 'A question is typed as --choice "What kind is it?" receipt,other'],
   [["--choice", "Which?", "a,b", "Why?"], 1, "A question is typed as --choice"],
   [["--choice", "Which?", "a,a"], 1, "names an option twice"],
   [["--boolean", "So?", "--engine", "smoke=http://127.0.0.1:1"], 1, "an engine is one of"],

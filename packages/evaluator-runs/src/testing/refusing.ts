@@ -11,7 +11,7 @@ const said = 'The gateway answered 400: "Its maximum context length is 8192 toke
 const advice =
   'Check the request against the service\'s documentation. If the gateway speaks the other generation, set the option wire: "decision-model".';
 const shorten =
-  "The record is too long for the service. Shorten it; a changed record is asked again.";
+  "The record is too long for the service. Shorten the record; it is asked again if it, the questions or the engine change.";
 /** What is kept of the error that the service gives for a long state. */
 export const words = `${said} ${shorten}`;
 
