@@ -53,7 +53,7 @@ test("a column without a name has the next step, and a suggested name is quoted 
     "spaces.csv": "id,the body,refund\na,Hello,yes\n",
   });
   const said = async (file: string) => (await runTable(cwd, [file, "--dry-run"])).stderr;
-  expect(await said("index.csv")).toContain("column 1 has no name; write it with");
+  expect(await said("index.csv")).toContain("column 1 has no name; pandas leaves it out with");
   expect(await said("excel.csv")).toContain("column 3 has no name; name it or delete the column");
   expect(await said("spaces.csv")).toContain("such as --state 'the body'");
 });
