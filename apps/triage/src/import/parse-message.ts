@@ -59,12 +59,15 @@ function withNewlines(mailBytes: Buffer): Buffer {
 /** The headers of a mail in order, with names in lower case; the characters of a value are its bytes. */
 type Headers = readonly { readonly headerName: string; readonly headerValue: string }[];
 
+/** No delivery: fetchmail and getmail write when they fetched a mail from its mailbox. */
+const fetchPattern = /\swith\s{1,20}\w{0,20}(?:POP3|IMAP)/i;
+
 function headersIn(headerText: string): Headers {
   const headerLines = headerText
     .replace(/\r?\n(?=[ \t])/g, "")
     .split("\n")
     .filter((headerLine) => headerPattern.test(headerLine));
-  return headerLines.map((headerLine) => {
+  const headers = headerLines.map((headerLine) => {
     const colonIndex = headerLine.indexOf(":");
     const headerValue = headerLine
       .slice(colonIndex + 1)
@@ -72,6 +75,10 @@ function headersIn(headerText: string): Headers {
       .trim();
     return { headerName: headerLine.slice(0, colonIndex).trim().toLowerCase(), headerValue };
   });
+  return headers.filter(
+    ({ headerName, headerValue }) =>
+      headerName !== "received" || !fetchPattern.test(headerValue.replace(/\([^()]*\)/g, "")),
+  );
 }
 
 function toExtra(

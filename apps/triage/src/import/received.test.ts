@@ -9,6 +9,14 @@ test.each([
     `${receivedBy("Tue, 03 Nov 2026 00:30:00 +0100")}${receivedBy("Sun, 01 Nov 2026 09:00:00 +0000")}`,
     "2026-11-02T23:30:00.000Z",
   ],
+  ...[
+    "from a (a) by x.b.example with IMAP (fetchmail-6.4.37)\n\tfor <a@b> (single-drop)",
+    "from a (a:993) by x.b.example with POP3-SSL getmail6\n  msgid:1/1",
+  ].map((fetched) => [
+    "its delivery, before a program fetched it",
+    `Received: ${fetched}; Sat, 28 Nov 2026 09:00:00 +0000\n${receivedBy("Sun, 01 Nov 2026 09:00:00 +0000").replace("from a", "from a (with IMAP)")}`,
+    "2026-11-01T09:00:00.000Z",
+  ]),
   ["the separator", "", "2026-11-02T09:00:00.000Z"],
   [
     "the separator, beside a Received without a time",
