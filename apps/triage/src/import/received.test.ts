@@ -14,7 +14,7 @@ test.each([
     "from a (a:993) by x.b.example with POP3-SSL getmail6\n  msgid:1/1",
   ].map((fetched) => [
     "its delivery, before a program fetched it",
-    `Received: ${fetched}; Sat, 28 Nov 2026 09:00:00 +0000\n${receivedBy("Sun, 01 Nov 2026 09:00:00 +0000").replace("from a", "from a (with IMAP)")}`,
+    `Received: ${fetched}; Sat, 28 Nov 2026 09:00:00 +0000\n${receivedBy("Sun, 01 Nov 2026 09:00:00 +0000").replace("from a", "from a (sent with IMAP)")}`,
     "2026-11-01T09:00:00.000Z",
   ]),
   ["the separator", "", "2026-11-02T09:00:00.000Z"],
