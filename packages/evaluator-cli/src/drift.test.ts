@@ -122,7 +122,7 @@ test("drift names a column whose values repeat among the labels", async () => {
   expect(await run(folder, ["drift", ...words])).toMatchObject({
     exitCode: 0,
     stderr:
-      '600 answers are of 50 values of "thread"; they may change together, so more changes are chance.\n',
+      '600 answers are of 50 values of "thread"; they may change together, so more differences are due to chance.\n',
   });
 });
 

@@ -153,7 +153,7 @@ function describeRepeatedAnswers(tables: readonly AnswerTable[], columnPairs: re
   );
   const sentences = repeats.map(({ column, labels, n }) => {
     const origin = `${printCounted(labels, "answer")} are of ${printCounted(n, "value")} of "${column}"`;
-    return printable`${origin}; they may change together, so more changes are chance.`;
+    return printable`${origin}; they may change together, so more differences are due to chance.`;
   });
   return new Set(sentences);
 }

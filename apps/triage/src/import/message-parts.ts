@@ -215,7 +215,7 @@ function toFileName({ contentDisposition, contentType }: MessagePart, mailCharse
   return decodeHeader(byteName, mailCharset);
 }
 
-/** What the text around it shows: a picture, and parts of its page. */
+/** The types that a text shows in itself: pictures, and what its page is made of. */
 const embeddedTypes = /^(?:image|font)\/|^text\/css$|^application\/octet-stream$/;
 
 /** Returns the parts of a mail that are no texts; one that `isShown` belongs to a text, and is no attachment. */

@@ -26,7 +26,7 @@ export function readSource(sourcePath: string, { mailPlace, ...reading }: Source
 
 interface Reading {
   readonly signal: AbortSignal;
-  /** Called with the number of bytes that were read from the files; compressed files count as they are on the disk. */
+  /** Called with the size of each chunk read, in bytes on the disk: compressed, if the file is. */
   readonly onBytesRead?: SourceFile["onBytesRead"];
 }
 

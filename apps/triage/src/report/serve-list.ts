@@ -15,8 +15,8 @@ import {
 import { z } from "zod";
 
 /**
- * Returns the page of a list as it is now, with a way back from a group that was put away last; for each id on it
- * the record, and those that go with it; and groups by their names.
+ * Returns the current page of a list, with a button that brings back the last group put away; the record of each id on it,
+ * with the records that belong to it; and the groups by name.
  */
 type ReadList = (page: {
   readonly notesOf: (calibration: CalibrationArtifact | null) => string[];

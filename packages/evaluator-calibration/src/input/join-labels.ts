@@ -240,7 +240,7 @@ export class LabelJoin {
       weights[position] !== weight &&
       !isRepeated
     ) {
-      // A weight may be 1 / 0.9: of its digits, six tell it.
+      // Six digits are enough for a weight such as 1 / 0.9.
       const [newWeight, oldWeight] = [weight, weights[position] ?? 1].map((weightValue) =>
         Number(weightValue.toPrecision(6)),
       );

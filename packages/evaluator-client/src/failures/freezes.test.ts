@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { createSecureServer } from "node:http2";
 import { fileURLToPath } from "node:url";
 import { selfSignedCertificate } from "evaluator-kit";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { createEvaluator } from "../create-evaluator.ts";
 import { emailRequest, gatewayBody } from "../testing/email-evaluation.ts";
-import { listenOnNewPort } from "../testing/loopback-port.ts";
+import { start } from "../testing/http2-server.ts";
 import { gatewaysAndServers } from "../testing/private-call.ts";
 import { httpResponse } from "../testing/socket-server.ts";
 
@@ -23,8 +23,7 @@ test(
     let h2Sessions = 0;
     const server = createSecureServer({ ...certificate, allowHTTP1: true }, () => undefined);
     server.on("session", () => (h2Sessions += 1));
-    onTestFinished(() => void server.close());
-    const port = await listenOnNewPort(server);
+    const port = await start(server);
     const program = fileURLToPath(new URL("../testing/aborting-program.ts", import.meta.url));
     const argv = [program, `https://127.0.0.1:${port}`, certificate.cert];
     const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "inherit"] });

@@ -5,7 +5,7 @@ import { connect as connectTls } from "node:tls";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { listenOnNewPort } from "../testing/loopback-port.ts";
+import { start } from "../testing/http2-server.ts";
 import { ManualClock } from "../testing/manual-clock.ts";
 import { listenOnSocket, type Respond } from "../testing/socket-server.ts";
 import { trustedCertificate } from "../testing/trusted-certificate.ts";
@@ -26,7 +26,7 @@ async function openSession() {
       else stream.end("{}");
     });
   });
-  const target = await listen(server);
+  const target = await start(server);
   const sockets: Socket[] = [];
   const relay = createServer((near) => {
     const far = connect(target, "127.0.0.1");
@@ -34,7 +34,7 @@ async function openSession() {
     near.on("error", () => undefined).pipe(far);
     far.on("error", () => undefined).pipe(near);
   });
-  const port = await listen(relay);
+  const port = await start(relay);
   const socket = connectTls({ port, host: "127.0.0.1", ALPNProtocols: ["h2"] });
   await once(socket, "secureConnect");
   const clock = new ManualClock();
@@ -63,11 +63,6 @@ async function openSession() {
   const changed = () => new Promise<void>((resolve) => onChange.mockImplementationOnce(resolve));
   const stop = () => sockets.forEach((each) => each.unpipe().pause());
   return { session, clock, post, changed, stop };
-}
-
-async function listen(server: ReturnType<typeof createServer>): Promise<number> {
-  onTestFinished(() => void server.close());
-  return listenOnNewPort(server);
 }
 
 test("after 30 s of silence, takes a call when a ping has an answer", async () => {

@@ -1,13 +1,11 @@
 import { once } from "node:events";
 import {
   createSecureServer,
-  type Http2SecureServer,
   type ServerHttp2Session,
   type ServerHttp2Stream,
   type Settings,
 } from "node:http2";
-import type { Server } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Server } from "node:net";
 import { onTestFinished } from "vitest";
 import { listenOnNewPort } from "./loopback-port.ts";
 import { trustedCertificate } from "./trusted-certificate.ts";
@@ -58,11 +56,12 @@ export async function listenForHttp2(
   return { origin: originOf(server), sessions, bodies, close };
 }
 
-/** Listens on loopback until the test ends, on a new port if none is given. */
-export async function start(server: Http2SecureServer | Server, port = 0) {
-  if (port === 0) await listenOnNewPort(server);
-  else await once(server.listen(port, "127.0.0.1"), "listening");
+/** Listens on loopback until the test ends, on a new port if none is given; returns the port. */
+export async function start(server: Server, port = 0): Promise<number> {
   onTestFinished(() => void server.close());
+  if (port === 0) return listenOnNewPort(server);
+  await once(server.listen(port, "127.0.0.1"), "listening");
+  return port;
 }
 
 /** Returns where a server listens. */
